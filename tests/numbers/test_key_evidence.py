@@ -181,7 +181,7 @@ def test_a_delta_at_either_end_is_judged(delta: float) -> None:
     more = f"[privacy]\nepsilon = 1.0\ndelta = {delta}\nqueries = 1"
     claim = claimed("laplace:2", more, cells=12)
     for each in (claim, replaced(claim)):
-        outcome = KeysPrivacyClaim(each, make_keys_plan(each, 0), 0).outcome()
+        outcome = KeysPrivacyClaim(each, make_keys_plan(each, 0), 0).conclude()
         assert (outcome.verdict is Verdict.FAIL) == (delta < 0.5)
 
 

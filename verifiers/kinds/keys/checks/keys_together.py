@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
 from ....findings.finding import Finding
-from ....run.phase import Phase
-from ....run.registry import always_applicable
-from ...numbers.checks.base import Weighed, spec_of
+from ...numbers.checks.base import ForeseenCheck, caused, spec_of
 from ...numbers.claim import NumbersClaim
 from ...numbers.opening import NumbersOpening
 from ...numbers.planning.asked import Asked, Batch, Draws
@@ -37,12 +35,13 @@ _ACROSS = {
 Released = NDArray[np.bool_]
 
 
-class KeysTogether(Weighed):
+class KeysTogether(ForeseenCheck):
     """What both checks share: fours of draws, and the words for them. Subclasses pair."""
 
     pairs: str
     cause: str
     kinds: int
+    evidence: list[TogetherEvidence]
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
@@ -76,7 +75,7 @@ class KeysTogether(Weighed):
             "where both are released half of the time"
         )
         # it holds whatever the rates are, which look wrong where keys are not independent
-        return Finding(message, cause, cause=cause, log_odds=math.inf)
+        return caused(message, cause, math.inf)
 
     def _words(self, _kind: int) -> tuple[str, str]:
         """What draws of a kind are, and what is wrong where they tell of each other."""
@@ -99,7 +98,6 @@ class KeysIndependence(KeysTogether):
     """Neighbouring keys of one release: (0, 1), (2, 3), ..., beside those of the next release."""
 
     id = "independence"
-    call_by_call = True
     pairs = "neighbouring keys"
     cause = "one draw of noise serves several keys"
     kinds = 1
@@ -128,7 +126,6 @@ class KeysFreshNoise(KeysTogether):
     """
 
     id = "fresh-noise"
-    call_by_call = True
     pairs = "a key's releases, one after the other,"
     cause = "noise is drawn once for several releases, or every call, or start, begins alike"
     kinds = 5
@@ -205,6 +202,6 @@ def _single(claim: NumbersClaim) -> str | None:
 
 
 SPECS = (
-    spec_of(KeysIndependence, Phase.SHARED, _single),
-    spec_of(KeysFreshNoise, Phase.SHARED, always_applicable),
+    spec_of(KeysIndependence, not_applicable=_single),
+    spec_of(KeysFreshNoise),
 )

@@ -7,10 +7,8 @@ import numpy as np
 from .....reference.arrays import Vector
 from ....evidence.power import MISSES
 from ....findings.finding import Finding
-from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ....text import four_digits
-from ...numbers.checks.base import Weighed, spec_of
+from ...numbers.checks.base import ForeseenCheck, spec_of
 from ...numbers.claim import NumbersClaim
 from ...numbers.planning.asked import Asked, Draws
 from ...numbers.planning.plan import NumbersPlan
@@ -24,11 +22,11 @@ _MORE = 1.25  # times delta, that a pass would have seen where the budget allows
 _BUDGET = 0.4  # of the queries, that may go to keys of one unit
 
 
-class PartitionRelease(Weighed):
+class PartitionRelease(ForeseenCheck):
     """Any key's rate, over all draws, and for one key, one kind of input, or calls of one."""
 
     id = "partition-release"
-    call_by_call = True
+    evidence: KeyEvidence
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
@@ -65,11 +63,6 @@ class PartitionRelease(Weighed):
             self.released += int(came[ones].sum())
             self.empty += n * int((counts == 0.0).sum())
             self.near += n * counts.size * (batch.asked.role == NEAR)
-
-    @property
-    def log_e_value(self) -> float:
-        """See `NumberCheck.log_e_value`."""
-        return self.evidence.log_e_value
 
     def samples_needed(self) -> int:
         """See `NumberCheck.samples_needed`."""
@@ -141,4 +134,4 @@ class PartitionRelease(Weighed):
         )
 
 
-SPECS = (spec_of(PartitionRelease, Phase.SHARED, always_applicable),)
+SPECS = (spec_of(PartitionRelease),)

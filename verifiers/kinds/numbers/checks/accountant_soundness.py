@@ -17,8 +17,7 @@ from ....run.phase import Phase
 from ....targets import NotOffered, Refused, checked_charge
 from ..claim import NumbersClaim
 from ..planning.certified_pair import certified_pair, charged_pair
-from ..planning.plan import NumbersPlan
-from .base import spec_of
+from .base import AskingCheck, caused, spec_of
 from .pair_check import fractions
 
 _CLEARLY = 1.001  # of the charge: less is no matter
@@ -40,7 +39,7 @@ class _Shortfall:
         return self.charge / self.cost
 
 
-class AccountantSoundness:
+class AccountantSoundness(AskingCheck):
     """Compares charges with lower bounds in ball arithmetic on what the farthest neighbours cost.
 
     A record may be added to any input, so that each is held to the whole cost. Where records are
@@ -49,10 +48,6 @@ class AccountantSoundness:
     """
 
     id = "accountant-soundness"
-    asks = 0
-
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        self.claim, self.plan = claim, plan
 
     @staticmethod
     def not_applicable(claim: NumbersClaim) -> str | None:
@@ -110,7 +105,7 @@ class AccountantSoundness:
             f"its farthest neighbour it costs at least {worst.cost:.10g} (certified in ball "
             "arithmetic)"
         )
-        return Finding(message, cause, cause=cause)
+        return caused(message, cause)
 
 
 SPECS = (spec_of(AccountantSoundness, Phase.ACCOUNTING, AccountantSoundness.not_applicable),)

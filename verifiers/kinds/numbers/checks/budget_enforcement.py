@@ -16,9 +16,9 @@ from ....targets import NotOffered, Refused, Target
 from ..budget_asking import AskedInput, NumbersBudgetAsking
 from ..claim import NumbersClaim
 from ..planning.certified_pair import charged_pair, inputs_alike
-from ..planning.plan import NumbersPlan, at_once
+from ..planning.plan import at_once
 from ..planning.roles import Role
-from .base import spec_of
+from .base import AskingCheck, spec_of
 from .pair_check import fractions
 
 MOST_ANSWERS = 10**6
@@ -32,7 +32,7 @@ _LIVES = 10  # most restarts, as long as each start gives answers
 _ROLES = (Role.EMPTY, Role.TYPICAL, Role.ONE_RECORD)
 
 
-class BudgetEnforcement:
+class BudgetEnforcement(AskingCheck):
     """Asks until the deployment stops, or provably exceeds its budget or undercharges.
 
     It first asks single releases of some inputs. Then it asks one input whose neighbour lies as far
@@ -42,10 +42,6 @@ class BudgetEnforcement:
     """
 
     id = "budget-enforcement"
-    asks = 0
-
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        self.claim, self.plan = claim, plan
 
     @staticmethod
     def not_applicable(claim: NumbersClaim) -> str | None:

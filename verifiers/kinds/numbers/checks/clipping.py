@@ -14,7 +14,7 @@ from ..evidence.moved import MovedTooFar, taken_for_two_things
 from ..planning.neighbours import HeldTo, Neighbour, groups, neighbours
 from ..planning.placed import placed, places_of
 from ..planning.skewed import skewed
-from .base import spec_of
+from .base import caused, spec_of
 from .moving import MovingRecords
 from .seen import Seen
 
@@ -79,7 +79,7 @@ class Clipping(MovingRecords):
         message = (
             f"{neighbour.name}: they are taken for other numbers than where these lie at another"
         )
-        return Finding(message, _IMPUTED, cause=_IMPUTED)
+        return caused(message, _IMPUTED)
 
 
 def _seen(served: list[Neighbour]) -> str:

@@ -10,7 +10,7 @@ from ..claim import NumbersClaim
 from ..evidence.low_bits import bit_events, grid_events
 from ..evidence.two_events import Hits, TwoEvents
 from ..planning.pairs import Pair, low_pairs, off_grid_pairs
-from .base import spec_of
+from .base import caused, spec_of
 from .pair_check import PairCheck, PairEvents, PairEvidence, beyond, levels, power
 
 _CAUSE = "noise is drawn and added in floating point"
@@ -78,7 +78,7 @@ class FloatingPoint(PairCheck):
         )
         if self.claim.mechanism.floating_point == "exact":
             cause = _OFF_GRID if pair.off_grid else _CAUSE
-            return Outcome(Verdict.FAIL, Finding(message, cause, cause=cause), self.queries)
+            return Outcome(Verdict.FAIL, caused(message, cause), self.queries)
         warning = f'{self.id}: {message}; floating_point = "exact" would make this a failure'
         allowed = f'allowed, since the claim has floating_point = "ideal": {message}'
         return Outcome(Verdict.PASS, Finding(allowed, _CAUSE, warning=warning), self.queries)

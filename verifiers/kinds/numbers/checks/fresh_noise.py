@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix
 from ....evidence.mixture import log_mixture_of
 from ....findings.finding import Finding
-from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..evidence.abreast import AbreastCopies
 from ..evidence.continued import ContinuedNoise
@@ -22,7 +20,7 @@ from ..evidence.vectors import RepeatedReleases, Steps
 from ..opening import NumbersOpening
 from ..planning.asked import Draws, digits_of
 from ..planning.plan import NumbersPlan
-from .base import Weighed, spec_of
+from .base import NumberCheck, caused, spec_of
 
 _AGAIN = "noise comes again: a small pool of seeds, one seed for several workers or inputs, a table"
 _AT_THE_START = "a seed fixed at the start of the target: every start repeats the noise"
@@ -76,20 +74,20 @@ class Way(StrEnum):
 
 EARLIER_RUN, AFTER_RESTART = Way.EARLIER_RUN, Way.AFTER_RESTART
 
-_WANTED = 2_000
 _COMPARED = 16  # first numbers of a release that are compared with all that is remembered
 _SOON = 8  # releases
 _FEWEST_NEARBY = 4  # numbers of a release: of fewer, `independence` sees what comes so soon
 _AT_A_LOOK = 1 << 16  # releases of a look that are, at most: of 10^7, all would take 4 seconds
 
 
-class FreshNoise(Weighed):
+class FreshNoise(NumberCheck):
     """Wagers on each way in which noise may be a copy; see `Way`.
 
     Copies of noise that came long before are looked for in the first numbers of releases.
     """
 
     id = "fresh-noise"
+    wanted_draws = 2_000
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
@@ -195,10 +193,6 @@ class FreshNoise(Weighed):
             self._value = log_mixture_of(ratios, self._log_weights)
         return self._value
 
-    def samples_needed(self) -> int:
-        """See `NumberCheck.samples_needed`."""
-        return max(0, _WANTED - self.draws)
-
     def fail_finding(self) -> Finding:
         """See `NumberCheck.fail_finding`.
 
@@ -213,7 +207,7 @@ class FreshNoise(Weighed):
         beside = Way.BESIDE, Way.BESIDE_NEGATED
         if all(self.ways[name].log_e_value >= self.log_threshold for name in beside):
             cause = "numbers of a release share the size of their noise, and not the sign"
-        return Finding(message, cause, cause=cause, log_odds=odds)
+        return caused(message, cause, odds)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
@@ -234,4 +228,4 @@ def _begins(calls: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.bool_]
     return found
 
 
-SPECS = (spec_of(FreshNoise, Phase.SHARED, always_applicable),)
+SPECS = (spec_of(FreshNoise),)

@@ -10,8 +10,6 @@ import numpy as np
 from .....reference.arrays import Matrix, Vector
 from ....evidence.mixture import log_mixture_of
 from ....findings.finding import Finding
-from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..evidence.copula import (
     COMMON_WAGERS,
@@ -29,7 +27,7 @@ from ..evidence.lagged import WAYS, LaggedPairs, halves
 from ..evidence.shared_columns import SharedColumns, cells_of
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import Weighed, spec_of
+from .base import NumberCheck, caused, spec_of
 
 _PAIRED = 10  # coordinates of which every pair is a wager of its own
 _WANTED, _FEWEST = 2_000, 200
@@ -70,7 +68,7 @@ class _Kind:
         return float(gains.max()) - math.log(gains.size)
 
 
-class Independence(Weighed):
+class Independence(NumberCheck):
     """Gaussian copulas of neighbours, of single pairs and of all numbers of a release.
 
     Each is asked of the noise with its sign, and of its size alone.
@@ -184,7 +182,7 @@ class Independence(Weighed):
                 text, cause = ", with opposite signs: they cancel in their sum", _CANCELS
         odds = float(found.gains.max())
         message = f"noise is not independent: {where}{text}"
-        return Finding(message, cause, cause=cause, log_odds=odds)
+        return caused(message, cause, odds)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
@@ -202,7 +200,7 @@ def _of_two(columns: SharedColumns) -> Finding:
         f"noise is not independent: numbers {one} and {other} of a release share it in {times:,} "
         f"of {columns.blocks:,} blocks of {columns.block} releases"
     )
-    return Finding(message, _SHARED, cause=_SHARED, log_odds=float(columns.gains.max()))
+    return caused(message, _SHARED, float(columns.gains.max()))
 
 
 def _beside(found: Matrix, stride: int, way: int) -> Vector:
@@ -216,4 +214,4 @@ def _beside(found: Matrix, stride: int, way: int) -> Vector:
     return pair_gains(found[:, first].ravel(), found[:, first + stride].ravel())
 
 
-SPECS = (spec_of(Independence, Phase.SHARED, always_applicable),)
+SPECS = (spec_of(Independence),)

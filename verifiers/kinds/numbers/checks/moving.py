@@ -23,6 +23,7 @@ from ..planning.neighbours import HeldTo, Neighbour, simple_neighbours
 from ..planning.other_sums import moved_as
 from ..planning.plan import NumbersPlan, at_once
 from ..registry import SHARES, SIMPLEST_SHARE
+from .base import AskingCheck, caused
 from .refused import said_of
 from .seen import Answered, Seen
 
@@ -35,7 +36,7 @@ _NUMBERS = 1 << 27  # that travel for an input: as JSON, ten minutes of a millio
 _OTHER_STEPS = 4  # of a sum, beside its additions, that may lose an ulp each
 
 
-class MovingRecords:
+class MovingRecords(AskingCheck):
     """Asks inputs with altered records, and judges the releases of each.
 
     Every input has wagers of its own: on each coordinate that is looked at and, where a norm is
@@ -43,14 +44,13 @@ class MovingRecords:
     that it has answered.
     """
 
-    id: str
     most: int
     """Releases of each input, where a run is not planned for few queries."""
     pools = False
     """Whether records that pull along the same numbers, with any signs, are judged together too."""
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        self.claim, self.plan, self.seed = claim, plan, seed
+        super().__init__(claim, plan, seed)
         self.noise = claim.mechanism.aggregation.noise
         self.asked = self.inputs(claim, seed)
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
@@ -193,11 +193,8 @@ class MovingRecords:
         released = answered.numbers
         finite = np.isfinite(released)
         if not finite.all():
-            return Finding(
-                f"{neighbour.name}: the release is {released[~finite][0]}, which no noise hides",
-                _CAUSE,
-                cause=_CAUSE,
-            )
+            shown = released[~finite][0]
+            return caused(f"{neighbour.name}: the release is {shown}, which no noise hides", _CAUSE)
         chosen = self._chosen(neighbour)
         released, exact = released[:, chosen], neighbour.exact[self.coordinates[chosen]]
         digits = digits_of(released)
@@ -246,12 +243,11 @@ class MovingRecords:
             evidence.observe(moved, allowed + carried)
         if not max(evidence.log_e_value for evidence in wagers) >= self.log_threshold:
             return None
-        return Finding(
+        message = (
             f"{neighbour.name} moves the release along itself by about {np.median(moved):.3g}, "
-            f"and the claim allows {allowed:.4g}",
-            _CAUSE,
-            cause=_CAUSE,
+            f"and the claim allows {allowed:.4g}"
         )
+        return caused(message, _CAUSE)
 
     def _lost(self, neighbour: Neighbour, largest: Vector, digits: int) -> Vector:
         """How far floats may carry sums (k,) of at most these sizes: an ulp for each record.
@@ -296,4 +292,4 @@ class MovingRecords:
                 f": {where} lies about {sign * moved:.3g} off their exact sum",
                 _CHANGED,
             )
-        return Finding(f"{neighbour.name}{message}", cause, cause=cause)
+        return caused(f"{neighbour.name}{message}", cause)

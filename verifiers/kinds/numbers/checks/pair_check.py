@@ -18,6 +18,7 @@ from ..planning.asked import finite
 from ..planning.pairs import Pair
 from ..planning.plan import NumbersPlan
 from ..registry import SHARES
+from .base import AskingCheck
 
 _FEWEST = 200  # draws of each input
 _FIRST, _SHARE, _LARGEST = 25, 0.2, 1_000
@@ -98,7 +99,7 @@ class PairEvents:
         return self.wagers.share_needed(log_threshold, pairs)
 
 
-class PairCheck:
+class PairCheck(AskingCheck):
     """Asks both inputs of each pair in turn, in calls that grow, until the evidence refutes.
 
     A pair is left out where the target refuses it, or where the null allows so much that nothing
@@ -106,12 +107,11 @@ class PairCheck:
     an equal part of the check's share of `false_alarm`.
     """
 
-    id: str
     draws: int
     """How many draws of each input a pass has looked at."""
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        self.claim, self.plan, self.seed = claim, plan, seed
+        super().__init__(claim, plan, seed)
         self.noise = claim.mechanism.added
         self.pairs = self.made()
         self.wanted = max(min(_FEWEST, self.draws), math.ceil(plan.share * self.draws))
@@ -145,7 +145,6 @@ class PairCheck:
 
     def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`."""
-        self.queries = 0
         found, left_out = [], []
         for pair in self.pairs:
             evidence = self.evidence(pair)

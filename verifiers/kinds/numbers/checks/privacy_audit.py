@@ -8,7 +8,7 @@ from ..claim import NumbersClaim
 from ..evidence.learned_events import LearnedEvents
 from ..evidence.two_events import Level
 from ..planning.pairs import Pair, farthest_pair
-from .base import spec_of
+from .base import caused, spec_of
 from .pair_check import Event, PairCheck, PairEvidence
 
 
@@ -52,7 +52,7 @@ class ClaimedLevelCheck(PairCheck):
             f"{self.event(pair, evidence)}: the claimed {self.level} does not allow that of one "
             f"release ({evidence.pairs:,} pairs)"
         )
-        return Outcome(Verdict.FAIL, Finding(message, self.cause, cause=self.cause), self.queries)
+        return Outcome(Verdict.FAIL, caused(message, self.cause), self.queries)
 
     def pass_finding(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
         """See `PairCheck.pass_finding`."""

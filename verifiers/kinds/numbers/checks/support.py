@@ -12,7 +12,7 @@ from ....run.phase import Phase
 from ..claim import NumbersClaim
 from ..evidence.two_events import Hits, TwoEvents, both_ways
 from ..planning.pairs import Pair, edge_pairs
-from .base import spec_of
+from .base import caused, spec_of
 from .pair_check import Event, PairCheck, PairEvents, PairEvidence, beyond, fractions, levels, power
 
 _CAUSE = "the range of releases depends on the data"
@@ -86,7 +86,7 @@ class Support(PairCheck):
         inputs = pair.said if place < len(names) else pair.said[::-1]
         event = Event(f"a released number is {names[place % len(names)]}", often, rarely, inputs)
         message = f"{event}: {beyond(level, evidence.pairs)}"
-        return Outcome(Verdict.FAIL, Finding(message, _CAUSE, cause=_CAUSE), self.queries)
+        return Outcome(Verdict.FAIL, caused(message, _CAUSE), self.queries)
 
     def pass_finding(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
         """See `PairCheck.pass_finding`."""

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from ....run.precision import (
 )
 from ....run.registry import Setting
 from ....run.selection import ALWAYS, Selection
-from ..checks.base import KeysCheck
+from ..checks.base import ForeseenCheck, NumberCheck
 from ..checks.fresh_noise import FreshNoise
 from ..checks.input_contract import InputContract
 from ..checks.location import Location
@@ -163,9 +162,9 @@ def _opening(claim: NumbersClaim, plan: NumbersPlan) -> int:
     return InputContract(claim, plan).opens_with + len(plan.inputs) - 1
 
 
-def _releases(check: Any, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> int:
+def _releases(check: NumberCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> int:
     """Releases that a check needs for a pass."""
-    if check.call_by_call:
+    if isinstance(check, ForeseenCheck):
         return _releases_call_by_call(check, claim, plan, seed)
     draws = float(check.samples_needed())
     nats = log_threshold(SHARES[check.id], claim.gate.false_alarm) + _LOST
@@ -183,7 +182,7 @@ def _releases(check: Any, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> 
 
 
 def _releases_call_by_call(
-    check: KeysCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int
+    check: ForeseenCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int
 ) -> int:
     """Releases until a look at which a check has seen enough, in the calls of a run."""
     released, seen = _opening(claim, plan), np.zeros(check.wanted.size)
