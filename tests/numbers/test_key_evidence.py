@@ -15,10 +15,11 @@ from dpassay.reference.numbers import ThresholdedHistogram, parse_number_noise
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.keys.checks.privacy_claim import KeysPrivacyClaim
 from dpassay.verifiers.kinds.keys.evidence.key_faults import claimed_law, key_faults
-from dpassay.verifiers.kinds.keys.evidence.released import LEAK, KeyEvidence, draws_to_see
+from dpassay.verifiers.kinds.keys.evidence.released import KeyEvidence, draws_to_see
 from dpassay.verifiers.kinds.keys.evidence.released_together import CORRELATIONS, TogetherEvidence
 from dpassay.verifiers.kinds.keys.plan import make_keys_plan
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
+from dpassay.verifiers.kinds.numbers.evidence.faults import LEAK
 from dpassay.verifiers.kinds.reading import parse_claim
 
 OTHERS = pytest.mark.slow("other noise, by the same enumeration")

@@ -14,7 +14,7 @@ from ...numbers.planning.asked import Asked, Draws
 from ...numbers.planning.plan import NumbersPlan
 from ..evidence.key_faults import claimed_law
 from ..evidence.released import KeyEvidence, draws_to_see, seen_rate
-from ..plan import NEAR
+from ..plan import Role
 
 _PLACES = 16  # keys that are a group of their own
 _SURE = 3.0  # nats by which a known fault must be likelier to be named
@@ -23,7 +23,10 @@ _BUDGET = 0.4  # of the queries, that may go to keys of one unit
 
 
 class PartitionRelease(ForeseenCheck):
-    """Any key's rate, over all draws, and for one key, one kind of input, or calls of one."""
+    """Wagers on the rates at which keys are released: over all draws, and over groups of them.
+
+    A group is a key, an input, or the calls of one release.
+    """
 
     id = "partition-release"
     evidence: KeyEvidence
@@ -62,7 +65,7 @@ class PartitionRelease(ForeseenCheck):
             self.alone += n * int(ones.sum())
             self.released += int(came[ones].sum())
             self.empty += n * int((counts == 0.0).sum())
-            self.near += n * counts.size * (batch.asked.role == NEAR)
+            self.near += n * counts.size * (batch.asked.role == Role.NEAR)
 
     def samples_needed(self) -> int:
         """See `NumberCheck.samples_needed`."""
@@ -76,7 +79,7 @@ class PartitionRelease(ForeseenCheck):
 
     def foreseen(self, asked: Asked, size: int) -> Vector:
         """See `KeysCheck.foreseen`."""
-        near = asked.exact.size if asked.role == NEAR else 0
+        near = asked.exact.size if asked.role == Role.NEAR else 0
         return size * np.array([near, (asked.exact == 1.0).sum()], dtype=np.float64)
 
     def fail_finding(self) -> Finding:
@@ -112,7 +115,7 @@ class PartitionRelease(ForeseenCheck):
 
     @property
     def _never(self) -> str:
-        """Of empty keys, a single one of which refutes."""
+        """What was seen of empty keys, in words; a single one that is released refutes."""
         if not self.empty:
             return "no empty keys were looked at"
         rate = -math.expm1(math.log(MISSES) / self.empty)

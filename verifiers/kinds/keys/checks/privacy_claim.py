@@ -8,13 +8,11 @@ from .....reference.numbers.certified_keys import KeysCost, keys_cost
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY
-from ...numbers.checks.base import AskingCheck, caused, spec_of
+from ...numbers.checks.base import AskingCheck, caused, spec_of, without_privacy
 from ...numbers.checks.privacy_claim import CAUSE, digits_apart
-from ...numbers.claim import NumbersClaim
 
 _ROUNDING = 1e-9
-"""Of delta, relative: its law is computed in doubles, to some 1e-12, and claims are rounded."""
+"""Relative error that is forgiven a delta: its law is exact to some 1e-12, claims are rounded."""
 
 
 class KeysPrivacyClaim(AskingCheck):
@@ -74,9 +72,4 @@ def _neighbours(cost: KeysCost) -> str:
     return message + (", no other counts cost more" if cost.largest else "")
 
 
-def _unclaimed(claim: NumbersClaim) -> str | None:
-    """Why there is nothing to hold the cost to; None where there is."""
-    return NO_PRIVACY if claim.privacy is None else None
-
-
-SPECS = (spec_of(KeysPrivacyClaim, Phase.CLAIM, _unclaimed),)
+SPECS = (spec_of(KeysPrivacyClaim, Phase.CLAIM, without_privacy),)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from .....reference.accounting.adjacency import Adjacency
 from .....reference.numbers.certified import CertifiedPair
 from .....reference.numbers.families import Gaussian
 from ....findings.finding import Finding, Outcome
@@ -15,7 +14,6 @@ from ....run.charged_orders import CHARGED_ORDERS
 from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....targets import NotOffered, Refused, checked_charge
-from ..claim import NumbersClaim
 from ..planning.certified_pair import certified_pair, charged_pair
 from .base import AskingCheck, caused, spec_of
 from .pair_check import fractions
@@ -49,10 +47,7 @@ class AccountantSoundness(AskingCheck):
 
     id = "accountant-soundness"
 
-    @staticmethod
-    def not_applicable(claim: NumbersClaim) -> str | None:
-        """Why a claim leaves no room for it; None where it does."""
-        return fractions(claim)
+    not_applicable = staticmethod(fractions)
 
     def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`."""
@@ -87,9 +82,8 @@ class AccountantSoundness(AskingCheck):
         found = charged_pair(self.claim)
         if found is not None:
             yield self.claim.release.input_text(found[0]), *found
-        aggregation = self.claim.mechanism.aggregation
         pair = certified_pair(self.claim)
-        if aggregation.adjacency is Adjacency.ADD_REMOVE and pair.is_plain:
+        if pair.is_plain and not self.claim.mechanism.replaces:
             for asked in self.plan.inputs:
                 yield asked.name, asked.values, pair
 

@@ -8,7 +8,7 @@ from ....findings.finding import Finding, Outcome
 from ....run.checks import Judged, RunContext, Running
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import CheckSpec, Reason, always_applicable
+from ....run.registry import NO_PRIVACY, CheckSpec, Reason, always_applicable
 from ..claim import NumbersClaim
 from ..planning.asked import Asked, Draws
 from ..planning.plan import NumbersPlan
@@ -101,6 +101,11 @@ class AskingCheck:
 def caused(message: str, cause: str, log_odds: float | None = None) -> Finding:
     """A finding whose diagnosis is its cause."""
     return Finding(message, cause, cause=cause, log_odds=log_odds)
+
+
+def without_privacy(claim: NumbersClaim) -> Reason:
+    """Why a check of `[privacy]` has nothing to judge; None where the claim has that table."""
+    return NO_PRIVACY if claim.privacy is None else None
 
 
 def spec_of(

@@ -11,10 +11,8 @@ from .....reference.arrays import Matrix
 from ....evidence.mixture import log_mixture_of
 from ....findings.finding import Finding
 from ..claim import NumbersClaim
-from ..evidence.abreast import AbreastCopies
 from ..evidence.continued import ContinuedNoise
-from ..evidence.copies import CopyEvidence, matches
-from ..evidence.late_copies import LateCopies, LearnedCopies
+from ..evidence.copies import STARTS, AbreastCopies, CopyEvidence, LearnedCopies, matches
 from ..evidence.remembered import RememberedNoise
 from ..evidence.vectors import RepeatedReleases, Steps
 from ..opening import NumbersOpening
@@ -72,7 +70,7 @@ class Way(StrEnum):
     )
 
 
-EARLIER_RUN, AFTER_RESTART = Way.EARLIER_RUN, Way.AFTER_RESTART
+_LATE = (Way.LONG_AGO, Way.ANY_CALL)  # of which copies may begin late
 
 _COMPARED = 16  # first numbers of a release that are compared with all that is remembered
 _SOON = 8  # releases
@@ -91,11 +89,11 @@ class FreshNoise(NumberCheck):
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
-        self.ways: dict[Way, CopyEvidence | LateCopies] = {
-            way: CopyEvidence() for way in Way if way is not Way.ABREAST
+        self.ways: dict[Way, CopyEvidence] = {
+            way: CopyEvidence(starts=STARTS if way in _LATE else (0,))
+            for way in Way
+            if way is not Way.ABREAST
         }
-        self._long_ago = self.ways[Way.LONG_AGO] = LateCopies()
-        self._any_call = self.ways[Way.ANY_CALL] = LateCopies()
         self._abreast = AbreastCopies(self.noise)
         if claim.gate.concurrency > 1:
             self.ways[Way.ABREAST] = self._abreast
@@ -141,9 +139,9 @@ class FreshNoise(NumberCheck):
         if self._remembered.applies:
             some = slice(_AT_A_LOOK), slice(_COMPARED)
             repeats = self._remembered.repeats(y[some], x[some], digits)
-            self._long_ago.observe(*repeats)
+            self.ways[Way.LONG_AGO].observe(*repeats)
             started = begins[:_AT_A_LOOK], slice(1)
-            self._any_call.observe(*self._begun.repeats(y[started], x[started], digits))
+            self.ways[Way.ANY_CALL].observe(*self._begun.repeats(y[started], x[started], digits))
         self._take_abreast(draws)
         self._remember(y, x, begins, digits)
         self._last, self._first = noise[-1:], noise[begins[-1:]]
@@ -217,7 +215,7 @@ class FreshNoise(NumberCheck):
             f"no more of {self.draws:,} draws than the claim gives repeat the noise of the release "
             "before, of the call before or of the number beside"
             f"{long_ago if self._remembered.applies else ''}"
-            f"{restarted if self.ways[AFTER_RESTART].draws else ''}"
+            f"{restarted if self.ways[Way.AFTER_RESTART].draws else ''}"
         )
 
 

@@ -4,9 +4,8 @@ from .....attacks.averaging import error_of_average, share_within
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY
 from ..claim import NumbersClaim
-from .base import AskingCheck, caused, spec_of
+from .base import AskingCheck, caused, spec_of, without_privacy
 
 _WARNED = 0.5  # of the numbers: beyond, most are read
 _CAUSE = "releases of one input average out: lower the claim's queries, or add more noise"
@@ -26,7 +25,7 @@ class HistogramLeakage(AskingCheck):
         """Why a claim leaves no room for it; None where it does."""
         if claim.mechanism.takes == "tensors":
             return "every release is of another batch: there is nothing to average"
-        return NO_PRIVACY if claim.privacy is None else None
+        return without_privacy(claim)
 
     def conclude(self, context: object = None) -> Outcome:
         """See `Running.conclude`: it asks for nothing."""

@@ -47,13 +47,16 @@ _OF_COLUMNS = 0.25
 class _Kind:
     """Draws that are compared with each other, in words.
 
-    later: whether they are of a release and an earlier one; together: whether all numbers of a
-    release are compared at once, and not pairs; ways: of pairing them.
+    later: whether they are of a release and an earlier one; stride: how far the numbers of a
+    release lie apart that are compared, 0 for others; together: whether all of them are compared at
+    once, and not pairs; sizes: whether by their sizes alone; ways: of pairing them.
     """
 
     said: str
     later: bool = False
+    stride: int = 0
     together: bool = False
+    sizes: bool = False
     ways: int = WAYS
 
     @cached_property
@@ -85,14 +88,16 @@ class Independence(NumberCheck):
         strides = sorted({*_STRIDES, width // 2} if width > _PAIRED else ())
         self._before = [_Kind(f"a release and the {lag} before", later=True) for lag in _LAGS]
         self._halves = _Kind("a release and the one half its call before", later=True, ways=1)
-        self._strides = {n: _Kind(f"coordinates {n} apart") for n in strides}
-        self._beside = _Kind("neighbouring coordinates")
-        self._beside_sizes = _Kind("the sizes of neighbouring coordinates")
-        self._common = _Kind("a part that all numbers of a release share", together=True, ways=1)
-        self._sizes = _Kind("sizes that they share", together=True, ways=1)
-        self.kinds = [*self._before, self._halves, *self._strides.values()]
+        within = [_Kind(f"coordinates {n} apart", stride=n) for n in strides]
         if width > 1:
-            self.kinds += [self._beside, self._beside_sizes, self._common, self._sizes]
+            within += [
+                _Kind("neighbouring coordinates", stride=1),
+                _Kind("the sizes of neighbouring coordinates", stride=1, sizes=True),
+                _Kind("a part that all numbers of a release share", together=True, ways=1),
+                _Kind("sizes that they share", together=True, sizes=True, ways=1),
+            ]
+        self._within = within
+        self.kinds = [*self._before, self._halves, *within]
         self.pairs = CopulaEvidence(PAIR_WAGERS, len(self._pairs))
         self._lagged = LaggedPairs(len(_LAGS))
         evidence = [kind.evidence for kind in self.kinds]
@@ -126,13 +131,13 @@ class Independence(NumberCheck):
 
     def _look_beside(self, z: Matrix, size: Matrix) -> None:
         """Compares coordinates by scores (n, k), and by the scores (n, k) of sizes alone."""
-        compared = [(self._beside, z, 1), (self._beside_sizes, size, 1)]
-        compared += [(kind, z, stride) for stride, kind in self._strides.items()]
-        for kind, found, stride in compared:
+        for kind in self._within:
+            found = size if kind.sizes else z
+            if kind.together:
+                kind.evidence.observe(common_gains(found))
+                continue
             for way in range(WAYS):
-                kind.evidence.observe(_beside(found, stride, way), way)
-        self._common.evidence.observe(common_gains(z))
-        self._sizes.evidence.observe(common_gains(size))
+                kind.evidence.observe(_beside(found, kind.stride, way), way)
         some = z[:, self._places]
         # in one thread: those of a matrix product wait for each other longer than this takes
         products = np.einsum("ij,ik->jk", some, some)

@@ -14,9 +14,8 @@ from ....evidence.power import pairs_to_see
 from ....evidence.same_law import SameLawEvidence
 from ....findings.finding import Finding
 from ..claim import NumbersClaim
-from ..planning.asked import Draws
+from ..planning.asked import Draws, Role
 from ..planning.plan import NumbersPlan
-from ..planning.roles import Role
 from .base import NumberCheck, caused, spec_of
 
 _CELLS = 16  # of equal probability under the claim; under another law, cells all the same

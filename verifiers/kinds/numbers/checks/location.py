@@ -16,7 +16,7 @@ from ..planning.plan import NumbersPlan
 from .base import NumberCheck, caused, spec_of
 
 _OFFSETS = np.concatenate([-np.geomspace(4.0, 0.01, 24), [0.0], np.geomspace(0.01, 4.0, 24)])
-"""In scales of the noise."""
+"""Offsets that are wagered on, in scales of the noise."""
 
 _FEW = 200  # draws
 _LEAST = -700.0  # nats that a draw costs an offset at most
@@ -35,9 +35,8 @@ class Location(NumberCheck):
             offsets = np.unique([-1.0, 1.0, *np.round(offsets / step)]) * step
         self.offsets = offsets
         self._none = int(np.flatnonzero(offsets == 0.0)[0])
-        self._roles = [asked.role for asked in plan.inputs]
         self.all = np.zeros(offsets.size)
-        self.inputs = {role: np.zeros(offsets.size) for role in self._roles}
+        self.inputs = {asked.role: np.zeros(offsets.size) for asked in plan.inputs}
         self.highest = np.full(offsets.size, -np.inf)
         self._off: dict[str, tuple[int, Vector]] = {}
 
@@ -81,7 +80,7 @@ class Location(NumberCheck):
             found += self._table @ placed.counted(chosen)
         return np.asarray(found)
 
-    def _gain(self, logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    def _gain(self, logs: Vector) -> float:
         return float(np.logaddexp.reduce(logs) - math.log(logs.size) - logs[self._none])
 
     @property

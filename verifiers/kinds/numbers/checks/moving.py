@@ -15,17 +15,15 @@ from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
 from ....targets import Refused, TargetError
 from ..claim import NumbersClaim
-from ..evidence.moved import seen_move
-from ..evidence.moved_along import MovedAlong
+from ..evidence.moved import MovedAlong, seen_move
 from ..mechanism import RECORDS
 from ..planning.asked import digits_of
 from ..planning.neighbours import HeldTo, Neighbour, simple_neighbours
 from ..planning.other_sums import moved_as
 from ..planning.plan import NumbersPlan, at_once
 from ..registry import SHARES, SIMPLEST_SHARE
+from .answered import Answered, Seen, said_of
 from .base import AskingCheck, caused
-from .refused import said_of
-from .seen import Answered, Seen
 
 _CAUSE = "records are not clipped as claimed before they are summed"
 _CHANGED = "records within the bounds are left out, changed, or summed with a loss"
@@ -92,8 +90,7 @@ class MovingRecords(AskingCheck):
     def narrow(self) -> str:
         """What a pass adds where a norm is bounded but only single numbers are judged."""
         mechanism = self.claim.mechanism
-        bounded = mechanism.clip_norm is not None or mechanism.clip_norm1 is not None
-        if not bounded or mechanism.width == 1 or self._sums:
+        if mechanism.norm is None or mechanism.width == 1 or self._sums:
             return ""
         return "; single numbers were looked at, not the norm over all"
 
@@ -265,8 +262,7 @@ class MovingRecords(AskingCheck):
     @property
     def _sums(self) -> bool:
         """Whether all numbers of a release are judged along the record, as a norm bounds them."""
-        mechanism = self.claim.mechanism
-        bounded = mechanism.clip_norm is not None or mechanism.clip_norm1 is not None
+        bounded = self.claim.mechanism.norm is not None
         return bounded and math.isinf(self.noise.low) and math.isinf(self.noise.high)
 
     def _moved(self, neighbour: Neighbour, seen: Seen) -> Finding | None:

@@ -7,17 +7,15 @@ from numpy.typing import NDArray
 
 from ....findings.finding import Finding
 from ..claim import NumbersClaim
+from ..evidence.fault_ratios import TrueDivisor
 from ..evidence.faults import FaultKind
 from ..evidence.noise_law import NoiseLawEvidence
-from ..evidence.true_divisor import TrueDivisor
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
 from .base import NumberCheck, caused, spec_of
 
-SINGLE = "calls of one release"
-"""The group of draws that were asked for one by one."""
-
-_LONG = "calls of more than 1,000 releases"
+_SINGLE, _LONG = "calls of one release", "calls of more than 1,000 releases"
+"""Groups of draws by the calls that gave them, as messages call them."""
 
 _COORDINATES = 16  # coordinates that are a group of their own
 _OTHERWISE = "the release is rounded or bounded otherwise than claimed"
@@ -74,6 +72,11 @@ class NoiseLaw(NumberCheck):
                 law.observe(y, x, half, batch.asked.records)
 
     @property
+    def shows_singly(self) -> bool:
+        """Whether the fault shows most where releases were asked for one by one."""
+        return self.evidence.worst()[0] == _SINGLE
+
+    @property
     def measured_by(self) -> str | None:
         """The id of the check that measures the fault found here; None where none does."""
         group, fault, nats = self.evidence.worst()
@@ -90,7 +93,7 @@ class NoiseLaw(NumberCheck):
             name = f"coordinate {self.plan.coordinates[k]}"
             found[name] = np.broadcast_to(np.arange(shape[1]) == k, shape)
         of_releases = {f"the input {role}": draws.of_role(role) for role in draws.roles}
-        of_releases |= {SINGLE: draws.calls == 1, _LONG: draws.calls > 1_000}
+        of_releases |= {_SINGLE: draws.calls == 1, _LONG: draws.calls > 1_000}
         for name, chosen in of_releases.items():
             found[name] = np.broadcast_to(chosen[:, None], shape)
         return found

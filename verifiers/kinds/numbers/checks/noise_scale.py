@@ -1,6 +1,6 @@
 """`noise-scale`: an interval of the noise's scale that holds at every number of draws."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,18 +22,14 @@ _KNOWN = {"half": 0.5, "twice": 2.0}
 _SHARE = 0.1  # of the draws wait to be looked at together: few at a time take as long as many
 
 
+@dataclass(frozen=True, eq=False)
 class AllScales(Additive):
-    """Continuous noise at many factors (f,) of its scale; its log-masses are (f, n) for n numbers.
+    """Continuous noise at factors (f, 1) of its scale; its log-masses are (f, n) for n numbers.
 
     At f times the scale a number has the law that the number over f has at the scale itself.
     """
 
     family = "all scales"
-
-    def __init__(self, of: Additive, factors: Vector) -> None:
-        super().__init__(of.scale)
-        object.__setattr__(self, "of", of)
-        object.__setattr__(self, "factors", factors[:, None])
 
     of: Additive
     factors: Vector
@@ -63,8 +59,8 @@ class NoiseScale(NumberCheck):
         self._laws = [self.noise.times(float(factor)) for factor in self.evidence.factors]
         self._at_once: NumberNoise | None = None
         if not self.noise.family.whole:
-            every = AllScales(self.noise.family, self.evidence.factors)
-            self._at_once = replace(self.noise, family=every)
+            family, factors = self.noise.family, self.evidence.factors[:, None]
+            self._at_once = replace(self.noise, family=AllScales(family.scale, family, factors))
         self._waiting: list[Placed] = []
 
     @cached_property

@@ -6,10 +6,9 @@ from .....reference.numbers.families import DiscreteGaussian, Gaussian
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY
 from ..claim import NumbersClaim
 from ..planning.certified_pair import certified_pair
-from .base import AskingCheck, caused, spec_of
+from .base import AskingCheck, caused, spec_of, without_privacy
 from .pair_check import fractions
 
 MOST = 1_000
@@ -34,12 +33,10 @@ class PrivacyClaim(AskingCheck):
     @staticmethod
     def not_applicable(claim: NumbersClaim) -> str | None:
         """Why a claim leaves no room for it; None where it does."""
-        if claim.privacy is None:
-            return NO_PRIVACY
         moving = _moving(claim)
-        if moving > MOST:
+        if claim.privacy is not None and moving > MOST:
             return f"{moving:,} numbers move together: beyond {MOST:,} there is no bracket"
-        return fractions(claim)
+        return without_privacy(claim) or fractions(claim)
 
     def conclude(self, context: object = None) -> Outcome:
         """See `Running.conclude`: it asks for nothing."""
