@@ -12,7 +12,7 @@ from targets.test_several_workers import service
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.claims.open_target import in_process, open_claimed
 from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
-from dpassay.verifiers.kinds.numbers.evidence.abreast import AbreastCopies
+from dpassay.verifiers.kinds.numbers.evidence.copies import AbreastCopies
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import TargetError
 

@@ -22,8 +22,8 @@ from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
 from dpassay.verifiers.kinds.numbers.evidence.noise_law import NoiseLawEvidence
 from dpassay.verifiers.kinds.numbers.opening import NumbersOpening, read_numbers_opening
 from dpassay.verifiers.kinds.numbers.planning.plan_for_budget import (
+    PlannedNumbers,
     make_plan,
-    pass_of,
     plan_for_budget,
 )
 from dpassay.verifiers.kinds.numbers.registry import SHARES
@@ -155,7 +155,7 @@ def test_a_law_of_the_smallest_effect_shows(effect: float) -> None:
 def test_fewer_queries_plan_for_a_coarser_pass() -> None:
     """Catches a plan that does not fit, one that ignores the claim's keys, and a silent one."""
     claim = claimed(HISTOGRAM)
-    whole = pass_of(claim, 0)
+    whole = PlannedNumbers(claim, 0)
     assert plan_for_budget(claim, whole.queries, 0).coarser is None
     few = plan_for_budget(claim, 6_000, 0)
     assert few.queries <= 6_000
@@ -172,7 +172,7 @@ def test_fewer_queries_plan_for_a_coarser_pass() -> None:
 
 @pytest.mark.parametrize("text", [HISTOGRAM.replace("laplace:2", "laplace:2;round"), KEYS_CLAIM])
 def test_a_pass_takes_about_what_is_planned(text: str) -> None:
-    planned = pass_of(claimed(text + GATE), 0).queries
+    planned = PlannedNumbers(claimed(text + GATE), 0).queries
     report = run(text + GATE, seed=3)
     assert report.verdict is Verdict.PASS
     assert 0.4 * planned <= report.queries <= 1.3 * planned

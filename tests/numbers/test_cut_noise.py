@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from dpassay.reference.numbers import parse_number_noise
-from dpassay.verifiers.kinds.numbers.evidence.cut import CutNoise
-from dpassay.verifiers.kinds.numbers.evidence.one_sided import Folded, Held
+from dpassay.verifiers.kinds.numbers.evidence.derived_noise import CutNoise, Folded, Held
 
 
 @pytest.mark.parametrize("down", [False, True])

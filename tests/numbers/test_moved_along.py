@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpassay.reference.numbers import parse_number_noise
-from dpassay.verifiers.kinds.numbers.evidence.moved_along import MovedAlong
+from dpassay.verifiers.kinds.numbers.evidence.moved import MovedAlong
 
 DIRECTION = np.array([0.6, -0.8])
 WHOLE = [

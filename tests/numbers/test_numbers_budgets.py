@@ -238,7 +238,7 @@ def test_averages_that_read_too_much_fail_where_a_limit_is_set(
 ) -> None:
     """400 releases are 0.15 off, which reads 99.9 % of the counts; 20 are 0.67 off."""
     claim = claimed(GAUSSIAN + PRIVATE.format(50.0, queries), f"[gate]\nmax_recoverable = {limit}")
-    found = HistogramLeakage(claim, make_numbers_plan(claim, 0), 0).outcome()
+    found = HistogramLeakage(claim, make_numbers_plan(claim, 0), 0).conclude()
     assert found.verdict is verdict
     assert (found.finding.warning is not None) is (limit == 0.0)
     if queries == 400:

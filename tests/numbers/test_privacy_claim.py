@@ -30,7 +30,7 @@ WIDE = (
 
 def told(claim: NumbersClaim) -> Outcome:
     """What the check says of a claim; it asks for nothing."""
-    return PrivacyClaim(claim, make_numbers_plan(claim, 0), 0).outcome()
+    return PrivacyClaim(claim, make_numbers_plan(claim, 0), 0).conclude()
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ KEYS = (
 def told_of_keys(*parts: object) -> Outcome:
     """What the check says of noise, adjacency, threshold, more, epsilon, delta and queries."""
     claim = claimed(KEYS.format(*parts))
-    return KeysPrivacyClaim(claim, make_keys_plan(claim, 0), 0).outcome()
+    return KeysPrivacyClaim(claim, make_keys_plan(claim, 0), 0).conclude()
 
 
 def one_release(p: float, q: float, delta: float) -> float:

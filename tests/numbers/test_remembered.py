@@ -11,7 +11,7 @@ from claims import histogram
 from dpassay.reference.arrays import Matrix
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.kinds.numbers.evidence.late_copies import STARTS, LateCopies
+from dpassay.verifiers.kinds.numbers.evidence.copies import STARTS, CopyEvidence
 from dpassay.verifiers.kinds.numbers.evidence.remembered import RememberedNoise
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
@@ -87,7 +87,7 @@ def test_a_late_start_loses_nothing_before() -> None:
     matched = np.zeros(STARTS[4] + 10, dtype=bool)
     matched[-10:] = True
     price = math.log(2.0**-8)
-    whole, cut = LateCopies(), LateCopies()
+    whole, cut = CopyEvidence(starts=STARTS), CopyEvidence(starts=STARTS)
     whole.observe(matched, np.full(10, price))
     for part in np.array_split(matched, 7):
         cut.observe(part, np.full(int(part.sum()), price))

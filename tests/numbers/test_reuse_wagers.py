@@ -10,7 +10,7 @@ import pytest
 from dpassay.reference.arrays import Matrix, Vector
 from dpassay.reference.numbers import NumberNoise, parse_number_noise
 from dpassay.verifiers.kinds.numbers.evidence.continued import ContinuedNoise
-from dpassay.verifiers.kinds.numbers.evidence.late_copies import LearnedCopies
+from dpassay.verifiers.kinds.numbers.evidence.copies import LearnedCopies
 from dpassay.verifiers.kinds.numbers.evidence.predictability import Predictability
 from dpassay.verifiers.kinds.numbers.evidence.vectors import RepeatedReleases, Steps
 

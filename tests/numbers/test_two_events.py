@@ -33,7 +33,7 @@ def test_expectation_is_at_most_one_under_the_whole_null(level: Level) -> None:
                 chance *= rate if hit else 1.0 - rate
             wagers = TwoEvents(1, (level,))
             hits = np.array(outcome, dtype=bool).reshape(2, 2, 1)
-            wagers.observe(hits[0], hits[1])
+            wagers.count(hits[0], hits[1])
             total += chance * math.exp(wagers.log_e_value)
         assert total <= 1.0 + 1e-12, (p, q, total)
 
@@ -45,7 +45,7 @@ def test_expectation_where_all_levels_hold_of_two_events() -> None:
     total = 0.0
     for here, there in itertools.product((False, True), repeat=2):
         wagers = TwoEvents(2, levels)
-        wagers.observe(*both_ways(np.array([[here]]), np.array([[there]])))
+        wagers.count(*both_ways(np.array([[here]]), np.array([[there]])))
         chance = (p if here else 1 - p) * (q if there else 1 - q)
         total += chance * math.exp(wagers.log_e_value)
     assert total <= 1.0 + 1e-12
@@ -64,7 +64,7 @@ def test_an_event_that_one_input_lacks_shows_as_often_as_announced(level: Level)
         wagers = TwoEvents(10, (level,))
         here = np.zeros((pairs, 10), dtype=bool)
         here[:hits, 3] = True
-        wagers.observe(here, np.zeros_like(here))
+        wagers.count(here, np.zeros_like(here))
         return wagers.log_e_value >= threshold and wagers.best[0] == 3
 
     least = next(hits for hits in range(pairs) if shown(hits))

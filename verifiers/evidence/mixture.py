@@ -23,6 +23,20 @@ def log_mean_of(log_ratios: NDArray[np.float64]) -> float:
     return log_mixture_of(log_ratios, np.full(log_ratios.shape, -math.log(log_ratios.size)))
 
 
+class EvenMixture:
+    """Evidence that is the mean of wagers, each with expectation at most 1 under the null.
+
+    gains: log-ratio of each wager so far, in an array of any shape.
+    """
+
+    gains: NDArray[np.float64]
+
+    @property
+    def log_e_value(self) -> float:
+        """Natural log of the mean; its expectation is at most 1 where that of each wager is."""
+        return log_mean_of(self.gains)
+
+
 def log_sums(logs: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
     """Log of the sum of exponentials along an axis, five times as fast as numpy's reduction.
 

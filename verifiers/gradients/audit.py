@@ -28,6 +28,7 @@ from .canary_pair import CanaryPair
 from .gradient_audit import Exact, GradientAudit
 
 CONFIDENCE = 0.99
+_SHARE = (1.0 - CONFIDENCE) / 3.0  # the error that the counts of one threshold may have
 _PILOT = 0.1  # of the releases, from which the third threshold is learned
 _LARGEST = 1_000  # releases that a call asks for
 _NUMBERS = 100_000_000  # of all releases together: as JSON, some minutes
@@ -40,9 +41,9 @@ def audit_gradient(
     """Asks both batches of a pair alike, and bounds what tells them apart.
 
     queries: releases in all, the claim's `max_queries` when None; of many numbers each, no more
-    than take minutes. A claim of add-remove is held to
-    what it says of two steps where the pair substitutes a record. Raises ValueError for a claim
-    without [privacy], TargetError as the target does.
+    than take minutes. A claim of add-remove is held to what it says of two steps where the pair
+    substitutes a record. Raises ValueError for a claim without [privacy], TargetError as the target
+    does.
     """
     if claim.privacy is None:
         raise ValueError("the claim has no [privacy]: its delta is needed")
@@ -70,7 +71,7 @@ class _Seen:
         spread = _spread(claim)
         assert claim.privacy is not None
         far = fixed_threshold(
-            pair.distance / spread, each, claim.privacy.delta, _share(), anytime=True
+            pair.distance / spread, each, claim.privacy.delta, _SHARE, anytime=True
         )
         self.fixed = pair.halfway + spread * np.array([HALFWAY, far])
         self.counts = np.zeros((3, 2, 2), dtype=np.int64)
@@ -105,11 +106,6 @@ class _Seen:
         return [Counts(*pair) for pair in self.counts if pair.sum(1).min() > 0]
 
 
-def _share() -> float:
-    """The error that the counts of one threshold may have."""
-    return (1.0 - CONFIDENCE) / 3.0
-
-
 def _spread(claim: NumbersClaim) -> float:
     """The standard deviation of the claimed noise, without its rounding."""
     family = claim.mechanism.aggregation.noise.family
@@ -121,7 +117,7 @@ def _judged(
     claim: NumbersClaim, privacy: PrivacyClaim, pair: CanaryPair, seen: _Seen
 ) -> GradientAudit:
     times = min(privacy.queries, MOST)
-    events = [separated(counts, _ABOVE, _share(), anytime=True) for counts in seen.each]
+    events = [separated(counts, _ABOVE, _SHARE, anytime=True) for counts in seen.each]
     queries = int(seen.counts[0].sum())
     promised = _of_pair(privacy, pair.steps)
     audits = [
@@ -138,8 +134,7 @@ def _judged(
     mu = max(mu_by(event) for event in events)
     steps = "" if pair.steps == 1 else f", of neighbours {pair.steps} steps apart,"
     refuted = [f"the claim's {audit.claimed}{steps} cannot hold"] * audit.refuted
-    exact = None
-    if_gaussian = None
+    exact = if_gaussian = None
     if _plain(claim):
         if_gaussian = _both(mu, privacy.delta, times)
         exact = _exact(claim, privacy, pair, times)

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ...attacks.gradients.canaries import ClippedModel, checked, crafted_canary
-from ...reference.accounting.adjacency import Adjacency
 from ...reference.arrays import Matrix, Vector
 from ...reference.numbers import NoisyGradient
 from ..inputs.files import ReadingError, read_bytes
@@ -45,12 +44,12 @@ class CanaryPair:
 
     @property
     def direction(self) -> Vector:
-        """From there to here (d,), of length 1."""
+        """The unit vector (d,) from the second exact release to the first."""
         return np.asarray((self.exact[0] - self.exact[1]) / self.distance)
 
     @property
     def halfway(self) -> float:
-        """Along the direction."""
+        """The middle between the exact releases, as projected on the direction."""
         return float(0.5 * (self.exact[0] + self.exact[1]) @ self.direction)
 
 
@@ -148,13 +147,11 @@ def _steps(claim: NumbersClaim, here: Matrix, there: Matrix) -> tuple[int, str]:
             f"the batches differ in {max(gone, come)} records: expected at most {most}, all that a "
             f"{unit} has"
         )
-    adjacency = claim.mechanism.aggregation.adjacency
     if gone and come:
-        twice = adjacency is Adjacency.ADD_REMOVE
-        return (2 if twice else 1), f"a {unit} substituted" + (
-            ", which is two steps of add-remove" if twice else ""
-        )
-    if adjacency is Adjacency.REPLACE_ONE:
+        if claim.mechanism.replaces:
+            return 1, f"a {unit} substituted"
+        return 2, f"a {unit} substituted, which is two steps of add-remove"
+    if claim.mechanism.replaces:
         raise ValueError(
             "the batches have other numbers of records: expected as many, as adjacency = "
             '"replace-one" has it'

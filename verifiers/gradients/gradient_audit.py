@@ -10,10 +10,10 @@ from .canary_pair import CanaryPair
 
 @dataclass(frozen=True)
 class Exact:
-    """What the claimed Gaussian noise costs at the claim's delta, exactly.
+    """Exact epsilons of the claimed Gaussian noise, at the claim's delta.
 
-    Of one release, and of all that the claim allows: of this pair, of any record in another's
-    place, and of any one more or less.
+    Each is of one release, and of all that the claim allows. canary: of this pair; substitution: of
+    any record in another's place; add_remove: of any record more or less.
     """
 
     canary: tuple[float, float]
@@ -80,7 +80,7 @@ class GradientAudit:
         )
 
     def as_text(self) -> str:
-        """For people."""
+        """The results as text."""
         meaning = {
             Verdict.FAIL: "; ".join(self.refuted),
             Verdict.PASS: "the worlds are told apart, and the claim is not refuted by it",

@@ -3,7 +3,7 @@
 Loads JAX and scikit-learn.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..kinds.numbers.vendor_model import ModelError, VendorModel
 
 @dataclass(frozen=True)
 class PlayRules:
-    """What is played.
+    """The rules of the games that are played.
 
     defences: by name; batch: records; releases: of each batch; sigma, clip_norm: of dp-sgd; delta:
     at which its epsilon is told; trials: of each defence.
@@ -35,7 +35,7 @@ class PlayRules:
     seed: int
 
     def defence(self, name: str) -> Defence:
-        """By its name. Raises ValueError for what `--sigma` or `--clip-norm` may not be."""
+        """The defence of this name. Raises ValueError for a sigma or clip norm it cannot have."""
         found = DEFENCES[name]
         if isinstance(found, DPSGD):
             how = {"multiplier": self.sigma, "clip_norm": self.clip_norm, "size": self.batch}
@@ -71,7 +71,7 @@ class Line:
 
 @dataclass(frozen=True)
 class PlayedGames:
-    """All defences, and what was played."""
+    """The games played, one for each defence, and their rules."""
 
     rules: PlayRules
     model: str
@@ -90,28 +90,26 @@ class PlayedGames:
         }
 
     def as_text(self) -> str:
-        """For people."""
-        return "\n".join(self._text())
-
-    def _text(self) -> Iterator[str]:
+        """The results as a table of text."""
         rules, base = self.rules, self.lines[0].base
         several = "one release" if rules.releases == 1 else f"{rules.releases:,} releases"
-        yield (
+        text = [
             f"{self.attribute} from {several} of batches of {rules.batch} records, by gradients of "
-            f"{self.model}: {rules.trials:,} trials, {base:.1%} right by guessing"
-        )
-        yield f"{'defence':14}{'advantage':>26}{'AUROC':>26}{'TPR at 1 % FPR':>26}"
+            f"{self.model}: {rules.trials:,} trials, {base:.1%} right by guessing",
+            f"{'defence':14}{'advantage':>26}{'AUROC':>26}{'TPR at 1 % FPR':>26}",
+        ]
         for line in self.lines:
             found = line.found
             three = (found.advantage, found.auroc, found.tpr)
-            yield f"{line.defence:14}" + "".join(f"{value!s:>26}" for value in three)
+            text.append(f"{line.defence:14}" + "".join(f"{value!s:>26}" for value in three))
         for line in self.lines:
             if line.substitution is not None:
-                yield (
+                text.append(
                     f"{line.defence} at sigma {rules.sigma:g}: epsilon {line.substitution:.4g} at "
                     f"delta {rules.delta:g} for an attribute flipped (a record substituted), "
                     f"{line.add_remove:.4g} for a record added"
                 )
+        return "\n".join(text)
 
 
 def play(

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...run.request import RunRequest
 from ...run.selection import Selection
 from ...run.session import Session
@@ -14,15 +17,20 @@ from .registry import CHECKS
 
 
 def _session(state: RunState, request: RunRequest) -> Session:
-    from .session import KeysSession
+    from ..numbers.session import NumberSession
+    from .recorder import RatesRecorder
 
-    return KeysSession(state, request)
+    return NumberSession(state, request, RatesRecorder(state.claim))
 
 
 def _reference(claim: KeysClaim) -> InProcessTarget:
-    from .embedded import reference_target
+    """The reference implementation of the claimed mechanism, with secure noise."""
+    keys = claim.mechanism.keys
 
-    return reference_target(claim)
+    def release(counts: NDArray[np.generic], size: int) -> list[list[dict[str, int]]]:
+        return [[{"key": int(key)} for key in row] for row in keys.sample(counts, size)]
+
+    return InProcessTarget(release, again=lambda: release, release=claim.release)
 
 
 def _ready(claim: KeysClaim, chosen: Selection) -> None:

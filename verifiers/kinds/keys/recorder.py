@@ -32,7 +32,7 @@ class RatesRecorder(Recorder):
                 self._rates[int(count)] = (before[0] + int(drawn), before[1] + int(released))
 
     def _key_rates(self) -> tuple[KeyRate, ...]:
-        """Of the counts that were drawn most often."""
+        """The rates of the counts that were drawn most often."""
         most = sorted(self._rates, key=lambda count: -self._rates[count][0])[:MOST_LABELS]
         shown = sorted(most)
         if not shown:

@@ -44,7 +44,7 @@ class LeakageClaim(Table):
 
     @property
     def columns(self) -> list[str]:
-        """That hold the attribute."""
+        """The columns of the data that hold the attribute."""
         return [self.attribute] if isinstance(self.attribute, str) else self.attribute
 
     @property
@@ -67,15 +67,20 @@ class NumbersClaim(Claim):
     leakage: LeakageClaim | None = None
 
     @model_validator(mode="after")
-    def _leakage_of_gradients(self) -> Self:
+    def _of_numbers(self) -> Self:
+        """Raises ValueError for what no deployment of numbers can claim."""
+        privacy = self.privacy
         if self.leakage is not None and self.mechanism.takes != "tensors":
             raise ValueError(f"leakage: only noisy-gradient takes it, not {self.mechanism.name}")
-        return self
-
-    @model_validator(mode="after")
-    def _pure_where_noise_is(self) -> Self:
-        if self.privacy is not None and self.privacy.delta == 0:
+        if privacy is not None and privacy.delta == 0:
             self._check_pure()
+        if privacy is not None and privacy.scope != ANY_QUERIES:
+            raise ValueError(
+                f"privacy.scope = {json.dumps(privacy.scope[:60])}: noise of numbers "
+                f'costs the same whatever is asked, expected "{ANY_QUERIES}"'
+            )
+        if self.gate.fresh_state is not None:
+            raise ValueError("gate.fresh_state: only deployments of labels keep their answers")
         return self
 
     def _check_pure(self) -> None:
@@ -86,21 +91,6 @@ class NumbersClaim(Claim):
                 f"privacy.delta = 0: {family.family} noise has no finite epsilon there, expected a "
                 "delta above 0"
             )
-
-    @model_validator(mode="after")
-    def _whatever_is_asked(self) -> Self:
-        if self.privacy is not None and self.privacy.scope != ANY_QUERIES:
-            raise ValueError(
-                f"privacy.scope = {json.dumps(self.privacy.scope[:60])}: noise of numbers "
-                f'costs the same whatever is asked, expected "{ANY_QUERIES}"'
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _keeps_no_answers(self) -> Self:
-        if self.gate.fresh_state is not None:
-            raise ValueError("gate.fresh_state: only deployments of labels keep their answers")
-        return self
 
     @property
     def kind(self) -> ReleaseKind:

@@ -11,14 +11,15 @@ from ...targets.replies import CallError
 from .checks.base import NumberCheck
 from .checks.input_contract import InputContract
 from .evidence.bins import Placing
-from .long_call import LongCall
 from .planning.asked import Asked, Batch, Draws, asked_for
-from .planning.pace import paced
 from .planning.plan import NumbersPlan
 from .recorder import Recorder
 
 _PART = 16
 """Releases of a call from which on several in flight share what one would ask for."""
+
+_PATIENCE = 0.3
+"""Share of the timeout within which the long call must fit; else it is not asked for."""
 
 
 class Gathering:
@@ -39,7 +40,7 @@ class Gathering:
         recorder: Recorder,
     ) -> None:
         self.state, self.request, self.plan = state, request, plan
-        self.contract, self.checks = contract, checks
+        self.contract, self.checks, self._long_call = contract, checks, plan.long_call
         self.claim = state.claim
         rng = np.random.default_rng([request.seed, 2])
         self.placing = Placing(self.claim.mechanism.added, rng)
@@ -51,9 +52,7 @@ class Gathering:
         if not self.checks or self.stops():
             return
         pending: list[Batch] = []
-        calls = paced(self.plan, self.request.seed, self.contract.queries)
-        long_call = LongCall(self.claim, self.plan, self.state)
-        for asked, wanted, look in calls:
+        for asked, wanted, look in self.plan.paced(self.request.seed, self.contract.queries):
             size = min(wanted, self.state.left)
             if size < 1:
                 if pending:
@@ -66,12 +65,31 @@ class Gathering:
                 continue
             self.show(pending)
             pending = []
-            if long_call.is_due(self._left()) and not self.stops():
-                long = long_call.ask(self.plan)
-                if long:
-                    self.show(long)
+            self._ask_long_call()
             if self._done():
                 return
+
+    def _ask_long_call(self) -> None:
+        """Asks once for more than 1,000 releases, which a service may answer in another way.
+
+        Late: a fault that few releases show is not paid for by so many.
+        """
+        state, size, left = self.state, self._long_call, self._left()
+        due = left == 0 or (left <= size <= state.queries)
+        needed = state.seconds / max(1, state.queries) * size
+        if not size or not due or state.left < size or needed > _PATIENCE * self.claim.gate.timeout:
+            return
+        if self.stops():
+            return
+        asked, self._long_call = self.plan.inputs[0], 0
+        try:
+            reply = state.target.ask(asked.values, size)
+        except Refused as refusal:
+            state.outcome.warn(f"a call for {size:,} releases is refused: {refusal}")
+            return
+        state.spend(size)
+        released = self.claim.release.shaped(reply, asked.values, size)
+        self.show([Batch(asked, released, (size,))])
 
     def _batch(self, asked: Asked, size: int) -> Batch:
         """Fresh releases of an input that was answered before. Raises TargetError."""

@@ -1,61 +1,74 @@
 """Numbers, sums with noise: what a run, a report or a command needs of them."""
 
+import tomllib
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ....reference.numbers import Releases, sample
 from ...optional_packages import lacking
 from ...run.request import RunRequest
 from ...run.selection import Selection
 from ...run.session import Planned, Session
 from ...run.state import RunState
 from ...targets import InProcessTarget
-from ..kind import ReleaseKind
-from ..served import Served
+from ..kind import ReleaseKind, late
 from .claim import NumbersClaim, parse_numbers_claim
 from .figures import NumberFigures
 from .mechanism import OF_NUMBERS
 from .registry import CHECKS
 
-NOT_CHOSEN = "a run of numbers chooses its inputs itself"
+_DEMO = """
+[mechanism]
+name = "noisy-histogram"
+noise = "discrete-laplace:1"
+adjacency = "add-remove"
+cells = 10
+
+[privacy]
+epsilon = 1.0
+delta = 1e-9
+queries = 1
+"""
+"""What is verified where no target is given: a correct noisy histogram of bundled data."""
 
 
-def planned(
-    claim: NumbersClaim,
-    queries: int | None,
-    seed: int,
-    own: tuple[tuple[int, ...], ...],
-    chosen: Selection,
+def _planned(
+    claim: NumbersClaim, queries: int | None, seed: int, own: object, chosen: Selection
 ) -> Planned:
-    """See `ReleaseKind.planned`."""
-    from .planned import planned_numbers
+    """See `ReleaseKind.planned`; own: there are none. Raises TooFewError where no pass fits."""
+    from .planning.plan_for_budget import PlannedNumbers, plan_for_budget
 
-    return planned_numbers(claim, queries, seed, own, chosen)
+    if queries is None:
+        return PlannedNumbers(claim, seed, chosen)
+    return plan_for_budget(claim, queries, seed, chosen)
 
 
 def _session(state: RunState, request: RunRequest) -> Session:
+    from .recorder import ShapesRecorder
     from .session import NumberSession
 
-    return NumberSession(state, request)
+    return NumberSession(state, request, ShapesRecorder(state.claim))
 
 
 def _reference(claim: NumbersClaim) -> InProcessTarget:
-    from .embedded import reference_target
+    """The reference implementation of the claimed mechanism, with secure noise."""
+    aggregation = claim.mechanism.aggregation
 
-    return reference_target(claim)
+    def aggregate(values: NDArray[np.generic], size: int) -> Releases:
+        return sample(aggregation, values, size)
 
-
-def _served(claim: NumbersClaim) -> Served:
-    from .served import ServedNumbers
-
-    return ServedNumbers(claim)
+    return InProcessTarget(aggregate, again=lambda: aggregate, release=claim.release)
 
 
-def probe(claim: NumbersClaim) -> tuple[Any, int | None]:
+def _probe(claim: NumbersClaim) -> tuple[Any, int | None]:
     """See `ReleaseKind.probe`."""
     plan, gate = claim.inputs(0), claim.gate
     return plan.inputs[0].values, min(plan.largest_call, gate.largest_call or plan.largest_call)
 
 
-def read_opening(path: str, claim: NumbersClaim) -> Any:
+def _read_opening(path: str, claim: NumbersClaim) -> Any:
     """See `ReleaseKind.read_opening`."""
     from .opening import read_numbers_opening
 
@@ -74,9 +87,8 @@ def _ready(claim: NumbersClaim, chosen: Selection) -> None:
 
 
 def _demo() -> NumbersClaim:
-    from .embedded import embedded_numbers_claim
-
-    return embedded_numbers_claim()
+    """How often each digit occurs in a data set, under epsilon 1 for one record more or less."""
+    return parse_numbers_claim(tomllib.loads(_DEMO))
 
 
 KIND = ReleaseKind(
@@ -86,14 +98,14 @@ KIND = ReleaseKind(
     mechanisms=OF_NUMBERS,
     parse=parse_numbers_claim,
     checks=CHECKS,
-    planned=planned,
+    planned=_planned,
     session=_session,
     reference=_reference,
-    served=_served,
-    probe=probe,
-    read_opening=read_opening,
+    served=late(__package__, "served.ServedNumbers"),
+    probe=_probe,
+    read_opening=_read_opening,
     no_figures=NumberFigures,
-    not_chosen=NOT_CHOSEN,
+    not_chosen="a run of numbers chooses its inputs itself",
     ready=_ready,
     demos={"noisy-histogram": _demo},
 )

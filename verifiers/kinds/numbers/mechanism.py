@@ -40,7 +40,7 @@ _MOST = 1_000_000
 """No release has more numbers."""
 
 RECORDS = 192
-"""In the largest input that a run asks."""
+"""Records of the largest input that a run asks."""
 
 _STEPS = 2.0**43
 """Steps of a grid from 0 at most, or parts of the noise: beyond, too few floats lie in one.
@@ -50,7 +50,7 @@ rounds a true sum does not. Of a thousand floats, or within `_PART` of the scale
 """
 
 _PART, _FINE = 2.0**-8, 2.0**-18
-"""In scales of the noise; a grid this fine, of a power of two, floats either hold or round to."""
+"""Scales of the noise; floats lie on a grid of a power of two that is so fine, or round to it."""
 
 _WHOLE = 1_000_000
 """Scale of whole noise at most: its sums take a gigabyte there."""
@@ -83,15 +83,15 @@ def _shapes(value: object) -> object:
 
 NoiseText = Annotated[NumberNoise, BeforeValidator(_noise), PlainSerializer(str)]
 
-_SHAPE = {
-    "noisy-histogram": ("cells",),
-    "noisy-count": (),
-    "noisy-sum": ("dimensions",),
-    "noisy-mean": ("dimensions", "divide_by"),
-    "noisy-gradient": ("shapes", "clip_norm", "divide_by"),
-    "thresholded-histogram": ("cells", "threshold"),
+_FORMS: dict[Name, tuple[Values, tuple[str, ...]]] = {
+    "noisy-histogram": ("counts", ("cells",)),
+    "noisy-count": ("counts", ()),
+    "noisy-sum": ("records", ("dimensions",)),
+    "noisy-mean": ("records", ("dimensions", "divide_by")),
+    "noisy-gradient": ("tensors", ("shapes", "clip_norm", "divide_by")),
+    "thresholded-histogram": ("keys", ("cells", "threshold")),
 }
-"""Keys that a mechanism needs beside noise and adjacency."""
+"""What a mechanism is given, and the keys that it needs beside noise and adjacency."""
 
 _BOUNDS = ("lower", "upper", "clip_norm", "clip_norm1")
 
@@ -127,9 +127,9 @@ class NumberMechanism(Table):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        needed = _SHAPE[self.name]
+        _, needed = _FORMS[self.name]
         lacking = [key for key in needed if getattr(self, key) is None]
-        if self.name in ("noisy-sum", "noisy-mean"):
+        if self.takes == "records":
             lacking += self._lacking_bounds()
         mistakes = (
             [f"{are_missing(lacking)}: {self.name} needs {_them(lacking)}"] if lacking else []
@@ -177,7 +177,7 @@ class NumberMechanism(Table):
 
     def _lacking_bounds(self) -> list[str]:
         box = [key for key in ("lower", "upper") if getattr(self, key) is None]
-        if self.clip_norm is not None or self.clip_norm1 is not None:
+        if self.norm is not None:
             return []
         return box if len(box) == 1 else [] if not box else ["lower and upper, or clip_norm"]
 
@@ -188,7 +188,7 @@ class NumberMechanism(Table):
 
     def _clipping(self) -> Clipping | None:
         """Raises ValueError for bounds that contradict each other."""
-        if self.name not in ("noisy-sum", "noisy-mean"):
+        if self.takes != "records":
             return None
         if self.clip_norm is not None and self.clip_norm1 is not None:
             raise ValueError(f"clip_norm1 = {self.clip_norm1}: expected it or clip_norm, not both")
@@ -197,8 +197,12 @@ class NumberMechanism(Table):
             message = ", ".join(f"{key} = {getattr(self, key):g}" for key in given)
             raise ValueError(f"{message}: expected lower and upper, or a norm, not both")
         norm = 1 if self.clip_norm1 is not None else 2
-        bound = self.clip_norm1 if norm == 1 else self.clip_norm
-        return Clipping(self.lower, self.upper, bound, norm)
+        return Clipping(self.lower, self.upper, self.norm, norm)
+
+    @property
+    def norm(self) -> float | None:
+        """The bound on a norm of each record; None where none is bounded."""
+        return self.clip_norm or self.clip_norm1
 
     @property
     def width(self) -> int:
@@ -210,11 +214,7 @@ class NumberMechanism(Table):
     @property
     def takes(self) -> Values:
         """What the deployment is given."""
-        if self.name == "thresholded-histogram":
-            return "keys"
-        if self.name in ("noisy-histogram", "noisy-count"):
-            return "counts"
-        return "tensors" if self.name == "noisy-gradient" else "records"
+        return _FORMS[self.name][0]
 
     @property
     def of_whole_numbers(self) -> bool:
@@ -231,17 +231,18 @@ class NumberMechanism(Table):
         return self.max_contributions or 1
 
     @property
-    def _adjacency(self) -> Adjacency:
-        return Adjacency(self.adjacency)
+    def replaces(self) -> bool:
+        """Whether neighbours have a record in another's place, not one more or less."""
+        return self.adjacency == "replace-one"
 
     @cached_property
     def aggregation(self) -> Aggregation:
         """The claimed mechanism. Raises ValueError for one that releases keys."""
-        how = (self._adjacency, self.contributions)
-        if self.name in ("noisy-histogram", "noisy-count"):
+        how = (Adjacency(self.adjacency), self.contributions)
+        if self.takes == "counts":
             return NoisyHistogram(self.noise, self.width, *how)
         divide_by = 1.0 if self.divide_by is None else self.divide_by
-        if self.name == "noisy-gradient":
+        if self.takes == "tensors":
             shapes = tuple(tuple(shape) for shape in self.shapes or ())
             clip = self.clip_norm or 1.0
             scaled = self.noise.times(clip / divide_by)  # the claim has the noise multiplier
@@ -254,9 +255,8 @@ class NumberMechanism(Table):
     @cached_property
     def keys(self) -> ThresholdedHistogram:
         """The claimed mechanism, of one that releases keys."""
-        return ThresholdedHistogram(
-            self.noise, self.width, self.threshold or 0.0, self._adjacency, self.contributions
-        )
+        how = Adjacency(self.adjacency), self.contributions
+        return ThresholdedHistogram(self.noise, self.width, self.threshold or 0.0, *how)
 
     @property
     def added(self) -> NumberNoise:

@@ -13,7 +13,7 @@ _CELLS, _MOST = 40, 1 << 17  # draws that are kept, for quantiles
 _REACH = 1e-3  # of the law, that lies beyond the cells on either side
 _TAILS = (0.001, 0.002, 0.005, 0.01, 0.02)
 SHARES = np.array([*_TAILS, *np.arange(0.05, 0.951, 0.05), *(1 - t for t in reversed(_TAILS))])
-"""Of the quantiles."""
+"""Shares of the law at which quantiles are computed."""
 
 
 class ShapeRecorder:
@@ -56,15 +56,12 @@ class ShapeRecorder:
             return None
         below = np.concatenate([[0.0], self._share_below(self.edges), [1.0]])
         ends = np.concatenate([[-np.inf], self.edges, [np.inf]])
-        cells = [
-            NoiseCell(float(low), float(high), float(seen / total), float(max(share, 0.0)))
-            for low, high, seen, share in zip(
-                ends[:-1], ends[1:], self.counts, np.diff(below), strict=True
-            )
-        ]
+        expected = np.maximum(np.diff(below), 0.0)
+        columns = ends[:-1], ends[1:], self.counts / total, expected
+        cells = [NoiseCell(*cell) for cell in np.stack(columns, axis=1).tolist()]
         kept = np.sort(np.concatenate(self._kept))
         observed = np.quantile(kept, SHARES, method="inverted_cdf")
-        quantiles = zip(SHARES, observed, self._quantiles(), strict=True)
+        quantiles = np.stack([SHARES, observed, self._quantiles()], axis=1).tolist()
         return NoiseShape(
             str(self.noise),
             int(total),
@@ -72,7 +69,7 @@ class ShapeRecorder:
             tuple(cells[1:-1]),
             cells[0],
             cells[-1],
-            tuple(NoiseQuantile(*(float(v) for v in each)) for each in quantiles),
+            tuple(NoiseQuantile(*each) for each in quantiles),
         )
 
     def _share_below(self, values: Vector, *, inclusive: bool = False) -> Vector:
@@ -120,7 +117,7 @@ def _log_below(noise: NumberNoise, values: Vector, exact: Vector, inclusive: boo
 
 
 def _edges(noise: NumberNoise) -> NDArray[np.float64]:
-    """Of cells of one width, which is a multiple of the grid; no edge lies on it."""
+    """Edges of cells of one width, which is a multiple of the grid; no edge lies on it."""
     reach = noise.family.standard_deviation
     while float(noise.family.log_survival(np.array(reach))) > math.log(_REACH):
         reach *= 1.1

@@ -7,7 +7,7 @@ from ....reference import BudgetExhausted
 from ...run.restarts import not_restarted
 from ...run.state import RunState
 from ...targets import NotOffered, TargetError
-from .checks.fresh_noise import AFTER_RESTART
+from .checks.fresh_noise import Way
 from .checks.input_contract import InputContract
 from .claim import NumbersClaim
 from .opening import NumbersOpening
@@ -42,23 +42,18 @@ class Restarts:
     """
 
     def __init__(
-        self,
-        state: RunState,
-        plan: NumbersPlan,
-        show: Callable[[Sequence[Batch]], None],
+        self, state: RunState, plan: NumbersPlan, show: Callable[[Sequence[Batch]], None]
     ) -> None:
         self.state, self.plan, self._show = state, plan, show
 
     @property
     def why_not(self) -> str | None:
         """Why the target is not restarted; None where it can be."""
-        target = self.state.target
-        enough = self.state.left >= releases_of_restarts(self.state.claim, self.plan)
-        enough &= self.state.outcome.stopped is None
-        if target.no_restart is None and enough:
+        state, restarts = self.state, self.state.target.no_restart is None
+        enough = state.left >= releases_of_restarts(state.claim, self.plan)
+        if restarts and enough and state.outcome.stopped is None:
             return None
-        cut_short = target.no_restart is None
-        return not_restarted(target, _LOST, cut_short=cut_short)
+        return not_restarted(state.target, _LOST, cut_short=restarts)
 
     def compare(self, checks: Sequence[ComparesOpenings], first: NumbersOpening) -> None:
         """Shows the checks the openings after each start; first: that of the run.
@@ -72,7 +67,7 @@ class Restarts:
             self.state.target.restart()
             again = self._opening()
             for check in checks:
-                check.compare(first, again, AFTER_RESTART)
+                check.compare(first, again, Way.AFTER_RESTART)
             first = again
 
     def _contained(self, checks: Sequence[ComparesOpenings]) -> None:
@@ -86,7 +81,7 @@ class Restarts:
         except (NotOffered, TargetError, BudgetExhausted):
             return  # that says nothing of the target
         for check in checks:
-            check.compare(one, other, AFTER_RESTART)
+            check.compare(one, other, Way.AFTER_RESTART)
 
     def _opening(self) -> NumbersOpening:
         contract = InputContract(self.state.claim, self.plan)

@@ -15,27 +15,27 @@ from ...run.session import Notes
 from ...run.state import RunState
 from ...targets import Refused, TargetError
 from .checks.base import NumberCheck
-from .checks.fresh_noise import EARLIER_RUN
+from .checks.fresh_noise import Way
 from .checks.input_contract import InputContract
 from .checks.location import Location
-from .checks.noise_law import SINGLE, NoiseLaw
+from .checks.noise_law import NoiseLaw
 from .claim import NumbersClaim
 from .figures import NumberFigures
 from .gathering import Gathering
 from .opening import NumbersOpening
 from .planning.plan_for_budget import dearer_than, make_plan
-from .recorder import Recorder, ShapesRecorder
+from .recorder import Recorder
 from .restarting import UNSEEN, ComparesOpenings, Restarts
 from .simplest import find_simplest
 
 _MEASURED = 0.8
-"""Of the log-odds of a fault, that what a check measures of it has at least to be told instead."""
+"""Share of the log-odds of a known fault at which the check that measures it tells it instead."""
 
 
 class NumberSession:
     """See `Session`; recorder: follows the draws for the figures of the report."""
 
-    def __init__(self, state: RunState, request: RunRequest) -> None:
+    def __init__(self, state: RunState, request: RunRequest, recorder: Recorder) -> None:
         self.state, self.request = state, request
         self.claim: NumbersClaim = state.claim
         self.plan = make_plan(self.claim, request.seed, request.extent)
@@ -45,13 +45,10 @@ class NumberSession:
         self._specs = [spec for spec in specs if request.selection.keeps(spec.id)]
         seeing = (spec for spec in self._specs if spec.phase is Phase.SHARED)
         self.seeing: Sequence[NumberCheck] = [spec.make(setting) for spec in seeing]
-        self.recorder = self._recorder()
+        self.recorder = recorder
         self.gathering = Gathering(
-            state, request, self.plan, self.contract, self.seeing, recorder=self.recorder
+            state, request, self.plan, self.contract, self.seeing, recorder=recorder
         )
-
-    def _recorder(self) -> Recorder:
-        return ShapesRecorder(self.claim)
 
     @property
     def checks(self) -> Sequence[Check]:
@@ -99,7 +96,7 @@ class NumberSession:
         """See `Session.compare`."""
         for fresh in self._fresh:
             if self.contract.opening is not None:
-                fresh.compare(earlier, self.contract.opening, EARLIER_RUN)
+                fresh.compare(earlier, self.contract.opening, Way.EARLIER_RUN)
 
     def gather(self) -> None:
         """See `Session.gather`."""
@@ -109,7 +106,7 @@ class NumberSession:
         """See `Session.explain`: looks for the simplest input, once the law of noise is refuted."""
         law = next((c for c in self.seeing if isinstance(c, NoiseLaw) and c.refuted), None)
         if law is not None and self.state.left > 0:
-            seed, singly = self.request.seed, law.evidence.worst()[0] == SINGLE
+            seed, singly = self.request.seed, law.shows_singly
             found = find_simplest(self.state, self.claim, seed, singly=singly)
             self.state.outcome.simplest = found
 

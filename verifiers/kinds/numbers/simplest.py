@@ -20,6 +20,7 @@ from .claim import NumbersClaim
 from .evidence.bins import Placing
 from .evidence.noise_law import NoiseLawEvidence
 from .planning.asked import digits_of
+from .planning.bounds import Bounds
 from .planning.plan import as_values, at_once
 from .registry import SIMPLEST_SHARE
 
@@ -58,10 +59,11 @@ def find_simplest(
     inputs = simple_inputs(claim)
     budget = min(max(state.queries // 2, _LEAST), state.left)
     state.tell("looking for the simplest input", state.queries + budget)
-    search = _Search(state, claim, seed, singly, budget // len(inputs), len(inputs))
+    wanted = log_threshold(SIMPLEST_SHARE / 2 / len(inputs), claim.gate.false_alarm)
+    each = budget // len(inputs)
     for values in inputs:
         try:
-            found = search.tried(values)
+            found = _tried(state, claim, seed, values, budget=each, wanted=wanted, singly=singly)
         except Refused:
             continue
         if found is not None:
@@ -80,50 +82,43 @@ def simple_inputs(claim: NumbersClaim) -> list[Any]:
         made = [times * counts for times in (1, 10) for counts in some]
         made += [1_000 * one, *(12_345 * counts for counts in some), 10_000_001 * one]
         return [0 * one, *made]
-    least, most = 0.0, 1.0
-    if mechanism.lower is not None and mechanism.upper is not None:
-        least, most = min(max(0.0, mechanism.lower), mechanism.upper), mechanism.upper
-    elif mechanism.clip_norm is not None or mechanism.clip_norm1 is not None:
-        most = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
-    axis = np.full((1, width), least)
-    axis[0, 0] = most
-    none = np.full((1, width), least)
+    bounds = Bounds.of(claim)
+    none = np.full((1, width), bounds.nearest)
+    axis = none.copy()
+    axis[0, 0] = bounds.upper
     rows = [none, axis, np.repeat(axis, at_once(width, 10), axis=0)]
     if mechanism.takes == "records":
         rows.insert(0, none[:0])
     return [as_values(claim, records) for records in rows]
 
 
-@dataclass(frozen=True)
-class _Search:
-    """What does not change from input to input. budget: releases of each; inputs: how many."""
-
-    state: RunState
-    claim: NumbersClaim
-    seed: int
-    singly: bool
-    budget: int
-    inputs: int
-
-    def tried(self, values: Any) -> Simplest | None:
-        """An input, where its releases alone refute the claim."""
-        claim, asked, size = self.claim, 0, _FIRST
-        noise, exact = claim.mechanism.added, claim.mechanism.aggregation.exact(values)
-        wanted = log_threshold(SIMPLEST_SHARE / 2 / self.inputs, claim.gate.false_alarm)
-        evidence = NoiseLawEvidence(noise, 0)
-        placing = Placing(noise, np.random.default_rng([self.seed, 6]))
-        while asked < self.budget:
-            most = min(size, _LARGEST, self.budget - asked)
-            calls = 1 if self.singly else at_once(claim.mechanism.width, most)
-            reply = self.state.target.ask(values, calls)
-            self.state.spend(calls)
-            released = claim.release.shaped(reply, values, calls)
-            if not np.isfinite(released).all():
-                return None  # what was found stands without it
-            x = np.broadcast_to(exact, released.shape)
-            digits = digits_of(released)
-            evidence.observe(placing.placed(released, x, digits).flat, {})
-            asked, size = asked + calls, 2 * size
-            if evidence.log_e_value >= wanted:
-                return Simplest(claim.release.input_text(values), asked, evidence.log_e_value)
-        return None
+def _tried(
+    state: RunState,
+    claim: NumbersClaim,
+    seed: int,
+    values: Any,
+    *,
+    budget: int,
+    wanted: float,
+    singly: bool,
+) -> Simplest | None:
+    """An input, where at most `budget` releases of it alone give the evidence that is wanted."""
+    asked, size = 0, _FIRST
+    noise, exact = claim.mechanism.added, claim.mechanism.aggregation.exact(values)
+    evidence = NoiseLawEvidence(noise, 0)
+    placing = Placing(noise, np.random.default_rng([seed, 6]))
+    while asked < budget:
+        most = min(size, _LARGEST, budget - asked)
+        calls = 1 if singly else at_once(claim.mechanism.width, most)
+        reply = state.target.ask(values, calls)
+        state.spend(calls)
+        released = claim.release.shaped(reply, values, calls)
+        if not np.isfinite(released).all():
+            return None  # what was found stands without it
+        x = np.broadcast_to(exact, released.shape)
+        digits = digits_of(released)
+        evidence.observe(placing.placed(released, x, digits).flat, {})
+        asked, size = asked + calls, 2 * size
+        if evidence.log_e_value >= wanted:
+            return Simplest(claim.release.input_text(values), asked, evidence.log_e_value)
+    return None

@@ -8,16 +8,14 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
 from ....findings.finding import Finding
-from ....run.phase import Phase
-from ....run.registry import always_applicable
-from ...numbers.checks.base import Weighed, spec_of
+from ...numbers.checks.base import ForeseenCheck, caused, spec_of
 from ...numbers.claim import NumbersClaim
 from ...numbers.opening import NumbersOpening
 from ...numbers.planning.asked import Asked, Batch, Draws
 from ...numbers.planning.plan import NumbersPlan
 from ..evidence.key_faults import claimed_law
 from ..evidence.released_together import TogetherEvidence, foreseen, tells
-from ..plan import NEAR, REVERSED
+from ..plan import Role
 
 _WANTED = 3_000
 """Fours that can tell, for a correlation of `_SEEN`; of others in inverse proportion to squares."""
@@ -28,26 +26,28 @@ _SEEN, _TIMES, _COARSEST = 0.1, 5.0, 0.5
 _SPARE = 4.0  # deviations, about, of how much a number of fours tells
 
 _STREAM = 512  # releases of an input that are compared with another's
-_ACROSS = {
-    3: "a key in a call and in the one before, of another input,",
-    4: "a key in as many releases of two inputs",
-}
-"""Kinds of pairs over inputs."""
+_IN_TURN = (
+    "a key's releases, one after the other,",
+    "noise is drawn once for several releases, or every call, or start, begins alike",
+)
+_ACROSS = "noise is drawn once for several inputs, or they have one seed"
 
 Released = NDArray[np.bool_]
 
 
-class KeysTogether(Weighed):
-    """What both checks share: fours of draws, and the words for them. Subclasses pair."""
+class KeysTogether(ForeseenCheck):
+    """Judges whether two draws of a pair tell of each other; subclasses make the pairs.
 
-    pairs: str
-    cause: str
-    kinds: int
+    kinds: of pairs, each as messages call its draws, and the cause where they tell of each other.
+    """
+
+    kinds: tuple[tuple[str, str], ...]
+    evidence: list[TogetherEvidence]
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
         self._law = claimed_law(claim.mechanism.keys)
-        self.evidence = [TogetherEvidence() for _ in range(self.kinds)]
+        self.evidence = [TogetherEvidence() for _ in self.kinds]
         telling = [tells(self._rates(asked.exact)).sum() for asked in plan.inputs]
         self.seen = float(np.clip(_TIMES * claim.gate.smallest_effect, _SEEN, _COARSEST))
         wanted = math.ceil(_WANTED * (_SEEN / self.seen) ** 2)
@@ -70,22 +70,18 @@ class KeysTogether(Weighed):
         """See `NumberCheck.fail_finding`."""
         logs = [found.log_e_value for found in self.evidence]
         kind = int(np.argmax(logs))
-        pairs, cause = self._words(kind)
+        pairs, cause = self.kinds[kind]
         message = (
             f"{pairs} tell of each other: a correlation of about {self.evidence[kind].best:g} "
             "where both are released half of the time"
         )
         # it holds whatever the rates are, which look wrong where keys are not independent
-        return Finding(message, cause, cause=cause, log_odds=math.inf)
-
-    def _words(self, _kind: int) -> tuple[str, str]:
-        """What draws of a kind are, and what is wrong where they tell of each other."""
-        return self.pairs, self.cause
+        return caused(message, cause, math.inf)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
         return Finding(
-            f"{self.evidence[0].telling:,} times two of {self.pairs} could have told of each "
+            f"{self.evidence[0].telling:,} times two of {self.kinds[0][0]} could have told of each "
             f"other, and they did not; a correlation of {self.seen:.2g} would have been seen"
         )
 
@@ -99,10 +95,7 @@ class KeysIndependence(KeysTogether):
     """Neighbouring keys of one release: (0, 1), (2, 3), ..., beside those of the next release."""
 
     id = "independence"
-    call_by_call = True
-    pairs = "neighbouring keys"
-    cause = "one draw of noise serves several keys"
-    kinds = 1
+    kinds = (("neighbouring keys", "one draw of noise serves several keys"),)
 
     def foreseen(self, asked: Asked, size: int) -> Vector:
         """See `KeysCheck.foreseen`."""
@@ -128,16 +121,19 @@ class KeysFreshNoise(KeysTogether):
     """
 
     id = "fresh-noise"
-    call_by_call = True
-    pairs = "a key's releases, one after the other,"
-    cause = "noise is drawn once for several releases, or every call, or start, begins alike"
-    kinds = 5
+    kinds = (
+        _IN_TURN,
+        _IN_TURN,
+        _IN_TURN,
+        ("a key in a call and in the one before, of another input,", _ACROSS),
+        ("a key in as many releases of two inputs", _ACROSS),
+    )
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
         self._waiting: dict[str, Released] = {}
         self._before: tuple[str, Released] | None = None
-        self._streams: dict[str, list[Released]] = {NEAR: [], REVERSED: []}
+        self._streams: dict[str, list[Released]] = {Role.NEAR: [], Role.REVERSED: []}
 
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
         """Takes the first releases of an earlier start, and those of the same calls in this one.
@@ -185,11 +181,6 @@ class KeysFreshNoise(KeysTogether):
             self.evidence[4].observe(np.array(older), there[: len(older)])
         own += list(there[: max(0, _STREAM - len(own))].copy())
 
-    def _words(self, kind: int) -> tuple[str, str]:
-        if kind not in _ACROSS:
-            return super()._words(kind)
-        return _ACROSS[kind], "noise is drawn once for several inputs, or they have one seed"
-
 
 def _calls(batches: tuple[Batch, ...]) -> Iterator[tuple[str, Released]]:
     """Each call's input, by its role, and whether keys were released in it (n, k)."""
@@ -205,6 +196,6 @@ def _single(claim: NumbersClaim) -> str | None:
 
 
 SPECS = (
-    spec_of(KeysIndependence, Phase.SHARED, _single),
-    spec_of(KeysFreshNoise, Phase.SHARED, always_applicable),
+    spec_of(KeysIndependence, not_applicable=_single),
+    spec_of(KeysFreshNoise),
 )

@@ -7,16 +7,14 @@ import numpy as np
 from .....reference.arrays import Vector
 from ....evidence.power import MISSES
 from ....findings.finding import Finding
-from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ....text import four_digits
-from ...numbers.checks.base import Weighed, spec_of
+from ...numbers.checks.base import ForeseenCheck, spec_of
 from ...numbers.claim import NumbersClaim
 from ...numbers.planning.asked import Asked, Draws
 from ...numbers.planning.plan import NumbersPlan
 from ..evidence.key_faults import claimed_law
 from ..evidence.released import KeyEvidence, draws_to_see, seen_rate
-from ..plan import NEAR
+from ..plan import Role
 
 _PLACES = 16  # keys that are a group of their own
 _SURE = 3.0  # nats by which a known fault must be likelier to be named
@@ -24,11 +22,14 @@ _MORE = 1.25  # times delta, that a pass would have seen where the budget allows
 _BUDGET = 0.4  # of the queries, that may go to keys of one unit
 
 
-class PartitionRelease(Weighed):
-    """Any key's rate, over all draws, and for one key, one kind of input, or calls of one."""
+class PartitionRelease(ForeseenCheck):
+    """Wagers on the rates at which keys are released: over all draws, and over groups of them.
+
+    A group is a key, an input, or the calls of one release.
+    """
 
     id = "partition-release"
-    call_by_call = True
+    evidence: KeyEvidence
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
@@ -64,12 +65,7 @@ class PartitionRelease(Weighed):
             self.alone += n * int(ones.sum())
             self.released += int(came[ones].sum())
             self.empty += n * int((counts == 0.0).sum())
-            self.near += n * counts.size * (batch.asked.role == NEAR)
-
-    @property
-    def log_e_value(self) -> float:
-        """See `NumberCheck.log_e_value`."""
-        return self.evidence.log_e_value
+            self.near += n * counts.size * (batch.asked.role == Role.NEAR)
 
     def samples_needed(self) -> int:
         """See `NumberCheck.samples_needed`."""
@@ -83,7 +79,7 @@ class PartitionRelease(Weighed):
 
     def foreseen(self, asked: Asked, size: int) -> Vector:
         """See `KeysCheck.foreseen`."""
-        near = asked.exact.size if asked.role == NEAR else 0
+        near = asked.exact.size if asked.role == Role.NEAR else 0
         return size * np.array([near, (asked.exact == 1.0).sum()], dtype=np.float64)
 
     def fail_finding(self) -> Finding:
@@ -119,7 +115,7 @@ class PartitionRelease(Weighed):
 
     @property
     def _never(self) -> str:
-        """Of empty keys, a single one of which refutes."""
+        """What was seen of empty keys, in words; a single one that is released refutes."""
         if not self.empty:
             return "no empty keys were looked at"
         rate = -math.expm1(math.log(MISSES) / self.empty)
@@ -141,4 +137,4 @@ class PartitionRelease(Weighed):
         )
 
 
-SPECS = (spec_of(PartitionRelease, Phase.SHARED, always_applicable),)
+SPECS = (spec_of(PartitionRelease),)

@@ -4,14 +4,13 @@ import math
 
 import numpy as np
 
-from .....reference.accounting.adjacency import Adjacency
 from .....reference.arrays import Matrix
 from ....run.phase import Phase
-from ...numbers.checks.base import spec_of
+from ...numbers.checks.base import spec_of, without_privacy
 from ...numbers.checks.pair_check import Event, PairEvents, PairEvidence, power
 from ...numbers.checks.privacy_audit import ClaimedLevelCheck
 from ...numbers.claim import NumbersClaim
-from ...numbers.evidence.two_events import Hits, Level, TwoEvents, both_ways
+from ...numbers.evidence.two_events import Hits, Level, both_ways
 from ...numbers.planning.pairs import Pair
 
 _SCALES = 30.0  # above the threshold: such a key is always released
@@ -33,7 +32,7 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
         """Why it does not apply to a claim."""
         if claim.mechanism.width == 1:
             return "a single key has no order"
-        return ClaimedLevelCheck.not_applicable(claim)
+        return without_privacy(claim)
 
     def made(self) -> list[Pair]:
         """See `PairCheck.made`: of equals, the middle one passes another, whichever is first."""
@@ -41,7 +40,7 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
         made = []
         for often in steps(max(keys.threshold, 1.0) + _SCALES * self.noise.family.scale):
             few = often - 1
-            if keys.adjacency is Adjacency.REPLACE_ONE:
+            if self.claim.mechanism.replaces:
                 made.append(self._pair((often, few), (few, often)))
             elif keys.cells == 2:
                 made += [self._pair((few, few), more) for more in ((often, few), (few, often))]
@@ -50,7 +49,7 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
         return made
 
     def _pair(self, here: tuple[int, ...], there: tuple[int, ...]) -> Pair:
-        """Of inputs in which some keys, chosen by the run's seed, have these counts."""
+        """A pair of inputs in which some keys, chosen by the run's seed, have these counts."""
         width = self.claim.mechanism.width
         chosen = np.random.default_rng([self.seed, 2]).choice(width, len(here), replace=False)
         places, made = np.sort(chosen), []
@@ -97,13 +96,13 @@ class OrderEvidence(PairEvents):
     """
 
     def __init__(self, level: Level, keys: int = 2) -> None:
-        super().__init__(TwoEvents(2 * (keys - 1), (level,)))
+        super().__init__(2 * (keys - 1), (level,))
 
     @property
     def worst(self) -> tuple[int, float, float]:
         """The key whose order with the next tells most, and how often it is first in either."""
-        place = self.wagers.best[0] % (len(self.wagers.counts) // 2)
-        return (place, *self.wagers.rates(place))
+        place = self.best[0] % (len(self.counts) // 2)
+        return (place, *self.rates(place))
 
     def hits(self, here: Matrix, there: Matrix) -> tuple[Hits, Hits]:
         """See `PairEvents.hits`: places (n, k) in the reply, 0 where a key is not in it."""

@@ -7,19 +7,15 @@ from .....reference.accounting.adjacency import Adjacency
 from .....reference.numbers.certified_keys import KeysCost, keys_cost
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY
-from ...numbers.checks.base import spec_of
+from ...numbers.checks.base import AskingCheck, caused, spec_of, without_privacy
 from ...numbers.checks.privacy_claim import CAUSE, digits_apart
-from ...numbers.claim import NumbersClaim
-from ...numbers.planning.plan import NumbersPlan
 
 _ROUNDING = 1e-9
-"""Of delta, relative: its law is computed in doubles, to some 1e-12, and claims are rounded."""
+"""Relative error that is forgiven a delta: its law is exact to some 1e-12, claims are rounded."""
 
 
-class KeysPrivacyClaim:
+class KeysPrivacyClaim(AskingCheck):
     """Holds the claimed delta and epsilon beside what the claimed law costs.
 
     That a key is released which the neighbour does not have is an event of probability 0 there, so
@@ -29,17 +25,8 @@ class KeysPrivacyClaim:
 
     id = "privacy-claim"
 
-    asks = 0
-
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        self.claim = claim
-
-    def conclude(self, standing: RunContext) -> Outcome | None:
-        """See `AskingCheck.conclude`: it asks for nothing."""
-        return self.outcome()
-
-    def outcome(self) -> Outcome:
-        """What the claim comes to."""
+    def conclude(self, context: object = None) -> Outcome:
+        """See `Running.conclude`: it asks for nothing."""
         privacy, keys = self.claim.privacy, self.claim.mechanism.keys
         assert privacy is not None, "a check of claims with [privacy]"
         one = replace(keys, adjacency=Adjacency.ADD_REMOVE).delta
@@ -51,7 +38,7 @@ class KeysPrivacyClaim:
         )
         if privacy.delta < least * (1.0 - _ROUNDING):
             cause = "delta leaves out that such keys are released"
-            return Outcome(Verdict.FAIL, Finding(alone, cause, cause=cause))
+            return Outcome(Verdict.FAIL, caused(alone, cause))
         delta = privacy.delta * (1.0 + _ROUNDING)
         cost = keys_cost(keys, privacy.queries, min(delta, math.nextafter(1.0, 0.0)))
         digits = digits_apart(cost.epsilon, privacy.epsilon)
@@ -63,7 +50,7 @@ class KeysPrivacyClaim:
         )
         if cost.epsilon > privacy.epsilon:
             proof = f"{message} (certified in ball arithmetic)"
-            return Outcome(Verdict.FAIL, Finding(proof, CAUSE, cause=CAUSE))
+            return Outcome(Verdict.FAIL, caused(proof, CAUSE))
         return Outcome(Verdict.PASS, Finding(f"{message}; {alone}"))
 
 
@@ -85,9 +72,4 @@ def _neighbours(cost: KeysCost) -> str:
     return message + (", no other counts cost more" if cost.largest else "")
 
 
-def _unclaimed(claim: NumbersClaim) -> str | None:
-    """Why there is nothing to hold the cost to; None where there is."""
-    return NO_PRIVACY if claim.privacy is None else None
-
-
-SPECS = (spec_of(KeysPrivacyClaim, Phase.CLAIM, _unclaimed),)
+SPECS = (spec_of(KeysPrivacyClaim, Phase.CLAIM, without_privacy),)

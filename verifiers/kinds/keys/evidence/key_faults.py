@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -45,17 +46,19 @@ def claimed_law(claimed: ThresholdedHistogram) -> Law:
 
 
 def key_faults(claimed: ThresholdedHistogram) -> tuple[KeyFault, ...]:
-    """What a claim is tested against, all at once."""
-    noise, faults = claimed.noise, []
+    """The faults that releases of keys are tested for, all at once."""
+    noise, faults = claimed.noise, list[KeyFault]()
+
+    def as_if(name: str, **changed: Any) -> None:
+        faults.append(KeyFault(name, claimed_law(replace(claimed, **changed))))
+
     for factor in _SCALES:
-        other = replace(claimed, noise=noise.times(factor))
-        faults.append(_as_if(f"noise of {factor:g} times the claimed scale", other))
-    for move in sorted({*_moves(claimed)}):
-        other = replace(claimed, threshold=claimed.threshold + move)
-        faults.append(_as_if(f"keys are released from a noisy count of {other.threshold:g}", other))
+        as_if(f"noise of {factor:g} times the claimed scale", noise=noise.times(factor))
+    for move in sorted(_moves(claimed)):
+        threshold = claimed.threshold + move
+        as_if(f"keys are released from a noisy count of {threshold:g}", threshold=threshold)
     for family, why in other_families(noise.family):
-        other = replace(claimed, noise=replace(noise, family=family))
-        faults.append(_as_if(f"{family} noise, {why}", other))
+        as_if(f"{family} noise, {why}", noise=replace(noise, family=family))
     faults.append(KeyFault("counts are compared without noise", _bare(claimed)))
     faults.append(KeyFault(_GEOMETRIC, _geometric(claimed)))
     faults += [KeyFault(_LEFT_OUT, _left_out(claimed, share)) for share in _SHARES]
@@ -71,15 +74,11 @@ def key_faults(claimed: ThresholdedHistogram) -> tuple[KeyFault, ...]:
 
 
 def _moves(claimed: ThresholdedHistogram) -> set[float]:
-    """Of the threshold: parts of the scale, and one count, as a strict comparison would be."""
+    """How far a wrong threshold lies off: parts of the scale, or 1, as of a strict comparison."""
     step = 1.0 if claimed.noise.family.whole else 0.0
     parts = {m * claimed.noise.family.scale for m in _MOVES} | {1.0}
     near = {max(step, round(part) if step else part) for part in parts}
     return near | {-part for part in near}
-
-
-def _as_if(name: str, other: ThresholdedHistogram) -> KeyFault:
-    return KeyFault(name, claimed_law(other))
 
 
 def _bare(claimed: ThresholdedHistogram) -> Law:

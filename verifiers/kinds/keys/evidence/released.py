@@ -14,10 +14,8 @@ import numpy as np
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import ThresholdedHistogram
 from ....evidence.mixture import log_mean_of
+from ...numbers.evidence.faults import LEAK, with_leak
 from .key_faults import BOTH_ODDS, BOTH_RATES, KeyFault, claimed_law, key_faults
-
-LEAK = 1e-3
-"""Share of the claimed law in every alternative, so that no single release rules one out."""
 
 _KEPT = 64  # inputs whose tables are kept
 
@@ -35,7 +33,7 @@ class KeyEvidence:
         self.groups: dict[str, Vector] = {}
         self._tallies: dict[tuple[str | None, float], Vector] = {}
         self.forbidden: str | None = None
-        """What the claim forbids and was seen, in words."""
+        """The first release that the claim forbids, in words; None until one is seen."""
 
     def observe(
         self,
@@ -113,7 +111,7 @@ class KeyEvidence:
             for table, claimed, other in zip(tables, null, fault.law(counts), strict=True):
                 some = claimed > -np.inf
                 more = other[some] - claimed[some]
-                table[place, some] = np.logaddexp(math.log(LEAK), math.log1p(-LEAK) + more)
+                table[place, some] = with_leak(more)
         return tables[0], tables[1]
 
     @property

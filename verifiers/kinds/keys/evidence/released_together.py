@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.special import comb, logsumexp
 
 from .....reference.arrays import Vector
-from ....evidence.mixture import log_mean_of
+from ....evidence.mixture import EvenMixture
 
 CORRELATIONS = np.array([-0.95, -0.6, -0.3, -0.1, 0.1, 0.3, 0.6, 0.95])
-"""Of two keys that are each released half of the time."""
+"""Correlations that are wagered on, of two keys that are each released half of the time."""
 
 _LOG_ODDS = 2.0 * np.log((1.0 + CORRELATIONS) / (1.0 - CORRELATIONS))
 _PAIRS = 16  # of a table
@@ -28,7 +28,7 @@ def tells(rate: Vector) -> NDArray[np.bool_]:
     return np.asarray((rate > 0.02) & (rate < 0.98))
 
 
-class TogetherEvidence:
+class TogetherEvidence(EvenMixture):
     """Average over correlations, of tables that have no draw in common.
 
     telling: what the tables can tell, in pairs of pairs of which one alone has each key released.
@@ -57,13 +57,8 @@ class TogetherEvidence:
 
     @property
     def telling(self) -> int:
-        """In fours: two pairs whose both draws differ have a variance of a quarter."""
+        """How much the tables can tell, in fours: two pairs that differ have a variance of 1/4."""
         return int(4.0 * self._variance)
-
-    @property
-    def log_e_value(self) -> float:
-        """Expectation at most 1 where all draws are independent."""
-        return log_mean_of(self.gains)
 
     @property
     def best(self) -> float:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from .....reference.accounting.adjacency import Adjacency
 from .....reference.numbers.certified import CertifiedPair
 from .....reference.numbers.families import Gaussian
 from ....findings.finding import Finding, Outcome
@@ -15,10 +14,8 @@ from ....run.charged_orders import CHARGED_ORDERS
 from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....targets import NotOffered, Refused, checked_charge
-from ..claim import NumbersClaim
 from ..planning.certified_pair import certified_pair, charged_pair
-from ..planning.plan import NumbersPlan
-from .base import spec_of
+from .base import AskingCheck, caused, spec_of
 from .pair_check import fractions
 
 _CLEARLY = 1.001  # of the charge: less is no matter
@@ -40,7 +37,7 @@ class _Shortfall:
         return self.charge / self.cost
 
 
-class AccountantSoundness:
+class AccountantSoundness(AskingCheck):
     """Compares charges with lower bounds in ball arithmetic on what the farthest neighbours cost.
 
     A record may be added to any input, so that each is held to the whole cost. Where records are
@@ -49,15 +46,8 @@ class AccountantSoundness:
     """
 
     id = "accountant-soundness"
-    asks = 0
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        self.claim, self.plan = claim, plan
-
-    @staticmethod
-    def not_applicable(claim: NumbersClaim) -> str | None:
-        """Why a claim leaves no room for it; None where it does."""
-        return fractions(claim)
+    not_applicable = staticmethod(fractions)
 
     def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`."""
@@ -92,9 +82,8 @@ class AccountantSoundness:
         found = charged_pair(self.claim)
         if found is not None:
             yield self.claim.release.input_text(found[0]), *found
-        aggregation = self.claim.mechanism.aggregation
         pair = certified_pair(self.claim)
-        if aggregation.adjacency is Adjacency.ADD_REMOVE and pair.is_plain:
+        if pair.is_plain and not self.claim.mechanism.replaces:
             for asked in self.plan.inputs:
                 yield asked.name, asked.values, pair
 
@@ -110,7 +99,7 @@ class AccountantSoundness:
             f"its farthest neighbour it costs at least {worst.cost:.10g} (certified in ball "
             "arithmetic)"
         )
-        return Finding(message, cause, cause=cause)
+        return caused(message, cause)
 
 
 SPECS = (spec_of(AccountantSoundness, Phase.ACCOUNTING, AccountantSoundness.not_applicable),)

@@ -1,75 +1,31 @@
-"""A check of numbers in a run: it sees every draw, and says what it found."""
+"""What checks of numbers have in common: those that see every draw, and those that ask."""
 
 from collections.abc import Callable, Collection
-from typing import Protocol
+from typing import Any
 
 from .....reference.arrays import Vector
-from ....run.checks import Check, Judged, Running
+from ....findings.finding import Finding, Outcome
+from ....run.checks import Judged, RunContext, Running
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import CheckSpec, Reason
+from ....run.registry import NO_PRIVACY, CheckSpec, Reason, always_applicable
 from ..claim import NumbersClaim
 from ..planning.asked import Asked, Draws
 from ..planning.plan import NumbersPlan
 from ..registry import SHARES
 
 
-class NumberCheck(Check, Protocol):
+class NumberCheck(Judged):
     """A check that gathers evidence from releases against its null, under the claim.
 
-    draws: numbers that it has looked at; call_by_call: whether it is foreseen call by call when it
-    has seen enough.
+    Its threshold follows from its share of the claim's `false_alarm`. draws: numbers that it has
+    looked at; wanted_draws: those that a pass needs; evidence: has a `log_e_value`.
     """
-
-    draws: int
-    call_by_call: bool
-
-    def answered(self, roles: Collection[str]) -> None:
-        """Is told, before any release, the roles of the inputs that are answered."""
-
-    def observe(self, draws: Draws) -> None:
-        """Takes fresh releases."""
-
-
-class KeysCheck(NumberCheck, Protocol):
-    """A check of releases of keys, of which it can be said beforehand when it has seen enough."""
-
-    @property
-    def wanted(self) -> Vector:
-        """What a pass takes (k,), of each kind of draws that the check counts."""
-
-    def foreseen(self, asked: Asked, size: int) -> Vector:
-        """What so many releases of an input add to each (k,), in expectation."""
-
-
-class AskingCheck(Running, Protocol):
-    """A check that asks for releases of its own, once the others have seen enough."""
-
-    @property
-    def asks(self) -> int:
-        """Releases that a pass asks for, about."""
-
-
-def spec_of(
-    made: Callable[[NumbersClaim, NumbersPlan, int], Running],
-    phase: Phase,
-    not_applicable: Callable[[NumbersClaim], Reason],
-) -> CheckSpec:
-    """The spec of a check that is made of a claim, the plan of a run, and its seed."""
-    return CheckSpec(
-        id=made.id,  # type: ignore[attr-defined]
-        phase=phase,
-        not_applicable=not_applicable,
-        make=lambda setting: made(setting.claim, setting.plan, setting.seed),
-    )
-
-
-class Weighed(Judged):
-    """For a `NumberCheck`: its threshold follows from its share of the claim's `false_alarm`."""
 
     id: str
     unit = "draws"
-    call_by_call = False
+    evidence: Any
+    wanted_draws: int
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan) -> None:
         self.claim, self.plan, self.draws = claim, plan, 0
@@ -82,5 +38,85 @@ class Weighed(Judged):
         """See `Check.queries`."""
         return self.draws
 
+    @property
+    def log_e_value(self) -> float:
+        """See `Check.log_e_value`."""
+        return float(self.evidence.log_e_value)
+
     def answered(self, roles: Collection[str]) -> None:
-        """See `NumberCheck.answered`; most need no particular input."""
+        """Is told, before any release, the roles of the inputs that are answered."""
+
+    def observe(self, draws: Draws) -> None:
+        """Takes fresh releases."""
+        raise NotImplementedError
+
+    def samples_needed(self) -> int:
+        """See `Check.samples_needed`."""
+        return max(0, self.wanted_draws - self.draws)
+
+    def fail_finding(self) -> Finding:
+        """See `Check.fail_finding`."""
+        raise NotImplementedError
+
+    def pass_finding(self) -> Finding:
+        """See `Check.pass_finding`."""
+        raise NotImplementedError
+
+
+class ForeseenCheck(NumberCheck):
+    """A check of which it can be said beforehand, call by call, when it has seen enough."""
+
+    @property
+    def wanted(self) -> Vector:
+        """What a pass takes (k,), of each kind of draws that the check counts."""
+        raise NotImplementedError
+
+    def foreseen(self, asked: Asked, size: int) -> Vector:
+        """What so many releases of an input add to each (k,), in expectation."""
+        raise NotImplementedError
+
+
+class AskingCheck:
+    """A check that concludes by itself, once the others have seen enough.
+
+    queries: releases that it has looked at.
+    """
+
+    id: str
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        self.claim, self.plan, self.seed = claim, plan, seed
+        self.queries = 0
+
+    @property
+    def asks(self) -> int:
+        """Releases that a pass asks for, about."""
+        return 0
+
+    def conclude(self, context: RunContext) -> Outcome | None:
+        """See `Running.conclude`."""
+        raise NotImplementedError
+
+
+def caused(message: str, cause: str, log_odds: float | None = None) -> Finding:
+    """A finding whose diagnosis is its cause."""
+    return Finding(message, cause, cause=cause, log_odds=log_odds)
+
+
+def without_privacy(claim: NumbersClaim) -> Reason:
+    """Why a check of `[privacy]` has nothing to judge; None where the claim has that table."""
+    return NO_PRIVACY if claim.privacy is None else None
+
+
+def spec_of(
+    made: Callable[[NumbersClaim, NumbersPlan, int], Running],
+    phase: Phase = Phase.SHARED,
+    not_applicable: Callable[[NumbersClaim], Reason] = always_applicable,
+) -> CheckSpec:
+    """The spec of a check that is made of a claim, the plan of a run, and its seed."""
+    return CheckSpec(
+        id=made.id,  # type: ignore[attr-defined]
+        phase=phase,
+        not_applicable=not_applicable,
+        make=lambda setting: made(setting.claim, setting.plan, setting.seed),
+    )

@@ -1,8 +1,8 @@
 """`budget-enforcement`: a deployment of numbers stops before its budget is spent."""
 
 from collections.abc import Callable
+from functools import partial
 
-from .....reference.accounting.adjacency import Adjacency
 from .....reference.clock import OutOfTime
 from .....reference.searches import last_from_zero
 from ....claims.open_target import open_claimed
@@ -10,15 +10,15 @@ from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY
 from ....run.watched import AGAIN, LONG_AGAIN, SECONDS
 from ....targets import NotOffered, Refused, Target
+from ....text import counted
 from ..budget_asking import AskedInput, NumbersBudgetAsking
 from ..claim import NumbersClaim
+from ..planning.asked import Role
 from ..planning.certified_pair import charged_pair, inputs_alike
-from ..planning.plan import NumbersPlan, at_once
-from ..planning.roles import Role
-from .base import spec_of
+from ..planning.plan import at_once
+from .base import AskingCheck, spec_of, without_privacy
 from .pair_check import fractions
 
 MOST_ANSWERS = 10**6
@@ -32,7 +32,7 @@ _LIVES = 10  # most restarts, as long as each start gives answers
 _ROLES = (Role.EMPTY, Role.TYPICAL, Role.ONE_RECORD)
 
 
-class BudgetEnforcement:
+class BudgetEnforcement(AskingCheck):
     """Asks until the deployment stops, or provably exceeds its budget or undercharges.
 
     It first asks single releases of some inputs. Then it asks one input whose neighbour lies as far
@@ -42,15 +42,11 @@ class BudgetEnforcement:
     """
 
     id = "budget-enforcement"
-    asks = 0
-
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        self.claim, self.plan = claim, plan
 
     @staticmethod
     def not_applicable(claim: NumbersClaim) -> str | None:
         """Why a claim leaves no room for it; None where it does."""
-        return NO_PRIVACY if claim.privacy is None else fractions(claim)
+        return without_privacy(claim) or fractions(claim)
 
     def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`."""
@@ -61,7 +57,7 @@ class BudgetEnforcement:
         values, pair = found
         spec, asking = self.claim.gate.budget_target, NumbersBudgetAsking(self.claim, pair)
         worst = AskedInput(self.claim.release.input_text(values), values)
-        reopen = None if spec is None else _opening(spec, self.claim)
+        reopen = None if spec is None else partial(open_claimed, spec, self.claim, plainly=True)
         target = context.target if reopen is None else reopen()
         try:
             lacking = self._run(target, asking, worst, reopen)
@@ -91,7 +87,8 @@ class BudgetEnforcement:
         """Asks until the end; the reason where no budget can be looked at, or reached."""
         if not asking.account.open(target) and reopen is None:
             return f"{asking.account.lacking}, and [gate] names no budget_target"
-        epsilon, most = asking.privacy.epsilon, self._most
+        epsilon = asking.privacy.epsilon
+        most = min(MOST_ANSWERS, max(1, _NUMBERS // self.claim.mechanism.width))
         asking.limit = last_from_zero(lambda times: asking.cost(times) <= epsilon, most) + 1
         if asking.limit > most:
             return f"the claim cannot be proved exceeded by {most:,} answers"
@@ -112,13 +109,9 @@ class BudgetEnforcement:
                 break
         return None
 
-    @property
-    def _most(self) -> int:
-        return min(MOST_ANSWERS, max(1, _NUMBERS // self.claim.mechanism.width))
-
     def _others(self) -> list[AskedInput]:
         """Inputs whose releases cost as much, which an account may take for cheaper ones."""
-        if self.claim.mechanism.aggregation.adjacency is not Adjacency.ADD_REMOVE:
+        if self.claim.mechanism.replaces:
             return []
         asked = [a for role in _ROLES for a in self.plan.inputs if a.role == role]
         return [AskedInput(a.name, a.values) for a in asked]
@@ -154,12 +147,11 @@ class BudgetEnforcement:
 
     def _outcome(self, asking: NumbersBudgetAsking) -> Outcome:
         if asking.violation is not None:
-            cause = asking.diagnosis
-            found = Finding(asking.violation, cause, cause=cause)
+            found = Finding(asking.violation, asking.diagnosis, cause=asking.diagnosis)
             return Outcome(Verdict.FAIL, found, asking.answered)
         now = asking.account.now
         text = "" if now is None else f", with epsilon {now:.4g} spent by its own account"
-        answers = f"{asking.answered:,} answer{'s' * (asking.answered != 1)}"
+        answers = counted(asking.answered, "answer", "answers")
         if not asking.answered:
             message = (
                 f"its budget was spent before it answered anything{text}: give an instance that "
@@ -175,10 +167,6 @@ class BudgetEnforcement:
         )
         warning = asking.account.still(asking.answered)
         return Outcome(Verdict.PASS, Finding(message, warning=warning), asking.answered)
-
-
-def _opening(spec: str, claim: NumbersClaim) -> Callable[[], Target]:
-    return lambda: open_claimed(spec, claim, plainly=True)
 
 
 SPECS = (spec_of(BudgetEnforcement, Phase.ACCOUNTING, BudgetEnforcement.not_applicable),)

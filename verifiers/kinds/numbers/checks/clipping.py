@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 
 from ....findings.finding import Finding
 from ....run.phase import Phase
-from ....run.registry import always_applicable
+from ....text import counted
 from ..claim import NumbersClaim
 from ..evidence.moved import MovedTooFar, taken_for_two_things
 from ..planning.neighbours import HeldTo, Neighbour, groups, neighbours
 from ..planning.placed import placed, places_of
 from ..planning.skewed import skewed
-from .base import spec_of
+from .answered import Seen
+from .base import caused, spec_of
 from .moving import MovingRecords
-from .seen import Seen
 
 _IMPUTED = "what a record without a number is taken for depends on other records"
 
@@ -30,8 +30,10 @@ class Clipping(MovingRecords):
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
         """See `MovingRecords.inputs`: all that are known."""
         self._beside: dict[int, MovedTooFar] = {}
-        alone = [*neighbours(claim, seed, self.axis), *groups(claim, self.axis)]
-        return [*alone, *placed(claim, seed), *skewed(claim, seed)]
+        found = list(neighbours(claim, seed, self.axis))
+        if claim.mechanism.takes != "counts":
+            found += [*groups(claim, self.axis), *placed(claim, seed), *skewed(claim, seed)]
+        return found
 
     def places(self, claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
         """See `MovingRecords.places`: the numbers in which records are extreme."""
@@ -79,19 +81,15 @@ class Clipping(MovingRecords):
         message = (
             f"{neighbour.name}: they are taken for other numbers than where these lie at another"
         )
-        return Finding(message, _IMPUTED, cause=_IMPUTED)
+        return caused(message, _IMPUTED)
 
 
 def _seen(served: list[Neighbour]) -> str:
     """The number of inputs and of their records, in words."""
     sizes = [found.records for found in served]
-    inputs = f"{len(served)} input{'s' * (len(served) > 1)}"
     few, many = min(sizes), max(sizes)
-    return (
-        f"{inputs} of {few:,} records"
-        if few == many
-        else f"{inputs} of {few:,} to {many:,} records"
-    )
+    records = f"{few:,}" if few == many else f"{few:,} to {many:,}"
+    return f"{counted(len(served), 'input', 'inputs')} of {records} records"
 
 
-SPECS = (spec_of(Clipping, Phase.OWN, always_applicable),)
+SPECS = (spec_of(Clipping, Phase.OWN),)

@@ -8,9 +8,9 @@ from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ..claim import NumbersClaim
 from ..evidence.low_bits import bit_events, grid_events
-from ..evidence.two_events import Hits, TwoEvents
+from ..evidence.two_events import Hits
 from ..planning.pairs import Pair, low_pairs, off_grid_pairs
-from .base import spec_of
+from .base import caused, spec_of
 from .pair_check import PairCheck, PairEvents, PairEvidence, beyond, levels, power
 
 _CAUSE = "noise is drawn and added in floating point"
@@ -25,7 +25,7 @@ class LowBits(PairEvents):
         self.events = bit_events(pair.exact, scale)
         if pair.off_grid:
             self.events = grid_events(pair.exact, scale)
-        super().__init__(TwoEvents(len(self.events), levels(claim, pair)))
+        super().__init__(len(self.events), levels(claim, pair))
 
     def hits(self, here: Matrix, there: Matrix) -> tuple[Hits, Hits]:
         """See `PairEvents.hits`; every number is a draw."""
@@ -67,18 +67,18 @@ class FloatingPoint(PairCheck):
     def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
         """See `PairCheck.fail_finding`: a warning where the claim has ideal arithmetic."""
         assert isinstance(evidence, LowBits)
-        place, level = evidence.wagers.best
+        place, level = evidence.best
         event = evidence.events[place]
-        often, rarely = evidence.wagers.rates(place)
+        often, rarely = evidence.rates(place)
         inputs = pair.exact if event.first else pair.exact[::-1]
         message = (
             f"low bits tell {pair.exact[0]:g} from {pair.exact[1]:g}: {event.name} in "
             f"{often:.2%} of the releases of {inputs[0]:g} and {rarely:.2%} of those of "
-            f"{inputs[1]:g}: {beyond(level, evidence.wagers.pairs)}"
+            f"{inputs[1]:g}: {beyond(level, evidence.pairs)}"
         )
         if self.claim.mechanism.floating_point == "exact":
             cause = _OFF_GRID if pair.off_grid else _CAUSE
-            return Outcome(Verdict.FAIL, Finding(message, cause, cause=cause), self.queries)
+            return Outcome(Verdict.FAIL, caused(message, cause), self.queries)
         warning = f'{self.id}: {message}; floating_point = "exact" would make this a failure'
         allowed = f'allowed, since the claim has floating_point = "ideal": {message}'
         return Outcome(Verdict.PASS, Finding(allowed, _CAUSE, warning=warning), self.queries)

@@ -10,19 +10,15 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix
 from ....evidence.mixture import log_mixture_of
 from ....findings.finding import Finding
-from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ..claim import NumbersClaim
-from ..evidence.abreast import AbreastCopies
 from ..evidence.continued import ContinuedNoise
-from ..evidence.copies import CopyEvidence, matches
-from ..evidence.late_copies import LateCopies, LearnedCopies
+from ..evidence.copies import STARTS, AbreastCopies, CopyEvidence, LearnedCopies, matches
 from ..evidence.remembered import RememberedNoise
 from ..evidence.vectors import RepeatedReleases, Steps
 from ..opening import NumbersOpening
 from ..planning.asked import Draws, digits_of
 from ..planning.plan import NumbersPlan
-from .base import Weighed, spec_of
+from .base import NumberCheck, caused, spec_of
 
 _AGAIN = "noise comes again: a small pool of seeds, one seed for several workers or inputs, a table"
 _AT_THE_START = "a seed fixed at the start of the target: every start repeats the noise"
@@ -74,30 +70,30 @@ class Way(StrEnum):
     )
 
 
-EARLIER_RUN, AFTER_RESTART = Way.EARLIER_RUN, Way.AFTER_RESTART
+_LATE = (Way.LONG_AGO, Way.ANY_CALL)  # of which copies may begin late
 
-_WANTED = 2_000
 _COMPARED = 16  # first numbers of a release that are compared with all that is remembered
 _SOON = 8  # releases
 _FEWEST_NEARBY = 4  # numbers of a release: of fewer, `independence` sees what comes so soon
 _AT_A_LOOK = 1 << 16  # releases of a look that are, at most: of 10^7, all would take 4 seconds
 
 
-class FreshNoise(Weighed):
+class FreshNoise(NumberCheck):
     """Wagers on each way in which noise may be a copy; see `Way`.
 
     Copies of noise that came long before are looked for in the first numbers of releases.
     """
 
     id = "fresh-noise"
+    wanted_draws = 2_000
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
-        self.ways: dict[Way, CopyEvidence | LateCopies] = {
-            way: CopyEvidence() for way in Way if way is not Way.ABREAST
+        self.ways: dict[Way, CopyEvidence] = {
+            way: CopyEvidence(starts=STARTS if way in _LATE else (0,))
+            for way in Way
+            if way is not Way.ABREAST
         }
-        self._long_ago = self.ways[Way.LONG_AGO] = LateCopies()
-        self._any_call = self.ways[Way.ANY_CALL] = LateCopies()
         self._abreast = AbreastCopies(self.noise)
         if claim.gate.concurrency > 1:
             self.ways[Way.ABREAST] = self._abreast
@@ -143,9 +139,9 @@ class FreshNoise(Weighed):
         if self._remembered.applies:
             some = slice(_AT_A_LOOK), slice(_COMPARED)
             repeats = self._remembered.repeats(y[some], x[some], digits)
-            self._long_ago.observe(*repeats)
+            self.ways[Way.LONG_AGO].observe(*repeats)
             started = begins[:_AT_A_LOOK], slice(1)
-            self._any_call.observe(*self._begun.repeats(y[started], x[started], digits))
+            self.ways[Way.ANY_CALL].observe(*self._begun.repeats(y[started], x[started], digits))
         self._take_abreast(draws)
         self._remember(y, x, begins, digits)
         self._last, self._first = noise[-1:], noise[begins[-1:]]
@@ -195,10 +191,6 @@ class FreshNoise(Weighed):
             self._value = log_mixture_of(ratios, self._log_weights)
         return self._value
 
-    def samples_needed(self) -> int:
-        """See `NumberCheck.samples_needed`."""
-        return max(0, _WANTED - self.draws)
-
     def fail_finding(self) -> Finding:
         """See `NumberCheck.fail_finding`.
 
@@ -213,7 +205,7 @@ class FreshNoise(Weighed):
         beside = Way.BESIDE, Way.BESIDE_NEGATED
         if all(self.ways[name].log_e_value >= self.log_threshold for name in beside):
             cause = "numbers of a release share the size of their noise, and not the sign"
-        return Finding(message, cause, cause=cause, log_odds=odds)
+        return caused(message, cause, odds)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
@@ -223,7 +215,7 @@ class FreshNoise(Weighed):
             f"no more of {self.draws:,} draws than the claim gives repeat the noise of the release "
             "before, of the call before or of the number beside"
             f"{long_ago if self._remembered.applies else ''}"
-            f"{restarted if self.ways[AFTER_RESTART].draws else ''}"
+            f"{restarted if self.ways[Way.AFTER_RESTART].draws else ''}"
         )
 
 
@@ -234,4 +226,4 @@ def _begins(calls: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.bool_]
     return found
 
 
-SPECS = (spec_of(FreshNoise, Phase.SHARED, always_applicable),)
+SPECS = (spec_of(FreshNoise),)

@@ -18,7 +18,7 @@ from ..claim import LeakageClaim, NumbersClaim
 from ..planning.plan import NumbersPlan, as_values
 from ..registry import SHARES
 from ..vendor_model import ModelError, VendorModel, model_of
-from .base import spec_of
+from .base import AskingCheck, caused, spec_of
 
 if TYPE_CHECKING:
     from .....attacks.gradients.data import Floats
@@ -31,7 +31,7 @@ _NUMBERS = 40_000_000  # of all simulated releases, and of what the target is se
 _CAUSE = "the claimed noise hides too little: raise it, or release fewer gradients of a batch"
 
 
-class GradientLeakage:
+class GradientLeakage(AskingCheck):
     """Plays the inference game of Li et al. 2024 under the claimed law, and on the target.
 
     What the claim reveals follows from the claim, the vendor's model and its data alone, so that
@@ -43,7 +43,7 @@ class GradientLeakage:
     id = "gradient-leakage"
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        self.claim, self.seed, self.queries = claim, seed, 0
+        super().__init__(claim, plan, seed)
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
 
     @staticmethod
@@ -135,7 +135,7 @@ class GradientLeakage:
         doubt = "" if sure else ", though not surely so at this false_alarm"
         message = f"{text}: more than max_advantage = {limit:g} allows{doubt}"
         verdict = Verdict.FAIL if sure else Verdict.INCONCLUSIVE
-        return Outcome(verdict, Finding(message, _CAUSE, cause=_CAUSE), self.queries)
+        return Outcome(verdict, caused(message, _CAUSE), self.queries)
 
     def _text(self, leakage: LeakageClaim, played: "Played", of_target: "Played | None") -> str:
         gained, several = played.advantage, leakage.releases > 1

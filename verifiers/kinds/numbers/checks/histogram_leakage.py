@@ -3,18 +3,15 @@
 from .....attacks.averaging import error_of_average, share_within
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY
 from ..claim import NumbersClaim
-from ..planning.plan import NumbersPlan
-from .base import spec_of
+from .base import AskingCheck, caused, spec_of, without_privacy
 
 _WARNED = 0.5  # of the numbers: beyond, most are read
 _CAUSE = "releases of one input average out: lower the claim's queries, or add more noise"
 
 
-class HistogramLeakage:
+class HistogramLeakage(AskingCheck):
     """The error of averaging the claim's queries, by the claimed law; asks for nothing.
 
     A number is read where the average lies nearer to it than half of what one unit moves it, which
@@ -22,25 +19,18 @@ class HistogramLeakage:
     """
 
     id = "histogram-leakage"
-    asks = 0
-
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        self.claim, self.limit = claim, claim.gate.max_recoverable
 
     @staticmethod
     def not_applicable(claim: NumbersClaim) -> str | None:
         """Why a claim leaves no room for it; None where it does."""
         if claim.mechanism.takes == "tensors":
             return "every release is of another batch: there is nothing to average"
-        return NO_PRIVACY if claim.privacy is None else None
+        return without_privacy(claim)
 
-    def conclude(self, context: RunContext) -> Outcome | None:
+    def conclude(self, context: object = None) -> Outcome:
         """See `Running.conclude`: it asks for nothing."""
-        return self.outcome()
-
-    def outcome(self) -> Outcome:
-        """The verdict on what averaging reveals."""
         privacy, mechanism = self.claim.privacy, self.claim.mechanism
+        limit = self.claim.gate.max_recoverable
         assert privacy is not None
         noise = mechanism.aggregation.noise
         half = 0.5 * mechanism.aggregation.farthest(float("inf")).by
@@ -53,13 +43,13 @@ class HistogramLeakage:
             f"{releases} {error:.3g} off (standard deviation), and reads {share:.1%} of the "
             f"numbers to within {half:.3g}, half of what one {mechanism.unit} moves them"
         )
-        if not self.limit:
+        if not limit:
             return Outcome(Verdict.PASS, Finding(message, warning=self._warning(share)))
-        if share <= self.limit:
-            within = f": within max_recoverable = {self.limit:g}"
+        if share <= limit:
+            within = f": within max_recoverable = {limit:g}"
             return Outcome(Verdict.PASS, Finding(message + within))
-        more = f"{message}: more than max_recoverable = {self.limit:g} allows"
-        return Outcome(Verdict.FAIL, Finding(more, _CAUSE, cause=_CAUSE))
+        more = f"{message}: more than max_recoverable = {limit:g} allows"
+        return Outcome(Verdict.FAIL, caused(more, _CAUSE))
 
     def _warning(self, share: float) -> str | None:
         if share <= _WARNED:

@@ -10,8 +10,6 @@ import numpy as np
 from .....reference.arrays import Matrix, Vector
 from ....evidence.mixture import log_mixture_of
 from ....findings.finding import Finding
-from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..evidence.copula import (
     COMMON_WAGERS,
@@ -29,7 +27,7 @@ from ..evidence.lagged import WAYS, LaggedPairs, halves
 from ..evidence.shared_columns import SharedColumns, cells_of
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import Weighed, spec_of
+from .base import NumberCheck, caused, spec_of
 
 _PAIRED = 10  # coordinates of which every pair is a wager of its own
 _WANTED, _FEWEST = 2_000, 200
@@ -49,13 +47,16 @@ _OF_COLUMNS = 0.25
 class _Kind:
     """Draws that are compared with each other, in words.
 
-    later: whether they are of a release and an earlier one; together: whether all numbers of a
-    release are compared at once, and not pairs; ways: of pairing them.
+    later: whether they are of a release and an earlier one; stride: how far the numbers of a
+    release lie apart that are compared, 0 for others; together: whether all of them are compared at
+    once, and not pairs; sizes: whether by their sizes alone; ways: of pairing them.
     """
 
     said: str
     later: bool = False
+    stride: int = 0
     together: bool = False
+    sizes: bool = False
     ways: int = WAYS
 
     @cached_property
@@ -70,7 +71,7 @@ class _Kind:
         return float(gains.max()) - math.log(gains.size)
 
 
-class Independence(Weighed):
+class Independence(NumberCheck):
     """Gaussian copulas of neighbours, of single pairs and of all numbers of a release.
 
     Each is asked of the noise with its sign, and of its size alone.
@@ -87,14 +88,16 @@ class Independence(Weighed):
         strides = sorted({*_STRIDES, width // 2} if width > _PAIRED else ())
         self._before = [_Kind(f"a release and the {lag} before", later=True) for lag in _LAGS]
         self._halves = _Kind("a release and the one half its call before", later=True, ways=1)
-        self._strides = {n: _Kind(f"coordinates {n} apart") for n in strides}
-        self._beside = _Kind("neighbouring coordinates")
-        self._beside_sizes = _Kind("the sizes of neighbouring coordinates")
-        self._common = _Kind("a part that all numbers of a release share", together=True, ways=1)
-        self._sizes = _Kind("sizes that they share", together=True, ways=1)
-        self.kinds = [*self._before, self._halves, *self._strides.values()]
+        within = [_Kind(f"coordinates {n} apart", stride=n) for n in strides]
         if width > 1:
-            self.kinds += [self._beside, self._beside_sizes, self._common, self._sizes]
+            within += [
+                _Kind("neighbouring coordinates", stride=1),
+                _Kind("the sizes of neighbouring coordinates", stride=1, sizes=True),
+                _Kind("a part that all numbers of a release share", together=True, ways=1),
+                _Kind("sizes that they share", together=True, sizes=True, ways=1),
+            ]
+        self._within = within
+        self.kinds = [*self._before, self._halves, *within]
         self.pairs = CopulaEvidence(PAIR_WAGERS, len(self._pairs))
         self._lagged = LaggedPairs(len(_LAGS))
         evidence = [kind.evidence for kind in self.kinds]
@@ -128,13 +131,13 @@ class Independence(Weighed):
 
     def _look_beside(self, z: Matrix, size: Matrix) -> None:
         """Compares coordinates by scores (n, k), and by the scores (n, k) of sizes alone."""
-        compared = [(self._beside, z, 1), (self._beside_sizes, size, 1)]
-        compared += [(kind, z, stride) for stride, kind in self._strides.items()]
-        for kind, found, stride in compared:
+        for kind in self._within:
+            found = size if kind.sizes else z
+            if kind.together:
+                kind.evidence.observe(common_gains(found))
+                continue
             for way in range(WAYS):
-                kind.evidence.observe(_beside(found, stride, way), way)
-        self._common.evidence.observe(common_gains(z))
-        self._sizes.evidence.observe(common_gains(size))
+                kind.evidence.observe(_beside(found, kind.stride, way), way)
         some = z[:, self._places]
         # in one thread: those of a matrix product wait for each other longer than this takes
         products = np.einsum("ij,ik->jk", some, some)
@@ -184,7 +187,7 @@ class Independence(Weighed):
                 text, cause = ", with opposite signs: they cancel in their sum", _CANCELS
         odds = float(found.gains.max())
         message = f"noise is not independent: {where}{text}"
-        return Finding(message, cause, cause=cause, log_odds=odds)
+        return caused(message, cause, odds)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
@@ -202,7 +205,7 @@ def _of_two(columns: SharedColumns) -> Finding:
         f"noise is not independent: numbers {one} and {other} of a release share it in {times:,} "
         f"of {columns.blocks:,} blocks of {columns.block} releases"
     )
-    return Finding(message, _SHARED, cause=_SHARED, log_odds=float(columns.gains.max()))
+    return caused(message, _SHARED, float(columns.gains.max()))
 
 
 def _beside(found: Matrix, stride: int, way: int) -> Vector:
@@ -216,4 +219,4 @@ def _beside(found: Matrix, stride: int, way: int) -> Vector:
     return pair_gains(found[:, first].ravel(), found[:, first + stride].ravel())
 
 
-SPECS = (spec_of(Independence, Phase.SHARED, always_applicable),)
+SPECS = (spec_of(Independence),)

@@ -7,13 +7,11 @@ import numpy as np
 from ....findings.finding import Outcome
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ....targets import Refused, Target, TargetError, calls_at_once
 from ..claim import NumbersClaim
 from ..opening import NumbersOpening
-from ..planning.asked import Asked, Batch, asked_for
+from ..planning.asked import Asked, Batch, Role, asked_for
 from ..planning.plan import NumbersPlan
-from ..planning.roles import Role
 from .base import spec_of
 
 _FIRST = (2, 1)
@@ -53,7 +51,11 @@ class InputContract:
     @property
     def opening(self) -> NumbersOpening | None:
         """The releases of these calls; None until all of them are answered."""
-        return None if len(self._in_turn) < len(self.sizes) else self._opening
+        first = [batch for batch in self.seen if not batch.abreast][: len(self.sizes)]
+        if len(first) < len(self.sizes):
+            return None
+        releases = np.concatenate([batch.releases for batch in first])
+        return NumbersOpening.of(first[0].asked.exact, releases)
 
     @property
     def abreast(self) -> tuple[int, ...]:
@@ -66,17 +68,6 @@ class InputContract:
     def opens_with(self) -> int:
         """How many releases of the typical input the first calls ask for."""
         return sum(self.sizes) + sum(self.abreast)
-
-    @property
-    def _in_turn(self) -> list[Batch]:
-        """What was released to single calls."""
-        return [batch for batch in self.seen if not batch.abreast]
-
-    @property
-    def _opening(self) -> NumbersOpening:
-        first = self._in_turn[: len(self.sizes)]
-        releases = np.concatenate([batch.releases for batch in first])
-        return NumbersOpening.of(first[0].asked.exact, releases)
 
     def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`: later calls are under the contract too, so that the end tells."""
@@ -111,7 +102,8 @@ class InputContract:
             self._ask_typical(target, *self.abreast)
         for size in self.sizes:
             self._ask_typical(target, size)
-        return self._opening
+        assert self.opening is not None
+        return self.opening
 
     def _ask_typical(self, target: Target, *sizes: int) -> None:
         """Raises TargetError where it is refused."""
@@ -129,4 +121,4 @@ class InputContract:
         self.seen.append(asked_for(target, self.claim.release, asked, sizes))
 
 
-SPECS = (spec_of(InputContract, Phase.OPENING, always_applicable),)
+SPECS = (spec_of(InputContract, Phase.OPENING),)

@@ -13,13 +13,10 @@ from numpy.typing import NDArray
 from ....evidence.power import pairs_to_see
 from ....evidence.same_law import SameLawEvidence
 from ....findings.finding import Finding
-from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ..claim import NumbersClaim
-from ..planning.asked import Draws
+from ..planning.asked import Draws, Role
 from ..planning.plan import NumbersPlan
-from ..planning.roles import Role
-from .base import Weighed, spec_of
+from .base import NumberCheck, caused, spec_of
 
 _CELLS = 16  # of equal probability under the claim; under another law, cells all the same
 _MOST = 32  # coordinates that are looked at
@@ -55,7 +52,7 @@ class _Comparison:
         self._waiting = {self.one: first[pairs:], self.other: second[pairs:]}
 
 
-class _OneLaw(Weighed):
+class _OneLaw(NumberCheck):
     """Compares the noise of inputs; subclasses say which, and the words of a violation."""
 
     cause: str
@@ -109,7 +106,7 @@ class _OneLaw(Weighed):
             f"{self.told}: of the inputs {worst.one} and {worst.other}, "
             f"{worst.evidence.pairs:,} pairs of draws have two laws"
         )
-        return Finding(message, self.cause, cause=self.cause)
+        return caused(message, self.cause)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
@@ -165,6 +162,6 @@ def _alone(claim: NumbersClaim) -> str | None:
 
 
 SPECS = (
-    spec_of(ShiftInvariance, Phase.SHARED, always_applicable),
-    spec_of(PermutationEquivariance, Phase.SHARED, _alone),
+    spec_of(ShiftInvariance),
+    spec_of(PermutationEquivariance, not_applicable=_alone),
 )

@@ -2,22 +2,21 @@
 
 from ....evidence.power import MISSES
 from ....findings.finding import Finding
-from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..evidence.bare import BareEvidence, log_chance_of_bare, rarest_seen
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import Weighed, spec_of
+from .base import NumberCheck, caused, spec_of
 
-_WANTED = 2_000
 _OF_RELEASES = "some releases have no noise in any of their numbers"
 
 
-class Joint(Weighed):
+class Joint(NumberCheck):
     """Wagers on whole releases without noise, since discrete noise is often 0 in one number."""
 
     id = "joint"
+    wanted_draws = 2_000
+    evidence: BareEvidence
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
@@ -28,26 +27,17 @@ class Joint(Weighed):
         self.evidence.observe(*draws.whole, draws.digits)
         self.draws += draws.whole[0].size
 
-    @property
-    def log_e_value(self) -> float:
-        """See `NumberCheck.log_e_value`."""
-        return self.evidence.log_e_value
-
-    def samples_needed(self) -> int:
-        """See `NumberCheck.samples_needed`."""
-        return max(0, _WANTED - self.draws)
-
     def fail_finding(self) -> Finding:
         """See `NumberCheck.fail_finding`."""
         whole, (place, odds) = self.evidence.releases, self.evidence.barest
         if whole.log_e_value >= self.evidence.of_numbers:
             message = f"{whole.matches:,} of {whole.draws:,} releases came wholly without noise"
             odds = float(whole.log_ratios.max())
-            return Finding(message, _OF_RELEASES, cause=_OF_RELEASES, log_odds=odds)
+            return caused(message, _OF_RELEASES, odds)
         hits = self.evidence.hits[place]
         message = f"number {place} of a release is exact in {hits:,} of {whole.draws:,} releases"
         cause = f"number {place} of a release has no noise, always or now and then"
-        return Finding(message, cause, cause=cause, log_odds=odds)
+        return caused(message, cause, odds)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
@@ -66,4 +56,4 @@ class Joint(Weighed):
         )
 
 
-SPECS = (spec_of(Joint, Phase.SHARED, always_applicable),)
+SPECS = (spec_of(Joint),)

@@ -8,23 +8,21 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from ....findings.finding import Finding
-from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
 from ..planning.asked import Draws
 from ..planning.other_sums import likeliest
 from ..planning.plan import NumbersPlan
-from .base import Weighed, spec_of
+from .base import NumberCheck, caused, spec_of
 
 _OFFSETS = np.concatenate([-np.geomspace(4.0, 0.01, 24), [0.0], np.geomspace(0.01, 4.0, 24)])
-"""In scales of the noise."""
+"""Offsets that are wagered on, in scales of the noise."""
 
 _FEW = 200  # draws
 _LEAST = -700.0  # nats that a draw costs an offset at most
 
 
-class Location(Weighed):
+class Location(NumberCheck):
     """Wagers on offsets of the noise from the exact value, over all draws and for each input."""
 
     id = "location"
@@ -37,9 +35,8 @@ class Location(Weighed):
             offsets = np.unique([-1.0, 1.0, *np.round(offsets / step)]) * step
         self.offsets = offsets
         self._none = int(np.flatnonzero(offsets == 0.0)[0])
-        self._roles = [asked.role for asked in plan.inputs]
         self.all = np.zeros(offsets.size)
-        self.inputs = {role: np.zeros(offsets.size) for role in self._roles}
+        self.inputs = {asked.role: np.zeros(offsets.size) for asked in plan.inputs}
         self.highest = np.full(offsets.size, -np.inf)
         self._off: dict[str, tuple[int, Vector]] = {}
 
@@ -83,7 +80,7 @@ class Location(Weighed):
             found += self._table @ placed.counted(chosen)
         return np.asarray(found)
 
-    def _gain(self, logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    def _gain(self, logs: Vector) -> float:
         return float(np.logaddexp.reduce(logs) - math.log(logs.size) - logs[self._none])
 
     @property
@@ -127,8 +124,8 @@ class Location(Weighed):
         odds = float(logs.max() - logs[self._none])
         other = likeliest(self.claim, self.plan, self._off)
         if other is not None and other[1] > odds:
-            return Finding(cause, other[0], cause=other[0], log_odds=other[1])
-        return Finding(cause, cause, cause=cause, log_odds=odds)
+            return caused(cause, *other)
+        return caused(cause, cause, odds)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
@@ -139,4 +136,4 @@ class Location(Weighed):
         )
 
 
-SPECS = (spec_of(Location, Phase.SHARED, always_applicable),)
+SPECS = (spec_of(Location),)

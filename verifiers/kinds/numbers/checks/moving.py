@@ -15,16 +15,15 @@ from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
 from ....targets import Refused, TargetError
 from ..claim import NumbersClaim
-from ..evidence.moved import seen_move
-from ..evidence.moved_along import MovedAlong
+from ..evidence.moved import MovedAlong, seen_move
 from ..mechanism import RECORDS
 from ..planning.asked import digits_of
 from ..planning.neighbours import HeldTo, Neighbour, simple_neighbours
 from ..planning.other_sums import moved_as
 from ..planning.plan import NumbersPlan, at_once
 from ..registry import SHARES, SIMPLEST_SHARE
-from .refused import said_of
-from .seen import Answered, Seen
+from .answered import Answered, Seen, said_of
+from .base import AskingCheck, caused
 
 _CAUSE = "records are not clipped as claimed before they are summed"
 _CHANGED = "records within the bounds are left out, changed, or summed with a loss"
@@ -35,7 +34,7 @@ _NUMBERS = 1 << 27  # that travel for an input: as JSON, ten minutes of a millio
 _OTHER_STEPS = 4  # of a sum, beside its additions, that may lose an ulp each
 
 
-class MovingRecords:
+class MovingRecords(AskingCheck):
     """Asks inputs with altered records, and judges the releases of each.
 
     Every input has wagers of its own: on each coordinate that is looked at and, where a norm is
@@ -43,14 +42,13 @@ class MovingRecords:
     that it has answered.
     """
 
-    id: str
     most: int
     """Releases of each input, where a run is not planned for few queries."""
     pools = False
     """Whether records that pull along the same numbers, with any signs, are judged together too."""
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        self.claim, self.plan, self.seed = claim, plan, seed
+        super().__init__(claim, plan, seed)
         self.noise = claim.mechanism.aggregation.noise
         self.asked = self.inputs(claim, seed)
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
@@ -92,8 +90,7 @@ class MovingRecords:
     def narrow(self) -> str:
         """What a pass adds where a norm is bounded but only single numbers are judged."""
         mechanism = self.claim.mechanism
-        bounded = mechanism.clip_norm is not None or mechanism.clip_norm1 is not None
-        if not bounded or mechanism.width == 1 or self._sums:
+        if mechanism.norm is None or mechanism.width == 1 or self._sums:
             return ""
         return "; single numbers were looked at, not the norm over all"
 
@@ -193,11 +190,8 @@ class MovingRecords:
         released = answered.numbers
         finite = np.isfinite(released)
         if not finite.all():
-            return Finding(
-                f"{neighbour.name}: the release is {released[~finite][0]}, which no noise hides",
-                _CAUSE,
-                cause=_CAUSE,
-            )
+            shown = released[~finite][0]
+            return caused(f"{neighbour.name}: the release is {shown}, which no noise hides", _CAUSE)
         chosen = self._chosen(neighbour)
         released, exact = released[:, chosen], neighbour.exact[self.coordinates[chosen]]
         digits = digits_of(released)
@@ -246,12 +240,11 @@ class MovingRecords:
             evidence.observe(moved, allowed + carried)
         if not max(evidence.log_e_value for evidence in wagers) >= self.log_threshold:
             return None
-        return Finding(
+        message = (
             f"{neighbour.name} moves the release along itself by about {np.median(moved):.3g}, "
-            f"and the claim allows {allowed:.4g}",
-            _CAUSE,
-            cause=_CAUSE,
+            f"and the claim allows {allowed:.4g}"
         )
+        return caused(message, _CAUSE)
 
     def _lost(self, neighbour: Neighbour, largest: Vector, digits: int) -> Vector:
         """How far floats may carry sums (k,) of at most these sizes: an ulp for each record.
@@ -269,8 +262,7 @@ class MovingRecords:
     @property
     def _sums(self) -> bool:
         """Whether all numbers of a release are judged along the record, as a norm bounds them."""
-        mechanism = self.claim.mechanism
-        bounded = mechanism.clip_norm is not None or mechanism.clip_norm1 is not None
+        bounded = self.claim.mechanism.norm is not None
         return bounded and math.isinf(self.noise.low) and math.isinf(self.noise.high)
 
     def _moved(self, neighbour: Neighbour, seen: Seen) -> Finding | None:
@@ -296,4 +288,4 @@ class MovingRecords:
                 f": {where} lies about {sign * moved:.3g} off their exact sum",
                 _CHANGED,
             )
-        return Finding(f"{neighbour.name}{message}", cause, cause=cause)
+        return caused(f"{neighbour.name}{message}", cause)

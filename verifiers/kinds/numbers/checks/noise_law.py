@@ -6,20 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....findings.finding import Finding
-from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ..claim import NumbersClaim
+from ..evidence.fault_ratios import TrueDivisor
 from ..evidence.faults import FaultKind
 from ..evidence.noise_law import NoiseLawEvidence
-from ..evidence.true_divisor import TrueDivisor
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import Weighed, spec_of
+from .base import NumberCheck, caused, spec_of
 
-SINGLE = "calls of one release"
-"""The group of draws that were asked for one by one."""
-
-_LONG = "calls of more than 1,000 releases"
+_SINGLE, _LONG = "calls of one release", "calls of more than 1,000 releases"
+"""Groups of draws by the calls that gave them, as messages call them."""
 
 _COORDINATES = 16  # coordinates that are a group of their own
 _OTHERWISE = "the release is rounded or bounded otherwise than claimed"
@@ -42,14 +38,15 @@ def wanted(effect: float) -> int:
     return math.ceil(_DRAWS_TIMES_SQUARE / effect**2)
 
 
-class NoiseLaw(Weighed):
+class NoiseLaw(NumberCheck):
     """Wagers on any deviation from the law, over all draws and in single coordinates or inputs."""
 
     id = "noise-law"
+    evidence: NoiseLawEvidence
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
-        self._wanted = wanted(claim.gate.smallest_effect)
+        self.wanted_draws = wanted(claim.gate.smallest_effect)
         some = plan.coordinates.size
         places = np.unique(np.linspace(0, some - 1, min(some, _COORDINATES)).astype(int))
         self._alone = [] if some == 1 else [int(place) for place in places]
@@ -75,6 +72,11 @@ class NoiseLaw(Weighed):
                 law.observe(y, x, half, batch.asked.records)
 
     @property
+    def shows_singly(self) -> bool:
+        """Whether the fault shows most where releases were asked for one by one."""
+        return self.evidence.worst()[0] == _SINGLE
+
+    @property
     def measured_by(self) -> str | None:
         """The id of the check that measures the fault found here; None where none does."""
         group, fault, nats = self.evidence.worst()
@@ -91,30 +93,19 @@ class NoiseLaw(Weighed):
             name = f"coordinate {self.plan.coordinates[k]}"
             found[name] = np.broadcast_to(np.arange(shape[1]) == k, shape)
         of_releases = {f"the input {role}": draws.of_role(role) for role in draws.roles}
-        of_releases |= {SINGLE: draws.calls == 1, _LONG: draws.calls > 1_000}
+        of_releases |= {_SINGLE: draws.calls == 1, _LONG: draws.calls > 1_000}
         for name, chosen in of_releases.items():
             found[name] = np.broadcast_to(chosen[:, None], shape)
         return found
-
-    @property
-    def log_e_value(self) -> float:
-        """See `NumberCheck.log_e_value`."""
-        return self.evidence.log_e_value
-
-    def samples_needed(self) -> int:
-        """See `NumberCheck.samples_needed`."""
-        return max(0, self._wanted - self.draws)
 
     def fail_finding(self) -> Finding:
         """See `NumberCheck.fail_finding`."""
         if self.evidence.forbidden is not None:
             y, x = self.evidence.forbidden
-            return Finding(
-                f"{y!r} was released where the exact value is {x:g}: {self.noise} never gives it",
-                _OTHERWISE,
-                cause=_OTHERWISE,
-                log_odds=math.inf,
+            never = (
+                f"{y!r} was released where the exact value is {x:g}: {self.noise} never gives it"
             )
+            return caused(never, _OTHERWISE, math.inf)
         group, fault, nats = self.evidence.worst()
         where = "" if group is None else f", most of all for {group}"
         message = f"releases do not follow {self.noise}{where}"
@@ -124,7 +115,7 @@ class NoiseLaw(Weighed):
         law = max(self._by_records, key=lambda law: law.log_odds, default=None)
         if law is not None and law.log_odds > _NEARLY * nats:
             cause, nats = law.cause, law.log_odds
-        return Finding(message, cause, cause=cause, log_odds=nats)
+        return caused(message, cause, nats)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
@@ -135,4 +126,4 @@ class NoiseLaw(Weighed):
         )
 
 
-SPECS = (spec_of(NoiseLaw, Phase.SHARED, always_applicable),)
+SPECS = (spec_of(NoiseLaw),)

@@ -1,6 +1,6 @@
 """`noise-scale`: an interval of the noise's scale that holds at every number of draws."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,13 +10,11 @@ from .....reference.numbers import NumberNoise
 from .....reference.numbers.families import Additive
 from ....evidence.scale import ScaleEvidence, scale_factors
 from ....findings.finding import Finding
-from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import Weighed, spec_of
+from .base import NumberCheck, caused, spec_of
 
 _AT_ONCE, _FEW = 1 << 13, 200  # draws
 _ALIKE = 2.0  # nats by which the likeliest scale may be likelier than a known one
@@ -24,18 +22,14 @@ _KNOWN = {"half": 0.5, "twice": 2.0}
 _SHARE = 0.1  # of the draws wait to be looked at together: few at a time take as long as many
 
 
+@dataclass(frozen=True, eq=False)
 class AllScales(Additive):
-    """Continuous noise at many factors (f,) of its scale; its log-masses are (f, n) for n numbers.
+    """Continuous noise at factors (f, 1) of its scale; its log-masses are (f, n) for n numbers.
 
     At f times the scale a number has the law that the number over f has at the scale itself.
     """
 
     family = "all scales"
-
-    def __init__(self, of: Additive, factors: Vector) -> None:
-        super().__init__(of.scale)
-        object.__setattr__(self, "of", of)
-        object.__setattr__(self, "factors", factors[:, None])
 
     of: Additive
     factors: Vector
@@ -53,10 +47,11 @@ class AllScales(Additive):
         return self.of.log_survival(value / self.factors)
 
 
-class NoiseScale(Weighed):
+class NoiseScale(NumberCheck):
     """Wagers on all scales of the claimed family; the null is the claimed scale."""
 
     id = "noise-scale"
+    evidence: ScaleEvidence
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
@@ -64,8 +59,8 @@ class NoiseScale(Weighed):
         self._laws = [self.noise.times(float(factor)) for factor in self.evidence.factors]
         self._at_once: NumberNoise | None = None
         if not self.noise.family.whole:
-            every = AllScales(self.noise.family, self.evidence.factors)
-            self._at_once = replace(self.noise, family=every)
+            family, factors = self.noise.family, self.evidence.factors[:, None]
+            self._at_once = replace(self.noise, family=AllScales(family.scale, family, factors))
         self._waiting: list[Placed] = []
 
     @cached_property
@@ -106,11 +101,6 @@ class NoiseScale(Weighed):
         return float(self.evidence.log_likelihoods[np.abs(self.evidence.factors - 1.0).argmin()])
 
     @property
-    def log_e_value(self) -> float:
-        """See `NumberCheck.log_e_value`."""
-        return self.evidence.log_e_value
-
-    @property
     def interval(self) -> tuple[float, float] | None:
         """The least and the largest scale that are not refuted; None where every scale is."""
         found = self.evidence.interval(self.log_threshold)
@@ -138,12 +128,8 @@ class NoiseScale(Weighed):
         cause = f"noise of {known or f'{best:.3g} times'} the claimed scale"
         if most > 1 and self._is_likely(1.0 / most):
             cause = f"noise of 1/{most} of the claimed scale: max_contributions = {most} is missing"
-        return Finding(
-            f"the scale lies from {found[0]:.4g} to {found[1]:.4g}, and {scale:g} is claimed",
-            cause,
-            cause=cause,
-            log_odds=odds,
-        )
+        message = f"the scale lies from {found[0]:.4g} to {found[1]:.4g}, and {scale:g} is claimed"
+        return caused(message, cause, odds)
 
     def _is_likely(self, factor: float) -> bool:
         """Whether a known factor of the scale explains the draws as well as any."""
@@ -158,4 +144,4 @@ class NoiseScale(Weighed):
         return Finding(f"the scale lies {ends}; {self.noise.family.scale:g} is claimed")
 
 
-SPECS = (spec_of(NoiseScale, Phase.SHARED, always_applicable),)
+SPECS = (spec_of(NoiseScale),)

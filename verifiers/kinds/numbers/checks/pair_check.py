@@ -18,6 +18,7 @@ from ..planning.asked import finite
 from ..planning.pairs import Pair
 from ..planning.plan import NumbersPlan
 from ..registry import SHARES
+from .base import AskingCheck
 
 _FEWEST = 200  # draws of each input
 _FIRST, _SHARE, _LARGEST = 25, 0.2, 1_000
@@ -66,39 +67,19 @@ class PairEvidence(Protocol):
         """
 
 
-class PairEvents:
-    """Evidence from events that are fixed beforehand; subclasses say of which releases they hold.
-
-    wagers: on these events.
-    """
-
-    def __init__(self, wagers: TwoEvents) -> None:
-        self.wagers = wagers
+class PairEvents(TwoEvents):
+    """Evidence from events fixed beforehand; subclasses say of which releases they hold."""
 
     def hits(self, here: Matrix, there: Matrix) -> tuple[Hits, Hits]:
-        """See `TwoEvents.observe`: which events hold, from releases (n, d) of either input."""
+        """Which events hold, from releases (n, d) of either input; see `TwoEvents.count`."""
         raise NotImplementedError
 
     def observe(self, here: Matrix, there: Matrix) -> None:
         """See `PairEvidence.observe`."""
-        self.wagers.observe(*self.hits(here, there))
-
-    @property
-    def pairs(self) -> int:
-        """See `PairEvidence.pairs`."""
-        return self.wagers.pairs
-
-    @property
-    def log_e_value(self) -> float:
-        """See `PairEvidence.log_e_value`."""
-        return self.wagers.log_e_value
-
-    def share_needed(self, log_threshold: float, pairs: int) -> float:
-        """See `PairEvidence.share_needed`."""
-        return self.wagers.share_needed(log_threshold, pairs)
+        self.count(*self.hits(here, there))
 
 
-class PairCheck:
+class PairCheck(AskingCheck):
     """Asks both inputs of each pair in turn, in calls that grow, until the evidence refutes.
 
     A pair is left out where the target refuses it, or where the null allows so much that nothing
@@ -106,12 +87,11 @@ class PairCheck:
     an equal part of the check's share of `false_alarm`.
     """
 
-    id: str
     draws: int
     """How many draws of each input a pass has looked at."""
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        self.claim, self.plan, self.seed = claim, plan, seed
+        super().__init__(claim, plan, seed)
         self.noise = claim.mechanism.added
         self.pairs = self.made()
         self.wanted = max(min(_FEWEST, self.draws), math.ceil(plan.share * self.draws))
@@ -145,7 +125,6 @@ class PairCheck:
 
     def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`."""
-        self.queries = 0
         found, left_out = [], []
         for pair in self.pairs:
             evidence = self.evidence(pair)
@@ -212,7 +191,8 @@ def levels(claim: NumbersClaim, pair: Pair) -> tuple[Level, ...]:
     """
     family = claim.mechanism.aggregation.noise.family
     deltas = (0.0,) if isinstance(family, Laplace | DiscreteLaplace) else _DELTAS
-    move = round(pair.move) if family.whole and _is_whole(pair) else pair.move
+    whole = family.whole and (pair.exact[1] - pair.exact[0]).is_integer()
+    move = round(pair.move) if whole else pair.move
     return tuple(Level(move_epsilon(family, move, delta), delta) for delta in deltas)
 
 
@@ -222,10 +202,6 @@ def beyond(level: Level, pairs: int) -> str:
         f"the claimed noise gives a number that moves as theirs does {level}, which does not allow "
         f"that ({pairs:,} pairs)"
     )
-
-
-def _is_whole(pair: Pair) -> bool:
-    return float(pair.exact[1] - pair.exact[0]).is_integer()
 
 
 def fractions(claim: NumbersClaim) -> str | None:

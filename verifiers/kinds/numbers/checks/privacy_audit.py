@@ -3,12 +3,10 @@
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY
-from ..claim import NumbersClaim
 from ..evidence.learned_events import LearnedEvents
 from ..evidence.two_events import Level
 from ..planning.pairs import Pair, farthest_pair
-from .base import spec_of
+from .base import caused, spec_of, without_privacy
 from .pair_check import Event, PairCheck, PairEvidence
 
 
@@ -22,10 +20,7 @@ class ClaimedLevelCheck(PairCheck):
     id = "privacy-audit"
     cause: str
 
-    @staticmethod
-    def not_applicable(claim: NumbersClaim) -> str | None:
-        """Why a claim leaves no room for it; None where it does."""
-        return NO_PRIVACY if claim.privacy is None else None
+    not_applicable = staticmethod(without_privacy)
 
     @property
     def level(self) -> Level:
@@ -52,7 +47,7 @@ class ClaimedLevelCheck(PairCheck):
             f"{self.event(pair, evidence)}: the claimed {self.level} does not allow that of one "
             f"release ({evidence.pairs:,} pairs)"
         )
-        return Outcome(Verdict.FAIL, Finding(message, self.cause, cause=self.cause), self.queries)
+        return Outcome(Verdict.FAIL, caused(message, self.cause), self.queries)
 
     def pass_finding(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
         """See `PairCheck.pass_finding`."""

@@ -5,13 +5,10 @@ from .....reference.numbers.costs import epsilon_bracket
 from .....reference.numbers.families import DiscreteGaussian, Gaussian
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY
 from ..claim import NumbersClaim
 from ..planning.certified_pair import certified_pair
-from ..planning.plan import NumbersPlan
-from .base import spec_of
+from .base import AskingCheck, caused, spec_of, without_privacy
 from .pair_check import fractions
 
 MOST = 1_000
@@ -23,7 +20,7 @@ The cost of fewer releases than claimed is a lower bound for all of them.
 CAUSE = "the accountant charges too little, or the claim allows too many queries"
 
 
-class PrivacyClaim:
+class PrivacyClaim(AskingCheck):
     """Brackets the exact cost of the farthest neighbours; asks for nothing.
 
     A claim is refuted only by a lower bound on epsilon in ball arithmetic, for releases as they are
@@ -33,27 +30,16 @@ class PrivacyClaim:
 
     id = "privacy-claim"
 
-    asks = 0
-
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        self.claim = claim
-
     @staticmethod
     def not_applicable(claim: NumbersClaim) -> str | None:
         """Why a claim leaves no room for it; None where it does."""
-        if claim.privacy is None:
-            return NO_PRIVACY
         moving = _moving(claim)
-        if moving > MOST:
+        if claim.privacy is not None and moving > MOST:
             return f"{moving:,} numbers move together: beyond {MOST:,} there is no bracket"
-        return fractions(claim)
+        return without_privacy(claim) or fractions(claim)
 
-    def conclude(self, context: RunContext) -> Outcome | None:
+    def conclude(self, context: object = None) -> Outcome:
         """See `Running.conclude`: it asks for nothing."""
-        return self.outcome()
-
-    def outcome(self) -> Outcome:
-        """The verdict on the claim."""
         privacy = self.claim.privacy
         assert privacy is not None
         counted, bracket = self._bracket()
@@ -70,7 +56,7 @@ class PrivacyClaim:
                 f"{what} is claimed, and {of} at least {certain:.{digits}g} (certified in "
                 f"ball arithmetic; {cost} in floating point)"
             )
-            return Outcome(Verdict.FAIL, Finding(message, CAUSE, cause=CAUSE))
+            return Outcome(Verdict.FAIL, caused(message, CAUSE))
         return Outcome(Verdict.PASS, Finding(f"{what} is not refuted: {of} {cost}"))
 
     def _bracket(self) -> tuple[int, Bracket]:

@@ -1,7 +1,6 @@
 """`sensitivity`: neighbours lie no further apart than the claim's noise is made for."""
 
 from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..planning.neighbours import Neighbour, neighbours
 from .base import spec_of
@@ -36,4 +35,4 @@ class Sensitivity(MovingRecords):
         )
 
 
-SPECS = (spec_of(Sensitivity, Phase.OWN, always_applicable),)
+SPECS = (spec_of(Sensitivity, Phase.OWN),)

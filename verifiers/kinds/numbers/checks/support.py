@@ -10,9 +10,9 @@ from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ..claim import NumbersClaim
-from ..evidence.two_events import Hits, TwoEvents, both_ways
+from ..evidence.two_events import Hits, both_ways
 from ..planning.pairs import Pair, edge_pairs
-from .base import spec_of
+from .base import caused, spec_of
 from .pair_check import Event, PairCheck, PairEvents, PairEvidence, beyond, fractions, levels, power
 
 _CAUSE = "the range of releases depends on the data"
@@ -47,7 +47,7 @@ class SupportWagers(PairEvents):
 
     def __init__(self, claim: NumbersClaim, pair: Pair) -> None:
         self.events = support_events(pair.exact)
-        super().__init__(TwoEvents(2 * len(self.events), levels(claim, pair)))
+        super().__init__(2 * len(self.events), levels(claim, pair))
 
     def hits(self, here: Matrix, there: Matrix) -> tuple[Hits, Hits]:
         """See `PairEvents.hits`; every number is a draw."""
@@ -64,10 +64,7 @@ class Support(PairCheck):
     id = "support"
     draws = 1_000
 
-    @staticmethod
-    def not_applicable(claim: NumbersClaim) -> str | None:
-        """Why a claim leaves no room for it; None where it does."""
-        return fractions(claim)
+    not_applicable = staticmethod(fractions)
 
     def made(self) -> list[Pair]:
         """See `PairCheck.made`."""
@@ -80,13 +77,13 @@ class Support(PairCheck):
     def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
         """See `PairCheck.fail_finding`."""
         assert isinstance(evidence, SupportWagers)
-        place, level = evidence.wagers.best
-        often, rarely = evidence.wagers.rates(place)
+        place, level = evidence.best
+        often, rarely = evidence.rates(place)
         names = list(evidence.events)
         inputs = pair.said if place < len(names) else pair.said[::-1]
         event = Event(f"a released number is {names[place % len(names)]}", often, rarely, inputs)
         message = f"{event}: {beyond(level, evidence.pairs)}"
-        return Outcome(Verdict.FAIL, Finding(message, _CAUSE, cause=_CAUSE), self.queries)
+        return Outcome(Verdict.FAIL, caused(message, _CAUSE), self.queries)
 
     def pass_finding(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
         """See `PairCheck.pass_finding`."""

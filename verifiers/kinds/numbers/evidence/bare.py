@@ -66,11 +66,6 @@ class BareEvidence:
         return log_mean_of(self._ratios)
 
     @property
-    def handicap(self) -> float:
-        """Nats that a wager on one number pays for being one of many."""
-        return math.log(self._ratios.size)
-
-    @property
     def barest(self) -> tuple[int, float]:
         """The number that is most likely without noise, and its best log-ratio."""
         best = self._ratios.max(0)

@@ -20,23 +20,23 @@ from .....reference.numbers import NumberNoise
 from .....reference.numbers.families import Additive
 
 NONE = -1
-"""In place of a bin: the draw is not binned, and is judged by its density."""
+"""Stands for no bin: the draw is judged by its density."""
 
 INNER = 1024
 """Cells of equal probability that a continuous law is cut into; the outermost two are cut anew."""
 
 _FINE = 2.0**-16
-"""In scales: half-widths up to this are so narrow that the density is taken as constant there."""
+"""Half-widths, in scales, up to which the density is taken as constant."""
 
 _NEAR = 2.0**-20
-"""In steps: an exact value so near a step lies on it, as 10^7 draws could not tell otherwise."""
+"""Steps from which an exact value still lies on a step, as 10^7 draws could not tell otherwise."""
 
 _FIRST, _LAST = 10, 400  # tails of 2^-10, 2^-11, ..., 2^-400
 _REACH, _MOST_STEPS = 1e-12, 8192
 _AROUND = 16.0  # standard deviations that a release may lie off the exact value
 
 _FARTHEST = 2.0**20
-"""In scales: noise beyond it has no probability under any claim, and squares may overflow."""
+"""Scales beyond which noise has no probability under any claim, and squares may overflow."""
 
 
 class Bins(Hashable, Protocol):
@@ -168,10 +168,10 @@ class Placed:
     probability transforms; bins: the bin of each draw, or `NONE`; size: how many bins there are.
     """
 
-    y: NDArray[np.float64]
-    x: NDArray[np.float64]
-    half: NDArray[np.float64]
-    uniform: NDArray[np.float64]
+    y: Vector
+    x: Vector
+    half: Vector
+    uniform: Vector
     bins: NDArray[np.int64]
     size: int
 
@@ -211,7 +211,7 @@ class Placing:
         self.noise, self._rng = noise, rng
         self.bins = bins_of(noise)
 
-    def placed(self, y: NDArray[np.float64], x: NDArray[np.float64], digits: int = 53) -> Placed:
+    def placed(self, y: Vector, x: Vector, digits: int = 53) -> Placed:
         """Draws from released (...) and exact (...) numbers; digits: of the floats, 53 or 24."""
         half = self.noise.half_width(y, digits)
         spread = self._rng.random(y.shape)
@@ -232,9 +232,9 @@ class Placing:
 
     def _told(
         self,
-        y: NDArray[np.float64],
-        x: NDArray[np.float64],
-        half: NDArray[np.float64],
+        y: Vector,
+        x: Vector,
+        half: Vector,
         digits: int,
     ) -> NDArray[np.bool_]:
         """Which draws (...) are binned: those that floats hold finely and the claim may give."""
@@ -268,11 +268,11 @@ class Placing:
 
     def _transform(
         self,
-        y: NDArray[np.float64],
-        x: NDArray[np.float64],
-        spread: NDArray[np.float64],
-        half: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        y: Vector,
+        x: Vector,
+        spread: Vector,
+        half: Vector,
+    ) -> Vector:
         uniform = self.noise.transform(y, x, spread, half)
         return np.where(np.isfinite(uniform), uniform, 0.5)
 

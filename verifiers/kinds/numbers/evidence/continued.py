@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
-from .copies import matches
-from .late_copies import LearnedCopies
+from .copies import LearnedCopies, matches
 from .predictability import CELLS, Predictability
 
 _MOST = 1 << 18  # numbers remembered; the older half is forgotten at once
@@ -59,23 +58,13 @@ class ContinuedNoise:
         turned = self._signs[source] * self._signs[start - self._base + place - 1]
         copied = turned * self._copied[source + 1]
         matched, chance = matches(self._noise, released[place], exact[place], copied, digits)
-        self._tell(evidence, place, matched, chance, noise.size)
-        self._forget()
-
-    def _tell(
-        self,
-        evidence: LearnedCopies,
-        place: NDArray[np.int64],
-        matched: NDArray[np.bool_],
-        chance: Vector,
-        size: int,
-    ) -> None:
-        """Adds draws, those that follow a copy as a group of their own: runs of copies go on."""
-        known = np.zeros(size + 1, dtype=bool)
+        # draws that follow a copy are a group of their own: runs of copies go on
+        known = np.zeros(noise.size + 1, dtype=bool)
         known[0] = self._goes_on
         known[place[matched] + 1] = True
         self._goes_on = bool(known[-1])
         evidence.observe(matched, chance, known[place].astype(np.int64))
+        self._forget()
 
     def _keys(
         self, released: Vector, exact: Vector, noise: Vector, digits: int

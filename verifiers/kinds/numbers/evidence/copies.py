@@ -5,6 +5,7 @@ a wager gains the inverse of the probability that the claim gives to a match.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +18,42 @@ SHARES = np.array([0.999, 0.5, 0.1, 0.02])
 """Shares of draws that are copies, each a wager of its own."""
 
 
-class CopyEvidence:
-    """A mixture of wagers over the shares (k,) of draws that are copies of given ones."""
+STARTS = (0, 1 << 8, 1 << 10, 1 << 12, 1 << 14, 1 << 16)
+"""Draws after which copies may begin: a wager that began before them has lost as many times."""
 
-    def __init__(self, shares: Vector = SHARES) -> None:
-        self._shares, self.log_ratios = shares, np.zeros(shares.size)
+_TELLING = math.log(4.0)  # what a copy gains at least, of those that a share is learned from
+
+
+_ABREAST = 64
+"""Numbers of a call that are compared, the first ones."""
+
+
+class CopyEvidence:
+    """A mixture of wagers over the shares (k,) of draws that are copies of given ones.
+
+    starts: each share is wagered on from each of these draws on, by default from the first.
+    """
+
+    def __init__(self, shares: Vector = SHARES, starts: tuple[int, ...] = (0,)) -> None:
+        self._shares, self._starts = shares, starts
+        self._ratios = np.zeros((len(starts), shares.size))
         self.matches = self.draws = 0
 
     def observe(self, matched: NDArray[np.bool_], log_chance: Vector) -> None:
         """Adds draws: which (n,) are copies, and the log-chance of each of these (m,)."""
         missed = np.log1p(-self._shares)
         gains = np.logaddexp(missed[:, None], np.log(self._shares)[:, None] - log_chance)
-        self.log_ratios += gains.sum(1) + (matched.size - log_chance.size) * missed
+        for number, start in enumerate(self._starts):
+            skip = min(max(0, start - self.draws), matched.size)
+            later = gains[:, int(matched[:skip].sum()) :]
+            self._ratios[number] += later.sum(1) + (matched.size - skip - later.shape[1]) * missed
         self.matches += log_chance.size
         self.draws += matched.size
+
+    @property
+    def log_ratios(self) -> Vector:
+        """Log-ratio of each wager (starts times shares,)."""
+        return self._ratios.ravel()
 
     @property
     def log_e_value(self) -> float:
@@ -39,8 +62,99 @@ class CopyEvidence:
 
     @property
     def log_weights(self) -> Vector:
-        """Log of the weight of each wager (k,)."""
-        return np.full(self.log_ratios.size, -math.log(self.log_ratios.size))
+        """Log of the weight of each wager."""
+        return np.full(self._ratios.size, -math.log(self._ratios.size))
+
+
+class LearnedCopies(CopyEvidence):
+    """Copies that begin late; half of the wager is on the share of copies among earlier draws.
+
+    honest: about the share of draws that match by chance. Draws may be put into groups before they
+    are seen, and each group has a share of its own.
+    """
+
+    def __init__(self, honest: float = 0.0) -> None:
+        super().__init__(starts=STARTS)
+        self._honest, self.learned = honest, 0.0
+        self._seen: dict[int, tuple[int, int]] = {}
+
+    def observe(
+        self,
+        matched: NDArray[np.bool_],
+        log_chance: Vector,
+        groups: NDArray[np.int64] | None = None,
+    ) -> None:
+        """See `CopyEvidence.observe`; groups (n,): one for all by default."""
+        super().observe(matched, log_chance)
+        groups = np.zeros(matched.size, dtype=np.int64) if groups is None else groups
+        chance = np.zeros(matched.size)
+        chance[matched] = log_chance
+        for group in np.unique(groups).tolist():
+            self._learn(group, matched[groups == group], chance[groups == group])
+
+    def _learn(self, group: int, matched: NDArray[np.bool_], chance: Vector) -> None:
+        """Each draw is wagered on with the share of the draws before it."""
+        draws, copies = self._seen.get(group, (0, 0))
+        telling = matched & (chance < (-_TELLING if not self._honest else 0.0))
+        before = copies + np.cumsum(telling) - telling
+        trials = draws + np.arange(matched.size)
+        share = (before + 0.5 - self._honest * trials) / (trials + 1.0)
+        share = np.clip(share, 0.5 / (trials + 1.0), 0.999)
+        missed = np.log1p(-share)
+        gains = np.where(matched, np.logaddexp(missed, np.log(share) - chance), missed)
+        self.learned += float(gains.sum())
+        self._seen[group] = (draws + matched.size, copies + int(telling.sum()))
+
+    @property
+    def log_ratios(self) -> Vector:
+        """Log-ratio of each wager, that on the learned share last."""
+        return np.append(super().log_ratios, self.learned)
+
+    @property
+    def log_weights(self) -> Vector:
+        """Half of the weight is on the learned share."""
+        return np.append(super().log_weights - math.log(2.0), -math.log(2.0))
+
+
+class AbreastCopies(CopyEvidence):
+    """Wagers that calls in flight together begin with the same noise, as workers of one seed do.
+
+    Each call is compared with those asked before it in the same round, and with the first round of
+    the run: a restarted target that begins with an earlier noise shows there. Each of these is as
+    likely to be copied. A match is priced by the claim, and the whole beginning has to agree.
+    """
+
+    def __init__(self, noise: NumberNoise) -> None:
+        super().__init__()
+        self._noise, self._first = noise, list[Vector]()
+
+    def take(self, calls: Sequence[tuple[Vector, Vector]], digits: int) -> None:
+        """Adds a round of calls in the order asked, each as its released and exact numbers (m,)."""
+        before = list(self._first)
+        for released, exact in calls:
+            y, x = released[:_ABREAST], exact[:_ABREAST]
+            if before:
+                self._compare(y, x, before, digits)
+            before.append(y - x)
+        self._first = self._first or before
+
+    def _compare(self, y: Vector, x: Vector, before: Sequence[Vector], digits: int) -> None:
+        size = min(y.size, *(copy.size for copy in before))
+        copied = np.stack([copy[:size] for copy in before])
+        shape = copied.shape
+        found, chances = matches(
+            self._noise,
+            np.broadcast_to(y[:size], shape),
+            np.broadcast_to(x[:size], shape),
+            copied,
+            digits,
+        )
+        prices = np.zeros(found.size)
+        prices[found] = chances
+        whole = np.all(found.reshape(shape), axis=1)
+        gains = np.logaddexp.reduce(-prices.reshape(shape)[whole].sum(1)) - np.log(len(before))
+        some = np.array([bool(whole.any())])
+        self.observe(some, np.atleast_1d(-gains)[some])
 
 
 def matches(

@@ -19,8 +19,7 @@ from .....reference.numbers.families import (
 )
 from .....reference.numbers.floats import is_power_of_two
 from .....reference.numbers.noise_text import SCALES
-from .cut import CutNoise
-from .one_sided import Folded, Held
+from .derived_noise import CutNoise, Folded, Held
 
 LEAK = 1e-3
 """Share of the claimed law in every alternative, so that no single release rules one out."""
@@ -74,7 +73,9 @@ def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Faul
     """
     faults = [_scaled(noise, factor) for factor in _FACTORS]
     faults += [_moved(noise, sign * offset) for offset in _OFFSETS for sign in (1, -1)]
-    faults += [_family(noise, other, why) for other, why in other_families(noise.family)]
+    for other, why in other_families(noise.family):
+        name = f"{other.family}:{other.scale:.6g} noise, {why}"
+        faults.append(_of_family(noise, other, name, FaultKind.FAMILY, why == _ALIKE))
     faults += [_missing(noise, share) for share in _MISSING]
     faults += _rounded(noise)
     faults += _cut(noise)
@@ -129,12 +130,9 @@ def _of_family(
 
 
 def _scaled(noise: NumberNoise, factor: float) -> Fault:
-    wordings = {0.5: "half the claimed scale", 2.0: "twice the claimed scale"}
-    words = wordings.get(factor, f"{factor:g} times the claimed scale")
-    common = factor in _COMMON_FACTORS
-    return _of_family(
-        noise, noise.family.times(factor), f"noise of {words}", FaultKind.SCALE, common
-    )
+    words = {0.5: "half", 2.0: "twice"}.get(factor, f"{factor:g} times")
+    name, common = f"noise of {words} the claimed scale", factor in _COMMON_FACTORS
+    return _of_family(noise, noise.family.times(factor), name, FaultKind.SCALE, common)
 
 
 def _moved(noise: NumberNoise, offset: float) -> Fault:
@@ -164,21 +162,12 @@ def other_families(family: Additive) -> list[tuple[Additive, str]]:
         DiscreteGaussian: DiscreteLaplace,
     }
     other = swapped[type(family)]
-    alike = _scale_for(other, family.standard_deviation)
+    alike = family.standard_deviation  # the scale of this one; nearly so of discrete noise
+    alike /= math.sqrt(2.0) if other in (Laplace, DiscreteLaplace) else 1.0
     if alike >= SCALES[0]:  # where nearly all discrete noise is 0, there is no other like it
         found.append((other(alike), _ALIKE))
     found.append((other(family.scale), "of equal scale"))
     return found
-
-
-def _scale_for(family: type[Additive], deviation: float) -> float:
-    """The scale at which a family has this standard deviation, nearly so for discrete ones."""
-    return deviation / math.sqrt(2.0) if family in (Laplace, DiscreteLaplace) else deviation
-
-
-def _family(noise: NumberNoise, other: Additive, why: str) -> Fault:
-    name = f"{other.family}:{other.scale:.6g} noise, {why}"
-    return _of_family(noise, other, name, FaultKind.FAMILY, why == _ALIKE)
 
 
 def _missing(noise: NumberNoise, share: float) -> Fault:
@@ -203,16 +192,16 @@ def _divided(noise: NumberNoise, divisor: float) -> list[Fault]:
         divisor: f"sum and noise are not divided by {divisor:g}",
         1.0 / divisor: f"sum and noise are divided by {divisor:g} twice",
     }
+
+    def times(factor: float) -> Law:
+        other = noise.times(factor)
+        return lambda y, x, half: other.log_mass(y, factor * x, half)
+
     return [
-        _times(noise, factor, name)
+        Fault(name, FaultKind.DIVISOR, times(factor))
         for factor, name in wordings.items()
         if factor != 1.0 and _LEAST_FACTOR <= factor <= 1.0 / _LEAST_FACTOR
     ]
-
-
-def _times(noise: NumberNoise, factor: float, name: str) -> Fault:
-    other = replace(noise, family=noise.family.times(factor))
-    return Fault(name, FaultKind.DIVISOR, lambda y, x, half: other.log_mass(y, factor * x, half))
 
 
 def _rounded(noise: NumberNoise) -> list[Fault]:

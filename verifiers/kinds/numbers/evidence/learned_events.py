@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
-from ....evidence.mixture import log_mean_of
+from ....evidence.mixture import EvenMixture
 from .two_events import STAKES, Hits, Level
 
 _CELLS = 16
@@ -19,7 +19,7 @@ _ATOMS, _OFTEN = 8, 3  # values that are cells of their own, from so many repeat
 _WAYS = 4  # any cells, or a tail of them, for either input
 
 
-class LearnedEvents:
+class LearnedEvents(EvenMixture):
     """Wagers whose events are chosen anew for each batch, by the batches before.
 
     level: epsilon and delta of the null; direction (d,): releases are compared by their projection
@@ -33,7 +33,7 @@ class LearnedEvents:
         """Pairs of the first batch, until which nothing is bet."""
         self._edges = np.empty(0)
         self._counts = np.zeros((2, 1))
-        self._logs = np.zeros((_WAYS, STAKES.size))
+        self.gains = np.zeros((_WAYS, STAKES.size))
         self._hits = np.zeros((2, _WAYS))
         self._factors = level.log_factors()
 
@@ -61,7 +61,7 @@ class LearnedEvents:
         for a in (0, 1):
             for b in (0, 1):
                 seen = ((ahead == a) & (behind == b)).sum(0)
-                self._logs += seen[:, None] * self._factors[None, :, a, b]
+                self.gains += seen[:, None] * self._factors[None, :, a, b]
 
     def _events(self) -> list[NDArray[np.bool_]]:
         """Sets of cells, as masks: likelier here, a tail of it; likelier there, a tail of it."""
@@ -72,24 +72,18 @@ class LearnedEvents:
             found += [excess > 0.0, _tail(excess)]
         return found
 
-    @property
-    def log_e_value(self) -> float:
-        """Expectation at most 1 where the level holds, at every number of pairs."""
-        logs = self._logs.ravel()
-        return log_mean_of(logs)
-
     def told(self) -> tuple[bool, float, float]:
         """Whether the first input has the telling event, and the event's share at it and the other.
 
         The shares are of the releases that were bet on.
         """
-        way = int(np.argmax(self._logs.max(1)))
+        way = int(np.argmax(self.gains.max(1)))
         often, rarely = self._hits[:, way] / max(self._bets, 1)
         return way < _WAYS // 2, float(often), float(rarely)
 
     def share_needed(self, log_threshold: float, pairs: int) -> float:
         """See `Level.share_needed`; on the pairs of the pilot nothing is bet."""
-        evidence = log_threshold + math.log(self._logs.size)
+        evidence = log_threshold + math.log(self.gains.size)
         return self.level.share_needed(evidence, pairs - (self.pilot or 0))
 
     @property

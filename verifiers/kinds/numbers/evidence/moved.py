@@ -7,7 +7,7 @@ import numpy as np
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
 from .....reference.numbers.families import Whole
-from ....evidence.mixture import log_mean_of
+from ....evidence.mixture import EvenMixture
 
 _FURTHER = np.array([0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0])  # scales beyond what is allowed
 _LEAST, _TRIED = 0.01, 150  # scales, and moves tried for what a pass would have seen
@@ -17,8 +17,12 @@ _STRIDE = 12  # of moves tried, before those between
 _LEAST_TOLD = -1e6  # nats that a release takes at most
 _CALIBRATION = 0.5  # of the e-value 0.5 p^-0.5, for moves beyond all bounds
 
+_RATES = np.geomspace(0.005, 0.95, 12)  # of the largest at which a moment is finite
+_STEEP = np.array([0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0])  # over the scale, where all are
+_MOST_GAINED = 1e6  # nats of a release: more would prove no more
 
-class MovedTooFar:
+
+class MovedTooFar(EvenMixture):
     """Wagers for each coordinate and sign that the noise is centred beyond what is allowed.
 
     The noise is log-concave, so that the ratio of its densities at two centres grows with the
@@ -105,16 +109,41 @@ class MovedTooFar:
         return found, tail
 
     @property
-    def log_e_value(self) -> float:
-        """Expectation at most 1 while every coordinate stays within what is allowed."""
-        logs = self.gains.ravel()
-        return log_mean_of(logs)
-
-    @property
     def worst(self) -> tuple[int, float]:
         """The coordinate with the most evidence, and the sign of its move."""
         side, place, _ = np.unravel_index(int(np.argmax(self.gains)), self.gains.shape)
         return int(place), 1.0 if side == 0 else -1.0
+
+
+class MovedAlong(EvenMixture):
+    """Wagers exp(rate t) on projections t, priced by the moments of the noise (Chernoff 1952).
+
+    A norm that is not bounded as claimed may move each single number by no more than the claim
+    allows. All numbers together, each weighted by its part of a direction, show it.
+
+    With u_i the i-th part of the direction, the noise of that number has moment E exp(rate u_i N),
+    and the moments of all numbers multiply. A centre nearer than the farthest one allowed only
+    lowers a wager, so that its expectation is at most 1 for all of them. noise: without a range; a
+    grid adds at most half a step to each number. direction (d,).
+    """
+
+    def __init__(self, noise: NumberNoise, direction: Vector) -> None:
+        family, parts = noise.family, np.abs(direction)
+        largest = float(parts.max())
+        steepest = family.steepest / largest
+        rates = _RATES * steepest
+        if math.isinf(steepest):
+            rates = _STEEP / (family.scale * float(np.linalg.norm(parts)))
+        self._rates = rates
+        self._prices = np.array([family.log_moment(rate * parts).sum() for rate in rates])
+        self._rounded = 0.5 * noise.grid * float(parts.sum())
+        self.gains = np.zeros(rates.size)
+
+    def observe(self, moved: Vector, allowed: Vector) -> None:
+        """Adds releases: how far each projection (n,) lies off the exact one, and may lie off."""
+        beyond = (moved - allowed) - self._rounded
+        gains = np.minimum(self._rates * beyond[:, None] - self._prices, _MOST_GAINED)
+        self.gains += gains.sum(0)
 
 
 def seen_move(noise: NumberNoise, releases: int, coordinates: int, log_threshold: float) -> float:

@@ -18,7 +18,7 @@ from ....evidence.mixture import log_mean_of
 from .bins import StepBins, bins_of
 
 SHARES = np.array([0.9, 0.3, 0.05])
-"""Of blocks in which a pair shares its noise."""
+"""Shares of the blocks in which a pair has equal noise, each a wager of its own."""
 
 _NATS = 7.0  # by which a block with an equal pair pays at least
 _LONGEST = 200  # releases in a block; where noise is alike by chance more often, nothing shows

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from ....evidence.mixture import log_mean_of
+from ....evidence.mixture import EvenMixture
 
 STAKES = np.array([0.98, 0.7, 0.4, 0.15, 0.04])
 """Shares of the largest lambda, each a wager of its own."""
@@ -59,7 +59,7 @@ class Level:
         return float(betaincinv(hits, trials - hits + 1.0, SEEN))
 
 
-class TwoEvents:
+class TwoEvents(EvenMixture):
     """A mixture of wagers over events, levels and stakes.
 
     events: how many there are; levels: (epsilon, delta) pairs that all hold of a correct
@@ -69,10 +69,10 @@ class TwoEvents:
     def __init__(self, events: int, levels: tuple[Level, ...]) -> None:
         self.levels, self.pairs = levels, 0
         self.counts = np.zeros((events, 2, 2))
-        self._logs = np.zeros((events, len(levels), STAKES.size))
+        self.gains = np.zeros((events, len(levels), STAKES.size))
         self._factors = np.stack([level.log_factors() for level in levels])
 
-    def observe(self, here: Hits, there: Hits) -> None:
+    def count(self, here: Hits, there: Hits) -> None:
         """Adds n pairs: which events (n, events) the one release has, and which the other.
 
         here: the release of the input at which an event is said to be likelier.
@@ -82,19 +82,13 @@ class TwoEvents:
             for b in (0, 1):
                 seen[:, a, b] = ((here == a) & (there == b)).sum(0)
         self.counts += seen
-        self._logs += np.einsum("eab,lsab->els", seen, self._factors)
+        self.gains += np.einsum("eab,lsab->els", seen, self._factors)
         self.pairs += len(here)
-
-    @property
-    def log_e_value(self) -> float:
-        """Expectation at most 1 where all levels hold, at every number of pairs."""
-        logs = self._logs.ravel()
-        return log_mean_of(logs)
 
     @property
     def best(self) -> tuple[int, Level]:
         """The event and the level with the most evidence."""
-        event, level, _ = np.unravel_index(int(np.argmax(self._logs)), self._logs.shape)
+        event, level, _ = np.unravel_index(int(np.argmax(self.gains)), self.gains.shape)
         return int(event), self.levels[int(level)]
 
     def rates(self, event: int) -> tuple[float, float]:
@@ -104,7 +98,7 @@ class TwoEvents:
 
     def share_needed(self, log_threshold: float, pairs: int) -> float:
         """See `Level.share_needed`: at the level that needs least."""
-        evidence = log_threshold + math.log(self._logs.size)
+        evidence = log_threshold + math.log(self.gains.size)
         return min(level.share_needed(evidence, pairs) for level in self.levels)
 
 

@@ -63,9 +63,8 @@ class UniformEvidence:
     @property
     def parts(self) -> tuple[float, float, float]:
         """Log-e-values of the cells, the polynomials and the tree."""
-        gains = self.counts @ legendre_gains()
-        bets = log_mean_of(gains)
-        return _cells(self.counts), bets, _tree(self.counts)
+        polynomials = log_mean_of(self.counts @ legendre_gains())
+        return _cells(self.counts), polynomials, _tree(self.counts)
 
 
 def _cells(counts: Vector) -> float:
@@ -78,8 +77,7 @@ def _cells(counts: Vector) -> float:
         marginal = gammaln(whole) - gammaln(whole + total)
         each = gammaln(seen + _CONCENTRATIONS[:, None]) - gammaln(_CONCENTRATIONS)[:, None]
         found.append(marginal + each.sum(1) + total * math.log(cells))
-    logs = np.concatenate(found)
-    return log_mean_of(logs)
+    return log_mean_of(np.concatenate(found))
 
 
 def _tree(counts: Vector) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
-from .late_copies import LearnedCopies
+from .copies import LearnedCopies
 from .predictability import Predictability
 
 _MOST = 1 << 16  # releases remembered

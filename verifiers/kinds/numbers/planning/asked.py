@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum, unique
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +19,48 @@ MOST_COORDINATES = 1_000
 """Coordinates of a release that are looked at, at most; of more, the seed chooses so many."""
 
 
+@unique
+class Role(StrEnum):
+    """Why an input of counts or records is asked; the value is how messages call it."""
+
+    TYPICAL = "typical"
+    CHANGED_IN_THE_MIDDLE = "typical but for one in the middle"
+    # of counts
+    MOVED = "moved by 17"
+    REVERSED = "reversed"
+    EMPTY = "empty"
+    FEW = "few"
+    HUNDREDS = "hundreds, and one that has nearly all"
+    THOUSANDS = "thousands"
+    TENS_OF_THOUSANDS = "tens of thousands"
+    MILLIONS = "millions"
+    ONE_LARGE_COUNT = "one large count"
+    # of records
+    REORDERED = "in another order"
+    ONE_RECORD = "one record"
+    NO_RECORDS = "no records"
+    ALIKE = "alike"
+    AT_THE_BOUNDS = "at the bounds"
+    MANY = "many"
+
+
 @dataclass(frozen=True)
 class Asked:
     """An input.
 
     values: as the deployment takes them; exact: the numbers (d,) to which noise is added.
-    role: why it is asked, a `Role` or of keys a name of their plan; name: as messages call it.
+    role: why it is asked, a `Role` or that of keys; name: as messages call it.
     """
 
     values: Any = field(repr=False)
     exact: Vector = field(repr=False)
     role: str
     name: str
+
+    @classmethod
+    def of(cls, release: NumberRelease, values: Any, exact: Vector, role: str) -> Self:
+        """An input that messages call by its values and its role."""
+        return cls(values, exact, role, f"{release.input_text(values)} ({role})")
 
     @property
     def records(self) -> int:

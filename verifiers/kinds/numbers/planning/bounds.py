@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .....reference.accounting.adjacency import Adjacency
 from .....reference.arrays import Vector
 from ..claim import NumbersClaim
 
 WITHIN = 1.0 - 1e-9
-"""Of a norm: records so close to it stay within, however their norm is rounded."""
+"""Share of a norm up to which records stay within it, however their norm is rounded."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Bounds:
         if mechanism.lower is not None and mechanism.upper is not None:
             lower, upper = mechanism.lower, mechanism.upper
             return cls(mechanism.width, lower, upper, None, mechanism.of_whole_numbers)
-        norm = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
+        norm = mechanism.norm or 1.0
         order = 1 if mechanism.clip_norm1 is not None else 2
         return cls(mechanism.width, -norm, norm, order, mechanism.of_whole_numbers)
 
@@ -102,6 +101,6 @@ def contributed(claim: NumbersClaim) -> tuple[float, float]:
     """
     bounds, divide_by = Bounds.of(claim), claim.mechanism.divide_by or 1.0
     low, high = bounds.lower, bounds.upper
-    if bounds.order is None and claim.mechanism.aggregation.adjacency is Adjacency.ADD_REMOVE:
+    if bounds.order is None and not claim.mechanism.replaces:
         low, high = min(low, 0.0), max(high, 0.0)
     return low / divide_by, high / divide_by

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from .....reference.accounting.adjacency import Adjacency
 from .....reference.numbers import Move, NumberNoise
 from .....reference.numbers.certified import CertifiedPair
 from .....reference.numbers.families import DiscreteGaussian, Gaussian
 from ..claim import NumbersClaim
+from .bounds import Bounds
 from .plan import as_values
 
 _MORE = (1, 2)
@@ -47,20 +47,18 @@ def charged_pair(claim: NumbersClaim) -> tuple[Any, CertifiedPair] | None:
     ValueError as `CertifiedPair` does.
     """
     mechanism, found = claim.mechanism, certified_pair(claim)
-    replaces = mechanism.aggregation.adjacency is Adjacency.REPLACE_ONE
-    moved = mechanism.contributions
+    moved, replaces = mechanism.contributions, mechanism.replaces
     if mechanism.takes == "counts":
         counts = np.full(mechanism.width, int(found.start), dtype=np.int64)
         if replaces and mechanism.width > 1:
             counts[1] += moved
         return counts, found
-    move = farthest_move(claim)
-    up = mechanism.upper is None or mechanism.lower is None or -mechanism.lower <= mechanism.upper
-    if not up and not found.is_plain and not replaces:
+    move, bounds = farthest_move(claim), Bounds.of(claim)
+    if -bounds.lower > bounds.upper and not found.is_plain and not replaces:
         return None
     record = np.zeros(mechanism.width)
-    if mechanism.lower is not None and mechanism.upper is not None:
-        record += mechanism.lower if replaces else min(max(0.0, mechanism.lower), mechanism.upper)
+    if bounds.order is None:
+        record += bounds.lower if replaces else bounds.nearest
     elif replaces:
         record[: move.times] = -0.5 * move.by * (mechanism.divide_by or 1.0) / moved
     values = as_values(claim, np.repeat(record[None], moved + 1, axis=0))
@@ -84,7 +82,7 @@ def inputs_alike(claim: NumbersClaim, values: Any, pair: CertifiedPair) -> list[
         last = np.arange(values.size) == values.size - 1
         return [values + more * last for more in _MORE] if values.size > 2 else []
     tensors = values if isinstance(values, list) else [values]
-    zeros = (mechanism.lower or 0.0) <= 0.0 <= (mechanism.upper or 0.0)
+    zeros = Bounds.of(claim).nearest == 0.0
     if not zeros and not pair.is_plain:
         return []
     others = [np.zeros_like(t[:1]) if zeros else t[:1] for t in tensors]
@@ -114,8 +112,6 @@ def _start(claim: NumbersClaim, move: Move) -> float:
     if mechanism.takes == "counts":
         step = max(noise.grid, 1.0)
         return max(0.0, float(math.ceil(start / step) * step))
-    if mechanism.lower is not None and mechanism.lower >= 0:
-        start = max(start, 0.0)
-    if mechanism.upper is not None and mechanism.upper <= 0:
-        start = min(start, 0.0)
-    return start
+    bounds = Bounds.of(claim)
+    start = max(start, 0.0) if bounds.lower >= 0 else start
+    return min(start, 0.0) if bounds.upper <= 0 else start

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .....reference.accounting.adjacency import Adjacency
 from .....reference.arrays import Vector
-from .....reference.numbers import NoisyHistogram, sensitivity
+from .....reference.numbers import sensitivity
 from ..claim import NumbersClaim
 from .bounds import Bounds, contributed
 from .plan import as_values, at_once
@@ -98,7 +97,7 @@ _GROUPS: tuple[tuple[tuple[float, ...] | None, float], ...] = (
 
 def neighbours(claim: NumbersClaim, seed: int, axis: int = 0) -> Iterator[Neighbour]:
     """Inputs with one unit's record at or beyond the bounds; axis: the number that is extreme."""
-    if isinstance(claim.mechanism.aggregation, NoisyHistogram):
+    if claim.mechanism.takes == "counts":
         yield _of_counts(claim)
         return
     yield from _of_records(claim, np.random.default_rng([seed, 4]), axis)
@@ -110,11 +109,9 @@ def groups(claim: NumbersClaim, axis: int = 0) -> Iterator[Neighbour]:
     Each unit may move the exact value by the sensitivity, so that a group moves it by as many.
     """
     aggregation = claim.mechanism.aggregation
-    if isinstance(aggregation, NoisyHistogram):
-        return
     bounds, times = Bounds.of(claim), aggregation.contributions
     units = max(1, at_once(bounds.width, _RECORDS * times) // times)
-    replaces = aggregation.adjacency is Adjacency.REPLACE_ONE
+    replaces = claim.mechanism.replaces
     inside = bounds.record(bounds.middle, axis)
     # to the side that lies farther from 0, where an added record moves a sum farthest
     before = bounds.record(bounds.end(-bounds.farther), axis)
@@ -146,7 +143,7 @@ def _of_counts(claim: NumbersClaim) -> Neighbour:
     counts = np.full(cells, 20 + moved, dtype=np.int64)
     more = counts.copy()
     more[0] += moved
-    if aggregation.adjacency is Adjacency.REPLACE_ONE and cells > 1:
+    if claim.mechanism.replaces and cells > 1:
         more[1] -= moved
     name, allowed = "one unit's records in one cell", sensitivity(aggregation, math.inf)
     return Neighbour(name, more, counts.astype(float), allowed, farthest=True)
@@ -159,7 +156,7 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator, axis: int) -> Ite
     number = max(at_once(bounds.width, _RECORDS), aggregation.contributions + 1)
     records = np.full((number, bounds.width), bounds.middle)
     allowed, times = sensitivity(aggregation, math.inf), aggregation.contributions
-    replaces = aggregation.adjacency is Adjacency.REPLACE_ONE
+    replaces = claim.mechanism.replaces
     base = records[:-times] if replaces else records
     held_to, middle = HeldTo.MOVE, 0.0
     low, high = contributed(claim)
@@ -191,12 +188,12 @@ def simple_neighbours(claim: NumbersClaim, sign: float = 1.0) -> Iterator[Neighb
     sign: 1 for a record above the upper end, -1 for one below the lower end.
     """
     aggregation = claim.mechanism.aggregation
-    if isinstance(aggregation, NoisyHistogram):
+    if claim.mechanism.takes == "counts":
         return
     bounds = Bounds.of(claim)
     record = np.full((1, bounds.width), bounds.nearest)
     exact = np.zeros(bounds.width)
-    if aggregation.adjacency is Adjacency.REPLACE_ONE:
+    if claim.mechanism.replaces:
         exact = aggregation.exact(as_values(claim, record))
     allowed = sensitivity(aggregation, math.inf)
     for times in (2.0, 10.0, 100.0, 1e4, 1e8):

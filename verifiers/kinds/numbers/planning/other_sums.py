@@ -23,7 +23,7 @@ def other_sums(claim: NumbersClaim, values: Any) -> Iterator[tuple[str, Vector]]
     mechanism = claim.mechanism
     if mechanism.takes not in ("records", "tensors"):
         return
-    bound = mechanism.clip_norm or mechanism.clip_norm1
+    bound = mechanism.norm
     box = bound is None
     if bound is None:
         bound = max(abs(mechanism.lower or 0.0), abs(mechanism.upper or 0.0))

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .....reference.accounting.adjacency import Adjacency
 from .....reference.arrays import Vector
 from ....text import counted
 from ..claim import NumbersClaim
@@ -23,7 +22,7 @@ Coordinates = NDArray[np.int64]
 
 _RECORDS = 8  # in each input of an edge pair
 _GRANULE = 2.0**-20
-"""Of a move: correct noise on a grid of its own rounds the exact number to it."""
+"""Part of a move that is added to it: noise on a grid of its own rounds the exact number so far."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def low_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
     if claim.mechanism.takes == "counts":
         return [_of_counts(claim, least) for least in (0, 1)]
     v, (low, high) = _step(claim), Bounds.of(claim).alike
-    if _adjacency(claim) is Adjacency.ADD_REMOVE:
+    if not claim.mechanism.replaces:
         empty = [0.0] if low <= 0.0 <= high else []
         sums = [(empty, [*empty, v]), ([v], [v, v])]
     elif low <= 0.0 <= high:
@@ -83,8 +82,7 @@ def off_grid_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
     some, more = v / 3.0, 6.0 * v / 7.0
     if not low <= 0.0 <= high:
         some, more = low + (high - low) / 3.0, low + 6.0 * (high - low) / 7.0
-    added = _adjacency(claim) is Adjacency.ADD_REMOVE
-    there = [some, more] if added else [more]
+    there = [more] if claim.mechanism.replaces else [some, more]
     return [replace(_of_records(claim, [some], there, coordinates), off_grid=True)]
 
 
@@ -92,13 +90,13 @@ def edge_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
     """Pairs at either end of the sums that eight records can have; counts at 0 and far from it."""
     if claim.mechanism.takes == "counts":
         return [_of_counts(claim, least) for least in (0, 20)]
-    low, high = Bounds.of(claim).alike
-    nearest = min(max(0.0, low), high)
+    bounds = Bounds.of(claim)
+    low, high = bounds.alike
     pairs = []
     for edge in (high, low):
         full = [edge] * (_RECORDS - 1)
-        if _adjacency(claim) is Adjacency.ADD_REMOVE:
-            here, there = [*full, edge], [*full, edge, nearest]
+        if not claim.mechanism.replaces:
+            here, there = [*full, edge], [*full, edge, bounds.nearest]
         else:
             reach = claim.mechanism.aggregation.noise.family.scale * _divided(claim)
             if claim.mechanism.of_whole_numbers:
@@ -118,15 +116,11 @@ def farthest_pair(claim: NumbersClaim, coordinates: Coordinates) -> Pair:
         return replace(found, coordinates=coordinates, direction=moved / times)
     low, high = Bounds.of(claim).alike
     one, other = (high, low) if high >= -low else (low, high)
-    if _adjacency(claim) is Adjacency.ADD_REMOVE:
-        other = min(max(0.0, low), high)
+    if not claim.mechanism.replaces:
+        other = Bounds.of(claim).nearest
         return _of_records(claim, [other], [other] + [one] * times, coordinates)
     here, there = [other] + [other] * times, [other] + [one] * times
     return _of_records(claim, here, there, coordinates)
-
-
-def _adjacency(claim: NumbersClaim) -> Adjacency:
-    return claim.mechanism.aggregation.adjacency
 
 
 def _divided(claim: NumbersClaim) -> float:
@@ -154,7 +148,7 @@ def _of_counts(claim: NumbersClaim, least: int, moved: int = 1) -> Pair:
     here = np.full(cells, least, dtype=np.int64)
     there = here.copy()
     there[0] += moved
-    if _adjacency(claim) is Adjacency.REPLACE_ONE and cells > 1:
+    if claim.mechanism.replaces and cells > 1:
         here[1], there[1] = least + moved, least
     words = (f"a count of {least}", f"a count of {least + moved}")
     exact = (float(least), float(least + moved))

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
-from .....reference.numbers import NoisyHistogram
 from ..claim import NumbersClaim
 from .bounds import WITHIN, Bounds, contributed
 from .neighbours import HeldTo, Neighbour
@@ -50,9 +49,7 @@ def among(claim: NumbersClaim, most: int) -> int:
 
 
 def placed(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
-    """Inputs with extremes, NaN and infinities at random places; none of counts."""
-    if isinstance(claim.mechanism.aggregation, NoisyHistogram):
-        return
+    """Inputs with extremes, NaN and infinities at random places."""
     rng = np.random.default_rng([seed, 8])
     make = _Making(claim, places_of(claim, seed), rng)
     few, some, many = (among(claim, most) for most in AMONG)

@@ -10,9 +10,8 @@ from .....reference.arrays import Matrix
 from .....reference.numbers import NoisyGradient
 from ..claim import NumbersClaim
 from ..mechanism import RECORDS
-from .asked import MOST_COORDINATES, Asked
+from .asked import MOST_COORDINATES, Asked, Role
 from .bounds import WITHIN, Bounds
-from .roles import Role
 
 _RECORDS = 24  # in a typical input of records
 _PRINTED, _PRINTED_COUNTS = 1_000, 60
@@ -34,6 +33,15 @@ It is left out where releases are wider, since a pass then takes few of them.
 
 _LONGER, _NUMBERS_OF_LONGER = 100, 100_000
 """The longest calls grow to a hundredth of the releases before them, up to so many numbers."""
+
+_FEW, _SHARE = 50, 0.1
+"""Evidence is looked at after every call up to `_FEW` releases, then after a tenth more of them."""
+
+_GROWTH, _MANY = 10, 10_000
+"""A call asks for at most a tenth of the releases before it, until so many numbers were seen.
+
+So a fault that shows in a few releases is not followed by a call for hundreds.
+"""
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,19 @@ class NumbersPlan:
                 before += size
                 yield asked, size
 
+    def paced(self, seed: int, seen: int) -> Iterator[tuple[Asked, int, bool]]:
+        """Calls without end after `seen` releases: an input, a size, and whether a look follows."""
+        waiting, width = 0, self.coordinates.size
+        for asked, wanted in self.calls(seed):
+            before = seen + waiting
+            few = before * width < _MANY
+            size = min(wanted, max(1, before // _GROWTH)) if few else wanted
+            waiting += size
+            look = waiting >= _SHARE * (seen - _FEW)
+            if look:
+                seen, waiting = seen + waiting, 0
+            yield asked, size, look
+
 
 def make_numbers_plan(claim: NumbersClaim, seed: int) -> NumbersPlan:
     """The inputs of a run: every kind that a fault has been known to single out."""
@@ -83,8 +104,7 @@ def make_numbers_plan(claim: NumbersClaim, seed: int) -> NumbersPlan:
         made = _of_records(claim, rng)
     aggregation = mechanism.aggregation
     inputs = tuple(
-        Asked(values, aggregation.exact(values), role, _named(claim, values, role))
-        for role, values in made
+        Asked.of(claim.release, values, aggregation.exact(values), role) for role, values in made
     )
     width = mechanism.width
     coordinates = np.arange(width)
@@ -104,10 +124,6 @@ def _of_the_opening() -> np.random.Generator:
 def at_once(width: int, most: int) -> int:
     """How many rows of `width` numbers are sent or held at once: `most`, or as many as fit."""
     return min(most, max(2, _NUMBERS // width))
-
-
-def _named(claim: NumbersClaim, values: Any, role: Role) -> str:
-    return f"{claim.release.input_text(values)} ({role})"
 
 
 def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[Role, Any]]:

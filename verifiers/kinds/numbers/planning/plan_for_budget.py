@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ....run.precision import (
 )
 from ....run.registry import Setting
 from ....run.selection import ALWAYS, Selection
-from ..checks.base import KeysCheck
+from ..checks.base import ForeseenCheck, NumberCheck
 from ..checks.fresh_noise import FreshNoise
 from ..checks.input_contract import InputContract
 from ..checks.location import Location
@@ -30,7 +30,6 @@ from ..checks.noise_scale import NoiseScale
 from ..claim import NumbersClaim
 from ..registry import SHARES
 from ..restarting import releases_of_restarts
-from .pace import paced
 from .plan import NumbersPlan
 
 _STEPS = 12  # of the search
@@ -38,29 +37,6 @@ _LOST, _LATE = 4.0, 1.5  # nats beyond the threshold of an interval, and deviati
 _SHORTEST = 16  # releases per call at most, where few are asked for
 _FINEST = 1e-3  # of a share, the least that is searched for
 _ENDLESS = 10_000_000  # releases, of a check that never has enough
-
-
-@dataclass(frozen=True)
-class PlanForBudget:
-    """A claim with the precision that fits a budget, and the releases that a pass of it takes.
-
-    share: of the releases that checks ask for themselves. looked_at: releases by check; the checks
-    that see every release look at the same ones. queries: releases in all.
-    """
-
-    claim: NumbersClaim
-    share: float
-    looked_at: Mapping[str, int]
-    queries: int
-
-    @property
-    def coarser(self) -> str | None:
-        """The warning that a pass says less than one at the defaults; None where it does not."""
-        gate = self.claim.gate
-        if is_default(gate) and self.share == 1.0:
-            return None
-        asked = "" if self.share == 1.0 else f"; checks that ask for their own ask {self.share:.1%}"
-        return coarser(gate, asked)
 
 
 def make_plan(claim: NumbersClaim, seed: int, share: float = 1.0) -> NumbersPlan:
@@ -72,37 +48,91 @@ def make_plan(claim: NumbersClaim, seed: int, share: float = 1.0) -> NumbersPlan
     )
 
 
-def pass_of(
-    claim: NumbersClaim, seed: int, share: float = 1.0, selection: Selection | None = None
-) -> PlanForBudget:
-    """What a pass of the chosen checks takes under a claim as it stands."""
-    plan, kept = make_plan(claim, seed, share), selection or Selection()
-    setting = Setting(claim, seed, plan)
-    specs = [spec for spec in claim.kind.checks.applicable(claim) if kept.keeps(spec.id)]
-    seen = [spec.make(setting) for spec in specs if spec.phase is Phase.SHARED]
-    looked_at = {ALWAYS: _opening(claim, plan)}
-    looked_at |= {check.id: _releases(check, claim, plan, seed) for check in seen}
-    together = math.ceil(plan.margin * max([looked_at[check.id] for check in seen], default=0))
-    later = (spec for spec in specs if spec.phase not in (Phase.OPENING, Phase.SHARED))
-    asked = [spec.make(setting) for spec in later]
-    looked_at |= {check.id: check.asks for check in asked}
-    queries = max(together, _opening(claim, plan)) + sum(check.asks for check in asked)
-    if any(check.id == FreshNoise.id for check in seen):
-        queries += releases_of_restarts(claim, plan)
-    return PlanForBudget(claim, share, {k: looked_at[k] for k in SHARES if k in looked_at}, queries)
+@dataclass(frozen=True)
+class PlannedNumbers:
+    """What a pass of the chosen checks takes; see `Planned`.
+
+    extent: of the releases that checks ask for themselves, the share that is asked; fitted:
+    whether the claim and the extent were made to fit a number of queries.
+    """
+
+    claim: NumbersClaim
+    seed: int
+    chosen: Selection = field(default_factory=Selection)
+    extent: float = 1.0
+    fitted: bool = False
+
+    @cached_property
+    def plan(self) -> NumbersPlan:
+        """The inputs, and how they are asked."""
+        return make_plan(self.claim, self.seed, self.extent)
+
+    @property
+    def coarser(self) -> str | None:
+        """See `Planned.coarser`."""
+        gate, share = self.claim.gate, self.extent
+        if not self.fitted or (is_default(gate) and share == 1.0):
+            return None
+        asked = "" if share == 1.0 else f"; checks that ask for their own ask {share:.1%}"
+        return coarser(gate, asked)
+
+    @property
+    def queries(self) -> int:
+        """See `Planned.queries`."""
+        return self._releases[0]
+
+    @property
+    def looked_at(self) -> Mapping[str, int]:
+        """See `Planned.looked_at`; checks that see every release look at the same ones."""
+        return {check: self._releases[1].get(check, 0) for check in SHARES}
+
+    @property
+    def lacking(self) -> Mapping[str, str]:
+        """See `Planned.lacking`."""
+        return {**self.claim.kind.checks.lacking(self.claim), **self.chosen.left_out}
+
+    @property
+    def calls(self) -> int:
+        """See `Planned.calls`."""
+        released = _opening(self.claim, self.plan)
+        calls = len(InputContract(self.claim, self.plan).sizes) + len(self.plan.inputs) - 1
+        for _, size, _ in self.plan.paced(self.seed, released):
+            if released >= self.queries:
+                break
+            calls, released = calls + 1, released + size
+        return calls
+
+    @cached_property
+    def _releases(self) -> tuple[int, Mapping[str, int]]:
+        """Releases of a pass: in all, and those that each check looks at."""
+        claim, plan = self.claim, self.plan
+        setting = Setting(claim, self.seed, plan)
+        specs = claim.kind.checks.applicable(claim)
+        specs = [spec for spec in specs if self.chosen.keeps(spec.id)]
+        seen = [spec.make(setting) for spec in specs if spec.phase is Phase.SHARED]
+        by_check = {check.id: _releases(check, claim, plan, self.seed) for check in seen}
+        together = math.ceil(plan.margin * max(by_check.values(), default=0))
+        later = (spec for spec in specs if spec.phase not in (Phase.OPENING, Phase.SHARED))
+        asked = {spec.id: spec.make(setting).asks for spec in later}
+        opening = _opening(claim, plan)
+        queries = max(together, opening) + sum(asked.values())
+        if FreshNoise.id in by_check:
+            queries += releases_of_restarts(claim, plan)
+        return queries, {ALWAYS: opening, **by_check, **asked}
 
 
 def plan_for_budget(
-    claim: NumbersClaim, queries: int, seed: int, selection: Selection | None = None
-) -> PlanForBudget:
+    claim: NumbersClaim, queries: int, seed: int, chosen: Selection | None = None
+) -> PlannedNumbers:
     """The claim with the smallest effect and tolerance whose pass takes at most `queries`.
 
     An effect or tolerance that the claim states is kept. At most half of the queries go to checks
     that ask for releases of their own. Raises TooFewError.
     """
 
-    def at(effect: float, share: float) -> PlanForBudget:
-        return pass_of(_at_effect(claim, queries, effect), seed, share, selection)
+    def at(effect: float, share: float) -> PlannedNumbers:
+        fitting = _at_effect(claim, queries, effect)
+        return PlannedNumbers(fitting, seed, chosen or Selection(), share, fitted=True)
 
     least = claim.gate.smallest_effect
     full = at(least, 1.0)
@@ -115,11 +145,12 @@ def plan_for_budget(
         share = 0.5 * share if share > _FINEST else 0.0
         found = at(COARSEST_EFFECT, share)
     if found.queries > queries:
-        most = max(found.looked_at, key=lambda check: found.looked_at[check])
+        looked_at = found.looked_at
+        most = max(looked_at, key=looked_at.__getitem__)
         raise TooFewError(
             f"{queries:,} queries are too few for a pass of this claim, which takes about "
             f"{found.queries:,} at its coarsest: each check needs some releases at least, {most} "
-            f"{found.looked_at[most]:,} of them; --max-queries {queries} without --queries looks "
+            f"{looked_at[most]:,} of them; --max-queries {queries} without --queries looks "
             "for faults all the same, and many show far sooner",
             found.queries,
         )
@@ -132,25 +163,15 @@ def dearer_than(claim: NumbersClaim, seed: int, *, planned: bool) -> str:
 
     planned: whether the run was planned for its queries.
     """
-    most, needed = claim.gate.max_queries, pass_of(claim, seed).queries
+    most, needed = claim.gate.max_queries, PlannedNumbers(claim, seed).queries
     coarse = ""
     if not planned and needed > most:
-        least = pass_of(_at_effect(claim, most, COARSEST_EFFECT), seed, 0.0).queries
+        coarsest = _at_effect(claim, most, COARSEST_EFFECT)
+        least = PlannedNumbers(coarsest, seed, extent=0.0).queries
         coarse = f", --queries {most} plans the sharpest pass that {most:,} queries allow"
         if least > most:
             coarse = f"; with --queries, a coarser one takes about {least:,} at least"
     return dearer(most, needed, needed, coarse=coarse)
-
-
-def calls_of(claim: NumbersClaim, plan: NumbersPlan, seed: int, queries: int) -> int:
-    """About how many calls a run makes for so many releases."""
-    released = _opening(claim, plan)
-    calls = len(InputContract(claim, plan).sizes) + len(plan.inputs) - 1
-    for _, size, _ in paced(plan, seed, released):
-        if released >= queries:
-            break
-        calls, released = calls + 1, released + size
-    return calls
 
 
 def _at_effect(claim: NumbersClaim, queries: int, effect: float) -> NumbersClaim:
@@ -163,9 +184,9 @@ def _opening(claim: NumbersClaim, plan: NumbersPlan) -> int:
     return InputContract(claim, plan).opens_with + len(plan.inputs) - 1
 
 
-def _releases(check: Any, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> int:
+def _releases(check: NumberCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> int:
     """Releases that a check needs for a pass."""
-    if check.call_by_call:
+    if isinstance(check, ForeseenCheck):
         return _releases_call_by_call(check, claim, plan, seed)
     draws = float(check.samples_needed())
     nats = log_threshold(SHARES[check.id], claim.gate.false_alarm) + _LOST
@@ -183,12 +204,12 @@ def _releases(check: Any, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> 
 
 
 def _releases_call_by_call(
-    check: KeysCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int
+    check: ForeseenCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int
 ) -> int:
     """Releases until a look at which a check has seen enough, in the calls of a run."""
     released, seen = _opening(claim, plan), np.zeros(check.wanted.size)
     by_call: dict[tuple[str, int], Vector] = {}
-    for asked, size, look in paced(plan, seed, released):
+    for asked, size, look in plan.paced(seed, released):
         call = asked.role, size
         if call not in by_call:
             by_call[call] = check.foreseen(asked, size)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from .....reference.arrays import Matrix, Vector
-from .....reference.numbers import NoisyHistogram
 from ..claim import NumbersClaim
 from .bounds import WITHIN, Bounds
 from .neighbours import HeldTo, Neighbour
@@ -34,9 +33,7 @@ _TINY = -np.arange(30.0, 311.0, 20.0)  # powers of ten
 
 
 def skewed(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
-    """Inputs whose exact value every correct deployment has; none of counts."""
-    if isinstance(claim.mechanism.aggregation, NoisyHistogram):
-        return
+    """Inputs whose exact value every correct deployment has."""
     rng, bounds = np.random.default_rng([seed, 9]), Bounds.of(claim)
     ends, done = _Ends(claim, rng, seed), set[tuple[int, float, int]]()
     for turn, (number, share) in enumerate(_SHARES):

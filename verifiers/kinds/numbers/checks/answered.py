@@ -1,4 +1,4 @@
-"""Releases of an altered input, and the part of them that is judged."""
+"""What a target answers to altered inputs: releases, of which a part is judged, or refusals."""
 
 from dataclasses import dataclass
 
@@ -40,3 +40,16 @@ class Seen:
         evidence = MovedTooFar(noise, self.exact.size)
         evidence.observe(self.released, self.exact, allowed + self.lost, self.half)
         return evidence
+
+
+def said_of(refused: list[tuple[str, str]]) -> str | None:
+    """One warning for all altered inputs, by name, and what the target said of them."""
+    names: dict[str, list[str]] = {}
+    for name, why in refused:
+        names.setdefault(why, []).append(name)
+    messages = [
+        f"{each[0]}{f' and {len(each) - 1} like it' if len(each) > 1 else ''} "
+        f"{'are' if len(each) > 1 else 'is'} refused: {why}"
+        for why, each in names.items()
+    ]
+    return "; ".join(messages) or None
