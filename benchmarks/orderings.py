@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from .pages import head
+
 Found = dict[tuple[str, ...], dict[str, Any]]
 Bar = tuple[str, str, str]
 """A mechanism, an adversary, and where a record that is added comes from."""
@@ -59,8 +61,7 @@ ORDERINGS = (
 def rows(found: Found) -> Iterator[str]:
     """The table, a row for each ordering and order, a column for each of the data."""
     data = list(dict.fromkeys(key[0] for key in found))
-    yield "| rising in the paper | order | " + " | ".join(data) + " |"
-    yield "|---" * (2 + len(data)) + "|"
+    yield head("rising in the paper | order | " + " | ".join(data))
     for ordering in ORDERINGS:
         for order in SHOWN:
             cells = [told(found, name, ordering, order) for name in data]

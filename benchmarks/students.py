@@ -14,7 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
 
 from dpassay.reference import ConfidentGNMax, Gaussian, InteractiveGNMax, Laplace, NoisyArgmax
@@ -28,10 +27,10 @@ from dpassay.reference.ensembles.teachers import Teachers, votes_of
 from dpassay.reference.ensembles.votes import Votes
 from dpassay.reference.parallel.workers import open_executor
 
+from .drawing import save
 from .long_runs import KEPT, ROOT, Part, add_workers, carried_out, workers
+from .pages import RESULTS, write_page
 from .student_page import draw, page
-
-mpl.use("svg")
 
 DELTA, SEEDS = 1e-5, 5
 GAMMAS = tuple(np.geomspace(0.01, 1.0, 13).tolist())
@@ -187,10 +186,8 @@ def main() -> None:
     }
     tasks = {data: (len(task(data).records), len(task(data).queries)) for data in names}
     for name, figure in draw(found, SETTINGS, GAMMAS):
-        figure.savefig(ROOT / "docs" / "results" / f"student-{name}.svg", metadata={"Date": None})
-    (ROOT / "docs" / "results" / "student.md").write_text(
-        "\n".join(page(found, SETTINGS, tasks)) + "\n"
-    )
+        save(figure, RESULTS / f"student-{name}.svg")
+    write_page("student.md", page(found, SETTINGS, tasks))
 
 
 if __name__ == "__main__":

@@ -3,16 +3,13 @@
 import sys
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.certified import enclosed_law, renyi_lower
 from dpassay.reference.accounting.worst_pair import worst_pair
 
-mpl.use("svg")
-
-import matplotlib.pyplot as plt
+from .drawing import plt, save
 
 SIGMAS = (1.0, 2.0, 5.0, 20.0, 40.0, 100.0)
 TABLE_ORDERS = (2.0, 8.0, 20.0, 50.0, 100.0, 200.0)
@@ -57,7 +54,7 @@ def draw(path: Path) -> None:
     )
     axis.legend(fontsize=8, frameon=False)
     axis.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, metadata={"Date": None})
+    save(figure, path)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ import os
 import sys
 import time
 
-from ..long_runs import KEPT, ROOT, add_workers, carried_out, workers
+from ..long_runs import KEPT, add_workers, carried_out, workers
+from ..pages import RESULTS, write_page
 from .figures import draw
 from .games import DATA, measured
 from .page import page
@@ -37,10 +38,9 @@ def main() -> None:
         results = carried_out(measured, games, "gradients", executor)
         others = carried_out(told_apart, people, "gradients-people", executor)
     found = Found.of(games, results), Found.of(people, others)
-    draw(ROOT / "docs" / "results", found[0])
-    (ROOT / "docs" / "results" / "gradients.csv").write_text(rows(found[0]))
-    lines = page(*found, speeds())
-    (ROOT / "docs" / "results" / "gradients.md").write_text("\n".join(lines) + "\n")
+    draw(RESULTS, found[0])
+    (RESULTS / "gradients.csv").write_text(rows(found[0]))
+    write_page("gradients.md", page(*found, speeds()))
 
 
 if __name__ == "__main__":

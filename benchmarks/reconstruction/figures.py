@@ -3,17 +3,13 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
-
-from .ensembles import SIGMAS
-from .experiments import ALL_ANSWERED, ATTACKS, VARIANTS, Outcome
-
-mpl.use("svg")
-
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from ..drawing import plt, save
+from .ensembles import SIGMAS
+from .experiments import ALL_ANSWERED, ATTACKS, VARIANTS, Outcome
 
 COLOURS = {
     "mle": "#0072b2",
@@ -128,6 +124,5 @@ def _bars(
 
 
 def _save(figure: Figure, path: Path) -> Path:
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    save(figure, path)
     return path

@@ -8,7 +8,8 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator
 
-from ..long_runs import ROOT, Part, add_workers, carried_out, workers
+from ..long_runs import Part, add_workers, carried_out, workers
+from ..pages import write_page
 from ..zoo.kind import Outcome, Outcomes, outcome_of, table_row, told
 from .assays import AT_ONCE, MECHANISM, assayed
 from .entries import ENTRIES, WORKERS, Entry
@@ -41,7 +42,7 @@ def main() -> None:
     if asked.only or asked.queries:
         print("\n".join([*HEAD, *(row(ENTRIES[name], each) for name, each in outcomes.items())]))
     else:
-        (ROOT / "docs" / "results" / "services.md").write_text("\n".join(page(outcomes)) + "\n")
+        write_page("services.md", page(outcomes))
 
 
 def runs_of(entry: Entry, runs: int) -> int:

@@ -7,7 +7,7 @@ from click.core import ParameterSource
 
 from ..commands.exit_statuses import fail, lines_of
 from ..commands.options import Seconds, Whole
-from .ending import end, told
+from .ending import end, json_option, told
 from .opened import opened
 from .recorded_log import judge_log
 from .workers import over_workers
@@ -48,31 +48,22 @@ _REPEATED = (
 @click.option("--histograms", "file", metavar="FILE", help="Your own, CSV, one per row.")
 @click.option("--log", metavar="FILE", help="A recorded log, judged in place of a TARGET.")
 @click.option("--demo", metavar="NAME", help="An embedded example: noisy-histogram.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+@json_option
 @over_workers
 @click.pass_context
 def verify(
     context: click.Context,
+    /,
     *,
     target: str | None,
     log: str | None,
     claim_file: str | None,
     folder: str | None,
-    max_queries: int | None,
-    queries: int | None,
-    max_seconds: float | None,
     seed: int | None,
-    compare: str | None,
-    keep_going: bool,
-    stop_at_once: bool,
-    checks: tuple[str, ...],
-    skipped: tuple[str, ...],
-    typed: tuple[str, ...],
-    file: str | None,
-    demo: str | None,
     as_json: bool,
     workers: int | None,
     dask: str | None,
+    **_asked_for_by: Any,
 ) -> None:
     """Check that TARGET does what its claim says; exit 0 pass, 1 fail, 2 error, 3 inconclusive.
 

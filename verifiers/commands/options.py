@@ -1,6 +1,11 @@
 """Types of options whose errors show the value and what is allowed."""
 
+from functools import partial
+
 import click
+
+option_with_default = partial(click.option, show_default=True)
+"""An option whose help shows its default."""
 
 
 class Whole(click.IntRange):
