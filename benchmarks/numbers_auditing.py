@@ -148,10 +148,7 @@ def opening(runs: int) -> Iterator[str]:
     )
 
 
-TITLES = {
-    "floored": "A noisy count is positive",
-    "negative": "A noisy count may be negative",
-}
+TITLES = {"floored": "A noisy count is positive", "negative": "A noisy count may be negative"}
 TOLD = {
     "floored": (
         f"Median of the runs that refute within {MOST:,} releases; the share of these where it is "

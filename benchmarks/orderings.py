@@ -29,8 +29,7 @@ ORDERINGS = (
     ),
     *(
         Ordering(
-            f"{title}: natural queries, then an adversarial one",
-            ((name, *MINQ), (name, *POIS)),
+            f"{title}: natural queries, then an adversarial one", ((name, *MINQ), (name, *POIS))
         )
         for name, title in (
             ("pate", "PATE"),
@@ -48,8 +47,7 @@ ORDERINGS = (
         "mean_exact",
     ),
     Ordering(
-        "PATE, then CaPC, each with a wrong label at its query",
-        (("pate", *POIS), ("capc", *POIS)),
+        "PATE, then CaPC, each with a wrong label at its query", (("pate", *POIS), ("capc", *POIS))
     ),
     Ordering(
         "Private-kNN, natural queries: a point from the queries, the records, anywhere",

@@ -8,10 +8,8 @@ Figures 3, 4 and 5, on records that packages carry; it writes docs/results/priva
 
 import argparse
 import csv
-import os
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpassay.attacks.private_prediction.adversaries import Adversary
@@ -25,17 +23,9 @@ from dpassay.reference.parallel.workers import open_executor
 from dpassay.verifiers.commands.audit_mechanism import Work, audit_mechanism
 
 from . import orderings, vote_leads
-from .long_runs import KEPT, ROOT, Part, add_workers, carried_out, workers
+from .long_runs import DATA, KEPT, Part, add_workers, carried_out, workers
 from .pages import RESULTS, head, write_page
-from .private_prediction_bars import (
-    DELTA,
-    KINDS,
-    NAMES,
-    ORDERS,
-    TEACHERS,
-    draw,
-    figures,
-)
+from .private_prediction_bars import DELTA, KINDS, NAMES, ORDERS, TEACHERS, draw, figures
 from .vote_leads import Lead, lead_of
 
 EXPERIMENTS = 10**8
@@ -71,8 +61,7 @@ def task(data: str) -> Task:
         return digits().with_queries(queries)
     if data == "mnist":
         return mnist().with_queries(queries)
-    folder = Path(os.environ.get("DPASSAY_DATA", ROOT.parent / "shared" / "data"))
-    return table(folder / "adult_income_train.csv.gz", "income", queries)
+    return table(DATA / "adult_income_train.csv.gz", "income", queries)
 
 
 def deployed(data: str, mechanism: Mechanism) -> Deployment:

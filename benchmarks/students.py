@@ -8,10 +8,8 @@ Stopped, it goes on where it was when it is run again.
 """
 
 import argparse
-import os
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,13 +26,12 @@ from dpassay.reference.ensembles.votes import Votes
 from dpassay.reference.parallel.workers import open_executor
 
 from .drawing import save
-from .long_runs import KEPT, ROOT, Part, add_workers, carried_out, workers
+from .long_runs import DATA, KEPT, Part, add_workers, carried_out, workers
 from .pages import RESULTS, write_page
 from .student_page import draw, page
 
 DELTA, SEEDS = 1e-5, 5
 GAMMAS = tuple(np.geomspace(0.01, 1.0, 13).tolist())
-DATA = Path(os.environ.get("DPASSAY_DATA", ROOT.parent / "shared" / "data"))
 
 
 class Setting(NamedTuple):

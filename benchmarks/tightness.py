@@ -15,18 +15,7 @@ from dpassay.attacks.auditing import Counts
 from dpassay.attacks.auditing.two_cut import threshold_events
 from dpassay.reference.accounting.divergences import renyi_divergence
 
-from .audits import (
-    ALPHA,
-    ANYTIME,
-    EVEN,
-    LARGE,
-    ORDERS,
-    PILOT,
-    PUBLISHED,
-    VALID,
-    Matrix,
-    Pair,
-)
+from .audits import ALPHA, ANYTIME, EVEN, LARGE, ORDERS, PILOT, PUBLISHED, VALID, Matrix, Pair
 from .long_runs import Part, add_workers, carried_out, workers
 from .pages import head, write_page
 

@@ -10,6 +10,7 @@ from dpassay.reference.accounting.certified import enclosed_law, renyi_lower
 from dpassay.reference.accounting.worst_pair import worst_pair
 
 from .drawing import plt, save
+from .pages import head
 
 SIGMAS = (1.0, 2.0, 5.0, 20.0, 40.0, 100.0)
 TABLE_ORDERS = (2.0, 8.0, 20.0, 50.0, 100.0, 200.0)
@@ -19,8 +20,7 @@ CLASSES, TEACHERS = 10, 250
 def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/results")
     folder.mkdir(parents=True, exist_ok=True)
-    print("| sigma | " + " | ".join(f"order {a:g}" for a in TABLE_ORDERS) + " |")
-    print("|---|" + "---|" * len(TABLE_ORDERS))
+    print(head("sigma | " + " | ".join(f"order {a:g}" for a in TABLE_ORDERS)))
     for sigma in SIGMAS:
         shares = [f"{certified_share(sigma, order):.4f}" for order in TABLE_ORDERS]
         print(f"| {sigma:g} | " + " | ".join(shares) + " |")

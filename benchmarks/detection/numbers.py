@@ -27,7 +27,7 @@ CELLS = 10
 NOISES = ("laplace:2", "gaussian:3", "discrete-laplace:2", "discrete-gaussian:3")
 ALPHA = 1e-6
 GOAL, FEW = 2.0, 20
-"""Of the limit at most; and releases, for a fault that a single draw proves."""
+"""Most draws over the limit; and most releases, for a fault that a single draw proves."""
 
 Sampler = Callable[[Aggregation, np.random.Generator, Any, int], np.ndarray]
 

@@ -38,9 +38,9 @@ from dpassay.attacks.gradients.derivatives import per_example
 from dpassay.attacks.gradients.learner import Training, trained
 from dpassay.attacks.gradients.models import Model, Perceptron
 
-from ..long_runs import add_workers, carried_out, workers
+from ..long_runs import DATA, add_workers, carried_out, need_adult, workers
 from ..pages import head, write_page
-from .games import DATA, PRIVATE, PUBLIC
+from .games import PRIVATE, PUBLIC
 from .settings import ENCODINGS, SEEDS
 
 WIDE = "one-hot, scaled, He's weights"
@@ -87,7 +87,7 @@ def _narrow(encoding: str, seed: int) -> tuple[Split, Model, Attribute]:
 
 
 def _wide(seed: int) -> tuple[Split, Model, Attribute]:
-    """All columns scaled, sex two of them, and weights twice as large or more (He et al. 2015)."""
+    """Columns scaled, sex two of them, and weights twice as large or more (He et al. 2015)."""
     data, _, _ = _narrow("one-hot", seed)
     known = data.public.features
     both = np.column_stack([known, 1.0 - known[:, -1]])
@@ -306,8 +306,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Canaries of Adult under DP-SGD.")
     add_workers(parser)
     asked = parser.parse_args()
-    if not (DATA / "adult_income_train.csv.gz").is_file():
-        sys.exit(f"{DATA}: no Adult records; DPASSAY_DATA names the folder of the published data")
+    need_adult()
     splits = [(encoding, seed) for encoding in SHOWN_AS for seed in range(SEEDS)]
     audits = [
         (name, releases, method, times)

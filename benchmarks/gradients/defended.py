@@ -1,4 +1,4 @@
-"""Of docs/results/gradients.md: what five defences leave, and Fano's bound beside the errors."""
+"""Sections of docs/results/gradients.md: what five defences leave; errors beside Fano's bound."""
 
 from collections.abc import Iterator
 

@@ -21,9 +21,9 @@ from dpassay.attacks.gradients.models import Model, Perceptron
 from dpassay.attacks.gradients.vendor_game import Table, vendor_game
 from dpassay.reference.accounting.adjacency import Adjacency
 
-from ..long_runs import add_workers, carried_out, workers
+from ..long_runs import DATA, add_workers, carried_out, need_adult, workers
 from ..pages import head, write_page
-from .games import DATA, PRIVATE, PUBLIC
+from .games import PRIVATE, PUBLIC
 
 ENCODINGS = ("one-hot",)  # whose gradients are the wider: what noise does to them shows best
 SEEDS, TRIALS, SIZE, DELTA = 3, 2_000, 16, 1e-5
@@ -89,8 +89,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Features of an adversary, over noise.")
     add_workers(parser)
     asked = parser.parse_args()
-    if not (DATA / "adult_income_train.csv.gz").is_file():
-        sys.exit(f"{DATA}: no Adult records; DPASSAY_DATA names the folder of the published data")
+    need_adult()
     cases = [(encoding, sigma) for encoding in ENCODINGS for sigma in SIGMAS]
     parts = [(encoding, seed, sigma) for encoding, sigma in cases for seed in range(SEEDS)]
     with workers(asked) as executor:

@@ -79,19 +79,11 @@ def attribute_section(people: list[Attacked]) -> Iterator[str]:
 
 
 def judged_table(people: list[Attacked]) -> Iterator[str]:
-    heads = (
-        "votes",
-        "attack",
-        "flagged of those with it (recall)",
-        "flagged of the others (false positives)",
-        "area under the curve",
-        "recall at 1 % false positives",
-        "balanced precision",
-        "precision",
-        "balanced advantage",
-        "advantage",
+    yield head(
+        "votes | attack | flagged of those with it (recall) | flagged of the others (false "
+        "positives) | area under the curve | recall at 1 % false positives | balanced precision | "
+        "precision | balanced advantage | advantage"
     )
-    yield head(" | ".join(heads))
     for found in people:
         for name, words in ATTACKS.items():
             yield (
@@ -276,12 +268,7 @@ def labels_table(found: Ensembles) -> Iterator[str]:
     columns = [
         head
         for rate in RATES
-        for head in (
-            f"recall at {100 * rate:g} %",
-            "hard records",
-            "bound",
-            "least bound",
-        )
+        for head in (f"recall at {100 * rate:g} %", "hard records", "bound", "least bound")
     ]
     yield head("labels | epsilon | area | " + " | ".join(columns))
     for each in found.from_labels:

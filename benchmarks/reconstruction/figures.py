@@ -20,7 +20,7 @@ COLOURS = {
 """Okabe and Ito's palette, which colour-blind readers tell apart."""
 
 SHADES = ("#08306b", "#2171b5", "#6baed6", "#bdd7e7")
-"""Of the noise scales, from little noise to much."""
+"""Colours of the noise scales, from little noise to much."""
 
 
 def draw_all(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
@@ -100,10 +100,7 @@ def _mean_point(outcomes: Sequence[Outcome], sample: int, sigma: float) -> tuple
 
 
 def _bars(
-    axis: Axes,
-    outcomes: Sequence[Outcome],
-    colours: dict[str, str],
-    of: Callable[[Outcome], str],
+    axis: Axes, outcomes: Sequence[Outcome], colours: dict[str, str], of: Callable[[Outcome], str]
 ) -> None:
     """Means over seeds of every histogram, a bar a name; whiskers are the least and the most."""
     samples = sorted({o.sample for o in outcomes})

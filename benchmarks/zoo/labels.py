@@ -8,6 +8,7 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from zoo import BROKEN, CORRECT, Entry, opened
 
+from ..pages import head
 from .kind import Outcome, Outcomes, Zoo, outcome, table_row, told
 
 ENTRIES = {entry.id: entry for entry in BROKEN + CORRECT}
@@ -131,14 +132,13 @@ def page(outcomes: Outcomes, runs: int) -> Iterator[str]:
     for fault in dict.fromkeys(entry.fault for entry in BROKEN + CORRECT):
         here = [entry for entry in BROKEN + CORRECT if entry.fault == fault]
         yield f"## {'Correct' if fault == 'none' else fault.capitalize()}\n"
-        yield from HEAD
+        yield HEAD
         yield from (row(entry, outcomes[entry.id]) for entry in here)
         yield ""
 
 
-HEAD = (
-    "| id | what it does | claim | verdicts | reported by | queries (worst) | first diagnosis |",
-    "|---|---|---|---|---|---|---|",
+HEAD = head(
+    "id | what it does | claim | verdicts | reported by | queries (worst) | first diagnosis"
 )
 
 

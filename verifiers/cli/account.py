@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("histograms", metavar="HISTOGRAMS")
 @click.option(
-    "--mechanism",
-    type=click.Choice(["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"]),
+    "--mechanism", type=click.Choice(["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"])
 )
 @click.option("--noise", metavar="SPEC", help="Of the votes, such as gaussian:40.")
 @click.option("--threshold", type=float, help="Of confident-gnmax, in votes.")

@@ -6,8 +6,9 @@ from typing import Any
 import click
 
 from ..commands.exit_statuses import fail, lines_of
+from ..commands.options import typed_options
 from .audit_gradient import GradientOptions, audit_gradient
-from .audit_mechanism import audit_by_name, of_mechanism, typed_options
+from .audit_mechanism import audit_by_name, of_mechanism
 from .ending import json_option, print_and_exit
 
 

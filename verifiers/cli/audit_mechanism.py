@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ..commands.exit_statuses import fail, need
-from ..commands.options import Whole, option_with_default
+from ..commands.options import Whole, option_with_default, typed_options
 from .ending import print_and_exit
 from .workers import over_workers, working
 
@@ -112,18 +112,6 @@ def of_mechanism(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
-
-
-def typed_options(context: click.Context, apart: set[str]) -> list[str]:
-    """Options that were given a value on the command line, but for those named `apart`."""
-    return [
-        parameter.opts[0]
-        for parameter in context.command.params
-        if isinstance(parameter, click.Option)
-        and parameter.name not in apart
-        and context.get_parameter_source(str(parameter.name))
-        is not click.core.ParameterSource.DEFAULT
-    ]
 
 
 _OWN = {

@@ -100,7 +100,7 @@ def _many(
     as_json: bool,
     how: dict[str, Any],
 ) -> None:
-    from ..commands.reconstruct_logs import reconstruct_logs
+    from ..commands.reconstruct import reconstruct_logs
 
     try:
         with working(workers, dask) as executor:

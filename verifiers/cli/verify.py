@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from ..commands.exit_statuses import fail, lines_of
 from ..commands.options import Seconds, Whole
@@ -17,12 +16,6 @@ if TYPE_CHECKING:
     from ..commands.interrupts import Interrupts
     from ..findings.report import Report
     from ..targets import Target
-
-_REPEATED = (
-    *("demo", "max_queries", "queries", "compare", "keep_going", "stop_at_once"),
-    *("checks", "skipped"),
-)
-"""Parameters that stand in the command that repeats a run."""
 
 
 @click.command()
@@ -59,7 +52,6 @@ def verify(
     log: str | None,
     claim_file: str | None,
     folder: str | None,
-    seed: int | None,
     as_json: bool,
     workers: int | None,
     dask: str | None,
@@ -85,16 +77,7 @@ def verify(
     from ..targets import shown_spec
 
     if log is not None:
-        judge_log(
-            log,
-            claim_file,
-            folder=folder,
-            seed=seed,
-            as_json=as_json,
-            others=_beside_a_log(context),
-            workers=workers,
-            dask=dask,
-        )
+        judge_log(context)
     if workers is not None or dask is not None:
         fail("--workers and --dask go with --log FILE: a target is asked from one process")
     spec = None if target is None else shown_spec(target)
@@ -123,13 +106,14 @@ def verify(
 def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[str, Any]]":
     """The claim, and what the options ask of `run.verify`. Raises ValueError of one line."""
     from ..commands.own_histograms import own_histograms
-    from ..commands.target_options import check_target_options
     from ..commands.verify_line import verify_line
     from ..run.after_failure import after_failure
     from ..run.selection import select
 
-    limits = given["queries"], given["max_queries"]
-    check_target_options(given["target"], given["claim_file"], *limits)
+    if spec is not None and given["claim_file"] is None:
+        raise ValueError(f"TARGET {spec} needs --claim FILE: what should it be held to?")
+    if given["queries"] is not None and given["max_queries"] is not None:
+        raise ValueError("--queries and --max-queries: give one or the other")
     claim, own = _claimed(given)
     claim = claim.with_limits(given["max_queries"], given["max_seconds"])
     kind = claim.kind
@@ -142,17 +126,10 @@ def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[st
         raise ValueError(f"{option}: the claim is of {kind.name}: {kind.not_chosen}")
     earlier = None if given["compare"] is None else kind.read_opening(given["compare"], claim)
     kind.ready(claim, selection)
-    again = {key: given[key] for key in _REPEATED}
     return claim, {
         "seed": given["seed"],
         "own": own,
-        "reproduce": verify_line(
-            spec,
-            claim=given["claim_file"],
-            histograms=given["typed"],
-            histogram_file=given["file"],
-            **again,
-        ),
+        "reproduce": verify_line(spec, **given),
         "earlier": earlier,
         "selection": selection,
         "after_failure": after,
@@ -177,17 +154,6 @@ def _claimed(given: dict[str, Any]) -> "tuple[Claim, list[tuple[int, ...]]]":
     if claim_file is None:
         return embedded_claim(), embedded_histograms()
     return read_claim(claim_file), []
-
-
-def _beside_a_log(context: click.Context) -> bool:
-    """Whether options were given that are for asking a target."""
-    goes_with = {"log", "claim_file", "folder", "seed", "as_json", "workers", "dask"}
-    given = {
-        name
-        for name in context.params
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
-    }
-    return bool(given - goes_with)
 
 
 def _judged(deployment: "Target", claim: "Claim", interrupts: "Interrupts", **how: Any) -> "Report":
