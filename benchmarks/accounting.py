@@ -13,13 +13,11 @@ from dpassay.reference.arrays import Matrix
 from dpassay.verifiers.commands.account import Account, account
 from dpassay.verifiers.inputs.asked_rows import AskedRows
 
-from .timing import in_turn
+from .timing import Row, in_turn
 
 EXACT = 200
 DISTINCT, EACH = 20_000, 200
 """Rows of an account, and how many of them are charged one by one, for comparison."""
-
-Row = tuple[str, str, str, str]
 
 HISTOGRAMS, ALONE = 10_000, 200
 ORDERS = np.geomspace(1.1, 500.0, 100)

@@ -11,9 +11,7 @@ from dpassay.attacks import Answers, reconstruct
 from dpassay.attacks.gradient_descent import RELEASED, gradient_descent, objective
 from dpassay.reference import Gaussian, NoisyArgmax, digit_histograms, probabilities
 
-from .timing import in_turn, seconds
-
-Row = tuple[str, str, str, str]
+from .timing import Row, in_turn, seconds
 
 BATCH = 1000
 QUERIES = 10_000

@@ -9,7 +9,6 @@ import argparse
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
@@ -29,11 +28,9 @@ from dpassay.attacks.auditing import (
 from dpassay.reference import NoisyArgmax, parse_noise
 from dpassay.reference.accounting.divergences import renyi_divergence
 
-from .long_runs import ROOT, Part, add_workers, carried_out, workers
-
-mpl.use("svg")
-
-import matplotlib.pyplot as plt
+from .drawing import plt, save
+from .long_runs import Part, add_workers, carried_out, workers
+from .pages import RESULTS, head, write_page
 
 Matrix = NDArray[np.float64]
 Bound = Callable[[Counts, Counts, np.random.Generator], Matrix]
@@ -180,7 +177,7 @@ def main() -> None:
         found = carried_out(part, sizes + blocks, "audits", executor)
     near, beyond = found[: len(sizes)], found[len(sizes) :]
     lines = [*page_of_shares(near), *page_of_exceedances(beyond, len(blocks) // len(PAIRS))]
-    (ROOT / "docs" / "results" / "audits-measured.md").write_text("\n".join(lines) + "\n")
+    write_page("audits-measured.md", lines)
     draw(near[SIZES.index(LABELS)])
 
 
@@ -203,8 +200,7 @@ def page_of_shares(found: list[dict[str, Any]]) -> Iterator[str]:
             f"divergence, {pair.exact[0][0]:.4g} nats at order 2, of one sample of so many labels "
             "of each world.\n"
         )
-        yield "| method | " + " | ".join(f"10^{len(str(n)) - 1}" for n in SIZES) + " |"
-        yield "|---|" + "---|" * len(SIZES)
+        yield head("method | " + " | ".join(f"10^{len(str(n)) - 1}" for n in SIZES))
         here = found[place * len(SIZES) : (place + 1) * len(SIZES)]
         for method in BOUNDS:
             yield f"| {method} | " + " | ".join(f"{s[method][0][0]:.3f}" for s in here) + " |"
@@ -223,8 +219,7 @@ def page_of_exceedances(found: list[dict[str, int]], blocks: int) -> Iterator[st
         f"the level; above {binom.isf(1e-6, repetitions, ALPHA):.0f} the level is refuted at one "
         "in a million.\n"
     )
-    yield "| method | worst pair | all pairs | share of the worst, 99 % interval |"
-    yield "|---|---|---|---|"
+    yield head("method | worst pair | all pairs | share of the worst, 99 % interval")
     for method in BOUNDS:
         each = [sum(block[method] for block in found[i :: len(PAIRS)]) for i in range(len(PAIRS))]
         low, high = clopper_pearson(max(each), repetitions, 0.005)
@@ -250,7 +245,7 @@ def draw(near: dict[str, Any]) -> None:
     figure.legend(handles, names, loc="outside right center", fontsize=8)
     here, there = list(PUBLISHED.here), list(PUBLISHED.there)
     figure.suptitle(f"{here} (P) against {there} (Q), sigma 2, {LABELS:,} labels each", fontsize=10)
-    figure.savefig(ROOT / "docs" / "results" / "audits.svg", metadata={"Date": None})
+    save(figure, RESULTS / "audits.svg")
 
 
 if __name__ == "__main__":

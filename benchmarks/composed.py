@@ -26,7 +26,8 @@ from dpassay.attacks.auditing import (
 from dpassay.reference.accounting.divergences import renyi_divergence
 
 from .audits import EVEN, PUBLISHED, Matrix, Pair, drawn, moved, whole
-from .long_runs import ROOT, Part, add_workers, carried_out, workers
+from .long_runs import Part, add_workers, carried_out, workers
+from .pages import head, write_page
 
 ORDER = np.array([2.0])
 ALPHA, QUERIES, LABELS = 0.05, 100, 1_000_000
@@ -115,7 +116,7 @@ def main() -> None:
         for error, rows in result.items():
             case.setdefault(error, []).extend(rows)
     lines = page({key: {e: np.array(r) for e, r in case.items()} for key, case in of_case.items()})
-    (ROOT / "docs" / "results" / "audits-composed.md").write_text("\n".join(lines) + "\n")
+    write_page("audits-composed.md", lines)
 
 
 Found = dict[tuple[str, int], dict[str, Matrix]]
@@ -132,8 +133,7 @@ def page(found: Found) -> Iterator[str]:
         "repetition counts where the sum of the bounds, D(P || Q) or D(Q || P) at order 2, is "
         "above the exact divergence of all queries.\n"
     )
-    yield "| divergence | of one query, order 2 | votes P | votes Q | noise |"
-    yield "|---|---|---|---|---|"
+    yield head("divergence | of one query, order 2 | votes P | votes Q | noise")
     for level, pair in PAIRS.items():
         one = exact(level)[0] / QUERIES
         yield f"| {level} | {one:.3g} | {list(pair.here)} | {list(pair.there)} | {pair.noise} |"
@@ -193,8 +193,7 @@ def exceeding(level: str, sums: Matrix) -> int:
 
 
 def table(found: Found, cell: Callable[[str, Matrix], str]) -> Iterator[str]:
-    yield "| method | error of each query | " + " | ".join(PAIRS) + " | Table 2, of one query |"
-    yield "|---" * (3 + len(PAIRS)) + "|"
+    yield head("method | error of each query | " + " | ".join(PAIRS) + " | Table 2, of one query")
     for place, method in enumerate(METHODS):
         for error in found["zero", place]:
             cells = [cell(level, found[level, place][error]) for level in PAIRS]

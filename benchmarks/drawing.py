@@ -3,7 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
+
+mpl.use("svg")  # no window is opened
+
 import matplotlib.pyplot as plt
+
+__all__ = ["legend_below", "plain", "plt", "save"]
 
 
 def plain(axis: Any) -> None:

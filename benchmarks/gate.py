@@ -17,6 +17,8 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
+from .timing import Row
+
 COUNT = """
 [mechanism]
 name = "noisy-count"
@@ -26,8 +28,6 @@ adjacency = "add-remove"
 max_queries = 12_000_000
 smallest_effect = 0.00154
 """
-
-Row = tuple[str, str, str, str]
 
 
 def rows() -> Iterator[Row]:

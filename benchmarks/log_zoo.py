@@ -105,7 +105,7 @@ def scaled(part: str, who: int, factor: float) -> Callable[[Traffic], list[Row]]
 
 
 def left_out(rate: float, *, minority: bool) -> Callable[[Traffic], list[Row]]:
-    """So many rows are missing: of the labels that are not the plurality's, or of all."""
+    """A share of the rows is missing: of labels that are not the plurality's, or of all."""
 
     def made(it: Traffic) -> list[Row]:
         noise = it.fresh()
@@ -118,7 +118,7 @@ def left_out(rate: float, *, minority: bool) -> Callable[[Traffic], list[Row]]:
 
 
 def correct(it: Traffic) -> list[Row]:
-    """As claimed."""
+    """Releases as claimed."""
     return it.rows(it.fresh())
 
 
@@ -185,6 +185,11 @@ def sound(seed: int) -> list[str]:
     return [check.id for check in report.checks if check.verdict.value in ("fail", "error")]
 
 
+def claimed(mechanism: dict[str, Any], **tables: Any) -> LabelsClaim:
+    claim: LabelsClaim = parse_claim({"mechanism": mechanism, **tables})
+    return claim
+
+
 def _objects(it: Traffic, labels: NDArray[np.int64], path: Path, **columns: Any) -> None:
     rows = [
         {"histogram": v, "label": y, **{name: column[i] for name, column in columns.items()}}
@@ -204,8 +209,7 @@ def _whole(it: Traffic, path: Path) -> LabelsClaim:
     times = np.sort(it.rng.uniform(0.0, 1e4, len(it.votes))).round(1).tolist()
     _objects(it, _labels(it, GNMAX), path, time=times, charged=[5e-3] * len(times), **parties)
     privacy = {"epsilon": 15.0, "delta": 1e-5, "queries": len(times)}
-    claim: LabelsClaim = parse_claim({"mechanism": GNMAX, "privacy": privacy})
-    return claim
+    return claimed(GNMAX, privacy=privacy)
 
 
 def _columns(it: Traffic, path: Path) -> LabelsClaim:
@@ -215,8 +219,7 @@ def _columns(it: Traffic, path: Path) -> LabelsClaim:
     labels = _labels(it, GNMAX)
     lines += [f"{y},{','.join(map(str, v[order]))}" for v, y in zip(it.votes, labels, strict=True)]
     path.write_text("\n".join(lines) + "\n")
-    claim: LabelsClaim = parse_claim({"mechanism": GNMAX})
-    return claim
+    return claimed(GNMAX)
 
 
 def _kept(it: Traffic, path: Path, *, by_input: bool) -> LabelsClaim:
@@ -230,8 +233,7 @@ def _kept(it: Traffic, path: Path, *, by_input: bool) -> LabelsClaim:
     )
     _objects(it, labels, path, id=it.inputs.tolist())
     privacy = {"epsilon": 15.0, "delta": 1e-5, "queries": 500}
-    claim: LabelsClaim = parse_claim({"mechanism": GNMAX | {"caching": True}, "privacy": privacy})
-    return claim
+    return claimed(GNMAX | {"caching": True}, privacy=privacy)
 
 
 def _refusing(it: Traffic, path: Path, *, logged: bool) -> LabelsClaim:
@@ -241,8 +243,7 @@ def _refusing(it: Traffic, path: Path, *, logged: bool) -> LabelsClaim:
         it.votes, labels = it.votes[labels >= 0], labels[labels >= 0]
     _objects(it, labels, path)
     log = {} if logged else {"log": {"refusals": "left-out"}}
-    claim: LabelsClaim = parse_claim({"mechanism": CONFIDENT, **log})
-    return claim
+    return claimed(CONFIDENT, **log)
 
 
 def _laplace(it: Traffic, path: Path) -> LabelsClaim:
@@ -250,8 +251,7 @@ def _laplace(it: Traffic, path: Path) -> LabelsClaim:
     it.votes = np.maximum(it.votes - (it.rng.random(it.votes.shape) < 0.02), 0)
     mechanism = GNMAX | {"name": "lnmax", "noise": "laplace:20"}
     _objects(it, _labels(it, mechanism), path)
-    claim: LabelsClaim = parse_claim({"mechanism": mechanism})
-    return claim
+    return claimed(mechanism)
 
 
 SOUND: list[Callable[[Traffic, Path], LabelsClaim]] = [

@@ -21,6 +21,9 @@ ROOT = Path(__file__).parents[1]
 KEPT = ROOT / ".benchmarks"
 """Where results are kept; git leaves it out."""
 
+DATA = Path(os.environ.get("DPASSAY_DATA", ROOT.parent / "shared" / "data"))
+"""The folder of the data published with Wang et al. 2022, which may be absent."""
+
 Part = Sequence[str | int | float]
 
 
@@ -88,6 +91,12 @@ def add_workers(parser: argparse.ArgumentParser, default: int | None = None) -> 
         help="of a scheduler whose workers have this folder on their PYTHONPATH",
     )
     parser.set_defaults(usual_workers=default or os.cpu_count() or 1)
+
+
+def need_adult() -> None:
+    """Ends the program in one line where the records of Adult are absent."""
+    if not (DATA / "adult_income_train.csv.gz").is_file():
+        sys.exit(f"{DATA}: no Adult records; DPASSAY_DATA names the folder of the published data")
 
 
 @contextmanager

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from .pages import head
+
 Found = dict[tuple[str, ...], dict[str, Any]]
 Bar = tuple[str, str, str]
 """A mechanism, an adversary, and where a record that is added comes from."""
@@ -27,8 +29,7 @@ ORDERINGS = (
     ),
     *(
         Ordering(
-            f"{title}: natural queries, then an adversarial one",
-            ((name, *MINQ), (name, *POIS)),
+            f"{title}: natural queries, then an adversarial one", ((name, *MINQ), (name, *POIS))
         )
         for name, title in (
             ("pate", "PATE"),
@@ -46,8 +47,7 @@ ORDERINGS = (
         "mean_exact",
     ),
     Ordering(
-        "PATE, then CaPC, each with a wrong label at its query",
-        (("pate", *POIS), ("capc", *POIS)),
+        "PATE, then CaPC, each with a wrong label at its query", (("pate", *POIS), ("capc", *POIS))
     ),
     Ordering(
         "Private-kNN, natural queries: a point from the queries, the records, anywhere",
@@ -59,8 +59,7 @@ ORDERINGS = (
 def rows(found: Found) -> Iterator[str]:
     """The table, a row for each ordering and order, a column for each of the data."""
     data = list(dict.fromkeys(key[0] for key in found))
-    yield "| rising in the paper | order | " + " | ".join(data) + " |"
-    yield "|---" * (2 + len(data)) + "|"
+    yield head("rising in the paper | order | " + " | ".join(data))
     for ordering in ORDERINGS:
         for order in SHOWN:
             cells = [told(found, name, ordering, order) for name in data]

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
 
 from dpassay.attacks.auditing import epsilon_if_the_bounds_were_exact
@@ -13,10 +12,7 @@ from dpassay.attacks.private_prediction.against_neighbours import Source
 from dpassay.attacks.private_prediction.deployments import Mechanism
 
 from . import orderings
-
-mpl.use("svg")
-
-import matplotlib.pyplot as plt
+from .drawing import plt, save
 
 ORDERS = np.array([1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 20.0, 32.0, 64.0])
 DELTA = 1e-6
@@ -98,9 +94,8 @@ def draw(path: Path, panels: list[Panel]) -> None:
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, ncol=6, fontsize=8, loc="lower center", frameon=False)
     figure.tight_layout(rect=(0, 0.1 / rows, 1, 1))
-    mpl.rcParams["svg.hashsalt"] = "private-prediction"
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    plt.rcParams["svg.hashsalt"] = "private-prediction"
+    save(figure, path)
 
 
 def _draw(axis: Any, panel: Panel) -> None:

@@ -17,10 +17,9 @@ from dpassay.reference import (
     log_probabilities,
 )
 
-from .timing import in_turn, seconds
+from .timing import Row, in_turn, seconds
 
 BATCH, SIGMA = 10_000, 40.0
-Row = tuple[str, str, str, str]
 
 
 def histograms(count: int) -> np.ndarray:
@@ -48,9 +47,7 @@ def rows() -> Iterator[Row]:
     batch, few = histograms(BATCH), histograms(20)
     gaussian = Gaussian(SIGMA)
     fast, slow = in_turn(
-        lambda: log_probabilities(batch, gaussian),
-        lambda: [by_quad(row) for row in few],
-        rounds=3,
+        lambda: log_probabilities(batch, gaussian), lambda: [by_quad(row) for row in few], rounds=3
     )
     own, theirs = fast / BATCH, slow / len(few)
     error = max(

@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
+
+from .drawing import plt
+from .pages import head
 
 Found = dict[tuple[str, str, float, int], dict[str, Any]]
 COLOURS = ("#d95f02", "#1b9e77", "#7570b3", "#e7298a")
@@ -113,19 +115,14 @@ def page(
     )
     yield (
         "PATE (Papernot et al. 2017, arXiv 1610.05755v4) trains many *teachers*, each on its own "
-        "part "
-        "of the private records. A *student*, the model that is released, asks them to label "
-        "public "
-        "records; noise is added to the count of votes for each class, and the class with most is "
-        "the "
-        "answer. Each answer costs some of a budget, epsilon at a small delta: the smaller, the "
-        "less "
-        "anybody can learn about one private record. So the student asks about few records, and "
-        "learns from the others without a label. The paper trains it with a generative adversarial "
-        "network; here scikit-learn's label spreading (digits) and self-training of a random "
-        "forest "
-        "(Adult) **stand in for that network**: accuracies compare with each other, not with the "
-        "paper's.\n"
+        "part of the private records. A *student*, the model that is released, asks them to label "
+        "public records; noise is added to the count of votes for each class, and the class with "
+        "most is the answer. Each answer costs some of a budget, epsilon at a small delta: the "
+        "smaller, the less anybody can learn about one private record. So the student asks about "
+        "few records, and learns from the others without a label. The paper trains it with a "
+        "generative adversarial network; here scikit-learn's label spreading (digits) and "
+        "self-training of a random forest (Adult) **stand in for that network**: accuracies "
+        "compare with each other, not with the paper's.\n"
     )
     yield "## How much noise teachers bear\n"
     yield (
@@ -135,11 +132,10 @@ def page(
     )
     yield "![Right labels against the noise of a query, by number of teachers](student-noise.svg)\n"
     yield "![Gap between the two largest counts by number of teachers](student-gap.svg)\n"
-    yield (
-        "| data | private records | teachers | one teacher right | most votes right | gap "
-        "| consensus | consensus below 75 % |"
+    yield head(
+        "data | private records | teachers | one teacher right | most votes right | gap "
+        "| consensus | consensus below 75 %"
     )
-    yield "|---|---|---|---|---|---|---|---|"
     for name in data:
         for teachers in settings[name].teachers:
             e = found[name, "ensemble", float(teachers), 0]
@@ -154,13 +150,10 @@ def page(
     yield "\n## As a command\n"
     yield (
         "A student is a library function, `dpassay.reference.ensembles.taught.teach`, and a part "
-        "of the "
-        "command for the whole chain; there is no `dpassay train`. Who trains for a product has a "
-        "model, a data loader and a training loop of its own, which no option would fit, and what "
-        "it "
-        "lacks is the part before: labels bought within a budget and an account of them, which "
-        "`ask` "
-        "and `Ledger` are.\n"
+        "of the command for the whole chain; there is no `dpassay train`. Who trains for a product "
+        "has a model, a data loader and a training loop of its own, which no option would fit, and "
+        "what it lacks is the part before: labels bought within a budget and an account of them, "
+        "which `ask` and `Ledger` are.\n"
     )
     yield from _settings(settings, data, tasks)
 
@@ -169,33 +162,25 @@ def _table(found: Found, settings: dict[str, Any], data: list[str]) -> Iterator[
     runs = len({key[3] for key in found})
     yield (
         "The paper's Table 1 (Figure 4 of version 4), delta 1e-5: mean and standard deviation of "
-        f"{runs} "
-        "students, each with its own split, noise and seed. *LNMax* adds Laplace noise, *GNMax* "
-        "Gaussian; *Confident-GNMax* first asks, with noise, whether enough teachers agree, and "
-        "gives no label where they do not; *Interactive-GNMax* also compares the votes with the "
-        "student's own prediction (Papernot et al. 2018). *Epsilon* is charged by the ledger "
-        "whatever "
-        "the votes. *Released* is what the queries cost at the votes they had, a smaller figure "
-        "where "
-        "teachers agree, published with noise in proportion to its smooth sensitivity (Papernot et "
-        "al. "
-        "2018, appendix B): what the release costs included; an estimate, too low as often as too "
-        "high. To publish it costs about a tenth more than epsilon, which is of the labels alone "
-        "(with GNMax on the digits 4.3 in all for 4.0, whatever the votes). *Bound* lies above "
-        "the true cost in 99 of 100 releases, and is worth publishing only below epsilon. Both "
-        "speak of these votes, and "
-        "are no promise for other data. *Labels* are those the student got, and how many were "
-        "right; "
-        "*labelled alone* is the same learner without the records that have no label; *without "
-        "privacy* "
-        "the same learner on all private records. Accuracy is on records that the student never "
-        "saw.\n"
+        f"{runs} students, each with its own split, noise and seed. *LNMax* adds Laplace noise, "
+        "*GNMax* Gaussian; *Confident-GNMax* first asks, with noise, whether enough teachers "
+        "agree, and gives no label where they do not; *Interactive-GNMax* also compares the votes "
+        "with the student's own prediction (Papernot et al. 2018). *Epsilon* is charged by the "
+        "ledger whatever the votes. *Released* is what the queries cost at the votes they had, a "
+        "smaller figure where teachers agree, published with noise in proportion to its smooth "
+        "sensitivity (Papernot et al. 2018, appendix B): what the release costs included; an "
+        "estimate, too low as often as too high. To publish it costs about a tenth more than "
+        "epsilon, which is of the labels alone (with GNMax on the digits 4.3 in all for 4.0, "
+        "whatever the votes). *Bound* lies above the true cost in 99 of 100 releases, and is worth "
+        "publishing only below epsilon. Both speak of these votes, and are no promise for other "
+        "data. *Labels* are those the student got, and how many were right; *labelled alone* is "
+        "the same learner without the records that have no label; *without privacy* the same "
+        "learner on all private records. Accuracy is on records that the student never saw.\n"
     )
-    yield (
-        "| data | mechanism | epsilon | released | bound | queries | labels | right | student "
-        "| labelled alone | without privacy |"
+    yield head(
+        "data | mechanism | epsilon | released | bound | queries | labels | right | student "
+        "| labelled alone | without privacy"
     )
-    yield "|---" * 11 + "|"
     for name in data:
         base = seeds_of(found, name, "baseline", 0.0, "accuracy")
         for mechanism in settings[name].mechanisms:
@@ -269,11 +254,10 @@ def _settings(
     settings: dict[str, Any], data: list[str], tasks: dict[str, tuple[int, int]]
 ) -> Iterator[str]:
     yield "## Settings\n"
-    yield (
-        "| data | private records | public records: to ask or look at, to test | teachers "
-        "| mechanism | its parameters, in votes |"
+    yield head(
+        "data | private records | public records: to ask or look at, to test | teachers "
+        "| mechanism | its parameters, in votes"
     )
-    yield "|---|---|---|---|---|---|"
     for name in data:
         s, (records, queries) = settings[name], tasks[name]
         for mechanism, m in s.mechanisms.items():
@@ -286,10 +270,9 @@ def _settings(
             teachers = f"{s.teachers[-1]} ({s.learner})"
             yield f"| {name} | {records:,} | {public} | {teachers} | {mechanism} | {message} |"
     yield (
-        "\nInteractive-GNMax trains the student anew after every 50 queries, and compares the "
-        "votes with "
-        "what it predicts; before the first it knows nothing. Its labels are the teachers' where "
-        "they "
-        "disagree with it, and its own, confirmed, where they agree and it is confident. The "
-        "orders of released costs are chosen before the votes are looked at."
+        "\n"
+        "Interactive-GNMax trains the student anew after every 50 queries, and compares the votes "
+        "with what it predicts; before the first it knows nothing. Its labels are the teachers' "
+        "where they disagree with it, and its own, confirmed, where they agree and it is "
+        "confident. The orders of released costs are chosen before the votes are looked at."
     )

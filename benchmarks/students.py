@@ -8,13 +8,10 @@ Stopped, it goes on where it was when it is run again.
 """
 
 import argparse
-import os
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
 
 from dpassay.reference import ConfidentGNMax, Gaussian, InteractiveGNMax, Laplace, NoisyArgmax
@@ -28,14 +25,13 @@ from dpassay.reference.ensembles.votes import Votes
 from dpassay.reference.mechanisms import KnownMechanism
 from dpassay.reference.parallel.workers import open_executor
 
-from .long_runs import KEPT, ROOT, Part, add_workers, carried_out, workers
+from .drawing import save
+from .long_runs import DATA, KEPT, Part, add_workers, carried_out, workers
+from .pages import RESULTS, write_page
 from .student_page import draw, page
-
-mpl.use("svg")
 
 DELTA, SEEDS = 1e-5, 5
 GAMMAS = tuple(np.geomspace(0.01, 1.0, 13).tolist())
-DATA = Path(os.environ.get("DPASSAY_DATA", ROOT.parent / "shared" / "data"))
 
 
 class Setting(NamedTuple):
@@ -187,10 +183,8 @@ def main() -> None:
     }
     tasks = {data: (len(task(data).records), len(task(data).queries)) for data in names}
     for name, figure in draw(found, SETTINGS, GAMMAS):
-        figure.savefig(ROOT / "docs" / "results" / f"student-{name}.svg", metadata={"Date": None})
-    (ROOT / "docs" / "results" / "student.md").write_text(
-        "\n".join(page(found, SETTINGS, tasks)) + "\n"
-    )
+        save(figure, RESULTS / f"student-{name}.svg")
+    write_page("student.md", page(found, SETTINGS, tasks))
 
 
 if __name__ == "__main__":

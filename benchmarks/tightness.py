@@ -1,12 +1,11 @@
 """How near bounds come to the exact divergence: medians over samples, in both directions.
 
-`python -m benchmarks.tightness [--processes N]` from the repository's root, in a clone with the
+`python -m benchmarks.tightness [--workers N]` from the repository's root, in a clone with the
 extras `bench` and `audit`, writes docs/results/audits-tightness.md. Stopped, it goes on where it
 was when it is run again.
 """
 
 import argparse
-import os
 from collections.abc import Iterator
 from importlib.metadata import version
 
@@ -16,19 +15,9 @@ from dpassay.attacks.auditing import Counts
 from dpassay.attacks.auditing.two_cut import threshold_events
 from dpassay.reference.accounting.divergences import renyi_divergence
 
-from .audits import (
-    ALPHA,
-    ANYTIME,
-    EVEN,
-    LARGE,
-    ORDERS,
-    PILOT,
-    PUBLISHED,
-    VALID,
-    Matrix,
-    Pair,
-)
-from .long_runs import ROOT, Part, carried_out
+from .audits import ALPHA, ANYTIME, EVEN, LARGE, ORDERS, PILOT, PUBLISHED, VALID, Matrix, Pair
+from .long_runs import Part, add_workers, carried_out, workers
+from .pages import head, write_page
 
 REPETITIONS = 25
 BOUNDS = {**VALID, **LARGE, **ANYTIME}
@@ -57,14 +46,14 @@ def bounds(place: int, labels: int, share: float, repetition: int) -> dict[str, 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Bounds as shares of the exact divergence.")
-    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="side by side")
+    add_workers(parser)
     asked = parser.parse_args()
     cases = [(place, labels, share) for share in PILOTS for place, labels in TASKS]
     parts: list[Part] = [(*case, n) for case in cases for n in range(REPETITIONS)]
-    found = carried_out(bounds, parts, "tightness", asked.processes)
+    with workers(asked) as executor:
+        found = carried_out(bounds, parts, "tightness", executor)
     of_case = {case: found[i * REPETITIONS :][:REPETITIONS] for i, case in enumerate(cases)}
-    lines = list(page(of_case))
-    (ROOT / "docs" / "results" / "audits-tightness.md").write_text("\n".join(lines) + "\n")
+    write_page("audits-tightness.md", page(of_case))
 
 
 def page(of_case: dict[tuple[int, int, float], list[dict[str, Matrix]]]) -> Iterator[str]:
@@ -81,8 +70,7 @@ def page(of_case: dict[tuple[int, int, float], list[dict[str, Matrix]]]) -> Iter
             yield from table(place, labels, samples)
     yield "## Smaller pilots\n"
     yield "Order 2, D(P || Q): the same shares, by the share of the labels that the pilot takes.\n"
-    yield "| pair, labels | method | " + " | ".join(f"{share:g}" for share in PILOTS) + " |"
-    yield "|---|---|" + "---|" * len(PILOTS)
+    yield head("pair, labels | method | " + " | ".join(f"{share:g}" for share in PILOTS))
     for place, labels in TASKS:
         for method in VALID:
             shown = [
@@ -101,8 +89,7 @@ def table(place: int, labels: int, samples: list[dict[str, Matrix]]) -> Iterator
         + ", ".join(f"{x:.4f}" for x in (exact_two_cut(pair) / pair.exact)[0])
         + ".\n"
     )
-    yield "| method | " + " | ".join(f"order {a:g}" for a in ORDERS) + " |"
-    yield "|---|" + "---|" * len(ORDERS)
+    yield head("method | " + " | ".join(f"order {a:g}" for a in ORDERS))
     for method in BOUNDS:
         both = shares(method, pair, samples)
         for side, label in ((0, method), (1, "")):

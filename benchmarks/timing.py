@@ -5,6 +5,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+Row = tuple[str, str, str, str]
+"""What is measured, its figure, what it is compared with, and their ratio."""
+
 
 def seconds(function: Callable[[], Any]) -> float:
     """One run's wall time."""

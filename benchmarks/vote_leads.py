@@ -10,6 +10,8 @@ from dpassay.attacks.private_prediction.models import Capc, Pate, PromptPate
 from dpassay.attacks.private_prediction.worlds import Worlds
 from dpassay.reference.arrays import Vector
 
+from .pages import head
+
 
 class Lead(NamedTuple):
     """Means over queries: of the expected votes, the first class ahead of the second, in noises.
@@ -44,7 +46,6 @@ def _expected(worlds: Worlds) -> tuple[Vector, float, float]:
 
 def rows(found: dict[tuple[str, str], Lead]) -> Iterator[str]:
     """A table: data and mechanism, lead, change."""
-    yield "| data | mechanism | lead of the first class, in noise scales | vote changes |"
-    yield "|---|---|---|---|"
+    yield head("data | mechanism | lead of the first class, in noise scales | vote changes")
     for (data, mechanism), lead in found.items():
         yield f"| {data} | {mechanism} | {lead.ahead:.1f} | {100 * lead.changed:.1f} % |"

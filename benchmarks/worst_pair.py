@@ -3,16 +3,14 @@
 import sys
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.certified import enclosed_law, renyi_lower
 from dpassay.reference.accounting.worst_pair import worst_pair
 
-mpl.use("svg")
-
-import matplotlib.pyplot as plt
+from .drawing import plt, save
+from .pages import head
 
 SIGMAS = (1.0, 2.0, 5.0, 20.0, 40.0, 100.0)
 TABLE_ORDERS = (2.0, 8.0, 20.0, 50.0, 100.0, 200.0)
@@ -22,8 +20,7 @@ CLASSES, TEACHERS = 10, 250
 def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/results")
     folder.mkdir(parents=True, exist_ok=True)
-    print("| sigma | " + " | ".join(f"order {a:g}" for a in TABLE_ORDERS) + " |")
-    print("|---|" + "---|" * len(TABLE_ORDERS))
+    print(head("sigma | " + " | ".join(f"order {a:g}" for a in TABLE_ORDERS)))
     for sigma in SIGMAS:
         shares = [f"{certified_share(sigma, order):.4f}" for order in TABLE_ORDERS]
         print(f"| {sigma:g} | " + " | ".join(shares) + " |")
@@ -57,7 +54,7 @@ def draw(path: Path) -> None:
     )
     axis.legend(fontsize=8, frameon=False)
     axis.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, metadata={"Date": None})
+    save(figure, path)
 
 
 if __name__ == "__main__":

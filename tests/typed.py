@@ -31,3 +31,11 @@ def typed(*arguments: str, stdin: str = "") -> CompletedProcess[str]:
         finally:
             signal.signal(signal.SIGINT, handler)  # which a command leaves as its process ends
     return CompletedProcess(line, status, out.getvalue(), err.getvalue())
+
+
+def assert_misuse(done: CompletedProcess[str], *words: str) -> None:
+    """Asserts status 2, nothing on stdout, and one line on stderr, which has these words."""
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    for each in words:
+        assert each in done.stderr, done.stderr

@@ -8,7 +8,8 @@ needs. That one, if it is stopped, goes on where it was when it is run again.
 import argparse
 from typing import Any
 
-from ..long_runs import ROOT, Part, add_workers, carried_out, workers
+from ..long_runs import Part, add_workers, carried_out, workers
+from ..pages import write_page
 from . import labels, numbers
 
 
@@ -30,7 +31,7 @@ def main() -> None:
     for part, result in zip(parts, results, strict=True):
         found[part[1:]].append(result)  # type: ignore[index]
     lines = numbers.page(found, asked.runs)
-    (ROOT / "docs" / "results" / "numbers-detection.md").write_text("\n".join(lines) + "\n")
+    write_page("numbers-detection.md", lines)
 
 
 if __name__ == "__main__":

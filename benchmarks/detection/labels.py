@@ -15,8 +15,8 @@ from dpassay.reference import Gaussian, NoisyArgmax, digit_histograms
 from dpassay.verifiers.kinds.reading import parse_claim
 
 from ..judged import judged
+from ..timing import Row
 
-Row = tuple[str, str, str, str]
 Draw = Callable[[np.ndarray, int], np.ndarray]
 Make = Callable[[np.random.Generator], Draw]
 

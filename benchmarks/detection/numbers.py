@@ -21,12 +21,13 @@ from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.reading import parse_claim
 
 from ..judged import judged
+from ..pages import head
 
 CELLS = 10
 NOISES = ("laplace:2", "gaussian:3", "discrete-laplace:2", "discrete-gaussian:3")
 ALPHA = 1e-6
 GOAL, FEW = 2.0, 20
-"""Of the limit at most; and releases, for a fault that a single draw proves."""
+"""Most draws over the limit; and most releases, for a fault that a single draw proves."""
 
 Sampler = Callable[[Aggregation, np.random.Generator, Any, int], np.ndarray]
 
@@ -197,19 +198,17 @@ def page(found: dict[tuple[int, str, int], list[Any]], runs: int) -> Iterator[st
         f"A deployment releases a noisy count, or a histogram of {CELLS} cells, with a noise that "
         "is not the claimed one. Every number of a release is a draw of the noise. Nobody who "
         "accuses a correct deployment with probability 10^-6 at most can tell the noise from the "
-        "claimed one after fewer than about ln(10^6) / KL draws, even who knows which fault it "
-        "is, where KL is how many nats (units of natural log) a draw tells in the mean: the "
-        "Kullback-Leibler "
-        "divergence, here summed numerically. That is the limit. `dpassay verify` does not know "
-        "the fault, tests for all others at once, and keeps 10^-6 over all its checks together. "
-        f"The goal was {GOAL:g} times the limit.\n"
+        "claimed one after fewer than about ln(10^6) / KL draws, even who knows which fault it is, "
+        "where KL is how many nats (units of natural log) a draw tells in the mean: the "
+        "Kullback-Leibler divergence, here summed numerically. That is the limit. `dpassay verify` "
+        "does not know the fault, tests for all others at once, and keeps 10^-6 over all its "
+        f"checks together. The goal was {GOAL:g} times the limit.\n"
     )
     yield (
         f"Median of {runs} runs, and the most of any. The evidence of a count is looked at after "
         "each release at first, that of a histogram too, so that its draws come ten at a time.\n"
     )
-    yield "| fault | claimed noise | numbers | draws (most) | limit | ratio | found by |"
-    yield "|---|---|---|---|---|---|---|"
+    yield head("fault | claimed noise | numbers | draws (most) | limit | ratio | found by")
     ratios = []
     for (place, text, cells), told in found.items():
         if FAULTS[place].law is not None:
@@ -244,8 +243,7 @@ def releases(found: dict[tuple[int, str, int], list[Any]]) -> Iterator[str]:
         "Whole noise gives the exact number now and then, so that a cell without noise takes some "
         f"releases even to who knows the fault. The goal was {FEW} releases.\n"
     )
-    yield "| fault | claimed noise | numbers | releases until found (most) | limit | found by |"
-    yield "|---|---|---|---|---|---|"
+    yield head("fault | claimed noise | numbers | releases until found (most) | limit | found by")
     for (place, text, cells), runs in found.items():
         if FAULTS[place].law is None:
             median = statistics.median(n or math.inf for n, _ in runs)

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from scipy.stats import beta
 
-from ..long_runs import ROOT, add_workers, carried_out, workers
+from ..long_runs import add_workers, carried_out, workers
+from ..pages import write_page
 from . import labels, numbers
 
 KINDS = {"labels": labels, "numbers": numbers}
@@ -34,8 +35,7 @@ def main() -> None:
         rows.append(row(name, [each for part in results for each in part]))
         print(rows[-1], flush=True)
     if asked.kind == "numbers":
-        lines = numbers.page(rows, asked.runs, asked.full)
-        (ROOT / "docs" / "results" / "numbers-error-rate.md").write_text("\n".join(lines) + "\n")
+        write_page("numbers-error-rate.md", numbers.page(rows, asked.runs, asked.full))
 
 
 def row(name: str, found: Sequence[tuple[str, str]]) -> str:

@@ -113,9 +113,8 @@ def page(rows: list[str], runs: int, full: int) -> Iterator[str]:
     yield (
         f"Runs of {SHORT} releases look at evidence some thirty times, and end before checks ask "
         "for releases of their own (`clipping` and those below it in [the checks of "
-        "numbers](../checks/numbers/index.md)); "
-        "runs "
-        "of all checks go on until all have decided. In brackets, 99 % Clopper-Pearson bounds.\n"
+        "numbers](../checks/numbers/index.md)); runs of all checks go on until all have decided. "
+        "In brackets, 99 % Clopper-Pearson bounds.\n"
     )
     yield "| runs | failed | rate | failed checks | passed |\n|---|---|---|---|---|"
     yield from rows

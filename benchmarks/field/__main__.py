@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from ..long_runs import ROOT, Part, add_workers, carried_out, workers
+from ..pages import RESULTS
 from .environments import ENVIRONMENTS, NotInstalled
 from .page import page
 from .rows import CALLS, ROWS, Row
 
 SEED = 1
-PAGE = ROOT / "docs" / "results" / "field.md"
+PAGE = RESULTS / "field.md"
 
 
 def command(row: Row, interpreter: Path) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ..pages import head
 from .rows import LATER, Row
 
 _HEAD = """# The field
@@ -17,22 +18,13 @@ fails under a claim that a library does not make is no fault of it.
 """
 
 _COLUMNS = (
-    "library",
-    "call",
-    "claim",
-    "verdict",
-    "check",
-    "queries",
-    "diagnosis",
-    "publicly known",
-    "agrees",
+    "library | call | claim | verdict | check | queries | diagnosis | publicly known | agrees"
 )
 
 
 def page(found: Sequence[tuple[Row, str, dict[str, Any]]], missing: Sequence[str]) -> str:
     """The page; found: rows with their commands and reports; missing: why others have none."""
-    lines = ["| " + " | ".join(_COLUMNS) + " |", "|" + "---|" * len(_COLUMNS)]
-    lines += [_line(row, report) for row, _, report in found]
+    lines = [head(_COLUMNS), *(_line(row, report) for row, _, report in found)]
     text = _HEAD + "\n".join(lines) + "\n\n## To repeat a row\n\n"
     text += "".join(
         f"- {row.environment}, {row.call}: `{last_line}`\n" for row, last_line, _ in found

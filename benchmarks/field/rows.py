@@ -131,13 +131,7 @@ ROWS = (
         "diffprivlib_sum_public",
         "the same truncation, where it tells nothing",
     ),
-    Row(
-        _PY,
-        "laplacian.Count",
-        "pydp_count.py",
-        "pydp_count",
-        "a count is rounded Laplace noise",
-    ),
+    Row(_PY, "laplacian.Count", "pydp_count.py", "pydp_count", "a count is rounded Laplace noise"),
     Row(
         _PY,
         "laplacian.Count, taken for geometric",

@@ -11,9 +11,10 @@ import os
 import sys
 import time
 
-from ..long_runs import KEPT, ROOT, add_workers, carried_out, workers
+from ..long_runs import KEPT, add_workers, carried_out, need_adult, workers
+from ..pages import RESULTS, write_page
 from .figures import draw
-from .games import DATA, measured
+from .games import measured
 from .page import page
 from .people import PEOPLE, told_apart
 from .rows import Found, rows
@@ -26,8 +27,7 @@ def main() -> None:
     add_workers(parser)
     parser.add_argument("--seeds", type=int, choices=range(2, SEEDS + 1), default=SEEDS)
     asked = parser.parse_args()
-    if not (DATA / "adult_income_train.csv.gz").is_file():
-        sys.exit(f"{DATA}: no Adult records; DPASSAY_DATA names the folder of the published data")
+    need_adult()
     # each worker compiles the same functions: once is enough
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(KEPT / "compiled"))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
@@ -37,10 +37,9 @@ def main() -> None:
         results = carried_out(measured, games, "gradients", executor)
         others = carried_out(told_apart, people, "gradients-people", executor)
     found = Found.of(games, results), Found.of(people, others)
-    draw(ROOT / "docs" / "results", found[0])
-    (ROOT / "docs" / "results" / "gradients.csv").write_text(rows(found[0]))
-    lines = page(*found, speeds())
-    (ROOT / "docs" / "results" / "gradients.md").write_text("\n".join(lines) + "\n")
+    draw(RESULTS, found[0])
+    (RESULTS / "gradients.csv").write_text(rows(found[0]))
+    write_page("gradients.md", page(*found, speeds()))
 
 
 if __name__ == "__main__":

@@ -38,8 +38,9 @@ from dpassay.attacks.gradients.derivatives import per_example
 from dpassay.attacks.gradients.learner import Training, trained
 from dpassay.attacks.gradients.models import Model, Perceptron
 
-from ..long_runs import ROOT, add_workers, carried_out, workers
-from .games import DATA, PRIVATE, PUBLIC
+from ..long_runs import DATA, add_workers, carried_out, need_adult, workers
+from ..pages import head, write_page
+from .games import PRIVATE, PUBLIC
 from .settings import ENCODINGS, SEEDS
 
 WIDE = "one-hot, scaled, He's weights"
@@ -86,7 +87,7 @@ def _narrow(encoding: str, seed: int) -> tuple[Split, Model, Attribute]:
 
 
 def _wide(seed: int) -> tuple[Split, Model, Attribute]:
-    """All columns scaled, sex two of them, and weights twice as large or more (He et al. 2015)."""
+    """Columns scaled, sex two of them, and weights twice as large or more (He et al. 2015)."""
     data, _, _ = _narrow("one-hot", seed)
     known = data.public.features
     both = np.column_stack([known, 1.0 - known[:, -1]])
@@ -204,8 +205,7 @@ def _costs(found: dict[str, list[Any]]) -> Iterator[str]:
         "substitution. All are exact (Balle and Wang 2018), by the distance of the two gradients.\n"
     )
     added, replaced = (epsilon_of(mu / SIGMA, DELTA) for mu in (1.0, 2.0))
-    yield "| canary | encoding | distance / C | epsilon | by add-remove | by substitution |"
-    yield "|---|---|---|---|---|---|"
+    yield head("canary | encoding | distance / C | epsilon | by add-remove | by substitution")
     names = {
         "found": "a person of the data, the sex flipped",
         "crafted": "crafted, each column within its range",
@@ -230,11 +230,10 @@ def _composed(found: dict[str, list[Any]]) -> Iterator[str]:
         "with the model; steps compose by the squares of their distances. The last column has the "
         "canary as far apart as at first in all rounds.\n"
     )
-    yield (
-        "| encoding | distance, first round | last round | epsilon of all rounds | by add-remove | "
-        "by substitution | if it stayed |"
+    yield head(
+        "encoding | distance, first round | last round | epsilon of all rounds | by add-remove | "
+        "by substitution | if it stayed"
     )
-    yield "|---|---|---|---|---|---|---|"
     for encoding in SHOWN_AS:
         apart = np.array([one["rounds"] for one in found[encoding]]) / CLIP
         costs = [epsilon_of(float(np.linalg.norm(row)) / SIGMA, DELTA) for row in apart]
@@ -259,11 +258,10 @@ def _proved(audits: dict[tuple[Any, ...], list[float]]) -> Iterator[str]:
         "where the noise is Gaussian. The nominal error is 5 %: 50 audits above the exact epsilon "
         "would be as stated, more than 85 refute it at one in a million.\n"
     )
-    yield (
-        "| bound | releases of each world | steps | exact | mean bound | share of the exact | "
-        "above it | above substitution |"
+    yield head(
+        "bound | releases of each world | steps | exact | mean bound | share of the exact | "
+        "above it | above substitution"
     )
-    yield "|---|---|---|---|---|---|---|---|"
     for (name, releases, method, times), values in audits.items():
         if name == "crafted":
             exact = epsilon_of(MUS[name] * np.sqrt(times), DELTA)
@@ -275,8 +273,7 @@ def _proved(audits: dict[tuple[Any, ...], list[float]]) -> Iterator[str]:
             )
     yield ""
     yield "At the ends: equal worlds, of exact epsilon 0, and worlds 2 C apart.\n"
-    yield "| bound | releases of each world | above 0, equal worlds | above exact, 2 C apart |"
-    yield "|---|---|---|---|"
+    yield head("bound | releases of each world | above 0, equal worlds | above exact, 2 C apart")
     for (name, releases, method, times), values in audits.items():
         if name == "none":
             far = np.array(audits["farthest", releases, method, times])
@@ -291,11 +288,10 @@ def _real(found: dict[str, list[Any]]) -> Iterator[str]:
         f"{REAL:,} releases of each world by optax's DP-SGD, of the first seed's crafted canary, "
         "looked at along its direction: what the exact law above stands for.\n"
     )
-    yield (
-        "| encoding | means apart, in sigma C | distance / (sigma C) | deviation | "
-        "any mechanism | Gaussian noise | exact |"
+    yield head(
+        "encoding | means apart, in sigma C | distance / (sigma C) | deviation | "
+        "any mechanism | Gaussian noise | exact"
     )
-    yield "|---|---|---|---|---|---|---|"
     for encoding in SHOWN_AS:
         first = found[encoding][0]
         released = first["released"]
@@ -310,8 +306,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Canaries of Adult under DP-SGD.")
     add_workers(parser)
     asked = parser.parse_args()
-    if not (DATA / "adult_income_train.csv.gz").is_file():
-        sys.exit(f"{DATA}: no Adult records; DPASSAY_DATA names the folder of the published data")
+    need_adult()
     splits = [(encoding, seed) for encoding in SHOWN_AS for seed in range(SEEDS)]
     audits = [
         (name, releases, method, times)
@@ -327,8 +322,7 @@ def main() -> None:
         encoding: [one for (of, _), one in zip(splits, results, strict=True) if of == encoding]
         for encoding in SHOWN_AS
     }
-    lines = page(found, dict(zip(audits, proved, strict=True)))
-    (ROOT / "docs" / "results" / "gradients-canaries.md").write_text("\n".join(lines) + "\n")
+    write_page("gradients-canaries.md", page(found, dict(zip(audits, proved, strict=True))))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Of docs/results/gradients.md: what five defences leave, and Fano's bound beside the errors."""
+"""Sections of docs/results/gradients.md: what five defences leave; errors beside Fano's bound."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,7 @@ from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.fano import most_advantage
 from dpassay.reference.accounting.adjacency import Adjacency
 
+from ..pages import head
 from .rows import FIRST, Found, bounds, least_for_all
 from .settings import ENCODINGS, HEADLINE, SIGMAS
 
@@ -46,8 +47,7 @@ def defences_section(found: Found) -> Iterator[str]:
         "standard deviation sigma to the sum.\n"
     )
     yield "![What defences leave, by AUROC and advantage](gradients-defences.svg)\n"
-    yield "| defence | encoding | adversary | AUROC | advantage | model's AUROC |"
-    yield "|---|---|---|---|---|---|"
+    yield head("defence | encoding | adversary | AUROC | advantage | model's AUROC")
     for encoding in ENCODINGS:
         none = f"pia {encoding}"
         yield (
@@ -96,10 +96,9 @@ def _costs(found: Found) -> Iterator[str]:
         "brackets, the paper's epsilon: sqrt(2 ln(1.25/delta)) / sigma, one step, add-remove, a "
         "formula that holds for an epsilon below 1 alone.\n"
     )
-    yield "| sigma | one release, add-remove | replace | " + (
-        f"{HEADLINE} releases, add-remove | replace |"
+    yield head(
+        f"sigma | one release, add-remove | replace | {HEADLINE} releases, add-remove | replace"
     )
-    yield "|---|---|---|---|---|"
     for sigma in SIGMAS["label"]:
         defence = DPSGD(multiplier=sigma)
         cells = [
@@ -144,11 +143,10 @@ def fano_section(found: Found) -> Iterator[str]:
         "the logarithm is on the low side, so that it is an estimate). 0 there says that noise so "
         "small bounds nothing.\n"
     )
-    yield (
-        "| game | adversary | H(a) | information seen | equation 7 | equation 6 | cautious "
-        "| error reached | above it | least for all, one release |"
+    yield head(
+        "game | adversary | H(a) | information seen | equation 7 | equation 6 | cautious "
+        "| error reached | above it | least for all, one release"
     )
-    yield "|---|---|---|---|---|---|---|---|---|---|"
     exceeding = cases = 0
     names = [f"pia {one}" for one in ENCODINGS] + [f"dia {one} 128" for one in ENCODINGS]
     names += [f"defended label {short}" for short in TOLD]
@@ -175,8 +173,7 @@ def fano_section(found: Found) -> Iterator[str]:
     most = least_for_all(found, large)
     yield (
         f"The cautious bound was above the error in {exceeding} of {cases} cases. At sigma "
-        f"{SIGMAS['label'][-1]:g}, by that estimate, nobody errs in fewer than "
-        f"{100 * most:.1f} % of single releases (equation 8: an advantage of "
-        f"{most_advantage(most, prior):.3f} at most), where who "
-        f"knows the prior alone errs in {100 * (1 - prior):.1f} %.\n"
+        f"{SIGMAS['label'][-1]:g}, by that estimate, nobody errs in fewer than {100 * most:.1f} % "
+        f"of single releases (equation 8: an advantage of {most_advantage(most, prior):.3f} at "
+        f"most), where who knows the prior alone errs in {100 * (1 - prior):.1f} %.\n"
     )

@@ -21,8 +21,9 @@ from dpassay.attacks.gradients.models import Model, Perceptron
 from dpassay.attacks.gradients.vendor_game import Table, vendor_game
 from dpassay.reference.accounting.adjacency import Adjacency
 
-from ..long_runs import ROOT, add_workers, carried_out, workers
-from .games import DATA, PRIVATE, PUBLIC
+from ..long_runs import DATA, add_workers, carried_out, need_adult, workers
+from ..pages import head, write_page
+from .games import PRIVATE, PUBLIC
 
 ENCODINGS = ("one-hot",)  # whose gradients are the wider: what noise does to them shows best
 SEEDS, TRIALS, SIZE, DELTA = 3, 2_000, 16, 1e-5
@@ -66,13 +67,11 @@ def page(found: dict[tuple[str, float], list[dict[str, Any]]]) -> Iterator[str]:
         "and in which men and women do. Property inference on Adult, as in the study of "
         f"`benchmarks.gradients`, from one release of a batch of {SIZE} by the first model; clip "
         "norm 1; the 5,000 private records are halved, and the adversary learns from one half; "
-        f"{TRIALS:,} "
-        f"trials, {SEEDS} seeds, means ± standard deviations. All three know the defence. Epsilons "
-        f"are exact, of one release, at delta {DELTA:g}.\n"
+        f"{TRIALS:,} trials, {SEEDS} seeds, means ± standard deviations. All three know the "
+        f"defence. Epsilons are exact, of one release, at delta {DELTA:g}.\n"
     )
     heads = " | ".join(f"{name}, AUROC" for name in NAMES.values())
-    yield f"| encoding | sigma | epsilon, substitution | epsilon, add-remove | {heads} |"
-    yield "|---" * (4 + len(NAMES)) + "|"
+    yield head(f"encoding | sigma | epsilon, substitution | epsilon, add-remove | {heads}")
     for (encoding, sigma), seeds in found.items():
         defence = DPSGD(multiplier=sigma, size=SIZE)
         costs = [
@@ -90,8 +89,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Features of an adversary, over noise.")
     add_workers(parser)
     asked = parser.parse_args()
-    if not (DATA / "adult_income_train.csv.gz").is_file():
-        sys.exit(f"{DATA}: no Adult records; DPASSAY_DATA names the folder of the published data")
+    need_adult()
     cases = [(encoding, sigma) for encoding in ENCODINGS for sigma in SIGMAS]
     parts = [(encoding, seed, sigma) for encoding, sigma in cases for seed in range(SEEDS)]
     with workers(asked) as executor:
@@ -99,7 +97,7 @@ def main() -> None:
     found: dict[tuple[str, float], list[dict[str, Any]]] = {case: [] for case in cases}
     for (encoding, _, sigma), one in zip(parts, results, strict=True):
         found[encoding, sigma].append(one)
-    (ROOT / "docs" / "results" / "gradients-noise.md").write_text("\n".join(page(found)) + "\n")
+    write_page("gradients-noise.md", page(found))
 
 
 if __name__ == "__main__":

@@ -4,18 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 
 from dpassay.attacks.gradients.judged import OverSeeds, over_seeds
 
-from ..drawing import legend_below, plain, save
+from ..drawing import legend_below, plain, plt, save
 from .rows import FIRST, Found
 from .settings import ENCODINGS, FEW, HEADLINE, SIGMAS, SIZES
-
-mpl.use("svg")
-
-import matplotlib.pyplot as plt
 
 COLOURS = ("#3182bd", "#e6550d", "#31a354", "#756bb1")
 NAMES = {"one-hot": "one-hot", "label": "label-encoded"}
@@ -23,7 +18,7 @@ HEURISTIC = ("pruning", "sign-sgd", "perturbation", "vib")
 
 
 def draw(folder: Path, found: Found) -> None:
-    mpl.rcParams["svg.hashsalt"] = "gradients"
+    plt.rcParams["svg.hashsalt"] = "gradients"
     _rounds(folder / "gradients-rounds.svg", found)
     _sizes(folder / "gradients-sizes.svg", found)
     _defences(folder / "gradients-defences.svg", found)

@@ -1,9 +1,7 @@
 """One setting with one seed, played and judged: a part of the study."""
 
-import os
 from dataclasses import asdict, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,10 +18,9 @@ from dpassay.attacks.gradients.models import Model, Perceptron
 from dpassay.attacks.inference.measures import advantage, auc
 from dpassay.reference.parallel.workers import stream
 
-from ..long_runs import ROOT
+from ..long_runs import DATA
 from .settings import HEADLINE, Setting, settings
 
-DATA = Path(os.environ.get("DPASSAY_DATA", ROOT.parent / "shared" / "data"))
 PRIVATE, PUBLIC = 5_000, 1_000
 _CARRIED = 1_500  # batches whose covariance bounds what a channel carries
 

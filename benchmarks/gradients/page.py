@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ..pages import head
 from .defended import defences_section, fano_section
 from .rows import FIRST, Found
 from .settings import ENCODINGS, FEW, HEADLINE, SEEDS, SIZES
@@ -71,11 +72,10 @@ def _data() -> Iterator[str]:
 
 def _attacks(found: Found) -> Iterator[str]:
     yield "## What comes out\n"
-    yield (
-        f"| inferred | encoding | AUROC, first round | best of {HEADLINE} | {HEADLINE} rounds "
-        "| true positives at 1 % false | advantage | model's AUROC |"
+    yield head(
+        f"inferred | encoding | AUROC, first round | best of {HEADLINE} | {HEADLINE} rounds "
+        "| true positives at 1 % false | advantage | model's AUROC"
     )
-    yield "|---|---|---|---|---|---|---|---|"
     for attack in ("aia", "pia", "dia"):
         for encoding in ENCODINGS:
             name = f"{attack} {encoding}" + (" 128" if attack == "dia" else "")
@@ -103,12 +103,11 @@ def _attacks(found: Found) -> Iterator[str]:
     yield (
         "`relationship` has the values husband and wife, and so nearly names the sex: without it "
         f"the advantage of PIA falls from {gains[0].mean:.2f} to {gains[1].mean:.2f} (one-hot). "
-        f"{100 * shared[0].mean:.1f} % of the "
-        "private records equal a public one in all features and the label "
-        f"({100 * shared[1].mean:.1f} % without `relationship`); *no record twice* keeps one of "
-        "all such records before the split, whatever their sex, so that none is shared. Who always "
-        f"guesses the likelier value has an advantage of {most:.4f} at most, over every game and "
-        "seed of this page on Adult.\n"
+        f"{100 * shared[0].mean:.1f} % of the private records equal a public one in all features "
+        f"and the label ({100 * shared[1].mean:.1f} % without `relationship`); *no record twice* "
+        "keeps one of all such records before the split, whatever their sex, so that none is "
+        f"shared. Who always guesses the likelier value has an advantage of {most:.4f} at most, "
+        "over every game and seed of this page on Adult.\n"
     )
     one = found.of_setting["pia label"][0]["readers"][FIRST]["within"]
     yield (
@@ -151,8 +150,7 @@ def _rounds(found: Found) -> Iterator[str]:
     yield "## Rounds and batches\n"
     yield "![AUROC by round, single and together](gradients-rounds.svg)\n"
     yield "![AUROC by the records of a batch](gradients-sizes.svg)\n"
-    yield "| records a batch | inferred | encoding | first round | " + f"{HEADLINE} rounds |"
-    yield "|---|---|---|---|---|"
+    yield head(f"records a batch | inferred | encoding | first round | {HEADLINE} rounds")
     for attack, encoding in (("aia", "label"), ("pia", "label"), ("pia", "one-hot")):
         for size in sorted((*SIZES, 16)):
             name = f"{attack} {encoding}" + ("" if size == 16 else f" size {size}")
@@ -162,13 +160,12 @@ def _rounds(found: Found) -> Iterator[str]:
     yield ""
     yield (
         "Larger batches say more, as in the paper: what their records share stays, and what they "
-        "do not share cancels. Several rounds beat every single one, by AUROC, in "
-        f"{sum(gained)} of {len(gained)} games of attribute and property inference (both "
-        f"encodings, batches of 16, all seeds), and in {sum(ordered)} of {len(ordered)} of "
-        "distributional inference, where the paper's claim that they do does not come out. Sums of "
-        "log posteriors count rounds as independent given a, but all of them show one batch: the "
-        "forests err on the same trials, and rounds in which gradients say less weigh as much as "
-        "the first.\n"
+        f"do not share cancels. Several rounds beat every single one, by AUROC, in {sum(gained)} "
+        f"of {len(gained)} games of attribute and property inference (both encodings, batches of "
+        f"16, all seeds), and in {sum(ordered)} of {len(ordered)} of distributional inference, "
+        "where the paper's claim that they do does not come out. Sums of log posteriors count "
+        "rounds as independent given a, but all of them show one batch: the forests err on the "
+        "same trials, and rounds in which gradients say less weigh as much as the first.\n"
     )
 
 
@@ -191,8 +188,7 @@ def _size_row(found: Found, name: str, size: int, message: str, encoding: str) -
 def _choices(found: Found) -> Iterator[str]:
     yield "## What the paper leaves open\n"
     yield "Property inference, label-encoded, batches of 16.\n"
-    yield f"| choice | AUROC, first round | {HEADLINE} rounds | advantage | model's AUROC |"
-    yield "|---|---|---|---|---|"
+    yield head(f"choice | AUROC, first round | {HEADLINE} rounds | advantage | model's AUROC")
     names = {
         "pia label": "as above: width 64, rate .01, steps of 16",
         "choice width 16": "width 16",
@@ -228,8 +224,7 @@ def _others(others: Found) -> Iterator[str]:
         "ink than most of its digits. None of these figures is to be held against the paper's, "
         "which are of CREMA-D (.6808) and CelebA (.8935), which cannot be had here.\n"
     )
-    yield f"| game | AUROC, first round | {HEADLINE} rounds | advantage | right labels |"
-    yield "|---|---|---|---|---|"
+    yield head(f"game | AUROC, first round | {HEADLINE} rounds | advantage | right labels")
     names = {
         "users": "users",
         "users alike": "users alike",
@@ -252,8 +247,7 @@ def _speed(speeds: list[Speed]) -> Iterator[str]:
         "two hidden layers of 64, the best of five. Opacus needs a gigabyte of torch, and was not "
         "installed.\n"
     )
-    yield "| way | what it gives | records a CPU second |"
-    yield "|---|---|---|"
+    yield head("way | what it gives | records a CPU second")
     for one in speeds:
         rate = "not installed" if one.rate != one.rate else f"{one.rate:,.0f}"
         yield f"| {one.way} | {one.gives} | {rate} |"

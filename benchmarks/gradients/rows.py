@@ -13,7 +13,7 @@ from .settings import HEADLINE
 
 MEASURES = ("auroc", "tpr", "advantage", "success")
 FIRST = "static max-pooling"
-"""Of most settings the only adversary."""
+"""The only adversary of most settings."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class Reader:
 
     @property
     def name(self) -> str:
-        """As results have it."""
+        """The setting as results name it."""
         kind = "adaptive" if self.adaptive else "static"
         parts = [kind, "pca" if self.components else "max-pooling"]
         return " ".join([*parts, str(self.records)] if self.records else parts)

@@ -9,7 +9,8 @@ of teachers are kept, so that a run that was stopped goes on where it was.
 
 import argparse
 
-from ..long_runs import ROOT, add_workers, workers
+from ..long_runs import add_workers, workers
+from ..pages import RESULTS, write_page
 from .attributes import alignment, all_votes, attacked, data_is_here
 from .figures import draw
 from .members import SETTINGS, membership
@@ -22,9 +23,8 @@ def main() -> None:
     with workers(parser.parse_args()) as executor:
         people = [attacked(votes) for votes in all_votes(executor)]
         ensembles = [membership(*setting, executor) for setting in SETTINGS]
-    draw(ROOT / "docs" / "results", people, ensembles)
-    lines = page(people, ensembles, alignment() if data_is_here() else None)
-    (ROOT / "docs" / "results" / "inference.md").write_text("\n".join(lines) + "\n")
+    draw(RESULTS, people, ensembles)
+    write_page("inference.md", page(people, ensembles, alignment() if data_is_here() else None))
 
 
 if __name__ == "__main__":

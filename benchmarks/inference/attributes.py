@@ -1,9 +1,7 @@
 """Attribute inference from the published votes, from those of our own forests, and on digits."""
 
 import csv
-import os
 from concurrent.futures import Executor
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -26,9 +24,8 @@ from dpassay.attacks.inference.measures import Estimate, Roc
 from dpassay.reference.ensembles.people import People, adult, rare_digit
 from dpassay.reference.ensembles.teachers import Teachers, votes_of
 
-from ..long_runs import KEPT, ROOT
+from ..long_runs import DATA, KEPT
 
-DATA = Path(os.environ.get("DPASSAY_DATA", ROOT.parent / "shared" / "data"))
 SEED = 0
 ATTACKS = {
     "below 75 %": "consensus below 75 %",

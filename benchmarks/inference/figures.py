@@ -3,26 +3,21 @@
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
+from matplotlib.ticker import PercentFormatter
 
 from dpassay.attacks.inference.measures import Roc
 
-from ..drawing import legend_below, plain, save
+from ..drawing import legend_below, plain, plt, save
 from .attributes import ATTACKS, Attacked
 from .members import RATES, Ensembles, FromLabels
-
-mpl.use("svg")
-
-import matplotlib.pyplot as plt
-from matplotlib.ticker import PercentFormatter
 
 COLOURS = ("#3182bd", "#e6550d", "#31a354", "#756bb1")
 PUBLISHED = 0.75
 
 
 def draw(folder: Path, people: list[Attacked], ensembles: list[Ensembles]) -> None:
-    mpl.rcParams["svg.hashsalt"] = "inference"
+    plt.rcParams["svg.hashsalt"] = "inference"
     _attributes(folder / "inference-attribute.svg", people)
     if len(people) > 1:
         _balanced(folder / "inference-balanced.svg", people[0])

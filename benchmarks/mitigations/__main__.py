@@ -10,7 +10,8 @@ import argparse
 from dpassay.attacks.inference.mitigations import mitigated
 from dpassay.attacks.inference.through_answers import through_answers
 
-from ..long_runs import KEPT, ROOT, add_workers, sources, workers
+from ..long_runs import KEPT, add_workers, sources, workers
+from ..pages import write_page
 from .conclusions import closing
 from .figures import draw_inference, draw_noise
 from .grid import DELTA, SEEDS, cells, settings
@@ -49,9 +50,7 @@ def main() -> None:
             lines += section(data, found, done)
     draw_inference(ends)
     draw_noise()
-    (ROOT / "docs" / "results" / "mitigations.md").write_text(
-        "\n".join([*lines, *closing()]) + "\n"
-    )
+    write_page("mitigations.md", [*lines, *closing()])
 
 
 if __name__ == "__main__":

@@ -1,19 +1,15 @@
 """The drawings of docs/results/mitigations.md."""
 
-import matplotlib as mpl
 import numpy as np
+from matplotlib.figure import Figure
 
 from dpassay.attacks.inference.through_answers import EndToEnd
 from dpassay.attacks.inference.two_classes import expected_misplacement
 
-from ..long_runs import ROOT
+from ..drawing import plt, save
+from ..pages import RESULTS
 from .grid import ATTACKED, NOISES, QUERIES, by_cell
 from .people import USUAL, Data
-
-mpl.use("svg")
-
-import matplotlib.pyplot as plt
-from matplotlib.figure import Figure
 
 CONSENSUS = (0.55, 0.75, 0.9, 0.98)
 COLOURS = ("#08306b", "#2171b5", "#6baed6", "#e6550d")
@@ -82,6 +78,5 @@ def draw_noise() -> None:
 
 
 def _save(figure: Figure, name: str) -> None:
-    mpl.rcParams["svg.hashsalt"] = name
-    figure.savefig(ROOT / "docs" / "results" / name, metadata={"Date": None})
-    plt.close(figure)
+    plt.rcParams["svg.hashsalt"] = name
+    save(figure, RESULTS / name)

@@ -10,6 +10,7 @@ from dpassay.attacks.inference.mitigations import Mitigated
 from dpassay.attacks.inference.through_answers import READINGS, EndToEnd
 from dpassay.attacks.inference.two_classes import expected_misplacement
 
+from ..pages import head
 from .grid import ATTACKED, DELTA, FEW, NOISES, QUERIES, SEEDS, by_cell
 from .people import AMPLITUDE, Data
 
@@ -50,12 +51,11 @@ def section(data: Data, found: list[EndToEnd], done: list[Mitigated]) -> Iterato
         f"Who sees the votes themselves: AUC {direct.auc}, TPR {direct.tpr}, accuracy "
         f"{direct.accuracy:.3f}. Through answers:\n"
     )
-    yield (
-        "| sigma | answers about each | votes misplaced | AUC | lost | TPR | lost | accuracy | "
+    yield head(
+        "sigma | answers about each | votes misplaced | AUC | lost | TPR | lost | accuracy | "
         "lost | epsilon, one person | at their votes: median | largest | everybody | at their "
-        "votes |"
+        "votes"
     )
-    yield "|---" * 14 + "|"
     for x in NOISES:
         for n in QUERIES:
             yield _end_to_end(at[x * data.sigma, n, "together"])
@@ -112,11 +112,10 @@ def _readings(data: Data, at: dict[tuple[float, int, str], EndToEnd]) -> Iterato
         "law; expected exactly, without simulation); the posterior of each person alone, and of "
         "all together.\n"
     )
-    yield (
-        "| sigma | answers | likeliest | closed form | alone | together | AUC: likeliest | alone "
-        "| together |"
+    yield head(
+        "sigma | answers | likeliest | closed form | alone | together | AUC: likeliest | alone "
+        "| together"
     )
-    yield "|---" * 9 + "|"
     for x, n in FEW:
         sigma = x * data.sigma
         read = {reading: at[sigma, n, reading] for reading in READINGS}
@@ -153,11 +152,10 @@ def _mitigations(data: Data, done: list[Mitigated]) -> Iterator[str]:
         "release: one answer to everybody, as for a student, data-independent and exactly at "
         f"their votes.{taught}{near}\n"
     )
-    yield (
-        "| the deployment | answers | votes misplaced | AUC | answered | right | plurality | "
-        "student | epsilon, one person | epsilon, release | at their votes |"
+    yield head(
+        "the deployment | answers | votes misplaced | AUC | answered | right | plurality | "
+        "student | epsilon, one person | epsilon, release | at their votes"
     )
-    yield "|---" * 11 + "|"
     for one in done:
         use, cost = one.utility, one.spent
         cells = [

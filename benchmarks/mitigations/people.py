@@ -1,10 +1,8 @@
 """Whose votes are attacked: of the embedded ensemble, and those published with Wang et al. 2022."""
 
 import csv
-import os
 from concurrent.futures import Executor
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +14,7 @@ from dpassay.reference.ensembles.people import adult, rare_digit
 from dpassay.reference.ensembles.student import Student
 from dpassay.reference.ensembles.teachers import Teachers, votes_of
 
-from ..long_runs import KEPT, ROOT
+from ..long_runs import DATA, KEPT
 
 USUAL = 0.16  # standard deviation of the noise, as a share of the teachers: 40 of 250
 TESTED = 200  # queries that a student is tested on; it asks about the others
@@ -68,19 +66,16 @@ def embedded(executor: Executor) -> Data:
 
 
 def published() -> Data | None:
-    folder = Path(os.environ.get("DPASSAY_DATA", ROOT.parent / "shared" / "data"))
-    path = folder / "wang2022_adult_histograms.csv"
+    path = DATA / "wang2022_adult_histograms.csv"
     if not path.exists():
         return None
     with path.open() as file:
         rows = list(csv.DictReader(file))
     votes = [[int(row["votes_low_income"]), int(row["votes_high_income"])] for row in rows]
-    people = adult(folder)
+    people = adult(DATA)
     phd_first = np.argsort(1 - people.hidden, kind="stable")  # the order in which votes are given
     task = replace(
-        people.task,
-        queries=people.task.queries[phd_first],
-        truths=people.task.truths[phd_first],
+        people.task, queries=people.task.queries[phd_first], truths=people.task.truths[phd_first]
     )
     phd = people.hidden[phd_first] == 1
     assert [row["group"] == "phd" for row in rows] == phd.tolist()

@@ -26,7 +26,7 @@ FEWER = (2000, 3000, 4000, 5000)
 """Samples of each world for the tester that refutes at the least of `SIZES`."""
 REPETITIONS = 3
 CLIPPED, CLIPPED_LOOSELY = 0.6, 1.0
-"""Of a Rényi tester's log-ratios; those of the labels' laws at half the noise are 0.567 and less,
+"""Bounds of a Rényi tester's log-ratios; those of the laws at half the noise are 0.567 and less,
 which an auditor would have to know: the least value that loses nothing, and one with some room."""
 
 Samples = NDArray[np.float64]

@@ -78,9 +78,7 @@ def mmd(here: Samples, there: Samples, epsilon: float, delta: float, error: floa
     configs, testers = module("configs.property_tester_config"), module("testers.mmd_tester")
     tester = testers.MMDPropertyTester(
         configs.MMDPropertyTesterConfig(
-            kernel=configs.Kernel.KERNEL_RBF,
-            bandwidth=1.0,
-            approximate_dp=claim(epsilon, delta),
+            kernel=configs.Kernel.KERNEL_RBF, bandwidth=1.0, approximate_dp=claim(epsilon, delta)
         )
     )
     bound = tester.estimate_lower_bound(here[:, None], there[:, None], error)

@@ -19,10 +19,10 @@ Mechanism = Callable[[Samples, float, int, np.random.Generator], Samples]
 """Records (n,), epsilon, number of releases, generator; releases (size,) out."""
 
 DELTA = 1e-5
-"""Of the Gaussian ones."""
+"""Delta of the Gaussian mechanisms."""
 
 LEAST = 1e-12
-"""Of a noisy count, and of the noise's scale."""
+"""Least noisy count, and least scale of the noise."""
 
 PAIR = (np.array([0.0]), np.array([0.0, 1.0]))
 """The neighbours on which they are compared: one record more."""
@@ -64,7 +64,7 @@ UNFLOORED: dict[str, Mechanism] = {
     "DPGaussian": mean(gaussian=True, divides=True, scales=True, floored=False),
     "DPLaplace": mean(gaussian=False, divides=True, scales=True, floored=False),
 }
-"""The same as the library has them: of one or two records half of the counts are negative."""
+"""The mechanisms as the library has them: half of the counts of one or two records are negative."""
 
 
 def delta_of(name: str) -> float:

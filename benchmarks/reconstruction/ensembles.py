@@ -1,9 +1,7 @@
 """The histograms that are attacked: the published ones where present, else an embedded ensemble."""
 
 import csv
-import os
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +9,8 @@ from numpy.typing import NDArray
 from dpassay.reference import ConfidentGNMax, Gaussian, consensus, digit_histograms
 from dpassay.verifiers.commands.account import account
 from dpassay.verifiers.inputs.asked_rows import AskedRows
+
+from ..long_runs import DATA
 
 SIGMAS = (40.0, 60.0, 80.0, 100.0)
 CANONICAL = 40.0
@@ -46,22 +46,21 @@ class Ensemble:
 
 
 def ensembles() -> list[Ensemble]:
-    folder = Path(os.environ.get("DPASSAY_DATA", Path(__file__).parents[3] / "shared" / "data"))
-    if (folder / "wang2022_histograms.csv").is_file():
+    if (DATA / "wang2022_histograms.csv").is_file():
         return [
-            _published(folder, "mnist", threshold=200.0, noise=150.0, budget=1.97, delta=1e-5),
-            _published(folder, "svhn", threshold=300.0, noise=200.0, budget=4.96, delta=1e-6),
+            _published("mnist", threshold=200.0, noise=150.0, budget=1.97, delta=1e-5),
+            _published("svhn", threshold=300.0, noise=200.0, budget=4.96, delta=1e-6),
         ]
     return [_embedded()]
 
 
 def _published(
-    folder: Path, name: str, *, threshold: float, noise: float, budget: float, delta: float
+    name: str, *, threshold: float, noise: float, budget: float, delta: float
 ) -> Ensemble:
     """Thresholds, budgets and deltas as in Papernot et al. 2018, which Wang et al. follow."""
 
     def rows(file: str) -> list[dict[str, str]]:
-        with (folder / file).open() as table:
+        with (DATA / file).open() as table:
             return [row for row in csv.DictReader(table) if row["dataset"] == name]
 
     votes = [[int(row[f"votes_{k}"]) for k in range(10)] for row in rows("wang2022_histograms.csv")]
@@ -71,14 +70,7 @@ def _published(
         for row in rows("wang2022_reference_accounting.csv")
     }
     return Ensemble(
-        name,
-        np.array(votes),
-        threshold,
-        Gaussian(noise),
-        budget,
-        delta,
-        np.array(queries),
-        costs,
+        name, np.array(votes), threshold, Gaussian(noise), budget, delta, np.array(queries), costs
     )
 
 

@@ -3,17 +3,13 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
-
-from .ensembles import SIGMAS
-from .experiments import ALL_ANSWERED, ATTACKS, VARIANTS, Outcome
-
-mpl.use("svg")
-
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from ..drawing import plt, save
+from .ensembles import SIGMAS
+from .experiments import ALL_ANSWERED, ATTACKS, VARIANTS, Outcome
 
 COLOURS = {
     "mle": "#0072b2",
@@ -24,7 +20,7 @@ COLOURS = {
 """Okabe and Ito's palette, which colour-blind readers tell apart."""
 
 SHADES = ("#08306b", "#2171b5", "#6baed6", "#bdd7e7")
-"""Of the noise scales, from little noise to much."""
+"""Colours of the noise scales, from little noise to much."""
 
 
 def draw_all(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
@@ -104,10 +100,7 @@ def _mean_point(outcomes: Sequence[Outcome], sample: int, sigma: float) -> tuple
 
 
 def _bars(
-    axis: Axes,
-    outcomes: Sequence[Outcome],
-    colours: dict[str, str],
-    of: Callable[[Outcome], str],
+    axis: Axes, outcomes: Sequence[Outcome], colours: dict[str, str], of: Callable[[Outcome], str]
 ) -> None:
     """Means over seeds of every histogram, a bar a name; whiskers are the least and the most."""
     samples = sorted({o.sample for o in outcomes})
@@ -128,6 +121,5 @@ def _bars(
 
 
 def _save(figure: Figure, path: Path) -> Path:
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    save(figure, path)
     return path

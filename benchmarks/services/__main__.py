@@ -8,7 +8,8 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator
 
-from ..long_runs import ROOT, Part, add_workers, carried_out, workers
+from ..long_runs import Part, add_workers, carried_out, workers
+from ..pages import head, write_page
 from ..zoo.kind import Outcome, Outcomes, outcome_of, table_row, told
 from .assays import AT_ONCE, MECHANISM, assayed
 from .entries import ENTRIES, WORKERS, Entry
@@ -39,9 +40,9 @@ def main() -> None:
     for part, table in zip(parts, found, strict=True):
         outcomes.setdefault(str(part[1]), []).append(outcome_of(table))
     if asked.only or asked.queries:
-        print("\n".join([*HEAD, *(row(ENTRIES[name], each) for name, each in outcomes.items())]))
+        print("\n".join([HEAD, *(row(ENTRIES[name], each) for name, each in outcomes.items())]))
     else:
-        (ROOT / "docs" / "results" / "services.md").write_text("\n".join(page(outcomes)) + "\n")
+        write_page("services.md", page(outcomes))
 
 
 def runs_of(entry: Entry, runs: int) -> int:
@@ -69,13 +70,12 @@ def page(outcomes: Outcomes) -> Iterator[str]:
         f"accused in {sum(bool(o.reporting) for o in correct)} of {len(correct)} runs, and pass in "
         f"{sum(o.verdict == 'pass' for o in correct)}.\n"
     )
-    yield from HEAD
+    yield HEAD
     yield from (row(entry, outcomes[name]) for name, entry in ENTRIES.items())
 
 
-HEAD = (
-    "| id | what it does | server | verdicts | reported by | queries (worst) | first diagnosis |",
-    "|---|---|---|---|---|---|---|",
+HEAD = head(
+    "id | what it does | server | verdicts | reported by | queries (worst) | first diagnosis"
 )
 
 

@@ -6,7 +6,8 @@ Stopped, it goes on where it was when it is run again.
 
 import argparse
 
-from ..long_runs import ROOT, Part, add_workers, carried_out, workers
+from ..long_runs import Part, add_workers, carried_out, workers
+from ..pages import write_page
 from . import labels, numbers
 from .kind import Outcomes, outcome_of
 
@@ -40,8 +41,7 @@ def main() -> None:
     if asked.only:
         print(zoo.row(zoo.entries[asked.only], outcomes[asked.only]))
     else:
-        page = "\n".join(zoo.page(outcomes, asked.runs))
-        (ROOT / "docs" / "results" / zoo.page_name).write_text(page + "\n")
+        write_page(zoo.page_name, zoo.page(outcomes, asked.runs))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from numeric_zoo import BROKEN, CORRECT, Entry
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
+from ..pages import head
 from .kind import Outcome, Outcomes, Zoo, outcome, table_row
 
 ENTRIES = {entry.name: entry for entry in BROKEN + CORRECT}
@@ -58,11 +59,10 @@ def page(outcomes: Outcomes, runs: int) -> Iterator[str]:
     )
     yield (
         f"{len(BROKEN)} broken and {len(CORRECT)} correct aggregators that release numbers "
-        "(`tests/numeric_zoo`): histograms, counts, sums, means and gradients. Each is a few "
-        "lines of Python; many have the fault of a published library, whose issue or version is "
-        f"named. `dpassay verify` judged each of them {times(runs)}, at the "
-        "defaults: at most 200,000 releases per run, and a correct aggregator fails with "
-        "probability 10^-6 at most.\n"
+        "(`tests/numeric_zoo`): histograms, counts, sums, means and gradients. Each is a few lines "
+        "of Python; many have the fault of a published library, whose issue or version is named. "
+        f"`dpassay verify` judged each of them {times(runs)}, at the defaults: at most 200,000 "
+        "releases per run, and a correct aggregator fails with probability 10^-6 at most.\n"
     )
     yield from summary(outcomes, runs)
     yield "## Broken\n"
@@ -75,8 +75,7 @@ def page(outcomes: Outcomes, runs: int) -> Iterator[str]:
         "[the checks of numbers](../checks/numbers/index.md)) begin when these are done, after "
         "some 3,000 to 45,000.\n"
     )
-    yield "| fault | source | claim | caught | by | releases until found (most) | numbers |"
-    yield "|---|---|---|---|---|---|---|"
+    yield head("fault | source | claim | caught | by | releases until found (most) | numbers")
     yield from (broken_row(entry, outcomes[entry.name]) for entry in BROKEN)
     yield "\n## Correct\n"
     yield "| aggregator | claim | passed | releases of a run |\n|---|---|---|---|"

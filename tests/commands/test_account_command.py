@@ -51,7 +51,7 @@ def test_a_published_budget_is_met_from_the_shell(tmp_path) -> None:
 
 
 def epsilon_of(answers):
-    """Of so many data-independent answers of GNMax with sigma 40, on a fine grid."""
+    """The cost of data-independent answers of GNMax with sigma 40, on a fine grid."""
     return best_epsilon(lambda orders: answers * orders / 1600, 1e-5).epsilon
 
 
@@ -137,7 +137,7 @@ def test_people_are_told_what_a_figure_is_not(tmp_path) -> None:
 
 @pytest.mark.parametrize("charging", ["expected", "realised", "all"])
 def test_json_says_whether_the_charging_is_no_guarantee(charging) -> None:
-    """As the text form does. A note printed always, or never, fails one of the three."""
+    """Text and JSON agree: a note printed always, or never, fails one of the three."""
     mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
     found = account(AskedRows.of([Asked((30, 214, 6), 1)]), mechanism, 1e-5, charging=charging)
     note, printed = found.as_json()["note"], found.as_text()
@@ -153,7 +153,7 @@ def from_stdin(data, *arguments):
 
 @pytest.mark.slow("processes that load everything; others are")
 def test_standard_input_is_read_as_a_file_is(tmp_path) -> None:
-    """The same figure; a file named '-' is not looked for; faults name the place."""
+    """Figures equal those of a file; a file named '-' is not looked for; faults name the place."""
     text = f"{HEADER},label\r\n{ROW},-1\r\n{ROW},7\r\n"
     arguments = [*CONFIDENT, "--delta", "1e-5", "--charging", "realised", "--json"]
     piped = from_stdin(text.encode(), *arguments)
@@ -178,7 +178,7 @@ MECHANISMS = [
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
 @given(histogram=histograms(4, 60))
 def test_exact_is_below_every_bound_that_covers_both_directions(mechanism, histogram) -> None:
-    """And data-dependent below data-independent; charging all, refusals included."""
+    """Also data-dependent below data-independent; all are charged, refusals included."""
     costs = {name: query_cost(histogram, mechanism, ORDERS, name) for name in ANALYSES}
     slack = 1 + 1e-9
     assert (costs["exact"] <= costs["data-independent"] * slack).all()
@@ -188,7 +188,7 @@ def test_exact_is_below_every_bound_that_covers_both_directions(mechanism, histo
 
 @given(histogram=histograms(4, 60), repeats=st.integers(1, 500))
 def test_the_budget_is_used_to_the_last_query(histogram, repeats) -> None:
-    """As many fit the cost of n as n, and no more."""
+    """The cost of n queries, as a budget, fits n of them and no more."""
     rows = AskedRows(histogram[None], None)
     mechanism = NoisyArgmax(Gaussian(30.0))
     spent = account(rows, mechanism, 1e-6, repeat=repeats).epsilon.epsilon
@@ -200,7 +200,7 @@ def test_the_budget_is_used_to_the_last_query(histogram, repeats) -> None:
     "text", ["3,4\n5,6", "a,label,b\n3,-1,4\n\n5,1,6\n", "\ufeff3,4\r\n5,6\r\n", "1,0\n0,1\n"]
 )
 def test_rows_of_digits_are_read_at_once_and_alike(tmp_path, text) -> None:
-    """As cell by cell; catches a label among the votes, and a header that is asked."""
+    """Compared with reading cell by cell: catches a label among the votes, and a header asked."""
     path = tmp_path / "histograms.csv"
     path.write_text(text, newline="")
     found = read_asked(str(path))

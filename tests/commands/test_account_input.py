@@ -5,6 +5,7 @@ import json
 import pytest
 from charged import CONFIDENT, GNMAX, HEADER, ROW, charged, run
 from claims import gnmax, in_toml
+from typed import assert_misuse
 
 from dpassay.verifiers.inputs.histogram_file import read_histograms
 
@@ -53,11 +54,7 @@ from dpassay.verifiers.inputs.histogram_file import read_histograms
     ],
 )
 def test_bad_input_is_one_line_on_stderr(tmp_path, text, arguments, message) -> None:
-    done = run(text, *arguments, "--delta", "1e-5", folder=tmp_path)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
+    assert_misuse(run(text, *arguments, "--delta", "1e-5", folder=tmp_path), message)
 
 
 def test_a_missing_file_is_one_line(tmp_path) -> None:

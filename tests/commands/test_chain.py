@@ -13,6 +13,10 @@ from dpassay.verifiers.reporting.chain_files import answers_chart
 from dpassay.verifiers.reporting.charts import Axis
 
 HEADER = "height,weight,likes,rare,income"
+OPTIONS = [
+    *("--label", "income", "--hidden", "rare=1", "--asked", 200),
+    *("--teachers", 10, "--learner", "nearest"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +41,7 @@ def run(*words):
 def told(table, tmp_path_factory):
     """One run, with its folder."""
     folder = tmp_path_factory.mktemp("report")
-    options = ["--label", "income", "--hidden", "rare=1", "--asked", 200, "--teachers", 10]
-    result = run("--data", table, *options, "--learner", "nearest", "--report", folder, "--json")
+    result = run("--data", table, *OPTIONS, "--report", folder, "--json")
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout), folder
 
@@ -110,8 +113,7 @@ def test_an_area_below_a_guess_is_drawn_where_it_is(areas) -> None:
 def test_a_second_run_takes_what_is_kept(told, table) -> None:
     """Other figures would mean that what is kept is not what was asked for."""
     found, folder = told
-    options = ["--label", "income", "--hidden", "rare=1", "--asked", 200, "--teachers", 10]
-    again = run("--data", table, *options, "--learner", "nearest", "--report", folder, "--json")
+    again = run("--data", table, *OPTIONS, "--report", folder, "--json")
     assert json.loads(again.stdout) == found
 
 

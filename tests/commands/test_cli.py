@@ -6,7 +6,7 @@ import sys
 
 import click
 import pytest
-from typed import typed
+from typed import assert_misuse, typed
 
 from dpassay.verifiers.commands.exit_statuses import run_commands
 
@@ -37,11 +37,7 @@ def test_a_fault_of_ours_is_no_verdict(monkeypatch, capsys) -> None:
     ],
 )
 def test_misuse_exits_2_with_one_line(arguments, words) -> None:
-    found = typed(*arguments)
-    assert found.returncode == 2
-    assert words in found.stderr
-    assert found.stderr.count("\n") == 1
-    assert found.stdout == ""
+    assert_misuse(typed(*arguments), words)
 
 
 def test_probabilities_print_the_digits_asked_for() -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 from claims import SMALL
 from runs import claimed, drawing_with
-from typed import typed
+from typed import assert_misuse, typed
 
 from dpassay.verifiers.run.run import verify
 
@@ -84,7 +84,4 @@ def test_what_cannot_be_compared_is_one_line(change, words, verified, tmp_path, 
     report = json.loads(earlier)
     change(report)
     (tmp_path / "earlier.json").write_text(json.dumps(report))
-    found = verified("new", "--compare", "earlier.json")
-    assert (found.returncode, found.stdout) == (2, "")
-    assert words in found.stderr
-    assert len(found.stderr.splitlines()) == 1
+    assert_misuse(verified("new", "--compare", "earlier.json"), words)

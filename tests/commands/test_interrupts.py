@@ -68,7 +68,7 @@ def test_a_later_interrupt_gets_a_person_out(monkeypatch) -> None:
 
 
 def test_a_run_that_missed_the_first_is_interrupted_by_the_next(monkeypatch) -> None:
-    """Else a call of an hour would go on, whatever is pressed, after one that was lost."""
+    """Catches a call of an hour that goes on, whatever is pressed, after one that was lost."""
     with remembered_interrupts():
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
@@ -126,5 +126,6 @@ def test_what_was_found_is_kept(tmp_path, apart, times, number) -> None:
     assert process.returncode == 3, errors
     assert errors == ""
     assert json.loads(out)["verdict"] == "inconclusive"
+    assert "interrupted" in json.loads(out)["checks"][1]["message"]
     assert json.loads((tmp_path / "out" / "report.json").read_text())["verdict"] == "inconclusive"
     assert sorted(os.listdir(tmp_path / "out")) == ["index.html", "junit.xml", "report.json"]

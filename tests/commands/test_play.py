@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from typed import typed
+from typed import assert_misuse, typed
 
 MODEL = """
 import numpy as np
@@ -72,7 +72,4 @@ def test_people_see_a_table() -> None:
     ],
 )
 def test_misuse_is_one_line(arguments, message) -> None:
-    done = typed("play", *arguments)
-    assert done.returncode == 2, done.stdout
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert_misuse(typed("play", *arguments), message)

@@ -19,17 +19,10 @@ INSTALLED = bool(entry_points(group="pytest11", name="dpassay"))
 PLUGIN = [] if INSTALLED else ["-p", "dpassay.verifiers.pytest_plugin"]
 
 TABLE: dict[str, Any] = {
-    "mechanism": {
-        "name": "noisy-histogram",
-        "noise": "laplace:2;round",
-        "adjacency": "add-remove",
-        "cells": 6,
-    },
+    "mechanism": histogram("laplace:2;round", cells=6),
     "gate": {"smallest_effect": 0.2, "tolerance": 0.3},
 }
-CLAIM = in_toml(
-    mechanism=histogram("laplace:2;round", cells=6), gate={"smallest_effect": 0.2, "tolerance": 0.3}
-)
+CLAIM = in_toml(**TABLE)
 TARGETS = """
 import numpy as np
 rng, seeded = np.random.default_rng(), np.random.default_rng(3)

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from typed import typed
+from typed import assert_misuse, typed
 
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.verifiers.commands.reconstruct import reconstruct_votes
@@ -78,10 +78,7 @@ def test_an_account_is_the_same_over_workers(histograms) -> None:
 )
 def test_what_makes_no_sense_is_one_line(histograms, logs, more, said) -> None:
     for line in (("account", histograms, *ACCOUNT), ("reconstruct", *logs, *OPTIONS)):
-        done = typed(*line, *more)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert said in done.stderr
-        assert done.stderr.count("\n") == 1
+        assert_misuse(typed(*line, *more), said)
 
 
 def test_a_log_that_is_none_is_named_before_any_is_read(logs, tmp_path) -> None:

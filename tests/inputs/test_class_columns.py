@@ -22,7 +22,7 @@ from dpassay.verifiers.inputs.release_log import LogError, RowReader
     ],
 )
 def test_names_that_say_which_class_they_are(names, order) -> None:
-    assert class_order(names) == order
+    assert class_order(names, "line 1") == order
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_names_that_say_which_class_they_are(names, order) -> None:
 )
 def test_other_orders_are_refused(names, said) -> None:
     with pytest.raises(ValueError, match="column") as error:
-        class_order(names)
+        class_order(names, "line 1")
     assert said in str(error.value)
 
 

@@ -44,10 +44,7 @@ def test_csv_has_a_column_for_each_class_and_two_of_names(tmp_path) -> None:
         ("3,1\n4,0\n", "line 1: expected JSON objects, or a header"),
         ("a,b\n3,x\n", "line 2: 'x' is not a whole number of votes"),
         ("a,b\n3\n", "line 2: 1 columns, but 2 in the header"),
-        (
-            '{"histogram": [3, 2]}',
-            "line 1: 2 classes and 5 votes, but the claim has 2 classes",
-        ),
+        ('{"histogram": [3, 2]}', "line 1: 2 classes and 5 votes, but the claim has 2 classes"),
         ('{"histogram": [3, 1]', "line 1: .* is no JSON object"),
         ('{"input": 1}', "line 1: neither histogram nor votes"),
         ('{"histogram": [3, 1], "label": 1}', "line 1: 'label': allowed are id, input, histogram"),

@@ -88,7 +88,7 @@ def test_its_counts_and_what_was_expected_are_told() -> None:
     ],
 )
 def test_the_interval_is_seen_to_leave_out_the_claim(ends, words) -> None:
-    """Its ends are refuted, so it leaves out a claim that is one: `between 10 and 17` does not."""
+    """Ends are refuted, so a claim that is one is left out: `between 10 and 17` hides that."""
     check = NoiseScale(make_plan(small_claim(), 0))
     check.evidence.interval = lambda _: ends  # type: ignore[method-assign, assignment]
     message = check.fail_finding().message

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dpassay.verifiers.findings.figures import EvidenceTrace
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.reporting.charts import BOTTOM, HEIGHT, TOP, Axis, evidence_chart
-from dpassay.verifiers.reporting.files import page_of as page
+from dpassay.verifiers.reporting.page import page
 from dpassay.verifiers.text import printable
 
 WHEN = datetime(2026, 3, 4, 5, 6)
@@ -144,11 +144,7 @@ def test_the_cost_of_the_pair_stands_beside_the_claim(reports) -> None:
     assert 0.5 < float(low) < float(high) < 1.03 * float(low)
 
 
-@given(
-    st.floats(-1e6, 1e6),
-    st.floats(1e-6, 1e6),
-    st.booleans(),
-)
+@given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6), st.booleans())
 def test_ticks_are_few_round_and_on_the_axis(low, length, logarithmic) -> None:
     """Catches an axis without marks, one full of them, and marks beyond its ends."""
     low = abs(low) + 1e-3 if logarithmic else low

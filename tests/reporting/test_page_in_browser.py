@@ -11,7 +11,7 @@ from datetime import datetime
 
 import pytest
 
-from dpassay.verifiers.reporting.files import page_of as page
+from dpassay.verifiers.reporting.page import page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 

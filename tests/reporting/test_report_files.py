@@ -21,7 +21,7 @@ def folder(path):
 
 
 def is_whole(path):
-    """All three files parse, and nothing else is left."""
+    """Whether the three files parse, and nothing else is left."""
     assert sorted(p.name for p in path.iterdir()) == sorted(FILES)
     json.loads((path / "report.json").read_text())
     ElementTree.parse(path / "junit.xml")

@@ -29,13 +29,13 @@ def test_it_is_a_schema() -> None:
     "kind", ["pass", "fail", "far", "error", "inconclusive", "interrupted", "refusing", "costly"]
 )
 def test_real_reports_are_valid(reports, kind) -> None:
-    """And JSON: no NaN and no infinity, which an interval without an upper end would give."""
+    """They are JSON: no NaN and no infinity, which an interval without an upper end would give."""
     assert complaints(json.loads(json.dumps(reports[kind].as_json(), allow_nan=False))) == []
 
 
 @pytest.mark.parametrize("kind", ["numbers", "clamped", "half", "bare", "raising", "keys", "every"])
 def test_real_reports_of_numbers_are_valid(number_reports, kind) -> None:
-    """And list every check, those that do not apply with the reason."""
+    """They list every check, those that do not apply with the reason."""
     public = json.loads(json.dumps(number_reports[kind].as_json(), allow_nan=False))
     assert complaints(public) == []
     found = {check["id"]: check for check in public["checks"]}

@@ -98,7 +98,7 @@ def test_evidence_without_bound_is_no_number(reports, monkeypatch, value, said) 
 
 
 def test_a_file_gets_a_line_for_each_statement(reports, monkeypatch) -> None:
-    """So that grep finds a message whole, however narrow the terminal it was started in."""
+    """Grep then finds a message whole, however narrow the terminal it was started in."""
     text = shown(reports["fail"], monkeypatch, io.StringIO(), columns=30)
     for check in reports["fail"].checks:
         if check.verdict is Verdict.FAIL:

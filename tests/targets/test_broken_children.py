@@ -38,15 +38,9 @@ FAULTS = {
         r"print(json.dumps({'error': 'red \x1b[31m\nand more', 'fault': True}))",
         rf"{CALL} red  \[31m$",
     ),
-    "lacking": (
-        'print(\'{"error": "no", "lacking": true, "fault": true}\')',
-        f"{CALL} no",
-    ),
+    "lacking": ('print(\'{"error": "no", "lacking": true, "fault": true}\')', f"{CALL} no"),
     "crash": ("sys.exit('no model here')", f"{CALL}: the target's process ended with status 1: no"),
-    "closes": (
-        "os.close(1); time.sleep(600)",
-        f"{CALL}: the target closed its stdout$",
-    ),
+    "closes": ("os.close(1); time.sleep(600)", f"{CALL}: the target closed its stdout$"),
 }
 
 
@@ -85,7 +79,7 @@ def test_a_child_that_does_not_read_does_not_hang_the_run(opened) -> None:
 
 
 def test_output_that_nobody_asked_for_is_no_reply(script, opened) -> None:
-    """Else every reply would be that of the call before, and look correct."""
+    """Catches replies that are each of the call before, and look correct."""
     reply = "print(json.dumps({'labels': [0] * request['size']}))"
     banner = opened(script(reply, before="print('loading ...', flush=True)"))
     with pytest.raises(TargetError, match=r"'loading \.\.\.") as raised:

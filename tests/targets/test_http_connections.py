@@ -100,7 +100,7 @@ def test_proxies_of_the_environment_are_ignored(served, opened, monkeypatch) -> 
 
 
 def test_calls_work_inside_a_running_loop(served, opened) -> None:
-    """As in a notebook: a client that runs a loop of its own in the caller's thread cannot."""
+    """A notebook has one: a client that runs its own loop in the caller's thread would fail."""
     import asyncio
 
     target = opened(served(replying({"labels": [0] * 5})).url)

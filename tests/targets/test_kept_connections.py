@@ -81,7 +81,7 @@ def wait_for_the_end(kept):
 
 @pytest.mark.parametrize("header", ["close", None])
 def test_a_server_that_keeps_none_is_told(header, served, opened) -> None:
-    """Of HTTP/1.0, or by a header."""
+    """A server says so by HTTP/1.0, or by a header."""
     server = served(replying({"labels": [0]}, **({"Connection": header} if header else {})))
     if header:
         server.server.RequestHandlerClass.protocol_version = "HTTP/1.1"

@@ -25,7 +25,7 @@ COMPLEX = np.full((40, 2), 1.0 + 2.0j)
 )
 @pytest.mark.parametrize("travel", [_plain_releases, lambda reply: reply])
 def test_it_is_told_by_its_type(reply: Any, said: str, travel: Any) -> None:
-    """All of these were `text`, as the process wrote them, or were cut at a line's end."""
+    """Catches types told as `text`, as the process writes them, or cut at a line's end."""
     with pytest.raises(CallError) as caught:
         number_array(travel(reply), (1, 2), "aggregate([1], size=1)")
     message = f"aggregate([1], size=1) returned {said}: expected numbers of shape (1, 2)"

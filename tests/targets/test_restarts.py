@@ -83,7 +83,7 @@ def test_a_restart_takes_nothing_of_the_life_before_with_it(module, opened) -> N
 
 @pytest.mark.parametrize("outside", [signal.SIG_DFL, signal.SIG_IGN])
 def test_the_children_of_a_life_end_with_it(module, opened, outside) -> None:
-    """Also where whoever runs the gate ignores SIGTERM, which children inherit."""
+    """A gate run by what ignores SIGTERM does too: children inherit that."""
     before = signal.signal(signal.SIGTERM, outside)
     try:
         target = opened(f"{module}:starts_a_child")

@@ -233,51 +233,44 @@ def forgets_on_restart(seed: int) -> Any:
 METERING: dict[str, Any] = {"claim": METERED, "checks": ("budget-enforcement",)}
 
 
-@shelf.makes(
+def meters(name: str, effect: str) -> Callable[[type[Metered]], type[Metered]]:
+    """Shelves a deployment of the claim `METERED` that keeps its account as the class does."""
+
+    def add(kind: type[Metered]) -> type[Metered]:
+        shelf.makes(name, effect, **METERING)(lambda seed: metered(seed, kind))
+        return kind
+
+    return add
+
+
+@meters(
     "meters-by-25",
     "A call is charged in whole blocks of 25 answers, rounded down: single queries are free.",
-    **METERING,
 )
-def meters_by_25(seed: int) -> Any:
-    return metered(seed, MetersBy25)
-
-
 class MetersBy25(Metered):
     def cost(self, histogram: np.ndarray, size: int) -> Any:
         return size // 25 * 25
 
 
-@shelf.makes(
-    "clear-leads-free",
-    "Answers to histograms whose leader is 2 sigma ahead are not charged.",
-    **METERING,
-)
-def clear_leads_free(seed: int) -> Any:
-    return metered(seed, ClearLeadsFree)
-
-
+@meters("clear-leads-free", "Answers to histograms whose leader is 2 sigma ahead are not charged.")
 class ClearLeadsFree(Metered):
     def cost(self, histogram: np.ndarray, size: int) -> Any:
         second, first = np.sort(histogram)[-2:]
         return 0.0 if first - second > 2 * self.sigma else float(size)
 
 
-@shelf.makes(
+shelf.makes(
     "half-the-charge",
     "Each answer is charged half of the data-independent cost, less than the costliest pair costs.",
     **METERING,
-)
-def half_the_charge(seed: int) -> Any:
-    return metered(seed, charged=0.5)
+)(lambda seed: metered(seed, charged=0.5))
 
 
-@shelf.makes(
+shelf.makes(
     "six-tenths-of-the-charge",
     "Each answer is charged 0.6 of its cost: no analysis allows the 478 answers.",
     **METERING,
-)
-def six_tenths_of_the_charge(seed: int) -> Any:
-    return metered(seed, charged=0.6)
+)(lambda seed: metered(seed, charged=0.6))
 
 
 @shelf.makes(
@@ -290,43 +283,25 @@ def half_the_charge_of_split_votes(seed: int) -> Any:
     return metered(seed, charged=0.5)
 
 
-@shelf.makes(
+@meters(
     "spent-ignores-delta",
     "The account is kept at the claimed delta, and says the same at every other.",
-    **METERING,
 )
-def spent_ignores_delta(seed: int) -> Any:
-    return metered(seed, SpentIgnoresDelta)
-
-
 class SpentIgnoresDelta(Metered):
     def spent(self, delta: float) -> float:
         return super().spent(1e-5)
 
 
-@shelf.makes(
+@meters(
     "spent-rises-with-delta",
     "The logarithm of delta has the wrong sign, and a constant that makes the claimed one right.",
-    **METERING,
 )
-def spent_rises_with_delta(seed: int) -> Any:
-    return metered(seed, SpentRisesWithDelta)
-
-
 class SpentRisesWithDelta(Metered):
     def spent(self, delta: float) -> float:
         return super().spent(1e-10 / delta)
 
 
-@shelf.makes(
-    "ties-free",
-    "Votes without a plurality are taken to say nothing, and are not charged.",
-    **METERING,
-)
-def ties_free(seed: int) -> Any:
-    return metered(seed, TiesFree)
-
-
+@meters("ties-free", "Votes without a plurality are taken to say nothing, and are not charged.")
 class TiesFree(Metered):
     def cost(self, histogram: np.ndarray, size: int) -> Any:
         second, first = np.sort(histogram)[-2:]

@@ -73,11 +73,11 @@ class Claim(Table):
         return HttpOptions(http.headers, tuple(http.refusal_status), http.retry_503, http.route)
 
     def with_gate(self, gate: Gate) -> Self:
-        """The same claim under another gate."""
+        """A copy of the claim under another gate."""
         return self.model_copy(update={"gate": gate})
 
     def with_limits(self, max_queries: int | None, run_timeout: float | None) -> Self:
-        """The same claim under other limits of a run, where they are given."""
+        """A copy of the claim under other limits of a run, where they are given."""
         given = {"max_queries": max_queries, "run_timeout": run_timeout}
         changed = {key: value for key, value in given.items() if value is not None}
         return self.with_gate(self.gate.model_copy(update=changed))

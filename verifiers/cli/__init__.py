@@ -17,27 +17,16 @@ from .verify import verify
 __all__ = ["commands", "main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    commands=[
+        *(verify, plan, probabilities, reconstruct, account),
+        *(audit, chain, play, monitor, serve),
+    ],
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="dpassay")
 def commands() -> None:
     """Assay differentially private aggregators: what they draw, spend and leak."""
-
-
-_COMMANDS = (
-    verify,
-    plan,
-    probabilities,
-    reconstruct,
-    account,
-    audit,
-    chain,
-    play,
-    monitor,
-    serve,
-)
-
-for _command in _COMMANDS:
-    commands.add_command(_command)
 
 
 def main() -> None:

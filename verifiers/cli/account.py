@@ -1,12 +1,12 @@
 """`dpassay account`."""
 
-import json
 from typing import TYPE_CHECKING, Literal
 
 import click
 
-from ..commands.exit_statuses import fail, lines_of, on_stdout
-from ..commands.options import Whole
+from ..commands.exit_statuses import fail, lines_of
+from ..commands.options import Whole, option_with_default
+from .ending import json_option, print_found
 from .workers import over_workers, working
 
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("histograms", metavar="HISTOGRAMS")
 @click.option(
-    "--mechanism",
-    type=click.Choice(["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"]),
+    "--mechanism", type=click.Choice(["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"])
 )
 @click.option("--noise", metavar="SPEC", help="Of the votes, such as gaussian:40.")
 @click.option("--threshold", type=float, help="Of confident-gnmax, in votes.")
@@ -34,21 +33,19 @@ if TYPE_CHECKING:
 @click.option(
     "--epsilon", type=click.FloatRange(0, min_open=True), help="Budget: print what fits it."
 )
-@click.option(
+@option_with_default(
     "--analysis",
     type=click.Choice(["data-independent", "data-dependent", "exact", "worst-pair"]),
     default="data-dependent",
-    show_default=True,
 )
-@click.option(
+@option_with_default(
     "--charging",
     type=click.Choice(["expected", "realised", "all"]),
     default="expected",
-    show_default=True,
     help="Of refused queries.",
 )
 @over_workers
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+@json_option
 def account(
     *,
     histograms: str,
@@ -105,8 +102,7 @@ def account(
             )
     except ValueError as error:
         fail(*lines_of(error))
-    with on_stdout():
-        print(json.dumps(charged.as_json()) if as_json else charged.as_text())
+    print_found(charged, as_json)
 
 
 def _claimed(path: str) -> "tuple[Accounted, RowReader]":

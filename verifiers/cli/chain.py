@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ..commands.exit_statuses import fail, need, on_stdout
-from ..commands.options import Whole
+from ..commands.options import Whole, option_with_default
+from .ending import json_option
 from .workers import over_workers, working
 
 
@@ -14,24 +16,20 @@ from .workers import over_workers, working
 @click.option("--data", metavar="FILE", help="CSV of records; without it, bundled digits.")
 @click.option("--label", metavar="COLUMN", help="What teachers predict.")
 @click.option("--hidden", metavar="COLUMN=VALUE", help="What no teacher sees, and attackers infer.")
-@click.option(
+@option_with_default(
     "--asked",
     type=Whole(20, 10**6),
     default=600,
-    show_default=True,
     help="People asked about; teachers train on the others.",
 )
-@click.option("--teachers", type=Whole(2, 10_000), default=50, show_default=True)
-@click.option(
-    "--learner",
-    type=click.Choice(["forest", "logistic", "nearest", "tree"]),
-    default="forest",
-    show_default=True,
+@option_with_default("--teachers", type=Whole(2, 10_000), default=50)
+@option_with_default(
+    "--learner", type=click.Choice(["forest", "logistic", "nearest", "tree"]), default="forest"
 )
 @click.option(
     "--sigma", type=float, help="Of the noise, in votes; without it, 16 % of the teachers."
 )
-@click.option("--seed", type=Whole(min=0), default=0, show_default=True)
+@option_with_default("--seed", type=Whole(min=0), default=0)
 @click.option(
     "--report",
     "folder",
@@ -39,21 +37,16 @@ from .workers import over_workers, working
     help="For index.html, chain.csv, chain.json and what is kept.",
 )
 @over_workers
-@click.option("--json", "as_json_", is_flag=True, help="Print one JSON object on stdout.")
+@json_option
 def chain(
     *,
     data: str | None,
-    label: str | None,
-    hidden: str | None,
-    asked: int,
-    teachers: int,
-    learner: str,
     sigma: float | None,
-    seed: int,
     folder: str | None,
     workers: int | None,
     dask: str | None,
-    as_json_: bool,
+    as_json: bool,
+    **others: Any,
 ) -> None:
     """From private records to what an attacker says of people, measured at every step.
 
@@ -66,12 +59,13 @@ def chain(
     if sigma is not None and not 0 < sigma < 1e9:
         fail(f"--sigma {sigma:g}: expected a positive number of votes")
     need("chain", "sklearn", *(["pandas"] if data is not None else []))
-    from ..commands.chain import ChainRequest, as_json, run_chain
+    from ..commands.chain import ChainRequest, run_chain
+    from ..commands.chain import as_json as public_form
     from ..reporting.chain_files import write_chain
     from ..reporting.chain_text import print_chain
     from ..reporting.files import ReportFileError
 
-    request = ChainRequest(data, label, hidden, asked, teachers, learner, sigma, seed)
+    request = ChainRequest(data=data, sigma=sigma, **others)
     kept = Path(".dpassay-chain" if folder is None else folder) / "kept"
     with working(workers, dask) as executor:
         try:
@@ -84,4 +78,4 @@ def chain(
         except ReportFileError as error:
             fail(str(error))
     with on_stdout(kept=folder):
-        print(json.dumps(as_json(found))) if as_json_ else print_chain(found)
+        print(json.dumps(public_form(found))) if as_json else print_chain(found)

@@ -1,14 +1,33 @@
-"""How commands that give a report end: files, then stdout, then the status of the verdict."""
+"""How commands end: files, then stdout as text or JSON, then the status of the verdict."""
 
 import json
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
 
 from ..commands.exit_statuses import MISUSE, fail, on_stdout
 
 if TYPE_CHECKING:
     from ..findings.report import Report
     from ..reporting.files import ReportFolder
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout."
+)
+
+
+def print_found(found: Any, as_json: bool) -> None:
+    """Prints what a command has found, which has `as_json` and `as_text`, on stdout."""
+    with on_stdout():
+        print(json.dumps(found.as_json()) if as_json else found.as_text())
+
+
+def print_and_exit(found: Any, as_json: bool) -> NoReturn:
+    """Prints what a command has found, and ends it with the status of its verdict."""
+    print_found(found, as_json)
+    sys.exit(found.verdict.exit_status)
 
 
 def told(report: "Report", files: "ReportFolder | None", name: str, as_json: bool) -> str | None:

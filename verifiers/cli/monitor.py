@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..commands.exit_statuses import fail, need
-from ..commands.options import Whole
+from ..commands.options import Whole, option_with_default
 from ..text import printable
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--once", is_flag=True, help="End with the log.")
 @click.option("--webhook", metavar="URL", help="Where alarms are posted, signed.")
 @click.option("--metrics-port", type=Whole(1, 65535), help="For Prometheus.")
-@click.option("--metrics-address", default="127.0.0.1", show_default=True, metavar="ADDRESS")
+@option_with_default("--metrics-address", default="127.0.0.1", metavar="ADDRESS")
 def monitor(
     *,
     log: str,

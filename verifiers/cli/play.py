@@ -1,11 +1,12 @@
 """`dpassay play`."""
 
-import json
+from typing import Any
 
 import click
 
-from ..commands.exit_statuses import fail, need, on_stdout
-from ..commands.options import Whole
+from ..commands.exit_statuses import fail, need
+from ..commands.options import Whole, option_with_default
+from .ending import json_option, print_found
 
 _DEFENCES = ("none", "pruning", "sign-sgd", "perturbation", "dp-sgd")
 
@@ -23,33 +24,29 @@ _DEFENCES = ("none", "pruning", "sign-sgd", "perturbation", "dp-sgd")
     help="What is inferred; several where a word has a column for each value.",
 )
 @click.option("--unseen", is_flag=True, help="The model does not see the attribute's columns.")
-@click.option(
+@option_with_default(
     "--defence",
     "defences",
     type=click.Choice(_DEFENCES),
     multiple=True,
     default=("none",),
-    show_default=True,
     help="What is done to gradients; may be given several times. The adversary knows it.",
 )
 @click.option("--sigma", type=click.FloatRange(0.0, 1e6), default=1.0, help="Of dp-sgd.")
 @click.option(
     "--clip-norm", type=click.FloatRange(0.0, 1e6, min_open=True), default=1.0, help="Of dp-sgd."
 )
-@click.option(
+@option_with_default(
     "--delta",
     type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
     default=1e-5,
-    show_default=True,
     help="At which dp-sgd's exact epsilon is told.",
 )
-@click.option("--batch", type=Whole(1, 10_000), default=16, show_default=True, help="Records.")
-@click.option(
-    "--releases", type=Whole(1, 10_000), default=1, show_default=True, help="Of each batch."
-)
-@click.option("--trials", type=Whole(100, 100_000), default=1_000, show_default=True)
-@click.option("--seed", type=Whole(0, 2**63 - 1), default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+@option_with_default("--batch", type=Whole(1, 10_000), default=16, help="Records.")
+@option_with_default("--releases", type=Whole(1, 10_000), default=1, help="Of each batch.")
+@option_with_default("--trials", type=Whole(100, 100_000), default=1_000)
+@option_with_default("--seed", type=Whole(0, 2**63 - 1), default=0)
+@json_option
 def play(
     *,
     model: str,
@@ -58,14 +55,8 @@ def play(
     attributes: tuple[str, ...],
     unseen: bool,
     defences: tuple[str, ...],
-    sigma: float,
-    clip_norm: float,
-    delta: float,
-    batch: int,
-    releases: int,
-    trials: int,
-    seed: int,
     as_json: bool,
+    **rules: Any,
 ) -> None:
     """Play the inference game on gradients of MODEL, a callable (records, labels) -> gradients.
 
@@ -82,11 +73,9 @@ def play(
     from ..kinds.numbers.vendor_model import load_model
 
     once = tuple(dict.fromkeys(defences))
-    rules = PlayRules(once, batch, releases, sigma, clip_norm, delta, trials, seed)
     try:
         people = read_people(data, label, attributes, seen=not unseen)
-        found = run(load_model(model), people, attributes, rules)
+        found = run(load_model(model), people, attributes, PlayRules(once, **rules))
     except ValueError as error:
         fail(" ".join(str(error).split()))
-    with on_stdout():
-        print(json.dumps(found.as_json()) if as_json else found.as_text())
+    print_found(found, as_json)

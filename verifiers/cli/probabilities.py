@@ -6,13 +6,14 @@ import click
 
 from ..commands.exit_statuses import fail, on_stdout
 from ..commands.options import Whole
+from .ending import json_option
 
 
 @click.command()
 @click.argument("histogram")
 @click.option("--noise", required=True, metavar="SPEC", help="Such as gaussian:40.")
 @click.option("--digits", type=Whole(1, 1000), help="Correct digits; 12 when not given.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+@json_option
 def probabilities(histogram: str, noise: str, digits: int | None, as_json: bool) -> None:
     """Print the probability of each label for HISTOGRAM, such as 12,7,6,30.
 

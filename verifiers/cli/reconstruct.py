@@ -7,8 +7,9 @@ from typing import Any, Literal
 import click
 
 from ..commands.exit_statuses import fail, need, on_stdout
-from ..commands.options import Whole
+from ..commands.options import Whole, option_with_default
 from ..text import printable
+from .ending import json_option, print_found
 from .workers import over_workers, working
 
 
@@ -23,14 +24,11 @@ from .workers import over_workers, working
 @click.option("--classes", type=Whole(2, 1000), help="More than the labels seen.")
 @click.option("--threshold", type=float, help="In votes, where queries may be refused.")
 @click.option("--threshold-noise", metavar="SPEC", help="Of the threshold's test.")
-@click.option(
-    "--method",
-    type=click.Choice(["mle", "posterior", "gradient-descent"]),
-    default="mle",
-    show_default=True,
+@option_with_default(
+    "--method", type=click.Choice(["mle", "posterior", "gradient-descent"]), default="mle"
 )
 @over_workers
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+@json_option
 def reconstruct(
     *,
     labels: tuple[str, ...],
@@ -92,8 +90,7 @@ def _one(labels: str | None, counts: str | None, as_json: bool, how: dict[str, A
         click.echo(f"dpassay: warning: {warning}", err=True)
     if result.is_slow:
         click.echo("dpassay: drawing from the posterior of many classes takes a while", err=True)
-    with on_stdout():
-        print(json.dumps(result.as_json()) if as_json else result.as_text())
+    print_found(result, as_json)
 
 
 def _many(
@@ -103,7 +100,7 @@ def _many(
     as_json: bool,
     how: dict[str, Any],
 ) -> None:
-    from ..commands.reconstruct_logs import reconstruct_logs
+    from ..commands.reconstruct import reconstruct_logs
 
     try:
         with working(workers, dask) as executor:

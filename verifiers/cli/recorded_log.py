@@ -2,27 +2,18 @@
 
 from typing import NoReturn
 
+import click
+
 from ..commands.exit_statuses import fail
+from ..commands.options import typed_options
 from .ending import end, told
 from .workers import working
 
+_GO_WITH_IT = {"log", "claim_file", "folder", "seed", "as_json", "workers", "dask"}
 
-def judge_log(
-    log: str,
-    claim_file: str | None,
-    *,
-    folder: str | None,
-    seed: int | None,
-    as_json: bool,
-    others: bool,
-    workers: int | None,
-    dask: str | None,
-) -> NoReturn:
-    """Judges a recorded log, and ends the command with the status of its verdict.
 
-    others: whether options were given that are for asking a target; workers, dask: over whom its
-    parts are shared.
-    """
+def judge_log(context: click.Context) -> NoReturn:
+    """Judges the log that `dpassay verify` was given, and ends with the status of its verdict."""
     from ..claims.claim import ClaimError
     from ..commands.verify_log import verify_log
     from ..inputs.log_file import shown_path
@@ -32,7 +23,9 @@ def judge_log(
     from ..reporting.terminal import progress_bar
     from ..run.events import Progress
 
-    if others:
+    given = context.params
+    log, claim_file, folder = given["log"], given["claim_file"], given["folder"]
+    if given["target"] is not None or typed_options(context, _GO_WITH_IT):
         fail(
             "--log FILE: only --claim, --report, --seed, --json, --workers and --dask go with it: "
             "nothing is asked"
@@ -42,12 +35,12 @@ def judge_log(
     try:
         claim, name = read_labels_claim(claim_file), shown_path(log)
         files = None if folder is None else ReportFolder(folder, name, claim_file)
-        with working(workers, dask) as executor, progress_bar() as show:
+        with working(given["workers"], given["dask"]) as executor, progress_bar() as show:
 
             def tell(rows: int) -> None:
                 show(Progress(rows, 0, "reading rows"))
 
-            report = verify_log(log, claim, seed, tell, executor)
+            report = verify_log(log, claim, given["seed"], tell, executor)
     except (ClaimError, LogError, ReportFileError) as error:
         fail(str(error))
-    end(report, told(report, files, name, as_json))
+    end(report, told(report, files, name, given["as_json"]))

@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from ..commands.exit_statuses import fail, lines_of
 from ..commands.options import Seconds, Whole
-from .ending import end, told
+from .ending import end, json_option, told
 from .opened import opened
 from .recorded_log import judge_log
 from .workers import over_workers
@@ -17,12 +16,6 @@ if TYPE_CHECKING:
     from ..commands.interrupts import Interrupts
     from ..findings.report import Report
     from ..targets import Target
-
-_REPEATED = (
-    *("demo", "max_queries", "queries", "compare", "keep_going", "stop_at_once"),
-    *("checks", "skipped"),
-)
-"""Parameters that stand in the command that repeats a run."""
 
 
 @click.command()
@@ -48,31 +41,21 @@ _REPEATED = (
 @click.option("--histograms", "file", metavar="FILE", help="Your own, CSV, one per row.")
 @click.option("--log", metavar="FILE", help="A recorded log, judged in place of a TARGET.")
 @click.option("--demo", metavar="NAME", help="An embedded example: noisy-histogram.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+@json_option
 @over_workers
 @click.pass_context
 def verify(
     context: click.Context,
+    /,
     *,
     target: str | None,
     log: str | None,
     claim_file: str | None,
     folder: str | None,
-    max_queries: int | None,
-    queries: int | None,
-    max_seconds: float | None,
-    seed: int | None,
-    compare: str | None,
-    keep_going: bool,
-    stop_at_once: bool,
-    checks: tuple[str, ...],
-    skipped: tuple[str, ...],
-    typed: tuple[str, ...],
-    file: str | None,
-    demo: str | None,
     as_json: bool,
     workers: int | None,
     dask: str | None,
+    **_asked_for_by: Any,
 ) -> None:
     """Check that TARGET does what its claim says; exit 0 pass, 1 fail, 2 error, 3 inconclusive.
 
@@ -94,16 +77,7 @@ def verify(
     from ..targets import shown_spec
 
     if log is not None:
-        judge_log(
-            log,
-            claim_file,
-            folder=folder,
-            seed=seed,
-            as_json=as_json,
-            others=_beside_a_log(context),
-            workers=workers,
-            dask=dask,
-        )
+        judge_log(context)
     if workers is not None or dask is not None:
         fail("--workers and --dask go with --log FILE: a target is asked from one process")
     spec = None if target is None else shown_spec(target)
@@ -132,13 +106,14 @@ def verify(
 def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[str, Any]]":
     """The claim, and what the options ask of `run.verify`. Raises ValueError of one line."""
     from ..commands.own_histograms import own_histograms
-    from ..commands.target_options import check_target_options
     from ..commands.verify_line import verify_line
     from ..run.after_failure import after_failure
     from ..run.selection import select
 
-    limits = given["queries"], given["max_queries"]
-    check_target_options(given["target"], given["claim_file"], *limits)
+    if spec is not None and given["claim_file"] is None:
+        raise ValueError(f"TARGET {spec} needs --claim FILE: what should it be held to?")
+    if given["queries"] is not None and given["max_queries"] is not None:
+        raise ValueError("--queries and --max-queries: give one or the other")
     claim, own = _claimed(given)
     claim = claim.with_limits(given["max_queries"], given["max_seconds"])
     kind = claim.kind
@@ -151,17 +126,10 @@ def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[st
         raise ValueError(f"{option}: the claim is of {kind.name}: {kind.not_chosen}")
     earlier = None if given["compare"] is None else kind.read_opening(given["compare"], claim)
     kind.ready(claim, selection)
-    again = {key: given[key] for key in _REPEATED}
     return claim, {
         "seed": given["seed"],
         "own": own,
-        "reproduce": verify_line(
-            spec,
-            claim=given["claim_file"],
-            histograms=given["typed"],
-            histogram_file=given["file"],
-            **again,
-        ),
+        "reproduce": verify_line(spec, **given),
         "earlier": earlier,
         "selection": selection,
         "after_failure": after,
@@ -186,17 +154,6 @@ def _claimed(given: dict[str, Any]) -> "tuple[Claim, list[tuple[int, ...]]]":
     if claim_file is None:
         return embedded_claim(), embedded_histograms()
     return read_claim(claim_file), []
-
-
-def _beside_a_log(context: click.Context) -> bool:
-    """Whether options were given that are for asking a target."""
-    goes_with = {"log", "claim_file", "folder", "seed", "as_json", "workers", "dask"}
-    given = {
-        name
-        for name in context.params
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
-    }
-    return bool(given - goes_with)
 
 
 def _judged(deployment: "Target", claim: "Claim", interrupts: "Interrupts", **how: Any) -> "Report":

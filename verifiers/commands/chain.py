@@ -52,63 +52,62 @@ def run_chain(request: ChainRequest, executor: Workers | None, cache: Path) -> C
     return chain(people, request.setting(people), executor or Here(), cache)
 
 
+COLUMNS = ("part", "of", "measure", "value", "low", "high")
+"""What a row of the chain's figures holds."""
+
+
 def rows(found: Chain) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
-    """Every figure: part of the chain, object, measure, value, and ends of its interval."""
+    """Every figure, as `COLUMNS` names it: None where it has no interval."""
+    for part, what, measure, value in _figures(found):
+        if isinstance(value, Estimate):
+            yield part, what, measure, value.value, value.low, value.high
+        else:
+            yield part, what, measure, value, None, None
+
+
+def _figures(found: Chain) -> Iterator[tuple[str, str, str, float | Estimate]]:
+    """Part of the chain, what is measured, the measure and its value."""
     consensus = found.consensus
     for name in ("teacher_accuracy", "plurality_accuracy", "gap", "consensus"):
-        yield (
-            "teachers",
-            f"{consensus.teachers} teachers",
-            name,
-            getattr(consensus, name),
-            None,
-            None,
-        )
-    yield "student", "without privacy", "accuracy", found.baseline, None, None
+        yield "teachers", f"{consensus.teachers} teachers", name, getattr(consensus, name)
+    yield "student", "without privacy", "accuracy", found.baseline
     for (name, budget), taught in found.students.items():
         what = f"{name}, epsilon {budget:g}"
-        yield "student", what, "accuracy", taught.accuracy, None, None
-        yield "student", what, "epsilon", taught.answers.epsilon, None, None
-        yield "student", what, "labels", float(taught.given), None, None
+        yield "student", what, "accuracy", taught.accuracy
+        yield "student", what, "epsilon", taught.answers.epsilon
+        yield "student", what, "labels", float(taught.given)
         if taught.given:
-            yield "student", what, "labels right", taught.labels_right, None, None
+            yield "student", what, "labels right", taught.labels_right
     for name, one in found.direct.items():
-        yield from _measured("attribute from votes", name, one.auc, "area")
-        yield from _measured("attribute from votes", name, one.recall, "recall")
-        yield from _measured("attribute from votes", name, one.false_positive_rate, "false alarms")
-        yield "attribute from votes", name, "precision", one.precision.value, None, None
-        yield "attribute from votes", name, "advantage", one.advantage.value, None, None
+        yield "attribute from votes", name, "area", one.auc
+        yield "attribute from votes", name, "recall", one.recall
+        yield "attribute from votes", name, "false alarms", one.false_positive_rate
+        yield "attribute from votes", name, "precision", one.precision.value
+        yield "attribute from votes", name, "advantage", one.advantage.value
     for end in found.through:
         what = f"{end.cell.queries} answers"
-        yield "attribute through answers", what, "votes misplaced", end.misplaced, None, None
-        yield from _measured("attribute through answers", what, end.through.auc, "area")
-        yield "attribute through answers", what, "epsilon", end.cost.person, None, None
+        yield "attribute through answers", what, "votes misplaced", end.misplaced
+        yield "attribute through answers", what, "area", end.through.auc
+        yield "attribute through answers", what, "epsilon", end.cost.person
     for member in found.members:
         what = "votes" if member.labels is None else f"{member.labels} labels"
-        yield from _measured("membership", what, member.auc, "area")
-        yield from _measured("membership", what, member.tpr, "recall at 1 % false alarms")
+        yield "membership", what, "area", member.auc
+        yield "membership", what, "recall at 1 % false alarms", member.tpr
         if member.bound is not None:
-            yield "membership", what, "bound on it", member.bound, None, None
+            yield "membership", what, "bound on it", member.bound
     for helped in found.settings:
         name = helped.setting.name
-        yield from _measured("mitigation", name, helped.misplaced, "votes misplaced")
-        yield from _measured("mitigation", name, helped.auc, "area")
-        yield "mitigation", name, "answered", helped.utility.answered, None, None
-        yield "mitigation", name, "as most teachers say", helped.utility.plurality, None, None
+        yield "mitigation", name, "votes misplaced", helped.misplaced
+        yield "mitigation", name, "area", helped.auc
+        yield "mitigation", name, "answered", helped.utility.answered
+        yield "mitigation", name, "as most teachers say", helped.utility.plurality
         if helped.student is not None:
-            yield from _measured("mitigation", name, helped.student, "accuracy of a student")
-        yield "mitigation", name, "epsilon of a person", helped.spent.person, None, None
-
-
-def _measured(
-    part: str, what: str, found: Estimate, measure: str
-) -> Iterator[tuple[str, str, str, float, float, float]]:
-    yield part, what, measure, found.value, found.low, found.high
+            yield "mitigation", name, "accuracy of a student", helped.student
+        yield "mitigation", name, "epsilon of a person", helped.spent.person
 
 
 def as_json(found: Chain) -> dict[str, Any]:
     """The chain as one JSON object."""
-    names = ("part", "of", "measure", "value", "low", "high")
     return {
         "task": found.people.task.name,
         "attribute": found.people.attribute,
@@ -116,5 +115,5 @@ def as_json(found: Chain) -> dict[str, Any]:
         "sigma": found.setting.sigma,
         "delta": found.setting.delta,
         "seed": found.setting.seed,
-        "figures": [dict(zip(names, row, strict=True)) for row in rows(found)],
+        "figures": [dict(zip(COLUMNS, row, strict=True)) for row in rows(found)],
     }

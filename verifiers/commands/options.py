@@ -1,6 +1,23 @@
-"""Types of options whose errors show the value and what is allowed."""
+"""Options of commands: which are given, and types whose errors show the value and its bounds."""
+
+from functools import partial
 
 import click
+
+option_with_default = partial(click.option, show_default=True)
+"""An option whose help shows its default."""
+
+
+def typed_options(context: click.Context, apart: set[str]) -> list[str]:
+    """Options that were given a value on the command line, but for those named `apart`."""
+    return [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if isinstance(parameter, click.Option)
+        and parameter.name not in apart
+        and context.get_parameter_source(str(parameter.name))
+        is not click.core.ParameterSource.DEFAULT
+    ]
 
 
 class Whole(click.IntRange):

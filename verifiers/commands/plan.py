@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from ..claims.claim import Claim
 from ..claims.tables import Gate
-from ..run.precision import TakesQueries, TooFewError
+from ..run.precision import TooFewError
 from ..run.selection import Selection
 from ..run.session import Planned
 from ..targets import Target
@@ -96,15 +96,12 @@ def planned_run(
     )
 
 
-T = TypeVar("T", bound=TakesQueries)
-
-
 def made_within(
-    made: Callable[[int | None], tuple[T, float | None]],
+    made: Callable[[int | None], tuple[Planned, float | None]],
     queries: int,
     taken: float,
     seconds: float,
-) -> tuple[T, float | None]:
+) -> tuple[Planned, float | None]:
     """The plan with as many queries as fit `seconds`, and the seconds that it takes.
 
     made: from a number of queries to a plan and its seconds; queries, taken: of a plan that takes

@@ -1,7 +1,8 @@
-"""The command `dpassay reconstruct`: the votes behind labels of one query, or their counts."""
+"""The command `dpassay reconstruct`: the votes behind labels of a query, their counts, or logs."""
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,9 @@ from scipy.stats import chi2
 
 from ...attacks import Answers, Method, Reconstruction, reconstruct
 from ...reference import ConfidentGNMax, NoisyArgmax
+from ...reference.parallel.executors import Here
+from ...reference.parallel.progress import shown
+from ...reference.parallel.workers import carried_out
 from ..inputs.files import ReadingError, read_bytes
 from ..inputs.label_log import read_labels
 from .mechanism_options import mechanism_of_options
@@ -60,21 +64,13 @@ class Reading:
 
 
 def reconstruct_votes(
-    labels: str | None,
-    counts: str | None,
-    *,
-    classes: int | None,
-    mechanism: tuple[str, float | None, str | None],
-    teachers: int,
-    method: Method,
-    key: str | None = None,
+    labels: str | None, counts: str | None, *, teachers: int, method: Method, **how: Any
 ) -> Reading:
-    """Reads the votes from a log of labels (a path, standard input when None) or from counts.
+    """Reads the votes behind answers; labels, counts, how: as `asked_answers` takes them.
 
-    counts: as `n0,n1,...`; mechanism: noise, threshold and threshold noise as typed; key: id of the
-    input whose labels are read, where a log names several. Raises ValueError with one line.
+    Raises ValueError with one line.
     """
-    answers, warnings = asked_answers(labels, counts, classes=classes, mechanism=mechanism, key=key)
+    answers, warnings = asked_answers(labels, counts, **how)
     return read_votes(answers, teachers, method, warnings)
 
 
@@ -86,7 +82,11 @@ def asked_answers(
     mechanism: tuple[str, float | None, str | None],
     key: str | None = None,
 ) -> tuple[Answers, list[str]]:
-    """The answers that `reconstruct_votes` reads, and warnings; raises as it does."""
+    """Answers of a log of labels (a path, standard input when None) or of counts, and warnings.
+
+    counts: as `n0,n1,...`; mechanism: noise, threshold and threshold noise as typed; key: id of the
+    input whose labels are read, where a log names several. Raises ValueError with one line.
+    """
     attacked = mechanism_of_options(*mechanism)
     if counts is not None:
         return answers_from_counts(counts, attacked), []
@@ -163,10 +163,7 @@ def answers_from_counts(text: str, mechanism: NoisyArgmax | ConfidentGNMax) -> A
 
 
 def answers_from_log(
-    path: str,
-    classes: int | None,
-    mechanism: NoisyArgmax | ConfidentGNMax,
-    key: str | None = None,
+    path: str, classes: int | None, mechanism: NoisyArgmax | ConfidentGNMax, key: str | None = None
 ) -> tuple[Answers, int]:
     """Answers from a log of labels (`-`: standard input), and how many refusals were left out.
 
@@ -191,3 +188,39 @@ def answers_from_log(
         raise ValueError(f"{source}: label {found - 1}: expected at most {MOST_CLASSES} classes")
     kept = labels if isinstance(mechanism, ConfidentGNMax) else [x for x in labels if x >= 0]
     return Answers.tally(kept, classes, mechanism), len(labels) - len(kept)
+
+
+@dataclass(frozen=True)
+class ReadLog:
+    """The votes read from one log, as JSON and as text, with warnings."""
+
+    log: str
+    as_json: dict[str, Any]
+    as_text: str
+    warnings: list[str]
+
+
+def reconstruct_logs(
+    logs: Sequence[str], executor: Executor | None, *, teachers: int, method: Method, **how: Any
+) -> list[ReadLog]:
+    """Reads the votes behind each log, in order, over an executor or in this process.
+
+    how: as `asked_answers` takes it. The files are read in this process. Raises ValueError that
+    names the log; one that cannot be read is refused before the work begins.
+    """
+    parts: list[tuple[str, Answers, list[str], int, Method]] = [
+        (log, *asked_answers(log, None, **how), teachers, method) for log in logs
+    ]
+    found = shown(carried_out(_read, parts, executor or Here()), len(parts), "logs")
+    return [read for _, read in sorted(found, key=lambda one: one[0])]
+
+
+def _read(
+    log: str, answers: Answers, warnings: Sequence[str], teachers: int, method: Method
+) -> ReadLog:
+    """The votes of one log, with intervals, which are most of the work."""
+    try:
+        read = read_votes(answers, teachers, method, warnings)
+        return ReadLog(log, read.as_json(), read.as_text(), read.warnings)
+    except ValueError as error:
+        raise ValueError(f"{'stdin' if log == '-' else log}: {error}") from None

@@ -103,9 +103,7 @@ def _decisive(rows: AskedRows, how: How) -> NDArray[np.int64]:
     return np.sort(votes, axis=1)
 
 
-def _alike(
-    rows: NDArray[np.int64],
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+def _alike(rows: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     """Groups equal rows (m, j): first row (k,) of each kind, kind (m,) of each row, sizes (k,).
 
     It sorts by a 64-bit hash, which is far faster than by whole rows; where two kinds collide,

@@ -22,13 +22,9 @@ def explained(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     if verdict is Verdict.FAIL:
         lines.append(f"allowed: {_allowed(check, report)}")
         lines.append(f"likely cause: {check['diagnosis'] or 'none is known for what was observed'}")
-    lines.append(f"reproduce: {check['reproduce'] or _in_python(report)}")
+    in_python = f"assert_conforms(target, claim, seed={report['seed']})"  # a target without a spec
+    lines.append(f"reproduce: {check['reproduce'] or in_python}")
     return "\n".join(lines)
-
-
-def _in_python(report: Mapping[str, Any]) -> str:
-    """The Python call that repeats a run of a target without a spec."""
-    return f"assert_conforms(target, claim, seed={report['seed']})"
 
 
 def _allowed(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:

@@ -5,9 +5,9 @@ import io
 from dataclasses import dataclass
 
 from ...reference import REFUSAL, as_histogram
+from .cells import is_whole
 from .class_columns import class_order
 from .files import ReadingError, read_bytes
-from .whole_numbers import is_whole
 
 ENCODING = "utf-8-sig"  # spreadsheets write a byte-order mark first
 _NO_NAMES = ("nan", "inf", "null", "none", "na", "n/a")
@@ -100,10 +100,7 @@ def is_header(cells: list[str]) -> bool:
 def _order(place: str, cells: list[str], label_column: int | None) -> list[int] | None:
     """The index of each class among the columns of votes; None where they stand in order."""
     names = [cell.strip().lower() for i, cell in enumerate(cells) if i != label_column]
-    try:
-        order = class_order(names)
-    except ValueError as error:
-        raise ValueError(f"{place}: {error}") from None
+    order = class_order(names, place)
     return None if order == list(range(len(names))) else order
 
 

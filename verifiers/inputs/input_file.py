@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ...reference import as_histogram
+from .cells import is_whole, json_object
 from .class_columns import class_order
 from .files import ReadingError, read_bytes
-from .whole_numbers import is_whole
 
 _KEYS = ("id", "input", "histogram", "votes")
 _NAMED = ("id", "input")
@@ -80,15 +80,8 @@ def read_inputs(path: str, classes: int, teachers: int, *, need_queries: bool) -
 
 def _json_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for number, line in enumerate(text.split("\n"), 1):  # not at other Unicode line ends
-        if not line.strip():
-            continue
-        try:
-            table = json.loads(line, parse_constant=_no_number)
-        except (ValueError, RecursionError):
-            table = None
-        if not isinstance(table, dict):
-            raise ValueError(f"{path}, line {number}: {line.strip()[:60]!r} is no JSON object")
-        yield number, table
+        if line.strip():
+            yield number, json_object(line, f"{path}, line {number}", parse_constant=_no_number)
 
 
 def _no_number(name: str) -> float:
@@ -125,10 +118,7 @@ def _csv_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]
             "perhaps columns named id and input"
         )
     places = [i for i, name in enumerate(names) if name not in _NAMED]
-    try:
-        places = [places[i] for i in class_order([names[i] for i in places])]
-    except ValueError as error:
-        raise ValueError(f"{path}, line 1: {error}") from None
+    places = [places[i] for i in class_order([names[i] for i in places], f"{path}, line 1")]
     for number, row in rows[1:]:
         if len(row) != len(names):
             raise ValueError(

@@ -4,14 +4,13 @@ Only labels of one input are read: a log that names its inputs is read for one o
 """
 
 import csv
-import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
 from ...reference import REFUSAL
+from .cells import is_whole, json_object
 from .release_log import ABOUT
-from .whole_numbers import is_whole
 
 _SHOWN = 3  # ids in a message
 
@@ -91,12 +90,7 @@ def _rows(lines: Iterable[str], source: str) -> Iterator[_Labelled]:
 
 
 def _of_json(line: str, number: int, source: str) -> _Labelled:
-    try:
-        table = json.loads(line)
-    except (ValueError, RecursionError):
-        table = None
-    if not isinstance(table, dict):
-        raise ValueError(f"{source}, line {number}: {line.strip()[:60]!r} is no JSON object")
+    table = json_object(line, f"{source}, line {number}")
     label, key, votes = (table.get(name) for name in ("label", "id", "histogram"))
     text = str(label) if isinstance(label, int) and not isinstance(label, bool) else repr(label)
     cells = tuple(map(str, votes)) if isinstance(votes, list) else ()

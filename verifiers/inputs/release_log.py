@@ -1,13 +1,11 @@
 """A log of releases: one row per label, with its histogram or input, in the order drawn."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...reference import REFUSAL, as_histogram
+from .cells import LogError, cells_of, epsilon_of, is_whole, json_object, seconds_of, text_of
 from .class_columns import class_order
-from .log_cells import LogError, cells_of, epsilon_of, seconds_of, text_of
-from .whole_numbers import is_whole
 
 __all__ = ["ABOUT", "LogError", "Row", "RowReader"]
 
@@ -118,10 +116,7 @@ class RowReader:
                 f"{place}: {len(votes)} columns of votes: expected {self.classes}, the classes of "
                 "the claim"
             )
-        try:
-            votes = [votes[i] for i in class_order([columns[i] for i in votes])]
-        except ValueError as error:
-            raise LogError(f"{place}: {error}") from None
+        votes = [votes[i] for i in class_order([columns[i] for i in votes], place)]
         first = len(votes) if votes == list(range(len(votes))) else 0
 
         def parse(line: str, place: str) -> Row:
@@ -143,13 +138,7 @@ class RowReader:
         return parse
 
     def _json_row(self, line: str, place: str) -> Row:
-        try:
-            table = json.loads(line)
-        except (ValueError, RecursionError):
-            table = None
-        if not isinstance(table, dict):
-            raise LogError(f"{place}: {line.strip()[:60]!r} is no JSON object")
-        return self._of_table(table, place)
+        return self._of_table(json_object(line, place), place)
 
     def _of_table(self, table: Mapping[str, Any], place: str) -> Row:
         unknown = [key for key in table if key not in _KNOWN]

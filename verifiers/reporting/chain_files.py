@@ -6,15 +6,14 @@ import json
 from pathlib import Path
 
 from ...attacks.inference.chain import Chain
-from ...attacks.inference.measures import Estimate
-from ..commands.chain import as_json, rows
+from ..commands.chain import COLUMNS, as_json, rows
 from ..findings.report import versions
-from .charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Axis, line_through
+from .chain_text import with_interval
+from .charts import ACROSS, UPWARDS, Axis, line_through
 from .files import ReportFileError
 from .page import page_environment
 
 _ABOVE, _BELOW, _CLOSE = 6.0, 16.0, 24.0  # distances of a name from its line, in drawing units
-_HEAD = ("part", "of", "measure", "value", "low", "high")
 
 
 def write_chain(found: Chain, folder: Path) -> None:
@@ -37,7 +36,7 @@ def write_chain(found: Chain, folder: Path) -> None:
 def _csv(found: Chain) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_HEAD)
+    writer.writerow(COLUMNS)
     writer.writerows(rows(found))
     return text.getvalue()
 
@@ -46,7 +45,7 @@ def chain_page(found: Chain) -> str:
     """The HTML of a chain: tables, two curves, no scripts."""
     charts = {"students": student_chart(found), "answers": answers_chart(found)}
     page = page_environment().get_template("chain.html")
-    return page.render(found=found, versions=versions(), charts=charts, estimate=_estimate)
+    return page.render(found=found, versions=versions(), charts=charts, estimate=with_interval)
 
 
 def student_chart(found: Chain) -> dict[str, object]:
@@ -57,8 +56,8 @@ def student_chart(found: Chain) -> dict[str, object]:
     every = [p for line in points.values() for p in line]
     most = max([epsilon for epsilon, _ in every] + [1e-9])
     lowest = min([accuracy for _, accuracy in every] + [found.baseline])
-    x = Axis(0.0, 1.05 * most, LEFT, WIDTH - RIGHT)
-    y = Axis(max(0.0, lowest - 0.1), 1.0, HEIGHT - BOTTOM, TOP)
+    x = Axis(0.0, 1.05 * most, *ACROSS)
+    y = Axis(max(0.0, lowest - 0.1), 1.0, *UPWARDS)
     lines = {name: line_through(x, y, sorted(line)) for name, line in points.items()}
     marks = {name: [(x.place(e), y.place(a)) for e, a in line] for name, line in points.items()}
     return _drawn(x, y, lines, marks, y.place(found.baseline))
@@ -66,11 +65,11 @@ def student_chart(found: Chain) -> dict[str, object]:
 
 def answers_chart(found: Chain) -> dict[str, object]:
     """Area under the ROC curve over the number of answers, and for who sees the votes."""
-    x = Axis(1.0, float(max(*found.setting.queries, 2)), LEFT, WIDTH - RIGHT, True)
+    x = Axis(1.0, float(max(*found.setting.queries, 2)), *ACROSS, True)
     places = [(float(end.cell.queries), end.through.auc.value) for end in found.through]
     direct = found.through[0].direct.auc.value
     lowest = min(direct, *(area for _, area in places))
-    y = Axis(min(0.4, max(0.0, lowest - 0.1)), 1.0, HEIGHT - BOTTOM, TOP)
+    y = Axis(min(0.4, max(0.0, lowest - 0.1)), 1.0, *UPWARDS)
     marks = [(x.place(n), y.place(a)) for n, a in places]
     lines = {"through answers": line_through(x, y, places)}
     return _drawn(x, y, lines, {"through answers": marks}, y.place(direct))
@@ -88,7 +87,3 @@ def _drawn(
     crossed = any(limit - _CLOSE < end < limit for end in ends)
     name = limit + _BELOW if crossed else limit - _ABOVE
     return {"x": x, "y": y, "lines": lines, "marks": marks, "limit": limit, "limit_name": name}
-
-
-def _estimate(found: Estimate) -> str:
-    return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"

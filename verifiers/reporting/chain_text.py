@@ -4,7 +4,7 @@ import click
 
 from ...attacks.inference.chain import Chain
 from ...attacks.inference.measures import Estimate
-from ..text import printable
+from ..text import counted, printable
 
 
 def print_chain(found: Chain) -> None:
@@ -31,7 +31,7 @@ def lines(found: Chain) -> list[str]:
     ]
     for (name, budget), taught in found.students.items():
         messages.append(
-            f"  {name}, epsilon at most {budget:g}: {_number(taught.given, 'label')}, "
+            f"  {name}, epsilon at most {budget:g}: {counted(taught.given, 'label', 'labels')}, "
             f"{_percent(taught.accuracy)} right, epsilon {taught.answers.epsilon:.2f} spent"
         )
     attribute = found.people.attribute
@@ -41,14 +41,15 @@ def lines(found: Chain) -> list[str]:
     ]
     for name, one in found.direct.items():
         messages.append(
-            f"  {name}: area {_area(one.auc)}, flags {_percent(one.recall.value)} of them and "
-            f"{_percent(one.false_positive_rate.value)} of the others"
+            f"  {name}: area {with_interval(one.auc)}, flags {_percent(one.recall.value)} of them "
+            f"and {_percent(one.false_positive_rate.value)} of the others"
         )
     messages.append("by who sees answers alone, and reads the votes from them:")
     for end in found.through:
+        answers = counted(end.cell.queries, "answer", "answers")
         messages.append(
-            f"  {_number(end.cell.queries, 'answer')} about each: {_percent(end.misplaced)} of the "
-            f"votes misplaced, area {_area(end.through.auc)}, epsilon {end.cost.person:.2f}"
+            f"  {answers} about each: {_percent(end.misplaced)} of the votes misplaced, area "
+            f"{with_interval(end.through.auc)}, epsilon {end.cost.person:.2f}"
         )
     messages += _of_members(found) + _of_mitigations(found)
     return messages
@@ -59,10 +60,9 @@ def _of_members(found: Chain) -> list[str]:
         return []
     messages = ["", "who was a training record, found at 1 % false alarms:"]
     for member in found.members:
-        seen = (
-            "from the votes" if member.labels is None else f"from {_number(member.labels, 'label')}"
-        )
-        bound = "no bound: votes are not private"
+        seen, bound = "from the votes", "no bound: votes are not private"
+        if member.labels is not None:
+            seen = f"from {counted(member.labels, 'label', 'labels')}"
         if member.bound is not None:
             bound = f"epsilon allows up to {_percent(member.bound)}"
         messages.append(f"  {seen}: {_percent(member.tpr.value)} of members ({bound})")
@@ -85,13 +85,10 @@ def _of_mitigations(found: Chain) -> list[str]:
     return messages
 
 
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
-
-
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _area(found: Estimate) -> str:
+def with_interval(found: Estimate) -> str:
+    """An estimate with the ends of its interval in brackets."""
     return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"

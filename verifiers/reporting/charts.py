@@ -1,6 +1,7 @@
 """Where the lines and marks of a report's charts go, in units of the SVG's own view box.
 
-No drawing is done here: the templates turn these places into SVG.
+The templates turn these places into SVG. A chart is evidence over queries, the noise scale, labels
+or keys, or the noise of numbers.
 """
 
 import math
@@ -10,10 +11,11 @@ from itertools import pairwise
 
 from ..findings.figures import EvidenceTrace, ScaleTrace
 from ..kinds.labels.figures import AskedHistogram, LabelShare
-from ..kinds.numbers.figures import KeyRate
+from ..kinds.numbers.figures import KeyRate, NoiseShape
 
 WIDTH, HEIGHT = 480.0, 276.0
 LEFT, RIGHT, TOP, BOTTOM = 88.0, 18.0, 30.0, 54.0
+ACROSS, UPWARDS = (LEFT, WIDTH - RIGHT), (HEIGHT - BOTTOM, TOP)  # ends of the axes
 ROW = 24.0  # of a chart of shares
 _MOST_TICKS = 6
 _MARGIN = 1.25  # beyond the ends of an interval
@@ -91,8 +93,8 @@ def evidence_chart(trace: EvidenceTrace) -> EvidenceChart:
     values = [value for _, value in trace.points]
     finite = [value for value in values if abs(value) < 1e300]
     top = 1.15 * max([trace.threshold_log10, *finite])
-    x = Axis(0.0, float(trace.points[-1][0]), LEFT, WIDTH - RIGHT)
-    y = Axis(min([0.0, *finite]), top, HEIGHT - BOTTOM, TOP)
+    x = Axis(0.0, float(trace.points[-1][0]), *ACROSS)
+    y = Axis(min([0.0, *finite]), top, *UPWARDS)
     points = [(0, 0.0), *trace.points]
     crossed = _crossing(points, trace.threshold_log10)
     early = crossed is not None and x.place(crossed) < LEFT + _NAME
@@ -130,8 +132,8 @@ def scale_chart(trace: ScaleTrace) -> ScaleChart:
     ends = [end for end in points[-1][1:] if 0 < end < math.inf]
     bottom = min([trace.claimed / 2, *(end / _MARGIN for end in ends)])
     top = max([trace.claimed * 2, *(end * _MARGIN for end in ends)])
-    x = Axis(float(max(first, 1)), float(max(last, 2)), LEFT, WIDTH - RIGHT, True)
-    y = Axis(bottom, top, HEIGHT - BOTTOM, TOP, True)
+    x = Axis(float(max(first, 1)), float(max(last, 2)), *ACROSS, True)
+    y = Axis(bottom, top, *UPWARDS, True)
     lows = [(n, low) for n, low, _ in points]
     highs = [(n, high) for n, _, high in reversed(points)]
     return ScaleChart(x, y, line_through(x, y, [*lows, *highs]), y.place(trace.claimed))
@@ -171,12 +173,67 @@ def rate_chart(rates: Sequence[KeyRate]) -> ShareChart:
 
 def _share_chart(shares: Sequence[LabelShare | KeyRate], top: float) -> ShareChart:
     """A linear axis from 0: what is rare is read from the table beside it."""
-    x, rows = Axis(0.0, min(1.0, top), LEFT, WIDTH - RIGHT), []
+    x, rows = Axis(0.0, min(1.0, top), *ACROSS), []
     for i, share in enumerate(shares):
         places = (x.place(v) for v in (share.expected, share.observed, share.low, share.high))
         rows.append(ShareRow(share, 8.0 + ROW * (i + 0.5), *places))
     bottom = 8.0 + ROW * len(rows)
     return ShareChart(x, rows, bottom + BOTTOM, bottom)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class NoiseChart:
+    """Shares of cells: bars of what was seen, and the claimed law as a line of steps."""
+
+    x: Axis
+    y: Axis
+    bars: list[Bar]
+    law: str
+
+
+def noise_chart(shape: NoiseShape) -> NoiseChart:
+    """Linear axes; what lies beyond the cells is in the table alone."""
+    cells = shape.cells
+    top = 1.08 * max(max(cell.observed, cell.expected) for cell in cells)
+    x = Axis(cells[0].low, cells[-1].high, *ACROSS)
+    y = Axis(0.0, top, *UPWARDS)
+    bars, law = [], []
+    for cell in cells:
+        left, right = x.place(cell.low), x.place(cell.high)
+        head, step = y.place(cell.observed), y.place(cell.expected)
+        bars.append(Bar(left, head, round(right - left, 2), round(y.start - head, 2)))
+        law += [f"{left:g},{step:g}", f"{right:g},{step:g}"]
+    return NoiseChart(x, y, bars, " ".join(law))
+
+
+@dataclass(frozen=True)
+class QuantileChart:
+    """Quantiles seen over those of the law: dots (x, y), and the line where both are the same."""
+
+    x: Axis
+    y: Axis
+    dots: list[tuple[float, float]]
+
+
+def quantile_chart(shape: NoiseShape) -> QuantileChart:
+    """The axes have one range, so that the line is the diagonal."""
+    ends = [value for q in shape.quantiles for value in (q.observed, q.expected)]
+    low, high = min(ends), max(ends)
+    margin = 0.05 * (high - low) or 1.0
+    x = Axis(low - margin, high + margin, *ACROSS)
+    y = Axis(low - margin, high + margin, *UPWARDS)
+    dots = [(x.place(q.expected), y.place(q.observed)) for q in shape.quantiles]
+    return QuantileChart(x, y, dots)
 
 
 def line_through(x: Axis, y: Axis, points: Sequence[tuple[float, float]]) -> str:

@@ -8,7 +8,6 @@ import json
 import os
 import secrets
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 
 from ..findings.report import Report
@@ -51,11 +50,12 @@ class ReportFolder:
         It raises nothing, so that a full disk cannot lose the verdict.
         """
         from .junit import junit
+        from .page import page
 
         made: dict[str, Callable[[], str]] = {
             "report.json": lambda: json.dumps(report.as_json(), indent=1) + "\n",
             "junit.xml": lambda: junit(report, self.target, self.claim_file, report.started),
-            "index.html": lambda: page_of(report, self.target, report.started),
+            "index.html": lambda: page(report, self.target, report.started),
         }
         try:
             for name in FILES:
@@ -80,13 +80,6 @@ class ReportFolder:
             raise ReportFileError(f"{shown}: cannot be written: {_reason(error)}") from None
         finally:
             temporary.unlink(missing_ok=True)
-
-
-def page_of(report: Report, target: str, started: datetime) -> str:
-    """The HTML page of a report; target: in words; started: in UTC."""
-    from .page import page
-
-    return page(report, target, started)
 
 
 def _reason(error: Exception) -> str:

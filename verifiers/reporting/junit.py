@@ -19,22 +19,14 @@ _OUTCOMES = {
 }
 
 
-def _outcome(check: CheckResult) -> str | None:
-    """The element of a case, None where it passed.
-
-    A check that was cut short by another's failure is skipped: one fault is one failed case.
-    """
-    if check.cut_short:
-        return "skipped"
-    return _OUTCOMES.get(check.verdict)
-
-
 def junit(report: Report, target: str, claim_file: str | None, started: datetime) -> str:
     """The XML of a run.
 
     target: in words; claim_file: its path, if there is one; started: in UTC.
     """
-    outcomes = [_outcome(check) for check in report.checks]
+    outcomes = [  # cut short by another's failure, a check is skipped: one fault is one failed case
+        "skipped" if check.cut_short else _OUTCOMES.get(check.verdict) for check in report.checks
+    ]
     counts = {name: outcomes.count(name) for name in ("failure", "error", "skipped")}
     suite = ElementTree.Element(
         "testsuite",

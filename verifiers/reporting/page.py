@@ -18,8 +18,16 @@ from ..findings.figures import MOST_LABELS
 from ..findings.report import Report, Verdict, versions
 from ..kinds.labels.figures import LABEL_CONFIDENCE
 from ..text import counted, printable
-from .charts import HEIGHT, WIDTH, evidence_chart, label_chart, rate_chart, scale_chart
-from .numbers_charts import noise_chart, quantile_chart
+from .charts import (
+    HEIGHT,
+    WIDTH,
+    evidence_chart,
+    label_chart,
+    noise_chart,
+    quantile_chart,
+    rate_chart,
+    scale_chart,
+)
 
 _SYMBOLS = {
     Verdict.PASS: "✓",
@@ -40,27 +48,17 @@ _MEASURES = {
 def page(report: Report, target: str, started: datetime) -> str:
     """The HTML of a report; target: as the user named it; started: in UTC."""
     figures = report.figures or report.claim.kind.no_figures()
-    more = {"figures": figures, **figures.shown(report.claim)}
-    return rendered(figures.template, report, target, started, more)
-
-
-def rendered(
-    template: str, report: Report, target: str, started: datetime, more: dict[str, Any]
-) -> str:
-    """A template of `report.html`, which shows what every report has; more: what this one shows."""
     checks = sorted(report.checks, key=lambda check: check.verdict.rank)
-    return (
-        page_environment()
-        .get_template(template)
-        .render(
-            report=report,
-            target=target,
-            started=started.strftime("%Y-%m-%d %H:%M"),
-            versions=versions(),
-            checks=checks,
-            absent=[check for check in checks if check.verdict is Verdict.NOT_APPLICABLE],
-            **more,
-        )
+    template = page_environment().get_template(figures.template)
+    return template.render(
+        report=report,
+        target=target,
+        started=started.strftime("%Y-%m-%d %H:%M"),
+        versions=versions(),
+        checks=checks,
+        absent=[check for check in checks if check.verdict is Verdict.NOT_APPLICABLE],
+        figures=figures,
+        **figures.shown(report.claim),
     )
 
 

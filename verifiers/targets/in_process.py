@@ -78,11 +78,7 @@ class InProcessTarget:
             raise CallError(f"spent({delta:g})", f"raised {raised}") from error
 
     def _call(
-        self,
-        function: Callable[[Any, Any], Any],
-        make: Callable[[], Any],
-        argument: Any,
-        call: str,
+        self, function: Callable[[Any, Any], Any], make: Callable[[], Any], argument: Any, call: str
     ) -> Any:
         given, word = make(), self._release.given
         check_clock()

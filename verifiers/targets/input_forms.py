@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference import Histogram
-from .labels import LabelRelease, read_only
+from .labels import LabelRelease
+from .release import read_only
 from .replies import shown
 
 Form = Literal["histogram", "votes", "one-hot", "query"]

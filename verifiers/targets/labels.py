@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 
 from ...reference import REFUSAL, Histogram
 from ...reference.mechanisms import Labels
-from .release import Release
+from .release import Release, read_only
 from .replies import CallError, TargetError, described, shown
 
 Charge = NDArray[np.float64]
 
 
-class LabelRelease:
+class LabelRelease(Release):
     """The `Release` of an aggregator that takes a histogram (classes,) and gives labels."""
 
-    call, reply, given, key = "aggregate", "labels", "histogram", "histogram"
+    reply, given, key = "labels", "histogram", "histogram"
 
     def argument(self, histogram: Histogram) -> Any:
         """See `Release.argument`: a read-only array."""
@@ -27,16 +27,8 @@ class LabelRelease:
         """See `Release.content`."""
         return {"histogram": histogram.tolist()}
 
-    def text(self, histogram: Histogram, size: int) -> str:
-        """See `Release.text`."""
-        return f"aggregate({self.input_text(histogram)}, size={size})"
-
-    def charge_text(self, histogram: Histogram) -> str:
-        """See `Release.charge_text`."""
-        return f"rdp({self.input_text(histogram)}, orders)"
-
     def input_text(self, histogram: Histogram) -> str:
-        """The input as messages show it."""
+        """See `Release.input_text`: the first 12 classes."""
         votes = ", ".join(str(v) for v in histogram[:12])
         rest = f", ... {histogram.size} classes" if histogram.size > 12 else ""
         return f"[{votes}{rest}]"
@@ -47,13 +39,6 @@ class LabelRelease:
 
 
 LABELS = LabelRelease()
-
-
-def read_only(numbers: Any) -> NDArray[np.int64]:
-    """A new int64 array of whole numbers, which cannot be written to."""
-    made = np.array(numbers, dtype=np.int64)
-    made.flags.writeable = False
-    return made
 
 
 def checked_charge(

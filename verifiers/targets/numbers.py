@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .release import Release, read_only
 from .replies import CallError, described, no_numbers, shown
 
 Values = Literal["counts", "records", "tensors", "keys"]
@@ -15,7 +16,7 @@ Values = Literal["counts", "records", "tensors", "keys"]
 _EXACT = 2**53  # up to here float64 holds every whole number exactly
 
 
-class NumberRelease:
+class NumberRelease(Release):
     """The `Release` of an aggregator that gives numbers (size, dimensions).
 
     Counts are sent as whole numbers, the rest as floats that read back exactly, with NaN, Infinity
@@ -24,7 +25,7 @@ class NumberRelease:
     is not in it.
     """
 
-    call, reply, given, key = "aggregate", "releases", "array", "values"
+    reply, given, key = "releases", "array", "values"
 
     def __init__(
         self, takes: Values, dimensions: int, shapes: Sequence[Sequence[int]] = ()
@@ -47,8 +48,8 @@ class NumberRelease:
         Records and tensors keep their dtype: float64, except where a check sends float32.
         """
         if self.takes == "tensors":
-            return [_read_only(tensor, None) for tensor in values]
-        return _read_only(values, None if self.takes == "records" else np.int64)
+            return [read_only(tensor, None) for tensor in values]
+        return read_only(values, None if self.takes == "records" else np.int64)
 
     def content(self, values: Any) -> dict[str, Any]:
         """See `Release.content`."""
@@ -62,16 +63,8 @@ class NumberRelease:
         single = isinstance(first, np.ndarray) and first.dtype == np.float32
         return {"type": "float32"} if single else {}
 
-    def text(self, values: Any, size: int) -> str:
-        """See `Release.text`."""
-        return f"aggregate({self.input_text(values)}, size={size})"
-
-    def charge_text(self, values: Any) -> str:
-        """See `Release.charge_text`."""
-        return f"rdp({self.input_text(values)}, orders)"
-
     def input_text(self, values: Any) -> str:
-        """The input as messages show it: its values if they are few, else its shape."""
+        """See `Release.input_text`: the values if they are few, else their shape."""
         if self.takes == "tensors":
             return f"tensors of shapes {[np.shape(tensor) for tensor in values]}"
         array = np.asarray(values)
@@ -155,19 +148,13 @@ def taken_values(values: Any, word: str, kind: str | None = None) -> Any:
     takes, _, shapes = word.partition(":")
     if takes == "tensors":
         return [
-            _shaped(_read_only(tensor, kind), shape)
+            _shaped(read_only(tensor, kind), shape)
             for tensor, shape in zip(values, json.loads(shapes), strict=True)
         ]
-    made = _read_only(values, kind)
+    made = read_only(values, kind)
     return _shaped(made, json.loads(shapes)[0]) if takes == "records" else made
 
 
 def _shaped(records: NDArray[Any], shape: Sequence[int]) -> NDArray[Any]:
     """The records (n, ...); if there are none, an array of shape (0, *shape)."""
     return records if records.size else records.reshape(0, *shape)
-
-
-def _read_only(numbers: Any, dtype: Any) -> NDArray[Any]:
-    made = np.array(numbers, dtype=dtype)
-    made.flags.writeable = False
-    return made

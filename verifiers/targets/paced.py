@@ -29,11 +29,7 @@ class PacedTarget:
     """
 
     def __init__(
-        self,
-        target: Target,
-        timeout: float,
-        largest: int | None = None,
-        release: Release = LABELS,
+        self, target: Target, timeout: float, largest: int | None = None, release: Release = LABELS
     ) -> None:
         self._target, self._seconds = target, _SHARE * timeout
         self._largest, self._release = largest, release

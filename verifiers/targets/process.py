@@ -30,11 +30,10 @@ from .replies import (
     shown,
     shown_bytes,
 )
-from .restart_command import RestartCommand
+from .restart_command import RestartCommand, last_line
 
 _START_SECONDS = 120.0  # importing a deployment may load its models
 _DEATH_SECONDS = 2.0  # that a process may take to end after its output has
-_WORDS = 4096  # bytes at the end of stderr in which its last line is looked for
 BUDGET_ERROR = "budget exhausted"
 """The text of `error` that means that the budget is spent."""
 _ANOTHER_ID = "its process id was another one, so a seed made of it would not show"
@@ -258,7 +257,7 @@ class ProcessTarget:
         if not selector.select(max(0.0, deadline - time.monotonic())):
             self._kill()
             check_clock()  # if the run's own time is over, the target is not to blame
-            words = self._last_words()
+            words = last_line(self._errors)
             message = f"; the last line of its stderr: {words}" if words else ""
             raise TargetError(
                 f"{call} gave no answer within {seconds:g} s (timeout in [gate]){message}"
@@ -277,12 +276,5 @@ class ProcessTarget:
         except subprocess.TimeoutExpired:
             self._kill()
             ended = "the target closed its stdout"
-        words = self._last_words()
+        words = last_line(self._errors)
         return f"{ended}: {words}" if words else ended
-
-    def _last_words(self) -> str:
-        """The last line of the child's stderr."""
-        length = self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, length - _WORDS))
-        lines = self._errors.read().decode(errors="replace").strip().splitlines()
-        return one_line(lines[-1]) if lines else ""

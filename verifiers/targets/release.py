@@ -6,20 +6,21 @@ once for all of them. `labels.py` is the first: a histogram of votes in, labels 
 
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ...reference import Histogram
 
 
 class Release(Protocol):
-    """How inputs and replies of one kind are written.
+    """How inputs and replies of one kind of release are written.
 
     call: the name of a call, as `exec:` targets get it and as the HTTP path; reply: the key of the
     reply's JSON that holds what was released; given: the word for an input in messages; key: that
     of the input in a JSON request.
     """
 
-    call: str
+    call: str = "aggregate"
     key: str
     reply: str
     given: str
@@ -32,9 +33,21 @@ class Release(Protocol):
 
     def text(self, histogram: Histogram, size: int) -> str:
         """The call as messages name it."""
+        return f"{self.call}({self.input_text(histogram)}, size={size})"
 
     def charge_text(self, histogram: Histogram) -> str:
         """The call for a charge as messages name it."""
+        return f"rdp({self.input_text(histogram)}, orders)"
+
+    def input_text(self, histogram: Histogram) -> str:
+        """The input as messages show it."""
 
     def shaped(self, reply: Any, histogram: Histogram, size: int) -> NDArray[Any]:
         """The reply as an array, one row per release; raises TargetError for anything else."""
+
+
+def read_only(numbers: Any, dtype: Any = np.int64) -> NDArray[Any]:
+    """A new array of the numbers, which cannot be written to; dtype: None for their own."""
+    made = np.array(numbers, dtype=dtype)
+    made.flags.writeable = False
+    return made

@@ -13,7 +13,7 @@ from ...reference.clock import check_clock, seconds_left
 from .replies import TargetError, one_line
 
 _SECONDS = 120.0
-_WORDS = 4096  # bytes at the end of its output in which the last line is looked for
+_WORDS = 4096  # bytes at the end of an output in which the last line is looked for
 
 
 class GateCommand:
@@ -43,7 +43,7 @@ class GateCommand:
         with tempfile.TemporaryFile() as output:  # a pipe would wait for whatever it leaves running
             status = self._status(output)
             if status != 0:
-                words = _last_line(output)
+                words = last_line(output)
                 raise TargetError(
                     f"{self.name} ended with status {status}" + (words and f": {words}")
                 )
@@ -101,7 +101,8 @@ def command_words(command: str) -> list[str]:
     return words
 
 
-def _last_line(output: IO[bytes]) -> str:
+def last_line(output: IO[bytes]) -> str:
+    """The last line that a process has written to a file, cut; empty where there is none."""
     length = output.seek(0, os.SEEK_END)
     output.seek(max(0, length - _WORDS))
     lines = output.read().decode(errors="replace").strip().splitlines()

@@ -50,8 +50,9 @@ def assert_conforms(
         if max_queries < 1:
             raise ValueError(f"max_queries = {max_queries}: expected a whole number from 1")
         held = held.with_limits(max_queries, None)
+    opened = open_claimed if isinstance(target, str) else in_process
     try:
-        deployment = _opened(target, held)
+        deployment: Target = opened(target, held)
     except (TargetError, ValueError) as error:
         raise type(error)(str(error)) from None  # here, so that pytest shows the test's line alone
     try:
@@ -67,10 +68,6 @@ def assert_conforms(
         deployment.close()
     _judge(report)
     return report
-
-
-def _opened(target: Any, claim: Claim) -> Target:
-    return open_claimed(target, claim) if isinstance(target, str) else in_process(target, claim)
 
 
 def _judge(report: Report) -> None:
@@ -109,7 +106,7 @@ def _reproduce(
         return None
     return verify_line(
         shown_spec(target),
-        claim=claim,
+        claim_file=claim,
         max_queries=max_queries,
         keep_going=after_failure == "keep-going",
         stop_at_once=after_failure == "stop",

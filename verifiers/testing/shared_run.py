@@ -81,7 +81,7 @@ class SharedRun:
                 self._opened,
                 self.claim,
                 seed=self.seed,
-                reproduce=verify_line(shown, claim=self.claim_file),
+                reproduce=verify_line(shown, claim_file=self.claim_file),
                 name=shown or REFERENCE,
             )
         finally:

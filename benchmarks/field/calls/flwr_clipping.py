@@ -10,13 +10,7 @@ import logging
 import sys
 
 import numpy as np
-from flwr.common import (
-    Code,
-    FitRes,
-    Status,
-    ndarrays_to_parameters,
-    parameters_to_ndarrays,
-)
+from flwr.common import Code, FitRes, Status, ndarrays_to_parameters, parameters_to_ndarrays
 from flwr.server.strategy import DifferentialPrivacyServerSideFixedClipping, FedAvg
 from served import serve
 

@@ -24,7 +24,7 @@ AT_ONCE = 32
 """Updates of one compiled call."""
 
 SHAPES = ((4, 3), (3,))
-"""Of a record's tensors, which a list of no records does not tell."""
+"""Shapes of a record's tensors, which a list of no records does not tell."""
 
 
 @jax.jit

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from ....inputs.cells import is_whole
 from ....inputs.release_log import Row
-from ....inputs.whole_numbers import is_whole
 
 _LEAST = 100  # calls, or rows with an id, from which regularity counts
 _DENSE = 0.5  # share of present call numbers from which they count as consecutive

@@ -1,6 +1,7 @@
-"""The cells of a row of a log, and their values."""
+"""The cells of a row of a file, and their values."""
 
 import csv
+import json
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
@@ -8,6 +9,26 @@ from typing import Any
 
 class LogError(ValueError):
     """A log that cannot be read; the message is one line that names the place."""
+
+
+def is_whole(text: str) -> bool:
+    """Whether a cell holds a whole number of at most 18 ASCII digits, perhaps within spaces.
+
+    Python's own `int` would accept digits of other scripts, and any length.
+    """
+    text = text.strip()
+    return text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 19
+
+
+def json_object(line: str, place: str, **how: Any) -> dict[str, Any]:
+    """The JSON object in a line; how: as `json.loads` takes it. Raises LogError for none."""
+    try:
+        table = json.loads(line, **how)
+    except (ValueError, RecursionError):
+        table = None
+    if not isinstance(table, dict):
+        raise LogError(f"{place}: {line.strip()[:60]!r} is no JSON object")
+    return table
 
 
 def text_of(value: Any, place: str) -> str:
