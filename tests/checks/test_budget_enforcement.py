@@ -301,7 +301,7 @@ def test_refused_queries_are_not_counted_as_answers() -> None:
     most = 20 * costliest(screened())[1]
     assert check.run(InProcessTarget(Spending([0, *[-1] * 39], stop=most))) is None
     assert check.violation is None
-    assert 0 < check.answered < check.asked
+    assert 0 < check.answered < check.asking.asked
 
 
 def test_answers_behind_a_screen_are_counted() -> None:

@@ -204,11 +204,6 @@ class BudgetEnforcement(Unseeing):
     # -- what was found --------------------------------------------------------------------------
 
     @property
-    def asked(self) -> int:
-        """Labels asked for, in all starts."""
-        return self.asking.asked
-
-    @property
     def answered(self) -> int:
         """Labels that were not refused, in all starts."""
         return self.asking.answered
@@ -237,7 +232,8 @@ class BudgetEnforcement(Unseeing):
                 "has its whole budget, as budget_target in [gate]"
             )
         answers = f"{self.answered:,} answer{'s' * (self.answered != 1)}"
-        queries = f" to {self.asked:,} queries" if self.asked > self.answered else ""
+        asked = self.asking.asked
+        queries = f" to {asked:,} queries" if asked > self.answered else ""
         if self.unended:
             return Finding(f"{answers}{queries} took {SECONDS:g} s, and it had not stopped")
         factor = self.by_query.factor(self.answered)

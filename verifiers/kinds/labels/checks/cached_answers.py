@@ -1,6 +1,7 @@
 """`fresh-noise` under `caching = true`: a histogram asked again gets the same label."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 
@@ -116,18 +117,12 @@ class CachedAnswers(Unseeing):
     def run_after_restart(self, target: Target) -> None:
         """Asks again after a restart. Raises as the target does."""
         self.restarted = True
-        if not self.claim.given:
-            self._draw_again(target)
+        if not self.claim.given:  # new ones first, so that their draws are the first of this start
+            self.drawn = FirstDraws(self.claim, {**self.before, **self.answered})
+            with suppress(Refused):  # it may refuse a histogram not asked before
+                for votes in self.drawn.histograms:
+                    self.drawn.observe(self._drawn(target, votes, 1))
         self._ask(target, self.ends, _AFTER_RESTART)
-
-    def _draw_again(self, target: Target) -> None:
-        """Asks new histograms first of all, so that their draws are the first of this start."""
-        self.drawn = FirstDraws(self.claim, {**self.before, **self.answered})
-        for votes in self.drawn.histograms:
-            try:
-                self.drawn.observe(self._drawn(target, votes, 1))
-            except Refused:
-                return  # it may refuse a histogram not asked before
 
     def run_emptied(self, target: Target) -> None:
         """Empties the store, restarts the target if it can, and asks histograms again.

@@ -133,7 +133,7 @@ class AskedHistogram:
         return self.answers.here
 
     def at(self, delta: float) -> "AskedHistogram":
-        """The same answers, with what they cost at another delta."""
+        """A copy whose answers cost what they do at another delta."""
         queries = None if self.queries is None else self.queries.at(delta)
         return replace(self, answers=self.answers.at(delta), queries=queries)
 

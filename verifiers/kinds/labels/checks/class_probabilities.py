@@ -266,7 +266,7 @@ def named_outcomes(named: NDArray[np.intp], classes: int, outcomes: int) -> str:
 
 
 def _listed(outcomes: list[int], classes: int) -> str:
-    """As in "0, 1 and refusals"."""
+    """Outcomes in words, such as "0, 1 and refusals"."""
     words = ["refusals" if outcome >= classes else str(outcome) for outcome in outcomes]
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 

@@ -142,7 +142,7 @@ def _orders(gains: Matrix, expected: Vector) -> Iterator[_Order]:
 
 
 def _listed(classes: list[int]) -> str:
-    """As in "class 3" and "classes 3 and 8"."""
+    """Class numbers in words, such as "class 3" and "classes 3 and 8"."""
     if len(classes) == 1:
         return f"class {classes[0]}"
     if len(classes) > 2 and classes[-1] - classes[0] == len(classes) - 1:

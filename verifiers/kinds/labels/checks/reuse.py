@@ -190,7 +190,7 @@ def of_wager(row: int, distance: int, histogram: tuple[int, ...]) -> Finding:
 
 
 def ordinal(number: int) -> str:
-    """As in 1st, 2nd, 12th."""
+    """A number as an ordinal, such as 1st, 2nd, 12th."""
     if number % 100 in (11, 12, 13):
         return f"{number}th"
     return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"

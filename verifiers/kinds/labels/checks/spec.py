@@ -55,12 +55,11 @@ def lacking(claim: LabelsClaim, plan: Plan | None = None) -> dict[str, str]:
     Of several that share an id, each for other claims, one that there is room for is enough.
     """
     found: dict[str, str] = {}
+    there = {spec.id for spec in applicable(claim, plan)}
     for spec in specs():
         reason = _reason(spec, claim, plan)
-        if reason is not None:
+        if reason is not None and spec.id not in there:
             found.setdefault(spec.id, reason)
-    for spec in applicable(claim, plan):
-        found.pop(spec.id, None)
     return found
 
 

@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -51,13 +51,8 @@ class Alarm:
 
     def as_json(self) -> dict[str, object]:
         """The public form."""
-        return {
-            "alarm": self.check,
-            "row": self.row,
-            "message": self.message,
-            "time": self.time,
-            "detected": self.detected,
-        }
+        fields = asdict(self)
+        return {"alarm": fields.pop("check"), **fields}
 
 
 def signature(body: bytes, secret: str) -> str:

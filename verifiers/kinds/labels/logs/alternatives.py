@@ -76,15 +76,12 @@ class Alternatives:
         Each alternative is mixed with a little of the claimed law, so that no label rules it out.
         """
         noises = [self.claim.noise.times(factor) for factor in self.factors]
-        mechanisms = [self.claim.mechanism(noise) for noise in noises]
         near = [_near(histograms, noise.scale) for noise in noises]
-        scales = np.stack(
-            [
-                np.asarray(m.log_probabilities(votes))
-                for m, votes in zip(mechanisms, near, strict=True)
-            ],
-            1,
-        )
+        each = [
+            np.asarray(self.claim.mechanism(noise).log_probabilities(votes))
+            for noise, votes in zip(noises, near, strict=True)
+        ]
+        scales = np.stack(each, 1)
         faults = fault_laws(self.faults, scales[:, self.claimed], near[self.claimed])
         if self.answered and self.claim.refuses:
             scales, faults = _answered(scales), _answered(faults)

@@ -37,7 +37,7 @@ class Copies:
         self.repeated = 0
         """Rows whose histogram occurred before."""
         self.missed = np.zeros(len(EXPONENTS))
-        """As `Laws.missed`, for the wager on kept answers."""
+        """`Laws.missed` of the wager on kept answers, summed over rows."""
         self.last = last
         self.of_worker: dict[str, int] = {}
         self.before = -1

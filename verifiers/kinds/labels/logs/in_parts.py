@@ -58,23 +58,23 @@ class _Ahead:
         A chunk without new histograms yields an empty part, so that reading does not run ahead of
         the workers.
         """
-        claim = self.evidence.claim
-        own = claim.mechanism, claim.gate.tolerance, leaves_out_refusals(claim)
         for row in self.rows:
             self.chunk.append(row)
             if len(self.chunk) == CHUNK:
-                yield from ((*own, block) for block in self._prepared())
+                yield from self._prepared()
         if self.chunk:
-            yield from ((*own, block) for block in self._prepared())
+            yield from self._prepared()
 
-    def _prepared(self) -> Sequence[tuple[Histogram, ...]]:
-        """The blocks of new histograms of the chunk, which is put in the queue."""
+    def _prepared(self) -> Sequence[Part]:
+        """The parts of work that the chunk needs, which is put in the queue."""
+        claim = self.evidence.claim
         rows, self.chunk = self.chunk, []
         prepared = self.evidence.prepare(rows)
         blocks = prepared.wanted.new or ((),)
         first, self.parts_in_all = self.parts_in_all, self.parts_in_all + len(blocks)
         self.waiting.append((prepared, range(first, self.parts_in_all)))
-        return blocks
+        left_out = leaves_out_refusals(claim)
+        return [(claim.mechanism, claim.gate.tolerance, left_out, block) for block in blocks]
 
     def finish_next(self) -> bool:
         """Adds the rows first in the queue if their laws are known; returns whether they are."""

@@ -90,7 +90,7 @@ class LogEvidence:
         """Evidence on workers, and on clients."""
         self.scale = ScaleEvidence(self.alternatives.factors)
         self.lately = ScaleEvidence(self.alternatives.factors)
-        """As `scale`, for the rows since the last window ended."""
+        """Evidence on the scale from the rows since the last window ended."""
         self.window: tuple[float, float] | None = None
         """The interval of the scale in the last complete window, if there is one."""
         self.missed = np.zeros((len(EXPONENTS), self.alternatives.weights.size))

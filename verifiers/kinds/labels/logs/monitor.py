@@ -57,6 +57,7 @@ class Monitor:
 
     def __init__(self, log: str, claim: LabelsClaim, folder: str, once: bool) -> None:
         self.claim, self.folder = claim, folder
+        self.delta = _DELTA if claim.privacy is None else claim.privacy.delta
         self.evidence = LogEvidence(claim, secrets.randbits(128))  # its state is kept
         self.spent = Spent(claim.mechanism.mechanism(), claim.mechanism.classes)
         self.watch = Watch(claim)
@@ -132,12 +133,11 @@ class Monitor:
     def _look_at_costs(self, *, idle: bool) -> None:
         """Compares the cost of the queries with the claim, now and then: a proof takes seconds."""
         before = self.watch.as_json()
-        delta = _DELTA if self.claim.privacy is None else self.claim.privacy.delta
-        most = self.spent.epsilon("exact", delta)
+        most = self.spent.epsilon("exact", self.delta)
         found = self.watch.look(
             self.evidence.asked,
             self.spent.charged if self.spent.charging == self.evidence.asked else None,
-            self.spent.epsilon("data-independent", delta) if most is None else most,
+            self.spent.epsilon("data-independent", self.delta) if most is None else most,
             {alarm.check for alarm in self.alarms},
             self.store.asked,
             idle=idle,
@@ -157,7 +157,6 @@ class Monitor:
         """The current figures, with what an attacker recovers of the most frequent inputs."""
         name = "noise-scale"
         threshold = self.evidence.thresholds[name]
-        delta = _DELTA if self.claim.privacy is None else self.claim.privacy.delta
         return Snapshot(
             self.evidence.asked,
             {**self.evidence.highest, name: self.evidence.scale.log_e_value},
@@ -166,8 +165,8 @@ class Monitor:
             self.evidence.lately.interval(threshold)
             if self.evidence.window is None
             else self.evidence.window,
-            {name: self.spent.epsilon(name, delta) for name in ANALYSES},
-            delta,
+            {name: self.spent.epsilon(name, self.delta) for name in ANALYSES},
+            self.delta,
             readings(
                 self.claim.mechanism,
                 self.store.most_answered(LEAST, MOST),
