@@ -153,7 +153,9 @@ class LabelFigures:
 
     def shown(self, claim: LabelsClaim) -> dict[str, Any]:
         """See `Figures.shown`."""
-        exact = "" if self.privacy is None else _exact(self.privacy, claim)
+        exact = "" if self.privacy is None else exact_epsilon(self.privacy, claim.mechanism)
+        if not isinstance(exact, str):
+            exact = f"{exact.low:.4g} to {exact.high:.4g}"
         return {"claim": claim.mechanism, "exact": exact}
 
 
@@ -200,9 +202,3 @@ def _cost(cost: PrivacyCost, claim: LabelsMechanism) -> dict[str, Any]:
     return asdict(cost) | {
         "exact_epsilon": None if isinstance(exact, str) else [exact.low, exact.high]
     }
-
-
-def _exact(cost: PrivacyCost, claim: LabelsClaim) -> str:
-    """Epsilon of the pair, bracketed from both sides, or why it was not computed."""
-    bracket = exact_epsilon(cost, claim.mechanism)
-    return bracket if isinstance(bracket, str) else f"{bracket.low:.4g} to {bracket.high:.4g}"

@@ -4,10 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ....reference import REFUSAL
-from ....reference.mechanisms import Labels
 from ...findings.opening import EarlierReportError, opening_of
 from ...targets.replies import shown
 from .claim import LabelsClaim
@@ -24,11 +21,6 @@ class LabelOpening:
     def as_json(self) -> dict[str, Any]:
         """The public form."""
         return {"histogram": list(self.histogram), "labels": list(self.labels)}
-
-    @property
-    def as_labels(self) -> Labels:
-        """The labels as an array (n,)."""
-        return np.array(self.labels, dtype=np.int64)
 
 
 def read_opening(path: str | Path, claim: LabelsClaim) -> LabelOpening:

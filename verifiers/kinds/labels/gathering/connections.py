@@ -72,7 +72,7 @@ def _ask(gathering: Gathering, kept: KeptConnections) -> None:
 
 
 def _unseen(why: str, after: int = 0) -> str:
-    """What is said where not all was asked that should be."""
+    """The message where not every call was made that should be."""
     message = "" if why == CLOSES or not after else f" after {after} calls"
     return f"; noise kept for a connection would not have shown{message}, as {why}"
 

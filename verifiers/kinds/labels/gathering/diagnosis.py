@@ -21,7 +21,7 @@ LEAST = 512
 """Queries at least that tell known faults apart: the first that fit prove little."""
 
 LEAST_OF_A_SCALE = 1024
-"""The same where none of the known scales fits: a fitted one is then known to about 4 %."""
+"""Queries at least where none of the known scales fits: a fitted one is known to about 4 %."""
 
 _BATCH = 256
 _CALLS = (128, 64, 32, 16, 8, 8)  # of a batch: what is drawn once per call shows in several
@@ -38,7 +38,7 @@ def diagnosing_batches(
     reuse: Callable[[], float],
     without: Set[int],
 ) -> Iterator[Batch]:
-    """What to ask next, so that the cause can be told.
+    """Batches that are asked next, so that the cause can be told.
 
     fits: as the labels stand; excess: log-evidence (streams,) for any law beyond that for the best
     fault; reuse: log-odds that noise is used again; without: streams that cannot be asked. Each is
@@ -88,7 +88,7 @@ def telling_batches(
 
 
 def _explored(plan: Plan) -> Iterator[Batch]:
-    """Some labels each of many histograms: an answer that is kept is not always the plurality."""
+    """Batches of a few labels of many histograms: a kept answer is not always the plurality."""
     for i in plan.of(Role.EXPLORER):
         yield Batch(i, _EXPLORED)
 
@@ -120,7 +120,7 @@ def _is_settled(now: Fits, gained: Vector, apart: NDArray[np.bool_]) -> bool:
 
 
 def _worth(now: Fits, apart: NDArray[np.float64]) -> Vector:
-    """What labels of each stream (streams,) are expected to tell of the rivals, the nearest most.
+    """Evidence that labels of each stream (streams,) should give on rivals, the nearest most.
 
     No more than it takes: a stream that rules out a poor fault ten times over is worth no more.
     """

@@ -27,7 +27,8 @@ _LEAST_SEARCH = 1024  # queries that the search for a simplest histogram may alw
 def explain(gathering: Gathering) -> None:
     """Asks on until the cause of a failure is told from its rivals, then for a simplest case."""
     labels, fresh = gathering.observers.labels, gathering.observers.fresh
-    order_alone = gathering.observers.only_order_refuted
+    refuted = [check for check in gathering.observers.checks if check.refuted]
+    order_alone = refuted == [gathering.observers.order]  # more calls in turn tell the cause
     if order_alone:
         gathering.state.tell("looking for the cause")
         gathering.ask_more_in_order(_MORE_IN_ORDER)
@@ -71,7 +72,8 @@ def _simplify(gathering: Gathering) -> None:
     state, observers = gathering.state, gathering.observers
     fits = None if observers.labels is None else observers.labels.fits()
     caching = gathering.plan.claim.mechanism.caching
-    if not observers.law_refuted or fits is None or not fits.explained or caching:
+    refuted = any(check and check.refuted for check in (observers.labels, observers.scale))
+    if not refuted or fits is None or not fits.explained or caching:
         return
     call = 1 if fits.single else None
     budget = min(max(state.queries // 2, _LEAST_SEARCH), state.left)
@@ -88,7 +90,7 @@ def _simplify(gathering: Gathering) -> None:
 
 
 def explanations(checks: Sequence[Check]) -> Iterator[Explanation]:
-    """All explanations that have a name; none where no check has failed.
+    """The explanations that have a name; none where no check has failed.
 
     What depends on the calls before looks, to the check of laws, like a fault of single calls.
     """

@@ -96,7 +96,7 @@ class Gathering:
         return in_turn + sum(stream.queries for stream, asked in streams if asked)
 
     def _batches(self) -> Iterator[Batch]:
-        """All batches of the plan; where known faults are followed, what shows them comes first."""
+        """The batches of the plan; where known faults are followed, what shows them comes first."""
         labels, schedule = self.observers.labels, Schedule(self.plan)
         if labels is None:
             return schedule.sweeps()

@@ -1,4 +1,4 @@
-"""All that sees a run's labels, made from the registry before the first of them."""
+"""The checks that see a run's labels, made from the registry before the first label."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from ..checks.spec import LabelsSetting, applicable, lacking
 
 
 class Observers:
-    """What looks at the labels of one plan.
+    """The checks that look at the labels of one plan.
 
     checks: those that gather evidence; lacking: check id -> why it is not among them; labels,
     scale, fresh, order: checks of which the run needs more than the verdict (None where it lacks
@@ -36,23 +36,13 @@ class Observers:
         self.answered = np.zeros(len(plan.streams), dtype=bool)
 
     def of(self, phase: Phase) -> Iterator[LabelsRunning]:
-        """Those that conclude in a phase."""
+        """The checks that conclude in a phase."""
         return (each for its_phase, each in self._running if its_phase is phase)
 
     @property
     def refuted(self) -> bool:
         """Whether any check's evidence has reached its threshold."""
         return any(check.refuted for check in self.checks)
-
-    @property
-    def only_order_refuted(self) -> bool:
-        """Whether the check of order alone has refuted: more calls of its own tell the cause."""
-        return [check for check in self.checks if check.refuted] == [self.order]
-
-    @property
-    def law_refuted(self) -> bool:
-        """Whether the labels turned out to have another law, so that a simplest case exists."""
-        return any(check and check.refuted for check in (self.labels, self.scale))
 
     def observe(self, stream: int, labels: Labels, how: How) -> None:
         """Shows fresh labels of a stream to all checks that see labels."""

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from .....attacks.auditing import anytime_interval
 from ....findings.figures import MOST_LABELS, EvidenceTrace, ScaleTrace, thinned
-from ....findings.finding import Finding
 from ....findings.report import CheckResult, Verdict
 from ....run.checks import Check
 from ....run.events import Concluded, Event, ReleasesSeen
@@ -43,7 +42,11 @@ class Recorder:
         if isinstance(event, ReleasesSeen):
             self._observe(event.checks)
         elif isinstance(event, Concluded):
-            self._prove(event.outcome.finding)
+            figure = event.outcome.finding.figure
+            if isinstance(figure, Leakage):
+                self._leakage = figure
+            elif isinstance(figure, PrivacyCost):
+                self._privacy = figure
 
     def _observe(self, checks: Sequence[Check]) -> None:
         """Notes the evidence of each check that has seen labels since it was last noted."""
@@ -63,13 +66,6 @@ class Recorder:
             self._scale.append((check.queries, scale * interval[0], scale * interval[1]))
         elif self._emptied is None:
             self._emptied = check.queries
-
-    def _prove(self, finding: Finding) -> None:
-        """Notes the figure of a finding, if it has one."""
-        if isinstance(finding.figure, Leakage):
-            self._leakage = finding.figure
-        elif isinstance(finding.figure, PrivacyCost):
-            self._privacy = finding.figure
 
     def figures(self, checks: Sequence[Check], results: Sequence[CheckResult]) -> LabelFigures:
         """The figures of the run; results: what will be reported of the checks."""

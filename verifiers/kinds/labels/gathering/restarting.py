@@ -50,7 +50,8 @@ def compare_with(gathering: Gathering, earlier: LabelOpening) -> None:
     """Compares the first call of this run with that of an earlier one."""
     if gathering.observers.fresh is not None and not gathering.plan.claim.mechanism.caching:
         first = gathering.contract.first
-        gathering.observers.fresh.observe_restart(earlier.as_labels, first, kind="compared")
+        labels = np.array(earlier.labels, dtype=np.int64)
+        gathering.observers.fresh.observe_restart(labels, first, kind="compared")
         gathering.state.note_restart()
 
 

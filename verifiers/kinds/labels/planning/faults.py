@@ -147,7 +147,8 @@ def cheap_faults(claim: LabelsMechanism) -> list[Fault]:
 
 
 _NOISE_WEIGHT = 2.0  # of a wrong scale or family, the commonest questions
-_NAMED_FACTORS = {
+
+NAMED_FACTORS = {
     0.5: "half the claimed scale",
     2.0: "twice the claimed scale",
     math.sqrt(0.5): "the claimed scale over the square root of 2",
@@ -161,11 +162,12 @@ _NAMED_FACTORS = {
     0.25: "a quarter of the claimed scale",
     4.0: "four times the claimed scale",
 }
+"""Factors of the claimed noise scale that are looked for, each in words."""
 
 
 def _scale_faults(claim: LabelsMechanism) -> list[Fault]:
     scale = claim.noise.scale
-    factors = dict(_NAMED_FACTORS)
+    factors = dict(NAMED_FACTORS)
     for value, wording in (
         (math.sqrt(scale), "the square root of the claimed scale"),
         (scale**2, "the square of the claimed scale"),

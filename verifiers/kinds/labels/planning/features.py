@@ -148,7 +148,6 @@ def _positions(histograms: NDArray[np.int64], _: int) -> Named:
 
 _BEFORE = "the call before"
 
-
 _KINDS: dict[str, tuple[float, Callable[[NDArray[np.int64], int], Named]]] = {
     "which call of a histogram it is": (1 / 8, _asked),
     "a streak of one leader": (1 / 8, _streaks),

@@ -42,11 +42,7 @@ def _kept_law(
 
 def noise_law(claim: LabelsMechanism, noise: Noise) -> Law:
     """The law of labels of the claimed mechanism with `noise` on the votes."""
-
-    def law(histograms: Matrix) -> Matrix:
-        return np.asarray(probabilities(histograms, noise))
-
-    return finish(claim, law)
+    return finish(claim, lambda histograms: np.asarray(probabilities(histograms, noise)))
 
 
 _EDGES = np.arange(-8.0, 12.0, 0.2)  # scales of the noise about the leader
@@ -101,11 +97,7 @@ def uniform(histograms: Matrix) -> Matrix:
 
 def argmin(claim: LabelsMechanism) -> Law:
     """Law of the smallest noisy count (opendp#2912); approximate for asymmetric noise."""
-
-    def law(histograms: Matrix) -> Matrix:
-        return np.asarray(probabilities(-histograms, claim.noise))
-
-    return finish(claim, law)
+    return finish(claim, lambda histograms: np.asarray(probabilities(-histograms, claim.noise)))
 
 
 def empty(histogram: Matrix) -> NDArray[np.bool_]:

@@ -8,15 +8,10 @@ from numpy.typing import NDArray
 from .....reference import ConfidentGNMax
 from .....reference.arrays import Matrix
 from ..mechanism import LabelsMechanism
-from .faults import Fault, fault_laws, short
+from .faults import NAMED_FACTORS, Fault, fault_laws, short
 from .laws import finish, mechanism_law, plurality, roughly
 
-_FACTORS = {
-    0.5: "half the claimed scale",
-    0.25: "a quarter of the claimed scale",
-    0.7: "0.7 of the claimed scale",
-    2.0: "twice the claimed scale",
-}
+_FACTORS = (0.5, 0.25, 0.7, 2.0)  # of the claimed noise scale
 _BARE = 0.97  # share of plurality labels where noise is left out
 
 _MOST = 50.0  # most nats that one label counts
@@ -26,10 +21,11 @@ def order_faults(claim: LabelsMechanism) -> list[Fault]:
     """Wrong noise scales (half first), no noise and, with a threshold, no screening."""
     mechanism = claim.mechanism()
     right, bare = roughly(claim, claim.noise), finish(claim, plurality)
-    faults = [
-        Fault(f"{short(noise)}, {words}", roughly(claim, noise))
-        for noise, words in ((claim.noise.times(f), words) for f, words in _FACTORS.items())
-    ]
+    faults = []
+    for factor in _FACTORS:
+        noise = claim.noise.times(factor)
+        words = NAMED_FACTORS.get(factor, f"{factor} of the claimed scale")
+        faults.append(Fault(f"{short(noise)}, {words}", roughly(claim, noise)))
     faults.append(
         Fault(
             "the plurality without noise",

@@ -30,7 +30,7 @@ ANCHOR_SHARE = 0.75
 class Stream:
     """The planned queries of one histogram (c,), in one role.
 
-    relabel: for a permuted histogram, the original class of each of its classes; turned: how many
+    relabel: for a permuted histogram, the original class of each of its classes; rotated: how many
     of the queries are asked under rotated class numbers, so that a class that is treated unlike the
     others is among the leaders somewhere; second: whether it asks the second of two inputs that
     have these votes.
@@ -112,8 +112,8 @@ class ComparedStreams(NamedTuple):
 class Plan:
     """What one run asks: its streams, pairs of neighbours, and twins for symmetry checks.
 
-    twins: by check id; traffic: single queries in an order like production's; extent: how much is
-    asked for breadth.
+    compared_streams: by check id; traffic: single queries in an order like production's; extent:
+    how much is asked for breadth.
     """
 
     claim: LabelsClaim

@@ -84,11 +84,7 @@ class StreamPlanner:
     def add_explorers(self, role: Role, histograms: Sequence[Histogram]) -> None:
         """Adds a stream for each of many histograms, with a hundred queries or fewer."""
         for histogram in histograms:
-            self.add(role, histogram, self._explorer_queries, shuffle=False)
-
-    @property
-    def _explorer_queries(self) -> int:
-        return self.extent.of(EXPLORER_QUERIES, 4)
+            self.add(role, histogram, self.extent.of(EXPLORER_QUERIES, 4), shuffle=False)
 
     def add_neighbours(self) -> None:
         """Adds the pair of neighbours that is audited, and the pair with even votes."""
@@ -165,7 +161,8 @@ class StreamPlanner:
 
     def room(self, explored: int) -> int:
         """Queries that the budget has left; explored: how many explorers are still to come."""
-        room = self.claim.gate.max_queries - explored * self._explorer_queries - _KEPT_FREE
+        of_explorers = explored * self.extent.of(EXPLORER_QUERIES, 4)
+        room = self.claim.gate.max_queries - of_explorers - _KEPT_FREE
         room -= calls_in_turn(self.claim, self.extent)
         return room - sum(stream.queries for stream in self.streams)
 

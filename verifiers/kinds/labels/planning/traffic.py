@@ -11,9 +11,8 @@ from ....claims.tables import Gate
 from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
 from .extent import Extent
-from .given_runs import Given
-from .made_runs import Made
 from .related import RUNS, Related, Runs
+from .runs import Given, Made
 
 CALLS, LEAST_CALLS = 4000, 320
 """Calls of a full run, and the fewest in which half the noise would show."""
