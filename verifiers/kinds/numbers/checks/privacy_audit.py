@@ -7,7 +7,7 @@ from ..evidence.learned_events import LearnedEvents
 from ..evidence.two_events import Level
 from ..planning.pairs import Pair, farthest_pair
 from .base import caused, spec_of, without_privacy
-from .pair_check import Event, PairCheck, PairEvidence
+from .pair_check import PairCheck, PairEvidence, compared
 
 
 class ClaimedLevelCheck(PairCheck):
@@ -33,8 +33,8 @@ class ClaimedLevelCheck(PairCheck):
         """See `PairCheck.pairs_of`: here a whole release is a draw."""
         return self.releases(pair)
 
-    def event(self, pair: Pair, evidence: PairEvidence) -> Event:
-        """The event that one input has too often."""
+    def event(self, pair: Pair, evidence: PairEvidence) -> str:
+        """The event that one input has too often, in words."""
         raise NotImplementedError
 
     def nothing(self, pair: Pair, evidence: PairEvidence) -> str:
@@ -72,12 +72,12 @@ class PrivacyAudit(ClaimedLevelCheck):
         """See `PairCheck.evidence`."""
         return LearnedEvents(self.level, pair.direction)
 
-    def event(self, pair: Pair, evidence: PairEvidence) -> Event:
+    def event(self, pair: Pair, evidence: PairEvidence) -> str:
         """See `ClaimedLevelCheck.event`."""
         assert isinstance(evidence, LearnedEvents)
         first, often, rarely = evidence.told()
         inputs = pair.said if first else pair.said[::-1]
-        return Event("an event learned from earlier releases came", often, rarely, inputs)
+        return compared("an event learned from earlier releases came", often, rarely, inputs)
 
     def nothing(self, pair: Pair, evidence: PairEvidence) -> str:
         """See `ClaimedLevelCheck.nothing`."""

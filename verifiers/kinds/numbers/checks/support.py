@@ -13,7 +13,16 @@ from ..claim import NumbersClaim
 from ..evidence.two_events import Hits, both_ways
 from ..planning.pairs import Pair, edge_pairs
 from .base import caused, spec_of
-from .pair_check import Event, PairCheck, PairEvents, PairEvidence, beyond, fractions, levels, power
+from .pair_check import (
+    PairCheck,
+    PairEvents,
+    PairEvidence,
+    beyond,
+    compared,
+    fractions,
+    levels,
+    power,
+)
 
 _CAUSE = "the range of releases depends on the data"
 
@@ -81,7 +90,7 @@ class Support(PairCheck):
         often, rarely = evidence.rates(place)
         names = list(evidence.events)
         inputs = pair.said if place < len(names) else pair.said[::-1]
-        event = Event(f"a released number is {names[place % len(names)]}", often, rarely, inputs)
+        event = compared(f"a released number is {names[place % len(names)]}", often, rarely, inputs)
         message = f"{event}: {beyond(level, evidence.pairs)}"
         return Outcome(Verdict.FAIL, caused(message, _CAUSE), self.queries)
 
