@@ -80,8 +80,9 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
         first, second = pair.coordinates[place : place + 2]
         return compared(f"key {first} stands before key {second}", here, there, pair.said)
 
-    def nothing(self, pair: Pair, evidence: PairEvidence) -> str:
-        """See `ClaimedLevelCheck.nothing`."""
+    def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
+        """See `PairCheck.passed`."""
+        _, evidence = found[0]
         share = evidence.share_needed(self.log_threshold, evidence.pairs)
         return (
             f"the order of two keys in {evidence.pairs:,} releases of neighbours does not "

@@ -75,8 +75,8 @@ class PairCheck(AskingCheck):
         """The outcome where a pair is told apart."""
         raise NotImplementedError
 
-    def pass_finding(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
-        """The outcome where no pair is told apart."""
+    def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
+        """What to say where no pair is told apart."""
         raise NotImplementedError
 
     @property
@@ -111,7 +111,7 @@ class PairCheck(AskingCheck):
             found.append((pair, evidence))
         if not found:
             return Outcome(Verdict.NOT_APPLICABLE, Finding("; ".join(left_out)), self.queries)
-        return self.pass_finding(found)
+        return Outcome(Verdict.PASS, Finding(self.passed(found)), self.queries)
 
     def releases(self, pair: Pair) -> int:
         """Releases of each input of a pair: as many as make enough draws, or as memory allows."""

@@ -1,6 +1,6 @@
 """`privacy-audit`: what the releases of two neighbours alone say of the claimed epsilon."""
 
-from ....findings.finding import Finding, Outcome
+from ....findings.finding import Outcome
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ..evidence.learned_events import LearnedEvents
@@ -37,10 +37,6 @@ class ClaimedLevelCheck(PairCheck):
         """The event that one input has too often, in words."""
         raise NotImplementedError
 
-    def nothing(self, pair: Pair, evidence: PairEvidence) -> str:
-        """What the releases of neighbours do not contradict, and which event would have shown."""
-        raise NotImplementedError
-
     def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
         """See `PairCheck.fail_finding`."""
         message = (
@@ -48,10 +44,6 @@ class ClaimedLevelCheck(PairCheck):
             f"release ({evidence.pairs:,} pairs)"
         )
         return Outcome(Verdict.FAIL, caused(message, self.cause), self.queries)
-
-    def pass_finding(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
-        """See `PairCheck.pass_finding`."""
-        return Outcome(Verdict.PASS, Finding(self.nothing(*found[0])), self.queries)
 
 
 class PrivacyAudit(ClaimedLevelCheck):
@@ -79,8 +71,9 @@ class PrivacyAudit(ClaimedLevelCheck):
         inputs = pair.said if first else pair.said[::-1]
         return compared("an event learned from earlier releases came", often, rarely, inputs)
 
-    def nothing(self, pair: Pair, evidence: PairEvidence) -> str:
-        """See `ClaimedLevelCheck.nothing`."""
+    def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
+        """See `PairCheck.passed`."""
+        pair, evidence = found[0]
         share = evidence.share_needed(self.log_threshold, evidence.pairs)
         return (
             f"{evidence.pairs:,} releases each of {pair.name} do not contradict {self.level}; an "

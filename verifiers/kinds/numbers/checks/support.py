@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
-from ....findings.finding import Finding, Outcome
+from ....findings.finding import Outcome
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ..claim import NumbersClaim
@@ -94,12 +94,11 @@ class Support(PairCheck):
         message = f"{event}: {beyond(level, evidence.pairs)}"
         return Outcome(Verdict.FAIL, caused(message, _CAUSE), self.queries)
 
-    def pass_finding(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
-        """See `PairCheck.pass_finding`."""
+    def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
+        """See `PairCheck.passed`."""
         pairs = sum(evidence.pairs for _, evidence in found)
         share = max(each.share_needed(self.log_threshold, each.pairs) for _, each in found)
-        message = f"no release was one neighbour's alone, by {pairs:,} pairs: {power(share)}"
-        return Outcome(Verdict.PASS, Finding(message), self.queries)
+        return f"no release was one neighbour's alone, by {pairs:,} pairs: {power(share)}"
 
 
 SPECS = (spec_of(Support, Phase.OWN, Support.not_applicable),)
