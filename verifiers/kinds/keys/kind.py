@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...run.request import RunRequest
-from ...run.selection import Selection
 from ...run.session import Session
 from ...run.state import RunState
 from ...targets import InProcessTarget
@@ -33,10 +32,6 @@ def _reference(claim: KeysClaim) -> InProcessTarget:
     return InProcessTarget(release, again=lambda: release, release=claim.release)
 
 
-def _ready(claim: KeysClaim, chosen: Selection) -> None:
-    """A claim of keys names nothing that a run loads."""
-
-
 KIND = replace(
     NUMBERS,
     name="keys",
@@ -45,6 +40,5 @@ KIND = replace(
     checks=CHECKS,
     session=_session,
     reference=_reference,
-    ready=_ready,
     demos={},
 )

@@ -33,7 +33,7 @@ _TURNS = (Role.NEAR, Role.ALONE, Role.ALONE, Role.ALONE)
 """The order in which the inputs that tell most are asked, in larger calls, after all others."""
 
 _CERTAIN = 30.0  # scales above the threshold, where every key is released
-_LARGE = 1_000
+_LARGE = 1_000  # releases of a larger call at least, by its share of them
 
 
 @dataclass(frozen=True)

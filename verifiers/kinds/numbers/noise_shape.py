@@ -85,10 +85,10 @@ class ShapeRecorder:
     def _quantiles(self) -> Vector:
         """The quantiles of the law at `SHARES`, by bisection."""
         scale = self.noise.family.standard_deviation
-        low, high = np.full(SHARES.size, -60.0 * scale), np.full(SHARES.size, 60.0 * scale)
-        reach = 0.0 if math.isinf(self.noise.low) and math.isinf(self.noise.high) else 1.0
-        low -= reach * max(map(abs, self._exact), default=0.0)
-        high += reach * max(map(abs, self._exact), default=0.0)
+        reach = 60.0 * scale
+        if math.isfinite(self.noise.low) or math.isfinite(self.noise.high):
+            reach += max(map(abs, self._exact), default=0.0)
+        low, high = np.full(SHARES.size, -reach), np.full(SHARES.size, reach)
         for _ in range(70):
             middle = 0.5 * (low + high)
             enough = self._share_below(middle, inclusive=True) >= SHARES

@@ -32,15 +32,11 @@ class Recorder:
             points.append((check.draws, min(check.log_e_value / math.log(10.0), _BEYOND)))
             self._thresholds[check.id] = check.log_threshold / math.log(10.0)
             if isinstance(check, NoiseScale):
-                self._follow(check)
-
-    def _follow(self, check: NoiseScale) -> None:
-        """Notes the interval of the scale; once empty, it stays so."""
-        interval = check.interval
-        if interval is not None:
-            self._scale.append((check.draws, *interval))
-        elif self._emptied is None:
-            self._emptied = check.draws
+                interval = check.interval
+                if interval is not None:
+                    self._scale.append((check.draws, *interval))
+                elif self._emptied is None:  # once empty, it stays so
+                    self._emptied = check.draws
 
     def _draw(self, draws: Draws) -> None:
         """Notes what the figures of this kind show of the draws."""

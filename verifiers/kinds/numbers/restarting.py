@@ -35,59 +35,55 @@ def releases_of_restarts(claim: NumbersClaim, plan: NumbersPlan) -> int:
     return OPENINGS * InputContract(claim, plan).opens_with
 
 
-class Restarts:
-    """Restarts a target, and makes the run's first calls again each time.
+def why_not_restarted(state: RunState, plan: NumbersPlan) -> str | None:
+    """Why the target is not restarted; None where it can be."""
+    restarts = state.target.no_restart is None
+    enough = state.left >= releases_of_restarts(state.claim, plan)
+    if restarts and enough and state.outcome.stopped is None:
+        return None
+    return not_restarted(state.target, _LOST, cut_short=restarts)
 
-    show: takes what they release, which is evidence like all else.
+
+def compare_starts(
+    state: RunState,
+    plan: NumbersPlan,
+    show: Callable[[Sequence[Batch]], None],
+    checks: Sequence[ComparesOpenings],
+    first: NumbersOpening,
+) -> None:
+    """Restarts the target, makes the run's first calls again, and shows the checks what came.
+
+    show: takes the releases, which are evidence like all else; first: the opening of the run. A
+    process id may be a seed: a program is started twice as process 1 of a PID namespace, where it
+    works so. Then two ordinary starts follow, since the run's own first calls need not be the first
+    after a start. Raises as the target does where it cannot be restarted.
     """
 
-    def __init__(
-        self, state: RunState, plan: NumbersPlan, show: Callable[[Sequence[Batch]], None]
-    ) -> None:
-        self.state, self.plan, self._show = state, plan, show
-
-    @property
-    def why_not(self) -> str | None:
-        """Why the target is not restarted; None where it can be."""
-        state, restarts = self.state, self.state.target.no_restart is None
-        enough = state.left >= releases_of_restarts(state.claim, self.plan)
-        if restarts and enough and state.outcome.stopped is None:
-            return None
-        return not_restarted(state.target, _LOST, cut_short=restarts)
-
-    def compare(self, checks: Sequence[ComparesOpenings], first: NumbersOpening) -> None:
-        """Shows the checks the openings after each start; first: that of the run.
-
-        A process id may be a seed: a program is started twice as process 1 of a PID namespace,
-        where it works so. Then two ordinary starts follow, since the run's own first calls need not
-        be the first after a start. Raises as the target does where it cannot be restarted.
-        """
-        self._contained(checks)
-        for _ in range(2):
-            self.state.target.restart()
-            again = self._opening()
-            for check in checks:
-                check.compare(first, again, Way.AFTER_RESTART)
-            first = again
-
-    def _contained(self, checks: Sequence[ComparesOpenings]) -> None:
-        target = self.state.target
-        self.state.tell("restarting the target", self.state.queries)
+    def opening() -> NumbersOpening:
+        contract = InputContract(state.claim, plan)
         try:
-            target.restart_contained()
-            one = self._opening()
-            target.restart_contained()
-            other = self._opening()
-        except (NotOffered, TargetError, BudgetExhausted):
-            return  # that says nothing of the target
+            found = contract.open(state.target)
+        finally:
+            state.spend(contract.queries)
+        show(contract.seen)
+        return found
+
+    def compare(one: NumbersOpening, other: NumbersOpening) -> None:
         for check in checks:
             check.compare(one, other, Way.AFTER_RESTART)
 
-    def _opening(self) -> NumbersOpening:
-        contract = InputContract(self.state.claim, self.plan)
-        try:
-            opening = contract.open(self.state.target)
-        finally:
-            self.state.spend(contract.queries)
-        self._show(contract.seen)
-        return opening
+    state.tell("restarting the target", state.queries)
+    try:
+        state.target.restart_contained()
+        one = opening()
+        state.target.restart_contained()
+        other = opening()
+    except (NotOffered, TargetError, BudgetExhausted):
+        pass  # that says nothing of the target
+    else:
+        compare(one, other)
+    for _ in range(2):
+        state.target.restart()
+        again = opening()
+        compare(first, again)
+        first = again

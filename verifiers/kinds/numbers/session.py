@@ -7,7 +7,7 @@ from ....reference import BudgetExhausted
 from ...findings.finding import Finding
 from ...findings.report import CheckResult
 from ...run.cause import Explanation
-from ...run.checks import Check, Running
+from ...run.checks import Running
 from ...run.phase import Phase
 from ...run.registry import Setting
 from ...run.request import RunRequest
@@ -25,7 +25,7 @@ from .gathering import Gathering
 from .opening import NumbersOpening
 from .planning.plan_for_budget import dearer_than, make_plan
 from .recorder import Recorder
-from .restarting import UNSEEN, ComparesOpenings, Restarts
+from .restarting import UNSEEN, ComparesOpenings, compare_starts, why_not_restarted
 from .simplest import find_simplest
 
 _MEASURED = 0.8
@@ -34,6 +34,9 @@ _MEASURED = 0.8
 
 class NumberSession:
     """See `Session`; recorder: follows the draws for the figures of the report."""
+
+    goes_on = True
+    """A failure ends no run before the target's accounts are judged."""
 
     def __init__(self, state: RunState, request: RunRequest, recorder: Recorder) -> None:
         self.state, self.request = state, request
@@ -44,16 +47,11 @@ class NumberSession:
         specs = self.claim.kind.checks.applicable(self.claim)
         self._specs = [spec for spec in specs if request.selection.keeps(spec.id)]
         seeing = (spec for spec in self._specs if spec.phase is Phase.SHARED)
-        self.seeing: Sequence[NumberCheck] = [spec.make(setting) for spec in seeing]
+        self.checks: Sequence[NumberCheck] = [spec.make(setting) for spec in seeing]
         self.recorder = recorder
         self.gathering = Gathering(
-            state, request, self.plan, self.contract, self.seeing, recorder=recorder
+            state, request, self.plan, self.contract, self.checks, recorder=recorder
         )
-
-    @property
-    def checks(self) -> Sequence[Check]:
-        """See `Session.checks`."""
-        return self.seeing
 
     @property
     def lacking(self) -> Mapping[str, str]:
@@ -80,16 +78,11 @@ class NumberSession:
         """See `Session.opening`."""
         return self.contract.opening
 
-    @property
-    def goes_on(self) -> bool:
-        """See `Session.goes_on`: a failure ends no run before the target's accounts are judged."""
-        return True
-
     def prepare(self) -> None:
         """See `Session.prepare`."""
         self.plan = replace(self.plan, inputs=tuple(self.contract.served))
         self.gathering.plan = self.plan
-        for check in self.seeing:
+        for check in self.checks:
             check.answered([asked.role for asked in self.plan.inputs])
 
     def compare(self, earlier: NumbersOpening) -> None:
@@ -104,7 +97,7 @@ class NumberSession:
 
     def explain(self) -> None:
         """See `Session.explain`: looks for the simplest input, once the law of noise is refuted."""
-        law = next((c for c in self.seeing if isinstance(c, NoiseLaw) and c.refuted), None)
+        law = next((c for c in self.checks if isinstance(c, NoiseLaw) and c.refuted), None)
         if law is not None and self.state.left > 0:
             seed, singly = self.request.seed, law.shows_singly
             found = find_simplest(self.state, self.claim, seed, singly=singly)
@@ -119,13 +112,13 @@ class NumberSession:
         state, first = self.state, self.contract.opening
         if not self._fresh or first is None or state.failed:
             return
-        restarts = Restarts(state, self.plan, self.gathering.show)
-        if restarts.why_not is not None:
+        why_not = why_not_restarted(state, self.plan)
+        if why_not is not None:
             if self.request.earlier is None:
-                state.outcome.warn(restarts.why_not)
+                state.outcome.warn(why_not)
             return
         try:
-            restarts.compare(self._fresh, first)
+            compare_starts(state, self.plan, self.gathering.show, self._fresh, first)
         except (TargetError, Refused, BudgetExhausted) as error:
             state.outcome.stopped = f"the target could not be started again: {error}"
             state.outcome.warn(f"{UNSEEN}; {state.outcome.stopped}")
@@ -149,7 +142,7 @@ class NumberSession:
     def explanations(self) -> Sequence[Explanation]:
         """See `Session.explanations`; the ratios are of nearly the same draws."""
         found = []
-        for check in self.seeing:
+        for check in self.checks:
             if check.refuted and check.peak is not None:
                 finding = check.peak.finding
                 shown = self._measured(check, finding.log_odds or 0.0) or (check, finding)
@@ -163,7 +156,7 @@ class NumberSession:
         """
         if not isinstance(law, NoiseLaw):
             return None
-        for finer in self.seeing:
+        for finer in self.checks:
             measures = finer.id == law.measured_by
             if not measures and finer.id != Location.id:
                 continue
@@ -188,4 +181,4 @@ class NumberSession:
     @property
     def _fresh(self) -> list[ComparesOpenings]:
         """The checks that compare the first calls after a start with those after another."""
-        return [check for check in self.seeing if isinstance(check, ComparesOpenings)]
+        return [check for check in self.checks if isinstance(check, ComparesOpenings)]

@@ -87,7 +87,7 @@ class KeysTogether(ForeseenCheck):
 
     @property
     def wanted(self) -> Vector:
-        """See `KeysCheck.wanted`: fours, with what chance may take from them."""
+        """See `ForeseenCheck.wanted`: fours, with what chance may take from them."""
         return np.array([self._wanted + _SPARE * math.sqrt(self._wanted)])
 
 
@@ -98,7 +98,7 @@ class KeysIndependence(KeysTogether):
     kinds = (("neighbouring keys", "one draw of noise serves several keys"),)
 
     def foreseen(self, asked: Asked, size: int) -> Vector:
-        """See `KeysCheck.foreseen`."""
+        """See `ForeseenCheck.foreseen`."""
         rates = self._rates(asked.exact)
         even = 2 * (rates.size // 2)
         return np.array([foreseen(rates[0:even:2], rates[1:even:2], size)])
@@ -145,7 +145,7 @@ class KeysFreshNoise(KeysTogether):
         self.evidence[2].observe(before[:rows], after[:rows])
 
     def foreseen(self, asked: Asked, size: int) -> Vector:
-        """See `KeysCheck.foreseen`."""
+        """See `ForeseenCheck.foreseen`."""
         rates = self._rates(asked.exact)
         return np.array([foreseen(rates, rates, size // 2)])
 

@@ -74,11 +74,11 @@ class PartitionRelease(ForeseenCheck):
 
     @property
     def wanted(self) -> Vector:
-        """See `KeysCheck.wanted`: keys near the threshold, and keys of one unit."""
+        """See `ForeseenCheck.wanted`: keys near the threshold, and keys of one unit."""
         return np.array([self._wanted_near, self._wanted_alone])
 
     def foreseen(self, asked: Asked, size: int) -> Vector:
-        """See `KeysCheck.foreseen`."""
+        """See `ForeseenCheck.foreseen`."""
         near = asked.exact.size if asked.role == Role.NEAR else 0
         return size * np.array([near, (asked.exact == 1.0).sum()], dtype=np.float64)
 

@@ -7,7 +7,7 @@ import numpy as np
 from .....reference.arrays import Matrix
 from ....run.phase import Phase
 from ...numbers.checks.base import spec_of, without_privacy
-from ...numbers.checks.pair_check import Event, PairEvents, PairEvidence, power
+from ...numbers.checks.pair_check import PairEvents, PairEvidence, compared, power
 from ...numbers.checks.privacy_audit import ClaimedLevelCheck
 from ...numbers.claim import NumbersClaim
 from ...numbers.evidence.two_events import Hits, Level, both_ways
@@ -73,15 +73,16 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
         """See `PairCheck.evidence`."""
         return OrderEvidence(self.level, pair.coordinates.size)
 
-    def event(self, pair: Pair, evidence: PairEvidence) -> Event:
+    def event(self, pair: Pair, evidence: PairEvidence) -> str:
         """See `ClaimedLevelCheck.event`."""
         assert isinstance(evidence, OrderEvidence)
         place, here, there = evidence.worst
         first, second = pair.coordinates[place : place + 2]
-        return Event(f"key {first} stands before key {second}", here, there, pair.said)
+        return compared(f"key {first} stands before key {second}", here, there, pair.said)
 
-    def nothing(self, pair: Pair, evidence: PairEvidence) -> str:
-        """See `ClaimedLevelCheck.nothing`."""
+    def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
+        """See `PairCheck.passed`."""
+        _, evidence = found[0]
         share = evidence.share_needed(self.log_threshold, evidence.pairs)
         return (
             f"the order of two keys in {evidence.pairs:,} releases of neighbours does not "

@@ -28,7 +28,7 @@ class KeyEvidence:
 
     def __init__(self, claimed: ThresholdedHistogram, groups: int) -> None:
         self._law, self.faults, self._most = claimed_law(claimed), key_faults(claimed), groups
-        self._kept: dict[bytes, tuple[Matrix, Matrix]] = {}
+        self._kept: dict[bytes, Matrix] = {}
         self.all = np.zeros(len(self.faults))
         self.groups: dict[str, Vector] = {}
         self._tallies: dict[tuple[str | None, float], Vector] = {}
@@ -91,8 +91,8 @@ class KeyEvidence:
             raise ValueError(f"group {group!r}: more than {self._most} groups")
         self.groups[group] = self.groups.get(group, np.zeros(len(self.faults))) + gains
 
-    def _tables(self, counts: Vector) -> tuple[Matrix, Matrix]:
-        """What each fault gains (faults, k) by a key of this count that is released, or is not.
+    def _tables(self, counts: Vector) -> Matrix:
+        """Gains (2, faults, k) of each fault by a key of this count that is released, or is not.
 
         Nothing by what the claim rules out, which is a proof by itself. Kept: inputs come again in
         every call.
@@ -101,18 +101,13 @@ class KeyEvidence:
         if asked not in self._kept:
             if len(self._kept) == _KEPT:
                 self._kept.clear()
-            self._kept[asked] = self._gains(counts)
+            tables = self._kept[asked] = np.zeros((2, len(self.faults), counts.size))
+            null = self._law(counts)
+            for place, fault in enumerate(self.faults):
+                for table, claimed, other in zip(tables, null, fault.law(counts), strict=True):
+                    some = claimed > -np.inf
+                    table[place, some] = with_leak(other[some] - claimed[some])
         return self._kept[asked]
-
-    def _gains(self, counts: Vector) -> tuple[Matrix, Matrix]:
-        null = self._law(counts)
-        tables = np.zeros((2, len(self.faults), counts.size))
-        for place, fault in enumerate(self.faults):
-            for table, claimed, other in zip(tables, null, fault.law(counts), strict=True):
-                some = claimed > -np.inf
-                more = other[some] - claimed[some]
-                table[place, some] = with_leak(more)
-        return tables[0], tables[1]
 
     @property
     def log_e_value(self) -> float:

@@ -83,13 +83,12 @@ class FloatingPoint(PairCheck):
         allowed = f'allowed, since the claim has floating_point = "ideal": {message}'
         return Outcome(Verdict.PASS, Finding(allowed, _CAUSE, warning=warning), self.queries)
 
-    def pass_finding(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
-        """See `PairCheck.pass_finding`."""
+    def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
+        """See `PairCheck.passed`."""
         pair, evidence = found[0]
         share = evidence.share_needed(self.log_threshold, evidence.pairs)
         message = f"low bits do not tell {pair.name} apart, by {evidence.pairs:,} pairs: "
-        message += power(share)
-        return Outcome(Verdict.PASS, Finding(message), self.queries)
+        return message + power(share)
 
 
 SPECS = (spec_of(FloatingPoint, Phase.OWN, FloatingPoint.not_applicable),)

@@ -44,20 +44,17 @@ class HistogramLeakage(AskingCheck):
             f"numbers to within {half:.3g}, half of what one {mechanism.unit} moves them"
         )
         if not limit:
-            return Outcome(Verdict.PASS, Finding(message, warning=self._warning(share)))
+            warning = (
+                f"the claim lets an attacker who averages its releases read {share:.1%} of the "
+                "numbers (see histogram-leakage); max_recoverable in [gate] sets a limit"
+            )
+            warned = warning if share > _WARNED else None
+            return Outcome(Verdict.PASS, Finding(message, warning=warned))
         if share <= limit:
             within = f": within max_recoverable = {limit:g}"
             return Outcome(Verdict.PASS, Finding(message + within))
         more = f"{message}: more than max_recoverable = {limit:g} allows"
         return Outcome(Verdict.FAIL, caused(more, _CAUSE))
-
-    def _warning(self, share: float) -> str | None:
-        if share <= _WARNED:
-            return None
-        return (
-            f"the claim lets an attacker who averages its releases read {share:.1%} of the numbers "
-            "(see histogram-leakage); max_recoverable in [gate] sets a limit"
-        )
 
 
 SPECS = (spec_of(HistogramLeakage, Phase.CLAIM, HistogramLeakage.not_applicable),)

@@ -96,11 +96,6 @@ class NoiseScale(NumberCheck):
         return np.array([law.log_mass(y, x, half).sum() for law in self._laws])
 
     @property
-    def _claimed(self) -> float:
-        """The log-likelihood of the claimed scale."""
-        return float(self.evidence.log_likelihoods[np.abs(self.evidence.factors - 1.0).argmin()])
-
-    @property
     def interval(self) -> tuple[float, float] | None:
         """The least and the largest scale that are not refuted; None where every scale is."""
         found = self.evidence.interval(self.log_threshold)
@@ -119,8 +114,8 @@ class NoiseScale(NumberCheck):
     def fail_finding(self) -> Finding:
         """See `NumberCheck.fail_finding`."""
         scale, found = self.noise.family.scale, self.interval
-        best = self.evidence.best
-        odds = float(self.evidence.log_likelihoods.max() - self._claimed)
+        best, logs = self.evidence.best, self.evidence.log_likelihoods
+        odds = float(logs.max() - logs[np.abs(self.evidence.factors - 1.0).argmin()])
         if found is None:
             return Finding(f"no scale of {self.noise.family.family} noise explains the releases")
         most = self.claim.mechanism.contributions

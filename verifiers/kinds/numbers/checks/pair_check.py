@@ -1,8 +1,7 @@
 """What the checks of pairs share: the releases of two neighbours are compared until they differ."""
 
 import math
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from .....reference.arrays import Matrix
 from .....reference.numbers.families import DiscreteLaplace, Laplace
@@ -13,6 +12,7 @@ from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
 from ....targets import Refused
 from ..claim import NumbersClaim
+from ..evidence.learned_events import LearnedEvents
 from ..evidence.two_events import SEEN, Hits, Level, TwoEvents
 from ..planning.asked import finite
 from ..planning.pairs import Pair
@@ -29,44 +29,6 @@ _DELTAS = (1e-5, 1e-3, 0.02)
 """Deltas at which Gaussian noise has an epsilon: small ones for rare events, large for others."""
 
 
-@dataclass(frozen=True)
-class Event:
-    """An event in words, its share in the releases of two inputs, and these, the likelier first."""
-
-    said: str
-    often: float
-    rarely: float
-    inputs: tuple[str, str]
-
-    def __str__(self) -> str:
-        one, other = self.inputs
-        return (
-            f"{self.said} in {self.often:.2%} of the releases of {one} and in {self.rarely:.2%} of "
-            f"those of its neighbour, {other}"
-        )
-
-
-class PairEvidence(Protocol):
-    """Evidence from releases of two inputs, taken in pairs."""
-
-    @property
-    def pairs(self) -> int:
-        """Pairs of draws that were seen."""
-
-    @property
-    def log_e_value(self) -> float:
-        """Natural log; expectation at most 1 under its null."""
-
-    def observe(self, here: Matrix, there: Matrix) -> None:
-        """Adds as many releases (n, d) of the one input as of the other."""
-
-    def share_needed(self, log_threshold: float, pairs: int) -> float:
-        """How likely an event that one input lacks must be at the other, to show within `pairs`.
-
-        Above 1 no event would show, whatever the deployment does: the null allows too much.
-        """
-
-
 class PairEvents(TwoEvents):
     """Evidence from events fixed beforehand; subclasses say of which releases they hold."""
 
@@ -75,8 +37,11 @@ class PairEvents(TwoEvents):
         raise NotImplementedError
 
     def observe(self, here: Matrix, there: Matrix) -> None:
-        """See `PairEvidence.observe`."""
+        """Adds as many releases (n, d) of the one input as of the other."""
         self.count(*self.hits(here, there))
+
+
+PairEvidence = PairEvents | LearnedEvents
 
 
 class PairCheck(AskingCheck):
@@ -110,8 +75,8 @@ class PairCheck(AskingCheck):
         """The outcome where a pair is told apart."""
         raise NotImplementedError
 
-    def pass_finding(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
-        """The outcome where no pair is told apart."""
+    def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
+        """What to say where no pair is told apart."""
         raise NotImplementedError
 
     @property
@@ -146,7 +111,7 @@ class PairCheck(AskingCheck):
             found.append((pair, evidence))
         if not found:
             return Outcome(Verdict.NOT_APPLICABLE, Finding("; ".join(left_out)), self.queries)
-        return self.pass_finding(found)
+        return Outcome(Verdict.PASS, Finding(self.passed(found)), self.queries)
 
     def releases(self, pair: Pair) -> int:
         """Releases of each input of a pair: as many as make enough draws, or as memory allows."""
@@ -182,6 +147,15 @@ class PairCheck(AskingCheck):
         self.queries += size
         context.tell(self.id, context.queries)
         return finite(self.claim.release, reply, values, size)
+
+
+def compared(said: str, often: float, rarely: float, inputs: tuple[str, str]) -> str:
+    """An event in words, with its shares in the releases of two inputs, the likelier one first."""
+    one, other = inputs
+    return (
+        f"{said} in {often:.2%} of the releases of {one} and in {rarely:.2%} of those of its "
+        f"neighbour, {other}"
+    )
 
 
 def levels(claim: NumbersClaim, pair: Pair) -> tuple[Level, ...]:

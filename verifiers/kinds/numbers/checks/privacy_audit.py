@@ -1,13 +1,13 @@
 """`privacy-audit`: what the releases of two neighbours alone say of the claimed epsilon."""
 
-from ....findings.finding import Finding, Outcome
+from ....findings.finding import Outcome
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ..evidence.learned_events import LearnedEvents
 from ..evidence.two_events import Level
 from ..planning.pairs import Pair, farthest_pair
 from .base import caused, spec_of, without_privacy
-from .pair_check import Event, PairCheck, PairEvidence
+from .pair_check import PairCheck, PairEvidence, compared
 
 
 class ClaimedLevelCheck(PairCheck):
@@ -33,12 +33,8 @@ class ClaimedLevelCheck(PairCheck):
         """See `PairCheck.pairs_of`: here a whole release is a draw."""
         return self.releases(pair)
 
-    def event(self, pair: Pair, evidence: PairEvidence) -> Event:
-        """The event that one input has too often."""
-        raise NotImplementedError
-
-    def nothing(self, pair: Pair, evidence: PairEvidence) -> str:
-        """What the releases of neighbours do not contradict, and which event would have shown."""
+    def event(self, pair: Pair, evidence: PairEvidence) -> str:
+        """The event that one input has too often, in words."""
         raise NotImplementedError
 
     def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
@@ -48,10 +44,6 @@ class ClaimedLevelCheck(PairCheck):
             f"release ({evidence.pairs:,} pairs)"
         )
         return Outcome(Verdict.FAIL, caused(message, self.cause), self.queries)
-
-    def pass_finding(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
-        """See `PairCheck.pass_finding`."""
-        return Outcome(Verdict.PASS, Finding(self.nothing(*found[0])), self.queries)
 
 
 class PrivacyAudit(ClaimedLevelCheck):
@@ -72,15 +64,16 @@ class PrivacyAudit(ClaimedLevelCheck):
         """See `PairCheck.evidence`."""
         return LearnedEvents(self.level, pair.direction)
 
-    def event(self, pair: Pair, evidence: PairEvidence) -> Event:
+    def event(self, pair: Pair, evidence: PairEvidence) -> str:
         """See `ClaimedLevelCheck.event`."""
         assert isinstance(evidence, LearnedEvents)
         first, often, rarely = evidence.told()
         inputs = pair.said if first else pair.said[::-1]
-        return Event("an event learned from earlier releases came", often, rarely, inputs)
+        return compared("an event learned from earlier releases came", often, rarely, inputs)
 
-    def nothing(self, pair: Pair, evidence: PairEvidence) -> str:
-        """See `ClaimedLevelCheck.nothing`."""
+    def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
+        """See `PairCheck.passed`."""
+        pair, evidence = found[0]
         share = evidence.share_needed(self.log_threshold, evidence.pairs)
         return (
             f"{evidence.pairs:,} releases each of {pair.name} do not contradict {self.level}; an "

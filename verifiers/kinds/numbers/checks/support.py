@@ -6,14 +6,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
-from ....findings.finding import Finding, Outcome
+from ....findings.finding import Outcome
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ..claim import NumbersClaim
 from ..evidence.two_events import Hits, both_ways
 from ..planning.pairs import Pair, edge_pairs
 from .base import caused, spec_of
-from .pair_check import Event, PairCheck, PairEvents, PairEvidence, beyond, fractions, levels, power
+from .pair_check import (
+    PairCheck,
+    PairEvents,
+    PairEvidence,
+    beyond,
+    compared,
+    fractions,
+    levels,
+    power,
+)
 
 _CAUSE = "the range of releases depends on the data"
 
@@ -81,16 +90,15 @@ class Support(PairCheck):
         often, rarely = evidence.rates(place)
         names = list(evidence.events)
         inputs = pair.said if place < len(names) else pair.said[::-1]
-        event = Event(f"a released number is {names[place % len(names)]}", often, rarely, inputs)
+        event = compared(f"a released number is {names[place % len(names)]}", often, rarely, inputs)
         message = f"{event}: {beyond(level, evidence.pairs)}"
         return Outcome(Verdict.FAIL, caused(message, _CAUSE), self.queries)
 
-    def pass_finding(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
-        """See `PairCheck.pass_finding`."""
+    def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
+        """See `PairCheck.passed`."""
         pairs = sum(evidence.pairs for _, evidence in found)
         share = max(each.share_needed(self.log_threshold, each.pairs) for _, each in found)
-        message = f"no release was one neighbour's alone, by {pairs:,} pairs: {power(share)}"
-        return Outcome(Verdict.PASS, Finding(message), self.queries)
+        return f"no release was one neighbour's alone, by {pairs:,} pairs: {power(share)}"
 
 
 SPECS = (spec_of(Support, Phase.OWN, Support.not_applicable),)

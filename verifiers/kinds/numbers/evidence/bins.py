@@ -7,10 +7,8 @@ is judged by its density.
 """
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,17 +37,6 @@ _FARTHEST = 2.0**20
 """Scales beyond which noise has no probability under any claim, and squares may overflow."""
 
 
-class Bins(Hashable, Protocol):
-    """Disjoint sets of values of the noise, all of them together."""
-
-    @property
-    def log_claimed(self) -> Vector:
-        """Log-probabilities (bins,) under the claim."""
-
-    def log_masses(self, family: Additive, offset: float = 0.0) -> Vector:
-        """Log-probabilities (bins,) of noise of this family plus `offset`."""
-
-
 @dataclass(frozen=True)
 class TailBins:
     """Bins of continuous noise: cells of probability 1/1024, and tails that halve from bin to bin.
@@ -61,14 +48,14 @@ class TailBins:
 
     @cached_property
     def log_claimed(self) -> Vector:
-        """See `Bins.log_claimed`."""
+        """Log-probabilities (bins,) under the claim."""
         inner = np.full(INNER - 2, -math.log(INNER))
         levels = np.arange(_FIRST, _LAST + 1)
         tails = -math.log(2.0) * np.minimum(levels + 1.0, _LAST)
         return np.concatenate([inner, tails, tails])
 
     def log_masses(self, family: Additive, offset: float = 0.0) -> Vector:
-        """See `Bins.log_masses`."""
+        """Log-probabilities (bins,) of noise of this family plus `offset`."""
         edges, far = self._edges
         inner = _between(family, edges - offset)
         lower_tails = _between(family, -far - offset, falling=True)
@@ -115,11 +102,11 @@ class StepBins:
 
     @cached_property
     def log_claimed(self) -> Vector:
-        """See `Bins.log_claimed`."""
+        """Log-probabilities (bins,) under the claim."""
         return self.log_masses(self.family)
 
     def log_masses(self, family: Additive, offset: float = 0.0) -> Vector:
-        """See `Bins.log_masses`; an offset of whole noise is of whole steps."""
+        """Log-probabilities (bins,) of noise of this family plus `offset`, whole of whole noise."""
         steps: Vector = np.arange(-self.reach, self.reach + 1.0) * self.step - offset
         half = 0.5 * self.step
         inner = family.log_mass(steps, np.full(steps.size, half))
@@ -145,7 +132,10 @@ class StepBins:
         return bins, self._below[bins] + uniform * share
 
 
-def bins_of(noise: NumberNoise) -> TailBins | StepBins | None:
+Bins = TailBins | StepBins
+
+
+def bins_of(noise: NumberNoise) -> Bins | None:
     """The bins of a claim; None where its law depends on the exact value, or has too many steps."""
     if math.isfinite(noise.low) or math.isfinite(noise.high):
         return None

@@ -17,15 +17,11 @@ from ....evidence.mixture import log_mixture_of
 SHARES = np.array([0.999, 0.5, 0.1, 0.02])
 """Shares of draws that are copies, each a wager of its own."""
 
-
 STARTS = (0, 1 << 8, 1 << 10, 1 << 12, 1 << 14, 1 << 16)
 """Draws after which copies may begin: a wager that began before them has lost as many times."""
 
 _TELLING = math.log(4.0)  # what a copy gains at least, of those that a share is learned from
-
-
-_ABREAST = 64
-"""Numbers of a call that are compared, the first ones."""
+_ABREAST = 64  # first numbers of calls in flight, which are compared
 
 
 class CopyEvidence:

@@ -6,7 +6,8 @@ lost so much that it could hardly recover: a wager may end at any time, and keep
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -25,6 +26,19 @@ _AT_ONCE = 1 << 14  # draws whose ratios are in memory
 
 Chosen = NDArray[np.bool_] | None
 """Which draws (n,) of some belong to a group; None for all."""
+
+
+@dataclass
+class _Group:
+    """The sums (faults,) of some draws, which draws these are, and which wagers on them ended."""
+
+    chosen: Chosen
+    sums: Vector
+    ended: NDArray[np.int64]
+
+    def total(self, gains: Vector, draws: NDArray[np.int64]) -> Vector:
+        """The gains (m, ...) of some draws (m,), summed over those that are chosen."""
+        return np.asarray((gains if self.chosen is None else gains[self.chosen[draws]]).sum(0))
 
 
 class FaultRatios:
@@ -49,58 +63,44 @@ class FaultRatios:
     def add(self, placed: Placed, groups: Mapping[str, Chosen], sums: Mapping[str, Vector]) -> None:
         """Adds draws, as arrays (n,), to the sums of the groups to which some of them belong."""
         # a wager ends by what was seen before, never by what it is about to lose
-        ended = {name: self._untold[sums[name][self._untold] <= LOST] for name in groups}
+        found = [
+            _Group(chosen, sums[name], self._untold[sums[name][self._untold] <= LOST])
+            for name, chosen in groups.items()
+        ]
         if self._table is not None:
-            for name, chosen in groups.items():
-                sums[name][self._told] += self._table @ placed.counted(chosen)
-            self._add_untold(placed, groups, sums, ended)
+            for group in found:
+                group.sums[self._told] += self._table @ placed.counted(group.chosen)
+            self._add_untold(placed, found)
         left = np.flatnonzero(placed.left)
         for start in range(0, left.size, _AT_ONCE):
-            self._add_left(placed, left[start : start + _AT_ONCE], groups, sums, ended)
+            self._add_left(placed, left[start : start + _AT_ONCE], found)
 
-    def _add_left(
-        self,
-        placed: Placed,
-        draws: NDArray[np.int64],
-        groups: Mapping[str, Chosen],
-        sums: Mapping[str, Vector],
-        ended: Mapping[str, NDArray[np.int64]],
-    ) -> None:
+    def _add_left(self, placed: Placed, draws: NDArray[np.int64], groups: Sequence[_Group]) -> None:
         """Adds the log-ratios of every fault at draws that are not binned."""
         y, x = placed.y[draws], placed.x[draws]
         ratios, allowed = log_ratios(self.faults, self.noise, y, x, placed.half[draws])
         if self.forbidden is None and not allowed.all():
             place = int(np.argmin(allowed))
             self.forbidden = float(y[place]), float(x[place])
-        for name, chosen in groups.items():
-            gains = ratios.sum(0) if chosen is None else ratios[chosen[draws]].sum(0)
-            gains[ended[name]] = 0.0
-            sums[name][:] += gains
+        for group in groups:
+            gains = group.total(ratios, draws)
+            gains[group.ended] = 0.0
+            group.sums += gains
 
-    def _add_untold(
-        self,
-        placed: Placed,
-        groups: Mapping[str, Chosen],
-        sums: Mapping[str, Vector],
-        ended: Mapping[str, NDArray[np.int64]],
-    ) -> None:
+    def _add_untold(self, placed: Placed, groups: Sequence[_Group]) -> None:
         """Adds the log-ratios of faults that bins do not show, at draws that are binned."""
         here = np.flatnonzero(~placed.left)
-        seen = {
-            name: here.size if chosen is None else int(chosen[here].sum())
-            for name, chosen in groups.items()
-        }
+        seen = [here.size if g.chosen is None else int(g.chosen[here].sum()) for g in groups]
+        some = [(group, draws) for group, draws in zip(groups, seen, strict=True) if draws]
         for number in self._untold:
-            playing = [name for name in groups if number not in ended[name] and seen[name]]
+            playing = [(group, draws) for group, draws in some if number not in group.ended]
             if not playing:
                 continue
             fault = self.faults[number]
             hit, more = self._hits(fault, placed, here)
             miss = float(with_leak(np.array(fault.elsewhere)))
-            for name in playing:
-                chosen = groups[name]
-                gains = more.sum() if chosen is None else more[chosen[hit]].sum()
-                sums[name][number] += gains + seen[name] * miss
+            for group, draws in playing:
+                group.sums[number] += group.total(more, hit) + draws * miss
 
     def _hits(
         self, fault: Fault, placed: Placed, here: NDArray[np.int64]

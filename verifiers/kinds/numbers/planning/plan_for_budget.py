@@ -68,6 +68,11 @@ class PlannedNumbers:
         return make_plan(self.claim, self.seed, self.extent)
 
     @property
+    def _opening(self) -> int:
+        """How many releases the first calls ask for."""
+        return InputContract(self.claim, self.plan).opens_with + len(self.plan.inputs) - 1
+
+    @property
     def coarser(self) -> str | None:
         """See `Planned.coarser`."""
         gate, share = self.claim.gate, self.extent
@@ -94,7 +99,7 @@ class PlannedNumbers:
     @property
     def calls(self) -> int:
         """See `Planned.calls`."""
-        released = _opening(self.claim, self.plan)
+        released = self._opening
         calls = len(InputContract(self.claim, self.plan).sizes) + len(self.plan.inputs) - 1
         for _, size, _ in self.plan.paced(self.seed, released):
             if released >= self.queries:
@@ -110,15 +115,47 @@ class PlannedNumbers:
         specs = claim.kind.checks.applicable(claim)
         specs = [spec for spec in specs if self.chosen.keeps(spec.id)]
         seen = [spec.make(setting) for spec in specs if spec.phase is Phase.SHARED]
-        by_check = {check.id: _releases(check, claim, plan, self.seed) for check in seen}
+        by_check = {check.id: self._releases_for(check) for check in seen}
         together = math.ceil(plan.margin * max(by_check.values(), default=0))
         later = (spec for spec in specs if spec.phase not in (Phase.OPENING, Phase.SHARED))
         asked = {spec.id: spec.make(setting).asks for spec in later}
-        opening = _opening(claim, plan)
-        queries = max(together, opening) + sum(asked.values())
+        queries = max(together, self._opening) + sum(asked.values())
         if FreshNoise.id in by_check:
             queries += releases_of_restarts(claim, plan)
-        return queries, {ALWAYS: opening, **by_check, **asked}
+        return queries, {ALWAYS: self._opening, **by_check, **asked}
+
+    def _releases_for(self, check: NumberCheck) -> int:
+        """Releases that a check needs for a pass."""
+        if isinstance(check, ForeseenCheck):
+            return self._releases_call_by_call(check)
+        claim = self.claim
+        draws = float(check.samples_needed())
+        nats = log_threshold(SHARES[check.id], claim.gate.false_alarm) + _LOST
+        nats += _LATE * math.sqrt(2.0 * nats)
+        noise = claim.mechanism.added
+        if isinstance(check, NoiseScale):
+            tolerance = claim.gate.tolerance
+            draws = nats / min(
+                _divergence(noise, noise.times(1.0 + sign * tolerance), 0.0) for sign in (1.0, -1.0)
+            )
+        if isinstance(check, Location):
+            near = check.offsets[check.offsets <= 1.01 * check.near]
+            excluded = near[near > 0].max()
+            draws = nats / _divergence(noise, noise, float(excluded))
+        return math.ceil(draws / max(1, self.plan.coordinates.size))
+
+    def _releases_call_by_call(self, check: ForeseenCheck) -> int:
+        """Releases until a look at which a check has seen enough, in the calls of a run."""
+        released, seen = self._opening, np.zeros(check.wanted.size)
+        by_call: dict[tuple[str, int], Vector] = {}
+        for asked, size, look in self.plan.paced(self.seed, released):
+            call = asked.role, size
+            if call not in by_call:
+                by_call[call] = check.foreseen(asked, size)
+            released, seen = released + size, seen + by_call[call]
+            if released > _ENDLESS or (look and (seen >= check.wanted).all()):
+                return released
+        raise AssertionError("calls never end")
 
 
 def plan_for_budget(
@@ -177,46 +214,6 @@ def dearer_than(claim: NumbersClaim, seed: int, *, planned: bool) -> str:
 def _at_effect(claim: NumbersClaim, queries: int, effect: float) -> NumbersClaim:
     """The claim at an effect, and the tolerance that goes with it."""
     return claim.with_gate(gate_for(claim.gate, queries, effect))
-
-
-def _opening(claim: NumbersClaim, plan: NumbersPlan) -> int:
-    """How many releases the first calls ask for."""
-    return InputContract(claim, plan).opens_with + len(plan.inputs) - 1
-
-
-def _releases(check: NumberCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> int:
-    """Releases that a check needs for a pass."""
-    if isinstance(check, ForeseenCheck):
-        return _releases_call_by_call(check, claim, plan, seed)
-    draws = float(check.samples_needed())
-    nats = log_threshold(SHARES[check.id], claim.gate.false_alarm) + _LOST
-    nats += _LATE * math.sqrt(2.0 * nats)
-    noise = claim.mechanism.added
-    if isinstance(check, NoiseScale):
-        tolerance = claim.gate.tolerance
-        draws = nats / min(
-            _divergence(noise, noise.times(1.0 + sign * tolerance), 0.0) for sign in (1.0, -1.0)
-        )
-    if isinstance(check, Location):
-        excluded = check.offsets[(check.offsets > 0) & (check.offsets <= 1.01 * check.near)].max()
-        draws = nats / _divergence(noise, noise, float(excluded))
-    return math.ceil(draws / max(1, plan.coordinates.size))
-
-
-def _releases_call_by_call(
-    check: ForeseenCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int
-) -> int:
-    """Releases until a look at which a check has seen enough, in the calls of a run."""
-    released, seen = _opening(claim, plan), np.zeros(check.wanted.size)
-    by_call: dict[tuple[str, int], Vector] = {}
-    for asked, size, look in plan.paced(seed, released):
-        call = asked.role, size
-        if call not in by_call:
-            by_call[call] = check.foreseen(asked, size)
-        released, seen = released + size, seen + by_call[call]
-        if released > _ENDLESS or (look and (seen >= check.wanted).all()):
-            return released
-    raise AssertionError("calls never end")
 
 
 def _divergence(noise: NumberNoise, other: NumberNoise, offset: float) -> float:
