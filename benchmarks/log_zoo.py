@@ -17,24 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.reference import digit_histograms
 from dpassay.verifiers.commands.verify_log import verify_log
 from dpassay.verifiers.inputs.release_log import Row
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.labels.logs import LogEvidence, chunks
 from dpassay.verifiers.kinds.reading import parse_claim
 
+from .logs import MECHANISM, VOTES, pool_of
 from .long_runs import add_workers, carried_out, workers
 
-SIGMA, TEACHERS, CLASSES = 40.0, 250, 10
-GNMAX: dict[str, Any] = {
-    "name": "gnmax",
-    "noise": f"gaussian:{SIGMA:g}",
-    "classes": CLASSES,
-    "teachers": TEACHERS,
-}
+SIGMA, CLASSES = 40.0, 10
+GNMAX: dict[str, Any] = MECHANISM
 CONFIDENT = GNMAX | {"name": "confident-gnmax", "threshold": 150, "threshold_noise": "gaussian:40"}
-VOTES = ("the embedded ensemble", "at random")
 ROWS = 20_000
 Noise = NDArray[np.float64]
 
@@ -44,11 +38,8 @@ class Traffic:
 
     def __init__(self, votes: str, rows: int, seed: int) -> None:
         self.rng = np.random.default_rng([3, seed])
-        fixed = np.random.default_rng(0)
-        spread = fixed.dirichlet(np.full(CLASSES, 0.3), 300)
-        pools = (digit_histograms(), [fixed.multinomial(TEACHERS, p) for p in spread])
         self.inputs = self.rng.integers(0, 300, rows)
-        self.votes = np.asarray(pools[VOTES.index(votes)])[self.inputs]
+        self.votes = pool_of(votes)[self.inputs]
         self.worker, self.client = self.rng.integers(0, 4, rows), self.rng.integers(0, 50, rows)
         self.call = np.arange(rows) // 5
 

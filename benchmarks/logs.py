@@ -34,15 +34,18 @@ def claimed() -> LabelsClaim:
     return claim
 
 
+def pool_of(votes: str) -> np.ndarray:
+    """The 300 histograms (300, 10) from which rows are drawn, by one of `VOTES`."""
+    if votes == VOTES[0]:
+        return np.asarray(digit_histograms())
+    fixed = np.random.default_rng(0)
+    spread = fixed.dirichlet(np.full(10, _WIDE), 300)
+    return np.array([fixed.multinomial(250, p) for p in spread])
+
+
 def drawn(votes: str, rows: int, scale: float, rng: np.random.Generator) -> list[Row]:
     """Rows of noisy argmax with so many times the claimed noise."""
-    if votes == VOTES[0]:
-        pool = np.asarray(digit_histograms())
-    else:
-        fixed = np.random.default_rng(0)
-        pool = np.array(
-            [fixed.multinomial(250, p) for p in fixed.dirichlet(np.full(10, _WIDE), 300)]
-        )
+    pool = pool_of(votes)
     chosen = pool[rng.integers(0, len(pool), rows)]
     labels = (chosen + rng.normal(0.0, 40.0 * scale, chosen.shape)).argmax(-1).tolist()
     return [Row(tuple(h), y) for h, y in zip(chosen.tolist(), labels, strict=True)]

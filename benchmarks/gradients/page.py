@@ -196,12 +196,7 @@ def _choices(found: Found) -> Iterator[str]:
         "choice rate 0.1": "rate .1",
         "choice one step": "one step an epoch, with all records",
     }
-    for name, choice in names.items():
-        yield (
-            f"| {choice} | {found.single(name, 'auroc', number=0)} "
-            f"| {found.several(name, 'auroc')} | {found.several(name, 'advantage')} "
-            f"| {found.of_game(name, 'utility').mean:.3f} |"
-        )
+    yield from (_game_row(found, name, choice) for name, choice in names.items())
     yield ""
     gains = [found.several(name, "advantage").mean for name in names]
     yield (
@@ -225,19 +220,18 @@ def _others(others: Found) -> Iterator[str]:
         "which are of CREMA-D (.6808) and CelebA (.8935), which cannot be had here.\n"
     )
     yield head(f"game | AUROC, first round | {HEADLINE} rounds | advantage | right labels")
-    names = {
-        "users": "users",
-        "users alike": "users alike",
-        "writers": "writers",
-        "strokes": "strokes",
-    }
-    for name, game in names.items():
-        yield (
-            f"| {game} | {others.single(name, 'auroc', number=0)} "
-            f"| {others.several(name, 'auroc')} | {others.several(name, 'advantage')} "
-            f"| {others.of_game(name, 'utility').mean:.3f} |"
-        )
+    for name in ("users", "users alike", "writers", "strokes"):
+        yield _game_row(others, name, name)
     yield ""
+
+
+def _game_row(found: Found, name: str, called: str) -> str:
+    """A game's areas in the first round and over all, the advantage, and the model's utility."""
+    return (
+        f"| {called} | {found.single(name, 'auroc', number=0)} "
+        f"| {found.several(name, 'auroc')} | {found.several(name, 'advantage')} "
+        f"| {found.of_game(name, 'utility').mean:.3f} |"
+    )
 
 
 def _speed(speeds: list[Speed]) -> Iterator[str]:

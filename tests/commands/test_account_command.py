@@ -16,8 +16,7 @@ from dpassay.reference.accounting.analyses import ANALYSES, query_cost
 from dpassay.reference.accounting.conversions import best_epsilon
 from dpassay.verifiers.commands.account import account
 from dpassay.verifiers.commands.row_costs import RowCosts
-from dpassay.verifiers.inputs.asked_file import read_asked
-from dpassay.verifiers.inputs.asked_rows import AskedRows
+from dpassay.verifiers.inputs.asked_file import AskedRows, read_asked
 from dpassay.verifiers.inputs.histogram_file import Asked, read_histograms
 from dpassay.verifiers.strategies import histograms
 

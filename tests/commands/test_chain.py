@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from dpassay.verifiers.cli import commands
-from dpassay.verifiers.reporting.chain_files import answers_chart
+from dpassay.verifiers.reporting.chain import answers_chart
 from dpassay.verifiers.reporting.charts import Axis
 
 HEADER = "height,weight,likes,rare,income"

@@ -10,8 +10,7 @@ from click.testing import CliRunner
 from small import drawing, small_claim
 
 from dpassay.verifiers.cli import commands
-from dpassay.verifiers.commands.pace import pace_of
-from dpassay.verifiers.commands.plan import planned_run
+from dpassay.verifiers.commands.plan import pace_of, planned_run
 from dpassay.verifiers.kinds.labels.planned import plan_for_budget
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.precision import TooFewError
@@ -83,7 +82,7 @@ class Slow(InProcessTarget):
 def test_a_pace_tells_what_calls_cost_from_what_labels_cost(monkeypatch) -> None:
     """Catches a rate by calls of one size, which a run's other calls do not have."""
     clock = [0.0]
-    monkeypatch.setattr("dpassay.verifiers.commands.pace.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("dpassay.verifiers.commands.plan.time.perf_counter", lambda: clock[0])
     found = pace_of(Slow(clock, 0.5, 0.001), np.array([6, 4, 2]), None, 1)
     assert (found.call, found.label) == pytest.approx((0.5, 0.001))
     alone = pace_of(Slow(clock, 0.5, 0.001), np.array([6, 4, 2]), 1, 8)
@@ -96,7 +95,7 @@ def test_a_pace_tells_what_calls_cost_from_what_labels_cost(monkeypatch) -> None
 def test_seconds_hold_what_is_planned_for_them(monkeypatch, seconds) -> None:
     """A second each twenty calls: all of them by far, where few labels are in most calls."""
     clock = [0.0]
-    monkeypatch.setattr("dpassay.verifiers.commands.pace.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("dpassay.verifiers.commands.plan.time.perf_counter", lambda: clock[0])
     found = planned_run(SMALL, None, seconds, Slow(clock, 0.05, 0.0))
     assert found.seconds is not None
     assert 0.5 * min(seconds, 300.0) <= found.seconds <= seconds

@@ -61,8 +61,7 @@ def chain(
     need("chain", "sklearn", *(["pandas"] if data is not None else []))
     from ..commands.chain import ChainRequest, run_chain
     from ..commands.chain import as_json as public_form
-    from ..reporting.chain_files import write_chain
-    from ..reporting.chain_text import print_chain
+    from ..reporting.chain import print_chain, write_chain
     from ..reporting.files import ReportFileError
 
     request = ChainRequest(data=data, sigma=sigma, **others)

@@ -13,7 +13,7 @@ from ...reference.accounting.analyses import MEANING, Analysis, query_costs
 from ...reference.accounting.confident import Charging, log_answered
 from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
 from ...reference.accounting.pure import pure_epsilon
-from ..inputs.asked_rows import AskedRows
+from ..inputs.asked_file import AskedRows
 from .fitting import Fitting
 from .row_costs import RowCosts
 

@@ -11,7 +11,7 @@ from ...reference.accounting.analyses import Analysis, query_costs
 from ...reference.accounting.confident import Charging
 from ...reference.arrays import Matrix
 from ...reference.parallel.progress import shown
-from ..inputs.asked_rows import AskedRows
+from ..inputs.asked_file import AskedRows
 
 _TOGETHER = 512
 """Histograms per part of the work."""

@@ -1,12 +1,17 @@
-"""A file of what a deployment was asked: a CSV of histograms, or a log as for `verify --log`."""
+"""A file of what a deployment was asked: a CSV of histograms, or a log as for `verify --log`.
+
+Its rows are arrays with one row per query: there may be millions.
+"""
 
 import csv
 import io
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .asked_rows import AskedRows
+from ...reference import REFUSAL
 from .files import ReadingError, read_bytes
 from .histogram_file import ENCODING, Asked, histograms_of, is_header, is_numbering, label_column
 from .log_file import read_log, shown_path
@@ -17,6 +22,31 @@ MOST_BYTES = 512_000_000
 
 _PLAIN = b"0123456789,-\n"
 _MOST_VOTES = 2**53
+
+
+@dataclass(frozen=True)
+class AskedRows:
+    """Histograms (m, c) in the order asked, and the labels (m,) released; None if unknown."""
+
+    histograms: NDArray[np.int64]
+    labels: NDArray[np.int64] | None
+
+    @classmethod
+    def of(cls, rows: Iterable[Asked]) -> "AskedRows":
+        """Made from rows with one number of classes, of which all or none have a label."""
+        votes, labels = zip(*((row.histogram, row.label) for row in rows), strict=True)
+        answered = None if None in labels else np.array(labels, dtype=np.int64)
+        return cls(np.array(votes, dtype=np.int64), answered)
+
+    def __len__(self) -> int:
+        return len(self.histograms)
+
+    @property
+    def refused(self) -> NDArray[np.bool_]:
+        """Whether each row (m,) was refused."""
+        if self.labels is None:
+            return np.zeros(len(self), dtype=np.bool_)
+        return np.asarray(self.labels == REFUSAL)
 
 
 def read_asked(path: str, reader: RowReader | None = None) -> AskedRows:
