@@ -10,7 +10,7 @@ from .ending import json_option, print_found
 from .workers import over_workers, working
 
 if TYPE_CHECKING:
-    from ..commands.account import Accounted
+    from ...reference.mechanisms import ClaimedMechanism
     from ..inputs.release_log import RowReader
 
 
@@ -105,7 +105,7 @@ def account(
     print_found(charged, as_json)
 
 
-def _claimed(path: str) -> "tuple[Accounted, RowReader]":
+def _claimed(path: str) -> "tuple[ClaimedMechanism, RowReader]":
     """The mechanism of a claim, and what reads its logs. Raises ClaimError."""
     from ..kinds.labels.logs import reader_of
     from ..kinds.labels.reading import read_labels_claim

@@ -13,11 +13,10 @@ from ...reference.accounting.analyses import MEANING, Analysis, query_costs
 from ...reference.accounting.confident import Charging, log_answered
 from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
 from ...reference.accounting.pure import pure_epsilon
+from ...reference.mechanisms import ClaimedMechanism
 from ..inputs.asked_file import AskedRows
 from .fitting import Fitting
 from .row_costs import RowCosts
-
-Accounted = NoisyArgmax | ConfidentGNMax
 
 _NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use"
 
@@ -37,7 +36,7 @@ class Account:
     expected_answered: float
     analysis: Analysis
     charging: Charging
-    mechanism: Accounted
+    mechanism: ClaimedMechanism
     budget: float | None
     repeats: int
     rows_beyond: int | None
@@ -112,7 +111,7 @@ class Account:
 
 def account(
     rows: AskedRows,
-    mechanism: Accounted,
+    mechanism: ClaimedMechanism,
     delta: float,
     *,
     repeat: int = 1,
@@ -127,7 +126,7 @@ def account(
     `realised` lacks labels, a label is a refusal but the mechanism never refuses, or one pass
     exceeds the budget; UnknownMechanismError for any other mechanism.
     """
-    if not isinstance(mechanism, Accounted):
+    if not isinstance(mechanism, ClaimedMechanism):
         raise UnknownMechanismError(mechanism, "an account")
     if rows.refused.any() and not isinstance(mechanism, ConfidentGNMax):
         raise ValueError(
@@ -153,7 +152,7 @@ def account(
     )
 
 
-def _answered(rows: AskedRows, mechanism: Accounted, charging: Charging) -> float:
+def _answered(rows: AskedRows, mechanism: ClaimedMechanism, charging: Charging) -> float:
     """Rows answered on average, or, where charging is `realised`, in fact."""
     if charging == "realised":
         return float((~rows.refused).sum())

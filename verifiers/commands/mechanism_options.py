@@ -1,6 +1,7 @@
 """The mechanism that the options of a command describe."""
 
-from ...reference import ConfidentGNMax, Gaussian, NoisyArgmax, parse_noise
+from ...reference import Gaussian, parse_noise
+from ...reference.mechanisms import ClaimedMechanism
 from ...reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
 
 _SCREENED = "confident-gnmax"
@@ -8,7 +9,7 @@ _SCREENED = "confident-gnmax"
 
 def mechanism_of_options(
     noise: str, threshold: float | None, threshold_noise: str | None, name: str | None = None
-) -> NoisyArgmax | ConfidentGNMax:
+) -> ClaimedMechanism:
     """The mechanism of `name`; without a name, the one that the other options imply.
 
     noise, threshold_noise: as typed, such as `gaussian:40`. Raises ValueError that names the option

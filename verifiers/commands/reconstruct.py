@@ -10,7 +10,8 @@ import numpy as np
 from scipy.stats import chi2
 
 from ...attacks import Answers, Method, Reconstruction, reconstruct
-from ...reference import ConfidentGNMax, NoisyArgmax
+from ...reference import ConfidentGNMax
+from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.executors import Here
 from ...reference.parallel.progress import shown
 from ...reference.parallel.workers import carried_out
@@ -116,7 +117,7 @@ def read_votes(
     return Reading(found, warnings)
 
 
-def _check_scales(mechanism: NoisyArgmax | ConfidentGNMax, teachers: int) -> None:
+def _check_scales(mechanism: ClaimedMechanism, teachers: int) -> None:
     """Raises ValueError for noise that is negligible, or overwhelming, beside the votes."""
     screen = [mechanism.threshold_noise] if isinstance(mechanism, ConfidentGNMax) else []
     for noise in (mechanism.noise, *screen):
@@ -147,7 +148,7 @@ def _misfit(answers: Answers, likeliest: Reconstruction) -> str | None:
     return None if chi2.sf(deviance, answers.counts.size - 1) > ALARM else ""
 
 
-def answers_from_counts(text: str, mechanism: NoisyArgmax | ConfidentGNMax) -> Answers:
+def answers_from_counts(text: str, mechanism: ClaimedMechanism) -> Answers:
     """Answers from counts `n0,n1,...`. Raises ValueError that shows the wrong part."""
     counts = []
     for part in text.split(","):
@@ -163,7 +164,7 @@ def answers_from_counts(text: str, mechanism: NoisyArgmax | ConfidentGNMax) -> A
 
 
 def answers_from_log(
-    path: str, classes: int | None, mechanism: NoisyArgmax | ConfidentGNMax, key: str | None = None
+    path: str, classes: int | None, mechanism: ClaimedMechanism, key: str | None = None
 ) -> tuple[Answers, int]:
     """Answers from a log of labels (`-`: standard input), and how many refusals were left out.
 

@@ -6,10 +6,11 @@ from concurrent.futures import Executor
 import numpy as np
 from numpy.typing import NDArray
 
-from ...reference import ConfidentGNMax, NoisyArgmax
+from ...reference import ConfidentGNMax
 from ...reference.accounting.analyses import Analysis, query_costs
 from ...reference.accounting.confident import Charging
 from ...reference.arrays import Matrix
+from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.progress import shown
 from ..inputs.asked_file import AskedRows
 
@@ -19,7 +20,7 @@ _TOGETHER = 512
 _TOGETHER_EXACT = 8  # as `_TOGETHER`, where all neighbours of each are compared
 
 
-How = tuple[NoisyArgmax | ConfidentGNMax, Analysis, Charging]
+How = tuple[ClaimedMechanism, Analysis, Charging]
 """How rows are charged."""
 
 
@@ -32,7 +33,7 @@ class RowCosts:
     def __init__(
         self,
         rows: AskedRows,
-        mechanism: NoisyArgmax | ConfidentGNMax,
+        mechanism: ClaimedMechanism,
         analysis: Analysis,
         charging: Charging,
         executor: Executor | None,

@@ -4,7 +4,8 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
-from ....reference import ConfidentGNMax, Gaussian, Noise, NoisyArgmax, parse_noise
+from ....reference import Gaussian, Noise, parse_noise
+from ....reference.mechanisms import ClaimedMechanism
 from ....reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
 from ...claims.mistakes import are_missing
 from ...claims.tables import Table
@@ -65,7 +66,7 @@ class LabelsMechanism(Table):
         """Whether the mechanism may answer -1."""
         return self.threshold is not None
 
-    def mechanism(self, noise: Noise | None = None) -> NoisyArgmax | ConfidentGNMax:
+    def mechanism(self, noise: Noise | None = None) -> ClaimedMechanism:
         """The claimed mechanism; noise: of the votes, the claimed one when None."""
         noise = self.noise if noise is None else noise
         return described_mechanism(noise, self.threshold, self.threshold_noise)

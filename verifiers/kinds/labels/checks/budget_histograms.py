@@ -37,7 +37,9 @@ def costliest(claim: LabelsClaim) -> tuple[CertainCost, int] | None:
 def _of_the_worst_pair(claim: LabelsClaim) -> Iterator[CertainCost]:
     """Costs of the histograms in the costliest pairs known, with their partners there."""
     claimed = claim.mechanism
-    worst = worst_pair(_answering(claim), claimed.classes, claimed.teachers, SEARCHED_ORDERS)
+    worst = worst_pair(
+        claim.mechanism.mechanism().answering, claimed.classes, claimed.teachers, SEARCHED_ORDERS
+    )
     pairs: dict[tuple[int, ...], list[Histogram]] = {}
     for one, other in zip(worst.here, worst.there, strict=True):
         for here, there in ((one, other), (other, one)):
@@ -81,22 +83,19 @@ def in_scope(claim: LabelsClaim) -> list[tuple[CertainCost, int]]:
     return sorted(found, key=lambda pair: pair[0].estimate(pair[1]))
 
 
-def _answering(claim: LabelsClaim) -> NoisyArgmax:
-    """The mechanism of answers, given that a query is not refused."""
-    return NoisyArgmax(claim.mechanism.noise)
-
-
 def _cost(
     claim: LabelsClaim, votes: Sequence[int] | Histogram, others: Iterable[Histogram] = ()
 ) -> CertainCost:
     """The cost of answers to a histogram (c,); others: neighbours that are tried in addition."""
     assert claim.privacy is not None
-    return CertainCost(_answering(claim), np.array(votes), claim.privacy.delta, others)
+    return CertainCost(
+        claim.mechanism.mechanism().answering, np.array(votes), claim.privacy.delta, others
+    )
 
 
 def _kinds(claim: LabelsClaim) -> Iterator[Histogram]:
     assert claim.privacy is not None
-    mechanism = _answering(claim)
+    mechanism = claim.mechanism.mechanism().answering
     classes, teachers = claim.mechanism.classes, claim.mechanism.teachers
     for chance in sorted({min(_SEEN * claim.privacy.delta, _RUNNERS_UP[0]), *_RUNNERS_UP}):
         yield _lead(mechanism, classes, teachers, chance)

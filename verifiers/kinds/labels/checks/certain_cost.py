@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .....reference import ConfidentGNMax, Histogram, NoisyArgmax
+from .....reference import Histogram
 from .....reference.accounting.certified import enclosed_event, epsilon_lower
 from .....reference.accounting.counting import costliest_count
 from .....reference.histograms import neighbours_among
+from .....reference.mechanisms import ClaimedMechanism
 from .....reference.searches import last_from_zero
 from ....run.account import ROUNDING
 
@@ -53,7 +54,7 @@ class CertainCost:
 
     def __init__(
         self,
-        mechanism: NoisyArgmax | ConfidentGNMax,
+        mechanism: ClaimedMechanism,
         here: Histogram,
         delta: float,
         others: Iterable[Histogram] = (),

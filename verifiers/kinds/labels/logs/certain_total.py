@@ -9,14 +9,14 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from .....reference import REFUSAL, ConfidentGNMax, NoisyArgmax
+from .....reference import REFUSAL, ConfidentGNMax
 from .....reference.accounting.certified import enclosed_parts
 from .....reference.accounting.composed import SumTest, sum_test, sum_test_epsilon
 from .....reference.accounting.divergences import renyi_divergence
 from .....reference.arrays import Matrix, Vector
+from .....reference.mechanisms import ClaimedMechanism
 
 Votes = tuple[int, ...]
-Searched = NoisyArgmax | ConfidentGNMax
 
 MOST_KINDS = 1_000
 """Most histograms that are counted, the costliest ones; others can only add to the cost."""
@@ -45,7 +45,7 @@ class CertainTotal:
 
 
 def certain_total(
-    mechanism: Searched,
+    mechanism: ClaimedMechanism,
     asked: Mapping[Votes, int],
     delta: float,
     beyond: float,
@@ -70,7 +70,9 @@ def certain_total(
     return best
 
 
-def _judged(mechanism: Searched, kinds: "_Kinds", delta: float, beyond: float) -> CertainTotal:
+def _judged(
+    mechanism: ClaimedMechanism, kinds: "_Kinds", delta: float, beyond: float
+) -> CertainTotal:
     """The cost of all kinds, with a proof by the costliest if it exceeds `beyond`."""
     test = kinds.test(delta)
     if test is None:
@@ -107,7 +109,7 @@ class _Kinds:
     @classmethod
     def costliest(
         cls,
-        mechanism: Searched,
+        mechanism: ClaimedMechanism,
         asked: Mapping[Votes, int],
         refused: Mapping[Votes, int],
         *,
@@ -125,7 +127,7 @@ class _Kinds:
 
     @staticmethod
     def _block(
-        mechanism: Searched,
+        mechanism: ClaimedMechanism,
         votes: NDArray[np.int64],
         times: NDArray[np.int64],
         screened: bool,
@@ -173,7 +175,7 @@ class _Kinds:
             return None
         return sum_test(self.log_p, self.log_q, self.times.astype(np.float64), delta)
 
-    def proved(self, mechanism: Searched, test: SumTest, delta: float) -> float:
+    def proved(self, mechanism: ClaimedMechanism, test: SumTest, delta: float) -> float:
         """The epsilon that a test proves in ball arithmetic."""
         sides = [
             [
@@ -225,7 +227,7 @@ def _merged(log_law: Matrix, labels: list[int], refuses: bool) -> Matrix:
     return np.stack([*columns, rest], -1)
 
 
-def _enclosed(mechanism: Searched, votes: list[int], labels: list[int]) -> list[arb]:
+def _enclosed(mechanism: ClaimedMechanism, votes: list[int], labels: list[int]) -> list[arb]:
     """Probabilities of the outcomes of `_merged` as balls."""
     refuses = isinstance(mechanism, ConfidentGNMax)
     kept = [k for k in dict.fromkeys(labels) if k != REFUSAL or refuses]

@@ -4,11 +4,12 @@ from collections.abc import Container, Iterable, Mapping
 
 import numpy as np
 
-from .....reference import ConfidentGNMax, Gaussian, NoisyArgmax
+from .....reference import Gaussian, NoisyArgmax
 from .....reference.accounting.analyses import Analysis, query_cost
 from .....reference.accounting.conversions import ORDERS, to_epsilon
 from .....reference.accounting.gnmax import gnmax_data_dependent, gnmax_data_independent
 from .....reference.arrays import Vector
+from .....reference.mechanisms import ClaimedMechanism
 from .store import Votes
 
 GRID = ORDERS[::8]
@@ -29,7 +30,7 @@ class Spent:
     exact one is given up once there are very many histograms.
     """
 
-    def __init__(self, mechanism: NoisyArgmax | ConfidentGNMax, classes: int) -> None:
+    def __init__(self, mechanism: ClaimedMechanism, classes: int) -> None:
         self.mechanism, self.classes = mechanism, classes
         self.totals: dict[Analysis, Vector] = {name: np.zeros(len(GRID)) for name in ANALYSES}
         self.followed = 0

@@ -10,8 +10,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .....reference import ConfidentGNMax, Noise, NoisyArgmax, log_probabilities, probabilities
+from .....reference import Noise, NoisyArgmax, log_probabilities, probabilities
 from .....reference.arrays import Matrix
+from .....reference.mechanisms import ClaimedMechanism
 from .....reference.probabilities import log_derivatives
 from .....reference.shared_nodes import won
 from ..mechanism import LabelsMechanism
@@ -22,20 +23,18 @@ FEW_CLASSES = 12
 """Most classes for which faults of every single class are tried."""
 
 
-def mechanism_law(mechanism: NoisyArgmax | ConfidentGNMax) -> Law:
+def mechanism_law(mechanism: ClaimedMechanism) -> Law:
     """The law of labels of `mechanism`, in place of the claimed one."""
     return lambda histograms: _law(mechanism, histograms)
 
 
-def _law(mechanism: NoisyArgmax | ConfidentGNMax, histograms: Matrix) -> Matrix:
+def _law(mechanism: ClaimedMechanism, histograms: Matrix) -> Matrix:
     """Probabilities (b, o) of `mechanism`; kept, since several faults share them."""
     return _kept_law(mechanism, np.ascontiguousarray(histograms).tobytes(), histograms.shape)
 
 
 @lru_cache(maxsize=4)
-def _kept_law(
-    mechanism: NoisyArgmax | ConfidentGNMax, votes: bytes, shape: tuple[int, int]
-) -> Matrix:
+def _kept_law(mechanism: ClaimedMechanism, votes: bytes, shape: tuple[int, int]) -> Matrix:
     histograms = np.frombuffer(votes).reshape(shape)
     return np.asarray(np.exp(mechanism.log_probabilities(histograms)))
 
@@ -66,16 +65,17 @@ def roughly(claim: LabelsMechanism, noise: Noise) -> Law:
 
 
 def finish(claim: LabelsMechanism, law: Law) -> Law:
-    """The law of released labels: with a threshold, after the claimed screening."""
+    """The law of what is released of labels with this law: with a threshold, after the screen."""
     mechanism = claim.mechanism()
-    if not isinstance(mechanism, ConfidentGNMax):
+    if mechanism == mechanism.answering:
         return law
 
-    def screened(histograms: Matrix) -> Matrix:
-        refused = _law(mechanism, histograms)[:, -1:]
-        return np.concatenate([law(histograms) * (1.0 - refused), refused], -1)
+    def released(histograms: Matrix) -> Matrix:
+        with np.errstate(divide="ignore"):
+            log_answers = np.log(law(histograms))
+        return np.asarray(np.exp(mechanism.released(log_answers, histograms)))
 
-    return screened
+    return released
 
 
 def plurality(histograms: Matrix) -> Matrix:
