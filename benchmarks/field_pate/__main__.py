@@ -17,7 +17,8 @@ from ..field.reported import reported
 from ..long_runs import ROOT, Part, add_workers, carried_out, workers
 from .code_bases import CODE_BASES, NotThere
 from .page import page
-from .rows import CALLS, ROWS, Row
+from .row import CALLS, Row
+from .rows import ROWS
 
 SEED = 1
 PAGE = ROOT / "docs" / "results" / "field-pate.md"

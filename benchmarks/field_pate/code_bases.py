@@ -134,7 +134,7 @@ CODE_BASES = {
         CodeBase(
             "dmachooka/PATE-mlp",
             "22835606aefe14ff6718a71cd1b3ca6d30a02ae8",
-            ("PATE_analysispytorch_RT_IOT2022.ipynb",),
+            ("PATE_analysispytorch_BotNeTIoT.ipynb",),
         ),
         CodeBase(
             "kamathhrishi/PATE",

@@ -1,51 +1,14 @@
-"""The rows: a call of a code base under a claim, and what was read in its source."""
+"""The rows, by code base."""
 
-from dataclasses import dataclass
-from pathlib import Path
-
-CALLS = Path(__file__).parent / "calls"
-
-
-@dataclass(frozen=True)
-class Row:
-    """A call under a claim.
-
-    source: a code base OWNER/NAME, or an environment; call: as the code names it; target: file in
-    `calls` and attribute, or the words of a script there; claim: the file beside it, without its
-    ending; reading: what was read in the source; caught: the checks of which one fails by that
-    reading, none where the call is as claimed; cause: a part of the cause that the gate should
-    name; alone: the only check that is run, where the call has nothing else to judge.
-    """
-
-    source: str
-    call: str
-    target: str
-    claim: str
-    reading: str
-    caught: tuple[str, ...] = ()
-    cause: str = ""
-    alone: str = ""
-
-    @property
-    def name(self) -> str:
-        """A unique name of the row."""
-        return f"{self.source} {self.target} {self.claim} {self.alone}".strip()
-
-    @property
-    def script(self) -> Path:
-        """The file of its wrapper."""
-        return CALLS / self.target.split(":")[0].split()[0]
-
-    @property
-    def claim_file(self) -> Path:
-        """Its claim."""
-        return CALLS / f"{self.claim}.toml"
-
+from .row import Row
 
 _LAW = ("class-probabilities", "noise-scale")
 _COST = "accountant-soundness"
 
-_TENSORFLOW = "tensorflow/privacy"
+_TENSORFLOW, _PROMPTS = "tensorflow/privacy", "cleverhans-lab/PrivatePrompts"
+_PERSONS, _KNN = "fraboeni/individualized-pate", "jeremy43/Private_kNN"
+_CAPC, _DIFFPRIV = "cleverhans-lab/capc-iclr", "Doran-Penner/diffpriv24"
+_GAN, _SYNTHCITY = "vanderschaarlab/mlforhealthlabpub", "vanderschaarlab/synthcity"
 
 ROWS = (
     Row(
@@ -69,7 +32,7 @@ ROWS = (
         "pate_2017 analysis.py, noise_eps as its flag has it, 0.1",
         "tensorflow_2017.py:at_default",
         "lnmax_20",
-        "its text says (1/20)*2 = 0.1 a query, noise_eps is half of that",
+        "its text says (1/20)*2 = 0.1 a query; noise_eps is half of that",
         (_COST,),
         "the accountant charges",
         alone=_COST,
@@ -98,7 +61,235 @@ ROWS = (
         "a screening and an answer, whatever the outcome",
         alone=_COST,
     ),
+    Row(
+        "OpenMined/PySyft",
+        "pate.py, logmgf_from_counts with noise_eps 1/20",
+        "pysyft.py:at_scale",
+        "lnmax_20",
+        "the moments of pate_2017, of the release 0.2.9",
+        alone=_COST,
+    ),
+    Row(
+        _PERSONS,
+        "GNMax and DefaultGNMax, without a seed",
+        "individualized_pate.py:gnmax",
+        "gnmax_40",
+        "Gaussian noise on each count; Theorem 6 as the cost",
+    ),
+    Row(
+        _PERSONS,
+        "ConfidentGNMax, without a seed",
+        "individualized_pate.py:confident",
+        "confident_200",
+        "a screening with noise of its own, at or above the threshold",
+    ),
+    Row(
+        _PERSONS,
+        "GNMax and DefaultGNMax, with a seed",
+        "individualized_pate.py:seeded",
+        "gnmax_40",
+        "PATE takes a seed, from which every run draws the same noise",
+        ("fresh-noise",),
+        "restart",
+    ),
+    Row(
+        _PROMPTS,
+        "query",
+        "private_prompts.py:labels",
+        "confident_360",
+        "screening and answers have noise of their own",
+    ),
+    Row(
+        _PROMPTS,
+        "analyze_multiclass_confident_gnmax, of histograms",
+        "private_prompts.py:confident",
+        "confident_360",
+        "a screening, and an answer times the probability that it is given",
+        (_COST,),
+        "the accountant charges",
+        alone=_COST,
+    ),
+    Row(
+        _PROMPTS,
+        "the same, as pate_main calls it",
+        "private_prompts.py:as_main_calls_it",
+        "confident_360",
+        "rows hold the class of each teacher, where votes per class are meant",
+        (_COST,),
+        "the accountant charges",
+        alone=_COST,
+    ),
+    Row(
+        _CAPC,
+        "csp.py, get_histogram",
+        "capc.py:labels",
+        "lnmax_1",
+        "Laplace noise of scale 1; the noisy share is cut to whole numbers, towards zero",
+        _LAW,
+        "whole numbers",
+    ),
+    Row(
+        _CAPC,
+        "rdp_cumulative.py, analyze",
+        "capc.py:expected",
+        "confident_50",
+        "a screening, and an answer times the probability that it is given",
+        (_COST,),
+        "the accountant charges",
+        alone=_COST,
+    ),
+    Row(
+        _CAPC,
+        "analysis/pate.py, screening and answer in full",
+        "capc.py:in_full",
+        "confident_50",
+        "the bounds of pate_2018, whatever the outcome",
+        alone=_COST,
+    ),
+    Row(
+        _KNN,
+        "aggregation_knn, without screening",
+        "private_knn.py:gnmax",
+        "gnmax_5_of_neighbours",
+        "noisy counts are kept in an array of whole numbers, so cut towards zero",
+        _LAW,
+        "whole numbers",
+    ),
+    Row(
+        _KNN,
+        "aggregation_knn, as svhn_config.py has it",
+        "private_knn.py:svhn",
+        "confident_210",
+        "noisy counts and maxima are cut to whole numbers, towards zero",
+        _LAW,
+        "whole numbers",
+    ),
+    Row(
+        _KNN,
+        "aggregation_knn, as mnist_config.py has it",
+        "private_knn.py:mnist",
+        "confident_180",
+        "the same cut, small beside this noise",
+    ),
+    Row(
+        _GAN,
+        "pate_lamda, with lamda 1/20",
+        "pate_gan.py:twentieth",
+        "lnmax_20_of_2",
+        "the scale is lamda, the moments are for 1 / lamda; one draw for two counts",
+        _LAW,
+        "the inverse of the claimed scale",
+    ),
+    Row(
+        _GAN,
+        "pate_lamda, with its default 1, as it draws",
+        "pate_gan.py:one",
+        "exponential_2",
+        "one Laplace draw on one of two counts is exponential noise of twice its scale on both",
+    ),
+    Row(
+        _SYNTHCITY,
+        "Teachers.pate_lamda with lamda 1/20, for noise on both counts",
+        "synthcity.py:labels",
+        "lnmax_20_of_2",
+        "one Laplace draw of scale 20 on one of two counts",
+        _LAW,
+        "exponential:40",
+    ),
+    Row(
+        _SYNTHCITY,
+        "the same, as it draws",
+        "synthcity.py:labels",
+        "exponential_40",
+        "that draw is exponential noise of twice its scale on both counts",
+    ),
+    Row(
+        "dmachooka/PATE-mlp",
+        "add_global_noise of 2 classes, epsilon 0.6",
+        "pate_mlp.py:labels",
+        "lnmax_1_667_of_2",
+        "it counts as many classes as there are teachers, and takes the largest modulo 2; noisy "
+        "counts are cut to whole numbers",
+        _LAW,
+        "modulo",
+    ),
+    Row(
+        "kamathhrishi/PATE",
+        "Teacher.addnoise",
+        "kamathhrishi.py:labels",
+        "lnmax_10_of_50",
+        "its scale is 0.5, and analyze counts on noise_eps 0.1, which is a scale of 10",
+        _LAW,
+        "laplace:0.5",
+    ),
+    Row(
+        _DIFFPRIV,
+        "NoisyMaxAggregator, epsilon_ma_vec",
+        "diffpriv24.py:gnmax",
+        "gnmax_40",
+        "Gaussian noise on each count; Theorem 6 as the cost",
+    ),
+    Row(
+        _DIFFPRIV,
+        "ConfidentGNMax(100, 35, 195)",
+        "diffpriv24.py:confident",
+        "confident_195",
+        "a screening and an answer, whatever the outcome; the screening is charged twice over",
+    ),
+    Row(
+        _DIFFPRIV,
+        "NoisyMaxAggregator, threshold_aggregate within epsilon 2",
+        "diffpriv24.py:gnmax",
+        "gnmax_40_with_budget",
+        "what was spent is kept in memory, for one run",
+        ("budget-enforcement",),
+        "restart",
+    ),
+    Row(
+        "yuxiangw/autodp",
+        "RDP_depend_pate_gaussian, with q by the union bound",
+        "autodp_costs.py:gnmax",
+        "gnmax_40",
+        "Theorem 6; q is handed over",
+        alone=_COST,
+    ),
+    Row(
+        "yuxiangw/autodp",
+        "RDP_noisy_screen of either neighbour, and RDP_inde_pate_gaussian",
+        "autodp_costs.py:confident",
+        "confident_180",
+        "the exact cost of a screening, and a bound of an answer",
+        alone=_COST,
+    ),
+    Row(
+        "yuxiangw/autodp",
+        "RDP_independent_noisy_screen and RDP_inde_pate_gaussian",
+        "autodp_costs.py:confident_independent",
+        "confident_180",
+        "of four cases of the screening it takes the last; the bound of an answer stands beside it",
+        alone=_COST,
+    ),
+    Row(
+        "opendp-0.16.0",
+        "make_noisy_max, pure",
+        "opendp_noisy_max.py pure",
+        "exponential_20",
+        "permute-and-flip: exponential noise",
+    ),
+    Row(
+        "opendp-0.16.0",
+        "make_noisy_max, zCDP",
+        "opendp_noisy_max.py zcdp",
+        "gumbel_20",
+        "Gumbel noise",
+    ),
+    Row(
+        "opendp-0.15.1",
+        "make_report_noisy_max_gumbel",
+        "opendp_noisy_max.py gumbel",
+        "gumbel_20",
+        "opendp #2912: the smallest is returned",
+        _LAW,
+        "the smallest noisy count",
+    ),
 )
-
-LATER: tuple[tuple[str, str, str], ...] = ()
-"""What cannot be said yet: code base, call, why."""

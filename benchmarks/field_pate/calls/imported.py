@@ -40,6 +40,12 @@ def stand_in(*names, **attributes):
             setattr(module, attribute, value)
 
 
+def numpy_once_had(**names):
+    """Gives numpy names that it has no longer."""
+    for name, value in names.items():
+        setattr(np, name, value)
+
+
 def file_of(code_base, file):
     """The kept file of a code base OWNER/NAME."""
     (folder,) = KEPT.glob(f"{code_base.replace('/', '+')}@*")
