@@ -7,10 +7,7 @@ environments under .benchmarks/field (the first time; pip needs a network then),
 
 import argparse
 import hashlib
-import json
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,7 @@ from ..long_runs import ROOT, Part, add_workers, carried_out, workers
 from ..pages import RESULTS
 from .environments import ENVIRONMENTS, NotInstalled
 from .page import page
+from .reported import reported
 from .rows import CALLS, ROWS, Row
 
 SEED = 1
@@ -40,13 +38,7 @@ def judged(name: str, digest: str) -> dict[str, Any]:
     """A row's report; digest: of the files that it is made of, so that others begin anew."""
     row = next(row for row in ROWS if row.name == name)
     words = command(row, ENVIRONMENTS[row.environment].python)
-    words = [sys.executable, "-m", "dpassay.verifiers.cli", *words[1:], "--json"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)
-    try:
-        return dict(json.loads(done.stdout))
-    except ValueError:
-        last_line = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
-        return {"verdict": "error", "checks": [], "queries": 0, "said": last_line}
+    return reported(words)
 
 
 def part_of(row: Row) -> Part:

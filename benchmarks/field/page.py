@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..pages import head
+from .reported import claimed, diagnosis, line
 from .rows import LATER, Row
 
 _HEAD = """# The field
@@ -43,32 +44,15 @@ def _line(row: Row, report: dict[str, Any]) -> str:
     cells = [
         row.environment.rsplit("-", 1)[0] + " " + row.environment.rsplit("-", 1)[1],
         row.call,
-        f"`{row.claim}`: {_claimed(report)}",
+        f"`{row.claim}`: {claimed(report)}",
         report["verdict"],
         ", ".join(check["id"] for check in failed) or "-",
         f"{queries:,}",
-        _diagnosis(report, failed),
+        diagnosis(report, failed),
         row.known,
         agrees,
     ]
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _claimed(report: dict[str, Any]) -> str:
-    mechanism = report.get("claim", {}).get("mechanism", {})
-    return f"{mechanism.get('name', '')} {mechanism.get('noise', '')}"
-
-
-def _diagnosis(report: dict[str, Any], failed: Sequence[dict[str, Any]]) -> str:
-    if report["verdict"] == "error":
-        errors = [c["message"] for c in report["checks"] if c["verdict"] == "error"]
-        return str((errors or [report.get("said", "")])[0])
-    if failed:
-        message, diagnosis = (str(failed[0][key] or "") for key in ("message", "diagnosis"))
-        return message if diagnosis in message else f"{message}; {diagnosis}"
-    warnings = [str(each).split("; ")[0] for each in report.get("warnings", [])]
-    more = f" ({len(warnings) - 1} more warnings)" if len(warnings) > 1 else ""
-    return warnings[0] + more if warnings else "-"
+    return line(cells)
 
 
 def agreement(row: Row, report: dict[str, Any]) -> str:

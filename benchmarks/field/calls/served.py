@@ -15,6 +15,15 @@ def serve(release):
     release: `(values, size) -> releases`, a list of `size` lists of numbers; it raises ValueError
     for values that it does not take. What the library prints goes to stderr.
     """
+    _serve(release, "values", "releases")
+
+
+def serve_labels(labels):
+    """As `serve`, of a function `(histogram, size) -> labels`, a list of `size` whole numbers."""
+    _serve(labels, "histogram", "labels")
+
+
+def _serve(answer, asked, answered):
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     for line in sys.stdin:
@@ -22,7 +31,7 @@ def serve(release):
         try:
             if request["call"] != "aggregate":
                 raise ValueError(f"no such call: {request['call']}")
-            reply = {"releases": release(request["values"], request["size"])}
+            reply = {answered: answer(request[asked], request["size"])}
         except ValueError as refusal:
             reply = {"error": str(refusal) or "refused"}
         replies.write(json.dumps(reply) + "\n")

@@ -1,0 +1,1 @@
+"""PATE code of public repositories through the gate: `python -m benchmarks.field_pate`."""
