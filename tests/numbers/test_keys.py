@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from released_keys import LAW, NOISES, RNG, Noisy, claimed, correct, failed, judged, scaled
 
 from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.kinds.keys.plan import make_keys_plan
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 from dpassay.verifiers.targets.process import ProcessTarget
@@ -29,6 +31,15 @@ def test_a_correct_one_passes(noise: str) -> None:
     report = judged(correct(noise), claimed(noise))
     assert report.verdict is Verdict.PASS, [(c.id, c.message) for c in report.checks]
     assert {c.id for c in report.checks} > {"partition-release", "noise-law", "privacy-claim"}
+
+
+@pytest.mark.parametrize("cells", [50, 100_000])
+def test_a_call_never_asks_for_more_keys_than_memory_holds(cells: int) -> None:
+    """Of 100,000 keys a call asked for as many releases, 10^10 keys at once."""
+    plan = make_keys_plan(claimed(cells=cells), 0)
+    sizes = [size for _, size in islice(plan.calls(0), 200)]
+    assert min(sizes) >= 1
+    assert max(sizes) * cells <= 1 << 21
 
 
 def test_a_correct_one_of_users_passes_in_calls_of_one() -> None:

@@ -34,6 +34,7 @@ _TURNS = (Role.NEAR, Role.ALONE, Role.ALONE, Role.ALONE)
 
 _CERTAIN = 30.0  # scales above the threshold, where every key is released
 _LARGE = 1_000  # releases of a larger call at least, by its share of them
+_MOST_KEYS = 1 << 21  # of all releases of a call
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,20 @@ class KeysPlan(NumbersPlan):
     margin: ClassVar = 1.0
     """See `NumbersPlan.margin`: checks of keys are foreseen call by call."""
 
+    @property
+    def _most(self) -> int:
+        """Releases of a call at most: their keys are held in memory together."""
+        return max(1, _MOST_KEYS // len(self.coordinates))
+
     def calls(self, seed: int) -> Iterator[tuple[Asked, int]]:
         """See `NumbersPlan.calls`."""
         order = np.random.default_rng([seed, 1])
         pairs = [(asked, size) for asked in self.inputs for size in CALLS]
         for place in order.permutation(len(pairs)):
             asked, size = pairs[place]
-            yield asked, min(size, self.largest_call)
+            yield asked, min(size, self.largest_call, self._most)
         telling = [asked for role in _TURNS for asked in self.inputs if asked.role == role]
-        large = max(self.largest_call, math.ceil(self.share * _LARGE))
+        large = min(max(self.largest_call, math.ceil(self.share * _LARGE)), self._most)
         while True:
             for asked in telling or self.inputs:
                 yield asked, large
