@@ -53,7 +53,7 @@ def test_the_law_adds_two_votes_to_what_the_teacher_voted_for() -> None:
 def test_the_law_of_other_class_numbers_is_that_of_the_votes_sent_then() -> None:
     """Catches the ratio of the straight histogram taken for that of the turned one."""
     plan = make_plan(claim(), 0)
-    at = next(i for i, fault in enumerate(plan.faults) if fault.by_teacher)
+    at = next(i for i, fault in enumerate(plan.faults) if fault.numbered)
     stream = plan.first(Role.NEAR_TIE)
     for rotation in range(4):
         votes = np.roll(plan.histograms[stream], rotation)[None]

@@ -8,11 +8,12 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from .....reference import ConfidentGNMax, Noise
+from .....reference import ConfidentGNMax, Exponential, Laplace, Noise
 from .....reference.arrays import Matrix
 from .....reference.noise import FAMILIES
 from ....evidence.pointed import LEAK
 from ..mechanism import LabelsMechanism
+from .counting_laws import MOST_WHOLE, counted_by_teachers, cut_to_whole
 from .ladder import ladder
 from .laws import (
     FEW_CLASSES,
@@ -49,8 +50,8 @@ class Fault:
 
     weight: relative weight of the wager on it; of_class: (fault name, k) where class k is treated
     unlike the others, None where the fault does not depend on class numbers; scaled: which noise
-    has another scale, and by which factor, None for other faults; by_teacher: whether the law
-    depends on which teacher cast which vote, and so on the class numbers.
+    has another scale, and by which factor, None for other faults; numbered: whether the law
+    depends on the class numbers in another way.
     """
 
     wording: str
@@ -58,7 +59,7 @@ class Fault:
     weight: float = 1.0
     of_class: tuple[str, int] | None = None
     scaled: tuple["Scaled", float] | None = None
-    by_teacher: bool = False
+    numbered: bool = False
 
 
 def fault_laws(faults: Sequence[Fault], claimed: Matrix, histograms: Matrix) -> Matrix:
@@ -121,6 +122,7 @@ def known_faults(claim: LabelsMechanism) -> list[Fault]:
         *_family_faults(claim),
         *_shortcuts(claim),
         *_favoured_classes(claim, _FAVOURS),
+        *_counting_faults(claim),
     ]
     if claim.classes > 10:  # tensorflow/privacy, pate_2017: ten classes hard-coded
         law = noiseless(claim, from_ten)
@@ -209,11 +211,29 @@ def _family_faults(
         if abs(math.log(ratio)) > 0.02:
             equal = same.times(ratio)
             found[f"{short(equal)}, another family of the same variance"] = equal
+        if claim.classes == 2 and isinstance(claim.noise, Laplace) and family is Exponential:
+            twice = same.times(2.0)
+            found[f"{short(twice)}, the claimed noise on one of two counts"] = twice
         faults += [
             Fault(wording, law(claim, noise), weight=_NOISE_WEIGHT)
             for wording, noise in found.items()
         ]
     return faults
+
+
+def _counting_faults(claim: LabelsMechanism) -> list[Fault]:
+    """Faults of whole numbers: noise that is cut to them, and classes counted by another number."""
+    cut = "cut to whole numbers, towards zero, the first of equal counts"
+    found = []
+    if claim.noise.scale <= MOST_WHOLE:
+        found += [
+            Fault(f"noisy counts {cut}", cut_to_whole(claim, noise_alone=False), numbered=True),
+            Fault(f"noise {cut}", cut_to_whole(claim, noise_alone=True), numbered=True),
+        ]
+    if claim.teachers > claim.classes:
+        by_teachers = "as many classes counted as there are teachers, then modulo the classes"
+        found.append(Fault(by_teachers, counted_by_teachers(claim), numbered=True))
+    return found
 
 
 def _screening_faults(claim: LabelsMechanism) -> list[Fault]:

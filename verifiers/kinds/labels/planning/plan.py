@@ -238,7 +238,7 @@ class Plan:
         rows = self._rotated_rows[rotation]
         found = np.where(rows[:, None] < 0, 0.0, ratios[rows])
         for at, fault in enumerate(self.faults):
-            if fault.by_teacher:
+            if fault.numbered:
                 found[at] = self._rotated_anew(stream, rotation)[at]
         return np.asarray(found)
 
@@ -246,7 +246,7 @@ class Plan:
         """Log-ratios (o,), by fault, of faults by teacher, computed on the rotated histogram."""
         if (stream, rotation) not in self._rotated_ratios:
             classes = self.claim.mechanism.classes
-            at = [i for i, fault in enumerate(self.faults) if fault.by_teacher]
+            at = [i for i, fault in enumerate(self.faults) if fault.numbered]
             votes = np.roll(self.histograms[stream], rotation)[None]
             log_q = self.log_q[[stream]].copy()
             log_q[:, :classes] = np.roll(log_q[:, :classes], rotation, -1)

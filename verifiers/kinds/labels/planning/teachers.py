@@ -31,7 +31,7 @@ def faults_by_teacher(claim: LabelsClaim) -> list[Fault]:
             f"the vote of teacher {teacher}, or of one who votes alike, counted three times",
             counted_thrice(claim.mechanism, release.votes, teacher),
             _WEIGHT,
-            by_teacher=True,
+            numbered=True,
         )
         for teacher in sorted({place * teachers // _TEACHERS for place in range(_TEACHERS)})
     ]

@@ -1,0 +1,71 @@
+"""Laws of whole noise and of classes counted by another number, against plain enumeration."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import laplace, norm
+
+from dpassay.reference import log_probabilities
+from dpassay.verifiers.kinds.labels.planning.counting_laws import counted_by_teachers, cut_to_whole
+from dpassay.verifiers.kinds.labels.planning.faults import known_faults
+from dpassay.verifiers.kinds.reading import parse_claim
+
+
+def mechanism(noise="gaussian:1.5", classes=3, teachers=9):
+    name = "lnmax" if noise.startswith("laplace") else "gnmax"
+    tables = {"name": name, "noise": noise, "classes": classes, "teachers": teachers}
+    return parse_claim({"mechanism": tables}).mechanism
+
+
+def whole(votes, law, *, noise_alone):
+    """Probabilities of the values that a count of so many votes has once it is cut: value -> p."""
+    least, found = -30, {}
+    for m in range(least, 31):
+        low, high = (m, m + 1) if m > 0 else (m - 1, m) if m < 0 else (-1, 1)
+        if noise_alone:
+            found[m + votes] = law.cdf(high) - law.cdf(low)
+        else:
+            found[m] = law.cdf(high - votes) - law.cdf(low - votes)
+    return found
+
+
+@pytest.mark.parametrize("noise_alone", [False, True])
+@pytest.mark.parametrize("votes", [(4, 3, 2), (0, 9, 0), (3, 3, 3), (1, 0, 1)])
+@pytest.mark.parametrize(("noise", "law"), [("gaussian:1.5", norm(0, 1.5)), ("laplace:1", laplace)])
+def test_whole_counts_are_enumerated(votes, noise, law, noise_alone) -> None:
+    """Catches a floor for a cut towards zero, and the last of equal counts for the first."""
+    expected = np.zeros(3)
+    values = [whole(n, law, noise_alone=noise_alone) for n in votes]
+    for each in product(*(v.items() for v in values)):
+        counts, chances = zip(*each, strict=True)
+        expected[int(np.argmax(counts))] += np.prod(chances)
+    found = cut_to_whole(mechanism(noise), noise_alone=noise_alone)(np.array([votes], dtype=float))
+    assert found[0] == pytest.approx(expected, abs=2e-6)  # enumeration ends at 30
+
+
+def test_classes_beyond_the_claimed_come_back_modulo() -> None:
+    """Eleven teachers, three classes: eight more with noise alone, of residues 0, 1, 2, 0, ..."""
+    claim = mechanism("laplace:2", 3, 11)
+    votes = np.array([[5.0, 4.0, 2.0]])
+    wins = np.exp(log_probabilities(np.append(votes, np.zeros(8)), claim.noise))
+    expected = np.bincount(np.arange(11) % 3, weights=wins)
+    assert counted_by_teachers(claim)(votes)[0] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        (mechanism(), ["noisy counts cut", "noise cut", "as many classes counted"]),
+        (mechanism("gaussian:100"), ["as many classes counted"]),
+        (mechanism(teachers=3), ["noisy counts cut", "noise cut"]),
+        (mechanism("laplace:2", 2), ["exponential:4, the claimed noise on one of two counts"]),
+    ],
+)
+def test_what_is_looked_for(claim, words) -> None:
+    """Where noise is large a cut tells nothing; with few teachers no class is counted beyond."""
+    found = [fault.wording for fault in known_faults(claim)]
+    for start in ("noisy counts cut", "noise cut", "as many classes counted", "exponential:4, the"):
+        wanted = any(word.startswith(start) for word in words)
+        if wanted or claim.classes > 2:
+            assert any(wording.startswith(start) for wording in found) is wanted, start
