@@ -7,7 +7,10 @@ import pytest
 from scipy.stats import laplace, norm
 
 from dpassay.reference import log_probabilities
-from dpassay.verifiers.kinds.labels.planning.counting_laws import counted_by_teachers, cut_to_whole
+from dpassay.verifiers.kinds.labels.planning.counting_laws import (
+    counted_by_votes,
+    cut_to_whole,
+)
 from dpassay.verifiers.kinds.labels.planning.faults import known_faults
 from dpassay.verifiers.kinds.reading import parse_claim
 
@@ -45,12 +48,28 @@ def test_whole_counts_are_enumerated(votes, noise, law, noise_alone) -> None:
 
 
 def test_classes_beyond_the_claimed_come_back_modulo() -> None:
-    """Eleven teachers, three classes: eight more with noise alone, of residues 0, 1, 2, 0, ..."""
+    """Eleven votes, three classes: eight more with noise alone, of residues 0, 1, 2, 0, ..."""
     claim = mechanism("laplace:2", 3, 11)
     votes = np.array([[5.0, 4.0, 2.0]])
     wins = np.exp(log_probabilities(np.append(votes, np.zeros(8)), claim.noise))
     expected = np.bincount(np.arange(11) % 3, weights=wins)
-    assert counted_by_teachers(claim)(votes)[0] == pytest.approx(expected, rel=1e-9)
+    found = counted_by_votes(claim, cut=False)(votes)[0]
+    assert found == pytest.approx(expected, rel=1e-9)
+    few = counted_by_votes(claim, cut=False)(np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]))
+    assert few.tolist() == [[1.0, 0.0, 0.0], pytest.approx([0.5, 0.5, 0.0])]
+
+
+def test_both_at_once() -> None:
+    """Four votes, two classes: counts of four classes, cut, and of equal ones the first wins."""
+    claim, law = mechanism("gaussian:1.5", 2, 4), norm(0, 1.5)
+    expected = np.zeros(2)
+    values = [whole(n, law, noise_alone=False) for n in (3, 1, 0, 0)]
+    near = [{m: p for m, p in v.items() if p > 1e-9} for v in values]
+    for each in product(*(v.items() for v in near)):
+        counts, chances = zip(*each, strict=True)
+        expected[int(np.argmax(counts)) % 2] += np.prod(chances)
+    found = counted_by_votes(claim, cut=True)(np.array([[3.0, 1.0]]))
+    assert found[0] == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize(

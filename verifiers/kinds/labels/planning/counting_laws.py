@@ -42,20 +42,40 @@ def _first_of_whole(noise: Noise, histogram: Matrix, noise_alone: bool) -> Matri
     return np.asarray(wins / wins.sum())
 
 
-def counted_by_teachers(claim: LabelsMechanism) -> Law:
-    """Law when as many classes are counted as there are teachers, and the winner taken modulo.
+FEW_TEACHERS = 30
+"""Most teachers for which a cut is looked for where as many classes are counted as votes."""
 
-    Every class beyond the claimed ones gets noise and no votes (PATE-mlp, `add_global_noise`).
+
+def counted_by_votes(claim: LabelsMechanism, *, cut: bool) -> Law:
+    """Law when as many classes are counted as there are votes, and the winner is taken modulo.
+
+    Every class beyond the claimed ones gets noise and no votes; where there are fewer votes than
+    classes the last ones never win (PATE-mlp, `add_global_noise`). cut: whether noisy counts are
+    cut to whole numbers too.
     """
-    classes, beyond = claim.classes, max(0, claim.teachers - claim.classes)
-    residues = np.bincount(np.arange(classes, classes + beyond) % classes, minlength=classes)
 
     def law(histograms: Matrix) -> Matrix:
-        if not beyond:
-            return np.asarray(np.exp(log_probabilities(histograms, claim.noise)))
-        more = np.concatenate([histograms, np.zeros((len(histograms), 1))], -1)
-        times = np.append(np.ones(classes), float(beyond))
-        wins = np.exp(np.asarray(log_probabilities(more, claim.noise, times)))
-        return np.asarray(wins[:, :classes] + wins[:, classes:] * residues)
+        return np.array([_counted(claim.noise, histogram, cut) for histogram in histograms])
 
     return finish(claim, law)
+
+
+def _counted(noise: Noise, histogram: Matrix, cut: bool) -> Matrix:
+    """Probabilities (c,) where as many classes race as there are votes."""
+    classes = histogram.size
+    counted = max(int(histogram.sum()), int(np.flatnonzero(histogram).max(initial=0)) + 1)
+    racing, beyond = histogram[:counted], max(0, counted - classes)
+    found = np.zeros(classes)
+    if racing.size == 1:
+        found[0] = 1.0
+    elif cut:
+        wins = _first_of_whole(noise, np.append(racing, np.zeros(beyond)), False)
+        np.add.at(found, np.arange(wins.size) % classes, wins)
+    else:
+        times = np.append(np.ones(racing.size), float(beyond))[: racing.size + (beyond > 0)]
+        votes = np.append(racing, 0.0)[: times.size]
+        wins = np.exp(np.asarray(log_probabilities(votes, noise, times)))
+        found[: racing.size] = wins[: racing.size]
+        if beyond:
+            np.add.at(found, np.arange(classes, counted) % classes, wins[-1])
+    return found

@@ -13,7 +13,12 @@ from .....reference.arrays import Matrix
 from .....reference.noise import FAMILIES
 from ....evidence.pointed import LEAK
 from ..mechanism import LabelsMechanism
-from .counting_laws import MOST_WHOLE, counted_by_teachers, cut_to_whole
+from .counting_laws import (
+    FEW_TEACHERS,
+    MOST_WHOLE,
+    counted_by_votes,
+    cut_to_whole,
+)
 from .ladder import ladder
 from .laws import (
     FEW_CLASSES,
@@ -231,8 +236,11 @@ def _counting_faults(claim: LabelsMechanism) -> list[Fault]:
             Fault(f"noise {cut}", cut_to_whole(claim, noise_alone=True), numbered=True),
         ]
     if claim.teachers > claim.classes:
-        by_teachers = "as many classes counted as there are teachers, then modulo the classes"
-        found.append(Fault(by_teachers, counted_by_teachers(claim), numbered=True))
+        by_votes = "as many classes counted as there are votes, then modulo the classes"
+        found.append(Fault(by_votes, counted_by_votes(claim, cut=False), numbered=True))
+        if claim.teachers <= FEW_TEACHERS and claim.noise.scale <= MOST_WHOLE:
+            both = f"{by_votes}, and noisy counts cut to whole numbers"
+            found.append(Fault(both, counted_by_votes(claim, cut=True), numbered=True))
     return found
 
 
