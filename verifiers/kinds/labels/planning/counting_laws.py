@@ -10,6 +10,7 @@ from .laws import Law, finish
 MOST_WHOLE = 25.0
 """Largest scale at which a cut is looked for: beyond, 30,000 labels of a histogram tell little."""
 
+_NEVER = 600.0  # scales below 0, where no draw lies
 _BELOW, _ABOVE = 16.0, 20.0  # scales about the leader, for tails as long as of Laplace noise
 
 
@@ -34,7 +35,7 @@ def _first_of_whole(noise: Noise, histogram: Matrix, noise_alone: bool) -> Matri
     drawn = whole - histogram[:, None]
     positive = drawn >= 0.0 if noise_alone else np.broadcast_to(whole >= 0.0, drawn.shape)
     # what is cut to m or less lies below m + 1 where m is positive, and below m where it is not
-    cdf = np.exp(noise.log_cdf((drawn + positive) / noise.scale))
+    cdf = np.exp(noise.log_cdf(np.maximum((drawn + positive) / noise.scale, -_NEVER)))
     upto, below = cdf[:, 1:], cdf[:, :-1]
     earlier = np.cumprod(np.vstack([np.ones_like(below[:1]), below[:-1]]), 0)
     later = np.cumprod(np.vstack([np.ones_like(upto[:1]), upto[:0:-1]]), 0)[::-1]
