@@ -119,4 +119,4 @@ def page(rows: list[str], runs: int, full: int) -> Iterator[str]:
     yield "| runs | failed | rate | failed checks | passed |\n|---|---|---|---|---|"
     yield from rows
     yield "\nThe mechanisms, in turn:\n"
-    yield from (f"- {claim_of(text, None, 1e-6).said}" for text in MECHANISMS)
+    yield from (f"- {claim_of(text, None, 1e-6).summary}" for text in MECHANISMS)

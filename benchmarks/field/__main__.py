@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from ..long_runs import ROOT, Part, add_workers, carried_out, workers
-from ..pages import RESULTS
+from ..pages import print_or_write
 from .environments import ENVIRONMENTS, NotInstalled
 from .page import page
 from .reported import reported
 from .rows import CALLS, ROWS, Row
 
 SEED = 1
-PAGE = RESULTS / "field.md"
 
 
 def command(row: Row, interpreter: Path) -> list[str]:
@@ -84,11 +83,7 @@ def main() -> None:
         ],
         missing,
     )
-    if asked.only:
-        print(text)
-        return
-    PAGE.write_text(text)
-    print(f"written: {PAGE.relative_to(ROOT)}")
+    print_or_write("field.md", text, asked.only)
 
 
 if __name__ == "__main__":

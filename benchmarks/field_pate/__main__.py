@@ -15,13 +15,13 @@ from typing import Any
 from ..field.environments import ENVIRONMENTS, NotInstalled
 from ..field.reported import reported
 from ..long_runs import ROOT, Part, add_workers, carried_out, workers
+from ..pages import print_or_write
 from .code_bases import CODE_BASES, NotThere
 from .page import page
 from .row import CALLS, Row
 from .rows import ROWS
 
 SEED = 1
-PAGE = ROOT / "docs" / "results" / "field-pate.md"
 
 
 def command(row: Row) -> list[str]:
@@ -88,11 +88,7 @@ def main() -> None:
         ],
         missing,
     )
-    if asked.only:
-        print(text)
-        return
-    PAGE.write_text(text)
-    print(f"written: {PAGE.relative_to(ROOT)}")
+    print_or_write("field-pate.md", text, asked.only)
 
 
 if __name__ == "__main__":

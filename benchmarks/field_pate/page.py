@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..field.reported import claimed, diagnosis, line
+from ..pages import head
 from .later import LATER
 from .row import Row
 
@@ -22,15 +23,8 @@ alone is judged by accountant-soundness alone.
 """
 
 _COLUMNS = (
-    "code base and commit",
-    "call",
-    "claim",
-    "verdict",
-    "check",
-    "queries",
-    "cause",
-    "reading of the code",
-    "agrees",
+    "code base and commit | call | claim | verdict | check | queries | cause | "
+    "reading of the code | agrees"
 )
 
 
@@ -44,7 +38,7 @@ def page(
     """
     agreed = sum(agreement(row, report) == "yes" for row, _, _, report in found)
     text = _HEAD + f"{len(found)} rows, of which {agreed} agree.\n\n"
-    text += line(_COLUMNS) + "\n|" + "---|" * len(_COLUMNS) + "\n"
+    text += head(_COLUMNS) + "\n"
     text += "".join(_row(row, shown, report) + "\n" for row, shown, _, report in found)
     text += "\n## To repeat a row\n\n`python -m benchmarks.field_pate --code DIR` takes the files "
     text += "that it needs out of DIR/OWNER+NAME, or clones what it needs where DIR is not given.\n"

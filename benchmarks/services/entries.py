@@ -25,8 +25,8 @@ class Entry:
     @property
     def telling(self) -> tuple[str, ...]:
         """Options of the server by which these differ, beside its number of workers."""
-        messages = [i for i, word in enumerate(self.server) if word in ("--preload", "--threads")]
-        return () if not messages else self.server[messages[0] :]
+        places = [i for i, word in enumerate(self.server) if word in ("--preload", "--threads")]
+        return () if not places else self.server[places[0] :]
 
 
 ENTRIES = {

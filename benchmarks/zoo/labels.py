@@ -143,14 +143,14 @@ HEAD = head(
 
 
 def row(entry: Entry, outcomes: list[Outcome]) -> str:
-    messages = [o.diagnosis for o in outcomes if o.diagnosis]
+    diagnoses = [o.diagnosis for o in outcomes if o.diagnosis]
     effect = entry.effect + (f" ({entry.source})" if entry.source else "")
     cells = (
         f"`{entry.id}`",
         effect,
         claimed(entry),
         *told(outcomes),
-        messages[0] if messages else "-",
+        diagnoses[0] if diagnoses else "-",
     )
     return table_row(cells)
 

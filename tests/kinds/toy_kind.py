@@ -35,7 +35,7 @@ class CoinClaim(Claim):
     mechanism: Mechanism
 
     kind = property(lambda self: KIND)
-    said = property(lambda self: f"coin of bias {self.mechanism.bias:g}")
+    summary = property(lambda self: f"coin of bias {self.mechanism.bias:g}")
     release = property(lambda self: LABELS)  # whole numbers in, whole numbers out
 
 

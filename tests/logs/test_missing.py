@@ -13,7 +13,7 @@ def said(rows):
     missing = Missing()
     for _ in missing.followed(rows):
         pass
-    return missing.said
+    return missing.selected
 
 
 def turns(ids, number, times=20):

@@ -62,7 +62,7 @@ def test_every_mechanism_of_the_error_rates_answers() -> None:
             counts = np.arange(claim.mechanism.width)
             released = rates.correct(claim, 1)(counts, 3)
             assert np.shape(released) == (3, claim.mechanism.width)
-    assert len({rates.claim_of(text, None, 1e-6).said for text in rates.MECHANISMS}) == len(
+    assert len({rates.claim_of(text, None, 1e-6).summary for text in rates.MECHANISMS}) == len(
         rates.MECHANISMS
     )
 

@@ -51,7 +51,7 @@ def test_reports_of_numbers_have_a_summary_too(mechanism: str) -> None:
     passed = CheckResult("input-contract", Verdict.PASS, "fine")
     report = Report(claim, 50, 1.0, 3, (passed,)).as_json()
     text = unescape(summary(report))
-    assert f"claim: {claim.said};" in text
+    assert f"claim: {claim.summary};" in text
     assert f"the {claim.kind.name} are what the claim says" in text
     assert "target: None" not in text
     assert annotations(report) == []

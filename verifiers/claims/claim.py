@@ -57,7 +57,7 @@ class Claim(Table):
         raise NotImplementedError
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """The mechanism in a few words, as reports head themselves."""
         raise NotImplementedError
 

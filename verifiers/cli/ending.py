@@ -30,7 +30,7 @@ def print_and_exit(found: Any, as_json: bool) -> NoReturn:
     sys.exit(found.verdict.exit_status)
 
 
-def told(report: "Report", files: "ReportFolder | None", name: str, as_json: bool) -> str | None:
+def written(report: "Report", files: "ReportFolder | None", name: str, as_json: bool) -> str | None:
     """Writes a report's files, then prints it; why the files could not be written, if so."""
     from ..reporting.terminal import print_report
 

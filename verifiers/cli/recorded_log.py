@@ -6,7 +6,7 @@ import click
 
 from ..commands.exit_statuses import fail
 from ..commands.options import typed_options
-from .ending import end, told
+from .ending import end, written
 from .workers import working
 
 _GO_WITH_IT = {"log", "claim_file", "folder", "seed", "as_json", "workers", "dask"}
@@ -43,4 +43,4 @@ def judge_log(context: click.Context) -> NoReturn:
             report = verify_log(log, claim, given["seed"], tell, executor)
     except (ClaimError, LogError, ReportFileError) as error:
         fail(str(error))
-    end(report, told(report, files, name, given["as_json"]))
+    end(report, written(report, files, name, given["as_json"]))

@@ -6,7 +6,7 @@ import click
 
 from ..commands.exit_statuses import fail, lines_of
 from ..commands.options import Seconds, Whole
-from .ending import end, json_option, told
+from .ending import end, json_option, written
 from .opened import opened
 from .recorded_log import judge_log
 from .workers import over_workers
@@ -98,7 +98,7 @@ def verify(
         if interrupts.pressed:
             interrupts.say()
         with untimed():
-            trouble = told(report, files, name, as_json)
+            trouble = written(report, files, name, as_json)
         interrupts.until_exit()
     end(report, trouble)
 

@@ -87,16 +87,16 @@ def refuted_of_one_record(attack: Attack, found: Audited, orders: Vector) -> tup
     records = attack.records
     if records == 1:
         return ()
-    messages = []
+    refuted = []
     known = orders >= least_order(records)
     if known.any():
         at, cut = per_record(found.two_cut[known], orders[known], records)
         whole = per_record(found.region[known], orders[known], records)[1]
-        messages.append(Refuted("of any mechanism", at, cut, whole))
+        refuted.append(Refuted("of any mechanism", at, cut, whole))
     if attack.asked[0].worlds.adjacency is Adjacency.REPLACE_ONE:
         bounds = [per_record_if_gaussian(b, records) for b in (found.two_cut, found.region)]
-        messages.append(Refuted("of gaussian noise on the votes", orders, *bounds))
-    return tuple(messages)
+        refuted.append(Refuted("of gaussian noise on the votes", orders, *bounds))
+    return tuple(refuted)
 
 
 @dataclass(frozen=True)

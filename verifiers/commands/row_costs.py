@@ -78,8 +78,8 @@ class RowCosts:
             return
         from ...reference.parallel.workers import carried_out
 
-        told = shown(carried_out(_costs, parts, self._executor), number, name)
-        yield from (some for _, some in sorted(told, key=lambda part: part[0]))
+        costs = shown(carried_out(_costs, parts, self._executor), number, name)
+        yield from (some for _, some in sorted(costs, key=lambda part: part[0]))
 
 
 def _costs(

@@ -60,7 +60,7 @@ def verify_log(
         raise LogError(f"{shown_path(path)}: no rows: expected one per label")
     stopped = f"interrupted after {evidence.asked:,} rows: the others were not looked at"
     unread = stopped if interrupted else None
-    selected = None if leaves_out_refusals(claim) else missing.said
+    selected = None if leaves_out_refusals(claim) else missing.selected
     results = log_results(evidence, costs, unread or selected)
     found = evidence.found_after.values()
     warnings = [ORDER, *([stopped] if interrupted else []), *_unseen(evidence)]

@@ -116,7 +116,7 @@ class Report:
             "verdict": self.verdict.value,
             "meaning": self.meaning,
             "target": self.target,
-            "claimed": self.claim.said,
+            "claimed": self.claim.summary,
             "started": _utc(self.started),
             "ended": _utc(self.started + timedelta(seconds=self.seconds)),
             "queries": self.queries,

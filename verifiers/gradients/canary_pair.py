@@ -28,14 +28,14 @@ _OTHERS = 7  # records that share the batch with a canary
 class CanaryPair:
     """Two batches as the deployment takes them, and their exact releases (2, d).
 
-    steps: of the claim's adjacency between them; said: what the pair is, in words.
+    steps: of the claim's adjacency between them; words: what the pair is, in words.
     """
 
     here: Any
     there: Any
     exact: Matrix
     steps: int
-    said: str
+    words: str
 
     @property
     def distance(self) -> float:

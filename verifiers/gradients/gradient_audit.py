@@ -72,7 +72,7 @@ class GradientAudit:
             | {
                 "verdict": self.verdict.value,
                 "refuted": list(self.refuted),
-                "pair": self.pair.said,
+                "pair": self.pair.words,
                 "steps_of_adjacency": self.pair.steps,
                 "distance": self.pair.distance,
                 "releases_composed": self.times,
@@ -90,7 +90,7 @@ class GradientAudit:
         several = f"{self.times:,} releases" if self.times > 1 else ""
         lines = [
             f"{self.verdict.value.upper()}: {meaning}",
-            self.pair.said,
+            self.pair.words,
             f"{head:30}{'one release':>12}{several:>20}".rstrip(),
         ]
         for _, name, (one, many) in self.rows:

@@ -101,7 +101,7 @@ def print_chain(found: Chain) -> None:
 def lines(found: Chain) -> list[str]:
     """One line for each main figure; the report has all of them."""
     consensus, setting, task = found.consensus, found.setting, found.people.task
-    messages = [
+    lines = [
         f"{task.name}: {setting.teachers} teachers ({setting.learner}) trained on "
         f"{len(task.records):,} records, asked about {len(task.queries):,}; GNMax, sigma "
         f"{setting.sigma:g}",
@@ -115,59 +115,59 @@ def lines(found: Chain) -> list[str]:
         f"student, on people it never saw ({_percent(found.baseline)} without privacy):",
     ]
     for (name, budget), taught in found.students.items():
-        messages.append(
+        lines.append(
             f"  {name}, epsilon at most {budget:g}: {counted(taught.given, 'label', 'labels')}, "
             f"{_percent(taught.accuracy)} right, epsilon {taught.answers.epsilon:.2f} spent"
         )
     attribute = found.people.attribute
-    messages += [
+    lines += [
         "",
         f"who has {attribute} ({found.people.hidden.sum()} people), by who sees votes:",
     ]
     for name, one in found.direct.items():
-        messages.append(
+        lines.append(
             f"  {name}: area {with_interval(one.auc)}, flags {_percent(one.recall.value)} of them "
             f"and {_percent(one.false_positive_rate.value)} of the others"
         )
-    messages.append("by who sees answers alone, and reads the votes from them:")
+    lines.append("by who sees answers alone, and reads the votes from them:")
     for end in found.through:
         answers = counted(end.cell.queries, "answer", "answers")
-        messages.append(
+        lines.append(
             f"  {answers} about each: {_percent(end.misplaced)} of the votes misplaced, area "
             f"{with_interval(end.through.auc)}, epsilon {end.cost.person:.2f}"
         )
-    messages += _of_members(found) + _of_mitigations(found)
-    return messages
+    lines += _of_members(found) + _of_mitigations(found)
+    return lines
 
 
 def _of_members(found: Chain) -> list[str]:
     if not found.members:
         return []
-    messages = ["", "who was a training record, found at 1 % false alarms:"]
+    lines = ["", "who was a training record, found at 1 % false alarms:"]
     for member in found.members:
         seen, bound = "from the votes", "no bound: votes are not private"
         if member.labels is not None:
             seen = f"from {counted(member.labels, 'label', 'labels')}"
         if member.bound is not None:
             bound = f"epsilon allows up to {_percent(member.bound)}"
-        messages.append(f"  {seen}: {_percent(member.tpr.value)} of members ({bound})")
-    return messages
+        lines.append(f"  {seen}: {_percent(member.tpr.value)} of members ({bound})")
+    return lines
 
 
 def _of_mitigations(found: Chain) -> list[str]:
     if not found.settings:
         return ["", "what a deployment can do is measured between two classes alone"]
-    messages = ["", "what a deployment can do, against the attack through answers:"]
+    lines = ["", "what a deployment can do, against the attack through answers:"]
     for helped in found.settings:
         taught = helped.student
         student = "" if taught is None else f", a student right on {_percent(taught.value)}"
-        messages.append(
+        lines.append(
             f"  {helped.setting.name}: {_percent(helped.misplaced.value)} of the votes misplaced, "
             f"area {helped.auc.value:.3f}; {_percent(helped.utility.answered)} answered, "
             f"{_percent(helped.utility.plurality)} as most teachers say{student}; "
             f"epsilon {helped.spent.person:.2f}"
         )
-    return messages
+    return lines
 
 
 def _percent(share: float) -> str:

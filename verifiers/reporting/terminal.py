@@ -105,7 +105,7 @@ def print_report(report: Report, target: str) -> None:
     _say(console, f"target: {target}")
     _say(
         console,
-        f"claim: {report.claim.said}; {counted(report.queries, 'query', 'queries')} in "
+        f"claim: {report.claim.summary}; {counted(report.queries, 'query', 'queries')} in "
         f"{report.seconds:.1f} s, seed {report.seed}",
     )
     if verdict is not Verdict.ERROR:

@@ -64,14 +64,14 @@ class Account:
         """
         if self.now is None or self.delta == 0:
             return []
-        messages = []
+        spent = []
         smallest = max(self.delta**2, min(self.delta, _LEAST_DELTA))
         for delta in sorted({self.delta**0.5, self.delta, smallest}, reverse=True):
             try:
-                messages.append((delta, checked_spent(target.spent(delta), delta)))
+                spent.append((delta, checked_spent(target.spent(delta), delta)))
             except (NotOffered, Refused, TargetError, BudgetExhausted):
                 continue
-        return messages
+        return spent
 
     @property
     def exceeds(self) -> bool:
@@ -89,7 +89,7 @@ class Account:
 
     @staticmethod
     def rise(spent: list[tuple[float, float]]) -> str | None:
-        """How it rises with delta, in words, if it does; said: from the largest delta on."""
+        """How it rises with delta, in words, if it does; spent: from the largest delta on."""
         for (larger, above), (smaller, below) in pairwise(spent):
             if above > _RISE * below + _RISEN:
                 return (

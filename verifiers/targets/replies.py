@@ -20,11 +20,11 @@ class TargetError(Exception):
 
 
 class CallError(TargetError):
-    """A TargetError about one call; said: the message without the call, to name it otherwise."""
+    """A TargetError about one call; message: the message without the call, to name it otherwise."""
 
     def __init__(self, call: str, message: str) -> None:
         super().__init__(f"{call} {message}")
-        self.said = message
+        self.message = message
 
 
 class NoReplyError(TargetError):

@@ -74,7 +74,7 @@ def _answer(target: InProcessTarget, request: dict[str, Any], takes: str) -> dic
     except Refused as refusal:
         return {"error": str(refusal)}
     except CallError as error:
-        return {"error": error.said, "fault": True}  # the call is named where it was made
+        return {"error": error.message, "fault": True}  # the call is named where it was made
 
 
 def _result(target: InProcessTarget, request: dict[str, Any], takes: str) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class LabelsClaim(Claim):
         return KIND
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """The mechanism in a few words, as reports head themselves."""
         it = self.mechanism
         return f"{it.name} with {it.noise}, {it.classes} classes, {it.teachers} teachers"

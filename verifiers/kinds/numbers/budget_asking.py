@@ -25,7 +25,7 @@ class AskedInput:
     to other inputs before, whose neighbours are as far: a person in all of them pays for all.
     """
 
-    said: str
+    words: str
     values: Any
     answered: int = 0
     next_look: int = 1
@@ -37,10 +37,12 @@ class AskedInput:
         return self.answered + self.beside
 
     @property
-    def told(self) -> str:
+    def answers(self) -> str:
         """The answers that were paid for, in words."""
         alike = f" and {self.beside:,} of inputs like it" if self.beside else ""
-        return f"{self.answered:,} quer{'y' if self.answered == 1 else 'ies'} of {self.said}{alike}"
+        return (
+            f"{self.answered:,} quer{'y' if self.answered == 1 else 'ies'} of {self.words}{alike}"
+        )
 
 
 class NumbersBudgetAsking(Watched):
@@ -101,7 +103,7 @@ class NumbersBudgetAsking(Watched):
             asked.next_look = math.ceil(_GROWN * asked.paid)
         if cost > claimed.epsilon * _ROUNDING:
             self.violation = (
-                f"it answered {asked.told}, which cost more than "
+                f"it answered {asked.answers}, which cost more than "
                 f"({claimed.epsilon:g}, {claimed.delta:g}), namely epsilon {cost:.4g} or more "
                 "(certified in ball arithmetic)"
             )
@@ -124,7 +126,7 @@ class NumbersBudgetAsking(Watched):
             self.diagnosis = IGNORES_DELTA
 
     def _hold_to_account(self, asked: AskedInput, spent: float, cost: float, delta: float) -> None:
-        answers = f"{asked.answered:,} answer{'s' * (asked.answered != 1)} to {asked.said}"
+        answers = f"{asked.answered:,} answer{'s' * (asked.answered != 1)} to {asked.words}"
         answers += f" and {asked.beside:,} to inputs like it" if asked.beside else ""
         self.undercharged(
             answers,
@@ -135,6 +137,6 @@ class NumbersBudgetAsking(Watched):
             proof=" (certified in ball arithmetic)",
         )
         if spent == self.account.start:
-            self.diagnosis = f"answers to {asked.said} are not charged"
+            self.diagnosis = f"answers to {asked.words} are not charged"
         elif asked.beside:
             self.diagnosis = PER_INPUT

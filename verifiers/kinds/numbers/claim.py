@@ -100,9 +100,9 @@ class NumbersClaim(Claim):
         return KIND
 
     @property
-    def said(self) -> str:
-        """See `Claim.said`."""
-        return self.mechanism.said
+    def summary(self) -> str:
+        """See `Claim.summary`."""
+        return self.mechanism.summary
 
     @cached_property
     def release(self) -> NumberRelease:

@@ -264,7 +264,7 @@ class NumberMechanism(Table):
         return self.noise if self.takes == "keys" else self.aggregation.noise
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """The claim in a few words, as reports head themselves."""
         what = "key" if self.takes == "keys" else "number"
         of = f"{self.width:,} {what}{'s' * (self.width > 1)}"

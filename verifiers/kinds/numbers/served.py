@@ -32,26 +32,30 @@ class ServedNumbers:
         try:
             values = taken_values(given, self.release.word)
             tensors = values if self.mechanism.takes == "tensors" else [values]
-            fits = all(np.isfinite(t).all() or t.dtype.kind == "f" for t in tensors)
-            shapes = [t.shape for t in tensors]
         except (TypeError, ValueError, OverflowError):
-            fits, shapes = False, []
-        if not fits or not self._allows(shapes):
+            tensors = []
+        if not tensors or not self._allows(tensors):
             raise ValueError(f"values {shown(given)}: expected {self._wanted}")
         return values
 
-    def _allows(self, shapes: list[tuple[int, ...]]) -> bool:
-        if self.mechanism.takes in ("counts", "keys"):
-            return shapes == [(self.width,)]
+    @property
+    def _are_counts(self) -> bool:
+        return self.mechanism.takes in ("counts", "keys")
+
+    def _allows(self, tensors: list[NDArray[Any]]) -> bool:
+        if self._are_counts:
+            (counts,) = tensors
+            return counts.shape == (self.width,) and counts.dtype.kind == "i" and counts.min() >= 0
         of_records = self.mechanism.shapes or [[self.width]]
-        return [list(shape[1:]) for shape in shapes] == of_records and len(
-            {s[0] for s in shapes}
-        ) == 1
+        numbers = all(tensor.dtype.kind in "if" for tensor in tensors)
+        records = {len(tensor) for tensor in tensors if tensor.ndim}
+        shapes = [list(tensor.shape[1:]) for tensor in tensors]
+        return numbers and shapes == of_records and len(records) == 1
 
     @property
     def _wanted(self) -> str:
-        if self.mechanism.takes in ("counts", "keys"):
-            return f"{self.width} counts"
+        if self._are_counts:
+            return f"{self.width} counts, whole numbers from 0"
         if self.mechanism.takes == "records":
             return f"a list of records of {self.width} numbers each"
         return f"for each of the shapes {self.mechanism.shapes} a list of as many arrays"

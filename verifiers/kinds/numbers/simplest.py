@@ -32,13 +32,13 @@ _LEAST = 1_024  # queries that the search may always take
 class Simplest:
     """An input, in words, of which `releases` fresh ones alone refute the claim."""
 
-    said: str
+    words: str
     releases: int
     log_e_value: float
 
     def __str__(self) -> str:
         return (
-            f"{self.releases} releases of the simplest input that shows it, {self.said}, give "
+            f"{self.releases} releases of the simplest input that shows it, {self.words}, give "
             f"{an_e_value(self.log_e_value / math.log(10.0))}"
         )
 

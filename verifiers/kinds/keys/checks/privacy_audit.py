@@ -78,7 +78,7 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
         assert isinstance(evidence, OrderEvidence)
         place, here, there = evidence.worst
         first, second = pair.coordinates[place : place + 2]
-        return compared(f"key {first} stands before key {second}", here, there, pair.said)
+        return compared(f"key {first} stands before key {second}", here, there, pair.words)
 
     def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
         """See `PairCheck.passed`."""

@@ -76,8 +76,8 @@ class KeyEvidence:
         group: None for all draws. Returns the count, how many keys of it were released, how many
         there were, and how many releases the claim expects.
         """
-        messages = [(count, seen) for (name, count), seen in self._tallies.items() if name == group]
-        counts, seen = np.array([c for c, _ in messages]), np.array([s for _, s in messages])
+        tallies = [(count, seen) for (name, count), seen in self._tallies.items() if name == group]
+        counts, seen = np.array([c for c, _ in tallies]), np.array([s for _, s in tallies])
         total = seen.sum(1)
         claimed = np.stack(self._law(counts), axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):

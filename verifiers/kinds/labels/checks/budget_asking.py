@@ -98,15 +98,15 @@ class BudgetAsking(Watched):
         """Tells calls for a few labels that are charged as one from charges that are too low."""
         if self.diagnosis != UNDERCHARGED or self.account.now is None:
             return
-        messages = [self.account.now]
+        spent = [self.account.now]
         try:
             for size in (1, SEVERAL[-1]):
                 self._labels(target.ask(kind.votes, size), kind, size)
                 self.account.look(target, self.answered)
-                messages.append(self.account.now)
+                spent.append(self.account.now)
         except (BudgetExhausted, Refused, TargetError):
             return  # what was found stands without it
-        one, several = messages[1] - messages[0], messages[2] - messages[1]
+        one, several = spent[1] - spent[0], spent[2] - spent[1]
         if 0.0 < several < 0.5 * SEVERAL[-1] * one:
             self.diagnosis = "calls for a few labels are charged as calls for fewer"
 

@@ -194,8 +194,8 @@ class HistogramLeakage:
         claim, figure = self.plan.claim, found.figure
         step("simulated mitigations")
         done = mitigations(claim, figure.histogram, self.asked, self.advised)
-        told = advice(claim, done, figure.guessed)
-        return replace(found, figure=replace(figure, mitigations=done), advice=told)
+        advised = advice(claim, done, figure.guessed)
+        return replace(found, figure=replace(figure, mitigations=done), advice=advised)
 
     def _figure(self) -> Leakage:
         assert self.worst is not None

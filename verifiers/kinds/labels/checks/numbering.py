@@ -75,9 +75,9 @@ class AsNumbered:
         if (order.label_of == each).all():
             return None
         class_of = np.append(np.argsort(order.label_of), np.arange(self.classes, log_q.shape[1]))
-        fault = Fault(order.said, lambda _: np.exp(log_q[:, class_of]))
+        fault = Fault(order.words, lambda _: np.exp(log_q[:, class_of]))
         gained = float(log_ratios(fault, counts, log_q, votes).sum()) - order.cost
-        return Miscounted(f"labels look as if {order.said}", order.advice, gained)
+        return Miscounted(f"labels look as if {order.words}", order.advice, gained)
 
     def _left_out(self, counts: Matrix, log_q: Matrix, votes: Matrix) -> Miscounted | None:
         """Classes that were never released although expected, if there are any."""
@@ -106,7 +106,7 @@ class _Order:
     """A numbering; label_of: number (c,) of each class; cost: nats for its choice."""
 
     label_of: NDArray[np.int64]
-    said: str
+    words: str
     advice: str
     cost: float
 

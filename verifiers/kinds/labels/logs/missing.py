@@ -48,7 +48,7 @@ class Missing:
             self._calls += 1
 
     @property
-    def said(self) -> str | None:
+    def selected(self) -> str | None:
         """What is missing, in words; None if nothing seems to be."""
         return self._of_calls() or self._of_inputs()
 

@@ -51,19 +51,19 @@ def restore(evidence: LogEvidence, kept: bytes) -> None:
             for field in part.SAVED:
                 value, here = arrays[f"{name}.{field}"], getattr(part, field)
                 setattr(part, field, value if isinstance(here, np.ndarray) else int(value))
-        told: dict[str, Any] = json.loads(str(arrays["told"]))
-        parties = zip(evidence.parties, told["parties"], _party_fields(evidence), strict=True)
+        state: dict[str, Any] = json.loads(str(arrays["told"]))
+        parties = zip(evidence.parties, state["parties"], _party_fields(evidence), strict=True)
         for party, names, fields in parties:
             party.restore(names, {field: arrays[name] for field, name in fields.items()})
-    if told["alternatives"] != evidence.alternatives.wordings:
+    if state["alternatives"] != evidence.alternatives.wordings:
         raise ValueError("it has other alternatives to the claim")
-    evidence.highest, evidence.found_after = told["highest"], told["found_after"]
-    evidence.contradiction = told["contradiction"]
-    evidence.window = None if told["window"] is None else (told["window"][0], told["window"][1])
-    evidence.copies.of_worker = dict(told["workers"])
-    for side, (value, names, seen) in zip(evidence.sides, told["sides"], strict=True):
+    evidence.highest, evidence.found_after = state["highest"], state["found_after"]
+    evidence.contradiction = state["contradiction"]
+    evidence.window = None if state["window"] is None else (state["window"][0], state["window"][1])
+    evidence.copies.of_worker = dict(state["workers"])
+    for side, (value, names, seen) in zip(evidence.sides, state["sides"], strict=True):
         side.value, side.names, side.seen = value, names, dict(seen)
-    evidence.rng.bit_generator.state = told["random"]
+    evidence.rng.bit_generator.state = state["random"]
 
 
 def _party_fields(evidence: LogEvidence) -> list[dict[str, str]]:

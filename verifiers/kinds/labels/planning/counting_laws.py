@@ -10,6 +10,9 @@ from .laws import Law, finish
 MOST_WHOLE = 25.0
 """Largest scale at which a cut is looked for: beyond, 30,000 labels of a histogram tell little."""
 
+FEW_TEACHERS = 30
+"""Most teachers for which a cut is looked for where as many classes are counted as votes."""
+
 _NEVER = 600.0  # scales below 0, where no draw lies
 _BELOW, _ABOVE = 16.0, 20.0  # scales about the leader, for tails as long as of Laplace noise
 
@@ -43,10 +46,6 @@ def _first_of_whole(noise: Noise, histogram: Matrix, noise_alone: bool) -> Matri
     return np.asarray(wins / wins.sum())
 
 
-FEW_TEACHERS = 30
-"""Most teachers for which a cut is looked for where as many classes are counted as votes."""
-
-
 def counted_by_votes(claim: LabelsMechanism, *, cut: bool) -> Law:
     """Law when as many classes are counted as there are votes, and the winner is taken modulo.
 
@@ -73,10 +72,10 @@ def _counted(noise: Noise, histogram: Matrix, cut: bool) -> Matrix:
         wins = _first_of_whole(noise, np.append(racing, np.zeros(beyond)), False)
         np.add.at(found, np.arange(wins.size) % classes, wins)
     else:
-        times = np.append(np.ones(racing.size), float(beyond))[: racing.size + (beyond > 0)]
-        votes = np.append(racing, 0.0)[: times.size]
+        votes, times = racing, np.ones(racing.size)
+        if beyond:
+            votes, times = np.append(racing, 0.0), np.append(times, beyond)
         wins = np.exp(np.asarray(log_probabilities(votes, noise, times)))
         found[: racing.size] = wins[: racing.size]
-        if beyond:
-            np.add.at(found, np.arange(classes, counted) % classes, wins[-1])
+        np.add.at(found, np.arange(classes, counted) % classes, wins[-1])
     return found

@@ -183,24 +183,26 @@ def _scale_faults(claim: LabelsMechanism) -> list[Fault]:
     ):
         if all(abs(math.log(value / scale / known)) > 0.02 for known in (*factors, 1.0)):
             factors[value / scale] = wording
-    return [scale_fault(claim, Scaled.VOTES, factor, said) for factor, said in factors.items()]
+    return [
+        scale_fault(claim, Scaled.VOTES, factor, wording) for factor, wording in factors.items()
+    ]
 
 
-def scale_fault(claim: LabelsMechanism, of: Scaled, factor: float, said: str) -> Fault:
+def scale_fault(claim: LabelsMechanism, of: Scaled, factor: float, wording: str) -> Fault:
     """The fault that noise, of the votes or of the threshold, has `factor` times its scale.
 
-    said: that scale in words. Raises ValueError for threshold noise of a claim without threshold.
+    wording: that scale in words. Raises ValueError for threshold noise without a threshold.
     """
     if of is Scaled.VOTES:
         noise = claim.noise.times(factor)
-        law, wording = mechanism_law(claim.mechanism(noise)), f"{short(noise)}, {said}"
+        law, wording = mechanism_law(claim.mechanism(noise)), f"{short(noise)}, {wording}"
         return Fault(wording, law, weight=_NOISE_WEIGHT, scaled=(of, factor))
     mechanism = claim.mechanism()
     if not isinstance(mechanism, ConfidentGNMax):
         raise ValueError(f"{claim.name} has no threshold")
     screen = mechanism.threshold_noise.times(factor)
     law = mechanism_law(replace(mechanism, threshold_noise=screen))
-    return Fault(f"threshold noise {short(screen)}, {said}", law, scaled=(of, factor))
+    return Fault(f"threshold noise {short(screen)}, {wording}", law, scaled=(of, factor))
 
 
 def _family_faults(

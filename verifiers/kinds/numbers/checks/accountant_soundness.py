@@ -26,7 +26,7 @@ _ROUNDING = 1e-12  # nats: less may be nothing but an error of floats
 class _Shortfall:
     """A charge at an order that is less than what a release of the input certainly costs."""
 
-    said: str
+    words: str
     order: float
     charge: float
     cost: float
@@ -95,7 +95,7 @@ class AccountantSoundness(AskingCheck):
                 times = 1.0 / np.sqrt(worst.share)
                 cause += f", as if a {self.claim.mechanism.unit} moved {times:.3g} times less"
         message = (
-            f"charged {worst.charge:.10g} at order {worst.order:g} for {worst.said}, but against "
+            f"charged {worst.charge:.10g} at order {worst.order:g} for {worst.words}, but against "
             f"its farthest neighbour it costs at least {worst.cost:.10g} (certified in ball "
             "arithmetic)"
         )

@@ -62,7 +62,7 @@ class BudgetEnforcement(AskingCheck):
         try:
             lacking = self._run(target, asking, worst, reopen)
         except Refused as refusal:
-            lacking = f"the target refuses {worst.said}: {refusal}"
+            lacking = f"the target refuses {worst.words}: {refusal}"
         except NotOffered as lack:
             lacking = str(lack)
         except OutOfTime:

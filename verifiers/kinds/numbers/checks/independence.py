@@ -52,7 +52,7 @@ class _Kind:
     once, and not pairs; sizes: whether by their sizes alone; ways: of pairing them.
     """
 
-    said: str
+    words: str
     later: bool = False
     stride: int = 0
     together: bool = False
@@ -173,7 +173,7 @@ class Independence(NumberCheck):
         if alike is not None and alike.log_e_value >= max(others):
             return _of_two(alike)
         kind = max(self.kinds, key=lambda kind: kind.gain)
-        found, where, later, together = kind.evidence, kind.said, kind.later, kind.together
+        found, where, later, together = kind.evidence, kind.words, kind.later, kind.together
         if self._pairs and self.pairs.gains.max() > found.gains.max():
             found, later, together = self.pairs, False, False
             one, other = self._pairs[int(np.argmax(found.gains.max(1)))]

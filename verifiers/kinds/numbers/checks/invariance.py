@@ -56,7 +56,7 @@ class _OneLaw(NumberCheck):
     """Compares the noise of inputs; subclasses say which, and the words of a violation."""
 
     cause: str
-    told: str
+    words: str
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
@@ -103,7 +103,7 @@ class _OneLaw(NumberCheck):
         """See `NumberCheck.fail_finding`."""
         worst = max(self.comparisons, key=lambda found: found.evidence.log_e_value)
         message = (
-            f"{self.told}: of the inputs {worst.one} and {worst.other}, "
+            f"{self.words}: of the inputs {worst.one} and {worst.other}, "
             f"{worst.evidence.pairs:,} pairs of draws have two laws"
         )
         return caused(message, self.cause)
@@ -125,7 +125,7 @@ class ShiftInvariance(_OneLaw):
     """The noise of larger counts, and of more records, is that of smaller and fewer ones."""
 
     id = "shift-invariance"
-    told = "the noise depends on how large the values are"
+    words = "the noise depends on how large the values are"
     cause = "noise is made for the size of the input: its total, its largest value, its records"
 
     def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
@@ -140,7 +140,7 @@ class PermutationEquivariance(_OneLaw):
     """Noise belongs to a place: reordered counts, or records, do not change its law."""
 
     id = "permutation-equivariance"
-    told = "the noise depends on the order"
+    words = "the noise depends on the order"
     cause = "some cells, or the first records, are treated otherwise than the rest"
 
     def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:

@@ -149,11 +149,11 @@ class PairCheck(AskingCheck):
         return finite(self.claim.release, reply, values, size)
 
 
-def compared(said: str, often: float, rarely: float, inputs: tuple[str, str]) -> str:
+def compared(words: str, often: float, rarely: float, inputs: tuple[str, str]) -> str:
     """An event in words, with its shares in the releases of two inputs, the likelier one first."""
     one, other = inputs
     return (
-        f"{said} in {often:.2%} of the releases of {one} and in {rarely:.2%} of those of its "
+        f"{words} in {often:.2%} of the releases of {one} and in {rarely:.2%} of those of its "
         f"neighbour, {other}"
     )
 

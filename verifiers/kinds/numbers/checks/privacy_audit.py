@@ -67,8 +67,8 @@ class PrivacyAudit(ClaimedLevelCheck):
     def event(self, pair: Pair, evidence: PairEvidence) -> str:
         """See `ClaimedLevelCheck.event`."""
         assert isinstance(evidence, LearnedEvents)
-        first, often, rarely = evidence.told()
-        inputs = pair.said if first else pair.said[::-1]
+        first, often, rarely = evidence.event()
+        inputs = pair.words if first else pair.words[::-1]
         return compared("an event learned from earlier releases came", often, rarely, inputs)
 
     def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:

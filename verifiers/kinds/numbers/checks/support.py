@@ -89,7 +89,7 @@ class Support(PairCheck):
         place, level = evidence.best
         often, rarely = evidence.rates(place)
         names = list(evidence.events)
-        inputs = pair.said if place < len(names) else pair.said[::-1]
+        inputs = pair.words if place < len(names) else pair.words[::-1]
         event = compared(f"a released number is {names[place % len(names)]}", often, rarely, inputs)
         message = f"{event}: {beyond(level, evidence.pairs)}"
         return Outcome(Verdict.FAIL, caused(message, _CAUSE), self.queries)

@@ -72,7 +72,7 @@ class LearnedEvents(EvenMixture):
             found += [excess > 0.0, _tail(excess)]
         return found
 
-    def told(self) -> tuple[bool, float, float]:
+    def event(self) -> tuple[bool, float, float]:
         """Whether the first input has the telling event, and the event's share at it and the other.
 
         The shares are of the releases that were bet on.

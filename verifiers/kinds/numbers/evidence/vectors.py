@@ -41,10 +41,10 @@ class Steps:
         y, x = y[:, :_WIDEST], x[:, :_WIDEST]
         step = noise.grid
         steps = np.rint(y / step) - np.rint(x / step) if step else np.rint(y - x)
-        told = np.where(np.abs(steps) < _END, steps, -(2.0**31))
+        whole = np.where(np.abs(steps) < _END, steps, -(2.0**31))
         lowest, highest = noise.held(y, noise.half_width(y, digits))
-        told = np.where(lowest, -_END, np.where(highest, _END, told))
-        return cls(told.astype(np.int32), y, x, digits)
+        whole = np.where(lowest, -_END, np.where(highest, _END, whole))
+        return cls(whole.astype(np.int32), y, x, digits)
 
     def log_chance(self, noise: NumberNoise, rows: NDArray[np.int64]) -> Vector:
         """Log-chance (m,) of some rows' releases under the claim; infinite if not compared."""

@@ -73,7 +73,7 @@ class _Extreme:
     releases. missing: whether it may be taken for 0, and so lies farthest where 0 is out of bounds.
     """
 
-    said: str
+    words: str
     record: Vector
     farthest: bool = False
     missing: bool = False
@@ -171,7 +171,7 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator, axis: int) -> Ite
         far = extreme.farthest or (extreme.missing and replaces and bounds.nearest != 0.0)
         for others in (base, base[:0])[: 2 if extreme.farthest else 1]:
             yield Neighbour(
-                f"{extreme.said}{'' if len(others) else ', alone,'}",
+                f"{extreme.words}{'' if len(others) else ', alone,'}",
                 as_values(claim, np.vstack([others, alike])),
                 aggregation.exact(as_values(claim, np.vstack([others, gone]))) + middle,
                 allowed,

@@ -29,11 +29,11 @@ _GRANULE = 2.0**-20
 class Pair:
     """Two inputs, and the exact number of the coordinates that are looked at in either.
 
-    said: how messages call the inputs; coordinates (k,): which are looked at; direction (k,): of
+    words: how messages call the inputs; coordinates (k,): which are looked at; direction (k,): of
     their move; off_grid: whether the exact numbers lie on no grid of a power of two.
     """
 
-    said: tuple[str, str]
+    words: tuple[str, str]
     here: Any
     there: Any
     exact: tuple[float, float]
@@ -44,7 +44,7 @@ class Pair:
     @property
     def name(self) -> str:
         """How messages call the two inputs."""
-        return f"{self.said[0]} and {self.said[1]}"
+        return f"{self.words[0]} and {self.words[1]}"
 
     @property
     def move(self) -> float:
