@@ -4,6 +4,7 @@ import pytest
 from claims import COARSE
 from runs import claimed, drawing_with, result
 
+from dpassay.verifiers.commands.plan import planned_run
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
@@ -60,3 +61,42 @@ def test_what_was_answered_may_not_be_refused_later() -> None:
     report = verify(InProcessTarget(breaking), claimed(**COARSE), seed=8)
     assert report.verdict is Verdict.ERROR
     assert "is refused, but was answered: too late" in result(report, "input-contract").message
+
+
+def _of_one_total(error: type[Exception]) -> InProcessTarget:
+    """Twelve votes of four classes are answered; what comes with any other number is given."""
+    inner = drawing_with("gaussian:6")
+
+    def fixed(histogram, size):
+        if histogram.sum() != 12:
+            raise error("twelve teachers")
+        return inner.ask(histogram, size)
+
+    return InProcessTarget(fixed)
+
+
+FEW_TEACHERS = {"noise": "gaussian:6", "classes": 4, "teachers": 12, **COARSE}
+
+
+@pytest.mark.parametrize("most", [20_000, 30_000])
+def test_a_plan_knows_that_other_totals_are_refused(most) -> None:
+    """Twins of twelve votes take 10,000 labels more, and are left out where they do not fit.
+
+    Catches a plan of all totals: 18,129 and 19,142 labels, of which the run asked 23,716.
+    """
+    claim = claimed(**FEW_TEACHERS, max_queries=most)
+    planned = planned_run(claim, None, None, _of_one_total(ValueError))
+    report = verify(_of_one_total(ValueError), claim, seed=0)
+    assert report.verdict is Verdict.PASS
+    assert report.queries == pytest.approx(planned.queries, rel=0.05)
+    compared = result(report, "permutation-equivariance").verdict
+    assert compared is (Verdict.NOT_APPLICABLE if most == 20_000 else Verdict.PASS)
+
+
+def test_a_total_that_breaks_a_target_is_told_the_refusal_that_would_help() -> None:
+    """An assertion about the teachers is no refusal; the message says in one line what is."""
+    report = verify(_of_one_total(AssertionError), claimed(**FEW_TEACHERS), seed=0)
+    assert report.verdict is Verdict.ERROR
+    message = result(report, "input-contract").message
+    assert "twelve teachers; a deployment that serves 12 votes alone should refuse" in message
+    assert len(message.splitlines()) == 1

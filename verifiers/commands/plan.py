@@ -122,13 +122,14 @@ def planned_run(
     target: asked some labels or releases to measure its pace; needed for `seconds`. Raises
     TooFewError, a ValueError, where no pass fits, and as the target does.
     """
-    kind, pace = claim.kind, None
+    kind, pace, all_served = claim.kind, None, True
     if target is not None:
+        all_served = kind.serves_all(target, claim)
         probe, largest = kind.probe(claim)
         pace = pace_of(target, probe, largest, claim.gate.concurrency)
 
     def made(most: int | None) -> tuple[Planned, float | None]:
-        found: Planned = kind.planned(claim, most, _SEED, (), Selection())
+        found: Planned = kind.planned(claim, most, _SEED, (), Selection(), serves_all=all_served)
         return found, None if pace is None else pace.seconds(found.calls, found.queries)
 
     found, taken = made(queries)

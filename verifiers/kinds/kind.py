@@ -18,16 +18,16 @@ from ..run.request import RunRequest
 from ..run.selection import Selection
 from ..run.session import Planned, Session
 from ..run.state import RunState
-from ..targets import InProcessTarget
+from ..targets import InProcessTarget, Target
 from .served import Served
 
 
 def late(package: str, place: str) -> Callable[..., Any]:
     """The callable at `module.name` of a package, which is imported once it is called."""
 
-    def call(*given: Any) -> Any:
+    def call(*given: Any, **named: Any) -> Any:
         module, name = place.rsplit(".", 1)
-        return getattr(import_module(f"{package}.{module}"), name)(*given)
+        return getattr(import_module(f"{package}.{module}"), name)(*given, **named)
 
     return call
 
@@ -39,7 +39,9 @@ class ReleaseKind:
     name: what is released, in a word; unit: one of it; evidence_unit: what checks count;
     mechanisms: their names in `[mechanism]`; parse: makes a claim of a table, its source in
     messages and its folder; checks: with their shares; planned: makes a plan for so many queries
-    (None for the claim's own precision), a seed, own inputs and a selection; session: what asks the
+    (None for the claim's own precision), a seed, own inputs and a selection, and by the keyword
+    `serves_all`, True unless given, whether the target answers all that a plan may ask it;
+    serves_all: whether a target does, by asking it; session: what asks the
     target in a run; reference: the reference implementation; served: that as a server answers for
     it, or ValueError of one line; probe: an input that shows the pace of a target, and how many
     releases of it a run asks for in a call at most; read_opening: the first call of an earlier
@@ -54,13 +56,14 @@ class ReleaseKind:
     mechanisms: tuple[str, ...]
     parse: Callable[[dict[str, Any], str, Path | None], Any]
     checks: Registry
-    planned: Callable[[Any, int | None, int, tuple[tuple[int, ...], ...], Selection], Planned]
+    planned: Callable[..., Planned]
     session: Callable[[RunState, RunRequest], Session]
     reference: Callable[[Any], InProcessTarget]
     served: Callable[[Any], Served]
     probe: Callable[[Any], tuple[Any, int | None]]
     read_opening: Callable[[str, Any], Opens]
     no_figures: Callable[[], Figures]
+    serves_all: Callable[[Target, Any], bool] = lambda target, claim: True
     not_chosen: str | None = None
     ready: Callable[[Any, Selection], None] = lambda claim, chosen: None
     demos: Mapping[str, Callable[[], Any]] = field(default_factory=dict)

@@ -27,6 +27,7 @@ KIND = ReleaseKind(
     reference=late(__package__, "embedded.reference_target"),
     served=late(__package__, "served.ServedLabels"),
     probe=_probe,
+    serves_all=late(__package__, "checks.input_contract.serves_other_totals"),
     read_opening=late(__package__, "opening.read_opening"),
     no_figures=LabelFigures,
 )

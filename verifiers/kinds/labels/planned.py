@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ...claims.tables import Gate
@@ -48,7 +48,7 @@ _WITHOUT = "; symmetries, monotonicity and order are left out"
 
 @dataclass(frozen=True)
 class PlannedLabels:
-    """See `Planned`; seed, own: as for `make_plan`; chosen: the checks of the run."""
+    """See `Planned`; seed, own, other_totals: as for `make_plan`; chosen: the checks of the run."""
 
     claim: LabelsClaim
     extent: Extent
@@ -56,11 +56,12 @@ class PlannedLabels:
     seed: int
     own: tuple[tuple[int, ...], ...]
     chosen: Selection
+    other_totals: bool
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan of a target that serves all totals of votes."""
-        return make_plan(self.claim, self.seed, True, self.own, self.extent)
+        """The plan."""
+        return make_plan(self.claim, self.seed, self.other_totals, self.own, self.extent)
 
     @cached_property
     def queries(self) -> int:
@@ -99,11 +100,27 @@ def planned_labels(
     seed: int,
     own: tuple[tuple[int, ...], ...],
     chosen: Selection,
+    *,
+    serves_all: bool = True,
 ) -> Planned:
     """See `ReleaseKind.planned`. Raises TooFewError where no pass fits so few queries."""
     if queries is None:
-        return PlannedLabels(claim, FULL, None, seed, own, chosen)
-    return plan_for_budget(claim, queries, seed, own, chosen)
+        extent = FULL if serves_all else extent_of_one_total(claim, seed, own, FULL)
+        return PlannedLabels(claim, extent, None, seed, own, chosen, serves_all)
+    return plan_for_budget(claim, queries, seed, own, chosen, other_totals=serves_all)
+
+
+def extent_of_one_total(
+    claim: LabelsClaim, seed: int, own: tuple[tuple[int, ...], ...], extent: Extent
+) -> Extent:
+    """What is asked of a target that serves the claimed teachers alone, of `extent` for any target.
+
+    Where no histogram of that total has a clear winner, twins take several times the labels: they
+    are left out where `max_queries` allows a pass without them alone.
+    """
+    fewer, most = replace(extent, symmetries=False), claim.gate.max_queries
+    needed = [queries_of(make_plan(claim, seed, False, own, it)) for it in (extent, fewer)]
+    return fewer if needed[1] <= most < needed[0] else extent
 
 
 def plan_for_budget(
@@ -112,6 +129,8 @@ def plan_for_budget(
     seed: int,
     own: tuple[tuple[int, ...], ...] = (),
     chosen: Selection = _ALL,
+    *,
+    other_totals: bool = True,
 ) -> PlannedLabels:
     """The claim with the smallest effect and tolerance whose pass takes at most `queries`.
 
@@ -122,7 +141,8 @@ def plan_for_budget(
 
     def at(effect: float, extent: Extent) -> PlannedLabels:
         made = claim.with_gate(gate_for(claim.gate, queries, effect))
-        return PlannedLabels(made, extent, _coarser(made.gate, extent), seed, own, chosen)
+        warned = _coarser(made.gate, extent)
+        return PlannedLabels(made, extent, warned, seed, own, chosen, other_totals)
 
     least, share = claim.gate.smallest_effect, min(1.0, queries / _FULL_FROM)
     tried = (

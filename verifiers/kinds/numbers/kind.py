@@ -35,9 +35,15 @@ queries = 1
 
 
 def _planned(
-    claim: NumbersClaim, queries: int | None, seed: int, own: object, chosen: Selection
+    claim: NumbersClaim,
+    queries: int | None,
+    seed: int,
+    own: object,
+    chosen: Selection,
+    *,
+    serves_all: bool = True,
 ) -> Planned:
-    """See `ReleaseKind.planned`; own: there are none. Raises TooFewError where no pass fits."""
+    """See `ReleaseKind.planned`; all is served. Raises TooFewError where no pass fits."""
     from .planning.plan_for_budget import PlannedNumbers, plan_for_budget
 
     if queries is None:

@@ -46,9 +46,9 @@ class InputContract(Unseeing):
     def __init__(self, claim: LabelsClaim) -> None:
         self.claim, self.release = claim.mechanism, claim.release
         self._given, self._budget = bool(claim.given), claim.gate.max_queries
-        self._one_total = self._given or (claim.inputs is not None and claim.inputs.is_large)
         self.queries = 0
-        self.serves_other_totals = not self._one_total
+        self._totals = _other_totals(claim)
+        self.serves_other_totals = bool(self._totals)
         self.refusals: list[str] = []
         self.opening = opening_histogram(claim)
         self.clear = clearest_histogram(claim)
@@ -67,20 +67,27 @@ class InputContract(Unseeing):
 
     def run(self, target: Target) -> None:
         """Raises TargetError that names the call for the first reply that breaks the rules."""
-        teachers, classes = self.claim.teachers, self.claim.classes
-        totals = () if self._one_total else (1, 3 * teachers, max(10 * teachers, 10_000))
         with self._covered(self.opening, FRESH_CALL):
             self.first = self._ask(target, self.opening, FRESH_CALL)
             self.more = self._ask_at_once(target)
         for size in (1, 7):
             with self._covered(self.clear, size):
                 self._ask(target, self.clear, size)
-        for total in totals:
+        for total in self._totals:
             try:
-                self._ask(target, _even(classes, total), 2)
+                self._ask(target, _even(self.claim.classes, total), 2)
             except Refused as refusal:
                 self.serves_other_totals = False
                 self.refusals.append(f"a total of {total} votes is refused: {refusal}")
+            except TargetError as error:
+                raise TargetError(f"{error}; {self._refusal_that_helps}") from None
+
+    @property
+    def _refusal_that_helps(self) -> str:
+        return (
+            f"a deployment that serves {self.claim.teachers} votes alone should refuse any other "
+            "number (ValueError, status 422 or an error): no other is asked then"
+        )
 
     def _ask_at_once(self, target: Target) -> list[Labels]:
         if self.claim.caching:
@@ -118,6 +125,27 @@ class InputContract(Unseeing):
 
     def _checked(self, reply: Any, histogram: Histogram, size: int) -> Labels:
         return checked_labels(reply, histogram, size, self.claim.refuses, self.release)
+
+
+def serves_other_totals(target: Target, claim: LabelsClaim) -> bool:
+    """Whether a target answers totals of votes other than the claimed teachers, by asking it.
+
+    One label is asked of each total that the contract asks. Raises as the target does.
+    """
+    try:
+        for total in _other_totals(claim):
+            target.ask(_even(claim.mechanism.classes, total), 1)
+    except Refused:
+        return False
+    return True
+
+
+def _other_totals(claim: LabelsClaim) -> tuple[int, ...]:
+    """Totals of votes that are asked beside the claimed teachers; none where one alone is had."""
+    teachers = claim.mechanism.teachers
+    if claim.given or (claim.inputs is not None and claim.inputs.is_large):
+        return ()
+    return 1, 3 * teachers, max(10 * teachers, 10_000)
 
 
 def _even(classes: int, total: int) -> Histogram:
