@@ -40,11 +40,14 @@ class Deployment:
         return self.charge(np.asarray(histogram), np.asarray(orders))
 
 
-def judged(check, charge=None, privacy=None):
+def reported(check, charge=None, privacy=None):
     deployment = Deployment(charge)
     target = InProcessTarget(deployment if charge else deployment.sample)
-    report = verify(target, claim(privacy=privacy), seed=0, selection=select([check], of=SHARES))
-    return result(report, check)
+    return verify(target, claim(privacy=privacy), seed=0, selection=select([check], of=SHARES))
+
+
+def judged(check, charge=None, privacy=None):
+    return result(reported(check, charge, privacy), check)
 
 
 def worst_pair_charge(histogram, orders):
@@ -211,6 +214,46 @@ def test_a_charge_like_no_known_one_is_not_named(share) -> None:
     assert bent.finding().diagnosis.endswith("of the exact cost")
 
 
+def overflowing(charge, beyond):
+    """An accountant that raises where an order is above `beyond`."""
+
+    def charged(histogram, orders):
+        if max(orders) > beyond:
+            raise OverflowError("math range error")
+        return charge(histogram, orders)
+
+    return charged
+
+
+def test_orders_that_an_accountant_does_not_serve_are_a_warning() -> None:
+    """It is held to those that it serves; without any, it is an error."""
+    report = reported("accountant-soundness", overflowing(SOUND["data-independent"], 512))
+    found = result(report, "accountant-soundness")
+    assert any("not judged at order 4096" in warning for warning in report.warnings)
+    assert found.verdict is Verdict.PASS
+    assert "15 orders between 1.5 and 512" in found.message
+    found = judged("accountant-soundness", overflowing(lambda h, a: 0.4 * a / SIGMA**2, 512))
+    assert found.verdict is Verdict.FAIL
+    report = reported("accountant-soundness", overflowing(SOUND["data-independent"], 1))
+    assert report.verdict is Verdict.ERROR
+    assert any("math range error" in each.message for each in report.checks)
+
+
+def test_an_accountant_is_held_to_the_orders_that_it_names() -> None:
+    """One that is right at every order but 40, which only its reply names."""
+    mechanism, at = {"name": "gnmax", "noise": "gaussian:40", "classes": 3}, [2.0, 40.0, 64.0]
+    made = parse_claim({"mechanism": mechanism | {"teachers": 250}})
+
+    class Named(Deployment):
+        def rdp(self, histogram, orders):
+            return {"orders": at, "rdp": [a / SIGMA**2 / (4 if a == 40 else 1) for a in at]}
+
+    check = AccountantSoundness(make_plan(made, 0))
+    assert check.run(InProcessTarget(Named(None))) is None
+    assert check.proved is not None
+    assert check.proved.order == 40.0
+
+
 def test_a_target_without_an_accountant_is_not_judged() -> None:
     found = judged("accountant-soundness")
     assert found.verdict is Verdict.NOT_APPLICABLE
@@ -222,7 +265,7 @@ def test_a_target_without_an_accountant_is_not_judged() -> None:
     [
         ([1.0], "shape .1,.: expected 2 costs"),
         ("costly", "returned costly: expected 2 costs"),
-        ([1.0, np.nan], "returned nan at order 4: expected a cost from 0"),
+        ([1.0, -2.0], "returned -2.0 at order 4: expected a cost from 0"),
         ([-1.0, 2.0], "returned -1.0 at order 2"),
     ],
 )

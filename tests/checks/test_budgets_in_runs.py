@@ -57,10 +57,10 @@ def module(tmp_path):
     return path
 
 
-def run(spec):
+def run(spec, **gate):
     target = drawing_with("gaussian:10")
     alone = select(["budget-enforcement"], of=SHARES)
-    report = verify(target, few_answers(budget_target=spec), seed=0, selection=alone)
+    report = verify(target, few_answers(budget_target=spec, **gate), seed=0, selection=alone)
     return result(report, "budget-enforcement")
 
 
@@ -71,6 +71,12 @@ def test_a_restart_must_forget_nothing(module) -> None:
     found = run(f"{module}:in_memory")
     assert found.verdict is Verdict.FAIL
     assert "when it was restarted" in found.message
+
+
+def test_no_restart_is_held_against_a_budget_of_one_run(module) -> None:
+    found = run(f"{module}:in_memory", lifetime="run")
+    assert found.verdict is Verdict.PASS
+    assert "its budget lives for one run (lifetime in [gate])" in found.message
 
 
 def test_a_refusal_is_neither_a_stop_nor_a_traceback(module) -> None:

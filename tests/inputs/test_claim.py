@@ -27,6 +27,7 @@ def test_defaults_are_those_of_the_contract() -> None:
         "concurrency": 1,
         "restart": None,
         "fresh_state": None,
+        "lifetime": "forever",
         "budget_target": None,
     }
 

@@ -12,7 +12,7 @@ from ..targets.http_route import check_template
 from ..targets.release import Release
 from ..targets.replies import one_line
 from .mistakes import mistakes
-from .tables import Gate, HttpClaim, PrivacyClaim, Table
+from .tables import AccountantClaim, Gate, HttpClaim, PrivacyClaim, Table
 
 CLAIM_BYTES = 1_000_000
 """Longest claim file that is read."""
@@ -39,6 +39,7 @@ class Claim(Table):
 
     mechanism: Any
     privacy: PrivacyClaim | None = None
+    accountant: AccountantClaim | None = None
     gate: Gate = Gate()
     http: HttpClaim | None = None
 

@@ -67,6 +67,13 @@ def _meant(root: type[BaseModel], mistake: ErrorDetails) -> str | None:
     return next(iter(near), None)
 
 
+def _table_of(root: type[BaseModel], key: str) -> str | None:
+    """The table of a claim that has a key; None where none has, or where several do."""
+    tables = {name: _table_at(root, [name]) for name in root.model_fields}
+    found = [name for name, table in tables.items() if table and key in table.model_fields]
+    return found[0] if len(found) == 1 else None
+
+
 def _place(mistake: ErrorDetails) -> str:
     return one_line(".".join(str(part) for part in mistake["loc"]))
 
@@ -74,6 +81,8 @@ def _place(mistake: ErrorDetails) -> str:
 def _unknown_key(root: type[BaseModel], mistake: ErrorDetails) -> str:
     near, allowed = _meant(root, mistake), ", ".join(_keys(root, mistake))
     meant = f" (did you mean {near}?)" if near else ""
+    if len(mistake["loc"]) == 2 and (table := _table_of(root, str(mistake["loc"][1]))):
+        meant = f" (it belongs to [{table}])"
     return f"{_place(mistake)} is no known key{meant}: allowed are {allowed}"
 
 

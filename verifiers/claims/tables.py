@@ -1,8 +1,8 @@
 """The tables that every claim has as pydantic models, which check every key as it is read."""
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, field_validator
 
 from ..targets.http_route import HttpRoute, pointed
 from ..targets.replies import shown_spec
@@ -10,6 +10,9 @@ from ..targets.restart_command import command_words
 
 MOST_EPSILON = 10_000.0
 """Largest epsilon of a claim; a tenth of it already allows releases without noise."""
+
+MOST_ORDER = 1e6
+"""Highest Rényi order of an accountant."""
 
 MOST_SECONDS, MOST_RUN_SECONDS = 86_400.0, 604_800.0
 """Longest timeout of a call (a day) and of a run (a week)."""
@@ -45,6 +48,21 @@ class PrivacyClaim(Table):
     scope: str = ANY_QUERIES
 
 
+def _range_of_orders(given: Any) -> Any:
+    two = isinstance(given, list | tuple) and [type(x) in (int, float) for x in given] == [True] * 2
+    if not two or not 1 < given[0] <= given[1] <= MOST_ORDER:
+        raise ValueError(
+            f"expected the lowest and the highest order, above 1 and up to {MOST_ORDER:,.0f}"
+        )
+    return float(given[0]), float(given[1])
+
+
+class AccountantClaim(Table):
+    """`[accountant]`: what the deployment's own accountant serves."""
+
+    orders: Annotated[tuple[float, float] | None, BeforeValidator(_range_of_orders)] = None
+
+
 class Gate(Table):
     """`[gate]`: the error rate, precision and limits of a run."""
 
@@ -59,7 +77,13 @@ class Gate(Table):
     concurrency: int = Field(default=1, ge=1, le=MOST_AT_ONCE)
     restart: str | None = None
     fresh_state: str | None = None
+    lifetime: Literal["forever", "run"] = "forever"
     budget_target: SpecText | None = None
+
+    @property
+    def for_one_run(self) -> bool:
+        """Whether a budget lives for one run of a batch job, and begins anew with the next."""
+        return self.lifetime == "run"
 
     @field_validator("restart", "fresh_state")
     @classmethod

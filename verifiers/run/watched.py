@@ -25,6 +25,10 @@ UNDERCHARGED = "the account charges less than the answers certainly cost"
 """The diagnosis of an account that says less than the answers cost."""
 
 
+NOT_RESTARTED = "; it was not restarted: its budget lives for one run (lifetime in [gate])"
+"""The end of a message on a budget that no restart is held against."""
+
+
 class Watched:
     """Watches a deployment's own account, over its restarts too, until a violation.
 

@@ -1,9 +1,10 @@
 """Deployments under test: how they are reached, and how their replies are checked."""
 
+from .charge import Charge, checked_charge
 from .http_options import HttpOptions
 from .in_process import InProcessTarget
 from .kept import KeptConnections
-from .labels import checked_charge, checked_labels
+from .labels import checked_labels
 from .paced import PacedTarget, ask_whole, largest_whole
 from .process import ProcessTarget
 from .replies import NotOffered, Refused, Target, TargetError, checked_spent, shown_spec
@@ -12,6 +13,7 @@ from .several import ask_each, at_once, calls_at_once, parts
 from .spec import open_target
 
 __all__ = [
+    "Charge",
     "FreshStateCommand",
     "HttpOptions",
     "InProcessTarget",

@@ -1,6 +1,5 @@
 """Labels for histograms of votes: their wire format, and the checks of a reply."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,6 @@ from ...reference import REFUSAL, Histogram
 from ...reference.mechanisms import Labels
 from .release import Release, read_only
 from .replies import CallError, TargetError, described, shown
-
-Charge = NDArray[np.float64]
 
 
 class LabelRelease(Release):
@@ -39,29 +36,6 @@ class LabelRelease(Release):
 
 
 LABELS = LabelRelease()
-
-
-def checked_charge(
-    reply: Any, histogram: Histogram, orders: Sequence[float], release: Release = LABELS
-) -> Charge:
-    """The Rényi costs (n,) in `reply`. Raises TargetError naming the call and what is allowed."""
-    call = release.charge_text(histogram)
-    try:
-        charge = np.asarray(reply, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise TargetError(f"{call} returned {shown(reply)}: expected {len(orders)} costs") from None
-    if charge.shape != (len(orders),):
-        raise TargetError(
-            f"{call} returned {described(charge, reply)}: expected {len(orders)} costs, one per "
-            "order"
-        )
-    bad = np.isnan(charge) | (charge < 0)
-    if bad.any():
-        where = int(np.argmax(bad))
-        raise TargetError(
-            f"{call} returned {charge[where]} at order {orders[where]:g}: expected a cost from 0"
-        )
-    return charge
 
 
 def label_array(reply: Any, size: int, call: str) -> NDArray[Any]:

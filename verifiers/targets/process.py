@@ -24,6 +24,7 @@ from .replies import (
     NotOffered,
     Refused,
     TargetError,
+    Unanswered,
     found_in,
     one_line,
     parsed_reply,
@@ -153,8 +154,9 @@ class ProcessTarget:
             # an `exec:` child has no way to say that it does not know a call
             unknown = self._loads is None and wanted not in self._known
             if unknown or reply.get("lacking"):
-                own = "the target has no " in error  # of a Python target, by our worker
-                return NotOffered(error if own else f"the target does not answer {wanted}: {error}")
+                if "the target has no " in error:  # of a Python target, by our worker
+                    return NotOffered(error)
+                return Unanswered(f"the target does not answer {wanted}: {error}")
         if "error" in reply and wanted != "spent":
             return Refused(error)
         return TargetError(f"{call} returned {error}")

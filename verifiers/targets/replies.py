@@ -39,6 +39,10 @@ class NotOffered(Exception):  # noqa: N818 - an answer, not an error
     """The target's answer that it has no such call: no accountant, ledger or restart."""
 
 
+class Unanswered(NotOffered):
+    """An error in answer to a call that the target may not know."""
+
+
 class Target(Protocol):
     """A deployment under test."""
 
@@ -46,7 +50,10 @@ class Target(Protocol):
         """The raw reply to one call; raises `Refused`, `BudgetExhausted` or `TargetError`."""
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
-        """The raw reply of the target's own accountant; raises `NotOffered`, else as `ask`."""
+        """The raw reply of the target's own accountant; raises `NotOffered`, else as `ask`.
+
+        Costs (n,) at the orders, or a dict of `orders` (m,) of its own and `rdp`, the costs (m,).
+        """
 
     def spent(self, delta: float) -> Any:
         """The raw reply of the target's own ledger, epsilon at delta; raises as `rdp`."""
@@ -94,12 +101,17 @@ def parsed_reply(reply: bytes, call: str) -> dict[str, Any]:
 
 
 def found_in(reply: dict[str, Any], wanted: str, call: str) -> Any:
-    """The value of key `wanted` in a reply. Raises TargetError if the reply has an error too."""
+    """The value of key `wanted` in a reply, of a charge with the orders that the reply names.
+
+    Raises TargetError if the reply has an error too.
+    """
     if reply.get("error") is not None:
         raise TargetError(
             f"{call} returned {wanted!r} and an error, {shown(reply['error'])}: "
             "expected one of them"
         )
+    if wanted == "rdp" and "orders" in reply:
+        return {key: reply[key] for key in ("orders", "rdp")}
     return reply[wanted]
 
 

@@ -88,12 +88,27 @@ def _result(target: InProcessTarget, request: dict[str, Any], takes: str) -> dic
         return taken(request)
 
     if request["call"] == "rdp":
-        return {"rdp": _plain(target.charge(given, request["orders"], "rdp"))}
+        return _charge(target.charge(given, request["orders"], "rdp"))
     size = request["size"]
     if "values" in request:
         return {"releases": _plain_releases(target.answer(given, size, "aggregate"))}
     found = label_array(target.answer(given, size, "aggregate"), size, "aggregate")
     return {LABELS.reply: found.tolist()}
+
+
+def _charge(reply: Any) -> dict[str, Any]:
+    """A charge as JSON, with the orders that it names, if any."""
+    if isinstance(reply, dict) and set(reply) == {"orders", "rdp"}:
+        return {key: _plain(_floats(value)) for key, value in reply.items()}
+    return {"rdp": _plain(_floats(reply))}
+
+
+def _floats(reply: Any) -> Any:
+    """The reply as an array of floats, None as nan; the reply itself where it is none."""
+    try:
+        return np.asarray(reply, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return reply
 
 
 def _plain_releases(reply: Any) -> Any:

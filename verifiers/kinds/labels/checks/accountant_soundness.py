@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .....reference import Histogram, Laplace
 from .....reference.accounting.analyses import answer_data_independent
@@ -14,14 +13,15 @@ from .....reference.accounting.divergences import renyi_divergence
 from .....reference.accounting.lnmax import lnmax_data_independent
 from .....reference.accounting.pure import pure_data_independent
 from .....reference.accounting.worst_pair import worst_pair
+from .....reference.arrays import Vector
 from .....reference.clock import step
 from .....reference.histograms import neighbours_among
 from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
-from ....run.charged_orders import CHARGED_ORDERS, SEARCHED
+from ....run.charged_orders import ChargedOrders
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....targets import NotOffered, Refused, Target, checked_charge
+from ....targets import Charge, NotOffered, Refused, Target
 from ..mechanism import LabelsMechanism
 from ..planning.plan import Plan
 from ..planning.roles import Role
@@ -35,14 +35,12 @@ _TRIES = 5
 _NEAR = 0.01  # largest relative difference, at any order, of a charge from one that is known
 _PUBLISHED = "the published data-independent bound"
 
-Charges = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class _Shortfall:
     """A pair for which the charge for `here` is below D(Q(here) || Q(there)) at `order`.
 
-    charges: for `here`, at all `CHARGED_ORDERS`.
+    charged: for `here`, at every order.
     """
 
     here: Histogram
@@ -50,7 +48,7 @@ class _Shortfall:
     order: float
     charge: float
     divergence: float
-    charges: Charges
+    charged: Charge
 
     @property
     def factor(self) -> float:
@@ -70,6 +68,7 @@ class AccountantSoundness(Unseeing):
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.mechanism = plan.claim.mechanism.mechanism()
+        self.orders = ChargedOrders(plan.claim)
         self.charges = 0
         self.proved: _Shortfall | None = None
         self.certified = 0.0
@@ -87,14 +86,12 @@ class AccountantSoundness(Unseeing):
         found: list[_Shortfall] = []
         for histogram in self._histograms():
             try:
-                reply = target.rdp(histogram, CHARGED_ORDERS)
+                charge = self.orders.charge(target, histogram)
             except NotOffered as lack:
                 return str(lack)
             except Refused:
                 continue
             self.charges += 1
-            release = self.plan.claim.release
-            charge = checked_charge(reply, histogram, CHARGED_ORDERS, release)
             found += self._shortfalls(histogram, charge)
         for shortfall in sorted(found, key=lambda s: -s.factor)[:_TRIES]:
             if self._prove(shortfall):
@@ -114,7 +111,7 @@ class AccountantSoundness(Unseeing):
                 yield np.array(stream.histogram, dtype=np.int64)
         if self.plan.claim.given:
             return  # nothing else is asked
-        worst = worst_pair(self.mechanism, claim.classes, claim.teachers, SEARCHED)
+        worst = worst_pair(self.mechanism, claim.classes, claim.teachers, self.orders.searched)
         costly = [*worst.here, *worst.there]
         # flipped too: an accountant may assume that the first class leads
         for votes in [*costly, *(np.flip(votes) for votes in costly)]:
@@ -123,20 +120,18 @@ class AccountantSoundness(Unseeing):
                 seen.add(key)
                 yield votes.astype(np.int64)
 
-    def _shortfalls(self, here: Histogram, charge: Charges) -> list[_Shortfall]:
+    def _shortfalls(self, here: Histogram, charge: Charge) -> list[_Shortfall]:
         there = np.array(list(_moved(here)), dtype=np.int64).reshape(-1, here.size)
         if not len(there):
             return []
         log_p = self.mechanism.log_probabilities(here.astype(np.float64))
         log_q = self.mechanism.log_probabilities(there.astype(np.float64))
-        actual = renyi_divergence(np.broadcast_to(log_p, log_q.shape), log_q, CHARGED_ORDERS)
+        actual = renyi_divergence(np.broadcast_to(log_p, log_q.shape), log_q, charge.orders)
         worst = actual.argmax(0)
         return [
-            _Shortfall(
-                here, there[worst[i]], order, float(charge[i]), float(actual[worst[i], i]), charge
-            )
-            for i, order in enumerate(CHARGED_ORDERS)
-            if actual[worst[i], i] > max(_CLEARLY * charge[i], charge[i] + _ROUNDING)
+            _Shortfall(here, there[worst[i]], order, cost, float(actual[worst[i], i]), charge)
+            for i, (order, cost) in enumerate(charge.pairs)
+            if actual[worst[i], i] > max(_CLEARLY * cost, cost + _ROUNDING)
         ]
 
     def _prove(self, shortfall: _Shortfall) -> bool:
@@ -152,15 +147,15 @@ class AccountantSoundness(Unseeing):
         if self.proved is None:
             return Finding(
                 f"{self.charges} charges cover the exact cost of every neighbour at "
-                f"{len(CHARGED_ORDERS)} orders between {CHARGED_ORDERS[0]:g} and "
-                f"{CHARGED_ORDERS[-1]:g}"
+                f"{self.orders.words}",
+                warning=self.orders.warning,
             )
         pair = self.proved
         share = (
             f"{pair.charge / self.certified:.3g} of the exact cost" if pair.charge else "nothing"
         )
         named = self.plan.claim.named
-        like = _resembled(self.plan.claim.mechanism, np.array(CHARGED_ORDERS), pair.charges)
+        like = _resembled(self.plan.claim.mechanism, pair.charged)
         if like is not None:
             share += f" ({like})"
         return Finding(
@@ -169,6 +164,7 @@ class AccountantSoundness(Unseeing):
             "(certified in ball arithmetic)",
             f"the accountant charges {share}",
             tuple(int(v) for v in pair.here),
+            warning=self.orders.warning,
         )
 
 
@@ -180,15 +176,15 @@ def _moved(votes: Histogram) -> Iterator[Histogram]:
     return neighbours_among(votes, order.tolist())
 
 
-def _resembled(claim: LabelsMechanism, orders: Charges, charges: Charges) -> str | None:
-    """What charges (n,) at orders (n,) resemble, in words; None where nothing known is near."""
-    for known, words in _known(claim, orders):
-        if np.all(np.abs(charges - known) <= _NEAR * known):
+def _resembled(claim: LabelsMechanism, charge: Charge) -> str | None:
+    """What a charge resembles, in words; None where nothing known is near."""
+    for known, words in _known(claim, charge.orders):
+        if np.all(np.abs(charge.costs - known) <= _NEAR * known):
             return words
     return None
 
 
-def _known(claim: LabelsMechanism, orders: Charges) -> Iterator[tuple[Charges, str]]:
+def _known(claim: LabelsMechanism, orders: Vector) -> Iterator[tuple[Vector, str]]:
     """Known wrong charges (n,), each with its name."""
     scale = claim.noise.scale
     answer = answer_data_independent(claim.noise, orders)

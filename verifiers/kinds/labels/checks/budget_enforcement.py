@@ -12,7 +12,7 @@ from ....findings.report import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....run.registry import NO_PRIVACY
-from ....run.watched import SECONDS
+from ....run.watched import NOT_RESTARTED, SECONDS
 from ....targets import Refused, Target
 from ..claim import LabelsClaim
 from .base import Unseeing
@@ -158,29 +158,35 @@ class BudgetEnforcement(Unseeing):
 
         It does so twice, so that an account saved every few answers is unsaved at least once.
         """
-        if self.reopen is None or self.by_query.sound < _FEW:
+        if not self._restarts or self.by_query.sound < _FEW:
             return target
         for _ in range(_EARLY_LIVES):
             if self.violation is None:
                 self.asking.until_spent(target, worst, 1, worst.asked + 1)
-                target = self._live_again(self.reopen)
+                target = self._live_again()
         return target
 
     def _restart(self, ask: Callable[[Target], None]) -> None:
         """Restarts and asks again; a new start must have the old account, and no more answers."""
         for _ in range(_LIVES):
-            if self.violation is not None or self.reopen is None:
+            if self.violation is not None or not self._restarts:
                 return
             before = self.answered
-            ask(self._live_again(self.reopen))
+            ask(self._live_again())
             if self.answered == before:
                 return
 
-    def _live_again(self, reopen: Callable[[], Target]) -> Target:
+    @property
+    def _restarts(self) -> bool:
+        """Whether the target can be opened anew, and its account must be there again."""
+        return self.reopen is not None and not self.claim.gate.for_one_run
+
+    def _live_again(self) -> Target:
         """Ends the current start, begins the next, and reads its account."""
         if self._reopened is not None:
             self._reopened.close()
-        self._reopened = reopen()
+        assert self.reopen is not None
+        self._reopened = self.reopen()
         self.asking.reopened(self._reopened)
         return self._reopened
 
@@ -239,7 +245,9 @@ class BudgetEnforcement(Unseeing):
         factor = self.by_query.factor(self.answered)
         return Finding(
             f"it stopped after {answers}{queries}{message}; {factor}, and the costliest pair known "
-            f"exceeds the claim from {self.asking.limit:,} answers on",
+            f"exceeds the claim from {self.asking.limit:,} answers on"
+            + NOT_RESTARTED
+            * (self.reopen is not None and not self._restarts),
             warning="; ".join(filter(None, self._warnings())) or None,
         )
 

@@ -1,7 +1,7 @@
 """`accountant-soundness`: what the target's own accountant charges covers what a release costs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,10 @@ from .....reference.numbers.certified import CertifiedPair
 from .....reference.numbers.families import Gaussian
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ....run.charged_orders import CHARGED_ORDERS
+from ....run.charged_orders import ChargedOrders
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....targets import NotOffered, Refused, checked_charge
+from ....targets import NotOffered, Refused
 from ..planning.certified_pair import certified_pair, charged_pair
 from .base import AskingCheck, caused, spec_of
 from .pair_check import fractions
@@ -51,31 +51,28 @@ class AccountantSoundness(AskingCheck):
 
     def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`."""
-        charges, worst = 0, None
+        orders, charges, worst = ChargedOrders(self.claim), 0, None
         for words, values, pair in self._charged():
             try:
-                reply = context.target.rdp(values, CHARGED_ORDERS)
+                charge = orders.charge(context.target, values)
             except NotOffered as lack:
                 return Outcome(Verdict.NOT_APPLICABLE, Finding(str(lack)))
             except Refused:
                 continue
             charges += 1
-            charge = checked_charge(reply, values, CHARGED_ORDERS, self.claim.release)
-            for order, charged in zip(CHARGED_ORDERS, charge.tolist(), strict=True):
+            for order, charged in charge.pairs:
                 cost = pair.renyi_lower(order)
                 short = cost > max(_CLEARLY * charged, charged + _ROUNDING)
                 if short and (worst is None or charged / cost < worst.share):
                     worst = _Shortfall(words, order, charged, cost)
         if worst is not None:
-            return Outcome(Verdict.FAIL, self._violation(worst))
+            found = replace(self._violation(worst), warning=orders.warning)
+            return Outcome(Verdict.FAIL, found)
         if not charges:
             nothing = Finding("the target refuses to charge for every input")
             return Outcome(Verdict.NOT_APPLICABLE, nothing)
-        message = (
-            f"{charges} charges cover the cost of the farthest neighbour at "
-            f"{len(CHARGED_ORDERS)} orders between {CHARGED_ORDERS[0]:g} and {CHARGED_ORDERS[-1]:g}"
-        )
-        return Outcome(Verdict.PASS, Finding(message))
+        message = f"{charges} charges cover the cost of the farthest neighbour at {orders.words}"
+        return Outcome(Verdict.PASS, Finding(message, warning=orders.warning))
 
     def _charged(self) -> Iterator[tuple[str, Any, CertifiedPair]]:
         """Inputs to ask charges for, as messages call them, with what a release of each costs."""

@@ -10,7 +10,7 @@ from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.watched import AGAIN, LONG_AGAIN, SECONDS
+from ....run.watched import AGAIN, LONG_AGAIN, NOT_RESTARTED, SECONDS
 from ....targets import NotOffered, Refused, Target
 from ....text import counted
 from ..budget_asking import AskedInput, NumbersBudgetAsking
@@ -97,7 +97,7 @@ class BudgetEnforcement(AskingCheck):
         self._ask_worst(target, asking, worst)
         self._ask_alike(target, asking, worst)
         for _ in range(_LIVES):
-            if asking.violation is not None or reopen is None:
+            if asking.violation is not None or reopen is None or self.claim.gate.for_one_run:
                 break
             before, again = asking.answered, reopen()
             try:
@@ -149,7 +149,7 @@ class BudgetEnforcement(AskingCheck):
         if asking.violation is not None:
             found = Finding(asking.violation, asking.diagnosis, cause=asking.diagnosis)
             return Outcome(Verdict.FAIL, found, asking.answered)
-        now = asking.account.now
+        now, gate = asking.account.now, self.claim.gate
         text = "" if now is None else f", with epsilon {now:.4g} spent by its own account"
         answers = counted(asking.answered, "answer", "answers")
         if not asking.answered:
@@ -164,6 +164,8 @@ class BudgetEnforcement(AskingCheck):
         message = (
             f"it stopped after {answers}{text}; those to one input exceed the claim from "
             f"{asking.limit:,} on"
+            + NOT_RESTARTED
+            * (gate.budget_target is not None and gate.for_one_run)
         )
         warning = asking.account.still(asking.answered)
         return Outcome(Verdict.PASS, Finding(message, warning=warning), asking.answered)
