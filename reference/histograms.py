@@ -73,14 +73,17 @@ def neighbours(histogram: ArrayLike) -> Iterator[Histogram]:
     yield from neighbours_among(votes, range(votes.size))
 
 
-def neighbours_among(votes: Histogram, classes: Sequence[int]) -> Iterator[Histogram]:
-    """The neighbours by one vote moved between two of some classes, in their order."""
+def neighbours_among(
+    votes: Histogram, classes: Sequence[int], most: int = 1
+) -> Iterator[Histogram]:
+    """The histograms (c,) by `most` votes, or all there are, moved between two of some classes."""
     for source in classes:
+        many = min(most, int(votes[source]))
         for destination in classes:
-            if source != destination and votes[source] > 0:
+            if source != destination and many:
                 moved = votes.copy()
-                moved[source] -= 1
-                moved[destination] += 1
+                moved[source] -= many
+                moved[destination] += many
                 yield moved
 
 

@@ -64,9 +64,4 @@ LATER = (
         "pategan, patectgan",
         "not installed: it needs torch and opacus, an environment of gigabytes",
     ),
-    (
-        "every code base",
-        "another adjacency",
-        "labels are judged for a vote that moves; a teacher that comes or goes has no claim",
-    ),
 )

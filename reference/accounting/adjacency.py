@@ -14,14 +14,17 @@ class Adjacency(Enum):
     """
 
     REPLACE_ONE = "replace-one"
-    """One teacher votes otherwise: a vote moves from one class to another."""
+    """One record is another, or one teacher votes otherwise: a vote moves to another class."""
 
     ADD_REMOVE = "add-remove"
-    """A data set has one record more, or less."""
+    """A data set has one record more, or less; an ensemble one teacher."""
 
 
 def between(adjacency: Adjacency) -> Callable[[Cost], Cost]:
-    """Marks a function that gives a cost with the neighbours that the cost is between."""
+    """Marks a function that gives a cost with the neighbours that the cost is between.
+
+    Where it takes a `neighbourhood`, with those that it is between unless another is given.
+    """
 
     def mark(cost: Cost) -> Cost:
         cost.adjacency = adjacency  # type: ignore[attr-defined]

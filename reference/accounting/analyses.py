@@ -28,6 +28,7 @@ from .confident import (
 from .gnmax import gnmax_data_dependent, gnmax_data_independent
 from .interactive import interactive_cost, log_screen
 from .lnmax import lnmax_data_dependent, lnmax_laplace, pure_data_dependent
+from .neighbourhood import MOVED_VOTE, Neighbourhood
 from .pairs import worst_costs, worst_neighbours
 from .pure import pure_data_independent, pure_epsilon
 from .worst_pair import worst_pair
@@ -52,20 +53,30 @@ def query_cost(
     orders: ArrayLike,
     analysis: Analysis,
     *,
+    neighbourhood: Neighbourhood = MOVED_VOTE,
     charging: Charging = "all",
     refused: bool | None = None,
 ) -> Matrix:
     """Rényi cost (n,) of one query of a histogram (c,).
 
-    charging: of queries that the teachers do not answer, for the two published analyses; `realised`
-    needs `refused`, whether they gave this one no label (a confirmed label of the student's is none
-    of theirs). The others are of the whole outcome, refusal included, in both directions. Raises
-    ValueError for an invalid histogram, `realised` without `refused`, or a mechanism whose cost is
+    neighbourhood: which histograms the cost is between; charging: of queries that the teachers do
+    not answer, for the two published analyses; `realised` needs `refused`, whether they gave this
+    one no label (a confirmed label of the student's is none of theirs). The others are of the whole
+    outcome, refusal included, in both directions. Raises ValueError for an invalid histogram,
+    `realised` without `refused`, more neighbours than `exact` can try, or a mechanism whose cost is
     not known by this analysis.
     """
     given = None if refused is None else np.array([refused])
     votes = as_histogram(histogram)[None]
-    costs = query_costs(votes, mechanism, orders, analysis, charging=charging, refused=given)
+    costs = query_costs(
+        votes,
+        mechanism,
+        orders,
+        analysis,
+        neighbourhood=neighbourhood,
+        charging=charging,
+        refused=given,
+    )
     return np.asarray(costs[0])
 
 
@@ -76,6 +87,7 @@ def query_costs(
     orders: ArrayLike,
     analysis: Analysis,
     *,
+    neighbourhood: Neighbourhood = MOVED_VOTE,
     charging: Charging = "all",
     refused: NDArray[np.bool_] | None = None,
 ) -> Matrix:
@@ -89,11 +101,12 @@ def query_costs(
         raise unsupported(mechanism, "the cost of a query")
     if analysis == "exact":
         if not isinstance(mechanism, InteractiveGNMax):
-            return worst_costs(histograms, mechanism, a)
-        return np.stack([_exact(votes, mechanism, a) for votes in histograms])
+            return worst_costs(histograms, mechanism, a, neighbourhood)
+        return np.stack([_exact(votes, mechanism, a, neighbourhood) for votes in histograms])
     if analysis == "worst-pair":
         classes, totals = histograms.shape[1], histograms.sum(1).tolist()
-        return np.stack([worst_pair(mechanism, classes, n, a).divergence for n in totals])
+        pairs = [worst_pair(mechanism, classes, n, a, neighbourhood) for n in totals]
+        return np.stack([pair.divergence for pair in pairs])
     if charging == "realised" and refused is None and not isinstance(mechanism, NoisyArgmax):
         raise ValueError("charging realised needs to know which queries were refused")
     if isinstance(mechanism, InteractiveGNMax):
@@ -101,21 +114,38 @@ def query_costs(
         return np.stack(
             [
                 interactive_cost(
-                    votes, mechanism, a, analysis=analysis, charging=charging, answered=given
+                    votes,
+                    mechanism,
+                    a,
+                    neighbourhood,
+                    analysis=analysis,
+                    charging=charging,
+                    answered=given,
                 )
                 for votes, given in zip(histograms, answered, strict=True)
             ]
         )
     dependent = analysis == "data-dependent"
     found = _published(
-        histograms, mechanism, a, dependent=dependent, charging=charging, refused=refused
+        histograms,
+        mechanism,
+        a,
+        neighbourhood,
+        dependent=dependent,
+        charging=charging,
+        refused=refused,
     )
     return np.broadcast_to(found, (len(histograms), a.size))
 
 
-def _exact(votes: NDArray[np.int64], mechanism: KnownMechanism, orders: Matrix) -> Matrix:
+def _exact(
+    votes: NDArray[np.int64],
+    mechanism: KnownMechanism,
+    orders: Matrix,
+    neighbourhood: Neighbourhood,
+) -> Matrix:
     """Cost (n,) against the worst neighbours in both directions."""
-    found = worst_neighbours(votes, mechanism, orders)
+    found = worst_neighbours(votes, mechanism, orders, neighbourhood)
     return np.maximum(found.from_here, found.towards)
 
 
@@ -123,6 +153,7 @@ def _published(
     votes: NDArray[np.int64],
     mechanism: ClaimedMechanism,
     orders: Matrix,
+    neighbourhood: Neighbourhood,
     *,
     dependent: bool,
     charging: Charging,
@@ -130,18 +161,20 @@ def _published(
 ) -> Matrix:
     """Costs (m, n), or (n,) where they are the same for all histograms (m, c)."""
     if isinstance(mechanism, NoisyArgmax):
-        return _answer(votes, mechanism.noise, orders, dependent)
+        return _answer(votes, mechanism.noise, orders, neighbourhood, dependent)
     if charging != "realised":
         analysis: Literal["data-independent", "data-dependent"] = (
             "data-dependent" if dependent else "data-independent"
         )
-        return confident_cost(votes, mechanism, orders, analysis=analysis, charging=charging)
+        return confident_cost(
+            votes, mechanism, orders, neighbourhood, analysis=analysis, charging=charging
+        )
     test = (
-        threshold_data_dependent(votes, mechanism, orders)
+        threshold_data_dependent(votes, mechanism, orders, neighbourhood)
         if dependent
-        else threshold_data_independent(mechanism.threshold_noise.scale, orders)
+        else threshold_data_independent(mechanism.threshold_noise.scale, orders, neighbourhood)
     )
-    answer = _answer(votes, mechanism.noise, orders, dependent)
+    answer = _answer(votes, mechanism.noise, orders, neighbourhood, dependent)
     return np.where(np.asarray(refused)[:, None], test, test + answer)
 
 
@@ -161,25 +194,35 @@ def answered_share(histogram: ArrayLike, mechanism: KnownMechanism) -> float:
 
 
 @between(Adjacency.REPLACE_ONE)
-def answer_data_independent(noise: Noise, orders: ArrayLike) -> Matrix:
+def answer_data_independent(
+    noise: Noise, orders: ArrayLike, neighbourhood: Neighbourhood = MOVED_VOTE
+) -> Matrix:
     """Rényi cost (n,) of an answer by noisy argmax with this noise, whatever the votes."""
     if isinstance(noise, Gaussian):
-        return gnmax_data_independent(noise.scale, orders)
-    plain = pure_data_independent(pure_epsilon(noise), orders)
+        return gnmax_data_independent(noise.scale, orders, neighbourhood)
+    plain = pure_data_independent(pure_epsilon(noise, neighbourhood), orders)
     if isinstance(noise, Laplace):
-        return np.minimum(plain, lnmax_laplace(1.0 / noise.scale, orders))
+        return np.minimum(plain, lnmax_laplace(1.0 / noise.scale, orders, neighbourhood))
     return plain
 
 
-def _answer(votes: ArrayLike, noise: Noise, orders: ArrayLike, dependent: bool) -> Matrix:
+def _answer(
+    votes: ArrayLike,
+    noise: Noise,
+    orders: ArrayLike,
+    neighbourhood: Neighbourhood,
+    dependent: bool,
+) -> Matrix:
     """The cost of an answer: GNMax's, or that of a pure mechanism."""
-    plain = answer_data_independent(noise, orders)
+    plain = answer_data_independent(noise, orders, neighbourhood)
     if not dependent:
         return plain
     if isinstance(noise, Gaussian):
-        return gnmax_data_dependent(votes, noise.scale, orders)
+        return gnmax_data_dependent(votes, noise.scale, orders, neighbourhood)
     if isinstance(noise, Laplace):
-        return np.minimum(plain, lnmax_data_dependent(votes, 1.0 / noise.scale, orders))
+        gamma = 1.0 / noise.scale
+        return np.minimum(plain, lnmax_data_dependent(votes, gamma, orders, neighbourhood))
     ranked = -np.sort(-np.asarray(votes, dtype=np.float64), axis=-1)
     log_q = logsumexp(NoisyArgmax(noise).log_probabilities(ranked)[..., 1:], axis=-1)
-    return np.minimum(plain, pure_data_dependent(log_q, pure_epsilon(noise), orders))
+    epsilon = pure_epsilon(noise, neighbourhood)
+    return np.minimum(plain, pure_data_dependent(log_q, epsilon, orders))

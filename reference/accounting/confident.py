@@ -10,6 +10,7 @@ from ..mechanisms import ConfidentGNMax
 from ..special import log_ndtr
 from .adjacency import Adjacency, between
 from .gnmax import gaussian_data_dependent, gnmax_data_dependent, gnmax_data_independent
+from .neighbourhood import MOVED_VOTE, Neighbourhood
 
 Charging = Literal["expected", "realised", "all"]
 
@@ -21,17 +22,27 @@ def log_answered(histograms: ArrayLike, mechanism: ConfidentGNMax) -> Matrix:
 
 
 @between(Adjacency.REPLACE_ONE)
-def threshold_data_independent(sigma: float, orders: ArrayLike) -> Matrix:
+def threshold_data_independent(
+    sigma: float, orders: ArrayLike, neighbourhood: Neighbourhood = MOVED_VOTE
+) -> Matrix:
     """Rényi cost (n,) of the threshold test: order / (2 sigma^2), the largest count moving by one.
 
-    Papernot et al. 2018 (arXiv 1802.08908v1), section 4.1.
+    Papernot et al. 2018 (arXiv 1802.08908v1), section 4.1. A vote more or less moves it by one too.
     """
-    return gnmax_data_independent(np.sqrt(2.0) * sigma, orders)
+    return gnmax_data_independent(screen_sigma(sigma, neighbourhood), orders)
+
+
+def screen_sigma(sigma: float, neighbourhood: Neighbourhood) -> float:
+    """The sigma at which a moved vote costs an answer what neighbours cost a screen at `sigma`."""
+    return float(np.sqrt(2.0) * sigma / neighbourhood.votes)
 
 
 @between(Adjacency.REPLACE_ONE)
 def threshold_data_dependent(
-    histograms: ArrayLike, mechanism: ConfidentGNMax, orders: ArrayLike
+    histograms: ArrayLike,
+    mechanism: ConfidentGNMax,
+    orders: ArrayLike,
+    neighbourhood: Neighbourhood = MOVED_VOTE,
 ) -> Matrix:
     """Rényi cost (..., n) of the test by Theorem 6, q the rarer of answer and refusal.
 
@@ -43,7 +54,7 @@ def threshold_data_dependent(
         -(np.asarray(histograms, dtype=np.float64).max(-1) - mechanism.threshold)
         / mechanism.threshold_noise.scale
     )
-    sigma = np.sqrt(2.0) * mechanism.threshold_noise.scale
+    sigma = screen_sigma(mechanism.threshold_noise.scale, neighbourhood)
     return gaussian_data_dependent(np.minimum(answered, refused), sigma, orders)
 
 
@@ -52,6 +63,7 @@ def confident_cost(
     histograms: ArrayLike,
     mechanism: ConfidentGNMax,
     orders: ArrayLike,
+    neighbourhood: Neighbourhood = MOVED_VOTE,
     *,
     analysis: Literal["data-independent", "data-dependent"] = "data-dependent",
     charging: Charging = "expected",
@@ -68,11 +80,11 @@ def confident_cost(
     if charging == "realised":
         raise ValueError("charging realised needs the outcomes: see threshold_data_dependent")
     if analysis == "data-independent":
-        test = threshold_data_independent(noise, orders)
-        answer = gnmax_data_independent(sigma, orders)
+        test = threshold_data_independent(noise, orders, neighbourhood)
+        answer = gnmax_data_independent(sigma, orders, neighbourhood)
     else:
-        test = threshold_data_dependent(histograms, mechanism, orders)
-        answer = gnmax_data_dependent(histograms, sigma, orders, exact_q=exact_q)
+        test = threshold_data_dependent(histograms, mechanism, orders, neighbourhood)
+        answer = gnmax_data_dependent(histograms, sigma, orders, neighbourhood, exact_q=exact_q)
     share = (
         np.exp(log_answered(histograms, mechanism))[..., None] if charging == "expected" else 1.0
     )

@@ -9,15 +9,25 @@ from ..noise import Gaussian
 from ..probabilities import log_probabilities
 from ..special import log_ndtr
 from .adjacency import Adjacency, between
+from .neighbourhood import MOVED_VOTE, Neighbourhood
 
 
 @between(Adjacency.REPLACE_ONE)
-def gnmax_data_independent(sigma: float, orders: ArrayLike) -> Matrix:
+def gnmax_data_independent(
+    sigma: float, orders: ArrayLike, neighbourhood: Neighbourhood = MOVED_VOTE
+) -> Matrix:
     """Rényi cost (n,) of one query at orders (n,), whatever the votes: order / sigma^2.
 
-    Papernot et al. 2018, Proposition 8: moving a vote changes two counts by one each.
+    Papernot et al. 2018, Proposition 8: moving a vote changes two counts by one each. A vote more
+    or less changes one, and costs half. That is Gaussian noise on all counts, order s^2 / (2
+    sigma^2) where they change by s (Mironov 2017, arXiv 1702.07476v3, Corollary 3).
     """
-    return as_orders(orders) / sigma**2
+    return as_orders(orders) / two_count_sigma(sigma, neighbourhood) ** 2
+
+
+def two_count_sigma(sigma: float, neighbourhood: Neighbourhood) -> float:
+    """The sigma at which a moved vote costs, whatever the votes, what neighbours do at `sigma`."""
+    return float(sigma * np.sqrt(2.0 / neighbourhood.squared))
 
 
 def log_q_union(histograms: ArrayLike, sigma: float) -> Matrix:
@@ -69,14 +79,20 @@ def gaussian_data_dependent(log_q: ArrayLike, sigma: float, orders: ArrayLike) -
 
 @between(Adjacency.REPLACE_ONE)
 def gnmax_data_dependent(
-    histograms: ArrayLike, sigma: float, orders: ArrayLike, *, exact_q: bool = False
+    histograms: ArrayLike,
+    sigma: float,
+    orders: ArrayLike,
+    neighbourhood: Neighbourhood = MOVED_VOTE,
+    *,
+    exact_q: bool = False,
 ) -> Matrix:
     """Rényi cost (..., n) of one query of each histogram (..., c), by Theorem 6.
 
-    exact_q: with the exact q rather than the union bound of Proposition 7.
+    exact_q: with the exact q rather than the union bound of Proposition 7. The theorem takes any
+    neighbours: of them it knows the data-independent cost alone.
     """
     log_q = (log_q_exact if exact_q else log_q_union)(histograms, sigma)
-    return gaussian_data_dependent(log_q, sigma, orders)
+    return gaussian_data_dependent(log_q, two_count_sigma(sigma, neighbourhood), orders)
 
 
 def as_orders(orders: ArrayLike) -> Matrix:

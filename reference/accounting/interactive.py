@@ -9,8 +9,9 @@ from ..arrays import Matrix
 from ..mechanisms import InteractiveGNMax
 from ..special import log_ndtr
 from .adjacency import Adjacency, between
-from .confident import Charging, threshold_data_independent
+from .confident import Charging, screen_sigma, threshold_data_independent
 from .gnmax import gaussian_data_dependent, gnmax_data_dependent, gnmax_data_independent
+from .neighbourhood import MOVED_VOTE, Neighbourhood
 
 
 def log_screen(histograms: ArrayLike, mechanism: InteractiveGNMax) -> tuple[Matrix, Matrix]:
@@ -23,7 +24,10 @@ def log_screen(histograms: ArrayLike, mechanism: InteractiveGNMax) -> tuple[Matr
 
 @between(Adjacency.REPLACE_ONE)
 def screen_data_dependent(
-    histograms: ArrayLike, mechanism: InteractiveGNMax, orders: ArrayLike
+    histograms: ArrayLike,
+    mechanism: InteractiveGNMax,
+    orders: ArrayLike,
+    neighbourhood: Neighbourhood = MOVED_VOTE,
 ) -> Matrix:
     """Rényi cost (..., n) of the screen by Theorem 6, q the rarer of its two outcomes.
 
@@ -32,7 +36,8 @@ def screen_data_dependent(
     The prediction is the student's, and public.
     """
     log_q = np.minimum(*log_screen(histograms, mechanism))
-    return gaussian_data_dependent(log_q, np.sqrt(2.0) * mechanism.threshold_noise.scale, orders)
+    sigma = screen_sigma(mechanism.threshold_noise.scale, neighbourhood)
+    return gaussian_data_dependent(log_q, sigma, orders)
 
 
 @between(Adjacency.REPLACE_ONE)
@@ -40,6 +45,7 @@ def interactive_cost(
     histograms: ArrayLike,
     mechanism: InteractiveGNMax,
     orders: ArrayLike,
+    neighbourhood: Neighbourhood = MOVED_VOTE,
     *,
     analysis: Literal["data-independent", "data-dependent"] = "data-dependent",
     charging: Charging = "all",
@@ -57,11 +63,11 @@ def interactive_cost(
     if charging == "realised" and answered is None:
         raise ValueError("charging realised needs to know which queries the teachers answered")
     if analysis == "data-independent":
-        screen = threshold_data_independent(mechanism.threshold_noise.scale, orders)
-        answer = gnmax_data_independent(mechanism.noise.scale, orders)
+        screen = threshold_data_independent(mechanism.threshold_noise.scale, orders, neighbourhood)
+        answer = gnmax_data_independent(mechanism.noise.scale, orders, neighbourhood)
     else:
-        screen = screen_data_dependent(histograms, mechanism, orders)
-        answer = gnmax_data_dependent(histograms, mechanism.noise.scale, orders)
+        screen = screen_data_dependent(histograms, mechanism, orders, neighbourhood)
+        answer = gnmax_data_dependent(histograms, mechanism.noise.scale, orders, neighbourhood)
     share: Matrix = np.ones(1)
     if charging == "expected":
         share = np.exp(log_screen(histograms, mechanism)[0])[..., None]

@@ -11,31 +11,38 @@ from scipy.special import logsumexp
 from ..arrays import Matrix
 from .adjacency import Adjacency, between
 from .gnmax import as_orders
+from .neighbourhood import MOVED_VOTE, Neighbourhood
 from .pure import pure_data_independent
 
 
-def lnmax_pure(gamma: float) -> float:
-    """Epsilon of one query, with delta = 0: 2 gamma (Theorem 2)."""
-    return 2.0 * gamma
+def lnmax_pure(gamma: float, neighbourhood: Neighbourhood = MOVED_VOTE) -> float:
+    """Epsilon of one query, with delta = 0: 2 gamma (Theorem 2), or what other neighbours cost."""
+    return neighbourhood.l1 * gamma
 
 
 @between(Adjacency.REPLACE_ONE)
-def lnmax_data_independent(gamma: float, orders: ArrayLike) -> Matrix:
+def lnmax_data_independent(
+    gamma: float, orders: ArrayLike, neighbourhood: Neighbourhood = MOVED_VOTE
+) -> Matrix:
     """Rényi cost (n,) of one query at orders (n,): 2 gamma^2 order, at most the pure 2 gamma.
 
     Theorem 2, moments 2 gamma^2 l (l + 1).
     """
-    return pure_data_independent(lnmax_pure(gamma), orders)
+    return pure_data_independent(lnmax_pure(gamma, neighbourhood), orders)
 
 
 @between(Adjacency.REPLACE_ONE)
-def lnmax_laplace(gamma: float, orders: ArrayLike) -> Matrix:
+def lnmax_laplace(
+    gamma: float, orders: ArrayLike, neighbourhood: Neighbourhood = MOVED_VOTE
+) -> Matrix:
     """Rényi cost (n,) of one query as that of releasing all counts: two Laplace mechanisms.
 
     Moving a vote changes two counts by one each, and the label is computed from the noisy counts.
-    The Laplace mechanism's cost is exact (Mironov 2017, arXiv 1702.07476v3, Table II).
+    The Laplace mechanism's cost is exact (Mironov 2017, arXiv 1702.07476v3, Table II); it is convex
+    in a count's change, so that several votes cost most where all move between two classes.
     """
-    a = as_orders(orders)
+    a, counts = as_orders(orders), neighbourhood.counts
+    gamma = neighbourhood.votes * gamma
     at_one = gamma + np.expm1(-gamma)  # the limit, Kullback-Leibler's divergence
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         terms = np.stack(
@@ -46,7 +53,7 @@ def lnmax_laplace(gamma: float, orders: ArrayLike) -> Matrix:
         )
         cost = logsumexp(terms, axis=0) / (a - 1.0)
     cost = np.where(a == 1.0, at_one, np.where(np.isinf(a), gamma, cost))
-    return np.asarray(2.0 * np.clip(cost, 0.0, gamma))
+    return np.asarray(counts * np.clip(cost, 0.0, gamma))
 
 
 def log_q_lemma_4(histograms: ArrayLike, gamma: float) -> Matrix:
@@ -79,8 +86,13 @@ def pure_data_dependent(log_q: ArrayLike, epsilon: float, orders: ArrayLike) -> 
 
 
 @between(Adjacency.REPLACE_ONE)
-def lnmax_data_dependent(histograms: ArrayLike, gamma: float, orders: ArrayLike) -> Matrix:
+def lnmax_data_dependent(
+    histograms: ArrayLike,
+    gamma: float,
+    orders: ArrayLike,
+    neighbourhood: Neighbourhood = MOVED_VOTE,
+) -> Matrix:
     """Rényi cost (..., n) of one query of each histogram (..., c): the smaller of both theorems."""
     log_q = log_q_lemma_4(histograms, gamma)
-    dependent = pure_data_dependent(log_q, lnmax_pure(gamma), orders)
-    return np.asarray(np.minimum(dependent, lnmax_data_independent(gamma, orders)))
+    dependent = pure_data_dependent(log_q, lnmax_pure(gamma, neighbourhood), orders)
+    return np.asarray(np.minimum(dependent, lnmax_data_independent(gamma, orders, neighbourhood)))

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Matrix
-from ..histograms import as_histogram, neighbours
+from ..histograms import Histogram, as_histogram
 from ..mechanisms import ClaimedMechanism, Mechanism
 from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
+from .neighbourhood import MOVED_VOTE, Neighbourhood
 
 _APART = 12  # every so many orders are tried of all neighbours
 
@@ -32,15 +33,27 @@ class WorstNeighbours:
 
 @between(Adjacency.REPLACE_ONE)
 def worst_neighbours(
-    histogram: ArrayLike, mechanism: Mechanism, orders: ArrayLike
+    histogram: ArrayLike,
+    mechanism: Mechanism,
+    orders: ArrayLike,
+    neighbourhood: Neighbourhood = MOVED_VOTE,
 ) -> WorstNeighbours:
     """The largest Rényi divergence (n,) of one query between a histogram and its neighbours.
 
     histogram: votes (c,); orders: (n,). Exact up to rounding (relative 1e-9): all neighbours are
-    tried. Raises ValueError for an invalid histogram or one without votes.
+    tried. Raises ValueError for an invalid histogram, or one with no neighbour, or too many.
     """
     votes = as_histogram(histogram)
-    others = np.array(list(neighbours(votes)), dtype=np.int64)
+    return worst_among(votes, neighbourhood.of(votes), mechanism, orders)
+
+
+def worst_among(
+    votes: Histogram, others: NDArray[np.int64], mechanism: Mechanism, orders: ArrayLike
+) -> WorstNeighbours:
+    """`worst_neighbours` of a histogram (c,) among some neighbours (m, c): below that of all.
+
+    Raises ValueError where there are none.
+    """
     if not len(others):
         raise ValueError(f"histogram {votes.tolist()}: no votes, so no neighbour")
     here = mechanism.log_probabilities(votes.astype(np.float64))
@@ -54,17 +67,20 @@ def worst_neighbours(
 
 @between(Adjacency.REPLACE_ONE)
 def worst_costs(
-    histograms: NDArray[np.int64], mechanism: ClaimedMechanism, orders: Matrix
+    histograms: NDArray[np.int64],
+    mechanism: ClaimedMechanism,
+    orders: Matrix,
+    neighbourhood: Neighbourhood = MOVED_VOTE,
 ) -> Matrix:
     """The larger of `from_here` and `towards` (m, n) of `worst_neighbours`, for many histograms.
 
-    histograms: votes (m, c), at least one in each; orders: (n,), above 0. Neighbours that differ
-    by the names of their classes alone are tried once; between a few orders, those that cannot be
-    the worst are left out: (a - 1) D_a is convex in the order a (van Erven and Harremoes 2014,
-    arXiv 1206.2459, Corollary 2), so that it lies below its chords. Raises ValueError for a
-    histogram without votes.
+    histograms: votes (m, c); orders: (n,), above 0. Neighbours that differ by the names of their
+    classes alone are tried once; between a few orders, those that cannot be the worst are left out:
+    (a - 1) D_a is convex in the order a (van Erven and Harremoes 2014, arXiv 1206.2459, Corollary
+    2), so that it lies below its chords. Raises ValueError for a histogram with no neighbour, or
+    too many.
     """
-    pairs = [_unlike_neighbours(votes) for votes in histograms]
+    pairs = [neighbourhood.unlike(votes) for votes in histograms]
     counts = [len(one) for one in pairs]
     if not all(counts):
         empty = histograms[counts.index(0)].tolist()
@@ -88,25 +104,6 @@ def worst_costs(
     return found
 
 
-def _unlike_neighbours(votes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Neighbours (k, c) of a histogram (c,), one of those that differ by the names of classes."""
-    seen: dict[int, list[int]] = {}
-    for at, number in enumerate(votes.tolist()):
-        seen.setdefault(number, []).append(at)
-    moves = [
-        (sources[0], to[0] if to[0] != sources[0] else to[1])
-        for number, sources in seen.items()
-        for to in seen.values()
-        if number > 0 and len(to) > (to is sources)
-    ]
-    found = np.tile(votes, (len(moves), 1))
-    if moves:
-        each, (source, goal) = np.arange(len(moves)), np.array(moves).T
-        found[each, source] -= 1
-        found[each, goal] += 1
-    return found
-
-
 def _largest(costs: Matrix, owner: NDArray[np.intp]) -> Matrix:
     """The largest (m, n) of the costs (k, n) of each owner, who come in turn."""
     starts = np.flatnonzero(np.diff(owner, prepend=-1))
@@ -122,12 +119,3 @@ def _chords(orders: Matrix, few: NDArray[np.intp], costs: Matrix) -> Matrix:
         scaled = costs * (orders[few] - 1.0)
         above = scaled[:, at - 1] * (1.0 - share) + scaled[:, at] * share
         return np.asarray(above / (orders - 1.0))
-
-
-def are_neighbours(one: ArrayLike, other: ArrayLike) -> bool:
-    """Whether one vote moved to another class makes one histogram of the other."""
-    first, second = as_histogram(one), as_histogram(other)
-    if first.shape != second.shape:
-        return False
-    change = np.sort(first - second)
-    return bool(change[0] == -1 and change[-1] == 1 and np.abs(change).sum() == 2)

@@ -6,18 +6,21 @@ from numpy.typing import ArrayLike
 from ..arrays import Matrix
 from ..noise import Exponential, Gumbel, Laplace, Noise
 from .gnmax import as_orders
+from .neighbourhood import MOVED_VOTE, Neighbourhood
 
 
-def pure_epsilon(noise: Noise) -> float:
+def pure_epsilon(noise: Noise, neighbourhood: Neighbourhood = MOVED_VOTE) -> float:
     """Epsilon of one query, delta = 0: 2 / scale, for a moved vote changes two counts by one each.
 
     Laplace: Papernot et al. 2017 (arXiv 1610.05755v4), Theorem 2. Gumbel: the exponential
     mechanism (McSherry and Talwar 2007). Exponential: Ding et al. 2021 (arXiv 2105.07260v1),
-    Theorem 2. Raises ValueError for Gaussian noise, which has none.
+    Theorem 2. A vote more or less costs half: the counts are monotone (Dwork and Roth 2014, Claim
+    3.9, and for the exponential mechanism section 3.4). Raises ValueError for Gaussian noise,
+    which has none.
     """
     if not isinstance(noise, Laplace | Gumbel | Exponential):
         raise ValueError(f"noise {noise}: no pure privacy")
-    return 2.0 / noise.scale
+    return neighbourhood.l1 / noise.scale
 
 
 def pure_data_independent(epsilon: float, orders: ArrayLike) -> Matrix:

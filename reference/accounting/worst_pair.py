@@ -6,7 +6,6 @@ above it is not thereby proved. That it is the supremum is conjectured for GNMax
 where sigma is several votes; small noise and screens have pairs of no simple shape.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,6 +23,7 @@ from ..mechanisms import (
 )
 from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
+from .neighbourhood import MOVED_VOTE, Neighbourhood, changed, representatives
 
 Pair = NDArray[np.int64]
 
@@ -45,10 +45,17 @@ class WorstPair:
 
 
 @between(Adjacency.REPLACE_ONE)
-def worst_pair(mechanism: Mechanism, classes: int, teachers: int, orders: ArrayLike) -> WorstPair:
+def worst_pair(
+    mechanism: Mechanism,
+    classes: int,
+    teachers: int,
+    orders: ArrayLike,
+    neighbourhood: Neighbourhood = MOVED_VOTE,
+) -> WorstPair:
     """The costliest pair of histograms with `teachers` votes in `classes` classes, order by order.
 
-    orders: (n,), above 0. All two-sided pairs are tried (of more than 2,000 votes, some), with the
+    orders: (n,), above 0; neighbourhood: what a pair is; of one with a vote more or less, one side
+    has `teachers` votes. All two-sided pairs are tried (of more than 2,000 votes, some), with the
     other classes empty, even, or close to the tie; from the best few of each order it climbs by
     single votes. Raises ValueError for fewer than two classes, no teachers, or a mechanism that is
     not known: renumbering the classes must leave its law as it is.
@@ -58,14 +65,18 @@ def worst_pair(mechanism: Mechanism, classes: int, teachers: int, orders: ArrayL
     if classes < 2 or teachers < 1:
         raise ValueError(f"{classes} classes, {teachers} teachers: expected at least 2 and 1")
     a = tuple(float(order) for order in np.atleast_1d(np.asarray(orders, dtype=np.float64)))
-    return _search(mechanism, classes, teachers, a)
+    return _search(mechanism, classes, teachers, a, neighbourhood)
 
 
 @lru_cache(maxsize=64)
 def _search(
-    mechanism: ClaimedMechanism, classes: int, teachers: int, orders: tuple[float, ...]
+    mechanism: ClaimedMechanism,
+    classes: int,
+    teachers: int,
+    orders: tuple[float, ...],
+    neighbourhood: Neighbourhood,
 ) -> WorstPair:
-    pairs = _unlike(_candidates(classes, teachers), set())
+    pairs = _unlike(_candidates(classes, teachers, neighbourhood), set())
     costs = _costs(mechanism, pairs, orders)
     expanded: set[bytes] = set()
     tried = 0
@@ -74,7 +85,8 @@ def _search(
         pairs, costs = pairs[best], costs[best]
         ahead = [pair for pair in pairs if _key(pair) not in expanded]
         expanded |= {_key(pair) for pair in pairs}
-        found = _unlike((step for pair in ahead for step in _steps(pair)), expanded)
+        steps = (step for pair in ahead for step in _steps(pair, teachers, neighbourhood))
+        found = _unlike(steps, expanded)
         if not len(found):
             break
         tried += len(found)
@@ -115,15 +127,24 @@ def _key(pair: Pair) -> bytes:
     return min(np.sort(one * 2**32 + other).tobytes() for one, other in (pair, pair[::-1]))
 
 
-def _candidates(classes: int, teachers: int) -> Iterator[Pair]:
-    """Pairs that move a vote between the first two classes, or from a third to the first."""
-    for others, reach in _backgrounds(classes, teachers):
-        left = teachers - int(others.sum())
-        for first in _splits(left, reach):
-            votes = np.concatenate([[first, left - first], others])
-            for source in {1, 2} & set(range(classes)):
-                if votes[source] > 0:
-                    yield _moved(votes, source, 0)
+def _candidates(classes: int, teachers: int, neighbourhood: Neighbourhood) -> Iterator[Pair]:
+    """Pairs that change the first class, or a third.
+
+    A vote moves from the second class or the third to the first, or is added to the first or the
+    third.
+    """
+    adds = neighbourhood.counts == 1
+    for total in (teachers - 1, teachers) if adds else (teachers,):
+        for others, reach in _backgrounds(classes, total):
+            left = total - int(others.sum())
+            for first in _splits(left, reach):
+                votes = np.concatenate([[first, left - first], others])
+                for other in (0, 2) if adds else (1, 2):
+                    if adds and other < classes:
+                        yield _paired(votes, {other: 1})
+                    elif other < classes and votes[other] > 0:
+                        moved = min(neighbourhood.votes, int(votes[other]))
+                        yield _paired(votes, {other: -moved, 0: moved})
 
 
 def _splits(votes: int, reach: int) -> list[int]:
@@ -159,31 +180,18 @@ def _rivals(rest: int, count: int, votes: int) -> Histogram:
     return np.where(np.arange(rest) < count, votes, 0).astype(np.int64)
 
 
-def _steps(pair: Pair) -> Iterator[Pair]:
+def _steps(pair: Pair, teachers: int, neighbourhood: Neighbourhood) -> Iterator[Pair]:
     """Pairs a step away: both histograms with one more vote moved, or one of them with another."""
-    change = pair[1] - pair[0]
-    source, to = int(change.argmin()), int(change.argmax())
-    for x, y in permutations(_unequal(pair), 2):
-        for votes in pair[pair[:, x] > 0]:
-            yield _moved(votes, x, y)
+    classes = representatives(*pair)
+    for x, y in permutations(classes, 2):
         if pair[:, x].min() > 0:
-            yield _moved(_moved(pair[0], x, y)[1], source, to)
+            yield np.array([_paired(votes, {x: -1, y: 1})[1] for votes in pair])
+    for votes in pair:
+        for other in neighbourhood.among(votes, classes):
+            if teachers in (votes.sum(), other.sum()):
+                yield np.array([votes, other])
 
 
-def _unequal(pair: Pair) -> list[int]:
-    """Classes that stand for all: of those with equal votes in both histograms, two."""
-    seen: Counter[tuple[int, int]] = Counter()
-    found = []
-    for k, column in enumerate(zip(*pair.tolist(), strict=True)):
-        seen[column] += 1
-        if seen[column] <= 2:
-            found.append(k)
-    return found
-
-
-def _moved(votes: Histogram, source: int, to: int) -> Pair:
-    """A histogram and its neighbour (2, c)."""
-    other = votes.copy()
-    other[source] -= 1
-    other[to] += 1
-    return np.array([votes, other])
+def _paired(votes: Histogram, by: dict[int, int]) -> Pair:
+    """A histogram and what changes of some counts make of it (2, c)."""
+    return np.array([votes, changed(votes, by)])

@@ -182,7 +182,7 @@ CHARGES = pytest.mark.slow("many charges")
     ("mechanism", "charge", "words"),
     [
         pytest.param(
-            *(GNMAX, lambda a: 0.5 * a / SIGMA**2, "half of the published data-independent bound"),
+            *(GNMAX, lambda a: 0.5 * a / SIGMA**2, "bound of one vote more or less"),
             marks=CHARGES,
         ),
         (GNMAX, lambda a: 0.2515 * a / SIGMA**2, "a quarter of the published"),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from dpassay.reference import ConfidentGNMax, Exponential, Gaussian, Gumbel, Laplace, NoisyArgmax
 from dpassay.reference.accounting.analyses import ANALYSES, query_cost
 from dpassay.reference.accounting.conversions import best_epsilon
+from dpassay.reference.accounting.neighbourhood import MOVED_VOTE
 from dpassay.verifiers.commands.account import account
 from dpassay.verifiers.commands.row_costs import RowCosts
 from dpassay.verifiers.inputs.asked_file import AskedRows, read_asked
@@ -21,13 +22,14 @@ from dpassay.verifiers.inputs.histogram_file import Asked, read_histograms
 from dpassay.verifiers.strategies import histograms
 
 ORDERS = np.array([1.5, 2.0, 8.0, 40.0])
+TOML_OF_10 = '[mechanism]\nname = "gnmax"\nnoise = "gaussian:40"\nclasses = 10\nteachers = 250\n'
 
 
 def test_json_holds_what_the_contract_says(tmp_path) -> None:
     found = charged(ROW + "\n", *GNMAX, "--delta", "1e-5", "--repeat", "10", folder=tmp_path)
     assert set(found) == {
         *("epsilon", "delta", "order", "queries", "expected_answered", "analysis", "charging"),
-        *("note", "repeats", "rows_beyond", "adjacency"),
+        *("note", "repeats", "rows_beyond", "adjacency", "votes"),
     }
     assert found["note"] is None  # nothing is refused, so every query is charged in full
     assert (found["analysis"], found["charging"]) == ("data-dependent", "expected")
@@ -47,6 +49,29 @@ def test_a_published_budget_is_met_from_the_shell(tmp_path) -> None:
         folder=tmp_path,
     )
     assert more["epsilon"] > 1.97 - 1e-4
+
+
+def test_neighbours_are_those_of_the_option_or_of_the_claim(tmp_path) -> None:
+    """A teacher more or less halves the cost; a record behind three teachers costs nine times."""
+    file = tmp_path / "claim.toml"
+    options = ["--delta", "1e-5", "--repeat", "10", "--analysis", "data-independent"]
+    for adjacency, unit, share, votes in (
+        ("replace-one", "", 1.0, 1),
+        ("add-remove", "", 0.5, 1),
+        ("replace-one", 'unit = "record"\nmax_teachers = 3\n', 9.0, 3),
+    ):
+        file.write_text(f"{TOML_OF_10}adjacency = '{adjacency}'\n{unit}")
+        ways = [["--claim", str(file)]]
+        ways += [[*GNMAX, "--adjacency", adjacency]] if votes == 1 else []
+        for way in ways:
+            found = charged(ROW, *way, *options, folder=tmp_path)
+            assert (found["adjacency"], found["votes"]) == (adjacency, votes)
+            assert found["epsilon"] == pytest.approx(epsilon_of(10 * share), rel=1e-6)
+    told = run(ROW, "--claim", str(file), *options, folder=tmp_path)
+    assert "replace-one neighbours by 3 votes" in told.stdout
+    both = run(ROW, "--claim", str(file), "--adjacency", "add-remove", *options, folder=tmp_path)
+    assert both.returncode == 2
+    assert "give one or the other" in both.stderr
 
 
 def epsilon_of(answers):
@@ -218,7 +243,14 @@ def test_rows_cost_what_each_costs_alone(mechanism, analysis, charging) -> None:
     labels = np.array([0, 3, 1, 0])
     if isinstance(mechanism, ConfidentGNMax):
         labels[1] = -1
-    found = RowCosts(AskedRows(votes, labels), mechanism, analysis, charging, None).total(ORDERS)
+    found = RowCosts(
+        AskedRows(votes, labels),
+        mechanism,
+        analysis,
+        charging,
+        neighbourhood=MOVED_VOTE,
+        executor=None,
+    ).total(ORDERS)
     each = [
         query_cost(row, mechanism, ORDERS, analysis, charging=charging, refused=label == -1)
         for row, label in zip(votes, labels, strict=True)

@@ -36,6 +36,24 @@ def exact(noise):
     return np.maximum(renyi_divergence(p, q, ORDERS), renyi_divergence(q, p, ORDERS))
 
 
+def test_a_pair_is_one_of_the_claimed_neighbours() -> None:
+    """A teacher more or less has another total of votes, which is asked then, and then alone."""
+    made = claim(epsilon=2.0, queries=1)
+    less = made.model_copy(
+        update={"mechanism": made.mechanism.model_copy(update={"adjacency": "add-remove"})}
+    )
+    found = audit(target("gaussian:0.1"), less, HERE, np.array([5, 6, 0]), 4000)
+    assert found.refuted
+    for here, there, words in (
+        (HERE, THERE, "are no neighbours: expected one vote more or less than teachers = 10"),
+        (np.array([6, 5, 0]), np.array([6, 6, 0]), "12 votes, but the claim has 10 teachers"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            audit(target(), less, here, there, 4000)
+    with pytest.raises(ValueError, match="11 votes, but the claim has 10 teachers"):
+        audit(target(), made, HERE, np.array([5, 6, 0]), 4000)
+
+
 @pytest.mark.parametrize("p", [0.0, 0.002, 0.3, 0.5, 1.0])
 def test_the_interval_holds_at_all_looks_at_once(p) -> None:
     """Null: it ever leaves out p in at most 10 % of runs, limit exceeded once in 1e6."""

@@ -6,6 +6,7 @@ from hypothesis import given
 from runs import TOML
 
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
+from dpassay.reference.accounting.neighbourhood import MOVED_VOTE, ONE_MORE_OR_LESS, Neighbourhood
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.kinds.reading import parse_claim, read_claim
 from dpassay.verifiers.strategies import claims
@@ -44,6 +45,23 @@ def test_a_claim_describes_its_mechanism() -> None:
     assert mechanism.mechanism() == ConfidentGNMax(Gaussian(40), 200.0, Gaussian(150))
 
 
+def test_a_claim_that_does_not_say_so_is_of_moved_votes() -> None:
+    """And a report says it, as it does of every other."""
+    for more, near, words in (
+        ({}, MOVED_VOTE, "250 teachers, replace-one of a teacher"),
+        ({"adjacency": "add-remove"}, ONE_MORE_OR_LESS, ", add-remove of a teacher"),
+        ({"unit": "record"}, MOVED_VOTE, ", replace-one of a record"),
+        (
+            {"unit": "record", "max_teachers": 3},
+            Neighbourhood(votes=3),
+            ", replace-one of a record of at most 3 teachers",
+        ),
+    ):
+        claim = parse_claim({"mechanism": MECHANISM | more})
+        assert claim.mechanism.neighbourhood == near
+        assert claim.summary.endswith(words)
+
+
 @given(claims())
 def test_claims_survive_their_public_form(claim) -> None:
     """What a report prints of a claim reads back as the same claim."""
@@ -69,6 +87,16 @@ def test_claims_survive_their_public_form(claim) -> None:
             r"mechanism: threshold_noise is missing: confident-gnmax needs it",
         ),
         ({"threshold": 5.0}, r"threshold = 5.0: only confident-gnmax takes it"),
+        ({"adjacency": "add"}, r"mechanism.adjacency = 'add': expected 'replace-one' or"),
+        (
+            {"adjacency": "add-remove", "unit": "record"},
+            r'adjacency = "add-remove": a record .* unit = "record" takes "replace-one"$',
+        ),
+        ({"max_teachers": 2}, r'max_teachers = 2: only unit = "record" takes it$'),
+        (
+            {"unit": "record", "max_teachers": 251},
+            r"max_teachers = 251: expected at most teachers = 250$",
+        ),
     ],
 )
 def test_wrong_mechanisms_are_named_in_one_line(change, words) -> None:

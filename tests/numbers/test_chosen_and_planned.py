@@ -250,7 +250,8 @@ def test_plan_says_what_a_run_would_ask(tmp_path: Path) -> None:
     assert by_id["noise-law"]["releases"] == math.ceil(wanted(0.02) / 10)
     assert by_id["privacy-claim"]["lacking"] == "the claim has no [privacy]"
     text = runner.invoke(commands, ["plan", "--claim", str(claim), "--queries", "7000"]).stdout
-    assert text.startswith("a pass takes about ")
+    assert text.startswith("claim: ")
+    assert "\na pass takes about " in text
     few = runner.invoke(commands, ["plan", "--claim", str(claim), "--queries", "50"])
     assert few.exit_code == 2
     assert few.stderr.startswith("dpassay: 50 queries are too few")

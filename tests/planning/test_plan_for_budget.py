@@ -177,6 +177,8 @@ def test_the_plan_says_what_a_run_would_see(claim) -> None:
     labels = {check["id"]: check["labels"] for check in found["checks"]}
     assert 0 < labels["noise-scale"] < labels["class-probabilities"] <= found["queries"]
     text = run("plan", "--claim", claim, "--queries", "1000").output
+    assert text.startswith(f"claim: {found['claimed']}\n")
+    assert found["claimed"].endswith(" teachers, replace-one of a teacher")
     assert f"a noise scale off by {found['tolerance']:.0%}" in text
 
 

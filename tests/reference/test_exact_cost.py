@@ -23,7 +23,8 @@ from dpassay.reference.accounting.composition import Repeated, epsilon_bracket
 from dpassay.reference.accounting.conversions import ORDERS as MANY_ORDERS
 from dpassay.reference.accounting.conversions import best_epsilon
 from dpassay.reference.accounting.divergences import hockey_stick, renyi_divergence
-from dpassay.reference.accounting.pairs import are_neighbours, worst_costs, worst_neighbours
+from dpassay.reference.accounting.neighbourhood import MOVED_VOTE
+from dpassay.reference.accounting.pairs import worst_costs, worst_neighbours
 from dpassay.reference.accounting.worst_pair import worst_pair
 from dpassay.verifiers.strategies import histograms
 
@@ -97,14 +98,14 @@ def test_the_worst_neighbour_is_the_worst_of_all(histogram) -> None:
     np.testing.assert_allclose(found.from_here, forth.max(0), rtol=1e-12)
     np.testing.assert_allclose(found.towards, back.max(0), rtol=1e-12)
     for neighbour in [*found.neighbours_from, *found.neighbours_towards]:
-        assert are_neighbours(histogram, neighbour)
+        assert MOVED_VOTE.holds(histogram, neighbour)
 
 
 @given(histogram=histograms(4, 30), other=histograms(4, 30))
 def test_neighbouring_is_symmetric(histogram, other) -> None:
     """And is what `neighbours` lists."""
     listed = any((n == other).all() for n in neighbours(histogram))
-    assert are_neighbours(histogram, other) == are_neighbours(other, histogram) == listed
+    assert MOVED_VOTE.holds(histogram, other) == MOVED_VOTE.holds(other, histogram) == listed
 
 
 def exact_epsilon(p, q, times, delta):
@@ -267,7 +268,7 @@ def test_no_climb_gets_above_the_worst_pair(noise, teachers, order) -> None:
     found = worst_pair(mechanism, 5, teachers, order)
     highest = max(climb(mechanism, 5, teachers, order, seed) for seed in range(6))
     assert highest <= found.divergence[0] * (1 + 1e-9)
-    assert are_neighbours(found.here[0], found.there[0])
+    assert MOVED_VOTE.holds(found.here[0], found.there[0])
     exact = renyi_divergence(laws(found.here[0], mechanism), laws(found.there[0], mechanism), order)
     assert exact[0] == pytest.approx(found.divergence[0], rel=1e-9)
 

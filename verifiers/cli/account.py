@@ -10,6 +10,7 @@ from .ending import json_option, print_found
 from .workers import over_workers, working
 
 if TYPE_CHECKING:
+    from ...reference.accounting.neighbourhood import Neighbourhood
     from ...reference.mechanisms import ClaimedMechanism
     from ..inputs.release_log import RowReader
 
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
 @click.option("--repeat", type=Whole(1), default=1, help="How often each row is asked.")
 @click.option(
     "--epsilon", type=click.FloatRange(0, min_open=True), help="Budget: print what fits it."
+)
+@click.option(
+    "--adjacency",
+    type=click.Choice(["replace-one", "add-remove"]),
+    help="A teacher votes otherwise (the default), or there is one more or less.",
 )
 @option_with_default(
     "--analysis",
@@ -57,6 +63,7 @@ def account(
     delta: float,
     repeat: int,
     epsilon: float | None,
+    adjacency: str | None,
     analysis: Literal["data-independent", "data-dependent", "exact", "worst-pair"],
     charging: Literal["expected", "realised", "all"],
     workers: int | None,
@@ -69,6 +76,8 @@ def account(
     'label' of what was released. Or it is a log, as `verify --log` reads it: JSON Lines, Parquet,
     or CSV that also says the time, say. It may be -, for standard input.
     """
+    from ...reference.accounting.adjacency import Adjacency
+    from ...reference.accounting.neighbourhood import Neighbourhood
     from ..commands.account import account as charge
     from ..commands.mechanism_options import mechanism_of_options
     from ..inputs.asked_file import read_asked
@@ -77,16 +86,19 @@ def account(
         fail(f"--epsilon {epsilon}: expected a finite budget")
     if epsilon is not None and repeat != 1:
         fail("--epsilon finds the repeats that --repeat gives: give one or the other")
-    described = (mechanism, noise, threshold, threshold_noise)
-    if claim_file is not None and described != (None,) * 4:
-        fail("--claim says what --mechanism, --noise and --threshold say: give one or the other")
+    described = (mechanism, noise, threshold, threshold_noise, adjacency)
+    if claim_file is not None and described != (None,) * 5:
+        fail(
+            "--claim says what --mechanism, --noise, --threshold and --adjacency say: "
+            "give one or the other"
+        )
     try:
         if claim_file is not None:
-            spoken, reader = _claimed(claim_file)
+            spoken, neighbourhood, reader = _claimed(claim_file)
         elif mechanism is None or noise is None:
             fail("expected --mechanism and --noise, or --claim FILE (see dpassay account --help)")
         else:
-            reader = None
+            reader, neighbourhood = None, Neighbourhood(Adjacency(adjacency or "replace-one"))
             spoken = mechanism_of_options(noise, threshold, threshold_noise, mechanism)
         asked = read_asked(histograms, reader)
         with working(workers, dask) as executor:
@@ -98,6 +110,7 @@ def account(
                 budget=epsilon,
                 analysis=analysis,
                 charging=charging,
+                neighbourhood=neighbourhood,
                 executor=executor,
             )
     except ValueError as error:
@@ -105,10 +118,10 @@ def account(
     print_found(charged, as_json)
 
 
-def _claimed(path: str) -> "tuple[ClaimedMechanism, RowReader]":
-    """The mechanism of a claim, and what reads its logs. Raises ClaimError."""
+def _claimed(path: str) -> "tuple[ClaimedMechanism, Neighbourhood, RowReader]":
+    """The mechanism of a claim, its neighbours, and what reads its logs. Raises ClaimError."""
     from ..kinds.labels.logs import reader_of
     from ..kinds.labels.reading import read_labels_claim
 
     claim = read_labels_claim(path)
-    return claim.mechanism.mechanism(), reader_of(claim)
+    return claim.mechanism.mechanism(), claim.mechanism.neighbourhood, reader_of(claim)

@@ -20,7 +20,8 @@ from .ending import json_option, print_and_exit
     "--pair",
     nargs=2,
     metavar="HISTOGRAM HISTOGRAM",
-    help="One vote apart; of noisy gradients, two JSON files of tensors, a row for each record.",
+    help="Neighbours under the claim; of noisy gradients, two JSON files of tensors, a row "
+    "for each record.",
 )
 @click.option(
     "--model",
@@ -53,7 +54,7 @@ def audit(
 ) -> None:
     """Bound from below what labels, or noisy gradients, give away of one record.
 
-    With TARGET, --claim and --pair: of a deployment's labels for two histograms, one vote apart.
+    With TARGET, --claim and --pair: of a deployment's labels for two neighbouring histograms.
     With OTHER, a deployment whose data differ in one record, TARGET is asked the first and OTHER
     the second.
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...reference import REFUSAL, ConfidentGNMax, Gaussian, NoisyArgmax, UnknownMechanismError
-from ...reference.accounting.adjacency import Adjacency, adjacency_of
-from ...reference.accounting.analyses import MEANING, Analysis, query_costs
+from ...reference.accounting.analyses import MEANING, Analysis
 from ...reference.accounting.confident import Charging, log_answered
 from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
+from ...reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
 from ...reference.accounting.pure import pure_epsilon
 from ...reference.mechanisms import ClaimedMechanism
 from ..inputs.asked_file import AskedRows
@@ -37,6 +37,7 @@ class Account:
     analysis: Analysis
     charging: Charging
     mechanism: ClaimedMechanism
+    neighbourhood: Neighbourhood
     budget: float | None
     repeats: int
     rows_beyond: int | None
@@ -50,17 +51,13 @@ class Account:
             "queries": self.queries,
             "expected_answered": self.expected_answered,
             "analysis": self.analysis,
-            "adjacency": self.adjacency.value,
+            "adjacency": self.neighbourhood.adjacency.value,
+            "votes": self.neighbourhood.votes,
             "charging": self.charging,
             "note": self.note,
             "repeats": self.repeats,
             "rows_beyond": self.rows_beyond,
         }
-
-    @property
-    def adjacency(self) -> Adjacency:
-        """The adjacency for which this is the cost."""
-        return adjacency_of(query_costs)
 
     @property
     def note(self) -> str | None:
@@ -75,7 +72,7 @@ class Account:
         answered = f"{self.expected_answered:,.{0 if known else 1}f} answered"
         lines = [
             f"epsilon {self.epsilon.epsilon:.4f} at delta {self.delta:g} "
-            f"({self._how}), {self.adjacency.value} neighbours",
+            f"({self._how}), {self._neighbours}",
             f"{self.queries:,} {'query' if self.queries == 1 else 'queries'}{self._fits}; "
             f"{answered}{'' if known else ' on average'}",
             f"analysis {self.analysis}: {MEANING[self.analysis]}",
@@ -88,6 +85,13 @@ class Account:
             }[self.charging]
             lines.append(f"charging {self.charging}: {meaning}")
         return "\n".join(lines)
+
+    @property
+    def _neighbours(self) -> str:
+        """Which neighbours the cost is between, in words."""
+        many = self.neighbourhood.votes
+        by = f" by {many} votes" if many > 1 else ""
+        return f"{self.neighbourhood.adjacency.value} neighbours{by}"
 
     @property
     def _how(self) -> str:
@@ -118,13 +122,15 @@ def account(
     budget: float | None = None,
     analysis: Analysis = "data-dependent",
     charging: Charging = "expected",
+    neighbourhood: Neighbourhood = MOVED_VOTE,
     executor: Executor | None = None,
 ) -> Account:
     """The cost of asking every row `repeat` times, or as often as fits `budget`.
 
-    executor: whose workers do the work, this process when None. Raises ValueError where charging
-    `realised` lacks labels, a label is a refusal but the mechanism never refuses, or one pass
-    exceeds the budget; UnknownMechanismError for any other mechanism.
+    neighbourhood: which histograms it is between; executor: whose workers do the work, this process
+    when None. Raises ValueError where charging `realised` lacks labels, a label is a refusal but
+    the mechanism never refuses, or one pass exceeds the budget; UnknownMechanismError for any other
+    mechanism.
     """
     if not isinstance(mechanism, ClaimedMechanism):
         raise UnknownMechanismError(mechanism, "an account")
@@ -135,8 +141,14 @@ def account(
         )
     if charging == "realised" and rows.labels is None:
         raise ValueError("--charging realised needs a column 'label' of what was released")
-    pure = math.inf if isinstance(mechanism.noise, Gaussian) else pure_epsilon(mechanism.noise)
-    costs = RowCosts(rows, mechanism, analysis, charging, executor)
+    pure = (
+        math.inf
+        if isinstance(mechanism.noise, Gaussian)
+        else pure_epsilon(mechanism.noise, neighbourhood)
+    )
+    costs = RowCosts(
+        rows, mechanism, analysis, charging, neighbourhood=neighbourhood, executor=executor
+    )
     beyond = None
     if budget is not None:
         fitting = Fitting(costs.kinds, costs.of_kinds(ORDERS), delta, pure)
@@ -148,7 +160,17 @@ def account(
     answered = repeat * _answered(rows, mechanism, charging)
     queries = repeat * len(rows)
     return Account(
-        found, delta, queries, answered, analysis, charging, mechanism, budget, repeat, beyond
+        found,
+        delta,
+        queries,
+        answered,
+        analysis,
+        charging,
+        mechanism,
+        neighbourhood,
+        budget,
+        repeat,
+        beyond,
     )
 
 

@@ -3,7 +3,6 @@
 from collections import Counter
 
 from ...reference import Histogram
-from ...reference.accounting.pairs import are_neighbours
 from ..claims.tables import ANY_QUERIES, PrivacyClaim
 from ..findings.pair_bounds import Audit, PairLabels
 from ..inputs.histogram_file import read_histograms
@@ -40,9 +39,9 @@ def audit(
     one_query = other is not None and claim.inputs is not None and claim.inputs.form == "query"
     for votes in (here, there):
         _check_fits(votes, claim, is_given=not (one_query and votes is there))
-    if not are_neighbours(here, there):
+    if not claim.mechanism.neighbourhood.holds(here, there):
         raise ValueError(
-            f"{here.tolist()} and {there.tolist()} are no neighbours: expected one vote moved"
+            f"{here.tolist()} and {there.tolist()} are no neighbours: expected {_change(claim)}"
         )
     sides = (target, here), (other or target, here if one_query else there)
     times = _times(claim.privacy, here, there)
@@ -56,14 +55,22 @@ def audit(
     return pairs.bounds(claim.privacy, times, 1.0 - CONFIDENCE)
 
 
+def _change(claim: LabelsClaim) -> str:
+    """What tells neighbours apart, in words."""
+    if claim.mechanism.adjacency == "add-remove":
+        return f"one vote more or less than teachers = {claim.mechanism.teachers} in one of them"
+    most = claim.mechanism.neighbourhood.votes
+    return "one vote moved" if most == 1 else f"1 to {most} votes moved"
+
+
 def _check_fits(votes: Histogram, claim: LabelsClaim, *, is_given: bool) -> None:
     """Raises ValueError for votes (c,) that do not fit the claim, or that no input has."""
     if votes.size != claim.mechanism.classes:
         raise ValueError(f"{votes.tolist()}: the claim has {claim.mechanism.classes} classes")
-    if votes.sum() != claim.mechanism.teachers:
+    teachers = claim.mechanism.teachers
+    if votes.sum() not in (teachers, *claim.mechanism.neighbourhood.totals(teachers)):
         raise ValueError(
-            f"{votes.tolist()}: {votes.sum()} votes, but the claim has "
-            f"{claim.mechanism.teachers} teachers"
+            f"{votes.tolist()}: {votes.sum()} votes, but the claim has {teachers} teachers"
         )
     if is_given and claim.given and tuple(votes.tolist()) not in {r.histogram for r in claim.given}:
         raise ValueError(f"{votes.tolist()}: no input of the claim has these votes")

@@ -62,11 +62,12 @@ def _seconds(target: Target, asked: Any, size: int, calls: int) -> float:
 class PlannedRun:
     """The plan of a run, on any kind of release.
 
-    unit: what is asked for, such as "label"; looked_at: how many of these each check looks at, by
-    id; lacking: why a check looks at none, by id; seconds: that the target takes in total, None
-    without one.
+    claimed: the mechanism in a few words; unit: what is asked for, such as "label"; looked_at: how
+    many of these each check looks at, by id; lacking: why a check looks at none, by id; seconds:
+    that the target takes in total, None without one.
     """
 
+    claimed: str
     unit: str
     gate: Gate
     queries: int
@@ -82,6 +83,7 @@ class PlannedRun:
     def as_json(self) -> dict[str, Any]:
         """The public form."""
         return {
+            "claimed": self.claimed,
             "queries": self.queries,
             "seconds": None if self.seconds is None else round(self.seconds, 1),
             f"{self.unit}s_per_second": None if self.rate is None else round(self.rate, 1),
@@ -98,6 +100,7 @@ class PlannedRun:
         """The plan as text for the terminal."""
         gate = self.gate
         lines = [
+            f"claim: {self.claimed}",
             f"a pass takes about {self.queries:,} queries, and would show",
             f"  a deviation of {gate.smallest_effect:g} in total variation, with probability 0.99,",
             f"  a noise scale off by {gate.tolerance:.0%};",
@@ -136,7 +139,13 @@ def planned_run(
     if seconds is not None and taken is not None and taken > seconds:
         found, taken = made_within(made, found.queries, taken, seconds)
     return PlannedRun(
-        kind.unit, found.claim.gate, found.queries, found.looked_at, found.lacking, taken
+        claim.summary,
+        kind.unit,
+        found.claim.gate,
+        found.queries,
+        found.looked_at,
+        found.lacking,
+        taken,
     )
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ...reference import ConfidentGNMax
 from ...reference.accounting.analyses import Analysis, query_costs
 from ...reference.accounting.confident import Charging
+from ...reference.accounting.neighbourhood import Neighbourhood
 from ...reference.arrays import Matrix
 from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.progress import shown
@@ -20,7 +21,7 @@ _TOGETHER = 512
 _TOGETHER_EXACT = 8  # as `_TOGETHER`, where all neighbours of each are compared
 
 
-How = tuple[ClaimedMechanism, Analysis, Charging]
+How = tuple[ClaimedMechanism, Analysis, Charging, Neighbourhood]
 """How rows are charged."""
 
 
@@ -36,9 +37,11 @@ class RowCosts:
         mechanism: ClaimedMechanism,
         analysis: Analysis,
         charging: Charging,
+        *,
+        neighbourhood: Neighbourhood,
         executor: Executor | None,
     ) -> None:
-        self._how: How = (mechanism, analysis, charging)
+        self._how: How = (mechanism, analysis, charging, neighbourhood)
         self._executor = executor
         refused = rows.refused & (charging == "realised")
         first, self.kinds, self._times = _alike(
@@ -86,8 +89,16 @@ def _costs(
     histograms: NDArray[np.int64], refused: NDArray[np.bool_], orders: Matrix, how: How
 ) -> Matrix:
     """Costs (k, n) of k kinds, each a histogram that was answered or refused."""
-    mechanism, analysis, charging = how
-    return query_costs(histograms, mechanism, orders, analysis, charging=charging, refused=refused)
+    mechanism, analysis, charging, neighbourhood = how
+    return query_costs(
+        histograms,
+        mechanism,
+        orders,
+        analysis,
+        neighbourhood=neighbourhood,
+        charging=charging,
+        refused=refused,
+    )
 
 
 def _decisive(rows: AskedRows, how: How) -> NDArray[np.int64]:
@@ -95,7 +106,7 @@ def _decisive(rows: AskedRows, how: How) -> NDArray[np.int64]:
 
     Mechanisms treat classes alike, so that the order of the votes never matters.
     """
-    votes, (mechanism, analysis, charging) = rows.histograms, how
+    votes, (mechanism, analysis, charging, _) = rows.histograms, how
     if analysis == "worst-pair":
         return np.asarray(votes.sum(1, keepdims=True))
     if analysis == "data-independent":

@@ -33,9 +33,10 @@ def _allowed(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     mechanism, privacy, seen = claim["mechanism"], claim.get("privacy"), "queries"
     text = f"{mechanism['name']} with {mechanism['noise']}, "
     if "classes" in mechanism:
-        text += f"{mechanism['classes']} classes, {mechanism['teachers']} teachers"
+        text += f"{mechanism['classes']} classes, {mechanism['teachers']} teachers, "
     else:
-        text, seen = text + f"{mechanism['adjacency']} of a {mechanism['unit']}", "draws"
+        seen = "draws"
+    text += f"{mechanism['adjacency']} of a {mechanism['unit']}"
     if privacy is not None:
         text += (
             f", epsilon {privacy['epsilon']:g} at delta {privacy['delta']:g} over "

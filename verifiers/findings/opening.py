@@ -1,6 +1,7 @@
 """The first call of an earlier run, from its report.json, to compare with this run's."""
 
 import json
+from collections.abc import Set
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ class EarlierReportError(ValueError):
     """A report that cannot be compared with; the message is one line."""
 
 
-def opening_of(path: str | Path, claim: dict[str, Any]) -> Any:
+def opening_of(path: str | Path, claim: dict[str, Any], aside: Set[str] = frozenset()) -> Any:
     """The `opening` of the report at a path, of any JSON type but null.
 
-    claim: of this run, in JSON form. Raises EarlierReportError for a file that is no report, a
+    claim: of this run, in JSON form; aside: keys of its mechanism that need not agree, as they say
+    nothing of what is released. Raises EarlierReportError for a file that is no report, a
     report without opening, or one of another mechanism.
     """
     report = _read_report(Path(path))
@@ -28,7 +30,7 @@ def opening_of(path: str | Path, claim: dict[str, Any]) -> Any:
             f"--compare {path}: the report has no opening: its target answered nothing, or it is "
             "from an older version"
         )
-    _refuse_other_claim(path, report, claim)
+    _refuse_other_claim(path, report, claim, aside)
     return opening
 
 
@@ -47,11 +49,13 @@ def _read_report(path: Path) -> dict[str, Any]:
     return report
 
 
-def _refuse_other_claim(path: str | Path, report: dict[str, Any], claim: dict[str, Any]) -> None:
+def _refuse_other_claim(
+    path: str | Path, report: dict[str, Any], claim: dict[str, Any], aside: Set[str]
+) -> None:
     ours = claim["mechanism"]
     theirs = report["claim"].get("mechanism")
     theirs = theirs if isinstance(theirs, dict) else {}
-    for key in {**ours, **theirs}:
+    for key in {**ours, **theirs}.keys() - aside:
         if ours.get(key) != theirs.get(key):
             raise EarlierReportError(
                 f"--compare {path}: the report is of another claim: its mechanism.{key} is "

@@ -90,7 +90,7 @@ def page(log: str, claim: LabelsClaim, snapshot: Snapshot) -> Group:
         evidence,
         Text(f"noise, all rows: {interval_text(noise, snapshot.scale, threshold)}"),
         Text(f"noise of late: {interval_text(noise, snapshot.lately, threshold)}"),
-        Text(f"spent at delta {snapshot.delta:g}, replace-one neighbours"),
+        Text(f"spent at delta {snapshot.delta:g}, {snapshot.protected}"),
         spent,
         inputs,
     )

@@ -53,7 +53,10 @@ class LabelsClaim(Claim):
     def summary(self) -> str:
         """The mechanism in a few words, as reports head themselves."""
         it = self.mechanism
-        return f"{it.name} with {it.noise}, {it.classes} classes, {it.teachers} teachers"
+        return (
+            f"{it.name} with {it.noise}, {it.classes} classes, {it.teachers} teachers, "
+            f"{it.protected}"
+        )
 
     @property
     def given(self) -> tuple[Input, ...]:

@@ -5,6 +5,8 @@ from typing import Annotated, Literal, Self, get_args
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
 from ....reference import Gaussian, Noise, parse_noise
+from ....reference.accounting.adjacency import Adjacency
+from ....reference.accounting.neighbourhood import Neighbourhood
 from ....reference.mechanisms import ClaimedMechanism
 from ....reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
 from ...claims.mistakes import are_missing
@@ -42,6 +44,9 @@ class LabelsMechanism(Table):
     caching: bool = False
     threshold: float | None = Field(default=None, ge=-MOST_VOTES, le=MOST_VOTES)
     threshold_noise: NoiseText | None = None
+    adjacency: Literal["replace-one", "add-remove"] = "replace-one"
+    unit: Literal["teacher", "record"] = "teacher"
+    max_teachers: int | None = Field(default=None, ge=1)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -60,6 +65,32 @@ class LabelsMechanism(Table):
         if screened and not isinstance(self.threshold_noise, Gaussian):
             raise ValueError(f"threshold_noise = '{self.threshold_noise}': expected gaussian noise")
         return self
+
+    @model_validator(mode="after")
+    def _unit_fits(self) -> Self:
+        if self.unit == "record" and self.adjacency == "add-remove":
+            raise ValueError(
+                'adjacency = "add-remove": a record more or less changes votes, not their number: '
+                'unit = "record" takes "replace-one"'
+            )
+        if self.max_teachers is not None and self.unit != "record":
+            raise ValueError(f'max_teachers = {self.max_teachers}: only unit = "record" takes it')
+        if self.max_teachers is not None and self.max_teachers > self.teachers:
+            raise ValueError(
+                f"max_teachers = {self.max_teachers}: expected at most teachers = {self.teachers}"
+            )
+        return self
+
+    @property
+    def neighbourhood(self) -> Neighbourhood:
+        """Which histograms the claimed privacy is between."""
+        return Neighbourhood(Adjacency(self.adjacency), self.max_teachers or 1)
+
+    @property
+    def protected(self) -> str:
+        """Whom the claimed privacy protects, and against which change, in words."""
+        many = f" of at most {self.max_teachers} teachers" if self.neighbourhood.votes > 1 else ""
+        return f"{self.adjacency} of a {self.unit}{many}"
 
     @property
     def refuses(self) -> bool:

@@ -31,7 +31,8 @@ class ServedLabels:
                 "inputs: the reference takes histograms: serve a claim without [inputs]"
             )
         self.mechanism, self.width = claim.mechanism.mechanism(), claim.mechanism.classes
-        self._cost, self._privacy = CountedCost(self.mechanism), claim.privacy
+        self._near = claim.mechanism.neighbourhood
+        self._cost, self._privacy = CountedCost(self.mechanism, self._near), claim.privacy
         self._answered = self._refused = self._promised = 0
 
     def input(self, given: Any) -> Histogram:
@@ -74,7 +75,7 @@ class ServedLabels:
 
     def rdp(self, values: Histogram, orders: NDArray[np.float64]) -> list[float]:
         """See `Served.rdp`: of the test and an answer."""
-        test, answer = release_costs(self.mechanism, orders)
+        test, answer = release_costs(self.mechanism, orders, self._near)
         found: list[float] = (test + answer).tolist()
         return found
 

@@ -81,6 +81,8 @@ def claims(draw: st.DrawFn) -> LabelsClaim:
     if name == "confident-gnmax":
         mechanism["threshold"] = float(draw(st.integers(0, mechanism["teachers"])))
         mechanism["threshold_noise"] = f"gaussian:{draw(scales)}"
+    of_records = {"unit": "record", "max_teachers": draw(st.integers(1, mechanism["teachers"]))}
+    mechanism |= draw(st.sampled_from([{}, {"adjacency": "add-remove"}, of_records]))
     return parse_labels_claim({"mechanism": mechanism})
 
 

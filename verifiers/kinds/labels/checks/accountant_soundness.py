@@ -11,11 +11,11 @@ from .....reference.accounting.certified import enclosed_law, renyi_lower
 from .....reference.accounting.confident import threshold_data_independent
 from .....reference.accounting.divergences import renyi_divergence
 from .....reference.accounting.lnmax import lnmax_data_independent
+from .....reference.accounting.neighbourhood import MOVED_VOTE, ONE_MORE_OR_LESS, Neighbourhood
 from .....reference.accounting.pure import pure_data_independent
 from .....reference.accounting.worst_pair import worst_pair
 from .....reference.arrays import Vector
 from .....reference.clock import step
-from .....reference.histograms import neighbours_among
 from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
 from ....run.charged_orders import ChargedOrders
@@ -34,6 +34,10 @@ _ROUNDING = 1e-12  # nats; smaller divergences may be rounding errors
 _TRIES = 5
 _NEAR = 0.01  # largest relative difference, at any order, of a charge from one that is known
 _PUBLISHED = "the published data-independent bound"
+_FEWER = {
+    ONE_MORE_OR_LESS: 'one vote more or less, as under adjacency = "add-remove"',
+    MOVED_VOTE: "one moved vote, where a record moves several",
+}
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ class AccountantSoundness(Unseeing):
         self.plan = plan
         self.mechanism = plan.claim.mechanism.mechanism()
         self.orders = ChargedOrders(plan.claim)
+        self.neighbourhood = plan.claim.mechanism.neighbourhood
         self.charges = 0
         self.proved: _Shortfall | None = None
         self.certified = 0.0
@@ -111,7 +116,9 @@ class AccountantSoundness(Unseeing):
                 yield np.array(stream.histogram, dtype=np.int64)
         if self.plan.claim.given:
             return  # nothing else is asked
-        worst = worst_pair(self.mechanism, claim.classes, claim.teachers, self.orders.searched)
+        worst = worst_pair(
+            self.mechanism, claim.classes, claim.teachers, self.orders.searched, self.neighbourhood
+        )
         costly = [*worst.here, *worst.there]
         # flipped too: an accountant may assume that the first class leads
         for votes in [*costly, *(np.flip(votes) for votes in costly)]:
@@ -121,9 +128,12 @@ class AccountantSoundness(Unseeing):
                 yield votes.astype(np.int64)
 
     def _shortfalls(self, here: Histogram, charge: Charge) -> list[_Shortfall]:
-        there = np.array(list(_moved(here)), dtype=np.int64).reshape(-1, here.size)
-        if not len(there):
+        # a pair of the claim has a side with all teachers, also under add-remove
+        teachers, tried = self.plan.claim.mechanism.teachers, _moved(here, self.neighbourhood)
+        moved = [other for other in tried if teachers in (here.sum(), other.sum())]
+        if not moved:
             return []
+        there = np.array(moved)
         log_p = self.mechanism.log_probabilities(here.astype(np.float64))
         log_q = self.mechanism.log_probabilities(there.astype(np.float64))
         actual = renyi_divergence(np.broadcast_to(log_p, log_q.shape), log_q, charge.orders)
@@ -168,12 +178,12 @@ class AccountantSoundness(Unseeing):
         )
 
 
-def _moved(votes: Histogram) -> Iterator[Histogram]:
-    """The neighbours (c,); with many classes only moves among the leaders and the last two."""
+def _moved(votes: Histogram, neighbourhood: Neighbourhood) -> Iterator[Histogram]:
+    """The neighbours (c,); with many classes only those by the leaders and the last two."""
     order = np.argsort(-votes, kind="stable")
     if votes.size > _CLASSES_IN_FULL:
         order = np.concatenate([order[: _CLASSES_IN_FULL - 2], order[-2:]])
-    return neighbours_among(votes, order.tolist())
+    return neighbourhood.among(votes, order.tolist())
 
 
 def _resembled(claim: LabelsMechanism, charge: Charge) -> str | None:
@@ -186,20 +196,20 @@ def _resembled(claim: LabelsMechanism, charge: Charge) -> str | None:
 
 def _known(claim: LabelsMechanism, orders: Vector) -> Iterator[tuple[Vector, str]]:
     """Known wrong charges (n,), each with its name."""
-    scale = claim.noise.scale
-    answer = answer_data_independent(claim.noise, orders)
-    if isinstance(claim.noise, Laplace):
-        answer = lnmax_data_independent(1.0 / scale, orders)
+    scale, near = claim.noise.scale, claim.neighbourhood
+    answer, screen = _published(claim, orders, near)
+    published = answer + screen
+    if isinstance(claim.noise, Laplace) and near == MOVED_VOTE:
         yield (
             pure_data_independent(1.0 / scale, orders),
             "gamma for two gamma: as for one count, where a moved vote changes two",
         )
-    published = answer
-    if claim.threshold_noise is not None:
-        screen = threshold_data_independent(claim.threshold_noise.scale, orders)
-        published = answer + screen
+    if claim.refuses:
         yield answer, "the published bound of an answer, without that of the screening"
         yield screen, "the published bound of the screening, without that of an answer"
+    for other, words in _FEWER.items():
+        if other.l1 < near.l1:
+            yield np.add(*_published(claim, orders, other)), f"{_PUBLISHED} of {words}"
     fractions = {
         "half of": 1 / 2,
         "a quarter of": 1 / 4,
@@ -213,6 +223,20 @@ def _known(claim: LabelsMechanism, orders: Vector) -> Iterator[tuple[Vector, str
             yield fraction * published, f"{words} {_PUBLISHED}"
     for order, bound in zip(orders, published, strict=True):
         yield np.full(orders.size, bound), f"{_PUBLISHED} of order {order:g}, at every order"
+
+
+def _published(
+    claim: LabelsMechanism, orders: Vector, neighbourhood: Neighbourhood
+) -> tuple[Vector, Vector]:
+    """Published bounds (n,) of an answer, of Laplace noise not the best known, and of a screen."""
+    if isinstance(claim.noise, Laplace):
+        answer = lnmax_data_independent(1.0 / claim.noise.scale, orders, neighbourhood)
+    else:
+        answer = answer_data_independent(claim.noise, orders, neighbourhood)
+    if claim.threshold_noise is None:
+        return answer, np.zeros_like(answer)
+    scale = claim.threshold_noise.scale
+    return answer, threshold_data_independent(scale, orders, neighbourhood)
 
 
 SPECS = (

@@ -7,6 +7,7 @@ from functools import cached_property
 from .....reference import Gaussian
 from .....reference.accounting.analyses import query_cost
 from .....reference.accounting.conversions import ORDERS, most_repeats
+from .....reference.accounting.neighbourhood import MOVED_VOTE
 from .....reference.accounting.pure import pure_epsilon
 from .....reference.accounting.release_costs import release_costs
 from .....reference.arrays import Matrix
@@ -27,27 +28,30 @@ class BudgetByQuery:
     def __init__(self, claim: LabelsClaim) -> None:
         assert claim.privacy is not None
         self.claim, self.privacy = claim, claim.privacy
+        self._neighbourhood = claim.mechanism.neighbourhood
 
     @cached_property
     def sound(self) -> int:
         """Answers that the data-independent analysis allows, for any votes."""
-        test, answer = release_costs(self.claim.mechanism.mechanism(), ORDERS)
+        test, answer = release_costs(self.claim.mechanism.mechanism(), ORDERS, self._neighbourhood)
         return self._repeats(test + answer)
 
     @cached_property
     def exactly_gaussian(self) -> int:
         """Answers that the exact cost of Gaussian noise allows, for any votes; 0 for other noise.
 
-        A moved vote moves the counts by sqrt(2), and those of k answers by sqrt(2 k): one Gaussian
-        mechanism (Balle and Wang 2018, arXiv 1805.06530v2, Theorem 8).
+        A moved vote moves the counts by sqrt(2), a vote more or less by 1, and k answers' counts by
+        sqrt(k) times that: one Gaussian mechanism (Balle and Wang 2018, arXiv 1805.06530v2, Theorem
+        8).
         """
         noise, delta = self.claim.mechanism.noise, self.privacy.delta
         if self.claim.mechanism.refuses or not isinstance(noise, Gaussian) or not delta:
             return 0
         family, epsilon = families.Gaussian(noise.scale), self._epsilon
+        squared = self._neighbourhood.squared
 
         def fits(k: int) -> bool:
-            return k == 0 or move_delta(family, math.sqrt(2 * k), epsilon) <= delta
+            return k == 0 or move_delta(family, math.sqrt(squared * k), epsilon) <= delta
 
         return last_from_zero(fits, _COUNTED)
 
@@ -94,16 +98,20 @@ class BudgetByQuery:
         mechanism, votes = self.claim.mechanism.mechanism(), kind.votes
         yield self.sound, "the data-independent analysis"
         yield self.exactly_gaussian, "the exact cost of Gaussian noise"
-        cost = query_cost(votes, mechanism, ORDERS, "data-dependent")
+        near = self._neighbourhood
+        cost = query_cost(votes, mechanism, ORDERS, "data-dependent", neighbourhood=near)
         yield self._repeats(cost), "the data-dependent analysis of these votes"
         if votes.size <= _CLASSES:
-            exact = query_cost(votes, mechanism, ORDERS, "exact")
+            # of several votes one is moved, which allows no fewer answers: all are too many to try
+            one = near if near.votes == 1 else MOVED_VOTE
+            exact = query_cost(votes, mechanism, ORDERS, "exact", neighbourhood=one)
             yield self._repeats(exact), "the exact Rényi cost of these votes"
 
     def _repeats(self, cost: Matrix) -> int:
         """How many times a Rényi cost at `ORDERS`, or the pure cost, fits the claim."""
-        noise, refuses = self.claim.mechanism.noise, self.claim.mechanism.refuses
-        pure = math.inf if refuses or isinstance(noise, Gaussian) else pure_epsilon(noise)
+        noise, pure = self.claim.mechanism.noise, math.inf
+        if not (self.claim.mechanism.refuses or isinstance(noise, Gaussian)):
+            pure = pure_epsilon(noise, self._neighbourhood)
         return most_repeats(cost, self.privacy.delta, self._epsilon, _COUNTED, pure)
 
     @property

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from .....reference import Gaussian
 from .....reference.accounting.analyses import answered_share
+from .....reference.accounting.neighbourhood import MOVED_VOTE
 from .....reference.clock import OutOfTime, step
 from ....claims.open_target import open_claimed
 from ....claims.tables import ANY_QUERIES
@@ -118,9 +119,11 @@ class BudgetEnforcement(Unseeing):
         """Checks the number of answers to the costliest histogram, if nothing else is wrong."""
         if self.violation is None:
             self.asking.violation = self.by_query.violation(worst)
+            moved = self.claim.mechanism.neighbourhood == MOVED_VOTE
             self.asking.diagnosis = (
-                "answers are charged less than they cost by the published analyses (half, as if a "
-                "moved vote changed one count?), or they are not counted"
+                "answers are charged less than they cost by the published analyses"
+                f"{' (half, as if a moved vote changed one count?)' if moved else ''}, or they are "
+                "not counted"
             )
 
     def _ask_scope(self, target: Target) -> str | None:
@@ -195,7 +198,8 @@ class BudgetEnforcement(Unseeing):
     def _asked(self, cost: CertainCost, limit: int | None) -> AskedHistogram:
         whole = None
         if self.claim.mechanism.refuses:
-            whole = CertainCost(self.claim.mechanism.mechanism(), cost.here, self.privacy.delta)
+            claimed, delta = self.claim.mechanism, self.privacy.delta
+            whole = CertainCost(claimed.mechanism(), cost.here, delta, claimed.neighbourhood)
         return AskedHistogram(cost, whole, limit)
 
     def _patience(self, kind: AskedHistogram) -> int:

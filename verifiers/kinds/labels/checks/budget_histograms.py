@@ -38,11 +38,17 @@ def _of_the_worst_pair(claim: LabelsClaim) -> Iterator[CertainCost]:
     """Costs of the histograms in the costliest pairs known, with their partners there."""
     claimed = claim.mechanism
     worst = worst_pair(
-        claim.mechanism.mechanism().answering, claimed.classes, claimed.teachers, SEARCHED_ORDERS
+        claimed.mechanism().answering,
+        claimed.classes,
+        claimed.teachers,
+        SEARCHED_ORDERS,
+        claimed.neighbourhood,
     )
     pairs: dict[tuple[int, ...], list[Histogram]] = {}
     for one, other in zip(worst.here, worst.there, strict=True):
         for here, there in ((one, other), (other, one)):
+            if here.sum() != claimed.teachers:
+                continue  # a neighbour with a teacher more or less, which the target may refuse
             pairs.setdefault(tuple(here.tolist()), []).append(there)
     for votes, others in pairs.items():
         yield _cost(claim, votes, others)
@@ -89,7 +95,11 @@ def _cost(
     """The cost of answers to a histogram (c,); others: neighbours that are tried in addition."""
     assert claim.privacy is not None
     return CertainCost(
-        claim.mechanism.mechanism().answering, np.array(votes), claim.privacy.delta, others
+        claim.mechanism.mechanism().answering,
+        np.array(votes),
+        claim.privacy.delta,
+        claim.mechanism.neighbourhood,
+        others,
     )
 
 

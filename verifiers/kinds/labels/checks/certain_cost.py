@@ -8,7 +8,7 @@ import numpy as np
 from .....reference import Histogram
 from .....reference.accounting.certified import enclosed_event, epsilon_lower
 from .....reference.accounting.counting import costliest_count
-from .....reference.histograms import neighbours_among
+from .....reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
 from .....reference.mechanisms import ClaimedMechanism
 from .....reference.searches import last_from_zero
 from ....run.account import ROUNDING
@@ -49,7 +49,8 @@ class CertainCost:
 
     Only in the direction D(Q(here) || Q(there)), as published data-dependent bounds cover no other
     (Papernot et al. 2018, arXiv 1802.08908v1, Theorem 6). Answers to other histograms only add to
-    it. others: neighbours (c,) that are tried beside moves of one vote among the leaders.
+    it. neighbourhood: which histograms it is told apart from; others: neighbours (c,) that are
+    tried beside those by votes of the leaders.
     """
 
     def __init__(
@@ -57,12 +58,13 @@ class CertainCost:
         mechanism: ClaimedMechanism,
         here: Histogram,
         delta: float,
+        neighbourhood: Neighbourhood = MOVED_VOTE,
         others: Iterable[Histogram] = (),
     ) -> None:
         self.mechanism, self.here, self.delta = mechanism, here, delta
-        self._others = tuple(others)
+        self._neighbourhood, self._others = neighbourhood, tuple(others)
         self._at: dict[float, CertainCost] = {}
-        tried = (*self._others, *_moves(here))
+        tried = (*self._others, *_moves(here, neighbourhood))
         events = [e for there in tried if (e := self._event(there)) is not None]
         costs = [[self._cost(event, times)[1] for times in _TIMES] for event in events]
         best = set(np.argmax(costs, axis=0).tolist()) if events else set()
@@ -71,7 +73,9 @@ class CertainCost:
     def at(self, delta: float) -> "CertainCost":
         """The cost of the same histogram at another delta, where another neighbour may be worst."""
         if delta not in self._at:
-            self._at[delta] = CertainCost(self.mechanism, self.here, delta, self._others)
+            self._at[delta] = CertainCost(
+                self.mechanism, self.here, delta, self._neighbourhood, self._others
+            )
         return self._at[delta]
 
     def estimate(self, times: int) -> float:
@@ -158,8 +162,8 @@ class AskedHistogram:
         return min(proofs, key=lambda proof: proof.epsilon)
 
 
-def _moves(votes: Histogram) -> Iterator[Histogram]:
-    """Neighbours (c,) by one vote moved among the leaders and the last class."""
+def _moves(votes: Histogram, neighbourhood: Neighbourhood) -> Iterator[Histogram]:
+    """Neighbours (c,) by votes of the leaders and the last class."""
     order = np.argsort(-votes, kind="stable")
     chosen = list(dict.fromkeys([*order[:_LEADERS].tolist(), int(order[-1])]))
-    return neighbours_among(votes, chosen)
+    return neighbourhood.among(votes, chosen)

@@ -106,8 +106,9 @@ def _percent(share: float) -> str:
 def _for_the_same(claim: LabelsClaim, noise: Noise, queries: int) -> int:
     """How many queries under other noise cost no more than `queries` claimed ones, if answered."""
     delta = _DELTA if claim.privacy is None else claim.privacy.delta
-    epsilon = CountedCost(claim.mechanism.mechanism()).epsilon(queries, 0, delta)
-    test, answer = release_costs(claim.mechanism.mechanism(noise), ORDERS)
+    near = claim.mechanism.neighbourhood
+    epsilon = CountedCost(claim.mechanism.mechanism(), near).epsilon(queries, 0, delta)
+    test, answer = release_costs(claim.mechanism.mechanism(noise), ORDERS, near)
     return most_repeats(test + answer, delta, epsilon, _MOST)
 
 

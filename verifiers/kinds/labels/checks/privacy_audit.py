@@ -105,7 +105,13 @@ def _not_applicable(claim: LabelsClaim) -> str | None:
 
 
 def _not_applicable_in(plan: Plan) -> str | None:
-    return None if plan.pair(Role.PAIR) else "no two inputs of the claim are one vote apart"
+    claim = plan.claim.mechanism
+    if plan.pair(Role.PAIR):
+        return None
+    if claim.adjacency == "replace-one":
+        return "no two inputs of the claim are one vote apart"
+    who = "every input has" if plan.claim.given else "the target refuses other totals than"
+    return f"{who} {claim.teachers} votes, and under add-remove a neighbour has one more or less"
 
 
 SPECS = (

@@ -8,7 +8,8 @@ import numpy as np
 from .....reference import Histogram
 from .....reference.accounting.certified import delta_lower, enclosed_event
 from .....reference.accounting.counting import MOST, best_count
-from .....reference.accounting.pairs import worst_neighbours
+from .....reference.accounting.neighbourhood import MOVED_VOTE, ONE_MORE_OR_LESS, Neighbourhood
+from .....reference.accounting.pairs import worst_among
 from .....reference.accounting.worst_pair import worst_pair
 from ....claims.tables import ANY_QUERIES
 from ....findings.finding import Finding, Outcome
@@ -48,10 +49,11 @@ class PrivacyClaimCheck(Unseeing):
 
     id = "privacy-claim"
 
-    def __init__(self, claim: LabelsClaim) -> None:
+    def __init__(self, claim: LabelsClaim, neighbourhood: Neighbourhood | None = None) -> None:
         assert claim.privacy is not None
         self.claim, self.privacy = claim, claim.privacy
         self.mechanism = claim.mechanism.mechanism()
+        self.neighbourhood = neighbourhood or claim.mechanism.neighbourhood
         self.best: DistinguishingTest | None = None
         self.certified = 0.0
 
@@ -90,7 +92,9 @@ class PrivacyClaimCheck(Unseeing):
         claim = self.claim.mechanism
         queries = 1 if claim.caching else self.privacy.queries
         if self.privacy.scope == ANY_QUERIES:
-            worst = worst_pair(self.mechanism, claim.classes, claim.teachers, SEARCHED_ORDERS)
+            worst = worst_pair(
+                self.mechanism, claim.classes, claim.teachers, SEARCHED_ORDERS, self.neighbourhood
+            )
             pairs = {
                 (tuple(h.tolist()), tuple(t.tolist()))
                 for h, t in zip(worst.here, worst.there, strict=True)
@@ -101,7 +105,9 @@ class PrivacyClaimCheck(Unseeing):
         rows = Counter(row.histogram for row in read_histograms(self.privacy.scope))
         for votes, asked in rows.most_common(MOST_ROWS):
             times = 1 if claim.caching else min(asked, queries)
-            worst_of = worst_neighbours(np.array(votes), self.mechanism, SEARCHED_ORDERS)
+            here = np.array(votes)
+            others = np.array(list(self.neighbourhood.among(here, range(here.size))))
+            worst_of = worst_among(here, others, self.mechanism, SEARCHED_ORDERS)
             for side in (worst_of.neighbours_from, worst_of.neighbours_towards):
                 for other in {tuple(n.tolist()) for n in side}:
                     found += [(np.array(votes), np.array(other), times)]
@@ -133,10 +139,21 @@ class PrivacyClaimCheck(Unseeing):
             f"neighbour {test.there.tolist()} are told apart by counting labels "
             f"{list(test.labels)} ({test.least} or more) with delta at least "
             f"{self.certified:.4g} at that epsilon (certified in ball arithmetic)",
-            "the accountant charges too little, or the claim allows too many queries",
+            "the accountant charges too little, or the claim allows too many queries"
+            f"{self._of_others()}",
             tuple(int(v) for v in test.here),
             self._figure(),
         )
+
+    def _of_others(self) -> str:
+        """Of which neighbours by fewer votes the claim is not refuted, in words; empty for none."""
+        other, words = ONE_MORE_OR_LESS, 'a teacher more or less, which is adjacency = "add-remove"'
+        if self.claim.mechanism.unit == "record":
+            most = self.neighbourhood.votes
+            other, words = MOVED_VOTE, f"one moved vote, where a record moves {most}"
+        if other == self.neighbourhood or PrivacyClaimCheck(self.claim, other).suspect():
+            return ""
+        return f"; it is not refuted for {words}"
 
     def _figure(self) -> PrivacyCost | None:
         if self.best is None:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from .....reference import REFUSAL, ConfidentGNMax
 from .....reference.accounting.certified import enclosed_parts
 from .....reference.accounting.composed import SumTest, sum_test, sum_test_epsilon
 from .....reference.accounting.divergences import renyi_divergence
+from .....reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
 from .....reference.arrays import Matrix, Vector
 from .....reference.mechanisms import ClaimedMechanism
 
@@ -49,20 +51,24 @@ def certain_total(
     asked: Mapping[Votes, int],
     delta: float,
     beyond: float,
+    neighbourhood: Neighbourhood = MOVED_VOTE,
     *,
     refused: Mapping[Votes, int] | None = None,
     both_ways: bool = True,
 ) -> CertainTotal:
     """A lower bound of the epsilon at `delta` of asking each histogram (c,) so many times.
 
-    Under replace-one, one teacher votes differently on every query. beyond: an epsilon; a larger
-    cost is proved, with as few histograms as suffice. refused: how many queries of each histogram
-    were refused, for an account that charges these only for the screen. both_ways: whether the
-    direction from the neighbours counts too, which a data-dependent account need not cover.
+    neighbourhood: under replace-one, one teacher votes differently on every query; under
+    add-remove, one is added on every query, or is missing on every one. beyond: an epsilon; a
+    larger cost is proved, with as few histograms as suffice. refused: how many queries of each
+    histogram were refused, for an account that charges these only for the screen. both_ways:
+    whether the direction from the neighbours counts too, which a data-dependent account need not
+    cover.
     """
     best = CertainTotal()
-    for reverse in (False, True) if both_ways else (False,):
-        kinds = _Kinds.costliest(mechanism, asked, refused or {}, reverse=reverse)
+    tried = product((False, True) if both_ways else (False,), _changes(neighbourhood))
+    for reverse, change in tried:
+        kinds = _Kinds.costliest(mechanism, asked, refused or {}, change, reverse=reverse)
         found = _judged(mechanism, kinds, delta, beyond)
         best = max(best, found, key=lambda total: (total.proved, total.epsilon))
         if best.proved > beyond:
@@ -112,11 +118,13 @@ class _Kinds:
         mechanism: ClaimedMechanism,
         asked: Mapping[Votes, int],
         refused: Mapping[Votes, int],
+        change: "_Change",
         *,
         reverse: bool,
     ) -> "_Kinds":
         """The kinds with the largest total cost, the costliest first."""
-        blocks = [cls._block(mechanism, *part, reverse=reverse) for part in _parts(asked, refused)]
+        parts = _parts(asked, refused)
+        blocks = [cls._block(mechanism, *part, change, reverse=reverse) for part in parts]
         costs = np.concatenate([cost for _, cost in blocks])
         columns = [
             np.concatenate([block[i] for block, _ in blocks])[np.argsort(-costs, kind="stable")]
@@ -131,6 +139,7 @@ class _Kinds:
         votes: NDArray[np.int64],
         times: NDArray[np.int64],
         screened: bool,
+        change: "_Change",
         *,
         reverse: bool,
     ) -> tuple[list[NDArray[Any]], Vector]:
@@ -142,11 +151,7 @@ class _Kinds:
         best: list[NDArray[Any]] = []
         costs = np.full(len(votes), -1.0)
         for source, to in _moves(votes.shape[1]):
-            there = votes.copy()
-            there[:, source] -= 1
-            there[:, to] += 1
-            possible = there[:, source] >= 0
-            there = np.where(possible[:, None], there, votes)
+            there, possible = change.of(votes, source, to)
             labels = [REFUSAL, REFUSAL, REFUSAL] if screened else [source, to, REFUSAL]
             sides = [
                 _merged(law, labels, isinstance(mechanism, ConfidentGNMax))
@@ -205,6 +210,32 @@ def _parts(
         for start in range(0, len(kept), _BLOCK):
             block = kept[start : start + _BLOCK]
             yield np.array([v for v, _ in block]), np.array([n for _, n in block]), screened
+
+
+@dataclass(frozen=True)
+class _Change:
+    """How the votes of every query change: at most so many leave a class, and come to another."""
+
+    leave: bool
+    come: bool
+    votes: int
+
+    def of(
+        self, votes: NDArray[np.int64], source: int, to: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Neighbours (k, c) of histograms (k, c), and whether (k,) there is such a one."""
+        there = votes.copy()
+        moved = np.minimum(votes[:, source], self.votes) if self.leave else self.votes
+        there[:, source] -= moved if self.leave else 0
+        there[:, to] += moved if self.come else 0
+        return there, (there != votes).any(1)
+
+
+def _changes(neighbourhood: Neighbourhood) -> list[_Change]:
+    """The changes between neighbours, each of which is the same on every query."""
+    if neighbourhood.counts == 2:
+        return [_Change(leave=True, come=True, votes=neighbourhood.votes)]
+    return [_Change(leave=leave, come=not leave, votes=1) for leave in (True, False)]
 
 
 def _moves(classes: int) -> list[tuple[int, int]]:

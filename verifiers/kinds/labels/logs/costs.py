@@ -208,7 +208,8 @@ def _queries_cost(
 ) -> CertainTotal:
     """The cost of the queries, proved if it exceeds the claim."""
     mechanism = claim.mechanism.mechanism()
-    return certain_total(mechanism, asked, privacy.delta, privacy.epsilon)
+    near = claim.mechanism.neighbourhood
+    return certain_total(mechanism, asked, privacy.delta, privacy.epsilon, near)
 
 
 def _charges_cost(
@@ -224,6 +225,7 @@ def _charges_cost(
         asked.times,
         privacy.delta,
         charged,
+        claim.mechanism.neighbourhood,
         refused=asked.refused,
         both_ways=False,
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from .....reference import REFUSAL
 from .....reference.accounting.analyses import Analysis
+from .....reference.accounting.neighbourhood import MOVED_VOTE
 from ....inputs.release_log import Row
 from ..claim import LabelsClaim
 from .alarms import Alarm
@@ -32,8 +33,8 @@ class Snapshot:
     """The current figures of a monitor.
 
     scale, lately: intervals of the noise scale over all and over recent rows, as factors of the
-    claimed one; spent: epsilon at delta, by analysis; charged: the epsilon that rows charge, and
-    how many rows do, None if none does.
+    claimed one; spent: epsilon at delta, by analysis; protected: whom it is of, against which
+    change; charged: the epsilon that rows charge, and how many rows do, None if none does.
     """
 
     rows: int
@@ -43,6 +44,7 @@ class Snapshot:
     lately: tuple[float, float] | None
     spent: dict[Analysis, float | None]
     delta: float
+    protected: str
     readings: Sequence[Reading]
     alarms: Sequence[Alarm] = field(default=())
     charged: tuple[float, int] | None = None
@@ -59,11 +61,15 @@ class Monitor:
         self.claim, self.folder = claim, folder
         self.delta = _DELTA if claim.privacy is None else claim.privacy.delta
         self.evidence = LogEvidence(claim, secrets.randbits(128))  # its state is kept
-        self.spent = Spent(claim.mechanism.mechanism(), claim.mechanism.classes)
+        own = claim.mechanism
+        self.spent = Spent(own.mechanism(), own.classes, own.neighbourhood)
         self.watch = Watch(claim)
         self.alarms: list[Alarm] = []
         self._last_time: str | None = None  # of the latest row read, as the log writes it
-        text = json.dumps(claim.model_dump(mode="json", exclude_none=True), sort_keys=True)
+        # states from before these keys, which meant this, go on
+        unsaid = {"mechanism": {"adjacency", "unit"}} if own.neighbourhood == MOVED_VOTE else None
+        said = claim.model_dump(mode="json", exclude_none=True, exclude=unsaid)
+        text = json.dumps(said, sort_keys=True)
         self.store = Store(folder, text, self.evidence.outcomes)
         try:
             self._begin(log, once)
@@ -167,6 +173,7 @@ class Monitor:
             else self.evidence.window,
             {name: self.spent.epsilon(name, self.delta) for name in ANALYSES},
             self.delta,
+            self.claim.mechanism.protected,
             readings(
                 self.claim.mechanism,
                 self.store.most_answered(LEAST, MOST),

@@ -8,6 +8,7 @@ from .....reference import Gaussian, NoisyArgmax
 from .....reference.accounting.analyses import Analysis, query_cost
 from .....reference.accounting.conversions import ORDERS, to_epsilon
 from .....reference.accounting.gnmax import gnmax_data_dependent, gnmax_data_independent
+from .....reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
 from .....reference.arrays import Vector
 from .....reference.mechanisms import ClaimedMechanism
 from .store import Votes
@@ -24,14 +25,16 @@ _NUMBERS = ("followed", "charged", "charging")
 
 
 class Spent:
-    """Sums of Rényi costs at `GRID`, for replace-one neighbours.
+    """Sums of Rényi costs at `GRID`, for the claimed neighbours.
 
     The data-dependent and exact costs depend on the votes, and so are not private themselves. The
-    exact one is given up once there are very many histograms.
+    exact one is given up once there are very many histograms, or where several votes move.
     """
 
-    def __init__(self, mechanism: ClaimedMechanism, classes: int) -> None:
-        self.mechanism, self.classes = mechanism, classes
+    def __init__(
+        self, mechanism: ClaimedMechanism, classes: int, neighbourhood: Neighbourhood = MOVED_VOTE
+    ) -> None:
+        self.mechanism, self.classes, self.neighbourhood = mechanism, classes, neighbourhood
         self.totals: dict[Analysis, Vector] = {name: np.zeros(len(GRID)) for name in ANALYSES}
         self.followed = 0
         """Distinct histograms so far; beyond a limit, the exact cost is given up."""
@@ -64,7 +67,8 @@ class Spent:
 
     @property
     def _exact(self) -> bool:
-        return self.followed <= _EXACT and self.classes <= _EXACT_CLASSES
+        few = self.followed <= _EXACT and self.classes <= _EXACT_CLASSES
+        return few and self.neighbourhood.votes == 1
 
     def as_json(self) -> dict[str, object]:
         """The state as JSON, which keeps every bit of a float."""
@@ -86,12 +90,15 @@ class Spent:
             new = list(asked)
         if isinstance(self.mechanism, NoisyArgmax) and isinstance(self.mechanism.noise, Gaussian):
             sigma = self.mechanism.noise.scale  # thousands of histograms at once
-            dependent = gnmax_data_dependent(np.array(new).reshape(-1, self.classes), sigma, GRID)
-            independent = gnmax_data_independent(sigma, GRID)
+            votes_asked = np.array(new).reshape(-1, self.classes)
+            dependent = gnmax_data_dependent(votes_asked, sigma, GRID, self.neighbourhood)
+            independent = gnmax_data_independent(sigma, GRID, self.neighbourhood)
             for votes, cost in zip(new, dependent, strict=True):
                 self._known[votes] = {"data-independent": independent, "data-dependent": cost}
         for votes in new:
             found = self._known.setdefault(votes, {})
             for name in names:
                 if name not in found:
-                    found[name] = np.asarray(query_cost(votes, self.mechanism, GRID, name))
+                    found[name] = query_cost(
+                        votes, self.mechanism, GRID, name, neighbourhood=self.neighbourhood
+                    )

@@ -91,12 +91,16 @@ def typical(mechanism: LabelsMechanism, other_totals: bool) -> list[Histogram]:
 
 
 def tied_pair(mechanism: LabelsMechanism) -> tuple[Histogram, Histogram]:
-    """Two classes that share all votes equally, and that histogram with one vote moved."""
+    """Two classes that share all votes about equally, and a neighbour where the other one leads.
+
+    Under add-remove a vote of the leader is missing there.
+    """
+    near = mechanism.neighbourhood
     tied = np.zeros(mechanism.classes, dtype=np.int64)
-    tied[0] = (mechanism.teachers + 1) // 2
+    tied[0] = min((mechanism.teachers + near.votes) // 2, mechanism.teachers)
     tied[1] = mechanism.teachers - tied[0]
     moved = tied.copy()
-    moved[:2] += (-1, 1)
+    moved[:2] += (-near.votes, near.votes if near.counts == 2 else 0)
     return tied, moved
 
 

@@ -122,7 +122,12 @@ class GivenInputs:
         return Permuted(one, order)
 
     def neighbours(self) -> tuple[Histogram, Histogram] | None:
-        """Two neighbouring inputs; of several pairs the one with the least predictable labels."""
+        """Two neighbouring inputs; of several pairs the one with the least predictable labels.
+
+        None under add-remove, as all inputs have the votes of all teachers.
+        """
+        if self.claim.adjacency == "add-remove":
+            return None
         weights = np.random.default_rng(0).integers(1, 2**62, self.claim.classes)
         tried = self.histograms[: _PAIRED // self.claim.classes]
         hashes = tried @ weights  # wraps round: equal where one vote less is equal

@@ -107,7 +107,7 @@ def _add_any(
         )
     else:
         planner.add_symmetries(Role.CLEAR_WINNER, pool.clear_winner()[0], shift=False)
-    planner.add_neighbours()
+    planner.add_neighbours(other_totals)
     explored = explorers(claim, seed, other_totals)
     to_come = len(explored) + len(own)
     if not mechanism.caching:  # a cache is asked each histogram once, so no kind gets depth

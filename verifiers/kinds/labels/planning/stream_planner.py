@@ -86,10 +86,14 @@ class StreamPlanner:
         for histogram in histograms:
             self.add(role, histogram, self.extent.of(EXPLORER_QUERIES, 4), shuffle=False)
 
-    def add_neighbours(self) -> None:
-        """Adds the pair of neighbours that is audited, and the pair with even votes."""
+    def add_neighbours(self, other_totals: bool) -> None:
+        """Adds the pair of neighbours that is audited, and the pair with even votes.
+
+        other_totals: whether the target serves a neighbour with a teacher more or less.
+        """
         if not self.claim.mechanism.caching:
-            self.add_audited(*tied_pair(self.claim.mechanism))
+            if other_totals or self.claim.mechanism.adjacency == "replace-one":
+                self.add_audited(*tied_pair(self.claim.mechanism))
             even = self.extent.of(EVEN_QUERIES, 16)
             self._add_pair(Role.EVEN, *even_pair(self.claim.mechanism), even)
 
