@@ -38,9 +38,10 @@ QUICK = {
     "output": "noisy-maximum-itself sorted-in-a-call",
     "screening": "screens-the-winner one-screening-a-call",
     "accounting": "charges-half never-stops",
+    "neighbours": "one-more-or-less-for-moved-votes textbook-of-moved-votes",
     "restarts": "seed-of-the-process-id-by-command",
     "seldom": "small-calls-one-draw",
-    "none": "noise-drawn-ahead",
+    "none": "noise-drawn-ahead textbook-noisy-max",
 }
 """By class of fault, what every push runs: a few that are found soon, and correct ones (none).
 
@@ -70,7 +71,7 @@ COARSE = {"smallest_effect": 0.1, "tolerance": 0.2}
 
 
 def run(entry, seed):
-    to_the_end = entry in CORRECT or entry.fault in ("accounting", "restarts")
+    to_the_end = entry in CORRECT or entry.fault in ("accounting", "neighbours", "restarts")
     gate = entry.claim.get("gate", {}) | (COARSE if to_the_end else {})
     made = parse_claim(entry.claim | {"gate": gate})
     with opened(entry, seed) as target:

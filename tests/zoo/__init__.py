@@ -15,6 +15,7 @@ from . import (
     kinds,
     late,
     ledgers,
+    neighbours,
     order,
     output,
     relatives,
@@ -45,6 +46,7 @@ _FAULTS = (
     screening,
     accounting,
     ledgers,
+    neighbours,
     restarts,
     seldom,
 )
@@ -57,6 +59,7 @@ CORRECT: tuple[Entry, ...] = (
     *forms.correct.entries,
     *restarts.correct.entries,
     *ledgers.correct.entries,
+    *neighbours.correct.entries,
 )
 
 __all__ = ["BROKEN", "CORRECT", "Deployed", "Entry", "opened"]

@@ -165,6 +165,14 @@ _ORDER = {
     "screened-once-in-a-streak": "an answer to every query",
 }
 
+_NEIGHBOURS = {
+    "one-more-or-less-for-moved-votes": "of one vote more or less",
+    "half-of-one-more-or-less": "half of the published",
+    "record-of-three-as-of-one": "of one moved vote",
+    "record-of-three-metered-as-one": "for one moved vote",
+    "textbook-of-moved-votes": "of one vote more or less",
+}
+
 NAMED: dict[str, str] = {
     **_SCALE,
     **_FAMILIES,
@@ -178,4 +186,5 @@ NAMED: dict[str, str] = {
     **_ORDER,
     **_OUTPUT,
     **_SCREENING,
+    **_NEIGHBOURS,
 }
