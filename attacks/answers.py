@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..reference import REFUSAL, ConfidentGNMax, log_derivatives, log_probabilities
 from ..reference.arrays import Matrix
 from ..reference.mechanisms import ClaimedMechanism
+from ..reference.noise import Rounded
 from ..reference.special import log_ndtr, normal_hazard
 
 Rows = NDArray[np.intp]
@@ -32,6 +33,8 @@ class Answers:
             raise ValueError(
                 f"mechanism {self.mechanism!r}: expected NoisyArgmax or ConfidentGNMax"
             )
+        if isinstance(self.mechanism.noise, Rounded):
+            raise ValueError(f"noise {self.mechanism.noise}: expected noise without a rounding")
         counts = np.asarray(self.counts, dtype=np.float64)
         if counts.ndim == 0 or counts.shape[-1] < 2 + self.refuses:
             what = "at least two classes" + (" and the refusals" if self.refuses else "")

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from flint import acb, arb, ctx
 
-from .noise import Exponential, Gaussian, Gumbel, Laplace, Noise
+from .noise import Exponential, Gaussian, Gumbel, Laplace, Noise, Rounded
+from .rounded_balls import RoundedBalls
 
 
 def enclose_probabilities(
@@ -33,13 +34,16 @@ def enclose_probabilities(
         raise ValueError(f"digits {digits}: expected at least 1")
     lead = max(votes)
     wanted = range(len(votes)) if classes is None else classes
-    rule = _RULES[type(noise)]
     before = ctx.prec
     try:
         for factor in (2, 6, 30):
             ctx.prec = int(digits * 3.33 * factor) + 64
-            z = [(arb(v) - arb(lead)) / arb(noise.scale) for v in votes]
-            balls = [rule(z, own, digits) for own in wanted]
+            if isinstance(noise, Rounded):
+                balls = RoundedBalls(votes, noise, digits).of(wanted)
+            else:
+                rule = _RULES[type(noise)]
+                z = [(arb(v) - arb(lead)) / arb(noise.scale) for v in votes]
+                balls = [rule(z, own, digits) for own in wanted]
             if all(ball > 0 and ball.rel_accuracy_bits() > 3.33 * digits for ball in balls):
                 return balls
     finally:

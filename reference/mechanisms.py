@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from .arrays import Array, Matrix, is_jax, namespace
 from .generators import secure_generator
 from .histograms import as_histogram
-from .noise import Gaussian, Noise
+from .noise import Gaussian, Noise, Rounded
 from .probabilities import log_probabilities
 from .special import log_ndtr
 
@@ -72,8 +72,7 @@ class NoisyArgmax:
         step = max(1, _DRAWS_AT_ONCE // votes.size)
         for start in range(0, size, step):
             part = labels[start : start + step]
-            noisy = votes + self.noise.sample(rng, (part.size, votes.size))
-            part[:] = noisy.argmax(-1)
+            part[:] = self.noise.noisy(votes, part.size, rng).argmax(-1)
         return labels
 
     def log_probabilities(self, histogram: Array) -> Array:
@@ -92,9 +91,16 @@ class NoisyArgmax:
     def log_probabilities_at(self, histogram: ArrayLike, factors: ArrayLike) -> Matrix:
         """Log-probabilities (f, o) of a histogram (c,), the votes' noise times each factor (f,).
 
-        So many times the noise is as so many times fewer votes: one pass serves all factors.
+        So many times the noise is as so many times fewer votes: one pass serves all factors, but
+        where noisy counts are rounded, to whole votes.
         """
         votes = np.asarray(histogram, dtype=np.float64)
+        if isinstance(self.noise, Rounded):
+            laws = [
+                log_probabilities(votes, self.noise.times(float(factor)))
+                for factor in np.asarray(factors, dtype=np.float64)
+            ]
+            return np.stack(laws)
         fewer = votes / np.asarray(factors, dtype=np.float64)[:, None]
         return np.asarray(log_probabilities(fewer, self.noise))
 
@@ -105,10 +111,10 @@ class ConfidentGNMax:
 
     Papernot et al. 2018 (arXiv 1802.08908v1), Algorithm 1. noise: of the votes (sigma_2);
     threshold: in votes (T); threshold_noise: of the check (sigma_1), drawn afresh for each query
-    and apart from the votes' noise.
+    and apart from the votes' noise. Noisy votes may be rounded.
     """
 
-    noise: Gaussian
+    noise: Gaussian | Rounded
     threshold: float
     threshold_noise: Gaussian
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from .mechanisms import ClaimedMechanism, ConfidentGNMax, NoisyArgmax
-from .noise import Gaussian, Laplace, Noise
+from .noise import Gaussian, Laplace, Noise, Rounded
 
 MOST_VOTES: Final = 1e9
 """No threshold is further from 0."""
@@ -19,7 +19,7 @@ NOISE_OF: Final[dict[str, type[Noise]]] = {
 def needed_noise(name: str | None, noise: Noise) -> str | None:
     """The family that the mechanism of this name takes, where the noise is of another one."""
     needed = NOISE_OF.get(name or "")
-    return None if needed is None or isinstance(noise, needed) else needed.family
+    return None if needed is None or isinstance(noise.unrounded, needed) else needed.family
 
 
 def described_mechanism(
@@ -34,6 +34,8 @@ def described_mechanism(
         return NoisyArgmax(noise)
     if threshold is None or threshold_noise is None:
         raise ValueError("a threshold and its noise belong together: give both or neither")
-    if not isinstance(noise, Gaussian) or not isinstance(threshold_noise, Gaussian):
+    if not isinstance(noise, Gaussian | Rounded) or needed_noise("confident-gnmax", noise):
+        raise ValueError(f"threshold with {noise}: expected gaussian noise")
+    if not isinstance(threshold_noise, Gaussian):
         raise ValueError(f"threshold with {noise} and {threshold_noise}: expected gaussian noise")
     return ConfidentGNMax(noise, threshold, threshold_noise)

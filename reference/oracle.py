@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from mpmath import mp, mpf
 
-from .noise import Exponential, Gaussian, Gumbel, Laplace, Noise
+from .noise import Exponential, Gaussian, Gumbel, Laplace, Noise, Rounded
 
 _GUARD = 12  # decimal digits carried beyond those asked for
 
@@ -30,6 +30,8 @@ def exact_probabilities(histogram: Iterable[float], noise: Noise, digits: int = 
         raise ValueError(f"histogram {list(votes)}: expected at least two classes")
     if digits < 1:
         raise ValueError(f"digits {digits}: expected at least 1")
+    if isinstance(noise, Rounded):
+        return _rounded(votes, noise, digits)
     formula = _FORMULAS[type(noise)]
     spread = (max(votes) - min(votes)) / mpf(noise.scale)
     # exponents of the size of spread^2, or c spread, carry their rounding into the result
@@ -154,4 +156,51 @@ _FORMULAS: dict[type[Noise], Callable[[Sequence[mpf], int], list[mpf]]] = {
     Gumbel: _softmax,
     Exponential: _exponential,
     Laplace: _laplace,
+}
+
+
+def _rounded(votes: Sequence[mpf], noise: Rounded, digits: int) -> list[mpf]:
+    """Sums over the whole numbers at which a class wins: no class before it has as much."""
+    lead, spread = max(votes), (max(votes) - min(votes)) / mpf(noise.scale)
+    nats = (digits + _GUARD) * mp.log(10) + len(votes)  # of what is left out, over what is not
+    reach = mp.sqrt(2 * nats + spread**2) if noise.law is Gaussian else nats + spread
+    away = int(mp.ceil(reach * mpf(noise.scale))) + 2
+    with mp.workdps(digits + 2 * _GUARD):
+        tails = _tails_of_rounded(noise)
+        found = [mpf(0)] * len(votes)
+        for m in range(int(lead) - away, int(lead) + away + 1):
+            least, more = [tails(v, m) for v in votes], [tails(v, m + 1) for v in votes]
+            for k in range(len(votes)):
+                lower = least[k][0] < least[k][1]  # a difference of two near 1 has few digits
+                own = more[k][0] - least[k][0] if lower else least[k][1] - more[k][1]
+                found[k] += own * mp.fprod(
+                    [less for less, _ in least[:k]] + [upto for upto, _ in more[k + 1 :]]
+                )
+    return found
+
+
+def _tails_of_rounded(noise: Rounded) -> Callable[[mpf, int], tuple[mpf, mpf]]:
+    """Probabilities that `votes` with noise are rounded to a number below m, and to another."""
+    scale = mpf(noise.scale)
+    tails = cache(_TAILS[noise.law])
+
+    def below(votes: mpf, m: int) -> tuple[mpf, mpf]:
+        # the smallest number that is rounded to m or more
+        if noise.rounding == "round":
+            return tails((m - votes - mpf(1) / 2) / scale)
+        if noise.rounding == "floor":
+            return tails((m - votes) / scale)
+        negative = m <= 0 if noise.rounding == "cut" else m - votes <= 0
+        return tails((m - votes - (1 if negative else 0)) / scale)
+
+    return below
+
+
+_TAILS: dict[type[Noise], Callable[[mpf], tuple[mpf, mpf]]] = {
+    Gaussian: lambda u: (mp.erfc(-u / mp.sqrt(2)) / 2, mp.erfc(u / mp.sqrt(2)) / 2),
+    Laplace: lambda u: (
+        (mp.exp(u) / 2, 1 - mp.exp(u) / 2) if u < 0 else (1 - mp.exp(-u) / 2, mp.exp(-u) / 2)
+    ),
+    Gumbel: lambda u: (mp.exp(-mp.exp(-u)), -mp.expm1(-mp.exp(-u))),
+    Exponential: lambda u: (-mp.expm1(-u), mp.exp(-u)) if u > 0 else (mpf(0), mpf(1)),
 }

@@ -9,8 +9,9 @@ import numpy as np
 
 from .arrays import Array, Matrix, is_jax, namespace
 from .kernel import jacobian_from_hazards
-from .noise import Noise
+from .noise import Noise, Rounded
 from .panels import moments
+from .rounded import log_probabilities_rounded
 
 
 def log_probabilities(histogram: Array, noise: Noise, multiplicity: Matrix | None = None) -> Array:
@@ -21,14 +22,20 @@ def log_probabilities(histogram: Array, noise: Noise, multiplicity: Matrix | Non
     multiplicity: how many classes each entry (c,) stands for, all with its votes (numpy alone); the
     probability is that of one of them. One each when None.
     Returns the shape of `histogram`. Raises ValueError for fewer than two classes or values that
-    are not finite. Source: Wang et al. 2022 (arXiv 2209.10732), Theorem 1; for Gumbel noise Q is
-    the softmax (the exponential mechanism).
+    are not finite, and for rounded noise with JAX or multiplicity. Source: Wang et al. 2022 (arXiv
+    2209.10732), Theorem 1; for Gumbel noise Q is the softmax (the exponential mechanism); for
+    rounded noise see `rounded.py`.
     """
     if is_jax(histogram):
         from .differentiable import log_probabilities_jax
 
         _refuse(multiplicity)
+        _refuse_rounded(noise)
         return log_probabilities_jax(histogram, noise)
+    if isinstance(noise, Rounded):
+        _refuse(multiplicity)
+        votes, shape = _checked(histogram)
+        return log_probabilities_rounded(votes, noise).reshape(shape)
     z, shape = _standardise(histogram, noise)
     return moments(z, noise, hazards=False, multiplicity=multiplicity)[0].reshape(shape)
 
@@ -46,6 +53,7 @@ def log_jacobian(histogram: Array, noise: Noise) -> Array:
     between two classes both far behind the leader only its absolute error is small;
     the rows sum to zero (Theorem 2 of Wang et al. 2022: shifting all votes changes nothing).
     """
+    _refuse_rounded(noise)
     if is_jax(histogram):
         from .differentiable import log_jacobian_jax
 
@@ -64,6 +72,7 @@ def log_derivatives(
     if is_jax(histogram):
         _refuse(multiplicity)
         return log_probabilities(histogram, noise), log_jacobian(histogram, noise)
+    _refuse_rounded(noise)
     z, shape = _standardise(histogram, noise)
     log_q, means = moments(z, noise, hazards=True, multiplicity=multiplicity)
     if means is not None and multiplicity is not None:
@@ -83,15 +92,28 @@ def jacobian(histogram: Array, noise: Noise) -> Array:
 
 def _refuse(multiplicity: Matrix | None) -> None:
     if multiplicity is not None:
-        raise ValueError("multiplicity with a JAX histogram: expected a histogram of numpy")
+        raise ValueError(
+            "multiplicity with a JAX histogram or a rounding: expected a histogram of numpy and "
+            "noise without rounding"
+        )
+
+
+def _refuse_rounded(noise: Noise) -> None:
+    if isinstance(noise, Rounded):
+        raise ValueError(f"noise {noise}: derivatives and JAX take noise without a rounding")
 
 
 def _standardise(histogram: Array, noise: Noise) -> tuple[Matrix, tuple[int, ...]]:
+    rows, shape = _checked(histogram)
+    return (rows - rows.max(-1, keepdims=True)) / noise.scale, shape
+
+
+def _checked(histogram: Array) -> tuple[Matrix, tuple[int, ...]]:
+    """The histograms as rows (b, c), and their shape."""
     votes = np.asarray(histogram, dtype=np.float64)
     if votes.ndim == 0 or votes.shape[-1] < 2:
         raise ValueError(f"histogram of shape {votes.shape}: expected at least two classes")
     if not np.isfinite(votes).all():
         bad = votes[~np.isfinite(votes)].flat[0]
         raise ValueError(f"histogram holds {bad}: expected finite votes")
-    rows = votes.reshape(-1, votes.shape[-1])
-    return (rows - rows.max(-1, keepdims=True)) / noise.scale, votes.shape
+    return votes.reshape(-1, votes.shape[-1]), votes.shape

@@ -170,6 +170,8 @@ ROWS = (
         "private_knn.py:mnist",
         "confident_180",
         "the same cut, small beside this noise",
+        _LAW,
+        "whole numbers",
     ),
     Row(
         _GAN,

@@ -4,7 +4,6 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 
 from ..arrays import Matrix
 from ..histograms import as_histogram
@@ -25,12 +24,17 @@ from .confident import (
     threshold_data_dependent,
     threshold_data_independent,
 )
-from .gnmax import gnmax_data_dependent, gnmax_data_independent
 from .interactive import interactive_cost, log_screen
 from .lnmax import lnmax_data_dependent, lnmax_laplace, pure_data_dependent
 from .neighbourhood import MOVED_VOTE, Neighbourhood
 from .pairs import worst_costs, worst_neighbours
 from .pure import pure_data_independent, pure_epsilon
+from .rounding import (
+    gaussian_answer,
+    gaussian_answer_dependent,
+    is_of_noisy_counts,
+    log_unlikely,
+)
 from .worst_pair import worst_pair
 
 Analysis = Literal["data-independent", "data-dependent", "exact", "worst-pair"]
@@ -198,10 +202,10 @@ def answer_data_independent(
     noise: Noise, orders: ArrayLike, neighbourhood: Neighbourhood = MOVED_VOTE
 ) -> Matrix:
     """Rényi cost (n,) of an answer by noisy argmax with this noise, whatever the votes."""
-    if isinstance(noise, Gaussian):
-        return gnmax_data_independent(noise.scale, orders, neighbourhood)
+    if isinstance(noise.unrounded, Gaussian):
+        return gaussian_answer(noise, orders, neighbourhood)
     plain = pure_data_independent(pure_epsilon(noise, neighbourhood), orders)
-    if isinstance(noise, Laplace):
+    if isinstance(noise.unrounded, Laplace) and is_of_noisy_counts(noise):
         return np.minimum(plain, lnmax_laplace(1.0 / noise.scale, orders, neighbourhood))
     return plain
 
@@ -217,12 +221,10 @@ def _answer(
     plain = answer_data_independent(noise, orders, neighbourhood)
     if not dependent:
         return plain
-    if isinstance(noise, Gaussian):
-        return gnmax_data_dependent(votes, noise.scale, orders, neighbourhood)
+    if isinstance(noise.unrounded, Gaussian):
+        return gaussian_answer_dependent(votes, noise, orders, neighbourhood)
     if isinstance(noise, Laplace):
         gamma = 1.0 / noise.scale
         return np.minimum(plain, lnmax_data_dependent(votes, gamma, orders, neighbourhood))
-    ranked = -np.sort(-np.asarray(votes, dtype=np.float64), axis=-1)
-    log_q = logsumexp(NoisyArgmax(noise).log_probabilities(ranked)[..., 1:], axis=-1)
     epsilon = pure_epsilon(noise, neighbourhood)
-    return np.minimum(plain, pure_data_dependent(log_q, epsilon, orders))
+    return np.minimum(plain, pure_data_dependent(log_unlikely(votes, noise), epsilon, orders))

@@ -9,8 +9,9 @@ from ..arrays import Matrix
 from ..mechanisms import ConfidentGNMax
 from ..special import log_ndtr
 from .adjacency import Adjacency, between
-from .gnmax import gaussian_data_dependent, gnmax_data_dependent, gnmax_data_independent
+from .gnmax import gaussian_data_dependent, gnmax_data_independent
 from .neighbourhood import MOVED_VOTE, Neighbourhood
+from .rounding import gaussian_answer, gaussian_answer_dependent
 
 Charging = Literal["expected", "realised", "all"]
 
@@ -76,15 +77,17 @@ def confident_cost(
     charges every query as answered, which is one; for `realised` charge refused queries with the
     test alone (`threshold_...`) and answered ones as `all`. Raises ValueError for `realised`.
     """
-    sigma, noise = mechanism.noise.scale, mechanism.threshold_noise.scale
+    noise = mechanism.threshold_noise.scale
     if charging == "realised":
         raise ValueError("charging realised needs the outcomes: see threshold_data_dependent")
     if analysis == "data-independent":
         test = threshold_data_independent(noise, orders, neighbourhood)
-        answer = gnmax_data_independent(sigma, orders, neighbourhood)
+        answer = gaussian_answer(mechanism.noise, orders, neighbourhood)
     else:
         test = threshold_data_dependent(histograms, mechanism, orders, neighbourhood)
-        answer = gnmax_data_dependent(histograms, sigma, orders, neighbourhood, exact_q=exact_q)
+        answer = gaussian_answer_dependent(
+            histograms, mechanism.noise, orders, neighbourhood, exact_q=exact_q
+        )
     share = (
         np.exp(log_answered(histograms, mechanism))[..., None] if charging == "expected" else 1.0
     )

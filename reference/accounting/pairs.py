@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Matrix
 from ..histograms import Histogram, as_histogram
 from ..mechanisms import ClaimedMechanism, Mechanism
+from ..noise import Rounded
 from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
 from .neighbourhood import MOVED_VOTE, Neighbourhood
@@ -80,7 +81,10 @@ def worst_costs(
     2), so that it lies below its chords. Raises ValueError for a histogram with no neighbour, or
     too many.
     """
-    pairs = [neighbourhood.unlike(votes) for votes in histograms]
+    if isinstance(mechanism.noise, Rounded):  # whose ties depend on the names of classes
+        pairs = [neighbourhood.of(votes) for votes in histograms]
+    else:
+        pairs = [neighbourhood.unlike(votes) for votes in histograms]
     counts = [len(one) for one in pairs]
     if not all(counts):
         empty = histograms[counts.index(0)].tolist()

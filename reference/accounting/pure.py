@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Matrix
-from ..noise import Exponential, Gumbel, Laplace, Noise
+from ..noise import Exponential, Gumbel, Laplace, Noise, Rounded
 from .gnmax import as_orders
 from .neighbourhood import MOVED_VOTE, Neighbourhood
 
@@ -15,12 +15,21 @@ def pure_epsilon(noise: Noise, neighbourhood: Neighbourhood = MOVED_VOTE) -> flo
     Laplace: Papernot et al. 2017 (arXiv 1610.05755v4), Theorem 2. Gumbel: the exponential
     mechanism (McSherry and Talwar 2007). Exponential: Ding et al. 2021 (arXiv 2105.07260v1),
     Theorem 2. A vote more or less costs half: the counts are monotone (Dwork and Roth 2014, Claim
-    3.9, and for the exponential mechanism section 3.4). Raises ValueError for Gaussian noise,
-    which has none.
+    3.9, and for the exponential mechanism section 3.4). Rounded counts cost as much, by the
+    argument for each of these: with the noise of all others fixed, a class wins where its own
+    reaches a bound, which moves by as many votes as change, and its chance falls by a factor of
+    e^(1/scale) a vote at most. What is cut towards zero leaves a step of two votes there, so that
+    the bound moves by one more; that of exponential noise, never negative, lies where none is, and
+    cut counts with Laplace noise have the cost of noisy counts. Raises ValueError for Gaussian
+    noise, which has none.
     """
-    if not isinstance(noise, Laplace | Gumbel | Exponential):
+    plain = noise.unrounded
+    if not isinstance(plain, Laplace | Gumbel | Exponential):
         raise ValueError(f"noise {noise}: no pure privacy")
-    return neighbourhood.l1 / noise.scale
+    how = noise.rounding if isinstance(noise, Rounded) else None
+    of_counts = how == "cut" and isinstance(plain, Gumbel)
+    of_noise = how == "cut-noise" and not isinstance(plain, Exponential)
+    return (neighbourhood.l1 + (of_counts or of_noise)) / noise.scale
 
 
 def pure_data_independent(epsilon: float, orders: ArrayLike) -> Matrix:

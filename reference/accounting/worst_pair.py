@@ -21,6 +21,7 @@ from ..mechanisms import (
     Mechanism,
     UnknownMechanismError,
 )
+from ..noise import Rounded
 from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
 from .neighbourhood import MOVED_VOTE, Neighbourhood, changed, representatives
@@ -58,7 +59,8 @@ def worst_pair(
     has `teachers` votes. All two-sided pairs are tried (of more than 2,000 votes, some), with the
     other classes empty, even, or close to the tie; from the best few of each order it climbs by
     single votes. Raises ValueError for fewer than two classes, no teachers, or a mechanism that is
-    not known: renumbering the classes must leave its law as it is.
+    not known: renumbering the classes must leave its law as it is, but where counts are rounded;
+    there their order is tried both ways, and in the climb.
     """
     if not isinstance(mechanism, ClaimedMechanism):
         raise UnknownMechanismError(mechanism, "a search for the costliest pair")
@@ -76,17 +78,18 @@ def _search(
     orders: tuple[float, ...],
     neighbourhood: Neighbourhood,
 ) -> WorstPair:
-    pairs = _unlike(_candidates(classes, teachers, neighbourhood), set())
+    alike = not isinstance(mechanism.noise, Rounded)
+    pairs = _unlike(_candidates(classes, teachers, neighbourhood), set(), alike)
     costs = _costs(mechanism, pairs, orders)
     expanded: set[bytes] = set()
     tried = 0
     while tried < _CLIMB:
         best = np.unique(np.argsort(-costs, axis=0, kind="stable")[:_FEW])
         pairs, costs = pairs[best], costs[best]
-        ahead = [pair for pair in pairs if _key(pair) not in expanded]
-        expanded |= {_key(pair) for pair in pairs}
-        steps = (step for pair in ahead for step in _steps(pair, teachers, neighbourhood))
-        found = _unlike(steps, expanded)
+        ahead = [pair for pair in pairs if _key(pair, alike) not in expanded]
+        expanded |= {_key(pair, alike) for pair in pairs}
+        steps = (step for pair in ahead for step in _steps(pair, teachers, neighbourhood, alike))
+        found = _unlike(steps, expanded, alike)
         if not len(found):
             break
         tried += len(found)
@@ -116,14 +119,18 @@ def _both_ways(
     return renyi_divergence(log_p, log_q, orders), renyi_divergence(log_q, log_p, orders)
 
 
-def _unlike(pairs: Iterable[Pair], known: set[bytes]) -> Pair:
-    """The pairs (m, 2, c) whose kind is not known yet, one of each kind."""
-    kinds = {_key(pair): pair for pair in pairs}
+def _unlike(pairs: Iterable[Pair], known: set[bytes], alike: bool) -> Pair:
+    """The pairs (m, 2, c) whose kind is not known yet, one of each kind; alike: see `_key`."""
+    if not alike:
+        pairs = [ordered for pair in pairs for ordered in (pair, np.flip(pair, 1))]
+    kinds = {_key(pair, alike): pair for pair in pairs}
     return np.array([pair for key, pair in kinds.items() if key not in known])
 
 
-def _key(pair: Pair) -> bytes:
-    """A key that is equal for pairs that differ only in class numbers or direction."""
+def _key(pair: Pair, alike: bool) -> bytes:
+    """A key that is equal for pairs that differ only in direction or, if alike, class numbers."""
+    if not alike:
+        return min(one.tobytes() for one in (pair, pair[::-1].copy()))
     return min(np.sort(one * 2**32 + other).tobytes() for one, other in (pair, pair[::-1]))
 
 
@@ -180,9 +187,9 @@ def _rivals(rest: int, count: int, votes: int) -> Histogram:
     return np.where(np.arange(rest) < count, votes, 0).astype(np.int64)
 
 
-def _steps(pair: Pair, teachers: int, neighbourhood: Neighbourhood) -> Iterator[Pair]:
+def _steps(pair: Pair, teachers: int, neighbourhood: Neighbourhood, alike: bool) -> Iterator[Pair]:
     """Pairs a step away: both histograms with one more vote moved, or one of them with another."""
-    classes = representatives(*pair)
+    classes = representatives(*pair) if alike else list(range(pair.shape[1]))
     for x, y in permutations(classes, 2):
         if pair[:, x].min() > 0:
             yield np.array([_paired(votes, {x: -1, y: 1})[1] for votes in pair])

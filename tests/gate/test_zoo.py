@@ -25,6 +25,7 @@ ZOO = BROKEN + CORRECT
 QUICK = {
     "scale": "half-sensitivity",
     "families": "laplace-equal-variance permute-and-flip-for-gumbel",
+    "rounding": "floor-for-round",
     "classes": "last-class-forgotten one-noise-for-all-classes",
     "shortcuts": "single-bare-beyond-20",
     "inputs": "noise-grows-with-consensus",

@@ -50,10 +50,15 @@ PLAIN = (
     NoisyArgmax(Laplace(5.0)),
     NoisyArgmax(Exponential(5.0)),
     NoisyArgmax(Gumbel(5.0)),
+    NoisyArgmax(Gaussian(4.0).rounded("cut-noise")),
+    NoisyArgmax(Laplace(3.0).rounded("cut")),
+    NoisyArgmax(Gumbel(3.0).rounded("cut")),
+    NoisyArgmax(Exponential(3.0).rounded("round")),
 )
 CONFIDENT = (
     ConfidentGNMax(Gaussian(8.0), 20.0, Gaussian(12.0)),
     ConfidentGNMax(Gaussian(5.0), 45.0, Gaussian(5.0)),
+    ConfidentGNMax(Gaussian(4.0).rounded("floor"), 20.0, Gaussian(12.0)),
 )
 STUDENT = (0.7, 0.1, 0.1, 0.1)
 INTERACTIVE = (
@@ -225,7 +230,11 @@ class AccountantConformance(Conformance):
 
 def pure_of(mechanism):
     """Epsilon of one query at delta 0, infinity where there is none."""
-    return math.inf if isinstance(mechanism.noise, Gaussian) else pure_epsilon(mechanism.noise)
+    return (
+        math.inf
+        if isinstance(mechanism.noise.unrounded, Gaussian)
+        else pure_epsilon(mechanism.noise)
+    )
 
 
 class TestAccount(AccountantConformance):

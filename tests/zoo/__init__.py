@@ -21,6 +21,7 @@ from . import (
     relatives,
     restarts,
     reuse,
+    rounding,
     scale,
     screening,
     seeds,
@@ -32,6 +33,7 @@ from .entry import Deployed, Entry, opened
 _FAULTS = (
     scale,
     families,
+    rounding,
     classes,
     shortcuts,
     inputs,
@@ -55,6 +57,7 @@ BROKEN: tuple[Entry, ...] = tuple(entry for file in _FAULTS for entry in file.sh
 CORRECT: tuple[Entry, ...] = (
     *correct.shelf.entries,
     *relatives.shelf.entries,
+    *rounding.correct.entries,
     *kinds.correct.entries,
     *forms.correct.entries,
     *restarts.correct.entries,

@@ -1,10 +1,10 @@
 """By what name the diagnosis of a broken aggregator should call its fault.
 
 A fragment that the right diagnosis contains: for faults of the labels' law from the wordings of
-`planning/faults.py` and `checks/numbering.py` under `verifiers/kinds/labels/`, for noise that is
-not fresh from those of `checks/reuse.py`, for what depends on the order of calls from those of
-`planning/features.py`. What is left out has no name there, and the right diagnosis
-gives none.
+`planning/faults.py`, `planning/rounding.py` and `checks/numbering.py` under
+`verifiers/kinds/labels/`, for noise that is not fresh from those of `checks/reuse.py`, for what
+depends on the order of calls from those of `planning/features.py`. What is left out has no name
+there, and the right diagnosis gives none.
 """
 
 NO_NOISE = "without any noise"
@@ -173,9 +173,20 @@ _NEIGHBOURS = {
     "textbook-of-moved-votes": "of one vote more or less",
 }
 
+_ROUNDING = {
+    "counts-cut": "noisy counts made whole numbers (cut",
+    "noise-cut-at-15": "noise cut to whole numbers",
+    "counts-rounded-at-2": "noisy counts rounded to the nearest whole numbers, the first",
+    "floor-for-round": "noisy counts made whole numbers (cut, rounded down",
+    "round-for-cut": "noisy counts rounded to the nearest whole numbers, the first",
+    "ties-to-last": "the last of equal counts",
+    "counts-cut-for-noise": "noisy counts made whole numbers (cut",
+}
+
 NAMED: dict[str, str] = {
     **_SCALE,
     **_FAMILIES,
+    **_ROUNDING,
     **_CLASSES,
     **_INPUTS,
     **_KINDS,

@@ -143,7 +143,7 @@ def account(
         raise ValueError("--charging realised needs a column 'label' of what was released")
     pure = (
         math.inf
-        if isinstance(mechanism.noise, Gaussian)
+        if isinstance(mechanism.noise.unrounded, Gaussian)
         else pure_epsilon(mechanism.noise, neighbourhood)
     )
     costs = RowCosts(

@@ -9,6 +9,7 @@ from ....reference.accounting.adjacency import Adjacency
 from ....reference.accounting.neighbourhood import Neighbourhood
 from ....reference.mechanisms import ClaimedMechanism
 from ....reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
+from ....reference.noise import Rounded
 from ...claims.mistakes import are_missing
 from ...claims.tables import Table
 
@@ -62,6 +63,12 @@ class LabelsMechanism(Table):
         for key, value in screen.items():
             if not screened and value is not None:
                 raise ValueError(f"{key} = {value}: only confident-gnmax takes it, not {self.name}")
+        if screened and isinstance(self.threshold_noise, Rounded):
+            raise ValueError(
+                f"threshold_noise = '{self.threshold_noise}': expected gaussian noise without a "
+                "rounding: a noisy maximum cut to whole numbers is above T where it is T + 1 or "
+                "more before, so say that of threshold"
+            )
         if screened and not isinstance(self.threshold_noise, Gaussian):
             raise ValueError(f"threshold_noise = '{self.threshold_noise}': expected gaussian noise")
         return self
@@ -96,6 +103,16 @@ class LabelsMechanism(Table):
     def refuses(self) -> bool:
         """Whether the mechanism may answer -1."""
         return self.threshold is not None
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the law depends on the order of the classes: the first of equal counts wins."""
+        return isinstance(self.noise, Rounded)
+
+    @property
+    def shifts(self) -> bool:
+        """Whether the law changes when all classes gain as many votes: counts are cut at zero."""
+        return isinstance(self.noise, Rounded) and self.noise.rounding == "cut"
 
     def mechanism(self, noise: Noise | None = None) -> ClaimedMechanism:
         """The claimed mechanism; noise: of the votes, the claimed one when None."""

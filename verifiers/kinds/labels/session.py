@@ -26,6 +26,7 @@ from .planned import dearer_than, extent_of_one_total
 from .planning.coverage import coverage
 from .planning.extent import Extent
 from .planning.planner import make_plan
+from .planning.rounding import not_excluded
 
 
 class LabelSession(Session):
@@ -137,6 +138,9 @@ class LabelSession(Session):
             for warning in coverage(self.gathering.plan, self.gathering.observers.answered):
                 outcome.warn(warning)
             refuted = self.gathering.observers.refuted
+            left = not_excluded(self.gathering.plan)
+            if left is not None and not refuted and not chosen.left_out:
+                outcome.warn(left)
             if outcome.used_up and not refuted and not chosen.left_out:
                 outcome.warn(dearer_than(self.gathering.plan, planned=self.request.planned))
         unemptied = not_emptied(self.claim) if chosen.keeps(FreshNoise.id) else None

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ....reference import Histogram
 from ....reference import neighbours as all_neighbours
+from ....reference.noise import ROUNDINGS
 from .claim import LabelsClaim, parse_labels_claim
 
 T = TypeVar("T")
@@ -17,6 +18,7 @@ IntOrStrategy = int | st.SearchStrategy[int]
 
 _CLASSES = st.integers(2, 12)
 _TEACHERS = st.integers(1, 500)
+_ROUNDED = ("", "", "", *(f";{rounding}" for rounding in ROUNDINGS))
 _DRAWN = 48  # classes whose shares are drawn one by one
 
 
@@ -74,7 +76,7 @@ def claims(draw: st.DrawFn) -> LabelsClaim:
     scales = st.integers(1, 200)
     mechanism: dict[str, Any] = {
         "name": name,
-        "noise": f"{family}:{draw(scales)}",
+        "noise": f"{family}:{draw(scales)}{draw(st.sampled_from(_ROUNDED))}",
         "classes": draw(st.integers(2, 20)),
         "teachers": draw(st.integers(2, 1000)),
     }

@@ -12,6 +12,7 @@ from ...numbers.checks.base import ForeseenCheck, spec_of
 from ...numbers.claim import NumbersClaim
 from ...numbers.planning.asked import Asked, Draws
 from ...numbers.planning.plan import NumbersPlan
+from ..evidence.fitted_selection import named_selection
 from ..evidence.key_faults import claimed_law
 from ..evidence.released import KeyEvidence, draws_to_see, seen_rate
 from ..plan import Role
@@ -96,7 +97,10 @@ class PartitionRelease(ForeseenCheck):
         )
         if nats < _SURE:
             return Finding(message)
-        return Finding(message, f"{fault.name}{where and f' for {group}'}", cause=fault.name)
+        name = fault.name
+        if fault.selects:
+            name = named_selection(self.keys, name, *self.evidence.rates(group))
+        return Finding(message, f"{name}{where and f' for {group}'}", cause=name)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""

@@ -29,10 +29,14 @@ Law = Callable[[Vector], tuple[Vector, Vector]]
 
 @dataclass(frozen=True)
 class KeyFault:
-    """A law by which a wrong deployment releases keys; name: for a diagnosis."""
+    """A law by which a wrong deployment releases keys; name: for a diagnosis.
+
+    selects: whether it is a law of selection, of which others of its kind may fit better.
+    """
 
     name: str
     law: Law
+    selects: bool = False
 
 
 def claimed_law(claimed: ThresholdedHistogram) -> Law:
@@ -50,7 +54,7 @@ def key_faults(claimed: ThresholdedHistogram) -> tuple[KeyFault, ...]:
     noise, faults = claimed.noise, list[KeyFault]()
 
     def as_if(name: str, **changed: Any) -> None:
-        faults.append(KeyFault(name, claimed_law(replace(claimed, **changed))))
+        faults.append(KeyFault(name, claimed_law(replace(claimed, **changed)), selects=True))
 
     for factor in _SCALES:
         as_if(f"noise of {factor:g} times the claimed scale", noise=noise.times(factor))
@@ -60,7 +64,9 @@ def key_faults(claimed: ThresholdedHistogram) -> tuple[KeyFault, ...]:
     for family, why in other_families(noise.family):
         as_if(f"{family} noise, {why}", noise=replace(noise, family=family))
     faults.append(KeyFault("counts are compared without noise", _bare(claimed)))
-    faults.append(KeyFault(_GEOMETRIC, _geometric(claimed)))
+    delta = float(np.exp(claimed_law(claimed)(np.ones(1))[0][0]))
+    likeliest = geometric_law(1.0 / noise.family.scale, delta)
+    faults.append(KeyFault(_GEOMETRIC, likeliest, selects=True))
     faults += [KeyFault(_LEFT_OUT, _left_out(claimed, share)) for share in _SHARES]
     law, most = claimed_law(claimed), claimed.contributions
     for rate in BOTH_RATES:
@@ -115,13 +121,12 @@ def _left_out(claimed: ThresholdedHistogram, share: float) -> Law:
     return law
 
 
-def _geometric(claimed: ThresholdedHistogram) -> Law:
-    """The likeliest release of all that keep to the same delta, and to 1 over the scale.
+def geometric_law(epsilon: float, delta: float) -> Law:
+    """The likeliest release of all that keep to epsilon and delta, where a record is one count.
 
     Desfontaines, Voss, Gipson, Mandayam 2022, Theorem 1.
     """
-    grown = math.exp(1.0 / claimed.noise.family.scale)
-    delta = float(np.exp(claimed_law(claimed)(np.ones(1))[0][0]))
+    grown = math.exp(epsilon)
     rates = [0.0]
     while rates[-1] < 1.0 and delta > 0.0 and len(rates) < _MOST_COUNTS:
         before = rates[-1]

@@ -76,8 +76,7 @@ class KeyEvidence:
         group: None for all draws. Returns the count, how many keys of it were released, how many
         there were, and how many releases the claim expects.
         """
-        tallies = [(count, seen) for (name, count), seen in self._tallies.items() if name == group]
-        counts, seen = np.array([c for c, _ in tallies]), np.array([s for _, s in tallies])
+        counts, seen = self.rates(group)
         total = seen.sum(1)
         claimed = np.stack(self._law(counts), axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -85,6 +84,11 @@ class KeyEvidence:
         worst = int(np.argmax(gains.sum(1)))
         came, expected = seen[worst, 0], total[worst] * math.exp(claimed[worst, 0])
         return float(counts[worst]), int(came), int(total[worst]), float(expected)
+
+    def rates(self, group: str | None) -> tuple[Vector, Matrix]:
+        """The counts (k,) in a group, and how often their keys were released, and not (k, 2)."""
+        tallies = [(count, seen) for (name, count), seen in self._tallies.items() if name == group]
+        return np.array([c for c, _ in tallies]), np.array([s for _, s in tallies])
 
     def _add(self, group: str, gains: Vector) -> None:
         if group not in self.groups and len(self.groups) == self._most:

@@ -199,7 +199,7 @@ def _known(claim: LabelsMechanism, orders: Vector) -> Iterator[tuple[Vector, str
     scale, near = claim.noise.scale, claim.neighbourhood
     answer, screen = _published(claim, orders, near)
     published = answer + screen
-    if isinstance(claim.noise, Laplace) and near == MOVED_VOTE:
+    if isinstance(claim.noise.unrounded, Laplace) and near == MOVED_VOTE:
         yield (
             pure_data_independent(1.0 / scale, orders),
             "gamma for two gamma: as for one count, where a moved vote changes two",

@@ -10,6 +10,7 @@ from .....reference.accounting.conversions import ORDERS, most_repeats
 from .....reference.accounting.neighbourhood import MOVED_VOTE
 from .....reference.accounting.pure import pure_epsilon
 from .....reference.accounting.release_costs import release_costs
+from .....reference.accounting.rounding import is_of_noisy_counts
 from .....reference.arrays import Matrix
 from .....reference.numbers import families
 from .....reference.numbers.moves import move_delta
@@ -45,7 +46,8 @@ class BudgetByQuery:
         8).
         """
         noise, delta = self.claim.mechanism.noise, self.privacy.delta
-        if self.claim.mechanism.refuses or not isinstance(noise, Gaussian) or not delta:
+        gaussian = isinstance(noise.unrounded, Gaussian) and is_of_noisy_counts(noise)
+        if self.claim.mechanism.refuses or not gaussian or not delta:
             return 0
         family, epsilon = families.Gaussian(noise.scale), self._epsilon
         squared = self._neighbourhood.squared
@@ -110,7 +112,7 @@ class BudgetByQuery:
     def _repeats(self, cost: Matrix) -> int:
         """How many times a Rényi cost at `ORDERS`, or the pure cost, fits the claim."""
         noise, pure = self.claim.mechanism.noise, math.inf
-        if not (self.claim.mechanism.refuses or isinstance(noise, Gaussian)):
+        if not (self.claim.mechanism.refuses or isinstance(noise.unrounded, Gaussian)):
             pure = pure_epsilon(noise, self._neighbourhood)
         return most_repeats(cost, self.privacy.delta, self._epsilon, _COUNTED, pure)
 

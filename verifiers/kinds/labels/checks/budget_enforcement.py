@@ -258,7 +258,7 @@ class BudgetEnforcement(Unseeing):
     def _warnings(self) -> Iterator[str | None]:
         """Warnings of what is no violation by itself."""
         yield self.asking.account.still(self.answered)
-        if self.asking.constant and isinstance(self.claim.mechanism.noise, Gaussian):
+        if self.asking.constant and isinstance(self.claim.mechanism.noise.unrounded, Gaussian):
             yield (
                 f"spent said epsilon {self.asking.account.now:.4g} at every delta: an account that "
                 "ignores delta, which it is asked for"

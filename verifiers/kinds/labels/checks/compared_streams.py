@@ -21,6 +21,9 @@ from .spec import CACHED, TOO_FEW, LabelsSpec
 MOST_REFUSED = 0.85
 """Least share of labels that must be compared: at 85 %, simulated power is at least 0.99."""
 
+ORDERED = "noisy counts are rounded: of equal ones the first class wins"
+CUT = "noisy counts are cut towards zero, which a shift of all votes moves"
+
 _RELATED = {
     "shift-invariance": "the same votes added to every class (Theorem 2 of Wang et al. 2022)",
     "permutation-equivariance": "the same votes under other class numbers",
@@ -176,7 +179,11 @@ def _spec(check: str, named: int) -> LabelsSpec:
     is_symmetry = check != VoteMonotonicity.id
 
     def not_applicable(claim: LabelsClaim) -> Reason:
-        return CACHED if claim.mechanism.caching and is_symmetry else None
+        if claim.mechanism.caching and is_symmetry:
+            return CACHED
+        if check == "shift-invariance" and claim.mechanism.shifts:
+            return CUT
+        return ORDERED if claim.mechanism.ordered and check == "permutation-equivariance" else None
 
     def not_applicable_in(plan: Plan) -> Reason:
         if check in plan.compared_streams:

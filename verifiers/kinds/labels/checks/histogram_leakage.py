@@ -137,7 +137,8 @@ class HistogramLeakage:
 
     def _attack(self, stream: int, attacks: int) -> _Attacked:
         histogram = self.plan.streams[stream].histogram
-        mechanism = self.plan.claim.mechanism.mechanism()
+        claimed = self.plan.claim.mechanism
+        mechanism = claimed.mechanism(claimed.noise.unrounded)  # an attacker's model
         step(f"{attacks} simulated attacks")
         attacks = self._rows(attacks)
         law = np.exp(self.plan.log_q[stream])

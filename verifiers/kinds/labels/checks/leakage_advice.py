@@ -47,10 +47,11 @@ def mitigations(
     if attacks < _FEWEST:
         return ()
     attacked = _Attacked(own, histogram, attacks, rng)
+    plain = own.noise.unrounded  # which moves what is recovered by next to nothing
     if own.caching:
-        return attacked.under("near-duplicates", own.noise, numbers)
-    found = attacked.under("query-limit", own.noise, [n for n in numbers if n < asked])
-    for noise in (own.noise.times(times) for times in _OTHER):
+        return attacked.under("near-duplicates", plain, numbers)
+    found = attacked.under("query-limit", plain, [n for n in numbers if n < asked])
+    for noise in (plain.times(times) for times in _OTHER):
         queries = _for_the_same(claim, noise, asked)
         if noise.scale >= _FEWEST_SCALES * own.teachers and 0 < queries < _MOST:
             found += attacked.under("other-noise", noise, [queries])

@@ -68,7 +68,7 @@ def interval_text(noise: Noise, interval: tuple[float, float] | None, log_thresh
     """The interval of the noise scale in words; interval: factors of the claimed scale."""
     confidence = f"confidence 1 - {math.exp(-log_threshold):.2g}"
     if interval is None:
-        return f"no scale of {noise.family} noise fits ({confidence}): the empty interval"
+        return f"no scale of {noise.unrounded.family} noise fits ({confidence}): the empty interval"
     ends = [noise.scale * end for end in interval]
     low, high = (told_apart(end, noise.scale) for end in ends)
     # each end is itself refuted, which the words show where it is the claimed scale

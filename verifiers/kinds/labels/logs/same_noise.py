@@ -37,7 +37,7 @@ class NoiseTable:
     def __init__(self, claim: LabelsMechanism) -> None:
         rng = np.random.default_rng(0)
         self.claim, mechanism = claim, claim.mechanism()
-        self._noise = mechanism.noise.sample(rng, (DRAWS, claim.classes))
+        self._noise = mechanism.noise.unrounded.sample(rng, (DRAWS, claim.classes))
         self._screen: NDArray[np.float64] | None = None
         if isinstance(mechanism, ConfidentGNMax):
             self._screen = mechanism.threshold_noise.sample(rng, (DRAWS,)) - mechanism.threshold

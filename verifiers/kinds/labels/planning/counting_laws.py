@@ -1,49 +1,14 @@
-"""Laws of aggregators that cut noisy counts to whole numbers, or count other classes."""
+"""Laws of aggregators that count other classes than the claimed ones."""
 
 import numpy as np
 
-from .....reference import Noise, log_probabilities
+from .....reference import Noise, log_probabilities, probabilities
 from .....reference.arrays import Matrix
 from ..mechanism import LabelsMechanism
 from .laws import Law, finish
 
-MOST_WHOLE = 25.0
-"""Largest scale at which a cut is looked for: beyond, 30,000 labels of a histogram tell little."""
-
 FEW_TEACHERS = 30
 """Most teachers for which a cut is looked for where as many classes are counted as votes."""
-
-_NEVER = 600.0  # scales below 0, where no draw lies
-_BELOW, _ABOVE = 16.0, 20.0  # scales about the leader, for tails as long as of Laplace noise
-
-
-def cut_to_whole(claim: LabelsMechanism, *, noise_alone: bool) -> Law:
-    """Law when noise is cut to whole numbers, towards zero; of equal counts the first wins.
-
-    noise_alone: before it is added to the votes, else with them, as where it is added into an array
-    of integers (Private-kNN, `aggregation_knn`).
-    """
-
-    def law(histograms: Matrix) -> Matrix:
-        return np.array([_first_of_whole(claim.noise, h, noise_alone) for h in histograms])
-
-    return finish(claim, law)
-
-
-def _first_of_whole(noise: Noise, histogram: Matrix, noise_alone: bool) -> Matrix:
-    """Probabilities (c,) that a class's whole count is the largest, and the first of these."""
-    lead = float(histogram.max())
-    low, high = lead - _BELOW * noise.scale, lead + _ABOVE * noise.scale
-    whole = np.arange(np.floor(low) - 1.0, np.ceil(high) + 1.0)
-    drawn = whole - histogram[:, None]
-    positive = drawn >= 0.0 if noise_alone else np.broadcast_to(whole >= 0.0, drawn.shape)
-    # what is cut to m or less lies below m + 1 where m is positive, and below m where it is not
-    cdf = np.exp(noise.log_cdf(np.maximum((drawn + positive) / noise.scale, -_NEVER)))
-    upto, below = cdf[:, 1:], cdf[:, :-1]
-    earlier = np.cumprod(np.vstack([np.ones_like(below[:1]), below[:-1]]), 0)
-    later = np.cumprod(np.vstack([np.ones_like(upto[:1]), upto[:0:-1]]), 0)[::-1]
-    wins = ((upto - below) * earlier * later).sum(-1)
-    return np.asarray(wins / wins.sum())
 
 
 def counted_by_votes(claim: LabelsMechanism, *, cut: bool) -> Law:
@@ -55,7 +20,8 @@ def counted_by_votes(claim: LabelsMechanism, *, cut: bool) -> Law:
     """
 
     def law(histograms: Matrix) -> Matrix:
-        return np.array([_counted(claim.noise, histogram, cut) for histogram in histograms])
+        noise = claim.noise.unrounded
+        return np.array([_counted(noise, histogram, cut) for histogram in histograms])
 
     return finish(claim, law)
 
@@ -69,7 +35,7 @@ def _counted(noise: Noise, histogram: Matrix, cut: bool) -> Matrix:
     if racing.size == 1:
         found[0] = 1.0
     elif cut:
-        wins = _first_of_whole(noise, np.append(racing, np.zeros(beyond)), False)
+        wins = probabilities(np.append(racing, np.zeros(beyond)), noise.rounded("cut"))
         np.add.at(found, np.arange(wins.size) % classes, wins)
     else:
         votes, times = racing, np.ones(racing.size)

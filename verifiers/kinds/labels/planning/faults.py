@@ -10,15 +10,10 @@ from numpy.typing import NDArray
 
 from .....reference import ConfidentGNMax, Exponential, Laplace, Noise
 from .....reference.arrays import Matrix
-from .....reference.noise import FAMILIES
+from .....reference.noise import FAMILIES, Rounded
 from ....evidence.pointed import LEAK
 from ..mechanism import LabelsMechanism
-from .counting_laws import (
-    FEW_TEACHERS,
-    MOST_WHOLE,
-    counted_by_votes,
-    cut_to_whole,
-)
+from .counting_laws import FEW_TEACHERS, counted_by_votes
 from .ladder import ladder
 from .laws import (
     FEW_CLASSES,
@@ -102,8 +97,9 @@ def rotated_rows(faults: Sequence[Fault], rotation: int, classes: int) -> NDArra
 
 
 def short(noise: Noise) -> str:
-    """`family:scale` with four significant digits, for messages."""
-    return f"{noise.family}:{noise.scale:.4g}"
+    """`family:scale` with four significant digits, and the rounding, for messages."""
+    rounding = f";{noise.rounding}" if isinstance(noise, Rounded) else ""
+    return f"{noise.unrounded.family}:{noise.scale:.4g}{rounding}"
 
 
 def known_faults(claim: LabelsMechanism) -> list[Fault]:
@@ -208,17 +204,19 @@ def scale_fault(claim: LabelsMechanism, of: Scaled, factor: float, wording: str)
 def _family_faults(
     claim: LabelsMechanism, law: Callable[[LabelsMechanism, Noise], Law] = noise_law
 ) -> list[Fault]:
-    faults = []
+    faults, claimed = [], claim.noise.unrounded
     for family in FAMILIES.values():
-        if family is type(claim.noise):
+        if family is type(claimed):
             continue
-        same = family(claim.noise.scale)
-        ratio = claim.noise.standard_deviation / family.standard_deviation
+        same: Noise = family(claimed.scale)
+        if isinstance(claim.noise, Rounded):
+            same = same.rounded(claim.noise.rounding)
+        ratio = claimed.standard_deviation / family.standard_deviation
         found = {f"{short(same)}, another family at the same scale": same}
         if abs(math.log(ratio)) > 0.02:
             equal = same.times(ratio)
             found[f"{short(equal)}, another family of the same variance"] = equal
-        if claim.classes == 2 and isinstance(claim.noise, Laplace) and family is Exponential:
+        if claim.classes == 2 and isinstance(claimed, Laplace) and family is Exponential:
             twice = same.times(2.0)
             found[f"{short(twice)}, the claimed noise on one of two counts"] = twice
         faults += [
@@ -228,19 +226,16 @@ def _family_faults(
     return faults
 
 
+_MOST_CUT = 25.0  # largest scale at which counts of other classes are also cut
+
+
 def _counting_faults(claim: LabelsMechanism) -> list[Fault]:
-    """Faults of whole numbers: noise that is cut to them, and classes counted by another number."""
-    cut = "cut to whole numbers, towards zero, the first of equal counts"
+    """Faults of classes that are counted by another number."""
     found = []
-    if claim.noise.scale <= MOST_WHOLE:
-        found += [
-            Fault(f"noisy counts {cut}", cut_to_whole(claim, noise_alone=False), numbered=True),
-            Fault(f"noise {cut}", cut_to_whole(claim, noise_alone=True), numbered=True),
-        ]
     if claim.teachers > claim.classes:
         by_votes = "as many classes counted as there are votes, then modulo the classes"
         found.append(Fault(by_votes, counted_by_votes(claim, cut=False), numbered=True))
-        if claim.teachers <= FEW_TEACHERS and claim.noise.scale <= MOST_WHOLE:
+        if claim.teachers <= FEW_TEACHERS and claim.noise.scale <= _MOST_CUT:
             both = f"{by_votes}, and noisy counts cut to whole numbers"
             found.append(Fault(both, counted_by_votes(claim, cut=True), numbered=True))
     return found
@@ -252,7 +247,9 @@ def _screening_faults(claim: LabelsMechanism) -> list[Fault]:
     if not isinstance(mechanism, ConfidentGNMax):
         return []
     skipped = replace(mechanism, threshold=-1e12)
-    swapped = replace(mechanism, noise=mechanism.threshold_noise, threshold_noise=mechanism.noise)
+    votes = type(mechanism.threshold_noise)(mechanism.noise.scale)
+    noise = replace(mechanism.noise, scale=mechanism.threshold_noise.scale)
+    swapped = replace(mechanism, noise=noise, threshold_noise=votes)
     scales = ((1e-3, "none at all"), (0.5, "half the claim"), (2.0, "twice the claim"))
     return [
         Fault("an answer to every query: no threshold", mechanism_law(skipped)),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .....reference import Noise, NoisyArgmax, log_probabilities, probabilities
 from .....reference.arrays import Matrix
 from .....reference.mechanisms import ClaimedMechanism
+from .....reference.noise import Rounded
 from .....reference.probabilities import log_derivatives
 from .....reference.shared_nodes import won
 from ..mechanism import LabelsMechanism
@@ -54,7 +55,8 @@ def roughly(claim: LabelsMechanism, noise: Noise) -> Law:
     def law(histograms: Matrix) -> Matrix:
         behind = histograms.max(-1, keepdims=True) - histograms
         offsets, place = np.unique(behind, return_inverse=True)
-        logs = np.maximum(noise.log_cdf(_EDGES + offsets[:, None] / noise.scale), -600.0)
+        plain = noise.unrounded
+        logs = np.maximum(plain.log_cdf(_EDGES + offsets[:, None] / noise.scale), -600.0)
         middle = np.logaddexp(logs[:, 1:], logs[:, :-1]) - np.log(2.0)
         share = 2.0 * np.tanh(0.5 * np.diff(logs))  # of each cell, over the mean of its cdf
         starts = range(0, len(place), _RACED)
@@ -157,7 +159,9 @@ def _log_derivatives(
     """
     histograms, classes = np.frombuffer(votes).reshape(shape), shape[-1]
     if classes <= FEW_CLASSES:
-        log_q, slopes = log_derivatives(histograms, noise)
+        log_q, slopes = log_derivatives(histograms, noise.unrounded)
+        if isinstance(noise, Rounded):  # a little tilt is much the same
+            log_q = log_probabilities(histograms, noise)
         return np.asarray(log_q), {k: slopes[..., k] for k in range(classes)}
     log_q, step = np.asarray(log_probabilities(histograms, noise)), _STEP * noise.scale
     found = {}
@@ -219,7 +223,8 @@ def noiseless(claim: LabelsMechanism, where: Callable[[Matrix], NDArray[np.bool_
     """Law when the classes that `where` selects get no noise; of tied ones the first wins."""
 
     def law(histograms: Matrix) -> Matrix:
-        return np.array([race_with_bare(claim.noise, h, where(h)) for h in histograms])
+        plain = claim.noise.unrounded
+        return np.array([race_with_bare(plain, h, where(h)) for h in histograms])
 
     return finish(claim, law)
 
@@ -245,12 +250,13 @@ def race_with_bare(noise: Noise, histogram: Matrix, bare: NDArray[np.bool_]) -> 
 
 def clipped(claim: LabelsMechanism, bound: float) -> Law:
     """Law when draws beyond `bound` scales are set to the bound."""
+    noise = claim.noise.unrounded
 
     def cdf(histogram: Matrix, x: Matrix) -> Matrix:
-        u = (x - histogram[:, None]) / claim.noise.scale
-        return np.where(u >= bound, 1.0, np.where(u < -bound, 0.0, np.exp(claim.noise.log_cdf(u))))
+        u = (x - histogram[:, None]) / noise.scale
+        return np.where(u >= bound, 1.0, np.where(u < -bound, 0.0, np.exp(noise.log_cdf(u))))
 
-    return finish(claim, lambda histograms: _race(claim.noise, histograms, cdf))
+    return finish(claim, lambda histograms: _race(noise, histograms, cdf))
 
 
 def _race(noise: Noise, histograms: Matrix, cdf: Callable[[Matrix, Matrix], Matrix]) -> Matrix:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from .extent import FULL, Extent
 from .faults import Fault, divergences, fault_laws, rotated_rows
 from .roles import Asked, Role
 from .traffic import Traffic
+
+if TYPE_CHECKING:
+    from .rounding import ToSee
 
 POOLED, POOLED_SINGLES, POOLED_FIRST, GENERAL, POINTED = 0.25, 0.03, 0.02, 0.48, 0.22
 """Weights of wagers, in order: known faults on all streams together, on all calls for one label
@@ -113,7 +116,7 @@ class Plan:
     """What one run asks: its streams, pairs of neighbours, and twins for symmetry checks.
 
     compared_streams: by check id; traffic: single queries in an order like production's; extent:
-    how much is asked for breadth.
+    how much is asked for breadth; roundings: what it takes to see those that are not claimed.
     """
 
     claim: LabelsClaim
@@ -123,6 +126,7 @@ class Plan:
     faults: tuple[Fault, ...]
     traffic: Traffic
     extent: Extent = FULL
+    roundings: tuple["ToSee", ...] = ()
 
     def __post_init__(self) -> None:
         deep = [stream.role.deep for stream in self.streams]

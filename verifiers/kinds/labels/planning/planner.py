@@ -31,6 +31,7 @@ from .ladder import ladder
 from .plan import Plan
 from .pool import candidate_pool
 from .roles import Role, anchors
+from .rounding import ToSee, add_roundings, rounding_faults, to_see
 from .stream_planner import StreamPlanner
 from .teachers import faults_by_teacher
 from .traffic import Traffic, calls_in_turn
@@ -57,21 +58,33 @@ def make_plan(
     faults = (*_faults(mechanism), *faults_by_teacher(claim))
     rng = np.random.default_rng(seed)
     planner = StreamPlanner(claim, rng, anchors(other_totals), extent)
-    if claim.given:
-        _add_given(planner, given_inputs(claim), faults, own)
+    inputs = given_inputs(claim) if claim.given else None
+    pool = None if inputs is None else inputs.pool.histograms
+    roundings = tuple(to_see(claim, faults, other_totals, pool))
+    if inputs is not None:
+        _add_given(planner, inputs, faults, own, roundings)
     else:
-        _add_any(planner, seed, other_totals, faults, own)
+        _add_any(
+            planner,
+            seed,
+            other_totals=other_totals,
+            faults=faults,
+            own=own,
+            roundings=roundings,
+        )
     streams, pairs = tuple(planner.streams), tuple(planner.pairs)
     given = tuple(row.histogram for row in claim.given)
     calls = calls_in_turn(claim, extent)
     traffic = Traffic(claim.mechanism, seed, calls, given or own, bool(given), other_totals)
-    return Plan(claim, streams, pairs, planner.compared_streams, faults, traffic, extent)
+    compared = planner.compared_streams
+    return Plan(claim, streams, pairs, compared, faults, traffic, extent, roundings)
 
 
 @lru_cache(maxsize=16)
 def _faults(mechanism: LabelsMechanism) -> tuple[Fault, ...]:
     """The faults that are tried on every plan of a mechanism."""
-    return (*known_faults(mechanism), *faults_by_total(mechanism))
+    roundings = rounding_faults(mechanism)
+    return (*known_faults(mechanism), *faults_by_total(mechanism), *roundings)
 
 
 @lru_cache(maxsize=16)
@@ -83,9 +96,11 @@ def _probes(mechanism: LabelsMechanism, seed: int, faults: tuple[Fault, ...]) ->
 def _add_any(
     planner: StreamPlanner,
     seed: int,
+    *,
     other_totals: bool,
     faults: tuple[Fault, ...],
     own: tuple[tuple[int, ...], ...],
+    roundings: tuple[ToSee, ...],
 ) -> None:
     """Adds the streams of a target that answers any histogram."""
     claim, extent, mechanism = planner.claim, planner.extent, planner.claim.mechanism
@@ -115,6 +130,7 @@ def _add_any(
         if other_totals:
             add_kinds(planner, Role.FEWER_VOTES, fewer_votes(mechanism), faults, to_come)
     planner.add_ladder(ladder(mechanism), faults, to_come)
+    add_roundings(planner, roundings, to_come)
     if not mechanism.caching:
         planner.add_singles()
     planner.add_simple(simple_histograms(mechanism.classes, mechanism.teachers))
@@ -127,6 +143,7 @@ def _add_given(
     inputs: GivenInputs,
     faults: tuple[Fault, ...],
     own: tuple[tuple[int, ...], ...],
+    roundings: tuple[ToSee, ...],
 ) -> None:
     """Adds the streams of a target that answers the claim's inputs only."""
     step("inputs")
@@ -149,6 +166,7 @@ def _add_given(
     kinds = supports(planner.claim.mechanism, pool.histograms)
     add_kinds(planner, Role.SUPPORT, kinds, faults, len(explored) + len(own))
     planner.add_ladder(inputs.rungs(), faults, len(explored) + len(own))
+    add_roundings(planner, roundings, len(explored) + len(own))
     planner.add_singles()
     planner.add_simple(inputs.simple())
     planner.add_explorers(Role.EXPLORER, explored)
@@ -157,7 +175,7 @@ def _add_given(
 
 def _add_related(planner: StreamPlanner, inputs: GivenInputs, explored: int) -> None:
     """Adds inputs that are permuted or raised twins of others, as far as the budget allows."""
-    permuted = inputs.permuted()
+    permuted = None if planner.claim.mechanism.ordered else inputs.permuted()
     if permuted is not None:
         with planner.if_affordable(explored):
             planner.add_permuted(Role.CLEAR_WINNER, permuted.histogram, permuted.order)

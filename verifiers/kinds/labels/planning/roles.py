@@ -84,6 +84,8 @@ class Role(Enum):
     """Two of the claim's inputs that have one histogram."""
     LADDER = Traits("clear-lead", rotated=0.5)
     """A leader so far ahead that a shortcut may leave out the noise."""
+    ROUNDED = Traits("rounded-counts")
+    """Leaders so close that a rounding of noisy counts shows, by who wins where they are equal."""
     SUPPORT = Traits("support")
     """For each number of classes with votes, the histogram where half the noise shows soonest."""
     FEWER_VOTES = Traits("fewer-votes", other_totals=True)

@@ -61,7 +61,8 @@ class StreamPlanner:
         """Adds a stream; shuffle: permute the classes, so that no class leads everywhere."""
         if shuffle and not self._given:
             histogram = histogram[self.rng.permutation(histogram.size)]
-        share = 0.0 if self.claim.mechanism.caching or self._given else role.rotated
+        fixed = self.claim.mechanism.caching or self._given or self.claim.mechanism.ordered
+        share = 0.0 if fixed else role.rotated
         votes = tuple(int(v) for v in histogram)
         self.streams.append(Stream(role, votes, queries, rotated=int(share * queries)))
 
@@ -208,11 +209,12 @@ class StreamPlanner:
         pairs = self._add_base(role, histogram)
         base, original = len(self.streams) - 1, self.streams[-1]
         votes = np.array(original.histogram)
-        if shift:
+        if shift and not self.claim.mechanism.shifts:
             more = max(1, self.claim.mechanism.teachers // 2)
             self.add(Role.SHIFTED, votes + more, original.queries, shuffle=False)
             self._compare("shift-invariance", base, pairs)
-        self._add_permuted(base, self._derangement(votes), pairs)
+        if not self.claim.mechanism.ordered:
+            self._add_permuted(base, self._derangement(votes), pairs)
         order = np.argsort(-votes, kind="stable")  # of tied leaders the first, as argmax
         leader, runner = int(order[0]), int(order[1])
         raised = votes.copy()

@@ -1,0 +1,68 @@
+"""What is named where keys are selected by another law: a threshold, truncated geometric, or none.
+
+Rates are exact: 10^5 keys of every count, released as often as the law says. Catches the nearest
+threshold of a list named for a law that no threshold has.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpassay.reference.accounting.adjacency import Adjacency
+from dpassay.reference.numbers import ThresholdedHistogram, parse_number_noise
+from dpassay.verifiers.kinds.keys.evidence.fitted_selection import UNFITTING, named_selection
+from dpassay.verifiers.kinds.keys.evidence.key_faults import geometric_law
+
+COUNTS = np.arange(0.0, 60.0)
+KEYS = 100_000
+
+
+def claimed(noise="laplace:2", threshold=20.0):
+    law = parse_number_noise(noise)
+    return ThresholdedHistogram(law, COUNTS.size, threshold, Adjacency.ADD_REMOVE)
+
+
+def named(law, released, keys=KEYS):
+    came = np.rint(keys * np.where(COUNTS > 0, released, 0.0))
+    return named_selection(law, "another", COUNTS, np.stack([came, keys - came], axis=1))
+
+
+@pytest.mark.parametrize(
+    ("noise", "threshold"), [("laplace:3.3", 17.4), ("gaussian:1.7", 22.0), ("laplace:2", 23.1)]
+)
+def test_noise_at_any_threshold_keeps_the_name_of_the_list(noise, threshold) -> None:
+    true = claimed(noise, threshold)
+    assert named(claimed(), np.exp(true.log_released(COUNTS))).startswith("another")
+
+
+def test_whole_noise_at_another_threshold_too() -> None:
+    true = claimed("discrete-laplace:1.4", 23.0)
+    found = named(claimed("discrete-laplace:2"), np.exp(true.log_released(COUNTS)))
+    assert found.startswith("another")
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-5), (0.3, 1e-4), (1.1, 1e-9)])
+def test_a_truncated_geometric_law_is_told_with_its_epsilon(epsilon, delta) -> None:
+    """Its recursion written out here: the smallest n of rate 1 and the rates before."""
+    rates = [0.0]
+    while len(rates) < COUNTS.size:
+        q = rates[-1]
+        rates.append(
+            min(math.exp(epsilon) * q + delta, 1 - math.exp(-epsilon) * (1 - q - delta), 1)
+        )
+    found = named(claimed(), np.array(rates))
+    words = "keys are selected by a truncated geometric law of epsilon "
+    assert found.startswith(words)
+    assert float(found[len(words) :].split(" ")[0]) == pytest.approx(epsilon, rel=0.01)
+    assert np.exp(geometric_law(epsilon, delta)(COUNTS)[0]) == pytest.approx(rates, abs=1e-12)
+
+
+def test_what_no_law_of_selection_has_is_said_to_have_none() -> None:
+    rates = np.where(COUNTS < 15, 0.0, np.where(COUNTS < 30, 0.4, 1.0))
+    assert named(claimed(), rates) == UNFITTING
+
+
+def test_where_keys_are_too_few_to_tell_both_are_named() -> None:
+    rates = np.exp(geometric_law(0.5, 1e-5)(COUNTS)[0])
+    assert named(claimed(), rates, 200).startswith("another (a truncated geometric law of epsilon ")

@@ -1,0 +1,98 @@
+"""Roundings that a claim does not have: which are looked for, where, and what a pass says of them.
+
+Catches: the claimed rounding accused; two roundings of one law told apart by name; a plan that
+leaves out the histogram that shows one, or asks it beyond the budget.
+"""
+
+import numpy as np
+import pytest
+
+from dpassay.reference import Gaussian, NoisyArgmax, probabilities
+from dpassay.verifiers.claims.claim import ClaimError
+from dpassay.verifiers.evidence.power import small_ratios_to_see
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.labels.planning.rounding import (
+    not_excluded,
+    rounding_faults,
+    unclaimed_roundings,
+)
+from dpassay.verifiers.kinds.reading import parse_claim
+
+
+def claimed(noise="gaussian:5", **gate):
+    name = {"g": "gnmax", "l": "lnmax", "e": "report-noisy-max"}[noise[0]]
+    tables = {"name": name, "noise": noise, "classes": 4, "teachers": 100}
+    return parse_claim({"mechanism": tables, "gate": gate})
+
+
+@pytest.mark.parametrize(
+    ("noise", "words"),
+    [
+        ("gaussian:5", ["made whole numbers (cut, rounded down, rounded,", "noise cut"]),
+        ("gaussian:5;floor", ["not rounded", "noise cut"]),
+        ("gaussian:5;cut-noise", ["not rounded", "made whole numbers"]),
+        (
+            "exponential:2;round",
+            ["not rounded", "made whole numbers (cut, rounded down, noise cut"],
+        ),
+        ("gaussian:100", []),
+    ],
+)
+def test_roundings_of_one_law_are_named_together_and_the_claimed_one_is_none(noise, words) -> None:
+    found = [fault.wording for fault in unclaimed_roundings(claimed(noise).mechanism)]
+    assert len(found) == len(words)
+    assert all(word in wording for word, wording in zip(words, found, strict=True))
+
+
+def test_the_last_of_equal_counts_is_the_mirrored_law() -> None:
+    votes = np.array([[30.0, 28, 29, 13]])
+    faults = rounding_faults(claimed().mechanism)
+    last = next(fault for fault in faults if "(cut" in fault.wording and "last" in fault.wording)
+    mirrored = probabilities(votes[0, ::-1], Gaussian(5.0).rounded("cut"))[::-1]
+    assert last.law(votes)[0] == pytest.approx(mirrored, rel=1e-12)
+
+
+def test_a_plan_asks_what_shows_a_rounding_as_often_as_it_takes() -> None:
+    plan = make_plan(claimed(max_queries=10**6), 3)
+    asked = {stream.histogram: 0 for stream in plan.streams}
+    for stream in plan.streams:
+        asked[stream.histogram] += stream.queries
+    assert plan.roundings
+    assert all(asked[one.histogram] >= one.queries for one in plan.roundings)
+    assert not_excluded(plan) is None
+    few = make_plan(claimed(max_queries=20_000), 3)
+    left = not_excluded(few)
+    assert left is not None
+    assert left.startswith("not excluded: noisy counts made whole numbers (cut,")
+    assert not few.of(Role.ROUNDED)
+
+
+def test_so_many_labels_show_a_small_fault_with_probability_99_percent() -> None:
+    """Null: at most 1 % of 2,000 runs miss; 42 or more misses have probability 1e-6."""
+    votes, noise = np.array([26.0, 25, 25, 24]), Gaussian(4.0)
+    law = np.log(probabilities(votes, noise.rounded("cut")))
+    log_q = np.log(probabilities(votes, noise))
+    labels = small_ratios_to_see(law, log_q, 20.0)
+    counts = np.random.default_rng(5).multinomial(labels, np.exp(law), size=2000)
+    misses = int((counts @ (law - log_q) < 20.0).sum())
+    assert 3 < misses < 42
+
+
+@pytest.mark.parametrize("rounding", ["round", "floor", "cut", "cut-noise"])
+def test_claimed_laws_are_asked_under_one_numbering(rounding) -> None:
+    """A rotated or permuted histogram has another law where the first of equal counts wins."""
+    plan = make_plan(claimed(f"gaussian:5;{rounding}"), 3)
+    assert all(stream.rotated == 0 and stream.relabel is None for stream in plan.streams)
+    assert ("shift-invariance" in plan.compared_streams) is (rounding != "cut")
+    mechanism = NoisyArgmax(Gaussian(5.0).rounded(rounding))
+    assert plan.log_q == pytest.approx(mechanism.log_probabilities(plan.histograms))
+
+
+def test_a_threshold_has_no_rounding() -> None:
+    tables = {"name": "confident-gnmax", "noise": "gaussian:5;cut", "classes": 4, "teachers": 100}
+    screen = {"threshold": 50.0, "threshold_noise": "gaussian:9;cut"}
+    with pytest.raises(ClaimError, match="expected gaussian noise without a rounding"):
+        parse_claim({"mechanism": tables | screen})
+    claim = parse_claim({"mechanism": tables | screen | {"threshold_noise": "gaussian:9"}})
+    assert str(claim.mechanism.mechanism().noise) == "gaussian:5;cut"
