@@ -156,6 +156,16 @@ _SCREENING = {
     "one-screening-a-call": "drawn once per call",
 }
 
+_SAMPLED = {
+    "all-teachers-vote": "the votes of all teachers, of whom none were drawn",
+    "the-others-vote": "the teachers who were not drawn, in place of those drawn",
+    "noise-of-the-share": "drawn votes scaled up to all teachers",
+    "drawn-with-replacement": "teachers drawn with replacement",
+    "sampled-once-per-call": "drawn once per call",
+    "sampled-once": "the sampled teachers are kept",
+    "charged-as-poisson": "as for Poisson sampling",
+}
+
 _ORDER = {
     "half-in-long-sure-times": "where the running consensus",
     "quarter-on-the-third-with-one-leader": "calls before had the same leader",
@@ -183,6 +193,7 @@ NAMED: dict[str, str] = {
     **_FORMS,
     **_REUSE,
     **_LATE,
+    **_SAMPLED,
     **_ORDER,
     **_OUTPUT,
     **_SCREENING,

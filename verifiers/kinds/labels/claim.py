@@ -53,8 +53,9 @@ class LabelsClaim(Claim):
     def summary(self) -> str:
         """The mechanism in a few words, as reports head themselves."""
         it = self.mechanism
+        drawn = "" if it.sampled is None else f", sampled {it.sampled}"
         return (
-            f"{it.name} with {it.noise}, {it.classes} classes, {it.teachers} teachers, "
+            f"{it.name} with {it.noise}, {it.classes} classes, {it.teachers} teachers{drawn}, "
             f"{it.protected}"
         )
 
@@ -62,6 +63,16 @@ class LabelsClaim(Claim):
     def given(self) -> tuple[Input, ...]:
         """The inputs that alone are asked; none where any histogram is."""
         return () if self.inputs is None else self.inputs.rows
+
+    @property
+    def one_total(self) -> bool:
+        """Whether a run asks the votes of all teachers alone: no other totals.
+
+        Of inputs that are given or large, and where teachers are drawn, since what is drawn of
+        others is not claimed.
+        """
+        large = self.inputs is not None and self.inputs.is_large
+        return bool(self.given) or large or self.mechanism.sampled is not None
 
     @property
     def release(self) -> Release:

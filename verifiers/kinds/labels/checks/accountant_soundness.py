@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -188,8 +189,11 @@ def _moved(votes: Histogram, neighbourhood: Neighbourhood) -> Iterator[Histogram
 
 def _resembled(claim: LabelsMechanism, charge: Charge) -> str | None:
     """What a charge resembles, in words; None where nothing known is near."""
+    costs = charge.costs
     for known, words in _known(claim, charge.orders):
-        if np.all(np.abs(charge.costs - known) <= _NEAR * known):
+        finite = np.isfinite(known)  # of some published bounds the computation fails at low orders
+        near = np.abs(costs[finite] - known[finite]) <= _NEAR * known[finite]
+        if near.all() and np.array_equal(costs[~finite], known[~finite]):
             return words
     return None
 
@@ -210,6 +214,15 @@ def _known(claim: LabelsMechanism, orders: Vector) -> Iterator[tuple[Vector, str
     for other, words in _FEWER.items():
         if other.l1 < near.l1:
             yield np.add(*_published(claim, orders, other)), f"{_PUBLISHED} of {words}"
+    if claim.sampled is not None and find_spec("dp_accounting") is not None:
+        from .....reference.accounting.knn import knn_data_independent
+
+        drawn = claim.sampled.amount
+        share = drawn if claim.sampled.drawn is None else min(1.0, drawn / claim.teachers)
+        yield (
+            knn_data_independent(scale, share, orders),
+            "as for Poisson sampling between data of one record more or less",
+        )
     fractions = {
         "half of": 1 / 2,
         "a quarter of": 1 / 4,
