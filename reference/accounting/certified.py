@@ -65,6 +65,12 @@ def _of_sampled(votes: tuple[int, ...], mechanism: SampledArgmax) -> list[arb]:
     return enclose_sampled(votes, mechanism.noise, mechanism.sampling, DIGITS)
 
 
+def enclosed_screening(votes: Sequence[int], mechanism: ConfidentGNMax) -> list[arb]:
+    """Balls around the probabilities that the screening of a histogram (c,) passes, and fails."""
+    with ctx.workdps(4 * DIGITS):
+        return list(_screened(arb(max(votes)), mechanism))
+
+
 def _disagreement(votes: Sequence[int], mechanism: InteractiveGNMax) -> arb:
     """The largest of n_j - M p_j, what its threshold test looks at."""
     weight = arb(mechanism.weight)

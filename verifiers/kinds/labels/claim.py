@@ -13,6 +13,7 @@ from ...inputs.input_file import Input
 from ...targets.labels import LABELS
 from ...targets.release import Release
 from ..kind import ReleaseKind
+from .accountant_claim import Charges, LabelsAccountant
 from .inputs_claim import InputsClaim
 from .mechanism import LabelsMechanism, LogClaim
 
@@ -21,6 +22,7 @@ class LabelsClaim(Claim):
     """The claim of a deployment that releases labels."""
 
     mechanism: LabelsMechanism
+    accountant: LabelsAccountant | None = None
     log: LogClaim | None = None
     inputs: InputsClaim | None = None
 
@@ -41,6 +43,20 @@ class LabelsClaim(Claim):
                 "caching = true has"
             )
         return self
+
+    @model_validator(mode="after")
+    def _realised_by_refusals(self) -> Self:
+        if self.charges == "realised" and not self.mechanism.refuses:
+            raise ValueError(
+                f"accountant.charges = 'realised': {self.mechanism.name} refuses no query, so that "
+                "all are answered: expected 'all' or 'data-independent'"
+            )
+        return self
+
+    @property
+    def charges(self) -> Charges | None:
+        """What the charges of the deployment's accountant depend on; None where it does not say."""
+        return None if self.accountant is None else self.accountant.charges
 
     @property
     def kind(self) -> ReleaseKind:

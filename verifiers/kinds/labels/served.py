@@ -74,11 +74,13 @@ class ServedLabels:
         self._refused += refused
         self._answered += len(releases) - refused
 
-    def rdp(self, values: Histogram, orders: NDArray[np.float64]) -> list[float]:
-        """See `Served.rdp`: of the test and an answer."""
+    def rdp(
+        self, values: Histogram, orders: NDArray[np.float64], answered: bool | None = None
+    ) -> list[float]:
+        """See `Served.rdp`: of the test and an answer, or of the test where there was no answer."""
         near, teachers = self._near, self._teachers
         test, answer = release_costs(self.mechanism, orders, near, teachers=teachers)
-        found: list[float] = (test + answer).tolist()
+        found: list[float] = (test if answered is False else test + answer).tolist()
         return found
 
     def spent(self, delta: float) -> float:
