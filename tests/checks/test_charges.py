@@ -295,6 +295,7 @@ def test_charges_alike_for_any_votes_are_added_up(enforced, charges) -> None:
         assert check.violation is None
     else:
         assert "or others, which are charged alike as is claimed" in check.violation
+        assert "not added up" in check.finding().diagnosis
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ docs/explanation/realised-charges.md has the proof. Laws are computed anew here:
 """
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,7 +102,7 @@ def spending(votes, other, order, refused, answered, budget, most=200):
     return log(ahead(0, 0)) / (order - 1)
 
 
-PAIRS = {
+PAIRS: dict[Any, dict[Any, bool]] = {
     # shares of the screening and of the answer that are paid, and whether that is too little
     ((3, 1, 0), (2, 2, 0)): {(1, 1): False, (0, 1): True, (0.5, 1): True, (1, 0.5): True},
     ((2, 2, 0), (3, 1, 0)): {(1, 1): False, (0, 1): True, (0.5, 1): True},
@@ -121,7 +122,7 @@ def test_a_budget_of_realised_charges_holds_where_each_part_is_paid(pair) -> Non
         budget = 12 * (test + given)
         for (of_test, of_answer), exceeds in PAIRS[pair].items():
             refused = of_test * test
-            spent = spending(*pair, order, refused, refused + of_answer * given, budget)
+            spent = spending(pair[0], pair[1], order, refused, refused + of_answer * given, budget)
             assert (spent > budget * (1 + mpf(10) ** -20)) is exceeds
 
 
@@ -131,12 +132,11 @@ def test_costs_of_parts_are_those_of_floats_and_of_balls(votes, order) -> None:
     with mp.workdps(30):
         for other in others(votes):
             exact = divergence(screening(votes), screening(other), order)
-            logs = [log_screening(np.array(v), MECHANISM) for v in (votes, other)]
-            assert renyi_divergence(*logs, [order])[0] == pytest.approx(
-                float(exact), rel=1e-9, abs=1e-15
-            )
-            balls = [enclosed_screening(v, MECHANISM) for v in (votes, other)]
-            assert 0 <= exact - renyi_lower(*balls, order) < mpf(10) ** -14
+            here, there = (log_screening(np.array(v), MECHANISM) for v in (votes, other))
+            found = float(renyi_divergence(here, there, [order])[0])
+            assert found == pytest.approx(float(exact), rel=1e-9, abs=1e-15)
+            p, q = (enclosed_screening(v, MECHANISM) for v in (votes, other))
+            assert 0 <= exact - renyi_lower(p, q, order) < mpf(10) ** -14
             exact = divergence(answer(votes), answer(other), order)
-            balls = [enclosed_law(v, MECHANISM.answering) for v in (votes, other)]
-            assert 0 <= exact - renyi_lower(*balls, order) < mpf(10) ** -14
+            p, q = (enclosed_law(v, MECHANISM.answering) for v in (votes, other))
+            assert 0 <= exact - renyi_lower(p, q, order) < mpf(10) ** -14

@@ -235,4 +235,4 @@ def by_outcome(request, tmp_path, script, served):
 def test_an_account_by_outcome_is_asked_for_each(by_outcome, opened) -> None:
     target, of = opened(by_outcome), ChargedOrders(small_claim(accountant={"orders": [2, 2]}))
     for answered, cost in ((False, 0.2), (True, 0.6)):
-        assert of.charge(target, HISTOGRAM, answered).pairs == [(2.0, pytest.approx(cost))]
+        assert of.charge(target, HISTOGRAM, answered).costs.tolist() == pytest.approx([cost])

@@ -17,6 +17,7 @@ from . import (
     ledgers,
     neighbours,
     order,
+    outcomes,
     output,
     relatives,
     restarts,
@@ -47,6 +48,7 @@ _FAULTS = (
     output,
     screening,
     accounting,
+    outcomes,
     ledgers,
     neighbours,
     restarts,
@@ -63,6 +65,7 @@ CORRECT: tuple[Entry, ...] = (
     *restarts.correct.entries,
     *ledgers.correct.entries,
     *neighbours.correct.entries,
+    *outcomes.correct.entries,
 )
 
 __all__ = ["BROKEN", "CORRECT", "Deployed", "Entry", "opened"]

@@ -183,6 +183,18 @@ _NEIGHBOURS = {
     "textbook-of-moved-votes": "of one vote more or less",
 }
 
+_OUTCOMES = {
+    "realised-screening-unpaid": "nothing for the screening",
+    "refusals-free": "nothing for the screening",
+    "answer-at-half": "half of the published data-independent bound) for the answer",
+    "expected-for-realised": "nothing for the answer",
+    "half-beyond-32": "up to order 32, and 0.5 of it beyond",
+    "by-votes-for-data-independent": "the charges depend on the votes",
+    "forgets-in-mid-run": "the account is not kept",
+    "budget-for-each-histogram": "not added up",
+    "spent-on-answers-alone": "screenings are not all charged",
+}
+
 NAMED: dict[str, str] = {
     **_SCALE,
     **_FAMILIES,
@@ -198,4 +210,5 @@ NAMED: dict[str, str] = {
     **_OUTPUT,
     **_SCREENING,
     **_NEIGHBOURS,
+    **_OUTCOMES,
 }

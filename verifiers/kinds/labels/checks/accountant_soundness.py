@@ -14,6 +14,7 @@ from .....reference.accounting.divergences import renyi_divergence
 from .....reference.accounting.lnmax import lnmax_data_independent
 from .....reference.accounting.neighbourhood import MOVED_VOTE, ONE_MORE_OR_LESS, Neighbourhood
 from .....reference.accounting.pure import pure_data_independent
+from .....reference.accounting.release_costs import release_costs
 from .....reference.accounting.worst_pair import worst_pair
 from .....reference.arrays import Vector
 from .....reference.clock import step
@@ -208,7 +209,20 @@ def _resembled(claim: LabelsMechanism, part: ChargedPart) -> str | None:
         near = np.abs(costs[finite] - known[finite]) <= _NEAR * known[finite]
         if near.all() and np.array_equal(costs[~finite], known[~finite]):
             return words
-    return None
+    return _less_beyond(part, claim)
+
+
+def _less_beyond(part: ChargedPart, claim: LabelsMechanism) -> str | None:
+    """A charge that is the published bound up to an order, and one share of it beyond, in words."""
+    test, answer = release_costs(claim.mechanism(), part.charge.orders, claim.neighbourhood)
+    bound = {"query": test + answer, "screening": test, "answer": answer}[part.of]
+    share = part.charge.costs / bound
+    whole = np.abs(share - 1.0) <= _NEAR
+    last = int(np.argmin(whole)) - 1  # the last order before the first that is not charged in full
+    if last < 0 or np.ptp(share[last + 1 :]) > _NEAR * share[-1]:
+        return None
+    order = part.charge.orders[last]
+    return f"{_PUBLISHED} up to order {order:g}, and {share[-1]:.3g} of it beyond"
 
 
 def _known(claim: LabelsMechanism, of: PartName, orders: Vector) -> Iterator[tuple[Vector, str]]:

@@ -22,6 +22,12 @@ from ..claim import LabelsClaim
 from .certain_cost import AskedHistogram, Counted
 from .rises import Rises
 
+SCREENINGS_UNPAID = "screenings are not all charged, such as those of refused queries"
+"""The diagnosis of an account of realised charges that is less than its screenings cost."""
+
+NOT_ADDED_UP = "answers to several histograms are not added up"
+"""The diagnosis of charges that are claimed to be alike, and cover each histogram by itself."""
+
 SEVERAL = (2, 3, 4, 5, 6)
 """Labels of a call, by which an account may charge as one what are several."""
 
@@ -237,6 +243,11 @@ class BudgetAsking(Watched):
             proof=f": certified, against its neighbour {named(proof.there)}, by counting labels "
             f"{list(proof.labels)} ({proof.least:,} or more of {proof.times:,})",
         )
+        if proof.of == "screenings":
+            self.diagnosis = SCREENINGS_UNPAID
+        if paid.votes is not kind.votes and kind.at(delta).costs_more_than(spent) is None:
+            self.diagnosis = NOT_ADDED_UP  # those to this histogram alone are charged
+            return
         claimed = delta == self.privacy.delta
         self.uncharged = kind if claimed and spent == kind.before else None
 
