@@ -14,7 +14,6 @@ from .....reference.accounting.divergences import renyi_divergence
 from .....reference.accounting.lnmax import lnmax_data_independent
 from .....reference.accounting.neighbourhood import MOVED_VOTE, ONE_MORE_OR_LESS, Neighbourhood
 from .....reference.accounting.pure import pure_data_independent
-from .....reference.accounting.release_costs import release_costs
 from .....reference.accounting.worst_pair import worst_pair
 from .....reference.arrays import Vector
 from .....reference.clock import step
@@ -214,8 +213,8 @@ def _resembled(claim: LabelsMechanism, part: ChargedPart) -> str | None:
 
 def _less_beyond(part: ChargedPart, claim: LabelsMechanism) -> str | None:
     """A charge that is the published bound up to an order, and one share of it beyond, in words."""
-    test, answer = release_costs(claim.mechanism(), part.charge.orders, claim.neighbourhood)
-    bound = {"query": test + answer, "screening": test, "answer": answer}[part.of]
+    answer, screen = _published(claim, part.charge.orders, claim.neighbourhood)
+    bound = {"query": answer + screen, "screening": screen, "answer": answer}[part.of]
     share = part.charge.costs / bound
     whole = np.abs(share - 1.0) <= _NEAR
     last = int(np.argmin(whole)) - 1  # the last order before the first that is not charged in full
