@@ -7,7 +7,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..reference import REFUSAL, ConfidentGNMax, log_derivatives, log_probabilities
+from ..reference import (
+    REFUSAL,
+    ConfidentGNMax,
+    NoisyArgmax,
+    log_derivatives,
+    log_probabilities,
+)
 from ..reference.arrays import Matrix
 from ..reference.mechanisms import ClaimedMechanism
 from ..reference.noise import Rounded
@@ -29,7 +35,7 @@ class Answers:
     mechanism: ClaimedMechanism
 
     def __post_init__(self) -> None:
-        if not isinstance(self.mechanism, ClaimedMechanism):
+        if not isinstance(self.mechanism, NoisyArgmax | ConfidentGNMax):
             raise ValueError(
                 f"mechanism {self.mechanism!r}: expected NoisyArgmax or ConfidentGNMax"
             )

@@ -19,10 +19,12 @@ from .mechanisms import (
     InteractiveGNMax,
     Mechanism,
     NoisyArgmax,
+    SampledArgmax,
     UnknownMechanismError,
 )
 from .noise import Exponential, Gaussian, Gumbel, Laplace, Noise, parse_noise
 from .probabilities import jacobian, log_derivatives, log_jacobian, log_probabilities, probabilities
+from .sampling import Sampling
 
 if TYPE_CHECKING:
     from .enclosures import enclose_probabilities
@@ -41,6 +43,8 @@ __all__ = [
     "Mechanism",
     "Noise",
     "NoisyArgmax",
+    "SampledArgmax",
+    "Sampling",
     "UnknownMechanismError",
     "as_histogram",
     "consensus",

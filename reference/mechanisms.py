@@ -1,6 +1,6 @@
 """Aggregation mechanisms as frozen descriptions: how they sample and what they draw, exactly."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Never, Protocol, runtime_checkable
 
 import numpy as np
@@ -11,6 +11,8 @@ from .generators import secure_generator
 from .histograms import as_histogram
 from .noise import Gaussian, Noise, Rounded
 from .probabilities import log_probabilities
+from .sampled import sampled_log_probabilities
+from .sampling import Sampling
 from .special import log_ndtr
 
 Labels = NDArray[np.int64]
@@ -151,6 +153,50 @@ class ConfidentGNMax:
 
 
 @dataclass(frozen=True)
+class SampledArgmax:
+    """Noisy argmax over a part of the teachers, drawn anew for each answer.
+
+    noise: of the votes that are drawn; sampling: how. A teacher's chance is amplified by that, or
+    not: the exact law says, see `sampled`.
+    """
+
+    noise: Gaussian
+    sampling: Sampling
+
+    def sample(
+        self, histogram: ArrayLike, size: int, rng: np.random.Generator | None = None
+    ) -> Labels:
+        """See `Mechanism.sample`. Raises ValueError for too few votes to draw from too."""
+        votes = as_histogram(histogram)
+        rng = secure_generator() if rng is None else rng
+        drawn = self.sampling.sample(votes, size, rng)
+        return np.asarray((drawn + self.noise.sample(rng, drawn.shape)).argmax(-1))
+
+    def log_probabilities(self, histogram: Array) -> Array:
+        """See `Mechanism.log_probabilities`: of whole votes, by `sampled_log_probabilities`."""
+        votes = np.asarray(histogram, dtype=np.float64)
+        rows = votes.reshape(-1, votes.shape[-1])
+        return sampled_log_probabilities(rows, self.noise, self.sampling).reshape(votes.shape)
+
+    @property
+    def answering(self) -> "SampledArgmax":
+        """See `NoisyArgmax.answering`."""
+        return self
+
+    def released(self, log_answers: Array, histogram: Array) -> Array:
+        """See `NoisyArgmax.released`."""
+        return log_answers
+
+    def log_probabilities_at(self, histogram: ArrayLike, factors: ArrayLike) -> Matrix:
+        """See `NoisyArgmax.log_probabilities_at`; the votes that are drawn stay what they are."""
+        laws = [
+            replace(self, noise=self.noise.times(float(factor))).log_probabilities(histogram)
+            for factor in np.asarray(factors, dtype=np.float64)
+        ]
+        return np.array(laws)
+
+
+@dataclass(frozen=True)
 class InteractiveGNMax:
     """Answers by GNMax where teachers disagree with the student, else confirms or refuses.
 
@@ -221,7 +267,7 @@ def _screen(scores: Array, threshold: float, noise: Gaussian) -> tuple[Array, Ar
     return log_ndtr(-margin), log_ndtr(margin)
 
 
-ClaimedMechanism = NoisyArgmax | ConfidentGNMax
+ClaimedMechanism = NoisyArgmax | ConfidentGNMax | SampledArgmax
 """Mechanisms that a claim may name: their law follows from the histogram alone."""
 
 KnownMechanism = ClaimedMechanism | InteractiveGNMax

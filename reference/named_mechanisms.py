@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from .mechanisms import ClaimedMechanism, ConfidentGNMax, NoisyArgmax
+from .mechanisms import ClaimedMechanism, ConfidentGNMax, NoisyArgmax, SampledArgmax
 from .noise import Gaussian, Laplace, Noise, Rounded
+from .sampling import Sampling
 
 MOST_VOTES: Final = 1e9
 """No threshold is further from 0."""
@@ -23,13 +24,21 @@ def needed_noise(name: str | None, noise: Noise) -> str | None:
 
 
 def described_mechanism(
-    noise: Noise, threshold: float | None, threshold_noise: Noise | None
+    noise: Noise,
+    threshold: float | None,
+    threshold_noise: Noise | None,
+    sampling: Sampling | None = None,
 ) -> ClaimedMechanism:
     """Confident-GNMax where there are a threshold and its noise, else the plain noisy argmax.
 
-    noise: of the votes; threshold: in votes. Raises ValueError for one of threshold and its noise
-    without the other, or for a threshold with noise that is not Gaussian.
+    noise: of the votes; threshold: in votes; sampling: of the teachers, None where all vote. Raises
+    ValueError for one of threshold and its noise without the other, for a threshold with noise that
+    is not Gaussian, and for sampling with either.
     """
+    if sampling is not None:
+        if not isinstance(noise, Gaussian) or threshold is not None or threshold_noise is not None:
+            raise ValueError(f"sampling {sampling}: expected gaussian noise and no threshold")
+        return SampledArgmax(noise, sampling)
     if threshold is None and threshold_noise is None:
         return NoisyArgmax(noise)
     if threshold is None or threshold_noise is None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student_t
 
-from ...reference import ConfidentGNMax, Gaussian, NoisyArgmax
+from ...reference import ConfidentGNMax, Gaussian, NoisyArgmax, UnknownMechanismError
 from ...reference.accounting.conversions import ORDERS, to_epsilon
 from ...reference.accounting.divergences import renyi_divergence
 from ...reference.accounting.release_costs import CountedCost
@@ -73,6 +73,8 @@ class Setting:
         m = self.mechanism
         if isinstance(m, NoisyArgmax):
             return NoisyArgmax(m.noise.times(1.0 / self.step))
+        if not isinstance(m, ConfidentGNMax):
+            raise UnknownMechanismError(m, "its cost with rounded counts")
         screen = Gaussian(m.threshold_noise.scale / self.step)
         return ConfidentGNMax(Gaussian(m.noise.scale / self.step), m.threshold / self.step, screen)
 

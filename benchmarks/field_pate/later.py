@@ -19,17 +19,6 @@ LATER = (
         "subsampling with replacement, charged as Poisson: no claim names the sampling",
     ),
     (
-        "fraboeni/individualized-pate",
-        "the charge of ConfidentGNMax",
-        "it depends on the outcome: a refusal is charged for the screening alone; `rdp` is a "
-        "charge whatever the outcome",
-    ),
-    (
-        "vanderschaarlab/synthcity",
-        "PATEGAN._update_alpha",
-        "it has whole orders up to 101; a claim does not say which orders an accountant serves",
-    ),
-    (
         "vanderschaarlab/synthcity",
         "PATEGAN.fit",
         "batches of which noisy labels are mostly ones are not charged: a charge by outcome",

@@ -93,6 +93,14 @@ ROWS = (
         "restart",
     ),
     Row(
+        _PERSONS,
+        "the charge of ConfidentGNMax",
+        "individualized_pate.py:realised",
+        "confident_200_realised",
+        "a refusal is charged the screening, an answer Theorem 6 besides",
+        alone=_COST,
+    ),
+    Row(
         _PROMPTS,
         "query",
         "private_prompts.py:labels",
@@ -206,6 +214,16 @@ ROWS = (
         "that draw is exponential noise of twice its scale on both counts",
     ),
     Row(
+        _SYNTHCITY,
+        "PATEGAN._update_alpha, which names its orders, 2 to 101",
+        "synthcity.py:moments",
+        "exponential_40",
+        "moments for noise on both counts; one draw on one of them makes the rarer label likelier",
+        (_COST,),
+        "the accountant charges",
+        alone=_COST,
+    ),
+    Row(
         "dmachooka/PATE-mlp",
         "add_global_noise of 2 classes, epsilon 0.6",
         "pate_mlp.py:labels",
@@ -246,6 +264,21 @@ ROWS = (
         "what was spent is kept in memory, for one run",
         ("budget-enforcement",),
         "restart",
+    ),
+    Row(
+        _DIFFPRIV,
+        "the same, as a batch job",
+        "diffpriv24.py:gnmax",
+        "gnmax_40_for_one_run",
+        "the budget is of one run, which the claim says",
+    ),
+    Row(
+        _DIFFPRIV,
+        "single_epsilon_ma",
+        "diffpriv24.py:single",
+        "gnmax_40",
+        "Theorem 6 in Python's floats, which overflow at high orders: these are left out",
+        alone=_COST,
     ),
     Row(
         "yuxiangw/autodp",

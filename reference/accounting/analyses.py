@@ -13,6 +13,8 @@ from ..mechanisms import (
     InteractiveGNMax,
     KnownMechanism,
     NoisyArgmax,
+    SampledArgmax,
+    UnknownMechanismError,
     unsupported,
 )
 from ..noise import Gaussian, Laplace, Noise
@@ -35,6 +37,7 @@ from .rounding import (
     is_of_noisy_counts,
     log_unlikely,
 )
+from .sampled import sampled_data_independent
 from .worst_pair import worst_pair
 
 Analysis = Literal["data-independent", "data-dependent", "exact", "worst-pair"]
@@ -111,7 +114,7 @@ def query_costs(
         classes, totals = histograms.shape[1], histograms.sum(1).tolist()
         pairs = [worst_pair(mechanism, classes, n, a, neighbourhood) for n in totals]
         return np.stack([pair.divergence for pair in pairs])
-    if charging == "realised" and refused is None and not isinstance(mechanism, NoisyArgmax):
+    if charging == "realised" and refused is None and not _always_answers(mechanism):
         raise ValueError("charging realised needs to know which queries were refused")
     if isinstance(mechanism, InteractiveGNMax):
         answered = [True] * len(histograms) if refused is None else (~refused).tolist()
@@ -142,6 +145,10 @@ def query_costs(
     return np.broadcast_to(found, (len(histograms), a.size))
 
 
+def _always_answers(mechanism: KnownMechanism) -> bool:
+    return isinstance(mechanism, NoisyArgmax | SampledArgmax)
+
+
 def _exact(
     votes: NDArray[np.int64],
     mechanism: KnownMechanism,
@@ -166,6 +173,11 @@ def _published(
     """Costs (m, n), or (n,) where they are the same for all histograms (m, c)."""
     if isinstance(mechanism, NoisyArgmax):
         return _answer(votes, mechanism.noise, orders, neighbourhood, dependent)
+    if isinstance(mechanism, SampledArgmax):  # no data-dependent analysis is known
+        if neighbourhood != MOVED_VOTE:
+            raise UnknownMechanismError(mechanism, f"the cost between {neighbourhood}")
+        costs = [sampled_data_independent(mechanism, int(n), orders) for n in votes.sum(-1)]
+        return np.stack(costs)
     if charging != "realised":
         analysis: Literal["data-independent", "data-dependent"] = (
             "data-dependent" if dependent else "data-independent"
@@ -188,7 +200,7 @@ def answered_share(histogram: ArrayLike, mechanism: KnownMechanism) -> float:
     Raises ValueError for an invalid histogram or a mechanism that is not known.
     """
     votes = as_histogram(histogram)
-    if isinstance(mechanism, NoisyArgmax):
+    if isinstance(mechanism, NoisyArgmax | SampledArgmax):
         return 1.0
     if isinstance(mechanism, ConfidentGNMax):
         return float(np.exp(log_answered(votes, mechanism)))

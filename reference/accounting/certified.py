@@ -10,6 +10,7 @@ from functools import lru_cache, reduce
 
 from flint import arb, ctx
 
+from ..enclosed_samples import enclose_sampled
 from ..enclosures import enclose_probabilities
 from ..mechanisms import (
     REFUSAL,
@@ -18,6 +19,7 @@ from ..mechanisms import (
     InteractiveGNMax,
     KnownMechanism,
     NoisyArgmax,
+    SampledArgmax,
     unsupported,
 )
 from ..noise import Gaussian, Noise
@@ -33,6 +35,8 @@ def enclosed_law(votes: Sequence[int], mechanism: KnownMechanism) -> list[arb]:
     """
     if not isinstance(mechanism, KnownMechanism):
         raise unsupported(mechanism, "a certified law")
+    if isinstance(mechanism, SampledArgmax):
+        return list(_of_sampled(tuple(votes), mechanism))
     answers = list(_answers(tuple(votes), mechanism.noise))
     if isinstance(mechanism, NoisyArgmax):
         return answers
@@ -53,6 +57,18 @@ def enclosed_law(votes: Sequence[int], mechanism: KnownMechanism) -> list[arb]:
 def _answers(votes: tuple[int, ...], noise: Noise) -> list[arb]:
     """Balls around Q(H), which several checks ask of one histogram: the last ones are kept."""
     return enclose_probabilities(votes, noise, DIGITS)
+
+
+@lru_cache(maxsize=64)
+def _of_sampled(votes: tuple[int, ...], mechanism: SampledArgmax) -> list[arb]:
+    """As `_answers`, where answers are of sampled teachers."""
+    return enclose_sampled(votes, mechanism.noise, mechanism.sampling, DIGITS)
+
+
+def enclosed_screening(votes: Sequence[int], mechanism: ConfidentGNMax) -> list[arb]:
+    """Balls around the probabilities that the screening of a histogram (c,) passes, and fails."""
+    with ctx.workdps(4 * DIGITS):
+        return list(_screened(arb(max(votes)), mechanism))
 
 
 def _disagreement(votes: Sequence[int], mechanism: InteractiveGNMax) -> arb:
@@ -78,7 +94,11 @@ def enclosed_parts(
     among them, each to `_FEW_DIGITS`.
     """
     classes = [k for k in labels if k != REFUSAL]
-    found = enclose_probabilities(votes, mechanism.noise, _FEW_DIGITS, classes)
+    if isinstance(mechanism, SampledArgmax):
+        answers = enclosed_law(votes, mechanism)
+        found = [answers[k] for k in classes]
+    else:
+        found = enclose_probabilities(votes, mechanism.noise, _FEW_DIGITS, classes)
     with ctx.workdps(4 * DIGITS):
         law = dict(zip(classes, found, strict=True))
         if isinstance(mechanism, ConfidentGNMax):

@@ -18,8 +18,14 @@ Charging = Literal["expected", "realised", "all"]
 
 def log_answered(histograms: ArrayLike, mechanism: ConfidentGNMax) -> Matrix:
     """Log-probability (...) that a query of each histogram (..., c) is answered."""
+    return np.asarray(log_screening(histograms, mechanism)[..., 0])
+
+
+def log_screening(histograms: ArrayLike, mechanism: ConfidentGNMax) -> Matrix:
+    """Log-probabilities (..., 2) that the screening of histograms (..., c) passes, and fails."""
     most = np.asarray(histograms, dtype=np.float64).max(-1)
-    return np.asarray(log_ndtr((most - mechanism.threshold) / mechanism.threshold_noise.scale))
+    above = (most - mechanism.threshold) / mechanism.threshold_noise.scale
+    return np.asarray(log_ndtr(np.stack([above, -above], -1)))
 
 
 @between(Adjacency.REPLACE_ONE)
@@ -50,13 +56,8 @@ def threshold_data_dependent(
     Papernot et al. 2018, appendix A, with sqrt(2) sigma_1 for sigma as the largest count moves by
     one vote only.
     """
-    answered = log_answered(histograms, mechanism)
-    refused = log_ndtr(
-        -(np.asarray(histograms, dtype=np.float64).max(-1) - mechanism.threshold)
-        / mechanism.threshold_noise.scale
-    )
     sigma = screen_sigma(mechanism.threshold_noise.scale, neighbourhood)
-    return gaussian_data_dependent(np.minimum(answered, refused), sigma, orders)
+    return gaussian_data_dependent(log_screening(histograms, mechanism).min(-1), sigma, orders)
 
 
 @between(Adjacency.REPLACE_ONE)

@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from ..budget import BudgetExhausted
-from ..mechanisms import InteractiveGNMax, KnownMechanism, NoisyArgmax, UnknownMechanismError
+from ..mechanisms import (
+    InteractiveGNMax,
+    KnownMechanism,
+    NoisyArgmax,
+    SampledArgmax,
+    UnknownMechanismError,
+)
 from ..searches import last_from_zero
 from .adjacency import Adjacency
 from .release_costs import CountedCost
@@ -86,7 +92,7 @@ class Ledger:
         """
         if answered < 0 or refused < 0:
             raise ValueError(f"{answered} answered, {refused} refused: expected numbers from 0")
-        if refused and isinstance(self.mechanism, NoisyArgmax):
+        if refused and isinstance(self.mechanism, NoisyArgmax | SampledArgmax):
             raise ValueError(f"{refused} refused: the mechanism refuses no query")
         with self._locked() as (before, without, write):
             most = self._epsilon(before + answered + refused, without)

@@ -8,6 +8,7 @@ from ..mechanisms import (
     ConfidentGNMax,
     InteractiveGNMax,
     KnownMechanism,
+    SampledArgmax,
     UnknownMechanismError,
 )
 from .adjacency import Adjacency, between
@@ -15,20 +16,32 @@ from .analyses import answer_data_independent
 from .confident import threshold_data_independent
 from .conversions import ORDERS, to_epsilon
 from .neighbourhood import MOVED_VOTE, Neighbourhood
+from .sampled import sampled_data_independent
 
 
 @between(Adjacency.REPLACE_ONE)
 def release_costs(
-    mechanism: KnownMechanism, orders: ArrayLike, neighbourhood: Neighbourhood = MOVED_VOTE
+    mechanism: KnownMechanism,
+    orders: ArrayLike,
+    neighbourhood: Neighbourhood = MOVED_VOTE,
+    *,
+    teachers: int | None = None,
 ) -> tuple[Matrix, Matrix]:
     """Rényi costs (n,) of the threshold's test, 0 without one, and of an answer after it.
 
     By the data-independent analyses; a refused query costs its test, an answered one both. So do
     those of Interactive-GNMax, where the student's label was confirmed as where there is none
-    (`interactive.interactive_cost`). Raises UnknownMechanismError for any other mechanism.
+    (`interactive.interactive_cost`). teachers: of whom some are drawn, where they are. Raises
+    UnknownMechanismError for any other mechanism, and where it is of drawn teachers, without their
+    number or between other votes than one moved.
     """
     if not isinstance(mechanism, KnownMechanism):
         raise UnknownMechanismError(mechanism, "costs by the number of queries")
+    if isinstance(mechanism, SampledArgmax):
+        if teachers is None or neighbourhood != MOVED_VOTE:
+            raise UnknownMechanismError(mechanism, "costs by the number of queries")
+        answer = sampled_data_independent(mechanism, teachers, orders)
+        return np.zeros_like(answer), answer
     answer = answer_data_independent(mechanism.noise, orders, neighbourhood)
     if isinstance(mechanism, ConfidentGNMax | InteractiveGNMax):
         noise = mechanism.threshold_noise
@@ -40,9 +53,15 @@ class CountedCost:
     """Epsilon of so many answered and refused queries of one mechanism, on the grid of orders."""
 
     def __init__(
-        self, mechanism: KnownMechanism, neighbourhood: Neighbourhood = MOVED_VOTE
+        self,
+        mechanism: KnownMechanism,
+        neighbourhood: Neighbourhood = MOVED_VOTE,
+        *,
+        teachers: int | None = None,
     ) -> None:
-        self._refused, answer = release_costs(mechanism, ORDERS, neighbourhood)
+        """See `release_costs`."""
+        costs = release_costs(mechanism, ORDERS, neighbourhood, teachers=teachers)
+        self._refused, answer = costs
         self._answered = self._refused + answer
 
     def epsilon(self, answered: int, refused: int, delta: float) -> float:

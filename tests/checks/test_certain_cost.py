@@ -64,7 +64,7 @@ def test_sound_accounts_are_not_accused(enforced, name) -> None:
     """Nor is a data-dependent one at the side of a pair that its bound does not cover."""
     check = enforced(of_zoo(name), FULL)
     assert check.verdict is Verdict.PASS
-    assert (check.finding().warning is not None) is (name == "prepaid")
+    assert (check.finding().warning is not None) is (name in ("prepaid", "data-dependent-budget"))
 
 
 @pytest.mark.slow("asks budgets to their end; others are")

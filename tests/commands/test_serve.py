@@ -9,8 +9,10 @@ import subprocess
 import sys
 
 import httpx
+import numpy as np
 import pytest
 from claims import COARSE, gnmax, in_toml
+from small import small_claim
 
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.verifiers.commands.serve import ServingError, serve_reference
@@ -120,6 +122,24 @@ def test_wrong_orders_are_refused(url, orders) -> None:
     reply = httpx.post(f"{url}/rdp", content=body, trust_env=False)
     assert reply.status_code == 422
     assert reply.json()["error"].startswith("orders: expected")
+
+
+def test_charges_are_given_for_each_outcome() -> None:
+    """A refusal costs the screening, order / (2 sigma^2), an answer order / sigma^2 more."""
+    made = small_claim("confident-gnmax")
+    orders = np.array([2.0, 8.0])
+    votes = np.array([20, 10, 5, 5])
+    found = [ServedLabels(made).rdp(votes, orders, each) for each in (False, True, None)]
+    assert found[0] == pytest.approx(orders / 200)
+    assert found[1] == found[2] == pytest.approx(orders / 200 + orders / 100)
+
+
+@pytest.mark.parametrize("answered", ["yes", 1, []])
+def test_an_outcome_is_true_or_false(url, answered) -> None:
+    body = {"histogram": [1, 2, 3], "orders": [2.0], "answered": answered}
+    reply = httpx.post(f"{url}/rdp", json=body, trust_env=False)
+    assert reply.status_code == 422
+    assert reply.json()["error"].endswith("expected true or false")
 
 
 @pytest.mark.parametrize("query", ["", "?delta=", "?delta=x", "?delta=0", "?delta=nan"])

@@ -31,6 +31,7 @@ QUICK = {
     "inputs": "noise-grows-with-consensus",
     "kinds": "scaled-from-200-votes",
     "forms": "inputs-in-lockstep",
+    "sampled": "all-teachers-vote",
     "reuse": "frozen-per-histogram",
     "seeds": "seed-from-milliseconds",
     "balance": "part-of-the-noise-once-a-call",

@@ -12,8 +12,10 @@ from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.analyses import query_cost
 from dpassay.reference.accounting.composed import sum_test
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
+from dpassay.reference.accounting.release_costs import release_costs
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.inputs.release_log import Row
+from dpassay.verifiers.kinds.labels.accountant_claim import LabelsAccountant
 from dpassay.verifiers.kinds.labels.logs import Costs
 from dpassay.verifiers.kinds.labels.logs.certain_total import certain_total
 from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
@@ -104,6 +106,62 @@ def test_a_refusal_may_be_charged_its_screen_alone() -> None:
     assert judged(rows, claim)["accountant-soundness"].verdict == "pass"
     answered = rows_of(100, 0.1 * each, votes=VOTES[:1])
     assert judged(answered, claim)["accountant-soundness"].verdict == "fail"
+
+
+def saying(claim, charges):
+    accountant = LabelsAccountant(charges=charges)
+    return claim.model_copy(update={"accountant": accountant if charges else None})
+
+
+def half_refused(of_screen, of_answer):
+    """200 rows of which every second is refused, charged shares of the bounds of what happened."""
+    made = claimed(100.0, name="confident-gnmax")
+    screen, answer = release_costs(made.mechanism.mechanism(), ORDERS)
+    total = 200 * of_screen * screen + 100 * of_answer * answer
+    each = to_epsilon(ORDERS, total, 1e-5).epsilon / 200
+    votes = (20, 20, 0, 0)
+    return made, [Row(votes, -(n % 2), charged=each) for n in range(200)]
+
+
+@pytest.mark.parametrize(
+    ("charges", "of_answer", "verdict"),
+    [
+        (None, 1.0, "pass"),
+        ("realised", 1.0, "pass"),
+        ("realised", 0.5, "fail"),
+        (None, 0.5, "pass"),  # an account of any kind may charge so little
+    ],
+)
+def test_realised_charges_pay_for_answers_by_themselves(charges, of_answer, verdict) -> None:
+    """Half of the screening's bound too: both bounds lie above the cost of these votes."""
+    made, rows = half_refused(0.5, of_answer)
+    found = judged(rows, saying(made, charges))["accountant-soundness"]
+    assert found.verdict == verdict, found.message
+
+
+def test_where_all_is_charged_a_refusal_is_too() -> None:
+    """Catches refusals that are charged their screening alone, which only `realised` allows."""
+    made = claimed(100.0, name="confident-gnmax")
+    votes = (16, 16, 8, 0)
+    screen, answer = release_costs(made.mechanism.mechanism(), ORDERS)
+    for cost, verdict in ((screen, "fail"), (screen + answer, "pass")):
+        each = to_epsilon(ORDERS, 200 * cost, 1e-5).epsilon / 200
+        rows = [Row(votes, -1, charged=each)] * 200
+        found = judged(rows, saying(made, "all"))["accountant-soundness"]
+        assert found.verdict == verdict, found.message
+        assert judged(rows, saying(made, "realised"))["accountant-soundness"].verdict == "pass"
+
+
+@pytest.mark.parametrize(("charges", "verdict"), [(None, "pass"), ("data-independent", "fail")])
+def test_charges_that_are_data_independent_are_those_of_the_costliest_votes(
+    charges, verdict
+) -> None:
+    """Rows that cost little, charged what they cost at these votes."""
+    made, votes = claimed(100.0), (38, 2, 0, 0)
+    each = upper([votes], 200, made.mechanism.mechanism()) / 200
+    rows = rows_of(200, each, votes=[votes])
+    found = judged(rows, saying(made, charges))["accountant-soundness"]
+    assert found.verdict == verdict, found.message
 
 
 def test_without_a_budget_nothing_is_held_to_it() -> None:

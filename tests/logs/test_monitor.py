@@ -105,6 +105,19 @@ def test_what_does_not_fit_a_state_is_one_line(tmp_path) -> None:
         Monitor(str(log), small_claim(), str(tmp_path / "file"), once=True)
 
 
+def test_a_state_without_words_for_neighbours_is_of_moved_votes(tmp_path) -> None:
+    """Those of before the claim had such keys go on; what is of other neighbours does not."""
+    log, state = tmp_path / "log.csv", tmp_path / "state"
+    log.write_text(HEAD + lines(50, 6))
+    run_out(log, state)
+    said = json.loads(content(state)[0][0][1])
+    assert not {"adjacency", "unit", "max_teachers"} & set(said["mechanism"])
+    claim = small_claim()
+    less = claim.mechanism.model_copy(update={"adjacency": "add-remove"})
+    with pytest.raises(LogError, match="the state of another claim"):
+        run_out(log, state, claim.model_copy(update={"mechanism": less}))
+
+
 def test_a_bad_row_ends_it_and_loses_nothing_before(tmp_path) -> None:
     log = tmp_path / "log.csv"
     log.write_text(HEAD + lines(20, 7) + "20,15,5,0,9\n")

@@ -20,6 +20,8 @@ from dpassay.reference import (
     InteractiveGNMax,
     Laplace,
     NoisyArgmax,
+    SampledArgmax,
+    Sampling,
     UnknownMechanismError,
 )
 from dpassay.reference.accounting.adjacency import Adjacency, adjacency_of
@@ -64,6 +66,12 @@ STUDENT = (0.7, 0.1, 0.1, 0.1)
 INTERACTIVE = (
     InteractiveGNMax(Gaussian(8.0), 10.0, Gaussian(12.0), STUDENT, 40.0, 0.5),
     InteractiveGNMax(Gaussian(8.0), 10.0, Gaussian(12.0), STUDENT, 40.0, 0.9),
+)
+
+
+SAMPLED = tuple(
+    SampledArgmax(Gaussian(6.0), Sampling.parse(way))
+    for way in ("poisson:0.3", "fixed:1", "with-replacement:4")
 )
 
 
@@ -137,6 +145,8 @@ class CostConformance(Conformance):
 
 
 class TestDataIndependent(CostConformance):
+    known = PLAIN + CONFIDENT + INTERACTIVE + SAMPLED
+
     def charge(self, votes, mechanism):
         return query_cost(votes, mechanism, ORDERS, "data-independent")
 
@@ -158,6 +168,8 @@ class TestExpected(CostConformance):
 
 
 class TestExact(CostConformance):
+    known = PLAIN + CONFIDENT + INTERACTIVE + SAMPLED
+
     def charge(self, votes, mechanism):
         return query_cost(votes, mechanism, ORDERS, "exact")
 

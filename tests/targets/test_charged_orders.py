@@ -119,7 +119,7 @@ def test_a_call_without_an_answer_is_not_repeated_order_by_order() -> None:
     calls = []
 
     class Silent(InProcessTarget):
-        def rdp(self, histogram, orders):
+        def rdp(self, histogram, orders, answered=None):
             calls.append(orders)
             raise NoReplyError("no answer within 30 s")
 
@@ -202,3 +202,37 @@ def test_a_key_of_another_table_is_told_where_it_belongs() -> None:
     privacy = {"epsilon": 1.0, "delta": 1e-5, "queries": 9, "orders": [2, 64]}
     with pytest.raises(ClaimError, match=r"privacy\.orders .*\(it belongs to \[accountant\]\)"):
         small_claim(privacy=privacy)
+
+
+SPOKEN = """
+    costs = {False: 0.1, True: 0.3}
+    print(json.dumps({"rdp": [costs[request["answered"]] * order for order in request["orders"]]}))
+"""
+OF_PYTHON = """
+class Deployment:
+    def sample(self, histogram, size): return [0] * size
+    def rdp(self, histogram, orders, answered): return (0.3 if answered else 0.1) * orders
+deployment = Deployment()
+"""
+
+
+@pytest.fixture(params=["python", "exec", "http"])
+def by_outcome(request, tmp_path, script, served):
+    """The spec of an accountant that charges a refusal a third of what it charges an answer."""
+    if request.param == "exec":
+        return script(SPOKEN)
+    if request.param == "python":
+        (tmp_path / "charging.py").write_text(OF_PYTHON)
+        return f"{tmp_path / 'charging.py'}:deployment"
+
+    def handle(handler):
+        share = 0.3 if handler.content["answered"] else 0.1
+        replying({"rdp": [share * order for order in handler.content["orders"]]})(handler)
+
+    return served(handle).url
+
+
+def test_an_account_by_outcome_is_asked_for_each(by_outcome, opened) -> None:
+    target, of = opened(by_outcome), ChargedOrders(small_claim(accountant={"orders": [2, 2]}))
+    for answered, cost in ((False, 0.2), (True, 0.6)):
+        assert of.charge(target, HISTOGRAM, answered).costs.tolist() == pytest.approx([cost])

@@ -12,7 +12,7 @@ from dpassay.reference import BudgetExhausted, Gaussian, NoisyArgmax
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.reference.accounting.gnmax import gnmax_data_dependent
 
-Charge = Callable[[np.ndarray, np.ndarray], Any]
+Charge = Callable[..., Any]
 """From a histogram and orders to what each of them is charged."""
 
 
@@ -78,7 +78,7 @@ def metered(seed: int, kind: type[Metered] = Metered, **more: Any) -> Any:
     return kind(seed, budget=2.65, sigma=40.0, **more)
 
 
-in_memory = Metered(0)
+in_memory, for_one_run = Metered(0), metered(0)
 
 
 class Written(Metered):

@@ -156,6 +156,16 @@ _SCREENING = {
     "one-screening-a-call": "drawn once per call",
 }
 
+_SAMPLED = {
+    "all-teachers-vote": "the votes of all teachers, of whom none were drawn",
+    "the-others-vote": "the teachers who were not drawn, in place of those drawn",
+    "noise-of-the-share": "drawn votes scaled up to all teachers",
+    "drawn-with-replacement": "teachers drawn with replacement",
+    "sampled-once-per-call": "drawn once per call",
+    "sampled-once": "the sampled teachers are kept",
+    "charged-as-poisson": "as for Poisson sampling",
+}
+
 _ORDER = {
     "half-in-long-sure-times": "where the running consensus",
     "quarter-on-the-third-with-one-leader": "calls before had the same leader",
@@ -183,6 +193,18 @@ _ROUNDING = {
     "counts-cut-for-noise": "noisy counts made whole numbers (cut",
 }
 
+_OUTCOMES = {
+    "realised-screening-unpaid": "nothing for the screening",
+    "refusals-free": "nothing for the screening",
+    "answer-at-half": "half of the published data-independent bound) for the answer",
+    "expected-for-realised": "nothing for the answer",
+    "half-beyond-32": "up to order 32, and 0.5 of it beyond",
+    "by-votes-for-data-independent": "the charges depend on the votes",
+    "forgets-in-mid-run": "the account is not kept",
+    "budget-for-each-histogram": "not added up",
+    "spent-on-answers-alone": "screenings are not all charged",
+}
+
 NAMED: dict[str, str] = {
     **_SCALE,
     **_FAMILIES,
@@ -194,8 +216,10 @@ NAMED: dict[str, str] = {
     **_FORMS,
     **_REUSE,
     **_LATE,
+    **_SAMPLED,
     **_ORDER,
     **_OUTPUT,
     **_SCREENING,
     **_NEIGHBOURS,
+    **_OUTCOMES,
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...reference import REFUSAL, ConfidentGNMax, Gaussian, NoisyArgmax, UnknownMechanismError
+from ...reference import REFUSAL, ConfidentGNMax, Gaussian, UnknownMechanismError
 from ...reference.accounting.analyses import MEANING, Analysis
 from ...reference.accounting.confident import Charging, log_answered
 from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
@@ -178,6 +178,6 @@ def _answered(rows: AskedRows, mechanism: ClaimedMechanism, charging: Charging) 
     """Rows answered on average, or, where charging is `realised`, in fact."""
     if charging == "realised":
         return float((~rows.refused).sum())
-    if isinstance(mechanism, NoisyArgmax):
+    if not isinstance(mechanism, ConfidentGNMax):
         return float(len(rows))
     return float(np.exp(log_answered(rows.histograms, mechanism)).sum())

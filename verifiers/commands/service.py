@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
 import numpy as np
@@ -46,9 +46,10 @@ def application(served: Served) -> Starlette:
         return Response(found, media_type="application/json")
 
     async def rdp(request: Request) -> JSONResponse:
-        content = await _content(request, {served.takes, "orders"}, served.body_bytes)
-        values = served.input(content[served.takes])
-        return JSONResponse({"rdp": served.rdp(values, _orders(content["orders"]))})
+        needed = {served.takes, "orders"}
+        content = await _content(request, needed, served.body_bytes, {"answered"})
+        values, orders = served.input(content[served.takes]), _orders(content["orders"])
+        return JSONResponse({"rdp": served.rdp(values, orders, _answered(content))})
 
     async def spent(request: Request) -> JSONResponse:
         return JSONResponse({"spent": served.spent(_delta(request.query_params.get("delta")))})
@@ -80,7 +81,9 @@ def _error(status: int, message: str) -> JSONResponse:
     return JSONResponse({"error": one_line(message)}, status)
 
 
-async def _content(request: Request, keys: set[str], most: int) -> dict[str, Any]:
+async def _content(
+    request: Request, keys: set[str], most: int, may: Set[str] = frozenset()
+) -> dict[str, Any]:
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
@@ -90,7 +93,7 @@ async def _content(request: Request, keys: set[str], most: int) -> dict[str, Any
         content = json.loads(bytes(body))
     except (ValueError, RecursionError):
         content = None
-    if not isinstance(content, dict) or set(content) != keys:
+    if not isinstance(content, dict) or not keys <= set(content) <= keys | may:
         raise ValueError(f"expected one JSON object with {' and '.join(sorted(keys))}")
     return content
 
@@ -108,6 +111,13 @@ def _orders(given: Any) -> NDArray[np.float64]:
     if not all(1 < order <= 1e6 for order in given):
         raise ValueError("orders: expected numbers above 1, up to 1,000,000")
     return np.array(given, dtype=np.float64)
+
+
+def _answered(content: dict[str, Any]) -> bool | None:
+    answered = content.get("answered")
+    if answered is not None and type(answered) is not bool:
+        raise ValueError(f"answered {shown(answered)}: expected true or false")
+    return answered
 
 
 def _delta(given: str | None) -> float:

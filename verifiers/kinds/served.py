@@ -33,8 +33,11 @@ class Served(Protocol):
     def charge(self, releases: list[Any]) -> None:
         """Charges releases that are about to be sent."""
 
-    def rdp(self, values: Any, orders: NDArray[Any]) -> list[float]:
-        """Rényi costs (n,) of a release. Raises NotOffered where the reference has no charges."""
+    def rdp(self, values: Any, orders: NDArray[Any], answered: bool | None = None) -> list[float]:
+        """Rényi costs (n,) of a release; answered: as in `Target.rdp`.
+
+        Raises NotOffered where the reference has no charges.
+        """
 
     def spent(self, delta: float) -> float:
         """Epsilon spent so far. Raises NotOffered where the reference keeps no account."""

@@ -37,35 +37,38 @@ class ChargedOrders:
         """Orders at which the costliest pairs are searched: those of `SEARCHED` that it serves."""
         return tuple(order for order in self._asked if order in SEARCHED) or self._asked
 
-    def charge(self, target: Target, given: Any) -> Charge:
+    def charge(self, target: Target, given: Any, answered: bool | None = None) -> Charge:
         """The finite charges for one query of an input; raises as `Target.rdp`.
 
-        TargetError also where there are none. Orders are asked one by one where they fail together.
+        answered: see there. TargetError also where there are none. Orders are asked one by one
+        where they fail together.
         """
         try:
-            reply = target.rdp(given, self._asked)
+            reply = target.rdp(given, self._asked, answered)
         except NoReplyError:
             raise  # each order would take as long again
         except (Refused, Unanswered, TargetError) as failure:
-            found = self._one_by_one(target, given, failure)
+            found = self._one_by_one(target, given, answered, failure)
         else:
             found = checked_charge(reply, given, self._asked, self._release)
         found = found.at((self._lowest <= found.orders) & (found.orders <= self._highest))
         finite = np.isfinite(found.costs)
         if not finite.any():
             raise TargetError(
-                f"{self._release.charge_text(given)} returned no finite cost at any order"
+                f"{self._release.charge_text(given, answered)} returned no finite cost at any order"
             )
         self._leave_out(found.orders[~finite].tolist(), "it gives no finite number")
         self._charged |= set(found.orders[finite].tolist())
         return found.at(finite)
 
-    def _one_by_one(self, target: Target, given: Any, failure: Exception) -> Charge:
+    def _one_by_one(
+        self, target: Target, given: Any, answered: bool | None, failure: Exception
+    ) -> Charge:
         """The charges at the orders at which it answers; raises `failure` where there are none."""
         served: list[Charge] = []
         for order in self._asked:
             try:
-                reply = target.rdp(given, [order])
+                reply = target.rdp(given, [order], answered)
             except (Refused, Unanswered, TargetError):
                 continue
             served.append(checked_charge(reply, given, [order], self._release))

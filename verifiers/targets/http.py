@@ -113,11 +113,13 @@ class HttpTarget:
             for part in parts
         ]
 
-    def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
+    def rdp(
+        self, histogram: Histogram, orders: Sequence[float], answered: bool | None = None
+    ) -> Any:
         """See `Target.rdp`: POST /rdp."""
         release = self._release
-        request = {**release.content(histogram), "orders": list(orders)}
-        call = Call(release.charge_text(histogram), "POST", "/rdp", request)
+        request = release.charge_content(histogram, orders, answered)
+        call = Call(release.charge_text(histogram, answered), "POST", "/rdp", request)
         return self._request("rdp", [call])[0]
 
     def spent(self, delta: float) -> Any:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class InProcessTarget:
         spent = getattr(target, "spent", None)
         self._spent: Callable[[float], Any] | None = spent if callable(spent) else None
         charge = getattr(target, "rdp", None)
-        self._charge: Callable[[Histogram, Any], Any] | None = charge if callable(charge) else None
+        self._charge: Callable[..., Any] | None = charge if callable(charge) else None
 
     def ask(self, histogram: Histogram, size: int) -> Any:
         """See `Target.ask`; the target gets a new read-only array."""
@@ -53,17 +54,26 @@ class InProcessTarget:
         """The reply for the input that `make` creates for this call; call: as messages name it."""
         return self._call(self._aggregate, make, size, call)
 
-    def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
+    def rdp(
+        self, histogram: Histogram, orders: Sequence[float], answered: bool | None = None
+    ) -> Any:
         """See `Target.rdp`: the method of that name, if the object has one."""
         release = self._release
-        call = release.charge_text(histogram)
-        return self.charge(lambda: release.argument(histogram), orders, call)
+        call = release.charge_text(histogram, answered)
+        return self.charge(lambda: release.argument(histogram), orders, call, answered)
 
-    def charge(self, make: Callable[[], Any], orders: Sequence[float], call: str) -> Any:
+    def charge(
+        self,
+        make: Callable[[], Any],
+        orders: Sequence[float],
+        call: str,
+        answered: bool | None = None,
+    ) -> Any:
         """The charge for the input that `make` creates for this call; raises as `rdp`."""
         if self._charge is None:
             raise NotOffered("the target has no rdp(histogram, orders)")
-        return self._call(self._charge, make, np.array(orders, dtype=np.float64), call)
+        charge = self._charge if answered is None else partial(self._charge, answered=answered)
+        return self._call(charge, make, np.array(orders, dtype=np.float64), call)
 
     def spent(self, delta: float) -> Any:
         """See `Target.spent`: the method of that name, if the object has one."""

@@ -137,9 +137,11 @@ class PacedTarget:
             raise NotOffered("the target has no connections")
         return self._target.keep_connection(seconds)
 
-    def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
+    def rdp(
+        self, histogram: Histogram, orders: Sequence[float], answered: bool | None = None
+    ) -> Any:
         """See `Target.rdp`."""
-        return self._target.rdp(histogram, orders)
+        return self._target.rdp(histogram, orders, answered)
 
     def spent(self, delta: float) -> Any:
         """See `Target.spent`."""

@@ -82,11 +82,13 @@ class ProcessTarget:
             request |= release.typed(histogram)
         return self._request(request, release.reply, release.text(histogram, size))
 
-    def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
+    def rdp(
+        self, histogram: Histogram, orders: Sequence[float], answered: bool | None = None
+    ) -> Any:
         """See `Target.rdp`."""
         release = self._release
-        request = {"call": "rdp", **release.content(histogram), "orders": list(orders)}
-        return self._request(request, "rdp", release.charge_text(histogram))
+        request = {"call": "rdp", **release.charge_content(histogram, orders, answered)}
+        return self._request(request, "rdp", release.charge_text(histogram, answered))
 
     def spent(self, delta: float) -> Any:
         """See `Target.spent`."""

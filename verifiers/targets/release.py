@@ -4,6 +4,7 @@ Every transport is given one, so that a new kind of release, or another form of 
 once for all of them. `labels.py` is the first: a histogram of votes in, labels out.
 """
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,9 +36,17 @@ class Release(Protocol):
         """The call as messages name it."""
         return f"{self.call}({self.input_text(histogram)}, size={size})"
 
-    def charge_text(self, histogram: Histogram) -> str:
-        """The call for a charge as messages name it."""
-        return f"rdp({self.input_text(histogram)}, orders)"
+    def charge_text(self, histogram: Histogram, answered: bool | None = None) -> str:
+        """The call for a charge as messages name it; answered: as in `Target.rdp`."""
+        outcome = "" if answered is None else f", answered={answered}"
+        return f"rdp({self.input_text(histogram)}, orders{outcome})"
+
+    def charge_content(
+        self, histogram: Histogram, orders: Sequence[float], answered: bool | None
+    ) -> dict[str, Any]:
+        """The call for a charge as a JSON request; answered: as in `Target.rdp`."""
+        outcome = {} if answered is None else {"answered": answered}
+        return {**self.content(histogram), "orders": list(orders), **outcome}
 
     def input_text(self, histogram: Histogram) -> str:
         """The input as messages show it."""

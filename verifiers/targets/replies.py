@@ -49,9 +49,12 @@ class Target(Protocol):
     def ask(self, histogram: Histogram, size: int) -> Any:
         """The raw reply to one call; raises `Refused`, `BudgetExhausted` or `TargetError`."""
 
-    def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
+    def rdp(
+        self, histogram: Histogram, orders: Sequence[float], answered: bool | None = None
+    ) -> Any:
         """The raw reply of the target's own accountant; raises `NotOffered`, else as `ask`.
 
+        answered: whether the query was, for an account that depends on it; None: whatever comes.
         Costs (n,) at the orders, or a dict of `orders` (m,) of its own and `rdp`, the costs (m,).
         """
 

@@ -88,7 +88,8 @@ def _result(target: InProcessTarget, request: dict[str, Any], takes: str) -> dic
         return taken(request)
 
     if request["call"] == "rdp":
-        return _charge(target.charge(given, request["orders"], "rdp"))
+        answered = request.get("answered")
+        return _charge(target.charge(given, request["orders"], "rdp", answered))
     size = request["size"]
     if "values" in request:
         return {"releases": _plain_releases(target.answer(given, size, "aggregate"))}

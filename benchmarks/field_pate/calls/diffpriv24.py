@@ -5,7 +5,7 @@ from contextlib import redirect_stdout
 from types import SimpleNamespace
 
 import numpy as np
-from imported import StandIn, WithAccountant, imported, stand_in, votes_of
+from imported import StandIn, WithAccountant, imported, only_accountant, stand_in, votes_of
 
 from dpassay.reference import BudgetExhausted
 
@@ -51,6 +51,12 @@ def answer(histogram, orders, scale):
         return np.array([costs.epsilon_ma_vec([q], order, scale) for order in orders])
 
 
+def one_by_one(histogram, orders):
+    """Of the function for a single query, which raises at orders in the thousands."""
+    q = helper.data_dependent_cost(votes_of(histogram), len(histogram), 40)
+    return [costs.single_epsilon_ma(float(q), float(order), 40) for order in orders]
+
+
 def gnmax_cost(histogram, orders):
     return answer(histogram, orders, 40)
 
@@ -86,3 +92,4 @@ confident_max = aggregate.ConfidentGNMax(100, 35, 195, of_ten)
 gnmax = WithAccountant(released(noisy_max), gnmax_cost)
 confident = WithAccountant(released(confident_max), confident_cost)
 limited = Limited(2.0)
+single = only_accountant(one_by_one)

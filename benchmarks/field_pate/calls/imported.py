@@ -85,3 +85,13 @@ class WithAccountant:
 def only_accountant(cost):
     """A target whose accountant alone is judged: its labels are zeros."""
     return WithAccountant(lambda _, size: np.zeros(size, dtype=int), cost)
+
+
+class ByOutcome(WithAccountant):
+    """A target whose cost depends on whether a query was answered; its labels are zeros."""
+
+    def __init__(self, cost):
+        super().__init__(lambda _, size: np.zeros(size, dtype=int), cost)
+
+    def rdp(self, histogram, orders, answered):
+        return self.cost(np.array(histogram), np.array(orders, dtype=float), answered)

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
-from imported import imported, stand_in, votes_of
+from imported import imported, only_accountant, stand_in, votes_of
 
 BASE = "vanderschaarlab/synthcity"
 CORE = "synthcity.plugins.core"
@@ -36,6 +36,8 @@ stand_in("pydantic", validate_arguments=lambda *given, **_: given[0] if given el
 plugin = imported(BASE, "src/synthcity/plugins/privacy/plugin_pategan.py")
 
 AT_ONCE = 1000  # records
+account = object.__new__(plugin.PATEGAN)  # its constructor sets up a network
+account.lamda, account.alpha = 1 / 20, 100
 teachers = plugin.Teachers(n_teachers=250, samples_per_teacher=1, lamda=1 / 20)
 
 
@@ -47,6 +49,17 @@ def some_labels(histogram, size):
     return teachers.pate_lamda(np.zeros((size, 1)))[2]
 
 
+def charged(histogram, _):
+    """Moments of order l bound l times the divergence of order l + 1; its orders are 2 to 101."""
+    account.alpha_dict = np.zeros(account.alpha)
+    account._update_alpha(*(np.array([votes]) for votes in histogram))
+    number = np.arange(1, account.alpha + 1)
+    return {"orders": number + 1, "rdp": account.alpha_dict / number}
+
+
 def labels(histogram, size):
     sizes = [min(AT_ONCE, size - done) for done in range(0, size, AT_ONCE)]
     return np.concatenate([some_labels(histogram, n) for n in sizes])
+
+
+moments = only_accountant(charged)

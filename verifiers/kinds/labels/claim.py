@@ -13,6 +13,7 @@ from ...inputs.input_file import Input
 from ...targets.labels import LABELS
 from ...targets.release import Release
 from ..kind import ReleaseKind
+from .accountant_claim import Charges, LabelsAccountant
 from .inputs_claim import InputsClaim
 from .mechanism import LabelsMechanism, LogClaim
 
@@ -21,6 +22,7 @@ class LabelsClaim(Claim):
     """The claim of a deployment that releases labels."""
 
     mechanism: LabelsMechanism
+    accountant: LabelsAccountant | None = None
     log: LogClaim | None = None
     inputs: InputsClaim | None = None
 
@@ -42,6 +44,20 @@ class LabelsClaim(Claim):
             )
         return self
 
+    @model_validator(mode="after")
+    def _realised_by_refusals(self) -> Self:
+        if self.charges == "realised" and not self.mechanism.refuses:
+            raise ValueError(
+                f"accountant.charges = 'realised': {self.mechanism.name} refuses no query, so that "
+                "all are answered: expected 'all' or 'data-independent'"
+            )
+        return self
+
+    @property
+    def charges(self) -> Charges | None:
+        """What the charges of the deployment's accountant depend on; None where it does not say."""
+        return None if self.accountant is None else self.accountant.charges
+
     @property
     def kind(self) -> ReleaseKind:
         """See `Claim.kind`."""
@@ -53,8 +69,9 @@ class LabelsClaim(Claim):
     def summary(self) -> str:
         """The mechanism in a few words, as reports head themselves."""
         it = self.mechanism
+        drawn = "" if it.sampled is None else f", sampled {it.sampled}"
         return (
-            f"{it.name} with {it.noise}, {it.classes} classes, {it.teachers} teachers, "
+            f"{it.name} with {it.noise}, {it.classes} classes, {it.teachers} teachers{drawn}, "
             f"{it.protected}"
         )
 
@@ -62,6 +79,16 @@ class LabelsClaim(Claim):
     def given(self) -> tuple[Input, ...]:
         """The inputs that alone are asked; none where any histogram is."""
         return () if self.inputs is None else self.inputs.rows
+
+    @property
+    def one_total(self) -> bool:
+        """Whether a run asks the votes of all teachers alone: no other totals.
+
+        Of inputs that are given or large, and where teachers are drawn, since what is drawn of
+        others is not claimed.
+        """
+        large = self.inputs is not None and self.inputs.is_large
+        return bool(self.given) or large or self.mechanism.sampled is not None
 
     @property
     def release(self) -> Release:

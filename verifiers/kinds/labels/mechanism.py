@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
-from ....reference import Gaussian, Noise, parse_noise
+from ....reference import Gaussian, Noise, Sampling, parse_noise
 from ....reference.accounting.adjacency import Adjacency
 from ....reference.accounting.neighbourhood import Neighbourhood
 from ....reference.mechanisms import ClaimedMechanism
@@ -30,6 +30,24 @@ NoiseText = Annotated[
 ]
 
 
+def _sampling(value: object) -> Sampling:
+    if isinstance(value, Sampling):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("expected a text such as 'poisson:0.1'")
+    return Sampling.parse(value)
+
+
+SamplingText = Annotated[
+    Sampling,
+    BeforeValidator(_sampling),
+    PlainSerializer(str),
+    WithJsonSchema({"type": "string", "pattern": "^(poisson|fixed|with-replacement):.+$"}),
+]
+
+MOST_SAMPLED = 1000
+"""Most teachers of whom some are drawn: the law of an answer takes time with their number."""
+
 LabelName = Literal["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"]
 OF_LABELS: tuple[str, ...] = get_args(LabelName)
 """Mechanisms that release labels."""
@@ -48,6 +66,7 @@ class LabelsMechanism(Table):
     adjacency: Literal["replace-one", "add-remove"] = "replace-one"
     unit: Literal["teacher", "record"] = "teacher"
     max_teachers: int | None = Field(default=None, ge=1)
+    sampled: SamplingText | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -88,6 +107,28 @@ class LabelsMechanism(Table):
             )
         return self
 
+    @model_validator(mode="after")
+    def _drawn(self) -> Self:
+        if self.sampled is None:
+            return self
+        if self.threshold is not None or not isinstance(self.noise, Gaussian):
+            raise ValueError(
+                f"sampled = '{self.sampled}': only gnmax and report-noisy-max with gaussian noise "
+                f"take it, not {self.name} with {self.noise}"
+            )
+        if self.teachers > MOST_SAMPLED:
+            raise ValueError(
+                f"teachers = {self.teachers}: with sampled, expected at most {MOST_SAMPLED}"
+            )
+        if (self.sampled.drawn or 0) > self.teachers:
+            raise ValueError(f"sampled = '{self.sampled}': more than the {self.teachers} teachers")
+        if self.protected != "replace-one of a teacher":
+            raise ValueError(
+                f"sampled = '{self.sampled}': what it costs is known of teachers who vote "
+                f"otherwise, not of {self.protected}"
+            )
+        return self
+
     @property
     def neighbourhood(self) -> Neighbourhood:
         """Which histograms the claimed privacy is between."""
@@ -117,7 +158,7 @@ class LabelsMechanism(Table):
     def mechanism(self, noise: Noise | None = None) -> ClaimedMechanism:
         """The claimed mechanism; noise: of the votes, the claimed one when None."""
         noise = self.noise if noise is None else noise
-        return described_mechanism(noise, self.threshold, self.threshold_noise)
+        return described_mechanism(noise, self.threshold, self.threshold_noise, self.sampled)
 
 
 class LogClaim(Table):

@@ -105,19 +105,27 @@ def planned_labels(
 ) -> Planned:
     """See `ReleaseKind.planned`. Raises TooFewError where no pass fits so few queries."""
     if queries is None:
-        extent = FULL if serves_all else extent_of_one_total(claim, seed, own, FULL)
+        extent = extent_of(claim, seed, own, FULL, other_totals=serves_all)
         return PlannedLabels(claim, extent, None, seed, own, chosen, serves_all)
     return plan_for_budget(claim, queries, seed, own, chosen, other_totals=serves_all)
 
 
-def extent_of_one_total(
-    claim: LabelsClaim, seed: int, own: tuple[tuple[int, ...], ...], extent: Extent
+def extent_of(
+    claim: LabelsClaim,
+    seed: int,
+    own: tuple[tuple[int, ...], ...],
+    extent: Extent,
+    *,
+    other_totals: bool,
 ) -> Extent:
-    """What is asked of a target that serves the claimed teachers alone, of `extent` for any target.
+    """How much of `extent` is asked of a target; other_totals: whether it serves other totals.
 
-    Where no histogram of that total has a clear winner, twins take several times the labels: they
-    are left out where `max_queries` allows a pass without them alone.
+    Where it serves the claimed teachers alone, and no histogram of theirs has a clear winner, twins
+    take several times the labels: they are left out where only a pass without them fits
+    `max_queries`.
     """
+    if claim.given or (other_totals and not claim.one_total):
+        return extent
     fewer, most = replace(extent, symmetries=False), claim.gate.max_queries
     needed = [queries_of(make_plan(claim, seed, False, own, it)) for it in (extent, fewer)]
     return fewer if needed[1] <= most < needed[0] else extent

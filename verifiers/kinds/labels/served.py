@@ -32,7 +32,8 @@ class ServedLabels:
             )
         self.mechanism, self.width = claim.mechanism.mechanism(), claim.mechanism.classes
         self._near = claim.mechanism.neighbourhood
-        self._cost, self._privacy = CountedCost(self.mechanism, self._near), claim.privacy
+        self._teachers, self._privacy = claim.mechanism.teachers, claim.privacy
+        self._cost = CountedCost(self.mechanism, self._near, teachers=self._teachers)
         self._answered = self._refused = self._promised = 0
 
     def input(self, given: Any) -> Histogram:
@@ -73,10 +74,13 @@ class ServedLabels:
         self._refused += refused
         self._answered += len(releases) - refused
 
-    def rdp(self, values: Histogram, orders: NDArray[np.float64]) -> list[float]:
-        """See `Served.rdp`: of the test and an answer."""
-        test, answer = release_costs(self.mechanism, orders, self._near)
-        found: list[float] = (test + answer).tolist()
+    def rdp(
+        self, values: Histogram, orders: NDArray[np.float64], answered: bool | None = None
+    ) -> list[float]:
+        """See `Served.rdp`: of the test and an answer, or of the test where there was no answer."""
+        near, teachers = self._near, self._teachers
+        test, answer = release_costs(self.mechanism, orders, near, teachers=teachers)
+        found: list[float] = (test if answered is False else test + answer).tolist()
         return found
 
     def spent(self, delta: float) -> float:

@@ -22,9 +22,8 @@ from .gathering.gathering import Gathering
 from .gathering.recorder import Recorder
 from .gathering.restarting import ask_after_restart, compare_with, expect_restart, restart
 from .opening import LabelOpening
-from .planned import dearer_than, extent_of_one_total
+from .planned import dearer_than, extent_of
 from .planning.coverage import coverage
-from .planning.extent import Extent
 from .planning.planner import make_plan
 from .planning.rounding import not_excluded
 
@@ -86,9 +85,7 @@ class LabelSession(Session):
         """See `Session.prepare`."""
         self.state.tell("choosing histograms", 0)
         asked, others = self.request, self.contract.serves_other_totals
-        extent: Extent = asked.extent
-        if self.contract.refusals:
-            extent = extent_of_one_total(self.claim, asked.seed, asked.own, extent)
+        extent = extent_of(self.claim, asked.seed, asked.own, asked.extent, other_totals=others)
         plan = make_plan(self.claim, asked.seed, others, asked.own, extent)
         self.gathering = Gathering(self.state, plan, asked.seed, self.contract, asked.selection)
         expect_restart(self.gathering)

@@ -84,7 +84,12 @@ def claims(draw: st.DrawFn) -> LabelsClaim:
         mechanism["threshold"] = float(draw(st.integers(0, mechanism["teachers"])))
         mechanism["threshold_noise"] = f"gaussian:{draw(scales)}"
     of_records = {"unit": "record", "max_teachers": draw(st.integers(1, mechanism["teachers"]))}
-    mechanism |= draw(st.sampled_from([{}, {"adjacency": "add-remove"}, of_records]))
+    near: dict[str, Any] = draw(st.sampled_from([{}, {"adjacency": "add-remove"}, of_records]))
+    mechanism |= near
+    if name != "confident-gnmax" and family == "gaussian" and not near:
+        drawn = draw(st.integers(1, mechanism["teachers"]))
+        ways = [f"poisson:{draw(st.sampled_from([0.1, 0.5]))}", f"fixed:{drawn}"]
+        mechanism["sampled"] = draw(st.sampled_from([*ways, f"with-replacement:{drawn}"]))
     return parse_labels_claim({"mechanism": mechanism})
 
 

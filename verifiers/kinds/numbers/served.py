@@ -77,7 +77,9 @@ class ServedNumbers:
     def charge(self, releases: list[Any]) -> None:
         """See `Served.charge`: they were charged when they were reserved."""
 
-    def rdp(self, values: Any, orders: NDArray[np.float64]) -> list[float]:
+    def rdp(
+        self, values: Any, orders: NDArray[np.float64], answered: bool | None = None
+    ) -> list[float]:
         """See `Served.rdp`."""
         raise NotOffered(NO_ACCOUNT)
 

@@ -1,13 +1,14 @@
 """`accountant-soundness`: the target's own accountant charges at least what a query costs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 
 import numpy as np
 
-from .....reference import Histogram, Laplace
+from .....reference import ConfidentGNMax, Histogram, Laplace
 from .....reference.accounting.analyses import answer_data_independent
-from .....reference.accounting.certified import enclosed_law, renyi_lower
+from .....reference.accounting.certified import renyi_lower
 from .....reference.accounting.confident import threshold_data_independent
 from .....reference.accounting.divergences import renyi_divergence
 from .....reference.accounting.lnmax import lnmax_data_independent
@@ -21,11 +22,13 @@ from ....findings.report import Verdict
 from ....run.charged_orders import ChargedOrders
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....targets import Charge, NotOffered, Refused, Target
+from ....targets import NotOffered, Refused, Target
 from ..mechanism import LabelsMechanism
 from ..planning.plan import Plan
 from ..planning.roles import Role
 from .base import Unseeing, refuting
+from .charged_parts import ChargedPart, PartName, charged_parts, near_threshold
+from .dependence import Dependence
 from .spec import LabelsSpec
 
 _CLASSES_IN_FULL = 12  # with more classes, votes move among the leaders and the last only
@@ -44,15 +47,15 @@ _FEWER = {
 class _Shortfall:
     """A pair for which the charge for `here` is below D(Q(here) || Q(there)) at `order`.
 
-    charged: for `here`, at every order.
+    part: of a query that is charged, with the charge at every order; Q is its law.
     """
 
+    part: ChargedPart
     here: Histogram
     there: Histogram
     order: float
     charge: float
     divergence: float
-    charged: Charge
 
     @property
     def factor(self) -> float:
@@ -77,6 +80,7 @@ class AccountantSoundness(Unseeing):
         self.charges = 0
         self.proved: _Shortfall | None = None
         self.certified = 0.0
+        self.dependence = Dependence(plan.claim)
 
     def conclude(self, context: RunContext) -> Outcome:
         """See `Running.conclude`."""
@@ -84,21 +88,29 @@ class AccountantSoundness(Unseeing):
         lacking = self.run(context.target)
         if lacking is not None:
             return Outcome(Verdict.NOT_APPLICABLE, Finding(lacking))
-        return Outcome(refuting(self.proved is not None), self.finding())
+        refuted = self.proved is not None or self.dependence.violation is not None
+        return Outcome(refuting(refuted), replace(self.finding(), warning=self._warning()))
+
+    def _warning(self) -> str | None:
+        return "; ".join(filter(None, (self.orders.warning, self.dependence.warning))) or None
 
     def run(self, target: Target) -> str | None:
         """Asks for charges and compares them; returns why, if the target has no accountant."""
         found: list[_Shortfall] = []
         for histogram in self._histograms():
             try:
-                charge = self.orders.charge(target, histogram)
+                parts = charged_parts(
+                    self.mechanism, self.plan.claim.charges, self.orders, target, histogram
+                )
             except NotOffered as lack:
                 return str(lack)
             except Refused:
                 continue
             self.charges += 1
-            found += self._shortfalls(histogram, charge)
-        for shortfall in sorted(found, key=lambda s: -s.factor)[:_TRIES]:
+            for part in parts:
+                found += self._shortfalls(part, histogram)
+            self.dependence.see(histogram, parts[0].charge)
+        for shortfall in sorted(found, key=lambda s: (-s.factor, -s.divergence))[:_TRIES]:
             if self._prove(shortfall):
                 break
         return None if self.charges else "the target refuses to charge for every histogram"
@@ -116,10 +128,12 @@ class AccountantSoundness(Unseeing):
                 yield np.array(stream.histogram, dtype=np.int64)
         if self.plan.claim.given:
             return  # nothing else is asked
-        worst = worst_pair(
-            self.mechanism, claim.classes, claim.teachers, self.orders.searched, self.neighbourhood
-        )
+        apart, orders = self.plan.claim.charges == "realised", self.orders.searched
+        searched = self.mechanism.answering if apart else self.mechanism
+        worst = worst_pair(searched, claim.classes, claim.teachers, orders, self.neighbourhood)
         costly = [*worst.here, *worst.there]
+        if apart and isinstance(self.mechanism, ConfidentGNMax):
+            costly += near_threshold(self.mechanism, claim.classes, claim.teachers)
         # flipped too: an accountant may assume that the first class leads
         for votes in [*costly, *(np.flip(votes) for votes in costly)]:
             key = tuple(int(v) for v in votes)
@@ -127,25 +141,24 @@ class AccountantSoundness(Unseeing):
                 seen.add(key)
                 yield votes.astype(np.int64)
 
-    def _shortfalls(self, here: Histogram, charge: Charge) -> list[_Shortfall]:
+    def _shortfalls(self, part: ChargedPart, here: Histogram) -> list[_Shortfall]:
         # a pair of the claim has a side with all teachers, also under add-remove
         teachers, tried = self.plan.claim.mechanism.teachers, _moved(here, self.neighbourhood)
         moved = [other for other in tried if teachers in (here.sum(), other.sum())]
         if not moved:
             return []
-        there = np.array(moved)
-        log_p = self.mechanism.log_probabilities(here.astype(np.float64))
-        log_q = self.mechanism.log_probabilities(there.astype(np.float64))
+        there, charge = np.array(moved), part.charge
+        log_p, log_q = (part.log_law(votes.astype(np.float64)) for votes in (here, there))
         actual = renyi_divergence(np.broadcast_to(log_p, log_q.shape), log_q, charge.orders)
         worst = actual.argmax(0)
         return [
-            _Shortfall(here, there[worst[i]], order, cost, float(actual[worst[i], i]), charge)
+            _Shortfall(part, here, there[worst[i]], order, cost, float(actual[worst[i], i]))
             for i, (order, cost) in enumerate(charge.pairs)
             if actual[worst[i], i] > max(_CLEARLY * cost, cost + _ROUNDING)
         ]
 
     def _prove(self, shortfall: _Shortfall) -> bool:
-        laws = [enclosed_law(h.tolist(), self.mechanism) for h in (shortfall.here, shortfall.there)]
+        laws = [shortfall.part.enclosed(h.tolist()) for h in (shortfall.here, shortfall.there)]
         certified = renyi_lower(laws[0], laws[1], shortfall.order)
         if certified > shortfall.charge:
             self.proved, self.certified = shortfall, certified
@@ -154,27 +167,28 @@ class AccountantSoundness(Unseeing):
 
     def finding(self) -> Finding:
         """The finding, after `run`."""
+        if self.proved is None and self.dependence.violation is not None:
+            return self.dependence.violation
         if self.proved is None:
             return Finding(
                 f"{self.charges} charges cover the exact cost of every neighbour at "
-                f"{self.orders.words}",
-                warning=self.orders.warning,
+                f"{self.orders.words}"
             )
         pair = self.proved
-        share = (
-            f"{pair.charge / self.certified:.3g} of the exact cost" if pair.charge else "nothing"
-        )
+        share = "nothing"  # a difference of two charges may be their rounding
+        if pair.charge > _ROUNDING * self.certified:
+            share = f"{pair.charge / self.certified:.3g} of the exact cost"
         named = self.plan.claim.named
-        like = _resembled(self.plan.claim.mechanism, pair.charged)
+        like = _resembled(self.plan.claim.mechanism, pair.part)
         if like is not None:
             share += f" ({like})"
         return Finding(
-            f"charged {pair.charge:.10g} at order {pair.order:g} for {named(pair.here)}, but "
+            f"charged {pair.charge:.10g}{pair.part.words} at order {pair.order:g} for "
+            f"{named(pair.here)}, but "
             f"against its neighbour {named(pair.there)} it costs at least {self.certified:.10g} "
             "(certified in ball arithmetic)",
-            f"the accountant charges {share}",
+            f"the accountant charges {share}{pair.part.ending}",
             tuple(int(v) for v in pair.here),
-            warning=self.orders.warning,
         )
 
 
@@ -186,15 +200,31 @@ def _moved(votes: Histogram, neighbourhood: Neighbourhood) -> Iterator[Histogram
     return neighbourhood.among(votes, order.tolist())
 
 
-def _resembled(claim: LabelsMechanism, charge: Charge) -> str | None:
-    """What a charge resembles, in words; None where nothing known is near."""
-    for known, words in _known(claim, charge.orders):
-        if np.all(np.abs(charge.costs - known) <= _NEAR * known):
+def _resembled(claim: LabelsMechanism, part: ChargedPart) -> str | None:
+    """What the charge for a part resembles, in words; None where nothing known is near."""
+    costs = part.charge.costs
+    for known, words in _known(claim, part.of, part.charge.orders):
+        finite = np.isfinite(known)  # of some published bounds the computation fails at low orders
+        near = np.abs(costs[finite] - known[finite]) <= _NEAR * known[finite]
+        if near.all() and np.array_equal(costs[~finite], known[~finite]):
             return words
-    return None
+    return _less_beyond(part, claim)
 
 
-def _known(claim: LabelsMechanism, orders: Vector) -> Iterator[tuple[Vector, str]]:
+def _less_beyond(part: ChargedPart, claim: LabelsMechanism) -> str | None:
+    """A charge that is the published bound up to an order, and one share of it beyond, in words."""
+    answer, screen = _published(claim, part.charge.orders, claim.neighbourhood)
+    bound = {"query": answer + screen, "screening": screen, "answer": answer}[part.of]
+    share = part.charge.costs / bound
+    whole = np.abs(share - 1.0) <= _NEAR
+    last = int(np.argmin(whole)) - 1  # the last order before the first that is not charged in full
+    if last < 0 or np.ptp(share[last + 1 :]) > _NEAR * share[-1]:
+        return None
+    order = part.charge.orders[last]
+    return f"{_PUBLISHED} up to order {order:g}, and {share[-1]:.3g} of it beyond"
+
+
+def _known(claim: LabelsMechanism, of: PartName, orders: Vector) -> Iterator[tuple[Vector, str]]:
     """Known wrong charges (n,), each with its name."""
     scale, near = claim.noise.scale, claim.neighbourhood
     answer, screen = _published(claim, orders, near)
@@ -205,11 +235,21 @@ def _known(claim: LabelsMechanism, orders: Vector) -> Iterator[tuple[Vector, str
             "gamma for two gamma: as for one count, where a moved vote changes two",
         )
     if claim.refuses:
+        published = {"query": published, "screening": screen, "answer": answer}[of]
         yield answer, "the published bound of an answer, without that of the screening"
         yield screen, "the published bound of the screening, without that of an answer"
     for other, words in _FEWER.items():
         if other.l1 < near.l1:
             yield np.add(*_published(claim, orders, other)), f"{_PUBLISHED} of {words}"
+    if claim.sampled is not None and find_spec("dp_accounting") is not None:
+        from .....reference.accounting.knn import knn_data_independent
+
+        drawn = claim.sampled.amount
+        share = drawn if claim.sampled.drawn is None else min(1.0, drawn / claim.teachers)
+        yield (
+            knn_data_independent(scale, share, orders),
+            "as for Poisson sampling between data of one record more or less",
+        )
     fractions = {
         "half of": 1 / 2,
         "a quarter of": 1 / 4,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,8 +17,16 @@ from ....targets import (
     checked_labels,
     largest_whole,
 )
+from ....text import counted
 from ..claim import LabelsClaim
-from .certain_cost import AskedHistogram
+from .certain_cost import AskedHistogram, Counted
+from .rises import Rises
+
+SCREENINGS_UNPAID = "screenings are not all charged, such as those of refused queries"
+"""The diagnosis of an account of realised charges that is less than its screenings cost."""
+
+NOT_ADDED_UP = "answers to several histograms are not added up"
+"""The diagnosis of charges that are claimed to be alike, and cover each histogram by itself."""
 
 SEVERAL = (2, 3, 4, 5, 6)
 """Labels of a call, by which an account may charge as one what are several."""
@@ -35,21 +44,36 @@ _LITTLE = 8  # such a call is made if it takes at most this part of the limit
 _NUMBERS = 5 * 10**6  # most labels times classes of such a call, which may be drawn and refused
 
 
+_COUNTED: dict[Counted, tuple[str, str]] = {
+    "answers": ("answer to", "answers to"),
+    "queries": ("query of", "queries of"),
+    "screenings": ("screening of", "screenings of"),
+}
+_DID: dict[Counted, str] = {
+    "answers": "answered",
+    "queries": "was asked",
+    "screenings": "screened",
+}
+
+
 class BudgetAsking(Watched):
     """Counts what was asked and answered, over all starts of a deployment, until a violation.
 
     Refused queries are not counted as answers: how many there are is chance, and their cost may
     be too. limit: answers to the costliest histogram that certainly cost too much, from which sizes
-    of calls follow.
+    of calls follow; costliest: that histogram, None where only some may be asked; rises: of the
+    account, by answers to histograms from those that cost least on.
     """
 
     limit = 0
+    costliest: AskedHistogram | None = None
 
     def __init__(self, claim: LabelsClaim) -> None:
         assert claim.privacy is not None
         super().__init__(claim.privacy)
         self.claim = claim
         self.asked = 0
+        self.rises = Rises()
         self.uncharged: AskedHistogram | None = None  # what moved the account not at all
 
     def until_spent(
@@ -148,7 +172,7 @@ class BudgetAsking(Watched):
 
     def _judge_unlooked(self, target: Target, kind: AskedHistogram) -> None:
         """Looks at the account once the answers cost too much, and whether that stops it."""
-        if kind.costs_more_than(self.privacy.epsilon) is None:
+        if self._paid(kind, self.privacy.delta).costs_more_than(self.privacy.epsilon) is None:
             return
         self._judge(target, kind)
         try:
@@ -163,11 +187,13 @@ class BudgetAsking(Watched):
         if self.violation is not None:
             return
         claimed = self.privacy
-        if (proof := kind.costs_more_than(claimed.epsilon)) is not None:
+        paid = self._paid(kind, claimed.delta)
+        if (proof := paid.costs_more_than(claimed.epsilon)) is not None:
             self.violation = (
-                f"it answered {kind.answered:,} queries of {self.claim.named(kind.votes)}, "
-                f"which cost more than ({claimed.epsilon:g}, {claimed.delta:g}), namely epsilon "
-                f"{proof.epsilon:.4g} or more: certified, against {self.claim.named(proof.there)}"
+                f"it {_DID[proof.of]} {self._times(paid, proof.of):,} queries of "
+                f"{self._named(paid)}, which cost more than "
+                f"({claimed.epsilon:g}, {claimed.delta:g}), namely epsilon {proof.epsilon:.4g} or "
+                f"more: certified, against {self.claim.named(proof.there)}"
             )
         elif self.account.now is not None:
             self._hold_to_account(kind, self.account.now, claimed.delta)
@@ -178,25 +204,50 @@ class BudgetAsking(Watched):
         if small is None:
             return
         delta, spent = small
-        self._hold_to_account(kind.at(delta), spent, delta)
+        self._hold_to_account(kind, spent, delta)
         if self.violation is not None and self.constant:
             self.diagnosis = IGNORES_DELTA
 
+    def _paid(self, kind: AskedHistogram, delta: float) -> AskedHistogram:
+        """What the account must cover at `delta`: all queries, where all are charged alike."""
+        if self.claim.charges == "data-independent" and self.costliest is not None:
+            kind = replace(self.costliest, asked=self.asked, answered=self.answered)
+        return kind if delta == self.privacy.delta else kind.at(delta)
+
+    def _named(self, paid: AskedHistogram) -> str:
+        """The histogram that an account must cover, in words."""
+        alike = self.claim.charges == "data-independent" and self.costliest is not None
+        others = " or others, which are charged alike as is claimed" if alike else ""
+        return f"{self.claim.named(paid.votes)}{others}"
+
+    @staticmethod
+    def _times(paid: AskedHistogram, of: Counted) -> int:
+        return paid.answered if of == "answers" else paid.asked
+
     def _hold_to_account(self, kind: AskedHistogram, spent: float, delta: float) -> None:
-        """What it says must be at least what the answers to this histogram alone cost."""
-        proof = kind.costs_more_than(spent)
+        """What it says must be at least what the answers to this histogram alone cost.
+
+        Where the claim says that charges are data-independent, answers to others cost as much.
+        """
+        paid = self._paid(kind, delta)
+        proof = paid.costs_more_than(spent)
         if proof is None:
             return
         named = self.claim.named
         self.undercharged(
-            f"{kind.answered:,} answer{'s' * (kind.answered != 1)} to {named(kind.votes)}",
-            others=self.answered - kind.answered,
+            f"{counted(self._times(paid, proof.of), *_COUNTED[proof.of])} {self._named(paid)}",
+            others=self.answered - paid.answered,
             spent=spent,
             cost=proof.epsilon,
             delta=delta,
             proof=f": certified, against its neighbour {named(proof.there)}, by counting labels "
             f"{list(proof.labels)} ({proof.least:,} or more of {proof.times:,})",
         )
+        if proof.of == "screenings":
+            self.diagnosis = SCREENINGS_UNPAID
+        if paid.votes is not kind.votes and kind.at(delta).costs_more_than(spent) is None:
+            self.diagnosis = NOT_ADDED_UP  # those to this histogram alone are charged
+            return
         claimed = delta == self.privacy.delta
         self.uncharged = kind if claimed and spent == kind.before else None
 
@@ -209,12 +260,14 @@ class BudgetAsking(Watched):
         account does not change, until they cost more than it says.
         """
         for kind in kinds:
-            before, patience = self.account.now, _SINGLES
+            before, patience, answered = self.account.now, _SINGLES, kind.answered
             try:
                 while patience and self.account.now == before:
                     if self.until_spent(target, kind, 1, kind.asked + 1):
                         return
                     patience = 0 if before is None else patience - 1
+                if kind.answered == answered + 1:
+                    self.rises.note(before, self.account.now)
             except Refused:
                 kind.limit = None
                 if kind is kinds[-1]:

@@ -34,7 +34,12 @@ class BudgetByQuery:
     @cached_property
     def sound(self) -> int:
         """Answers that the data-independent analysis allows, for any votes."""
-        test, answer = release_costs(self.claim.mechanism.mechanism(), ORDERS, self._neighbourhood)
+        test, answer = release_costs(
+            self.claim.mechanism.mechanism(),
+            ORDERS,
+            self._neighbourhood,
+            teachers=self.claim.mechanism.teachers,
+        )
         return self._repeats(test + answer)
 
     @cached_property

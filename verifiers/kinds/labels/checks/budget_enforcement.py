@@ -90,7 +90,8 @@ class BudgetEnforcement(Unseeing):
         if found is None:
             return f"even {MOST_ANSWERS:,} answers cannot be proved to exceed the claim"
         worst = self.worst = self._asked(*found)
-        self.asking.limit, most = found[1], self._patience(worst)
+        self.asking.limit, self.asking.costliest = found[1], worst
+        most = self._patience(worst)
         if most > MOST_ANSWERS:
             return f"exceeding the claim takes {found[1]:,} answers, or over {most:,} queries"
         kinds = telling(self.claim)
@@ -196,11 +197,14 @@ class BudgetEnforcement(Unseeing):
     # -- what is enough --------------------------------------------------------------------------
 
     def _asked(self, cost: CertainCost, limit: int | None) -> AskedHistogram:
-        whole = None
+        whole = screens = None
+        charges, delta = self.claim.charges, self.privacy.delta
+        made, near = self.claim.mechanism.mechanism(), self.claim.mechanism.neighbourhood
         if self.claim.mechanism.refuses:
-            claimed, delta = self.claim.mechanism, self.privacy.delta
-            whole = CertainCost(claimed.mechanism(), cost.here, delta, claimed.neighbourhood)
-        return AskedHistogram(cost, whole, limit)
+            whole = CertainCost(made, cost.here, delta, near)
+        if charges == "realised":
+            screens = CertainCost(made, cost.here, delta, near, screening=True)
+        return AskedHistogram(cost, whole, screens, charges, limit)
 
     def _patience(self, kind: AskedHistogram) -> int:
         """Labels to ask for until enough are answered to cost too much, at the claimed rate."""
@@ -258,6 +262,8 @@ class BudgetEnforcement(Unseeing):
     def _warnings(self) -> Iterator[str | None]:
         """Warnings of what is no violation by itself."""
         yield self.asking.account.still(self.answered)
+        if self.claim.charges != "realised":
+            yield self.asking.rises.warning
         if self.asking.constant and isinstance(self.claim.mechanism.noise.unrounded, Gaussian):
             yield (
                 f"spent said epsilon {self.asking.account.now:.4g} at every delta: an account that "

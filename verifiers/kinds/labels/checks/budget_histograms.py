@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from .....reference import Histogram, NoisyArgmax
+from .....reference import Histogram
 from .....reference.accounting.worst_pair import worst_pair
+from .....reference.mechanisms import ClaimedMechanism
 from .....reference.searches import last_between
 from ....inputs.histogram_file import read_histograms
 from ..claim import LabelsClaim
@@ -115,7 +116,7 @@ def _kinds(claim: LabelsClaim) -> Iterator[Histogram]:
         yield _lead(mechanism, classes, teachers - 1, _RUNNERS_UP[-1])
 
 
-def _lead(mechanism: NoisyArgmax, classes: int, teachers: int, chance: float) -> Histogram:
+def _lead(mechanism: ClaimedMechanism, classes: int, teachers: int, chance: float) -> Histogram:
     """Two classes share all votes; the second wins with probability at most `chance`."""
 
     def is_rare(second: int) -> bool:

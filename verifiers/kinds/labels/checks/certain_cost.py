@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from .....reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
 from .....reference.mechanisms import ClaimedMechanism
 from .....reference.searches import last_from_zero
 from ....run.account import ROUNDING
+from ..accountant_claim import Charges
 
 MOST_ANSWERS = 10**7
 """Most answers that are considered, more than any check asks."""
@@ -20,11 +22,14 @@ _TIMES = (1, 10, 100, 1_000, 10_000)  # numbers of answers at which the worst ne
 _LEADERS = 3  # leading classes among which, and the last, votes are moved
 
 
+Counted = Literal["answers", "queries", "screenings"]
+
+
 @dataclass(frozen=True)
 class CertifiedCost:
     """A test of a histogram against its neighbour `there`: `least` of `times` labels in `labels`.
 
-    epsilon: the lower bound of the cost that it proves, in ball arithmetic.
+    epsilon: the lower bound of the cost that it proves, in ball arithmetic; of: what is counted.
     """
 
     epsilon: float
@@ -32,6 +37,7 @@ class CertifiedCost:
     there: tuple[int, ...]
     labels: tuple[int, ...]
     least: int
+    of: Counted = "answers"
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,8 @@ class CertainCost:
     Only in the direction D(Q(here) || Q(there)), as published data-dependent bounds cover no other
     (Papernot et al. 2018, arXiv 1802.08908v1, Theorem 6). Answers to other histograms only add to
     it. neighbourhood: which histograms it is told apart from; others: neighbours (c,) that are
-    tried beside those by votes of the leaders.
+    tried beside those by votes of the leaders; screening: whether nothing is looked at but if a
+    query was refused.
     """
 
     def __init__(
@@ -60,9 +67,12 @@ class CertainCost:
         delta: float,
         neighbourhood: Neighbourhood = MOVED_VOTE,
         others: Iterable[Histogram] = (),
+        *,
+        screening: bool = False,
     ) -> None:
         self.mechanism, self.here, self.delta = mechanism, here, delta
         self._neighbourhood, self._others = neighbourhood, tuple(others)
+        self._screening = screening
         self._at: dict[float, CertainCost] = {}
         tried = (*self._others, *_moves(here, neighbourhood))
         events = [e for there in tried if (e := self._event(there)) is not None]
@@ -74,7 +84,12 @@ class CertainCost:
         """The cost of the same histogram at another delta, where another neighbour may be worst."""
         if delta not in self._at:
             self._at[delta] = CertainCost(
-                self.mechanism, self.here, delta, self._neighbourhood, self._others
+                self.mechanism,
+                self.here,
+                delta,
+                self._neighbourhood,
+                self._others,
+                screening=self._screening,
             )
         return self._at[delta]
 
@@ -109,6 +124,9 @@ class CertainCost:
             for votes in (self.here, there)
         )
         labels = np.flatnonzero(p > q)
+        if self._screening:  # the refusal is the last
+            last = p.size - 1
+            labels = np.array([last]) if p[last] > q[last] else np.arange(last)
         here, away = (float(min(law[labels].sum(), 1.0)) for law in (p, q))
         if not here > away:
             return None
@@ -116,17 +134,23 @@ class CertainCost:
         return _Event(tuple(int(v) for v in there), named, here, away)
 
 
+_Account = list[tuple[CertainCost, int, Counted]]
+
+
 @dataclass
 class AskedHistogram:
     """A histogram that a deployment with a budget is asked, and what came of it.
 
     answers: what answers to it cost; queries: what queries of it cost, answered or not, where the
-    mechanism may refuse; limit: about the number of answers that cost more than the claim; before:
+    mechanism may refuse; screens: what their screenings cost, where they are charged by themselves;
+    charges: of the claim; limit: about the number of answers that cost more than the claim; before:
     what the account said before the first.
     """
 
     answers: CertainCost
     queries: CertainCost | None
+    screens: CertainCost | None
+    charges: Charges | None
     limit: int | None
     asked: int = 0
     answered: int = 0
@@ -140,26 +164,46 @@ class AskedHistogram:
     def at(self, delta: float) -> "AskedHistogram":
         """A copy whose answers cost what they do at another delta."""
         queries = None if self.queries is None else self.queries.at(delta)
-        return replace(self, answers=self.answers.at(delta), queries=queries)
+        screens = None if self.screens is None else self.screens.at(delta)
+        return replace(self, answers=self.answers.at(delta), queries=queries, screens=screens)
 
     def costs_more_than(self, epsilon: float) -> CertifiedCost | None:
         """A proof that the answers given cost more than `epsilon`, if there is one.
 
-        Where queries may be refused, an account may charge each for whatever may come of it, or
-        for what did come of it: either may be the smaller, so that only what exceeds both counts.
+        Where the claim does not say which account it is, it must be too much for each.
         """
         proofs = []
-        counted = [(self.answers, self.answered)]
-        if self.queries is not None:
-            counted.append((self.queries, self.asked))
-        for cost, times in counted:
-            if times < 1 or cost.estimate(times) <= epsilon * ROUNDING:
-                return None
-            proof = cost.certified(times)
-            if proof is None or proof.epsilon <= epsilon * ROUNDING:
+        for account in self._accounts():
+            proof = self._beyond(account, epsilon * ROUNDING)
+            if proof is None:
                 return None
             proofs.append(proof)
         return min(proofs, key=lambda proof: proof.epsilon)
+
+    def _accounts(self) -> Iterator[_Account]:
+        """Accounts that may be kept: costs, how often, and what they are of; each is covered.
+
+        Where queries may be refused, an account may charge each for whatever may come of it, or for
+        what did come of it: either may be the smaller.
+        """
+        if self.queries is None or self.charges != "all":
+            parts: _Account = [(self.answers, self.answered, "answers")]
+            if self.screens is not None:
+                parts.append((self.screens, self.asked, "screenings"))
+            yield parts
+        if self.queries is not None and self.charges != "realised":
+            of: Counted = "queries" if self.charges == "all" else "answers"
+            yield [(self.queries, self.asked, of)]
+
+    @staticmethod
+    def _beyond(account: _Account, epsilon: float) -> CertifiedCost | None:
+        """A proof that one of the costs that an account covers is more than `epsilon`, if any."""
+        for cost, times, of in account:
+            if times >= 1 and cost.estimate(times) > epsilon:
+                proof = cost.certified(times)
+                if proof is not None and proof.epsilon > epsilon:
+                    return replace(proof, of=of)
+        return None
 
 
 def _moves(votes: Histogram, neighbourhood: Neighbourhood) -> Iterator[Histogram]:

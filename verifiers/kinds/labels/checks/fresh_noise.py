@@ -18,6 +18,7 @@ from ..planning.schedule import SHORT_CALL
 from ..planning.stream_planner import FRESH_CALL
 from .base import PLAINLY, How, JudgedLabels
 from .compared_restarts import ComparedRestarts
+from .kept_teachers import KeptTeachers
 from .of_one_histogram import OfOneHistogram
 from .reuse import OTHERWISE, WORDS, copies_most, of_wager, ordinal
 from .same_places import SamePlaces
@@ -41,6 +42,9 @@ _WEIGHTS = {
     "recurring": 0.04,  # a start begins like an earlier start
     "connection": 0.04,  # labels over a kept connection depend on each other
 }
+
+_WEIGHTS["kept teachers"] = _WEIGHTS["totals"]
+"""Labels of a histogram have the law of one sample: of one total alone, in the place of totals."""
 
 _CALLS = (Asked.IN_CALLS, Asked.ONE_BY_ONE)  # ways of asking that serve this check
 
@@ -73,6 +77,7 @@ class FreshNoise(JudgedLabels):
         self._same = [inputs.index(asked) for asked in inputs]  # first stream of each input
         self._alike = OfOneHistogram(plan, self._same)
         self.places = SamePlaces(plan, self._same)
+        self._kept = KeptTeachers(plan)
         self.restarts = ComparedRestarts(plan.log_q[self._fresh])
         self._connections = OfConnections(plan.log_q[self._fresh])
         self.of_connections = ""
@@ -88,6 +93,7 @@ class FreshNoise(JudgedLabels):
         log_q = self.plan.log_q[stream]
         outcomes = as_outcomes(labels, log_q.size)
         self.places.observe(stream, outcomes, how.rotation)
+        self._kept.observe(stream, outcomes, how.rotation)
         if how.rotation:
             self._periodic.skip(outcomes.size)
             return
@@ -145,10 +151,14 @@ class FreshNoise(JudgedLabels):
         """Log of each e-process, by its name in `_WEIGHTS`, without the weight."""
         in_turn = [evidence.log_e_value for evidence in self._in_turn.values()] or [0.0]
         misfit = self._alike.misfit
+        places = {name: part.log_e_value for name, part in self.places.parts.items()}
+        if self._kept.drawn is not None:
+            del places["totals"]
+            places["kept teachers"] = self._kept.log_e_value
         return {
             **self._alike.parts(),
             "periodic": self._periodic.log_e_value - misfit[self._alike.anchors].sum(),
-            **{name: evidence.log_e_value for name, evidence in self.places.parts.items()},
+            **places,
             "in turn": float(np.logaddexp.reduce(in_turn) - np.log(len(in_turn))),
             "restarted": self.restarts.log_e_value,
             "recurring": self.restarts.recurring.log_e_value,
@@ -225,6 +235,8 @@ class FreshNoise(JudgedLabels):
         """The stream with most evidence of an e-process."""
         if part == "in turn":
             return max(self._in_turn, key=lambda i: self._in_turn[i].log_e_value)
+        if part == "kept teachers":
+            return self._kept.heaviest
         if part in self.places.parts:
             return self.places.parts[part].heaviest
         return self._alike.place_of(part)

@@ -242,11 +242,14 @@ def attacker_queries(claim: LabelsClaim) -> int:
     return QUERIES if claim.privacy is None else claim.privacy.queries
 
 
+_SAMPLED = "teachers are drawn: no attack is known that reads votes from what is drawn of them"
+
 SPECS = (
     LabelsSpec(
         id=HistogramLeakage.id,
         phase=Phase.ATTACK,
         make=lambda setting: HistogramLeakage(setting.plan, setting.seed),
+        not_applicable=lambda claim: _SAMPLED if claim.mechanism.sampled is not None else None,
         # whose labels are attacked; the verdict rests on simulations
         needs=lambda _plan, _at, stream: stream.role in (Role.OWN, Role.INFORMATIVE),
     ),

@@ -143,7 +143,7 @@ def serves_other_totals(target: Target, claim: LabelsClaim) -> bool:
 def _other_totals(claim: LabelsClaim) -> tuple[int, ...]:
     """Totals of votes that are asked beside the claimed teachers; none where one alone is had."""
     teachers = claim.mechanism.teachers
-    if claim.given or (claim.inputs is not None and claim.inputs.is_large):
+    if claim.one_total:
         return ()
     return 1, 3 * teachers, max(10 * teachers, 10_000)
 

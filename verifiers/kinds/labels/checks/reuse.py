@@ -5,8 +5,8 @@ from ....findings.finding import Finding
 from ..planning.stream_planner import FRESH_CALL
 
 _DRAWN_ONCE = (
-    "something is drawn once per call, such as the scale or a part of the noise: draw it for each "
-    "answer"
+    "something is drawn once per call, such as the scale, the teachers who are sampled or a part "
+    "of the noise: draw it for each answer"
 )
 
 WORDS = {
@@ -77,6 +77,11 @@ WORDS = {
         "answers to two inputs with the same votes come from the same noise, place by place",
         "the generator is seeded by the votes, for every input anew: keep one generator, seeded by "
         "the operating system",
+    ),
+    "kept teachers": (
+        "labels of a histogram have the law of one part of the teachers, drawn once",
+        "the sampled teachers are kept, of which the claim draws new ones for each answer: draw "
+        "them for each answer",
     ),
     "totals": (
         "answers to histograms of two totals come from the same noise, place by place",

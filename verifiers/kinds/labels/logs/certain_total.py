@@ -1,8 +1,9 @@
 """A lower bound of the total cost of the queries of a log, below any sound account."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -32,6 +33,10 @@ _ORDER = 2.0  # order of the divergence by which neighbours are chosen
 _SURE = 1.001  # estimate over `beyond` from which a proof is tried
 
 
+_Part = tuple[NDArray[np.int64], NDArray[np.int64], bool]
+"""Histograms (k, c), how often each was asked (k,), and whether these queries were refused."""
+
+
 @dataclass(frozen=True)
 class CertainTotal:
     """A lower bound of the cost of a log's queries.
@@ -55,6 +60,7 @@ def certain_total(
     *,
     refused: Mapping[Votes, int] | None = None,
     both_ways: bool = True,
+    apart: bool = False,
 ) -> CertainTotal:
     """A lower bound of the epsilon at `delta` of asking each histogram (c,) so many times.
 
@@ -63,12 +69,14 @@ def certain_total(
     larger cost is proved, with as few histograms as suffice. refused: how many queries of each
     histogram were refused, for an account that charges these only for the screen. both_ways:
     whether the direction from the neighbours counts too, which a data-dependent account need not
-    cover.
+    cover; apart: whether the answers that were given count by themselves, beside the screen of
+    every query.
     """
+    parts = list(_parts(asked, refused or {}, apart=apart))
     best = CertainTotal()
     tried = product((False, True) if both_ways else (False,), _changes(neighbourhood))
     for reverse, change in tried:
-        kinds = _Kinds.costliest(mechanism, asked, refused or {}, change, reverse=reverse)
+        kinds = _Kinds.costliest(mechanism, parts, change, apart=apart, reverse=reverse)
         found = _judged(mechanism, kinds, delta, beyond)
         best = max(best, found, key=lambda total: (total.proved, total.epsilon))
         if best.proved > beyond:
@@ -116,15 +124,15 @@ class _Kinds:
     def costliest(
         cls,
         mechanism: ClaimedMechanism,
-        asked: Mapping[Votes, int],
-        refused: Mapping[Votes, int],
+        parts: Sequence[_Part],
         change: "_Change",
         *,
+        apart: bool,
         reverse: bool,
     ) -> "_Kinds":
         """The kinds with the largest total cost, the costliest first."""
-        parts = _parts(asked, refused)
-        blocks = [cls._block(mechanism, *part, change, reverse=reverse) for part in parts]
+        block = partial(cls._block, mechanism, change, apart=apart, reverse=reverse)
+        blocks = [block(*part) for part in parts]
         costs = np.concatenate([cost for _, cost in blocks])
         columns = [
             np.concatenate([block[i] for block, _ in blocks])[np.argsort(-costs, kind="stable")]
@@ -136,23 +144,27 @@ class _Kinds:
     @staticmethod
     def _block(
         mechanism: ClaimedMechanism,
+        change: "_Change",
         votes: NDArray[np.int64],
         times: NDArray[np.int64],
         screened: bool,
-        change: "_Change",
         *,
+        apart: bool,
         reverse: bool,
     ) -> tuple[list[NDArray[Any]], Vector]:
         """The columns for histograms (k, c), with the costliest of a few neighbours; costs (k,).
 
         screened: whether only refusals are distinguished, for queries that were refused.
         """
+        if apart and not screened:
+            mechanism = mechanism.answering
         laws = np.asarray(mechanism.log_probabilities(votes.astype(np.float64)))
         best: list[NDArray[Any]] = []
         costs = np.full(len(votes), -1.0)
         for source, to in _moves(votes.shape[1]):
             there, possible = change.of(votes, source, to)
-            labels = [REFUSAL, REFUSAL, REFUSAL] if screened else [source, to, REFUSAL]
+            last = to if apart else REFUSAL  # an answer by itself is no refusal
+            labels = [REFUSAL, REFUSAL, REFUSAL] if screened else [source, to, last]
             sides = [
                 _merged(law, labels, isinstance(mechanism, ConfidentGNMax))
                 for law in (laws, np.asarray(mechanism.log_probabilities(there.astype(np.float64))))
@@ -184,7 +196,7 @@ class _Kinds:
         """The epsilon that a test proves in ball arithmetic."""
         sides = [
             [
-                _enclosed(mechanism, row, labels)
+                _enclosed(mechanism if REFUSAL in labels else mechanism.answering, row, labels)
                 for row, labels in zip(votes.tolist(), self.told_apart.tolist(), strict=True)
             ]
             for votes in (self.here, self.there)
@@ -194,15 +206,15 @@ class _Kinds:
 
 
 def _parts(
-    asked: Mapping[Votes, int], refused: Mapping[Votes, int]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], bool]]:
-    """Blocks of histograms, how often each was asked, and whether these queries were refused.
+    asked: Mapping[Votes, int], refused: Mapping[Votes, int], *, apart: bool
+) -> Iterator[_Part]:
+    """Blocks of histograms; apart: refused or not, every query was screened.
 
     Permutations of a histogram are counted together, as they cost the same.
     """
     for screened in (False, True):
         times: Counter[Votes] = Counter()
-        for votes, number in (refused if screened else asked).items():
+        for votes, number in (refused if screened and not apart else asked).items():
             left = number if screened else number - refused.get(votes, 0)
             if left > 0:
                 times[tuple(sorted(votes, reverse=True))] += left

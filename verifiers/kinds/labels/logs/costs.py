@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 
 from .....reference import REFUSAL
 from .....reference.arrays import Vector
-from ....claims.tables import PrivacyClaim
+from ....claims.tables import ANY_QUERIES, PrivacyClaim
 from ....findings.report import CheckResult
 from ....findings.verdict import Verdict
 from ....inputs.release_log import Row
 from ....run.registry import NO_PRIVACY
 from ....text import counted
 from ..checks.accountant_soundness import AccountantSoundness
+from ..checks.budget_histograms import costliest
 from ..checks.privacy_claim import PrivacyClaimCheck
 from ..claim import LabelsClaim
 from .certain_total import CertainTotal, Votes, certain_total
@@ -217,17 +218,24 @@ def _charges_cost(
 ) -> CertainTotal:
     """The cost of the queries that were charged, proved if it exceeds `charged`.
 
-    A refused query counts only the screen, and only the direction from the votes asked counts, as
-    correct accounts may charge no more.
+    Only the direction from the votes asked counts, and of a refused query only the screen, unless
+    the claim says that all are charged: correct accounts may charge no more. Charges that it says
+    are data-independent are those of the costliest histogram known.
     """
+    times, refused = asked.times, asked.refused
+    alike = claim.charges == "data-independent" and privacy.scope == ANY_QUERIES
+    if alike and (found := costliest(claim)) is not None:
+        votes = tuple(found[0].here.tolist())
+        times, refused = (Counter({votes: count.total()}) for count in (times, refused))
     return certain_total(
         claim.mechanism.mechanism(),
-        asked.times,
+        times,
         privacy.delta,
         charged,
         claim.mechanism.neighbourhood,
-        refused=asked.refused,
+        refused=None if claim.charges == "all" else refused,
         both_ways=False,
+        apart=claim.charges == "realised",
     )
 
 

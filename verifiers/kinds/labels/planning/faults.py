@@ -35,6 +35,7 @@ from .laws import (
     roughly,
     uniform,
 )
+from .sampled_laws import sampling_laws
 
 
 class Scaled(Enum):
@@ -104,6 +105,8 @@ def short(noise: Noise) -> str:
 
 def known_faults(claim: LabelsMechanism) -> list[Fault]:
     """The faults that are tried on a deployment that makes this claim, the plainer ones first."""
+    if claim.sampled is not None:
+        return _faults_of_sampled(claim)
     noise = claim.noise
     faults = [
         Fault("the plurality without any noise", finish(claim, plurality)),
@@ -136,6 +139,8 @@ def cheap_faults(claim: LabelsMechanism) -> list[Fault]:
 
     For logs, in which each histogram may occur only once.
     """
+    if claim.sampled is not None:
+        return [fault for fault in _faults_of_sampled(claim) if fault.scaled is None]
     faults = [
         Fault("the plurality without any noise", finish(claim, plurality)),
         Fault("a uniform draw that ignores the votes", finish(claim, uniform)),
@@ -149,6 +154,21 @@ def cheap_faults(claim: LabelsMechanism) -> list[Fault]:
     return faults + _screening_faults(claim)
 
 
+def _faults_of_sampled(claim: LabelsMechanism) -> list[Fault]:
+    """Faults where a part of the teachers is drawn: of the noise's scale, and of what is drawn."""
+    least = _LEAST_SAMPLED / claim.noise.scale
+    scales = [f for f in _scale_faults(claim) if f.scaled is not None and f.scaled[1] >= least]
+    return [
+        Fault("the plurality without any noise", finish(claim, plurality)),
+        Fault("a uniform draw that ignores the votes", finish(claim, uniform)),
+        Fault("the plurality without noise one time in twenty", now_and_then(claim, plurality)),
+        Fault("a uniform draw one time in twenty", now_and_then(claim, uniform)),
+        *scales,
+        *(Fault(words, law, _NOISE_WEIGHT) for words, law in sampling_laws(claim)),
+    ]
+
+
+_LEAST_SAMPLED = 0.3  # votes: below, laws of drawn votes take many nodes
 _NOISE_WEIGHT = 2.0  # of a wrong scale or family, the commonest questions
 
 NAMED_FACTORS = {

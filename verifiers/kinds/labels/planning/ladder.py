@@ -37,6 +37,8 @@ def ladder(claim: LabelsMechanism) -> tuple[Rung, ...]:
     For each chance in `CHANCES`, the least clear winner that reaches it.
     """
     found: dict[tuple[int, ...], Rung] = {}
+    if claim.sampled is not None:
+        return ()  # no shortcut is known of drawn votes, which have a winner of their own
     for chance in CHANCES:
         rung = replace(_least_clear(claim, chance), instead=chance == INSTEAD)
         # a winner far clearer than asked for would take far more labels

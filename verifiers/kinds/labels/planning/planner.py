@@ -53,7 +53,7 @@ def make_plan(
     claimed teachers; own: histograms (c,) of the deployment itself, asked as explorers; extent: how
     much is asked for breadth.
     """
-    other_totals = other_totals and not claim.given  # whose votes are those of all teachers
+    other_totals = other_totals and not claim.one_total
     mechanism = claim.mechanism
     faults = (*_faults(mechanism), *faults_by_teacher(claim))
     rng = np.random.default_rng(seed)
@@ -83,8 +83,8 @@ def make_plan(
 @lru_cache(maxsize=16)
 def _faults(mechanism: LabelsMechanism) -> tuple[Fault, ...]:
     """The faults that are tried on every plan of a mechanism."""
-    roundings = rounding_faults(mechanism)
-    return (*known_faults(mechanism), *faults_by_total(mechanism), *roundings)
+    by_total = faults_by_total(mechanism) if mechanism.sampled is None else ()
+    return (*known_faults(mechanism), *by_total, *rounding_faults(mechanism))
 
 
 @lru_cache(maxsize=16)

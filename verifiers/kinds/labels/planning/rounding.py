@@ -63,7 +63,7 @@ def rounding_faults(claim: LabelsMechanism) -> list[Fault]:
 @lru_cache(maxsize=16)
 def unclaimed_roundings(claim: LabelsMechanism) -> tuple[Fault, ...]:
     """The roundings that `claim` does not have, those with one law of labels together."""
-    if claim.noise.scale > MOST_WHOLE:
+    if not _is_looked_for(claim):
         return ()
     found, own = [], claim.noise.rounding if isinstance(claim.noise, Rounded) else None
     if own is not None:
@@ -77,9 +77,14 @@ def unclaimed_roundings(claim: LabelsMechanism) -> tuple[Fault, ...]:
     return tuple(found)
 
 
+def _is_looked_for(claim: LabelsMechanism) -> bool:
+    """Whether a rounding could show; of teachers who are drawn no law with one is known."""
+    return claim.noise.scale <= MOST_WHOLE and claim.sampled is None
+
+
 def _won_by_the_last(claim: LabelsMechanism) -> Iterator[Fault]:
     """Every rounding, where the last of equal counts wins."""
-    for together in _alike(claim) if claim.noise.scale <= MOST_WHOLE else ():
+    for together in _alike(claim) if _is_looked_for(claim) else ():
         law = _law(claim, claim.noise.unrounded.rounded(together[0]), last=True)
         yield Fault(f"{_words(together)}, {_LAST}", law, _WEIGHT_OF_LAST, numbered=True)
 
