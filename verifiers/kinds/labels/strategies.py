@@ -86,10 +86,12 @@ def claims(draw: st.DrawFn) -> LabelsClaim:
     of_records = {"unit": "record", "max_teachers": draw(st.integers(1, mechanism["teachers"]))}
     near: dict[str, Any] = draw(st.sampled_from([{}, {"adjacency": "add-remove"}, of_records]))
     mechanism |= near
-    if name != "confident-gnmax" and family == "gaussian" and not near:
+    if mechanism["noise"].startswith("gaussian") and ";" not in mechanism["noise"]:
         drawn = draw(st.integers(1, mechanism["teachers"]))
         ways = [f"poisson:{draw(st.sampled_from([0.1, 0.5]))}", f"fixed:{drawn}"]
-        mechanism["sampled"] = draw(st.sampled_from([*ways, f"with-replacement:{drawn}"]))
+        sampled = draw(st.sampled_from([None, *ways, f"with-replacement:{drawn}"]))
+        if sampled and not near and name != "confident-gnmax":
+            mechanism["sampled"] = sampled
     return parse_labels_claim({"mechanism": mechanism})
 
 
