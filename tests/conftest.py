@@ -63,7 +63,7 @@ def reports() -> Mapping[str, Report]:
             "error": lambda: run(plain, stop_at=20, error=RuntimeError(HOSTILE)),
             "inconclusive": lambda: run(small_claim(gate={"max_queries": 300})),
             "interrupted": lambda: run(plain, stop_at=20, error=KeyboardInterrupt()),
-            "refusing": lambda: run(small_claim("confident-gnmax", gate=short)),
+            "refusing": lambda: run(small_claim("confident-gnmax", gate={"max_queries": 2000})),
             "costly": lambda: run(small_claim(privacy=privacy, gate=short)),
         }
     )

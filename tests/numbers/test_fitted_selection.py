@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dpassay.reference.accounting.adjacency import Adjacency
+from dpassay.reference.arrays import Matrix
 from dpassay.reference.numbers import ThresholdedHistogram, parse_number_noise
 from dpassay.verifiers.kinds.keys.evidence.fitted_selection import UNFITTING, named_selection
 from dpassay.verifiers.kinds.keys.evidence.key_faults import geometric_law
@@ -18,12 +19,12 @@ COUNTS = np.arange(0.0, 60.0)
 KEYS = 100_000
 
 
-def claimed(noise="laplace:2", threshold=20.0):
+def claimed(noise: str = "laplace:2", threshold: float = 20.0) -> ThresholdedHistogram:
     law = parse_number_noise(noise)
     return ThresholdedHistogram(law, COUNTS.size, threshold, Adjacency.ADD_REMOVE)
 
 
-def named(law, released, keys=KEYS):
+def named(law: ThresholdedHistogram, released: Matrix, keys: int = KEYS) -> str:
     came = np.rint(keys * np.where(COUNTS > 0, released, 0.0))
     return named_selection(law, "another", COUNTS, np.stack([came, keys - came], axis=1))
 
@@ -31,7 +32,7 @@ def named(law, released, keys=KEYS):
 @pytest.mark.parametrize(
     ("noise", "threshold"), [("laplace:3.3", 17.4), ("gaussian:1.7", 22.0), ("laplace:2", 23.1)]
 )
-def test_noise_at_any_threshold_keeps_the_name_of_the_list(noise, threshold) -> None:
+def test_noise_at_any_threshold_keeps_the_name_of_the_list(noise: str, threshold: float) -> None:
     true = claimed(noise, threshold)
     assert named(claimed(), np.exp(true.log_released(COUNTS))).startswith("another")
 
@@ -43,7 +44,7 @@ def test_whole_noise_at_another_threshold_too() -> None:
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-5), (0.3, 1e-4), (1.1, 1e-9)])
-def test_a_truncated_geometric_law_is_told_with_its_epsilon(epsilon, delta) -> None:
+def test_a_truncated_geometric_law_is_told_with_its_epsilon(epsilon: float, delta: float) -> None:
     """Its recursion written out here: the smallest n of rate 1 and the rates before."""
     rates = [0.0]
     while len(rates) < COUNTS.size:
