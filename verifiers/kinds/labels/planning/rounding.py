@@ -46,7 +46,7 @@ _WORDS: dict[Rounding, str] = {
     "floor": "noisy counts rounded down to whole numbers",
 }
 _UNROUNDED = "noisy counts that are not rounded to whole numbers"
-_ANY = "noisy counts made whole numbers ({}, with the same labels here)"
+_ANY = "noisy counts made whole numbers ({}, which give the same labels here)"
 _WAYS: dict[Rounding, str] = {
     "cut": "cut",
     "cut-noise": "noise cut",
@@ -226,8 +226,9 @@ def not_excluded(plan: Plan) -> str | None:
     for stream in plan.streams:
         asked[stream.histogram] = asked.get(stream.histogram, 0) + stream.queries
     left = [
-        f"{one.fault.wording} (moves {one.moves:.2g} of the labels, takes {one.queries:,})"
+        f"{one.fault.wording} (it changes {100 * one.moves:.2g} % of the labels of "
+        f"{list(one.histogram)}, of which {one.queries:,} show it)"
         for one in plan.roundings
         if one.moves >= least and asked.get(one.histogram, 0) < one.queries
     ]
-    return f"not excluded: {'; '.join(left)}" if left else None
+    return f"this run may have missed a rounding: {'; or '.join(left)}" if left else None
