@@ -1,6 +1,5 @@
 """How an answer's teachers are drawn from all of them: the laws of the sampled counts."""
 
-import math
 from dataclasses import dataclass
 from enum import Enum
 from typing import Self
@@ -39,7 +38,7 @@ class Sampling:
         if self.way is Way.POISSON:
             if not 0.0 < self.amount < 1.0:
                 raise ValueError(f"sampling {self}: expected a probability between 0 and 1")
-        elif self.amount < 1 or self.amount != math.floor(self.amount):
+        elif self.amount < 1 or not float(self.amount).is_integer():
             raise ValueError(f"sampling {self}: expected a whole number from 1")
 
     def __str__(self) -> str:

@@ -127,6 +127,20 @@ def test_the_exact_cost_is_within_what_the_theorems_say(votes, way, scale) -> No
     assert (np.diff(bound) >= -1e-12).all()
 
 
+@pytest.mark.parametrize(("way", "share"), [("poisson:0.3", "0.3"), ("fixed:40", "0.4")])
+def test_who_is_seldom_drawn_costs_less_than_who_always_votes(way, share) -> None:
+    """The mean over who is drawn, in mpmath; catches the cost of all teachers, and none at 1."""
+    mechanism = SampledArgmax(Gaussian(10.0), Sampling.parse(way))
+    orders = [1.0, 1.5, 8.0, 64.0]
+    found, q = sampled_data_independent(mechanism, 100, orders), mpf(share)
+    coupled = [q / 100]
+    for a in map(mpf, orders[1:]):
+        coupled.append(mp.log(1 - q + q * mp.exp((a - 1) * a / 100)) / (a - 1))
+    assert (found <= np.array([float(c) for c in coupled]) * (1 + 1e-12)).all()
+    assert (found > 0.0).all()
+    assert way.startswith("fixed") or found == pytest.approx([float(c) for c in coupled], rel=1e-12)
+
+
 def test_who_is_drawn_twice_moves_two_votes() -> None:
     """The bound with replacement, by enumeration in mpmath: one teacher of two, drawn twice."""
     mechanism = SampledArgmax(Gaussian(2.0), Sampling.parse("with-replacement:2"))
