@@ -9,13 +9,20 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.targets import InProcessTarget
 
 
-def small_claim(name: str = "gnmax", sampled: str | None = None, **tables: Any) -> LabelsClaim:
+def small_claim(
+    name: str = "gnmax",
+    sampled: str | None = None,
+    weights: list[list[int]] | None = None,
+    **tables: Any,
+) -> LabelsClaim:
     """Coarse enough for a pass within a few thousand queries."""
     mechanism: dict[str, Any] = {"name": name, "noise": "gaussian:10", "classes": 4, "teachers": 40}
     if name == "confident-gnmax":
         mechanism |= {"threshold": 15.0, "threshold_noise": "gaussian:10"}
     if sampled is not None:
         mechanism["sampled"] = sampled
+    if weights is not None:
+        mechanism["weights"] = weights
     gate = {"tolerance": 0.2, "smallest_effect": 0.1, "false_alarm": 1e-3}
     gate |= tables.pop("gate", {})
     claim: LabelsClaim = parse_claim({"mechanism": mechanism, "gate": gate, **tables})

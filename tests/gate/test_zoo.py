@@ -32,6 +32,7 @@ QUICK = {
     "kinds": "scaled-from-200-votes",
     "forms": "inputs-in-lockstep",
     "sampled": "all-teachers-vote",
+    "weights": "weights-left-out",
     "reuse": "frozen-per-histogram",
     "seeds": "seed-from-milliseconds",
     "balance": "part-of-the-noise-once-a-call",

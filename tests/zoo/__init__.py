@@ -29,6 +29,7 @@ from . import (
     seeds,
     seldom,
     shortcuts,
+    weights,
 )
 from .entry import Deployed, Entry, opened
 
@@ -42,6 +43,7 @@ _FAULTS = (
     kinds,
     forms,
     sampled,
+    weights,
     reuse,
     seeds,
     balance,
@@ -65,6 +67,7 @@ CORRECT: tuple[Entry, ...] = (
     *kinds.correct.entries,
     *forms.correct.entries,
     *sampled.correct.entries,
+    *weights.correct.entries,
     *restarts.correct.entries,
     *ledgers.correct.entries,
     *neighbours.correct.entries,

@@ -166,6 +166,14 @@ _SAMPLED = {
     "charged-as-poisson": "as for Poisson sampling",
 }
 
+_WEIGHTS = {
+    "weights-left-out": "each teacher's vote counted once",
+    "weights-squared": "weights applied twice",
+    "weights-to-the-mean": "weights divided by their mean",
+    "groups-swapped": "weights of the groups in the reverse order",
+    "heaviest-charged-as-one": "the published data-independent bound of a teacher of weight 1",
+}
+
 _ORDER = {
     "half-in-long-sure-times": "where the running consensus",
     "quarter-on-the-third-with-one-leader": "calls before had the same leader",
@@ -217,6 +225,7 @@ NAMED: dict[str, str] = {
     **_REUSE,
     **_LATE,
     **_SAMPLED,
+    **_WEIGHTS,
     **_ORDER,
     **_OUTPUT,
     **_SCREENING,

@@ -19,15 +19,18 @@ def own_histograms(texts: Sequence[str], file: str | None, claim: Any) -> list[V
     claim's, votes that no input of the claim has, and too many histograms.
     """
     mechanism, known = claim.mechanism, {row.histogram for row in claim.given}
+    of = f"{mechanism.teachers} teachers"
+    if mechanism.weights is not None:
+        of = f"{mechanism.total} votes of its teachers by their weights"
     named = [(f"--histogram {text[:60]}", _typed(text)) for text in texts]
     if file is not None:
         rows = enumerate(read_histograms(file), 1)
         named += [(f"{file}, histogram {i}", row.histogram) for i, row in rows]
     for place, votes in named:
-        if len(votes) != mechanism.classes or sum(votes) != mechanism.teachers:
+        if len(votes) != mechanism.classes or sum(votes) != mechanism.total:
             raise ValueError(
                 f"{place}: {len(votes)} classes and {sum(votes)} votes, but the claim has "
-                f"{mechanism.classes} classes and {mechanism.teachers} teachers"
+                f"{mechanism.classes} classes and {of}"
             )
         if known and votes not in known:
             raise ValueError(

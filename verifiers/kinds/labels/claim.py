@@ -17,6 +17,8 @@ from .accountant_claim import Charges, LabelsAccountant
 from .inputs_claim import InputsClaim
 from .mechanism import LabelsMechanism, LogClaim
 
+_SHOWN = 3  # groups of teachers in the summary
+
 
 class LabelsClaim(Claim):
     """The claim of a deployment that releases labels."""
@@ -32,6 +34,22 @@ class LabelsClaim(Claim):
             raise ValueError(
                 "inputs: caching = true leaves one answer per input: ask them yourself, and judge "
                 "the log of it, dpassay verify --log FILE"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _weights_of_votes(self) -> Self:
+        if self.mechanism.weights is None:
+            return self
+        if self.inputs is None or self.inputs.form == "histogram":
+            raise ValueError(
+                "mechanism.weights: the target must get each teacher's vote: [inputs] with form = "
+                '"votes" or "one-hot", or "query" and a file with votes'
+            )
+        if self.privacy is not None:
+            raise ValueError(
+                "privacy: with weights no epsilon of all queries is judged: leave the table out; "
+                "what an accountant charges is held to the heaviest teacher"
             )
         return self
 
@@ -70,8 +88,12 @@ class LabelsClaim(Claim):
         """The mechanism in a few words, as reports head themselves."""
         it = self.mechanism
         drawn = "" if it.sampled is None else f", sampled {it.sampled}"
+        groups = [f"{number} of weight {weight}" for number, weight in it.weights or ()]
+        more = ", ..." if len(groups) > _SHOWN else ""
+        weighed = f" ({', '.join(groups[:_SHOWN])}{more})" if groups else ""
         return (
-            f"{it.name} with {it.noise}, {it.classes} classes, {it.teachers} teachers{drawn}, "
+            f"{it.name} with {it.noise}, {it.classes} classes, {it.teachers} teachers{weighed}"
+            f"{drawn}, "
             f"{it.protected}"
         )
 

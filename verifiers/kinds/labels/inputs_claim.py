@@ -15,6 +15,7 @@ from ...targets.input_forms import Form, FormRelease
 from ...targets.labels import LABELS
 from ...targets.release import Release
 from .mechanism import LabelsMechanism
+from .weighted import made_inputs, weighed_inputs
 
 
 class InputsClaim(Table):
@@ -41,7 +42,10 @@ class InputsClaim(Table):
         return self._rows
 
     def read(self, mechanism: LabelsMechanism, folder: Path | None = None) -> None:
-        """Reads the file, from the working directory or else from `folder`. Raises ValueError."""
+        """Reads the file, from the working directory or else from `folder`. Raises ValueError.
+
+        Where teachers have weights, so have histograms, and without a file inputs are made.
+        """
         if self.file is not None:
             self._rows = read_inputs(
                 found_from(self.file, folder),
@@ -49,6 +53,13 @@ class InputsClaim(Table):
                 mechanism.teachers,
                 need_queries=self.form == "query",
             )
+        if mechanism.weights is None:
+            return
+        if self.file is None:
+            self._rows = made_inputs(mechanism.weights, mechanism.classes)
+        else:
+            weights = mechanism.weights
+            self._rows = weighed_inputs(self._rows, weights, mechanism.classes, self.file)
 
     @cached_property
     def asked(self) -> dict[tuple[int, ...], Input]:

@@ -48,6 +48,32 @@ SamplingText = Annotated[
 MOST_SAMPLED = 1000
 """Most teachers of whom some are drawn: the law of an answer takes time with their number."""
 
+
+def _groups(value: object) -> object:
+    def is_group(group: object) -> bool:
+        return isinstance(group, list | tuple) and len(group) == 2 and all(map(is_whole, group))
+
+    def is_whole(number: object) -> bool:
+        return isinstance(number, int) and not isinstance(number, bool) and number >= 1
+
+    if not isinstance(value, list | tuple) or not value or not all(map(is_group, value)):
+        raise ValueError(
+            "expected [[teachers, weight], ...] in whole numbers from 1: weights and noise may be "
+            "multiplied by one number, which leaves labels as they are"
+        )
+    return tuple((number, weight) for number, weight in value)
+
+
+Groups = Annotated[
+    tuple[tuple[int, int], ...],
+    BeforeValidator(_groups),
+    PlainSerializer(lambda groups: [list(group) for group in groups]),
+]
+"""So many teachers, in their order, each of such a weight, in votes."""
+
+MOST_WEIGHED, MOST_VOTING = 10**7, 10_000
+"""Most votes of all teachers together, and most teachers: each vote is kept by itself."""
+
 LabelName = Literal["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"]
 OF_LABELS: tuple[str, ...] = get_args(LabelName)
 """Mechanisms that release labels."""
@@ -67,6 +93,7 @@ class LabelsMechanism(Table):
     unit: Literal["teacher", "record"] = "teacher"
     max_teachers: int | None = Field(default=None, ge=1)
     sampled: SamplingText | None = None
+    weights: Groups | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -128,6 +155,37 @@ class LabelsMechanism(Table):
                 f"otherwise, not of {self.protected}"
             )
         return self
+
+    @model_validator(mode="after")
+    def _weighed(self) -> Self:
+        if self.weights is None:
+            return self
+        if self.sampled is not None or self.caching:
+            raise ValueError("weights: sampled and caching = true do not go with them")
+        if self.protected != "replace-one of a teacher":
+            raise ValueError(f"weights: of teachers who vote otherwise, not {self.protected}")
+        counted = sum(number for number, _ in self.weights)
+        if counted != self.teachers:
+            raise ValueError(f"weights: of {counted} teachers, but teachers = {self.teachers}")
+        if self.teachers > MOST_VOTING:
+            raise ValueError(f"weights: teachers = {self.teachers}, expected at most {MOST_VOTING}")
+        if self.total > MOST_WEIGHED:
+            raise ValueError(f"weights: {self.total} in all, expected at most {MOST_WEIGHED}")
+        return self
+
+    @property
+    def _groups(self) -> tuple[tuple[int, int], ...]:
+        return self.weights or ((self.teachers, 1),)
+
+    @property
+    def total(self) -> int:
+        """The votes of all teachers: by their weights, where there are any."""
+        return sum(number * weight for number, weight in self._groups)
+
+    @property
+    def heaviest(self) -> int:
+        """The most votes that one teacher has."""
+        return max(weight for _, weight in self._groups)
 
     @property
     def neighbourhood(self) -> Neighbourhood:

@@ -66,7 +66,7 @@ def neighbours(
 
 @st.composite
 def claims(draw: st.DrawFn) -> LabelsClaim:
-    """Valid claims over every mechanism."""
+    """Valid claims over every mechanism; with weights, of a target that takes votes."""
     name = draw(st.sampled_from(["gnmax", "lnmax", "report-noisy-max", "confident-gnmax"]))
     families = {
         "lnmax": ["laplace"],
@@ -92,6 +92,11 @@ def claims(draw: st.DrawFn) -> LabelsClaim:
         sampled = draw(st.sampled_from([None, *ways, f"with-replacement:{drawn}"]))
         if sampled and not near and name != "confident-gnmax":
             mechanism["sampled"] = sampled
+    if not near and "sampled" not in mechanism and draw(st.booleans()):
+        light = draw(st.integers(1, mechanism["teachers"] - 1))
+        groups = [[light, 1], [mechanism["teachers"] - light, draw(st.integers(2, 9))]]
+        mechanism["weights"] = groups
+        return parse_labels_claim({"mechanism": mechanism, "inputs": {"form": "votes"}})
     return parse_labels_claim({"mechanism": mechanism})
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .....reference import ConfidentGNMax, Histogram, Laplace
 from .....reference.accounting.analyses import answer_data_independent
@@ -26,6 +27,7 @@ from ....targets import NotOffered, Refused, Target
 from ..mechanism import LabelsMechanism
 from ..planning.plan import Plan
 from ..planning.roles import Role
+from ..weighted import moves_of_one
 from .base import Unseeing, refuting
 from .charged_parts import ChargedPart, PartName, charged_parts, near_threshold
 from .dependence import Dependence
@@ -122,7 +124,7 @@ class AccountantSoundness(Unseeing):
         """
         claim, seen = self.plan.claim.mechanism, set()
         for stream in self.plan.streams:
-            of_the_claim = sum(stream.histogram) == claim.teachers or stream.role is Role.SIMPLE
+            of_the_claim = sum(stream.histogram) == claim.total or stream.role is Role.SIMPLE
             if of_the_claim and stream.histogram not in seen:
                 seen.add(stream.histogram)
                 yield np.array(stream.histogram, dtype=np.int64)
@@ -143,8 +145,8 @@ class AccountantSoundness(Unseeing):
 
     def _shortfalls(self, part: ChargedPart, here: Histogram) -> list[_Shortfall]:
         # a pair of the claim has a side with all teachers, also under add-remove
-        teachers, tried = self.plan.claim.mechanism.teachers, _moved(here, self.neighbourhood)
-        moved = [other for other in tried if teachers in (here.sum(), other.sum())]
+        total, tried = self.plan.claim.mechanism.total, self._neighbours(here)
+        moved = [other for other in tried if total in (here.sum(), other.sum())]
         if not moved:
             return []
         there, charge = np.array(moved), part.charge
@@ -156,6 +158,14 @@ class AccountantSoundness(Unseeing):
             for i, (order, cost) in enumerate(charge.pairs)
             if actual[worst[i], i] > max(_CLEARLY * cost, cost + _ROUNDING)
         ]
+
+    def _neighbours(self, votes: Histogram) -> Iterator[Histogram]:
+        """The neighbours (c,): a vote is moved, or all votes of a teacher who has a weight."""
+        claim = self.plan.claim
+        if claim.mechanism.weights is None or claim.inputs is None:
+            return _moved(votes, self.neighbourhood)
+        given = np.array(claim.inputs.asked[tuple(int(v) for v in votes)].votes)
+        return moves_of_one(votes, given, claim.mechanism.weights, _looked_at(votes))
 
     def _prove(self, shortfall: _Shortfall) -> bool:
         laws = [shortfall.part.enclosed(h.tolist()) for h in (shortfall.here, shortfall.there)]
@@ -194,10 +204,15 @@ class AccountantSoundness(Unseeing):
 
 def _moved(votes: Histogram, neighbourhood: Neighbourhood) -> Iterator[Histogram]:
     """The neighbours (c,); with many classes only those by the leaders and the last two."""
+    return neighbourhood.among(votes, _looked_at(votes).tolist())
+
+
+def _looked_at(votes: Histogram) -> NDArray[np.intp]:
+    """Classes (k,) between which votes are moved: all, or the leaders and the last two."""
     order = np.argsort(-votes, kind="stable")
     if votes.size > _CLASSES_IN_FULL:
         order = np.concatenate([order[: _CLASSES_IN_FULL - 2], order[-2:]])
-    return neighbourhood.among(votes, order.tolist())
+    return order
 
 
 def _resembled(claim: LabelsMechanism, part: ChargedPart) -> str | None:
@@ -226,7 +241,7 @@ def _less_beyond(part: ChargedPart, claim: LabelsMechanism) -> str | None:
 
 def _known(claim: LabelsMechanism, of: PartName, orders: Vector) -> Iterator[tuple[Vector, str]]:
     """Known wrong charges (n,), each with its name."""
-    scale, near = claim.noise.scale, claim.neighbourhood
+    scale, near = claim.noise.scale / claim.heaviest, claim.neighbourhood
     answer, screen = _published(claim, orders, near)
     published = answer + screen
     if isinstance(claim.noise.unrounded, Laplace) and near == MOVED_VOTE:
@@ -250,6 +265,9 @@ def _known(claim: LabelsMechanism, of: PartName, orders: Vector) -> Iterator[tup
             knn_data_independent(scale, share, orders),
             "as for Poisson sampling between data of one record more or less",
         )
+    if claim.heaviest > 1:
+        light = claim.model_copy(update={"weights": None})
+        yield np.add(*_published(light, orders, near)), f"{_PUBLISHED} of a teacher of weight 1"
     fractions = {
         "half of": 1 / 2,
         "a quarter of": 1 / 4,
@@ -268,14 +286,18 @@ def _known(claim: LabelsMechanism, of: PartName, orders: Vector) -> Iterator[tup
 def _published(
     claim: LabelsMechanism, orders: Vector, neighbourhood: Neighbourhood
 ) -> tuple[Vector, Vector]:
-    """Published bounds (n,) of an answer, of Laplace noise not the best known, and of a screen."""
-    if isinstance(claim.noise, Laplace):
-        answer = lnmax_data_independent(1.0 / claim.noise.scale, orders, neighbourhood)
+    """Published bounds (n,) of an answer, of Laplace noise not the best known, and of a screen.
+
+    Of the heaviest teacher, whose votes are one vote where noise is measured in them.
+    """
+    noise = claim.noise.times(1.0 / claim.heaviest)
+    if isinstance(noise, Laplace):
+        answer = lnmax_data_independent(1.0 / noise.scale, orders, neighbourhood)
     else:
-        answer = answer_data_independent(claim.noise, orders, neighbourhood)
+        answer = answer_data_independent(noise, orders, neighbourhood)
     if claim.threshold_noise is None:
         return answer, np.zeros_like(answer)
-    scale = claim.threshold_noise.scale
+    scale = claim.threshold_noise.scale / claim.heaviest
     return answer, threshold_data_independent(scale, orders, neighbourhood)
 
 

@@ -50,8 +50,8 @@ class Dependence:
 
     def _below(self, charge: Charge) -> str | None:
         claimed = self._claim.mechanism
-        if claimed.sampled is not None:
-            return None  # drawn teachers have no bound for any votes under each adjacency
+        if claimed.sampled is not None or claimed.weights is not None:
+            return None  # no bound of drawn teachers, or of those with weights, is compared here
         test, answer = release_costs(claimed.mechanism(), charge.orders, claimed.neighbourhood)
         share = charge.costs / (test + answer)
         least = int(np.argmin(share))

@@ -142,7 +142,7 @@ def fitted_field(plan: Plan, counts: Matrix, ratios: Matrix) -> Fitted | None:
     votes = np.array([stream.histogram for stream in plan.streams], dtype=np.int64)
     kinds = [
         (words, holds & asked)
-        for words, holds in kinds_of_histograms(votes, plan.claim.mechanism.teachers)
+        for words, holds in kinds_of_histograms(votes, plan.claim.mechanism.total)
         if (holds & asked).any() and (asked & ~holds).any()
     ]
     if not kinds or not scaled:

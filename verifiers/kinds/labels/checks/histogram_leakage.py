@@ -244,12 +244,19 @@ def attacker_queries(claim: LabelsClaim) -> int:
 
 _SAMPLED = "teachers are drawn: no attack is known that reads votes from what is drawn of them"
 
+
+def _not_applicable(claim: LabelsClaim) -> str | None:
+    if claim.mechanism.weights is not None:
+        return "teachers have weights: the attacks read votes that count alike"
+    return _SAMPLED if claim.mechanism.sampled is not None else None
+
+
 SPECS = (
     LabelsSpec(
         id=HistogramLeakage.id,
         phase=Phase.ATTACK,
         make=lambda setting: HistogramLeakage(setting.plan, setting.seed),
-        not_applicable=lambda claim: _SAMPLED if claim.mechanism.sampled is not None else None,
+        not_applicable=_not_applicable,
         # whose labels are attacked; the verdict rests on simulations
         needs=lambda _plan, _at, stream: stream.role in (Role.OWN, Role.INFORMATIVE),
     ),

@@ -51,11 +51,11 @@ class Order(Unseeing, JudgedLabels):
         super().__init__(plan)
         self._votes, self._claim = plan.traffic.histograms, plan.claim.mechanism
         calls = len(self._votes)
-        self._features = features(self._votes, self._claim.teachers, plan.traffic.after_batch)
+        self._features = features(self._votes, self._claim.total, plan.traffic.after_batch)
         self._holds = np.array([one.holds for one in self._features], dtype=bool)
         self._holds = self._holds.reshape(len(self._features), calls).T
         self._rows = _rows_by_family([one.family for one in self._features])
-        self._few = self._votes.sum(-1) < self._claim.teachers
+        self._few = self._votes.sum(-1) < self._claim.total
         self._earlier = earlier_calls(self._votes)
         self._faults, self._scaled_up = order_faults(self._claim), scaled_up(self._claim)
         alternatives = len(self._faults)

@@ -29,7 +29,7 @@ class SamePlaces:
     def observe(self, stream: int, outcomes: Outcomes, rotation: int) -> None:
         """Adds outcomes (n,) of a stream, asked under class numbers rotated by `rotation`."""
         total = sum(self.plan.streams[stream].histogram)
-        claimed = self.plan.claim.mechanism.teachers
+        claimed = self.plan.claim.mechanism.total
         followed = not rotation and stream < self.plan.deep
         places = self._by_total.add(total, stream if followed else -1, outcomes)
         if total != claimed and followed:

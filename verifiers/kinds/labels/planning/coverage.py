@@ -20,10 +20,11 @@ def coverage(plan: Plan, answered: NDArray[np.bool_]) -> Iterator[str]:
         return
     asked = np.unique(plan.histograms[answered].astype(np.int64), axis=0)
     different = len({row.histogram for row in rows})
-    yield (
-        f"only inputs of {inputs.file} were asked: {len(asked):,} of its {different:,} different "
-        f"histograms ({len(rows):,} rows); what is answered to others was not seen"
-    )
+    if inputs.file is not None:
+        yield (
+            f"only inputs of {inputs.file} were asked: {len(asked):,} of its {different:,} "
+            f"different histograms ({len(rows):,} rows); what is answered to others was not seen"
+        )
     if not nearly_tied(plan.claim.mechanism, asked).any():
         lead = f"the smallest lead asked was {int(leads(asked).min()):,}"
         yield f"no input is a near tie, where most faults show: {lead}"

@@ -331,5 +331,5 @@ def _shortcuts(claim: LabelsMechanism) -> list[Fault]:
             _SHORTCUT_WEIGHT,
         )
         for lead in leads
-        if 0.0 < lead < claim.teachers
+        if 0.0 < lead < claim.total
     ]

@@ -124,9 +124,10 @@ class GivenInputs:
     def neighbours(self) -> tuple[Histogram, Histogram] | None:
         """Two neighbouring inputs; of several pairs the one with the least predictable labels.
 
-        None under add-remove, as all inputs have the votes of all teachers.
+        None under add-remove, as all inputs have the votes of all teachers, and where teachers have
+        weights: a vote may be moved by many of them.
         """
-        if self.claim.adjacency == "add-remove":
+        if self.claim.adjacency == "add-remove" or self.claim.weights is not None:
             return None
         weights = np.random.default_rng(0).integers(1, 2**62, self.claim.classes)
         tried = self.histograms[: _PAIRED // self.claim.classes]

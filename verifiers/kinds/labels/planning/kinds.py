@@ -105,7 +105,7 @@ def fewer_votes(mechanism: LabelsMechanism) -> tuple[Kind, ...]:
 
 def faults_by_total(mechanism: LabelsMechanism) -> list[Fault]:
     """Faults that only totals other than the claimed teachers show."""
-    teachers = mechanism.teachers
+    teachers = mechanism.total
     fewest = round(min(SHARES_OF_TEACHERS) * teachers)
     faults = [
         Fault(

@@ -113,7 +113,7 @@ _HOPELESS = 60.0  # noise scales behind the leader, from which a class never win
 
 def left_out(claim: LabelsMechanism) -> Law:
     """Law when classes with few votes never win, as where small counts are suppressed."""
-    few = max(1.0, _FEW_VOTES * claim.teachers)
+    few = max(1.0, _FEW_VOTES * claim.total)
 
     def law(histograms: Matrix) -> Matrix:
         hidden = (histograms > 0) & (histograms <= few)
@@ -189,7 +189,7 @@ def scaled_to_the_teachers(claim: LabelsMechanism, least: int, below: int | None
     def law(histograms: Matrix) -> Matrix:
         total = histograms.sum(-1, keepdims=True)
         scales = (total >= max(1, least)) & (total < (np.inf if below is None else below))
-        factor = np.where(scales, claim.teachers / np.maximum(total, 1.0), 1.0)
+        factor = np.where(scales, claim.total / np.maximum(total, 1.0), 1.0)
         return right(histograms * factor)
 
     return law

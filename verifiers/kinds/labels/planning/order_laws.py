@@ -44,7 +44,7 @@ def scaled_up(claim: LabelsMechanism) -> Fault:
 
     def scaled(histograms: Matrix) -> Matrix:
         totals = histograms.sum(-1, keepdims=True)
-        return law(histograms * np.maximum(1.0, claim.teachers / np.maximum(totals, 1.0)))
+        return law(histograms * np.maximum(1.0, claim.total / np.maximum(totals, 1.0)))
 
     return Fault("votes scaled up to the number of teachers", scaled)
 

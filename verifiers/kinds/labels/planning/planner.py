@@ -35,6 +35,7 @@ from .rounding import ToSee, add_roundings, rounding_faults, to_see
 from .stream_planner import StreamPlanner
 from .teachers import faults_by_teacher
 from .traffic import Traffic, calls_in_turn
+from .weighted_laws import faults_of_weights
 
 _TYPICAL_INPUTS, _EXPLORED_INPUTS = 2, 60
 
@@ -55,7 +56,8 @@ def make_plan(
     """
     other_totals = other_totals and not claim.one_total
     mechanism = claim.mechanism
-    faults = (*_faults(mechanism), *faults_by_teacher(claim))
+    by_teacher = faults_of_weights(claim) or faults_by_teacher(claim)
+    faults = (*_faults(mechanism), *by_teacher)
     rng = np.random.default_rng(seed)
     planner = StreamPlanner(claim, rng, anchors(other_totals), extent)
     inputs = given_inputs(claim) if claim.given else None
