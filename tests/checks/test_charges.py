@@ -13,6 +13,7 @@ from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.reference.accounting.gnmax import gnmax_data_dependent
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.kinds.labels.checks import privacy_audit, privacy_claim
 from dpassay.verifiers.kinds.labels.checks.accountant_soundness import AccountantSoundness
 from dpassay.verifiers.kinds.labels.checks.rises import Rises
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
@@ -332,3 +333,15 @@ def test_the_served_reference_passes_under_realised_charges() -> None:
     alone = select(["accountant-soundness"], of=SHARES)
     report = verify(InProcessTarget(Served()), made, seed=0, selection=alone)
     assert result(report, "accountant-soundness").verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("charges", ["all", "realised"])
+def test_queries_are_not_counted_where_outcomes_end_the_budget(charges) -> None:
+    """A sound account of 60 answers may be asked 400 times: catches the cost of 400 answers."""
+    privacy = {"epsilon": 1.0, "delta": 1e-5, "queries": 400}
+    made = small_claim("confident-gnmax", accountant={"charges": charges}, privacy=privacy)
+    of = {spec.id: spec for spec in (*privacy_claim.SPECS, *privacy_audit.SPECS)}
+    for check in ("privacy-claim", "privacy-audit"):
+        reason = of[check].not_applicable(made)
+        assert reason == made.uncounted
+        assert (reason is None) == (charges == "all")

@@ -149,7 +149,9 @@ def test_where_all_is_charged_a_refusal_is_too() -> None:
         rows = [Row(votes, -1, charged=each)] * 200
         found = judged(rows, saying(made, "all"))["accountant-soundness"]
         assert found.verdict == verdict, found.message
-        assert judged(rows, saying(made, "realised"))["accountant-soundness"].verdict == "pass"
+        by_outcome = judged(rows, saying(made, "realised"))
+        assert by_outcome["accountant-soundness"].verdict == "pass"
+        assert by_outcome["privacy-claim"].verdict == "not-applicable"
 
 
 @pytest.mark.parametrize(("charges", "verdict"), [(None, "pass"), ("data-independent", "fail")])

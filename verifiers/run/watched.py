@@ -113,8 +113,9 @@ class Watched:
         """
         asked = "spent" if delta == self.privacy.delta else f"spent({delta:g})"
         beside = f" and {others:,} to others" if others else ""
+        these = "the former alone" if others else "that"
         self.violation = (
-            f"{asked} said epsilon {spent:.6g} after {answers}{beside}, but the former alone cost "
+            f"{asked} said epsilon {spent:.6g} after {answers}{beside}, but {these} cost "
             f"at least {cost:.6g} at delta {delta:g}{proof}"
         )
         self.diagnosis = UNDERCHARGED

@@ -10,6 +10,7 @@ from ...claims.claim import Claim, ClaimError
 from ...claims.tables import ANY_QUERIES
 from ...inputs.histogram_file import read_histograms
 from ...inputs.input_file import Input
+from ...run.registry import NO_PRIVACY
 from ...targets.labels import LABELS
 from ...targets.release import Release
 from ..kind import ReleaseKind
@@ -18,6 +19,12 @@ from .inputs_claim import InputsClaim
 from .mechanism import LabelsMechanism, LogClaim
 
 _SHOWN = 3  # groups of teachers in the summary
+
+
+BY_OUTCOME = (
+    "charges = 'realised': the budget ends by what was answered, so that no number of queries says "
+    "what they cost; the charges are judged, and that the deployment stops"
+)
 
 
 class LabelsClaim(Claim):
@@ -70,6 +77,13 @@ class LabelsClaim(Claim):
                 "all are answered: expected 'all' or 'data-independent'"
             )
         return self
+
+    @property
+    def uncounted(self) -> str | None:
+        """Why [privacy] is not held to what so many queries cost; None where it is."""
+        if self.privacy is None:
+            return NO_PRIVACY
+        return BY_OUTCOME if self.charges == "realised" else None
 
     @property
     def charges(self) -> Charges | None:

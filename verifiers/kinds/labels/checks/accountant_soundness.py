@@ -94,7 +94,8 @@ class AccountantSoundness(Unseeing):
         return Outcome(refuting(refuted), replace(self.finding(), warning=self._warning()))
 
     def _warning(self) -> str | None:
-        return "; ".join(filter(None, (self.orders.warning, self.dependence.warning))) or None
+        unproved = self.dependence.warning if self.proved is None else None
+        return "; ".join(filter(None, (self.orders.warning, unproved))) or None
 
     def run(self, target: Target) -> str | None:
         """Asks for charges and compares them; returns why, if the target has no accountant."""
@@ -177,7 +178,7 @@ class AccountantSoundness(Unseeing):
 
     def finding(self) -> Finding:
         """The finding, after `run`."""
-        if self.proved is None and self.dependence.violation is not None:
+        if self.dependence.violation is not None:
             return self.dependence.violation
         if self.proved is None:
             return Finding(

@@ -7,7 +7,6 @@ from ....findings.pair_bounds import Audit, PairLabels
 from ....findings.report import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY
 from ..claim import LabelsClaim
 from ..planning.plan import Plan
 from ..planning.roles import Role
@@ -95,8 +94,8 @@ class PrivacyAudit:
 
 
 def _not_applicable(claim: LabelsClaim) -> str | None:
-    if claim.privacy is None:
-        return NO_PRIVACY
+    if claim.uncounted is not None or claim.privacy is None:
+        return claim.uncounted
     if claim.mechanism.caching:
         return CACHED
     if claim.privacy.scope != ANY_QUERIES:

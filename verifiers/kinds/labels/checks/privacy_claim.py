@@ -17,7 +17,6 @@ from ....findings.report import Verdict
 from ....inputs.histogram_file import read_histograms
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY
 from ....text import counted
 from ..claim import LabelsClaim
 from ..figures import PrivacyCost
@@ -168,6 +167,6 @@ SPECS = (
         id=PrivacyClaimCheck.id,
         phase=Phase.CLAIM,
         make=lambda setting: PrivacyClaimCheck(setting.claim),
-        not_applicable=lambda claim: NO_PRIVACY if claim.privacy is None else None,
+        not_applicable=lambda claim: claim.uncounted,
     ),
 )

@@ -112,7 +112,11 @@ class Costs:
                 CheckResult(PRIVACY, Verdict.NOT_APPLICABLE, NO_PRIVACY),
                 CheckResult(CHARGES, Verdict.NOT_APPLICABLE, no_charges),
             ]
-        return [_privacy(self.claim, privacy, self.asked.drawn.times, rows), self._charges(privacy)]
+        if self.claim.uncounted is not None:
+            budget = CheckResult(PRIVACY, Verdict.NOT_APPLICABLE, self.claim.uncounted)
+        else:
+            budget = _privacy(self.claim, privacy, self.asked.drawn.times, rows)
+        return [budget, self._charges(privacy)]
 
     def _charges(self, privacy: PrivacyClaim) -> CheckResult:
         if not self.rows_charged:
