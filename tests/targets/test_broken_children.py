@@ -33,6 +33,10 @@ FAULTS = {
         f"{CALL} returned labels of type object: expected whole numbers",
     ),
     "nan": ("print('{\"labels\": [0, NaN, 0, 0, 0]}')", f"{CALL} returned label nan at place 1"),
+    "null": (
+        "print('{\"labels\": [0, null, 0, 0, 0]}')",
+        f"{CALL} returned None at place 1: a refusal is -1",
+    ),
     "infinity": ("print('{\"labels\": [0, 0, Infinity, 0, 0]}')", f"{CALL} returned label inf"),
     "escapes": (
         r"print(json.dumps({'error': 'red \x1b[31m\nand more', 'fault': True}))",

@@ -47,6 +47,9 @@ def label_array(reply: Any, size: int, call: str) -> NDArray[Any]:
     if labels.shape != (size,):
         found = described(labels, reply)
         raise CallError(call, f"returned {found}: expected {size} labels, shape ({size},)")
+    objects = labels if labels.dtype.kind == "O" else ()
+    if (at := next((i for i, label in enumerate(objects) if label is None), None)) is not None:
+        raise CallError(call, f"returned None at place {at}: a refusal is -1, a label its class")
     if labels.dtype.kind not in "iuf":
         kind = {"U": "text", "S": "bytes", "b": "bool"}.get(labels.dtype.kind, labels.dtype)
         raise CallError(

@@ -227,7 +227,7 @@ def not_excluded(plan: Plan) -> str | None:
         asked[stream.histogram] = asked.get(stream.histogram, 0) + stream.queries
     left = [
         f"{one.fault.wording} (it changes {100 * one.moves:.2g} % of the labels of "
-        f"{list(one.histogram)}, of which {one.queries:,} show it)"
+        f"{list(one.histogram)}; {one.queries:,} labels of that histogram would show it)"
         for one in plan.roundings
         if one.moves >= least and asked.get(one.histogram, 0) < one.queries
     ]
