@@ -1,4 +1,4 @@
-"""`accountant-soundness` and `privacy-claim`: wrong accountants are proved wrong, no others."""
+"""`accountant-soundness`: wrong accountants are proved wrong, no others."""
 
 from functools import partial
 
@@ -10,7 +10,6 @@ from runs import claimed, result
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.analyses import query_cost
 from dpassay.reference.accounting.gnmax import gaussian_data_dependent, gnmax_data_dependent
-from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks.accountant_soundness import AccountantSoundness
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
@@ -40,14 +39,14 @@ class Deployment:
         return self.charge(np.asarray(histogram), np.asarray(orders))
 
 
-def reported(check, charge=None, privacy=None):
+def reported(check, charge=None):
     deployment = Deployment(charge)
     target = InProcessTarget(deployment if charge else deployment.sample)
-    return verify(target, claim(privacy=privacy), seed=0, selection=select([check], of=SHARES))
+    return verify(target, claim(), seed=0, selection=select([check], of=SHARES))
 
 
-def judged(check, charge=None, privacy=None):
-    return result(reported(check, charge, privacy), check)
+def judged(check, charge=None):
+    return result(reported(check, charge), check)
 
 
 def worst_pair_charge(histogram, orders):
@@ -272,69 +271,6 @@ def test_a_target_without_an_accountant_is_not_judged() -> None:
 def test_a_broken_charge_is_an_error(reply, message) -> None:
     with pytest.raises(TargetError, match=message):
         checked_charge(reply, np.array([3, 2]), (2.0, 4.0))
-
-
-def privacy(**change):
-    return {"epsilon": 1.97, "delta": 1e-5, "queries": 286} | change
-
-
-@pytest.mark.parametrize(
-    "epsilon", [1.90, pytest.param(1.97, marks=pytest.mark.slow("further from the limit"))]
-)
-def test_a_true_privacy_claim_is_not_refuted(epsilon) -> None:
-    """286 tied queries cost between 1.876 and 1.900 at delta 1e-5 (privacy loss distribution)."""
-    assert judged("privacy-claim", privacy=privacy(epsilon=epsilon)).verdict is Verdict.PASS
-
-
-OTHER_KEYS = pytest.mark.slow("other keys; another is")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"epsilon": 1.85},
-        pytest.param({"queries": 330}, marks=OTHER_KEYS),
-        pytest.param({"delta": 2e-6}, marks=OTHER_KEYS),
-        pytest.param({"epsilon": 1.97 / 2}, marks=OTHER_KEYS),
-    ],
-)
-def test_a_false_privacy_claim_is_refuted_with_the_pair(change) -> None:
-    """Each a few percent beyond the exact cost of the tied pair."""
-    found = judged("privacy-claim", privacy=privacy(**change))
-    assert found.verdict is Verdict.FAIL
-    assert "certified in ball arithmetic" in found.message
-    assert sum(found.histogram) == 250
-
-
-def test_the_scope_of_a_claim_can_be_the_histograms_answered(tmp_path) -> None:
-    """Unanimous votes cost next to nothing, tied ones what any queries may."""
-    path = tmp_path / "answered.csv"
-    path.write_text("250,0,0,0,0\n" * 400)
-    cheap = privacy(epsilon=0.5, queries=400, scope=str(path))
-    assert judged("privacy-claim", privacy=cheap).verdict is Verdict.PASS
-    path.write_text("125,125,0,0,0\n" * 400)
-    assert judged("privacy-claim", privacy=cheap).verdict is Verdict.FAIL
-
-
-def test_without_a_privacy_claim_there_is_nothing_to_refute() -> None:
-    assert judged("privacy-claim").verdict is Verdict.NOT_APPLICABLE
-
-
-def test_a_scope_that_is_gone_is_an_error_that_names_it(tmp_path) -> None:
-    """It could be read when the claim was, and cannot when it is needed."""
-    path = tmp_path / "answered.csv"
-    path.write_text("250,0,0,0,0\n")
-    made = claim(privacy=privacy(scope=str(path)))
-    path.unlink()
-    report = verify(InProcessTarget(Deployment(None).sample), made, seed=0)
-    assert report.verdict is Verdict.ERROR
-    assert any("answered.csv: No such file" in check.message for check in report.checks)
-
-
-def test_a_claim_in_python_is_held_to_its_scope_too() -> None:
-    """Read from a file or handed over as a table: no claim names histograms of another one."""
-    with pytest.raises(ClaimError, match=r"privacy\.scope: nowhere\.csv: No such file"):
-        claim(privacy=privacy(scope="nowhere.csv"))
 
 
 class RightAtPowersOfTwo:

@@ -209,7 +209,7 @@ class LabelsMechanism(Table):
         return isinstance(self.noise, Rounded)
 
     @property
-    def shifts(self) -> bool:
+    def moved_by_shifts(self) -> bool:
         """Whether the law changes when all classes gain as many votes: counts are cut at zero."""
         return isinstance(self.noise, Rounded) and self.noise.rounding == "cut"
 

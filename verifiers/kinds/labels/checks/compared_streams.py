@@ -183,7 +183,7 @@ def _spec(check: str, named: int) -> LabelsSpec:
             return CACHED
         if claim.mechanism.sampled is not None and check == "shift-invariance":
             return "teachers are drawn: as many votes more for every class change what is drawn"
-        if check == "shift-invariance" and claim.mechanism.shifts:
+        if check == "shift-invariance" and claim.mechanism.moved_by_shifts:
             return CUT
         return ORDERED if claim.mechanism.ordered and check == "permutation-equivariance" else None
 

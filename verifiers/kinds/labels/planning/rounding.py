@@ -46,7 +46,7 @@ _WORDS: dict[Rounding, str] = {
     "floor": "noisy counts rounded down to whole numbers",
 }
 _UNROUNDED = "noisy counts that are not rounded to whole numbers"
-_ANY = "noisy counts made whole numbers ({}, which give the same labels here)"
+_ANY = "noisy counts made whole numbers ({}, with the same labels here)"
 _WAYS: dict[Rounding, str] = {
     "cut": "cut",
     "cut-noise": "noise cut",

@@ -209,7 +209,7 @@ class StreamPlanner:
         pairs = self._add_base(role, histogram)
         base, original = len(self.streams) - 1, self.streams[-1]
         votes = np.array(original.histogram)
-        if shift and not self.claim.mechanism.shifts:
+        if shift and not self.claim.mechanism.moved_by_shifts:
             more = max(1, self.claim.mechanism.teachers // 2)
             self.add(Role.SHIFTED, votes + more, original.queries, shuffle=False)
             self._compare("shift-invariance", base, pairs)
