@@ -1,5 +1,6 @@
 """Claims, targets that draw as claimed or otherwise, and what one check of a run says."""
 
+import re
 from functools import partial
 from typing import Any
 
@@ -53,3 +54,16 @@ def drawing_with(noise: str, seed: int = 0) -> InProcessTarget:
 def result(report: Report, check: str) -> CheckResult:
     """What the report says of one check, by its id."""
     return next(found for found in report.checks if found.id == check)
+
+
+def names_scale(diagnosis: str, factor: float) -> bool:
+    """Whether a cause says `factor` of the claimed scale, known by name or fitted within a tenth.
+
+    For targets without a seed: a fitted scale takes the place of the known one that is there with
+    probability 0.002 (`checks/fitted.py`), and misses it by a tenth with less than 1e-9.
+    """
+    named = {0.5: "half the claimed scale"}.get(factor, f"{factor:g} of the claimed scale")
+    fitted = re.search(r"about ([0-9.]+) times the claimed scale", diagnosis)
+    return named in diagnosis or (
+        fitted is not None and abs(float(fitted[1]) - factor) <= 0.1 * max(factor, 1.0)
+    )

@@ -57,6 +57,16 @@ def test_its_expectation_is_one_under_the_claim(name) -> None:
     assert total == pytest.approx(1.0, abs=1e-9)
 
 
+def test_a_pass_says_apart_of_what_it_would_have_seen_nothing() -> None:
+    """Four calls show no dependence surely; "0 of 21" among the ways seen read like a mark."""
+    made = plan(MECHANISMS["argmax"], effect=0.5)
+    message = Order(replace(made, traffic=Few(made.claim.mechanism, 0, 4))).pass_finding().message
+    caught, missed = message.split("; not where it depends on ")
+    assert " in 0 of " in caught
+    assert "(0 of" not in message
+    assert "the call before (" in missed
+
+
 class Bare:
     """Claimed noise, but none in the second call of a histogram."""
 

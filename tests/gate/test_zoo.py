@@ -39,7 +39,7 @@ QUICK = {
     "late": "none-among-first-2000",
     "order": "second-answers-bare",
     "output": "noisy-maximum-itself sorted-in-a-call",
-    "screening": "screens-the-winner one-screening-a-call",
+    "screening": "one-screening-a-call",
     "accounting": "charges-half never-stops",
     "neighbours": "one-more-or-less-for-moved-votes textbook-of-moved-votes",
     "restarts": "seed-of-the-process-id-by-command",

@@ -71,6 +71,7 @@ def test_a_wager_on_pairs_has_expectation_1_for_all_rates() -> None:
             assert total == pytest.approx(np.ones(CORRELATIONS.size))
 
 
+@pytest.mark.slow("whole runs; their evidence is enumerated above")
 def test_a_wrong_rate_is_not_taken_for_noise_used_twice() -> None:
     """Opendp #2922: the threshold is another, and every draw is fresh."""
     for noisy, threshold in ((correct("discrete-laplace:1"), 5.0), (scaled(2.0), 6.0)):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from runs import result
+from runs import names_scale, result
 
 from dpassay.verifiers.claims.open_target import open_claimed
 from dpassay.verifiers.kinds.reading import parse_claim
@@ -73,4 +73,4 @@ def test_the_service_passes_and_half_its_noise_is_named(folder) -> None:
     service = Path("service.py")
     service.write_text(service.read_text().replace("rng.normal(0, 10,", "rng.normal(0, 5,"))
     found = judged()
-    assert "half the claimed scale" in result(found, "class-probabilities").diagnosis
+    assert names_scale(result(found, "class-probabilities").diagnosis, 0.5)

@@ -107,7 +107,13 @@ def test_the_body_names_what_the_kind_takes() -> None:
         assert made.http_options.route.body == f"[{{{{{key}}}}}]"
 
 
-@pytest.mark.parametrize(("scale", "verdict"), [(10.0, Verdict.PASS), (5.0, Verdict.FAIL)])
+@pytest.mark.parametrize(
+    ("scale", "verdict"),
+    [
+        pytest.param(10.0, Verdict.PASS, marks=pytest.mark.slow("a whole pass over HTTP")),
+        (5.0, Verdict.FAIL),
+    ],
+)
 def test_a_whole_run_by_a_route_of_its_own(served, scale, verdict) -> None:
     """Catches labels that lose their order, or that stand with another input."""
     rng = np.random.default_rng(3)

@@ -102,13 +102,14 @@ class LabelsClaim(Claim):
         """The mechanism in a few words, as reports head themselves."""
         it = self.mechanism
         drawn = "" if it.sampled is None else f", sampled {it.sampled}"
+        screened = it.threshold is not None and it.threshold_noise is not None
+        answered = f", threshold {it.threshold:g} with {it.threshold_noise}" if screened else ""
         groups = [f"{number} of weight {weight}" for number, weight in it.weights or ()]
         more = ", ..." if len(groups) > _SHOWN else ""
         weighed = f" ({', '.join(groups[:_SHOWN])}{more})" if groups else ""
         return (
-            f"{it.name} with {it.noise}, {it.classes} classes, {it.teachers} teachers{weighed}"
-            f"{drawn}, "
-            f"{it.protected}"
+            f"{it.name} with {it.noise}{answered}, {it.classes} classes, {it.teachers} teachers"
+            f"{weighed}{drawn}, {it.protected}"
         )
 
     @property

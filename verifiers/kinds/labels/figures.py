@@ -59,7 +59,7 @@ class Mitigation:
     kind: `query-limit` (fewer answers per input; one, where answers are kept), `other-noise` (at
     the claimed epsilon), or `near-duplicates` (of an input whose answers are kept); queries:
     answers that the attacker then has, under `noise`; recovered: mean share of votes put on the
-    right class, over simulated `attacks`.
+    right class, over simulated `attacks`, with its standard `error`.
     """
 
     kind: str
@@ -67,6 +67,7 @@ class Mitigation:
     noise: str
     recovered: float
     attacks: int
+    error: float = 0.0
 
 
 @dataclass(frozen=True)

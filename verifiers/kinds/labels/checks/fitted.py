@@ -105,17 +105,23 @@ def _of_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fi
 
     def of(threshold: float) -> tuple[Fault, Vector]:
         law = mechanism_law(replace(mechanism, threshold=threshold))
-        words = f"a threshold of about {threshold:.3g} in place of {mechanism.threshold:g}"
+        words = f"a threshold of about {threshold:g} in place of {mechanism.threshold:g}"
         fault = Fault(words, law)
         return fault, log_ratios(fault, *seen)
 
+    def explained(threshold: float) -> float:
+        return float(of(threshold)[1].sum())
+
     reach = _REACH * mechanism.threshold_noise.scale
     found = minimize_scalar(
-        lambda threshold: -float(of(threshold)[1].sum()),
+        lambda threshold: -explained(threshold),
         bounds=(mechanism.threshold - reach, mechanism.threshold + reach),
         method="bounded",
     )
-    fault, gained = of(float(found.x))
+    # rounded to places, from that of its noise on: near 0 digits would say more than the labels
+    place = -math.floor(math.log10(mechanism.threshold_noise.scale))
+    rounded = (round(float(found.x), place + more) + 0.0 for more in range(_MOST_DIGITS))
+    fault, gained = of(_nearest(explained, float(found.x), list(rounded), mechanism.threshold))
     left = float(gained.sum()) - FITTING_COSTS
     known = [i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is Scaled.THRESHOLD]
     nearest = max(known, key=lambda at: float(ratios[at]))
@@ -177,7 +183,14 @@ def _likeliest(gained: Callable[[float], float], explained: Mapping[float, float
 
 def _rounded(gained: Callable[[float], float], factor: float) -> str:
     """A factor in two digits, or more if two fit the labels worse or would read 1."""
-    texts = [f"{factor:.{digits}g}" for digits in range(2, _MOST_DIGITS + 1)]
-    least = gained(factor) - _ROUNDING_COSTS
-    close = (text for text in texts if float(text) != 1.0 and gained(float(text)) >= least)
-    return next(close, texts[-1])
+    rounded = [float(f"{factor:.{digits}g}") for digits in range(2, _MOST_DIGITS + 1)]
+    return f"{_nearest(gained, factor, rounded, 1.0):g}"
+
+
+def _nearest(
+    gained: Callable[[float], float], value: float, rounded: list[float], claimed: float
+) -> float:
+    """The first of a value's roundings that fits labels as well and is not the claimed value."""
+    least = gained(value) - _ROUNDING_COSTS
+    close = (one for one in rounded if one != claimed and gained(one) >= least)
+    return next(close, rounded[-1])

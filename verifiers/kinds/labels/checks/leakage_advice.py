@@ -22,6 +22,7 @@ _TOLD = (10, 100, 1000)  # limits that the advice names
 _COARSE = (1, *_TOLD)
 _FINE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)  # where a limit within max_recoverable is sought
 _OTHER = (0.5, 2.0)  # noise scales that are tried, over the claimed one
+_SURE = 3.0  # standard errors below max_recoverable that an advised limit keeps
 _ATTACKS, _FEWEST = 20, 5  # attacks simulated under each: most, and least
 _WORK = 4e7  # most attacks times the cube of the classes: about a second
 _DELTA = 1e-5  # where the claim has none
@@ -88,8 +89,8 @@ def _limit_line(limits: Sequence[Mitigation], most: float) -> list[str]:
     """The line on limits of queries per input, with the largest within `max_recoverable`."""
     advice = [_leaving(limits)] if _leaving(limits) else []
     if most > 0:
-        within = list(takewhile(lambda one: one.recovered <= most, limits))
-        keeps = f"{within[-1].queries:,} keep within" if within else "even 1 gives more than"
+        within = list(takewhile(lambda one: one.recovered + _SURE * one.error <= most, limits))
+        keeps = f"{within[-1].queries:,} keep within" if within else "even 1 may give more than"
         advice.append(f"{keeps} max_recoverable = {most:g}")
     return [f"with a limit on queries per input, {'; '.join(advice)}"] if advice else []
 
@@ -129,11 +130,14 @@ class _Attacked:
         mechanism = self.own.mechanism(noise)
         law = np.exp(mechanism.log_probabilities(np.array(self.histogram, dtype=np.float64)))
         law /= law.sum()
-        drawn = [self.rng.multinomial(n, law, size=self.attacks) for n in queries]
+        # each attacker gets its earlier answers and some more: numbers differ by these alone
+        more = np.diff(queries, prepend=0)
+        drawn = np.cumsum([self.rng.multinomial(n, law, size=self.attacks) for n in more], axis=0)
         answers = Answers(np.concatenate(drawn).astype(np.float64), mechanism)
         read = reconstruct(answers, sum(self.histogram)).histogram
-        shares = 1.0 - misplaced(read, self.histogram).reshape(len(queries), -1).mean(1)
+        shares = 1.0 - misplaced(read, self.histogram).reshape(len(queries), -1)
+        errors = shares.std(1, ddof=1) / np.sqrt(self.attacks)
         return tuple(
-            Mitigation(kind, n, str(noise), float(share), self.attacks)
-            for n, share in zip(queries, shares, strict=True)
+            Mitigation(kind, n, str(noise), float(share), self.attacks, float(error))
+            for n, share, error in zip(queries, shares.mean(1), errors, strict=True)
         )

@@ -200,13 +200,16 @@ class Order(Unseeing, JudgedLabels):
         weights = np.array([FAMILIES[one.family] for one in self._features]) / wagers
         wanted = self.log_threshold - np.log(weights / len(self._faults))
         surely = expected - _QUANTILE * np.sqrt(variance) >= wanted
-        seen = {name: int(surely[rows].sum()) for name, rows in self._rows.items()}
-        listed = ", ".join(f"{name} ({seen[name]} of {r.size})" for name, r in self._rows.items())
+        seen = {name: (int(surely[at].sum()), at.size) for name, at in self._rows.items()}
+        caught = [f"{name} ({sure} of {ways})" for name, (sure, ways) in seen.items() if sure]
+        missed = [f"{name} ({ways})" for name, (sure, ways) in seen.items() if not sure]
+        listed = f": {', '.join(caught)}" if caught else ""
+        unseen = f"; not where it depends on {', '.join(missed)}" if missed else ""
         return Finding(
             f"in {self.queries:,} calls for one label, made one by one as in production, half the "
             "claimed noise would have been caught with probability 0.99 where it depends on what "
-            f"is known before the call, in {sum(seen.values())} of {len(self._features)} ways: "
-            f"{listed}"
+            f"is known before the call, in {int(surely.sum())} of {surely.size} ways"
+            f"{listed}{unseen}"
         )
 
 

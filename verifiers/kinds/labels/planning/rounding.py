@@ -69,11 +69,13 @@ def unclaimed_roundings(claim: LabelsMechanism) -> tuple[Fault, ...]:
     if own is not None:
         plain = claim.noise.unrounded
         law = finish(claim, lambda histograms: np.asarray(probabilities(histograms, plain)))
-        found.append(Fault(_UNROUNDED, law, _WEIGHT, numbered=True))
+        words = f"{_UNROUNDED}, {_claimed_as(plain)}"
+        found.append(Fault(words, law, _WEIGHT, numbered=True))
     for together in _alike(claim):
         if own not in together:
-            law = _law(claim, claim.noise.unrounded.rounded(together[0]))
-            found.append(Fault(f"{_words(together)}, {_FIRST}", law, _WEIGHT, numbered=True))
+            noise = claim.noise.unrounded.rounded(together[0])
+            words = f"{_words(together)}, {_FIRST}, {_claimed_as(noise)}"
+            found.append(Fault(words, _law(claim, noise), _WEIGHT, numbered=True))
     return tuple(found)
 
 
@@ -93,6 +95,10 @@ def _words(together: tuple[Rounding, ...]) -> str:
     if len(together) == 1:
         return _WORDS[together[0]]
     return _ANY.format(", ".join(_WAYS[how] for how in together))
+
+
+def _claimed_as(noise: Noise) -> str:
+    return f'as noise = "{noise}" claims'
 
 
 def _law(claim: LabelsMechanism, noise: Noise, *, last: bool = False) -> Law:
