@@ -1,5 +1,6 @@
 """Claims of teachers who have weights: what is asked, what is told apart, and what is refused."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,13 @@ from dpassay.reference.accounting.analyses import answer_data_independent
 from dpassay.reference.accounting.divergences import renyi_divergence
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.weighted import each_weight, made_inputs, moves_of_one, weighed
+from dpassay.verifiers.kinds.labels.weighted import (
+    cost_by_weight,
+    each_weight,
+    made_inputs,
+    moves_of_one,
+    weighed,
+)
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
@@ -34,6 +41,29 @@ def weighing(weights: np.ndarray, seen: set[bytes] | None = None, claim: Any = N
         return (counts + rng.normal(0, 10, (size, 4))).argmax(1)
 
     return InProcessTarget(aggregate, release=claim.release)
+
+
+def test_what_an_answer_costs_is_told_by_weight() -> None:
+    """One of weight 4 pays as one vote does under a quarter of the noise; none without weights.
+
+    Catches a cost of one vote for all, and w^2 in place of w. By the accountant of dp-accounting's
+    form: the least of a / s^2 + log((a - 1) / a) - (log d + log a) / (a - 1) over orders a.
+    """
+    told = cost_by_weight(small_claim(weights=GROUPS, **VOTES).mechanism)
+    assert told is not None
+    found = {
+        int(weight): float(epsilon)
+        for epsilon, weight in re.findall(r"([0-9.]+) for one of weight (\d+)", told)
+    }
+    orders = np.linspace(1.01, 300.0, 200_000)
+    for weight, epsilon in found.items():
+        renyi = orders * weight**2 / 10.0**2
+        least = (
+            renyi + np.log1p(-1 / orders) - (np.log(1e-5) + np.log(orders)) / (orders - 1)
+        ).min()
+        assert epsilon == pytest.approx(least, rel=0.01)
+    assert set(found) == {1, 4}
+    assert cost_by_weight(small_claim().mechanism) is None
 
 
 def test_weighted_votes_are_counted_and_a_teacher_moves_its_weight() -> None:

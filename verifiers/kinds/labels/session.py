@@ -26,6 +26,7 @@ from .planned import dearer_than, extent_of
 from .planning.coverage import coverage
 from .planning.planner import make_plan
 from .planning.rounding import not_excluded
+from .weighted import cost_by_weight
 
 
 class LabelSession(Session):
@@ -140,6 +141,9 @@ class LabelSession(Session):
                 outcome.warn(left)
             if outcome.used_up and not refuted and not chosen.left_out:
                 outcome.warn(dearer_than(self.gathering.plan, planned=self.request.planned))
+        costs = cost_by_weight(self.claim.mechanism)
+        if costs is not None:
+            outcome.warn(costs)
         unemptied = not_emptied(self.claim) if chosen.keeps(FreshNoise.id) else None
         return Notes(self._unseen(chosen, found), unemptied)
 

@@ -10,12 +10,37 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ....reference.accounting.neighbourhood import Neighbourhood
+from ....reference.accounting.release_costs import CountedCost
 from ...inputs.input_file import Input
-from .mechanism import Groups
+from .mechanism import Groups, LabelsMechanism
 
+_DELTA = 1e-5
+_SHOWN = 6  # weights whose cost is told; of more, the lightest and the heaviest
 _INPUTS = 320  # that are made where a claim names none
 _TWINS = 40  # of them with other class numbers, and as many with more votes for the leader
 _APART = 0.5  # share of the inputs on which the groups vote apart
+
+
+def cost_by_weight(mechanism: LabelsMechanism) -> str | None:
+    """What an answer costs a teacher of each weight, in words; None without weights.
+
+    Epsilon at delta 1e-5 by the data-independent analysis, between w votes that move together.
+    """
+    if mechanism.weights is None:
+        return None
+    weights = sorted({weight for _, weight in mechanism.weights})
+    if len(weights) > _SHOWN:
+        weights = [weights[0], weights[-1]]
+    costs = ", ".join(
+        f"{CountedCost(mechanism.mechanism(), Neighbourhood(votes=w)).epsilon(1, 0, _DELTA):.3g} "
+        f"for one of weight {w}"
+        for w in weights
+    )
+    return (
+        f"an answer costs each teacher by its weight: epsilon {costs} (at delta {_DELTA:g}, by the "
+        "data-independent analysis)"
+    )
 
 
 def each_weight(weights: Groups) -> NDArray[np.int64]:
