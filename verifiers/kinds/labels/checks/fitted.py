@@ -26,7 +26,7 @@ with probability 0.002: half a chi-square of one degree of freedom."""
 _FURTHEST = 100.0  # largest factor beyond those of known faults, in either direction
 _REACH = 3.0  # furthest threshold from the claimed one, in scales of its noise
 _CLOSE = 1e-3  # precision of the log of a factor
-_ROUNDING_COSTS = 0.5  # most nats lost by rounding
+_ROUNDING_COSTS = 1.92  # most nats lost by rounding: what a 95 % likelihood interval leaves
 _MOST_DIGITS = 5
 
 
@@ -182,15 +182,15 @@ def _likeliest(gained: Callable[[float], float], explained: Mapping[float, float
 
 
 def _rounded(gained: Callable[[float], float], factor: float) -> str:
-    """A factor in two digits, or more if two fit the labels worse or would read 1."""
-    rounded = [float(f"{factor:.{digits}g}") for digits in range(2, _MOST_DIGITS + 1)]
+    """A factor in as few digits as its 95 % likelihood interval leaves, and never 1."""
+    rounded = [float(f"{factor:.{digits}g}") for digits in range(1, _MOST_DIGITS + 1)]
     return f"{_nearest(gained, factor, rounded, 1.0):g}"
 
 
 def _nearest(
     gained: Callable[[float], float], value: float, rounded: list[float], claimed: float
 ) -> float:
-    """The first of a value's roundings that fits labels as well and is not the claimed value."""
+    """The first of a value's roundings that labels leave open and is not the claimed value."""
     least = gained(value) - _ROUNDING_COSTS
     close = (one for one in rounded if one != claimed and gained(one) >= least)
     return next(close, rounded[-1])
