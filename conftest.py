@@ -34,6 +34,20 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.markexpr = "dpassay"
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` deselects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test marked `quick_cases(n)` all but the first n cases are slow."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        marker = item.get_closest_marker("quick_cases")
+        if marker is None or item.get_closest_marker("slow") is not None:
+            continue
+        test = item.nodeid.partition("[")[0]
+        seen[test] += 1
+        if seen[test] > marker.args[0]:
+            item.add_marker(pytest.mark.slow("more cases of a test that has some in this suite"))
+
+
 def pytest_collection_finish() -> None:
     """What is imported by now stays: the collector need not walk through it again and again."""
     gc.collect()

@@ -73,6 +73,7 @@ def test_the_published_pair_has_the_divergences_published() -> None:
 
 @pytest.mark.parametrize("name", BOUNDS)
 @pytest.mark.parametrize("pair", [PUBLISHED, EVEN])
+@pytest.mark.quick_cases(1)
 def test_bounds_of_the_expected_counts_are_below_the_truth_and_rise_to_it(name, pair) -> None:
     """Catches directions that are swapped, and one end of an interval taken for the other."""
     laws = laws_of(*pair)
@@ -137,6 +138,7 @@ def test_the_bootstrap_certifies_what_is_not_there() -> None:
         1000.0,
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_extreme_orders_stay_below_the_truth(order) -> None:
     """Near 1 Newton's start overflows, and far above sums of powers do: catches either."""
     laws, orders = laws_of(*PUBLISHED), np.array([order])

@@ -93,6 +93,7 @@ def plain_fit(counts, noise, teachers):
 @pytest.mark.parametrize(
     "queries", [3, pytest.param(40, marks=pytest.mark.slow("fewer and more are")), 3000]
 )
+@pytest.mark.quick_cases(2)
 def test_no_generic_solver_finds_likelier_votes(family, queries) -> None:
     """The plain fit's likelihood is never above ours, and never above our certificate."""
     mechanism = NoisyArgmax(family(25.0))

@@ -62,6 +62,7 @@ SOUND = {
 
 
 @pytest.mark.parametrize("name", SOUND)
+@pytest.mark.quick_cases(1)
 def test_published_accountants_are_not_accused(name) -> None:
     """Although their costs at one side of a pair are below the divergence from the other."""
     found = judged("accountant-soundness", SOUND[name])
@@ -196,6 +197,7 @@ CHARGES = pytest.mark.slow("many charges")
         ),
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_a_charge_like_a_known_one_is_named(mechanism, charge, words) -> None:
     """Beside the share of the exact cost, which depends on the histogram and the order."""
     check = soundness(mechanism, lambda h, m, a: charge(a))

@@ -231,6 +231,7 @@ class FewAsOne(ByNumber):
         (FewAsOne, "spent said epsilon", "calls for a few labels are charged as calls for fewer"),
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_faults_of_other_calls_than_single_and_large_ones(enforced, broken, words, cause) -> None:
     """Who stops at the third refusal, or asks single labels and large calls alone, sees neither."""
     privacy = {"epsilon": 1.97, "delta": 1e-5, "queries": 168}

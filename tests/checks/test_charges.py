@@ -264,6 +264,7 @@ def of_gnmax(charges):
 
 @pytest.mark.parametrize("charges", [None, "all", "data-independent"])
 @pytest.mark.parametrize("dependent", [False, True])
+@pytest.mark.quick_cases(2)
 def test_a_budget_that_ends_by_the_votes_is_a_warning(enforced, dependent, charges) -> None:
     """Whatever is claimed of its charges, but that they are realised."""
     check = enforced(ByVotes(dependent), of_gnmax(charges))

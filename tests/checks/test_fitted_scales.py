@@ -45,6 +45,7 @@ def seeing(plan, mechanism, seed):
 
 
 @pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.quick_cases(2)
 def test_the_scale_that_is_named_lies_in_the_interval(plan, factor) -> None:
     """Catches the nearest of a fixed list, a quarter for a third, beside an interval without it."""
     claim = plan.claim.mechanism

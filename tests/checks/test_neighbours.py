@@ -116,6 +116,7 @@ def analysed(near, analysis):
     [(ADD_REMOVE, ONE_MORE_OR_LESS), (OF_THREE, Neighbourhood(votes=3))],
     ids=["add-remove", "records"],
 )
+@pytest.mark.quick_cases(2)
 def test_sound_accounts_of_the_claimed_neighbours_pass(near, neighbourhood, analysis) -> None:
     check = soundness(near, analysed(neighbourhood, analysis))
     assert check.proved is None
@@ -131,6 +132,7 @@ def test_sound_accounts_of_the_claimed_neighbours_pass(near, neighbourhood, anal
     ],
     ids=["moved", "add-remove", "records"],
 )
+@pytest.mark.quick_cases(1)
 def test_charges_of_fewer_votes_are_proved_and_named(near, charge, words) -> None:
     check = soundness(near, charge)
     assert check.proved is not None
@@ -148,6 +150,7 @@ PRIVACY = {"epsilon": 1.0, "delta": 1e-5, "queries": 3}
     ids=["moved", "add-remove", "records"],
 )
 @pytest.mark.parametrize("teachers", [1, 3, 40, 41])
+@pytest.mark.quick_cases(2)
 def test_the_audited_pair_is_one_of_neighbours(near, neighbourhood, teachers) -> None:
     if neighbourhood.votes > teachers:
         return

@@ -46,6 +46,7 @@ def said_of(number, kept=10):
     ],
     ids=["plus-one", "minus-one", "backwards", "shuffled", "swapped"],
 )
+@pytest.mark.quick_cases(2)
 def test_how_classes_are_numbered_is_read_from_the_labels(number, words, advice) -> None:
     """Catches labels of turned histograms that are taken as numbered back, and other causes told.
 
@@ -65,6 +66,7 @@ def test_how_classes_are_numbered_is_read_from_the_labels(number, words, advice)
         (6, "as if the target had 6 classes: classes 6 to 9 never came"),
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_fewer_classes_than_claimed_are_counted(kept, words) -> None:
     """Noise that is missing on the last class leaves it rare as well, but lets it win at times."""
     diagnosis, _ = said_of(lambda k: k, kept)

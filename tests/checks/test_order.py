@@ -36,6 +36,7 @@ class Few(Traffic):
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.quick_cases(1)
 def test_its_expectation_is_one_under_the_claim(name) -> None:
     """Enumerated over all labels of four calls: every wager, weight and law of the check.
 
@@ -81,6 +82,7 @@ class Bare:
 
 
 @pytest.mark.parametrize("mended", [False, True])
+@pytest.mark.quick_cases(1)
 def test_a_second_answer_without_noise_is_told_as_that(mended) -> None:
     claim = parse_claim({"mechanism": GNMAX})
     target = InProcessTarget(Bare(mended))

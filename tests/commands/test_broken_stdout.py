@@ -69,6 +69,7 @@ def test_without_one_it_is_neither_a_pass_nor_a_fail(options, redirection, why, 
     ],
 )
 @pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.quick_cases(1)
 def test_other_commands_say_so_in_a_line(words, redirection, why, unbuffered, folder) -> None:
     """Python alone says nothing of a closed stdout, and exits with 120 for a full one."""
     found = run(f"PYTHONUNBUFFERED={unbuffered} {DPASSAY} {words} {redirection}", folder)

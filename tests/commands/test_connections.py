@@ -68,6 +68,7 @@ async def closed(writer):
         ("Origin", "http://localhost:{port}", 200),
     ],
 )
+@pytest.mark.quick_cases(2)
 def test_only_this_machine_is_answered(name, value, status) -> None:
     """A page whose name was rebound to 127.0.0.1 sends its own name as Host, or as Origin."""
 
@@ -84,6 +85,7 @@ HEAD = b"POST /aggregate HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 100\r
 
 
 @pytest.mark.parametrize("sent", [b"", b"POST /aggr", HEAD, HEAD + b"{"])
+@pytest.mark.quick_cases(1)
 def test_a_request_that_never_ends_is_ended(monkeypatch, sent) -> None:
     """Byte by byte: a time that began anew with each would let a client stay for ever."""
     monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.5)
@@ -108,6 +110,7 @@ def test_a_request_that_never_ends_is_ended(monkeypatch, sent) -> None:
     assert other == 200
 
 
+@pytest.mark.slow("fills the buffers of a connection and waits")
 def test_an_answer_that_is_not_taken_is_ended(monkeypatch) -> None:
     monkeypatch.setattr(connections, "ANSWER_SECONDS", 0.5)
 

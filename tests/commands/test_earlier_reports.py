@@ -52,6 +52,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize(("report", "kept"), [(LABELS, "labels"), (NUMBERS, "releases")])
 @pytest.mark.parametrize("repeats", [True, False])
+@pytest.mark.quick_cases(1)
 def test_it_is_compared_with(tmp_path, report, kept, repeats) -> None:
     """Commit 41d0d5e wrote both; a target that repeats its releases fails, another one does not.
 

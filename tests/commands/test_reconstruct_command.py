@@ -43,6 +43,7 @@ def log(tmp_path):
         pytest.param("gradient-descent", marks=pytest.mark.slow("compiles the published descent")),
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_json_holds_what_the_contract_says(log, method) -> None:
     """The two best attacks read the votes to within 3, the paper's to within 12."""
     done = run(log, *OPTIONS, "--method", method, "--json")

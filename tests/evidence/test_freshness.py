@@ -90,6 +90,7 @@ def test_a_wager_is_fair_under_the_claimed_law(wager, q) -> None:
 @pytest.mark.parametrize(
     "wager", [repetition, dependence, periodic, calls], ids=lambda wager: wager.__name__
 )
+@pytest.mark.quick_cases(1)
 def test_a_corrected_wager_is_fair_under_any_law(wager, true) -> None:
     """Divided by the supremum of the likelihood, it stays below 1 where the claim is wrong too.
 

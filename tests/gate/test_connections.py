@@ -94,6 +94,7 @@ UNSEEN = "noise kept for a connection would not have shown"
         ),
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_the_message_says_what_was_asked_and_nobody_is_accused(behind, told, asked) -> None:
     """Catches an error for what a correct server may do, and a request that is made again.
 

@@ -38,6 +38,7 @@ def judged(name):
         *(pytest.param(name, marks=LONGER) for name in ("clear-lead-shortcut", "none-after-5000")),
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_the_fault_that_is_named_is_the_one_that_is_there(name) -> None:
     """The first labels that refute fit several; each of these got a wrong name from them alone."""
     entry, report = judged(name)

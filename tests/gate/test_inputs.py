@@ -128,6 +128,7 @@ def alike(tmp_path):
 
 
 @pytest.mark.parametrize("seeded_by", ["votes", "input"])
+@pytest.mark.quick_cases(1)
 def test_two_inputs_with_the_same_votes_are_both_asked(alike, seeded_by) -> None:
     """A generator for each input, seeded by its votes: the n-th answers to both are the same.
 

@@ -79,6 +79,7 @@ FEW_TEACHERS = {"noise": "gaussian:6", "classes": 4, "teachers": 12, **COARSE}
 
 
 @pytest.mark.parametrize("most", [20_000, 30_000])
+@pytest.mark.quick_cases(1)
 def test_a_plan_knows_that_other_totals_are_refused(most) -> None:
     """Twins of twelve votes take 10,000 labels more, and are left out where they do not fit.
 

@@ -96,6 +96,7 @@ class Workers(Restartable):
 
 
 @pytest.mark.parametrize("alike", [True, False])
+@pytest.mark.quick_cases(1)
 def test_workers_are_compared_after_a_restart_too(alike) -> None:
     """Catches a comparison with earlier starts alone, which a seed of the start's own never copies.
 
@@ -125,6 +126,7 @@ class InTurn(Restartable):
 @pytest.mark.parametrize(
     "seeds", [2, pytest.param(8, marks=pytest.mark.slow("between the two others")), 50]
 )
+@pytest.mark.quick_cases(1)
 def test_seeds_that_take_turns_are_found_where_starts_are_quick(seeds) -> None:
     """Catches a comparison with the start before alone, or with the run's own first labels.
 

@@ -55,6 +55,7 @@ def whole():
         ("vote-monotonicity", small_claim("confident-gnmax"), None),
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_a_check_alone_comes_to_its_verdict(check, claim, share, whole) -> None:
     """What it needs is asked for, and little else: catches streams forgotten or asked in vain."""
     report = run(claim, select([check], of=SHARES))

@@ -57,6 +57,7 @@ def told(evidence: LogEvidence):
 
 @pytest.mark.parametrize("caching", [False, True])
 @pytest.mark.parametrize("kinds", [3, 100_000])
+@pytest.mark.quick_cases(1)
 def test_workers_make_no_difference(monkeypatch, small_parts, kinds, caching) -> None:
     """Laws are forgotten on the way. Catches rows that overtake others, and laws of others."""
     claim = small_claim()

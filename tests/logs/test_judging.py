@@ -212,6 +212,7 @@ def lagging(lag):
         (lagging(16), "the row 16 before"),
     ],
 )
+@pytest.mark.quick_cases(2)
 def test_noise_that_serves_several_rows_is_found(how, words):
     found, evidence = judged(noise_of(3000, how, 21))
     assert found["fresh-noise"].verdict == "fail"

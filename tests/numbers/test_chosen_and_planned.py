@@ -171,6 +171,7 @@ def test_fewer_queries_plan_for_a_coarser_pass() -> None:
 
 
 @pytest.mark.parametrize("text", [HISTOGRAM.replace("laplace:2", "laplace:2;round"), KEYS_CLAIM])
+@pytest.mark.quick_cases(1)
 def test_a_pass_takes_about_what_is_planned(text: str) -> None:
     planned = PlannedNumbers(claimed(text + GATE), 0).queries
     report = run(text + GATE, seed=3)

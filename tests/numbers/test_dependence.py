@@ -106,6 +106,7 @@ def columns_at_odd_boundaries(rng: np.random.Generator) -> Drawn:
         (columns_at_odd_boundaries, 400, "neighbouring coordinates"),
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_dependence_is_found(
     make: Callable[[np.random.Generator], Drawn], cells: int, told: str
 ) -> None:

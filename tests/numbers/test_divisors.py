@@ -53,6 +53,7 @@ def test_only_what_is_divided_has_a_divisor() -> None:
         (1 / 24, "divided by 24 twice"),
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_the_cause_is_the_divisor(times: float, said: str) -> None:
     """It was told as noise of twice the scale, or as Laplace noise of equal variance."""
     claim, rng = claimed(MEAN), np.random.default_rng(3)

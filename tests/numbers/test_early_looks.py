@@ -94,6 +94,7 @@ def begins_badly(bad: int, copied: float, drawn_from: int) -> Aggregate:
 
 
 @pytest.mark.parametrize(("bad", "copied", "drawn_from"), [(8, -1.0, 5), (120, 0.9, 0)])
+@pytest.mark.quick_cases(1)
 def test_evidence_is_told_as_it_was_when_highest(bad: int, copied: float, drawn_from: int) -> None:
     """Fallen evidence of a fault at the start was shown, below what refutes.
 
@@ -127,6 +128,7 @@ def test_wagers_on_known_faults_add_up_to_one() -> None:
 @pytest.mark.parametrize(
     "text", ["gaussian:3;min=0;max=5", "laplace:2;round", "discrete-laplace:2", "laplace:2;min=0"]
 )
+@pytest.mark.quick_cases(1)
 def test_few_draws_at_once_have_the_likelihoods_of_many(text: str) -> None:
     """Scales and offsets; catches a clamped end, or a width, that is not stretched with the law."""
     claim = claimed(HISTOGRAM.replace("laplace:2", text))

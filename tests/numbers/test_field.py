@@ -102,6 +102,7 @@ def test_a_library_does_what_it_documents(aggregate: Aggregate, noise: str) -> N
     ],
     ids=["scale", "rounded", "family", "half", "gaussian"],
 )
+@pytest.mark.quick_cases(2)
 def test_another_claim_of_the_same_call_fails(aggregate: Aggregate, noise: str) -> None:
     failed = {c.id for c in judged(aggregate, noise).checks if c.verdict is Verdict.FAIL}
     assert failed & {"noise-law", "noise-scale"}

@@ -46,6 +46,7 @@ def judged(text: str, scales: Scales, queries: int = 800) -> dict[str, CheckResu
         ),
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_a_scale_that_is_wrong_alike_is_no_matter_of_theirs(text: str, scale: float) -> None:
     """Catches a comparison with the claimed law: half the scale refutes that within 30 releases."""
     found = judged(text, lambda values: scale)
@@ -81,6 +82,7 @@ def by_first_record(values: Any) -> Any:
         (SUM, by_first_record, CHECKS[1], "clipping"),
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_noise_that_depends_on_the_input(
     text: str, scales: Scales, failing: str, other: str
 ) -> None:

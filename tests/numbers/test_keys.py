@@ -26,6 +26,7 @@ from dpassay.verifiers.targets.process import ProcessTarget
         for n in NOISES
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_a_correct_one_passes(noise: str) -> None:
     """A correct one fails with probability 1e-6 at most."""
     report = judged(correct(noise), claimed(noise))
@@ -99,6 +100,7 @@ AGAIN = pytest.mark.slow("other rates by the same check are wrong")
         (once_per_call, 6.0, "partition-release"),
     ],
 )
+@pytest.mark.quick_cases(2)
 def test_a_broken_one_fails(noisy: Noisy, threshold: float, check: str) -> None:
     assert check in failed(judged(noisy, claimed(), threshold))
 

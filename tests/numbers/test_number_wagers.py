@@ -179,6 +179,7 @@ def test_polynomials_have_mean_one_and_stay_positive() -> None:
 
 
 @pytest.mark.parametrize("kind", [scores, folded])
+@pytest.mark.quick_cases(1)
 def test_copulas_integrate_to_one(kind: Callable[[Vector], Vector]) -> None:
     """Over pairs and triples of uniform draws, by midpoints; correlations up to 0.8."""
     u = (np.arange(150) + 0.5) / 150

@@ -21,6 +21,7 @@ means = import_module("benchmarks.peers.mean_mechanisms")
 
 
 @pytest.mark.parametrize("factor", [0.5, 0.9, 2.0])
+@pytest.mark.quick_cases(1)
 def test_divergence_of_a_scale_by_its_formula(factor: float) -> None:
     """Catches the other direction of the divergence, which differs by a third and more."""
     for text, exact in [

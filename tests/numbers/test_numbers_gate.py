@@ -32,6 +32,7 @@ def judged(entry: Entry, seed: int) -> Report:
 
 
 @pytest.mark.parametrize("entry", shelf(BROKEN, 1))
+@pytest.mark.quick_cases(2)
 def test_a_broken_one_fails(entry: Entry) -> None:
     report = judged(entry, 1)
     failed = {check.id for check in report.checks if check.verdict is Verdict.FAIL}

@@ -45,6 +45,7 @@ OTHER = pytest.mark.slow("whole runs; smaller and larger scales of this family a
         pytest.param("discrete-laplace:5e-4", SUM, marks=OTHER),
     ],
 )
+@pytest.mark.quick_cases(2)
 def test_a_run_comes_to_its_end(text: str, noise: str) -> None:
     """A step that the noise hardly ever takes was a crash before any verdict."""
     claim = parse_claim(tomllib.loads(text.format(noise)))

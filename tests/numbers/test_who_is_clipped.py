@@ -75,6 +75,7 @@ def test_what_some_records_are_spared_shows(text: str, wrong: Callable[[Any, Cli
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 @pytest.mark.parametrize("correct", [all_of_them, dropped])
+@pytest.mark.quick_cases(2)
 def test_what_bounds_every_record_passes(text: str, correct: Callable[[Any, Clip], Any]) -> None:
     """Catches groups that are allowed less than their units are together."""
     claim = claimed(text)

@@ -126,6 +126,7 @@ def halves(clip: Any) -> Any:
     ],
     ids=["box for L1", "two halves for L1", "L2 for L1", "box for L2"],
 )
+@pytest.mark.quick_cases(2)
 def test_a_norm_shows_under_any_noise(check: Any, noise: str, text: str, clipped: Any) -> None:
     """No number moves too far by itself: all of these passed, the norm not looked at."""
     claim = claimed(text.format(noise))

@@ -49,6 +49,7 @@ def test_every_factor_of_the_scale_is_a_law(plan) -> None:
         assert np.allclose(laws[at], plan.log_q[stream], atol=1e-9)
 
 
+@pytest.mark.quick_cases(1)
 def test_evidence_grows_under_each_fault_and_names_it(plan) -> None:
     """Labels of each fault's own law on the planned streams refute, and no other fits better.
 

@@ -124,6 +124,7 @@ def target(kind: str, seed: int) -> InProcessTarget:
         "kept",
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_what_every_pass_rules_out_is_found_within_a_thousand_queries(kind) -> None:
     """Each with probability 0.99: of three runs, of fixed seeds, two miss with probability 3e-4."""
     found = [verify(target(kind, i), CLAIM, seed=0, queries=1000).verdict for i in range(3)]

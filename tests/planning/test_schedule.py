@@ -17,6 +17,7 @@ from dpassay.verifiers.kinds.labels.planning.stream_planner import FRESH_CALL
 
 
 @pytest.mark.parametrize("name", PLANS)
+@pytest.mark.quick_cases(2)
 def test_each_stream_is_asked_as_often_as_planned(name) -> None:
     """Catches a part kept for the end and forgotten, or asked twice."""
     made, asked, rotated = plan(**PLANS[name]), Counter(), Counter()

@@ -97,6 +97,7 @@ def test_a_gradient_of_no_records_is_zero() -> None:
 
 
 @pytest.mark.parametrize("family", ["laplace:2", "gaussian:3", "discrete-gaussian:1.5"])
+@pytest.mark.quick_cases(1)
 def test_brackets_hold_the_truth(family) -> None:
     """Rényi's conversion lies above, and the bracket is narrow; one Gaussian release is known."""
     described = NoisyHistogram(parse_number_noise(family), 4, ADD)

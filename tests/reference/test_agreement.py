@@ -89,6 +89,7 @@ def test_blocks_of_equal_votes_agree_with_mpmath(votes, family, scale) -> None:
         ([600, 300, 299, 298, 0], 30.0),
     ],
 )
+@pytest.mark.quick_cases(2)
 def test_float64_agrees_with_mpmath_at_extremes(family, votes, scale) -> None:
     """Far tails, large counts, scales from 1e-3 to 1e6 of the gaps, ties, plateaus."""
     exact = exact_probabilities(votes, family(scale), 20)
@@ -166,6 +167,7 @@ JAX_CASES = [
 
 
 @pytest.mark.parametrize("family", SOME)
+@pytest.mark.quick_cases(1)
 def test_jax_agrees_with_numpy(family) -> None:
     """One kernel serves both; the static grids and the far classes are JAX's own."""
     for votes, scale in JAX_CASES:

@@ -67,6 +67,7 @@ def test_density_cdf_and_hazard(family) -> None:
 
 
 @pytest.mark.parametrize("family", SCIPY)
+@pytest.mark.quick_cases(1)
 def test_samples_have_the_cdf(family) -> None:
     """Kolmogorov-Smirnov at 1e-9; a scale off by one twentieth is rejected."""
     draws = family(3.0).sample(np.random.default_rng(0), (200_000,))

@@ -41,6 +41,7 @@ def test_sums_about_another_centre_are_enclosed(scale: float) -> None:
 @pytest.mark.parametrize("text", FAMILIES)
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("releases", [1, 60])
+@pytest.mark.quick_cases(2)
 def test_epsilon_lies_below_the_bracket_and_near_it(text: str, times: int, releases: int) -> None:
     """Beside privacy loss distributions: catches tails that are too large, and coarse scores."""
     adjacency = Adjacency.ADD_REMOVE if times == 1 else Adjacency.REPLACE_ONE

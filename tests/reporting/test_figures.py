@@ -25,6 +25,7 @@ from dpassay.verifiers.run.run import verify
 
 
 @pytest.mark.parametrize("kind", ["pass", "fail", "error", "inconclusive", "refusing"])
+@pytest.mark.quick_cases(1)
 def test_a_trace_ends_where_the_public_json_stands(reports, kind) -> None:
     """Catches a trace recorded before the labels are observed, in other units, or cut short."""
     report = reports[kind]

@@ -31,6 +31,7 @@ def parsed(report, target="aggregator.py:aggregate", claim_file="claims/votes.to
 
 
 @pytest.mark.parametrize("kind", ["pass", "fail", "error", "inconclusive", "numbers", "keys"])
+@pytest.mark.quick_cases(1)
 def test_each_check_is_a_case_with_its_outcome(reports, number_reports, kind) -> None:
     """Catches an inconclusive check shown green, and a not-applicable one shown red.
 

@@ -61,6 +61,7 @@ def all_reports(reports, number_reports):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.quick_cases(1)
 def test_what_the_report_says_is_on_the_page(all_reports, kind) -> None:
     report = all_reports[kind]
     read = Read(page(report, "a.py:b", WHEN))

@@ -74,6 +74,7 @@ def test_every_key_of_a_report_is_required(failed) -> None:
         ("keys", "partition-release", ("rates", 0), "rate"),
     ],
 )
+@pytest.mark.quick_cases(2)
 def test_every_key_of_a_figure_is_required(reports, number_reports, kind, check, way, name) -> None:
     """Catches a figure that the schema has forgotten, or does not demand."""
     public = json.loads(json.dumps(ChainMap(reports, number_reports)[kind].as_json()))

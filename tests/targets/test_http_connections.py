@@ -11,6 +11,7 @@ from dpassay.verifiers.targets import NotOffered, TargetError, http
 
 
 @pytest.mark.parametrize("where", ["status line", "header", "body"])
+@pytest.mark.quick_cases(1)
 def test_a_server_that_drips_does_not_exceed_the_timeout(where, served, opened) -> None:
     """Each byte is in time, the call is not: a timeout for every read would see a good reply."""
     reply = b'{"labels": [0, 0, 0, 0, 0]}'

@@ -50,6 +50,7 @@ def test_gradients_are_the_slopes_of_a_loss_written_in_numpy():
     ],
     ids=repr,
 )
+@pytest.mark.quick_cases(1)
 def test_batches_are_weighted_sums_and_norms_those_of_records(network):
     # catches shares that are left out, noise of the wrong record, and ghost norms without biases
     rng = np.random.default_rng(4)
