@@ -1,8 +1,8 @@
 """Aggregators that release numbers: their noise with its rounding, and what they compute.
 
-`families` names the laws of noise (`continuous` and `discrete`), `noise` has the law of what is
-released, with rounding and range, and `noise_text` its text form in claims; `aggregations` and
-`thresholded` say what is computed, and `costs` what it costs.
+`families` names the laws of noise (`continuous`, `discrete`, `shares` of parties), `noise` has the
+law of what is released, with rounding and range, and `noise_text` its text form in claims;
+`aggregations` and `thresholded` say what is computed, and `costs` what it costs.
 """
 
 from .aggregations import (
@@ -16,7 +16,7 @@ from .aggregations import (
     sample,
     sensitivity,
 )
-from .families import Additive, DiscreteGaussian, DiscreteLaplace
+from .families import Additive, DiscreteGaussian, DiscreteLaplace, Shares
 from .noise import NumberNoise
 from .noise_text import parse_number_noise
 from .thresholded import ThresholdedHistogram
@@ -33,6 +33,7 @@ __all__ = [
     "NoisySum",
     "NumberNoise",
     "Releases",
+    "Shares",
     "ThresholdedHistogram",
     "parse_number_noise",
     "sample",

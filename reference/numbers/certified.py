@@ -19,7 +19,7 @@ from ..accounting.certified import DIGITS, below, epsilon_lower, renyi_lower
 from ..arrays import Vector
 from .aggregations import Move
 from .enclosed import survival, theta
-from .families import Additive, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
+from .families import Additive, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Shares
 from .moves import move_epsilon
 from .noise import NumberNoise
 
@@ -62,7 +62,7 @@ class CertifiedPair:
 
     def renyi_lower(self, order: float) -> float:
         """A number that the Rényi cost of one release is certainly at least, nats."""
-        if not self.is_plain:
+        if not self.is_plain or type(self.noise.family) not in _RENYI:
             found = _outcomes(self, _FINE)
             return self.move.times * renyi_lower(found.here, found.there, order)
         with ctx.workdps(4 * DIGITS):
@@ -153,7 +153,9 @@ def _edges(pair: CertifiedPair, levels: int) -> Vector:
     noise, start, by = pair.noise, pair.start, pair.by
     # of the normal law, few intervals lie near its middle; Laplace's losses are alike beyond
     reach = min(6.0, 1.2 + 0.15 * levels) * noise.family.scale
-    reach = 0.0 if isinstance(noise.family, Laplace | DiscreteLaplace) else reach
+    family = noise.family
+    few = isinstance(family, Shares) and family.single is DiscreteLaplace and family.ratio < 1
+    reach = 0.0 if few or isinstance(family, Laplace | DiscreteLaplace) else reach
     step = noise.grid or float(noise.family.whole)
     if levels == 2:
         edges = np.array([start + 0.5 * by])

@@ -7,15 +7,26 @@ with its rounding is what a verifier of the noise needs (`noise`), not what a bu
 import math
 from typing import Any
 
+import numpy as np
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from ..accounting.composition import Bracket
 from .aggregations import Aggregation, sensitivity
-from .families import Additive, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
+from .families import (
+    Additive,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
+    Shares,
+    Tabled,
+    is_euclidean,
+)
 from .moves import move_epsilon
 
 _INTERVAL = 1e-4
 _POINTS = 2_000_000  # of a grid of losses: more take minutes
+_LARGEST = 100.0  # loss that the grid is made for
 _ROUNDING = 1e-9  # of floats in a formula
 
 
@@ -23,11 +34,18 @@ def pure_epsilon(aggregation: Aggregation) -> float:
     """Epsilon of one release, delta = 0: the L1 sensitivity over b; infinite for Gaussian noise.
 
     Dwork, McSherry, Nissim, Smith 2006, Proposition 1; for whole-valued sums also of discrete
-    noise (Ghosh, Roughgarden, Sundararajan 2009).
+    noise (Ghosh, Roughgarden, Sundararajan 2009). What is left of discrete Laplace noise in shares
+    is costlier: fewer than all of them give 0 more than their part.
     """
     family = aggregation.noise.family
     if isinstance(family, Laplace | DiscreteLaplace):
         return sensitivity(aggregation, 1) / family.scale
+    if isinstance(family, Shares) and family.single is DiscreteLaplace:
+        move = aggregation.farthest(1)
+        if family.ratio >= 1.0:  # log-concave: the supremum is that of the far tail
+            return move.norm(1) / family.scale
+        at, beside = family.log_pmf(np.array([0.0, move.by]))
+        return move.times * float(at - beside)  # log-convex on either side: steepest at 0
     return math.inf
 
 
@@ -46,8 +64,7 @@ def epsilon_bracket(aggregation: Aggregation, delta: float, releases: int = 1) -
     if releases < 1:
         raise ValueError(f"releases {releases}: expected at least 1")
     family = aggregation.noise.family
-    euclidean = isinstance(family, Gaussian | DiscreteGaussian)
-    move = aggregation.farthest(2 if euclidean else 1)
+    move = aggregation.farthest(2 if is_euclidean(family) else 1)
     if family.whole and move.by != math.floor(move.by):
         raise ValueError(f"{family} on numbers that move by {move.by:g}: expected whole numbers")
     if delta == 0.0:
@@ -70,11 +87,20 @@ def epsilon_bracket(aggregation: Aggregation, delta: float, releases: int = 1) -
 def _interval(family: Additive, by: float, times: int) -> float:
     """The interval of the grid of losses: fine, as long as the number of points is bounded."""
     least = 0.0 if isinstance(family, Laplace | DiscreteLaplace) else 1e-12
-    largest = move_epsilon(family, by, least)
+    largest = min(move_epsilon(family, by, least), _LARGEST)
     return max(_INTERVAL / max(1.0, math.sqrt(times)), 2.0 * times * largest / _POINTS)
 
 
 def _loss(family: Additive, shift: float, pessimistic: bool, interval: float) -> Any:
+    if isinstance(family, Tabled):
+        k = np.arange(family.told[0], family.told[-1] + shift + 1.0)
+        laws = []
+        for centre in (0.0, shift):
+            held = family.log_pmf(k - centre)
+            laws.append({int(n): float(p) for n, p in zip(k, held, strict=True) if p > -np.inf})
+        return pld.from_two_probability_mass_functions(
+            *laws, pessimistic_estimate=pessimistic, value_discretization_interval=interval
+        )
     how = {"pessimistic_estimate": pessimistic, "value_discretization_interval": interval}
     if isinstance(family, Laplace):
         return pld.from_laplace_mechanism(family.scale, shift, use_connect_dots=pessimistic, **how)

@@ -8,7 +8,8 @@ from functools import cache
 
 from flint import arb, ctx
 
-from .families import Additive, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
+from .enclosed_shares import survivals
+from .families import Additive, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Tabled
 
 _SUMMED = 50.0  # scales of a discrete Gaussian up to which its sums are taken term by term
 
@@ -24,6 +25,9 @@ def survival(family: Additive, value: arb, whole: int | None = None) -> arb:
         raise ValueError(f"{family} at {value}: expected a whole number")
     if whole <= 0:  # symmetric: P(K >= k) = 1 - P(K >= 1 - k)
         return 1 - survival(family, 1 - value, 1 - whole)
+    if isinstance(family, Tabled):
+        found = survivals(family, ctx.prec)
+        return found[whole] if whole < len(found) else found[-1] * arb(0.5, 0.5)
     return _SURVIVALS[type(family)](family, value)
 
 

@@ -3,8 +3,10 @@
 import math
 import re
 
+from .additive import Additive
 from .families import FAMILIES
 from .noise import NumberNoise
+from .shares import SHARED, Shares
 
 SCALES = (1e-9, 1e12)
 """The least and largest scale in a text: beyond, squares and reciprocals leave the floats."""
@@ -14,7 +16,9 @@ def parse_number_noise(text: str) -> NumberNoise:
     """The noise that `text` such as `laplace:2;round;min=0` names; `str(noise)` prints it back.
 
     FAMILY:SCALE, then any of `round` (to whole numbers), `grid=G` (a number, or `2^-40`), `min=A`
-    and `max=B`, after semicolons. Raises ValueError naming the part and what is allowed.
+    and `max=B`, after semicolons. Of whole noise, `sum=K` adds K draws; `shares=P/N` is what P
+    parties have added, of whom N make the noise together, and `shares=N` what all N have. Raises
+    ValueError naming the part and what is allowed.
     """
     shown = repr(text if len(text) <= 60 else f"{text[:57]}...")
     head, *options = (part.strip() for part in text.split(";"))
@@ -27,15 +31,37 @@ def parse_number_noise(text: str) -> NumberNoise:
     if not SCALES[0] <= size <= SCALES[1]:
         raise ValueError(f"noise {shown}: scale {scale}: expected {SCALES[0]:g} to {SCALES[1]:g}")
     found: dict[str, float] = {}
+    family: Additive = FAMILIES[name](size)
     for option in options:
+        if option.partition("=")[0] in ("sum", "shares"):
+            family = _shared(family, option, shown)
+            continue
         key, value = _option(option, shown)
         if key in found:
             raise ValueError(f"noise {shown}: {option!r} comes after another {key}: expected one")
         found[key] = value
     try:
-        return NumberNoise(FAMILIES[name](size), **found)
+        return NumberNoise(family, **found)
     except ValueError as error:
         raise ValueError(f"noise {shown}: {error}") from None
+
+
+def _shared(family: Additive, option: str, shown: str) -> Shares:
+    """The noise of several draws or shares, by an option `sum=2` or `shares=8/10`."""
+    if isinstance(family, Shares):
+        raise ValueError(f"noise {shown}: {option[:60]!r} comes after {family}: expected one")
+    if family.family not in SHARED:
+        raise ValueError(
+            f"noise {shown}: {option[:60]!r}: expected it after one of {', '.join(SHARED)}"
+        )
+    key, _, value = option.partition("=")
+    found = re.fullmatch(r"([1-9]\d{0,5})(?:/([1-9]\d{0,5}))?", value.strip())
+    if found is None or (key == "sum" and found[2]):
+        allowed = "sum=K" if key == "sum" else "shares=N or shares=P/N"
+        raise ValueError(f"noise {shown}: {option[:60]!r}: expected {allowed}, from 1 to 999999")
+    present = int(found[1])
+    parties = int(found[2] or (1 if key == "sum" else present))
+    return Shares(family.scale, SHARED[family.family], present, parties)
 
 
 _KEYS = {"grid": "grid", "min": "low", "max": "high"}

@@ -1,14 +1,14 @@
 """What a deployment that releases numbers says of itself, read from TOML and checked."""
 
 import json
+import math
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from ....reference.numbers import DiscreteLaplace
-from ....reference.numbers.families import Laplace
+from ....reference.numbers.costs import pure_epsilon
 from ...claims.claim import Claim, ClaimError
 from ...claims.tables import ANY_QUERIES, PrivacyClaim, Table
 from ...inputs.people_file import People, read_people
@@ -86,7 +86,7 @@ class NumbersClaim(Claim):
     def _check_pure(self) -> None:
         """Raises ValueError where a delta of 0 cannot hold."""
         family = self.mechanism.aggregation.noise.family
-        if not isinstance(family, Laplace | DiscreteLaplace):
+        if math.isinf(pure_epsilon(self.mechanism.aggregation)):
             raise ValueError(
                 f"privacy.delta = 0: {family.family} noise has no finite epsilon there, expected a "
                 "delta above 0"

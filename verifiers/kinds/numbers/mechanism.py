@@ -17,6 +17,7 @@ from ....reference.numbers import (
     ThresholdedHistogram,
     parse_number_noise,
 )
+from ....reference.numbers.families import Tabled
 from ....reference.numbers.floats import is_power_of_two
 from ...claims.mistakes import are_missing
 from ...claims.tables import Table
@@ -55,6 +56,9 @@ _PART, _FINE = 2.0**-8, 2.0**-18
 _WHOLE = 1_000_000
 """Scale of whole noise at most: its sums take a gigabyte there."""
 
+_WIDE = 2_000
+"""Standard deviation at most of noise whose law is summed for each scale that may be true."""
+
 
 def _noise(value: object) -> NumberNoise:
     if isinstance(value, NumberNoise):
@@ -66,6 +70,12 @@ def _noise(value: object) -> NumberNoise:
         raise ValueError(
             f"noise {value[:60]!r}: expected a scale of at most {_WHOLE:,} of whole noise, whose "
             "law is summed; give numbers in larger units"
+        )
+    family = noise.family
+    if isinstance(family, Tabled) and family.spread > _WIDE:
+        raise ValueError(
+            f"noise {value[:60]!r}: expected a standard deviation of at most {_WIDE:,}, as its law "
+            "is summed; give numbers in larger units"
         )
     return noise
 

@@ -2,7 +2,7 @@
 
 from .....reference.accounting.composition import Bracket
 from .....reference.numbers.costs import epsilon_bracket
-from .....reference.numbers.families import DiscreteGaussian, Gaussian
+from .....reference.numbers.families import Gaussian, is_euclidean
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
@@ -83,7 +83,7 @@ def _moving(claim: NumbersClaim) -> int:
     family = aggregation.noise.family
     if isinstance(family, Gaussian):
         return 1
-    return aggregation.farthest(2 if isinstance(family, DiscreteGaussian) else 1).times
+    return aggregation.farthest(2 if is_euclidean(family) else 1).times
 
 
 SPECS = (spec_of(PrivacyClaim, Phase.CLAIM, PrivacyClaim.not_applicable),)

@@ -14,6 +14,7 @@ from .....reference.numbers.families import (
     DiscreteLaplace,
     Gaussian,
     Laplace,
+    Tabled,
 )
 
 _CONTINUOUS: dict[type[Additive], type[Additive]] = {
@@ -46,6 +47,8 @@ class CutNoise(_Derived):
     def __init__(self, of: Additive, step: float, *, down: bool, ahead: float = 0.0) -> None:
         whole = type(of) in _CONTINUOUS
         continuous = _CONTINUOUS[type(of)](of.scale) if whole else of
+        if isinstance(of, Tabled):
+            continuous = Gaussian(of.standard_deviation)
         super().__init__(continuous, step=step, down=down, ahead=ahead, whole=whole)
 
     step: float

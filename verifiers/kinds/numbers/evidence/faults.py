@@ -16,6 +16,8 @@ from .....reference.numbers.families import (
     DiscreteLaplace,
     Gaussian,
     Laplace,
+    Shares,
+    Tabled,
 )
 from .....reference.numbers.floats import is_power_of_two
 from .....reference.numbers.noise_text import SCALES
@@ -75,6 +77,7 @@ def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Faul
     faults += [_moved(noise, sign * offset) for offset in _OFFSETS for sign in (1, -1)]
     for other, why in other_families(noise.family):
         name = f"{other.family}:{other.scale:.6g} noise, {why}"
+        name = f"{other} {why}" if isinstance(other, Shares) else name
         faults.append(_of_family(noise, other, name, FaultKind.FAMILY, why == _ALIKE))
     faults += [_missing(noise, share) for share in _MISSING]
     faults += _rounded(noise)
@@ -155,6 +158,8 @@ def _moved(noise: NumberNoise, offset: float) -> Fault:
 def other_families(family: Additive) -> list[tuple[Additive, str]]:
     """The other families, at equal variance and at equal scale."""
     found: list[tuple[Additive, str]] = []
+    if isinstance(family, Tabled):
+        return _other_than_summed(family)
     swapped: dict[type[Additive], type[Additive]] = {
         Laplace: Gaussian,
         Gaussian: Laplace,
@@ -167,6 +172,21 @@ def other_families(family: Additive) -> list[tuple[Additive, str]]:
     if alike >= SCALES[0]:  # where nearly all discrete noise is 0, there is no other like it
         found.append((other(alike), _ALIKE))
     found.append((other(family.scale), "of equal scale"))
+    return found
+
+
+def _other_than_summed(family: Tabled) -> list[tuple[Additive, str]]:
+    """Noise by one party alone, at equal variance or as each is claimed to make it."""
+    wide = family.standard_deviation
+    found: list[tuple[Additive, str]] = [
+        (DiscreteGaussian(wide), _ALIKE),
+        (DiscreteLaplace(wide / math.sqrt(2.0)), _ALIKE),
+    ]
+    if isinstance(family, Shares):
+        others = {(1, 1), (max(1, family.present - 1), family.parties), (family.parties,) * 2}
+        for present, parties in sorted(others - {(family.present, family.parties)}):
+            other = Shares(family.scale, family.single, present, parties)
+            found.append((other, f"in place of {family}"))
     return found
 
 
