@@ -1,0 +1,53 @@
+"""What hides a party's values: numbers modulo m from a seed, each uniform and exactly so."""
+
+import math
+
+import numpy as np
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from numpy.typing import NDArray
+
+Residues = NDArray[np.uint64]
+
+_WORD = 2**64
+
+
+def derived(secret: bytes, purpose: str) -> bytes:
+    """32 bytes for one purpose, of an agreed secret (HKDF with SHA-256, RFC 5869)."""
+    return HKDF(hashes.SHA256(), 32, None, purpose.encode()).derive(secret)
+
+
+def expanded(seed: bytes, size: int, modulus: int) -> Residues:
+    """So many numbers from 0 to modulus - 1 of a seed of 32 bytes, by ChaCha20 (RFC 8439).
+
+    Words of 64 bits at or beyond the last multiple of the modulus are left out, so that each number
+    is equally likely. Raises ValueError for a modulus beyond 2^62, to which sums of two fit.
+    """
+    if not 2 <= modulus <= 2**62:
+        raise ValueError(f"modulus {modulus}: expected 2 to 2^62")
+    stream = Cipher(ChaCha20(seed, bytes(16)), mode=None).encryptor()
+    first_beyond = _WORD - _WORD % modulus
+    found = np.empty(0, dtype=np.uint64)
+    while found.size < size:
+        wanted = math.ceil((size - found.size) * _WORD / first_beyond) + 8
+        words = np.frombuffer(stream.update(bytes(8 * wanted)), dtype="<u8").astype(np.uint64)
+        kept = words if first_beyond == _WORD else words[words < np.uint64(first_beyond)]
+        found = np.concatenate([found, kept % np.uint64(modulus)])
+    return found[:size]
+
+
+def plus(one: Residues, other: Residues, modulus: int) -> Residues:
+    """The sum of residues (...), modulo the modulus."""
+    return (one + other) % np.uint64(modulus)
+
+
+def minus(one: Residues, other: Residues, modulus: int) -> Residues:
+    """The difference of residues (...), modulo the modulus."""
+    return (one + (np.uint64(modulus) - other)) % np.uint64(modulus)
+
+
+def residues(numbers: NDArray[np.int64], modulus: int) -> Residues:
+    """Whole numbers (...) modulo the modulus."""
+    return np.asarray(np.mod(numbers, np.int64(modulus))).astype(np.uint64)
