@@ -6,6 +6,7 @@ from ..commands.exit_statuses import run_commands
 from .account import account
 from .audit import audit
 from .chain import chain
+from .exposure import exposure
 from .monitor import monitor
 from .plan import plan
 from .play import play
@@ -20,7 +21,7 @@ __all__ = ["commands", "main"]
 @click.group(
     commands=[
         *(verify, plan, probabilities, reconstruct, account),
-        *(audit, chain, play, monitor, serve),
+        *(audit, chain, exposure, play, monitor, serve),
     ],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
