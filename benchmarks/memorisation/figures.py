@@ -15,6 +15,7 @@ _BITS = DIGITS * np.log2(10)
 
 def draw(models: list[dict[str, Any]]) -> None:
     """Every canary's exact exposure by its insertions, and the mean under each defence."""
+    plt.rcParams["svg.hashsalt"] = "memorisation"
     figure, axis = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
     for number, (name, colour) in enumerate(zip(DEFENCES, COLOURS, strict=True)):
         rows = of_defence(models, name)

@@ -163,11 +163,11 @@ def _of_trials(trials: list[Trial]) -> Iterator[str]:
     yield (
         f"The intervals hold in {hold} of {len(trials)} trials (a rate of {least:.1%} to {most:.1%}"
         f"); the fit is refuted at 5 % in {refuted}. The assumption of a skew-normal is wrong for "
-        "most of these laws, and the sample rarely tells: sums of symbols have a lighter lower "
-        "tail, so that the fit alone understates exposure, and a logistic law has a heavier one, "
-        "so that it overstates. Therefore the interval is the wider one of two: that of the fit, "
-        "and that of the fit bent to the 50 lowest scores of the sample. It covers the error of "
-        "the sample, the departure that those scores show, and the chance of ranks in a finite "
+        "most of these laws, and the sample often does not tell: sums of symbols have a lighter "
+        "lower tail, so that the fit alone understates exposure, and a logistic law has a heavier "
+        "one, so that it overstates. Therefore the interval is the wider one of two: that of the "
+        "fit, and that of the fit bent to the 50 lowest scores of the sample. It covers the error "
+        "of the sample, the departure that those scores show, and the chance of ranks in a finite "
         "space, and is cut where the sample alone refutes it; it does not cover a tail that turns "
         "below everything seen."
     )
