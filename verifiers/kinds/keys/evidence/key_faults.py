@@ -9,6 +9,7 @@ import numpy as np
 
 from .....reference.arrays import Vector
 from .....reference.numbers import ThresholdedHistogram
+from .....reference.tables import TruncatedGeometric
 from ...numbers.evidence.faults import other_families
 
 _SCALES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0)
@@ -16,7 +17,6 @@ _MOVES = (0.1, 0.25, 0.5, 1.0, 2.0)
 _RATES = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0, 1e4, 1e6)
 _ODDS = (1.04, 1.08, 1.25, 2.0, 10.0, 100.0)
 _SURE = math.log(1e-6)  # log-probability that a key is withheld, which some are all the same
-_MOST_COUNTS = 100_000  # of a key, beyond which it is as likely as there
 _SHARES = (0.02, 0.2, 0.7)  # of keys that are left out
 _GEOMETRIC = "keys are selected by a truncated geometric law, not by noise at a threshold"
 _LEFT_OUT = "keys are left out however large their counts are, as by a limit on their number"
@@ -126,19 +126,10 @@ def geometric_law(epsilon: float, delta: float) -> Law:
 
     Desfontaines, Voss, Gipson, Mandayam 2022, Theorem 1.
     """
-    grown = math.exp(epsilon)
-    rates = [0.0]
-    while rates[-1] < 1.0 and delta > 0.0 and len(rates) < _MOST_COUNTS:
-        before = rates[-1]
-        rates.append(min(grown * before + delta, 1.0 - (1.0 - before - delta) / grown, 1.0))
-    table = np.array(rates)
-
-    def law(counts: Vector) -> tuple[Vector, Vector]:
-        found = table[np.minimum(counts, table.size - 1).astype(np.int64)]
-        with np.errstate(divide="ignore"):
-            return np.log(found), np.log1p(-found)
-
-    return law
+    if not delta > 0.0:
+        return lambda counts: (np.full(counts.shape, -np.inf), np.zeros(counts.shape))
+    of = TruncatedGeometric(epsilon, delta)
+    return lambda counts: (of.log_kept(counts), of.log_dropped(counts))
 
 
 def _at_odds(claimed: Law, odds: float) -> Law:

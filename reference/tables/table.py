@@ -1,0 +1,118 @@
+"""An engine that is given rows of users and releases a table of partitions: its exact law."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Vector
+from ..generators import secure_generator
+from ..numbers.noise import NumberNoise
+from .bounding import Bounding
+from .rows import Rows
+from .selection import Selection
+
+AggregateKind = Literal["count", "privacy-id-count", "sum"]
+"""Rows, users, or clipped values of a partition."""
+
+_SURE = -46.0  # log-probability, 1e-20, of a partition that is dropped, below which it never is
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """One number of each partition; lower, upper: a sum's values are clipped to these."""
+
+    kind: AggregateKind
+    noise: NumberNoise
+    lower: float = 0.0
+    upper: float = 1.0
+
+    @property
+    def once(self) -> bool:
+        """Whether a user counts once in a partition, whatever its rows."""
+        return self.kind == "privacy-id-count"
+
+    def contributions(self, rows: Rows) -> Rows:
+        """The rows with what each contributes as its value."""
+        values = np.clip(rows.values, self.lower, self.upper)
+        return Rows(rows.users, rows.cells, values if self.kind == "sum" else np.ones(len(rows)))
+
+    def totals(self, rows: Rows, cells: int) -> Vector:
+        """The exact numbers (cells,) of rows that all stay."""
+        if self.once:
+            return np.bincount(rows.cells[rows.first_of_pairs], minlength=cells).astype(float)
+        weights = self.contributions(rows).values
+        return np.asarray(np.bincount(rows.cells, weights, minlength=cells))
+
+    def most_of_a_user(self, bounding: Bounding) -> float:
+        """How far a user, more or less, moves the number of one partition."""
+        if self.once:
+            return 1.0
+        largest = 1.0 if self.kind == "count" else max(abs(self.lower), abs(self.upper))
+        return largest * bounding.per_partition
+
+
+@dataclass(frozen=True)
+class NoisyTable:
+    """Rows are bounded, aggregated by partition, and released with noise.
+
+    listed: how many partitions, the first ones, are public: they are always released, and no
+    others; None where partitions are private, and `selection` says which are released. selects_on:
+    what it counts; released: the place of the aggregate whose released count is what a threshold is
+    compared with; None where the selection has noise of its own.
+    """
+
+    bounding: Bounding
+    aggregates: tuple[Aggregate, ...]
+    listed: int | None = None
+    selection: Selection | None = None
+    selects_on: AggregateKind = "privacy-id-count"
+    released: int | None = None
+
+    @cached_property
+    def counted(self) -> Aggregate:
+        """What the selection counts."""
+        return Aggregate(self.selects_on, self.aggregates[0].noise)
+
+    def log_kept(self, counts: Vector) -> tuple[Vector, Vector]:
+        """Log-probabilities (cells,) that partitions of such counts are released, and are not."""
+        places = np.arange(counts.size)
+        if self.listed is not None:
+            public = places < self.listed
+            return np.where(public, 0.0, -np.inf), np.where(public, -np.inf, 0.0)
+        assert self.selection is not None
+        return self.selection.log_kept(counts), self.selection.log_dropped(counts)
+
+    def surely_kept(self, counts: Vector) -> NDArray[np.bool_]:
+        """Which partitions (cells,) are released for all that any number of draws could tell."""
+        return np.asarray(self.log_kept(counts)[1] < _SURE)
+
+    def sample(
+        self, rows: Rows, cells: int, size: int, rng: np.random.Generator | None = None
+    ) -> NDArray[np.float64]:
+        """Releases (size, aggregates, cells); NaN where a partition is not released."""
+        rng = secure_generator() if rng is None else rng
+        draws = size if not self.bounding.holds(rows) else 1
+        found = np.empty((size, len(self.aggregates), cells))
+        for place in range(draws):
+            kept = self.bounding.keep(rows, rng)
+            which = slice(None) if draws == 1 else slice(place, place + 1)
+            for column, aggregate in enumerate(self.aggregates):
+                exact = aggregate.totals(kept, cells)
+                times = size if draws == 1 else 1
+                found[which, column] = aggregate.noise.sample(exact, times, rng)
+            absent = ~self._present(found[which], self.counted.totals(kept, cells), rng)
+            found[which] = np.where(absent[:, None, :], np.nan, found[which])
+        return found
+
+    def _present(
+        self, found: NDArray[np.float64], counts: Vector, rng: np.random.Generator
+    ) -> NDArray[np.bool_]:
+        """Whether each partition is released (n, cells)."""
+        if self.released is not None:
+            least = self.selection.least  # type: ignore[union-attr]
+            return np.asarray((found[:, self.released] >= least) & (counts > 0))
+        kept = np.exp(self.log_kept(counts)[0])
+        return np.asarray(rng.random((len(found), counts.size)) < kept)
