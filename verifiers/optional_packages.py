@@ -6,6 +6,7 @@ _PACKAGES = {
     "dp_accounting": "dp-accounting",
     "flint": "python-flint",
     "jaxlib": "jax",
+    "skimage": "scikit-image",
     "sklearn": "scikit-learn",
 }
 """What to install for a module of another name."""

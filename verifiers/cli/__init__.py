@@ -7,6 +7,7 @@ from .account import account
 from .audit import audit
 from .chain import chain
 from .exposure import exposure
+from .instahide import instahide
 from .monitor import monitor
 from .plan import plan
 from .play import play
@@ -21,7 +22,7 @@ __all__ = ["commands", "main"]
 @click.group(
     commands=[
         *(verify, plan, probabilities, reconstruct, account),
-        *(audit, chain, exposure, play, monitor, serve),
+        *(audit, chain, exposure, instahide, play, monitor, serve),
     ],
     context_settings={"help_option_names": ["-h", "--help"]},
 )

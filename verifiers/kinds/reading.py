@@ -37,7 +37,17 @@ def read_claim(path: str | Path, *, only: str | None = None) -> Any:
     return parse_claim(read_table(path), str(path), Path(path).parent, only=only)
 
 
+_NO_NOISE = "instahide"
+"""Known by name, and refused: it mixes images and flips signs, and adds no noise."""
+
+
 def _unknown(name: str, source: str) -> str:
+    if name.lower() == _NO_NOISE:
+        return (
+            f"{source}: mechanism.name = {shown_repr(name)}: it adds no noise, so there is no "
+            "epsilon to claim: 100 private images were recovered from 2,000 of its encodings "
+            "(dpassay instahide shows it); claim a mechanism with noise, as noisy-gradient"
+        )
     near = difflib.get_close_matches(name, [n for kind in kinds() for n in kind.mechanisms], 1)
     meant = f"did you mean {near[0]}? " if near else ""
     all_names = "; ".join(f"of {kind.name}: {', '.join(kind.mechanisms)}" for kind in kinds())
