@@ -65,7 +65,8 @@ def photographs() -> Pictures:
 
 def _pieces(pictures: list[Any]) -> Images:
     """Pieces (100, 1024), 25 at random places of each picture that are not flat."""
-    random, found = np.random.default_rng(0), []
+    random = np.random.default_rng(0)
+    found: list[Images] = []
     for picture in pictures:
         grey = picture.mean(-1) if picture.ndim == 3 else picture
         wanted = len(found) + PICTURES // len(pictures)
