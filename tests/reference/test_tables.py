@@ -117,7 +117,9 @@ def test_first_and_last_rows_stay() -> None:
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-5), (0.1, 1e-3), (8.0, 1e-9), (0.5, 0.3)])
-def test_truncated_geometric_selection_is_the_closed_form(epsilon: float, delta: float) -> None:
+def test_truncated_geometric_selection_is_the_most_that_the_bound_allows(
+    epsilon: float, delta: float
+) -> None:
     """mpmath, 50 digits: the largest q_n between which and q_(n-1) no outcome breaks the bound."""
     table = TruncatedGeometric(epsilon, delta)
     counts = np.arange(0, 200)
@@ -148,7 +150,7 @@ def test_selection_is_split_as_googles_libraries_do() -> None:
     ["laplace:2", "gaussian:3", "discrete-laplace:1.5", "discrete-gaussian:2", "laplace:2;round"],
 )
 @pytest.mark.parametrize("strict", [False, True])
-def test_thresholds_by_direct_sums(noise: str, strict: bool) -> None:
+def test_thresholds_by_simulation_and_in_mpmath(noise: str, strict: bool) -> None:
     """`>` is one step further than `>=` where noise is whole or rounded, and no other law else."""
     law = parse_number_noise(noise)
     of = Threshold(law, 7.0, strict)
