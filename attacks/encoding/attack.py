@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...reference.clock import check_clock
+from ...reference.parallel.progress import shown
 from .assignment import assigned
 from .instahide import Encodings, Images, Whole
 from .mixtures import Mixtures
@@ -45,7 +46,8 @@ def recover(
     one that explains the encodings best.
     """
     mixtures = Mixtures.of(encodings)
-    found = [_attempt(mixtures, classes, [seed, number]) for number in range(_ATTEMPTS)]
+    attempts = (_attempt(mixtures, classes, [seed, number]) for number in range(_ATTEMPTS))
+    found = shown(attempts, _ATTEMPTS, "attempts")
     images, pairs, _ = min(found, key=lambda one: one[2])
     return Recovered(aligned(images, shape), pairs)
 
