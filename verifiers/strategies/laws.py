@@ -69,7 +69,7 @@ def _filter(make: Function, example: tuple[float, list[float]]) -> str | None:
 FILTER = Law(
     "filter",
     "budget -> (epsilon -> whether the query may be answered, and is charged)",
-    "Rogers, Roth, Ullman and Vadhan 2016, section 4: adaptive charges add up",
+    "Rogers, Roth, Ullman and Vadhan 2016 (arXiv 1605.08294): pure charges add up, adaptive or not",
     st.tuples(epsilons(), st.lists(epsilons(0.6), min_size=1, max_size=20)),
     _filter,
 )
@@ -87,7 +87,7 @@ def _odometer(make: Function, asked: list[float]) -> str | None:
 ODOMETER = Law(
     "odometer",
     "() -> (epsilon -> all that is spent after this query)",
-    "Rogers, Roth, Ullman and Vadhan 2016, section 5",
+    "Rogers, Roth, Ullman and Vadhan 2016 (arXiv 1605.08294)",
     st.lists(epsilons(2.0), min_size=1, max_size=12),
     _odometer,
 )
@@ -188,7 +188,7 @@ def _laplace_sum(cost: Function, example: tuple[float, int]) -> str | None:
 LAPLACE_SUM = Law(
     "sums of Laplace noise",
     "(scale, number of noises) -> epsilon of a sum of sensitivity 1, at delta 0",
-    "Kotz, Kozubowski and Podgorski 2001, section 4.1: its density is a Bessel function",
+    "Kotz, Kozubowski and Podgorski 2001, chapter 4: its density is a Bessel function",
     st.tuples(st.sampled_from([0.5, 1.0, 2.0, 10.0]), st.integers(1, 20)),
     _laplace_sum,
 )

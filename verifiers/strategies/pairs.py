@@ -35,7 +35,7 @@ def guarantees(draw: st.DrawFn, least_delta: float = 0.0) -> Guarantee:
 def worst_pair(epsilon: float, delta: float) -> Pair:
     """The laws that every (epsilon, delta) mechanism can be had from, by post-processing.
 
-    Kairouz, Oh and Viswanath 2015 (arXiv 1311.0776), Theorem 3.4 and its proof.
+    Kairouz, Oh and Viswanath 2015 (arXiv 1311.0776), the mechanism of section 3.
     """
     kept = 1.0 - delta
     p = np.array([delta, kept / (1.0 + math.exp(-epsilon)), kept / (1.0 + math.exp(epsilon)), 0.0])
