@@ -104,8 +104,9 @@ def test_a_library_does_what_it_documents(aggregate: Aggregate, noise: str) -> N
 )
 @pytest.mark.quick_cases(2)
 def test_another_claim_of_the_same_call_fails(aggregate: Aggregate, noise: str) -> None:
+    """Noise of another law has another joint law too, which rarely shows first."""
     failed = {c.id for c in judged(aggregate, noise).checks if c.verdict is Verdict.FAIL}
-    assert failed & {"noise-law", "noise-scale"}
+    assert failed & {"noise-law", "noise-scale", "joint"}
 
 
 def test_a_count_truncated_at_the_arrays_length_is_not_geometric() -> None:
