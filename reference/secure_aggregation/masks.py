@@ -1,6 +1,8 @@
 """What hides a party's values: numbers modulo m from a seed, each uniform and exactly so."""
 
 import math
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from cryptography.hazmat.primitives import hashes
@@ -36,6 +38,25 @@ def expanded(seed: bytes, size: int, modulus: int) -> Residues:
         kept = words if first_beyond == _WORD else words[words < np.uint64(first_beyond)]
         found = np.concatenate([found, kept % np.uint64(modulus)])
     return found[:size]
+
+
+@dataclass(frozen=True)
+class Masks:
+    """How masks modulo the modulus are made of seeds, by parties and by the server alike.
+
+    purpose: for which a seed is derived of the secret of two parties.
+    """
+
+    modulus: int
+    purpose: ClassVar[str] = "mask"
+
+    def expanded(self, seed: bytes, size: int) -> Residues:
+        """The mask (size,) of a seed."""
+        return expanded(seed, size, self.modulus)
+
+    def of_self(self, seed: bytes, size: int) -> Residues:
+        """The self mask (size,) of a seed."""
+        return self.expanded(seed, size)
 
 
 def plus(one: Residues, other: Residues, modulus: int) -> Residues:

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from numpy.typing import NDArray
 
-from .masks import Residues, derived, expanded, minus, plus, residues
+from .masks import Masks, Residues, derived, minus, plus, residues
 from .shamir import combine, split
 
 Noise = Callable[[int], NDArray[np.float64]]
@@ -62,16 +62,22 @@ def verify_keys(advertised: Advertised, known: Ed25519PublicKey) -> None:
 class Party:
     """One party in one round.
 
-    number: from 1; identity: signs its keys; noise: its share of the noise, none where None.
+    number: from 1; masks: how they are made; identity: signs its keys; noise: its share of the
+    noise, none where None.
     """
 
     number: int
-    modulus: int
+    masks: Masks
     threshold: int
     identity: Ed25519PrivateKey
     noise: Noise | None = None
     peers: dict[int, Advertised] = field(default_factory=dict)
     kept: dict[int, bytes] = field(default_factory=dict)
+
+    @property
+    def modulus(self) -> int:
+        """Of the numbers."""
+        return self.masks.modulus
 
     def __post_init__(self) -> None:
         self._channels: dict[int, bytes] = {}
@@ -129,12 +135,12 @@ class Party:
 
     def pair_mask(self, other: int, size: int) -> Residues:
         """The mask that it has in common with another party."""
-        seed = self.agreed(self.masking_key, self.peers[other].masking, "mask")
-        return expanded(seed, size, self.modulus)
+        seed = self.agreed(self.masking_key, self.peers[other].masking, self.masks.purpose)
+        return self.masks.expanded(seed, size)
 
     def self_mask(self, size: int) -> Residues:
         """The mask of its own."""
-        return expanded(self.self_seed, size, self.modulus)
+        return self.masks.of_self(self.self_seed, size)
 
     def counted(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         """Its values (d,) with its share of the noise."""
@@ -169,9 +175,14 @@ class Party:
 class Server:
     """Adds what it is sent, and takes off the masks that do not cancel."""
 
-    modulus: int
+    masks: Masks
     threshold: int
     advertised: dict[int, Advertised]
+
+    @property
+    def modulus(self) -> int:
+        """Of the numbers."""
+        return self.masks.modulus
 
     def asks_for(self, sent: Mapping[int, Residues]) -> tuple[list[int], list[int]]:
         """Whose self seeds it asks for, and whose masking keys: those who have not sent."""
@@ -193,7 +204,7 @@ class Server:
             total = plus(total, values, self.modulus)
         for shares in seeds.values():
             seed = self._recovered(shares).to_bytes(32, "little")
-            total = minus(total, expanded(seed, size, self.modulus), self.modulus)
+            total = minus(total, self.masks.of_self(seed, size), self.modulus)
         for number, shares in keys.items():
             total = self.without(total, number, self._recovered(shares), sorted(sent))
         return total
@@ -203,7 +214,8 @@ class Server:
         own = X25519PrivateKey.from_private_bytes(key.to_bytes(32, "little"))
         for other in sent:
             public = X25519PublicKey.from_public_bytes(self.advertised[other].masking)
-            mask = expanded(derived(own.exchange(public), "mask"), total.size, self.modulus)
+            seed = derived(own.exchange(public), self.masks.purpose)
+            mask = self.masks.expanded(seed, total.size)
             total = (minus if other < gone else plus)(total, mask, self.modulus)
         return total
 
@@ -233,7 +245,8 @@ class SecureAggregation:
 
     parties: how many; threshold: fewest who must answer to the end, more than half, since a server
     that splits the parties would else unmask both halves; modulus: 2 to 2^62; noise: draws a
-    party's share of the noise. party, server: classes, for those that differ. Raises ValueError.
+    party's share of the noise. party, server, masks: classes, for those that
+    differ. Raises ValueError.
     """
 
     parties: int
@@ -242,6 +255,7 @@ class SecureAggregation:
     noise: Noise | None = None
     party: type[Party] = Party
     server: type[Server] = Server
+    masks: type[Masks] = Masks
     identities: dict[int, Ed25519PrivateKey] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -257,7 +271,8 @@ class SecureAggregation:
         Raises TooFewError where fewer than the threshold stay to the end.
         """
         here = [n for n in self.identities if leaves[n - 1] != Leaves.BEFORE_KEYS]
-        parties = {n: self._party(n) for n in here}
+        masks = self.masks(self.modulus)
+        parties = {n: self._party(n, masks) for n in here}
         advertised = {n: party.advertise() for n, party in parties.items()}
         for one in advertised.values():  # once for all parties, as they are in one process
             verify_keys(one, self.identities[one.number].public_key())
@@ -271,7 +286,7 @@ class SecureAggregation:
         sent = {n: parties[n].masked(np.asarray(values[n - 1])) for n in sending}
         helping = [n for n in sending if leaves[n - 1] != Leaves.AFTER_VALUES]
         self._need(len(helping))
-        server = self.server(self.modulus, self.threshold, advertised)
+        server = self.server(masks, self.threshold, advertised)
         present, gone = server.asks_for(sent)
         keys: dict[int, dict[int, int]] = {n: {} for n in gone}
         seeds: dict[int, dict[int, int]] = {n: {} for n in present}
@@ -285,9 +300,8 @@ class SecureAggregation:
         public = {n: one.masking for n, one in advertised.items()}
         return Round(tally, sent, public, {"self": present, "pair": gone})
 
-    def _party(self, number: int) -> Party:
-        identity = self.identities[number]
-        return self.party(number, self.modulus, self.threshold, identity, self.noise)
+    def _party(self, number: int, masks: Masks) -> Party:
+        return self.party(number, masks, self.threshold, self.identities[number], self.noise)
 
     def _need(self, parties: int) -> None:
         if parties < self.threshold:

@@ -26,6 +26,9 @@ CLAIMS = {
     'adjacency = "add-remove"\ncells = 4\n',
     "keys": '[mechanism]\nname = "thresholded-histogram"\nnoise = "discrete-laplace:1"\n'
     'adjacency = "add-remove"\ncells = 40\nthreshold = 6\n',
+    "tallies": '[mechanism]\nname = "secure-tally"\nnoise = "discrete-laplace:2;sum=2"\n'
+    'adjacency = "add-remove"\nparties = 4\nlower = 0\nupper = 5\ndimensions = 20\n'
+    "modulus = 4096\n",
 }
 FRESH = "fresh-noise"
 """A check that every kind has."""
@@ -53,7 +56,14 @@ def deployment(claim, scale=1.0, stop_at=None, error=None, seed=3):
             kept = [np.flatnonzero((values > 0) & (row >= mechanism.threshold)) for row in noisy]
         return [[{"key": int(key)} for key in row] for row in kept]
 
-    answers = {"labels": labels, "numbers": numbers, "keys": keys}[claim.kind.name]
+    def tallies(values, size):
+        exact = mechanism.aggregation.exact(values)
+        noisy = mechanism.noise.sample(exact, size, rng)
+        return np.rint(exact + scale * (noisy - exact)).astype(int).tolist()
+
+    answers = {"labels": labels, "numbers": numbers, "keys": keys, "tallies": tallies}[
+        claim.kind.name
+    ]
 
     def aggregate(given, size):
         calls.append(size)

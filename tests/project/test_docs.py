@@ -18,8 +18,8 @@ from dpassay.verifiers.kinds.labels.inputs_claim import InputsClaim
 from dpassay.verifiers.kinds.labels.mechanism import LabelsMechanism, LogClaim
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.numbers.mechanism import NumberMechanism
-from dpassay.verifiers.kinds.numbers.registry import SHARES as NUMBER_SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.kinds.tally.claim import TallyMechanism
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -158,18 +158,22 @@ def test_every_check_of_numbers_has_a_row(tmp_path, monkeypatch) -> None:
     tables = [tomllib.loads(block) for block in blocks(all_of("how-to"), "toml")]
     claims = [parse_claim(table) for table in tables if "name" in table.get("mechanism", {})]
     of_numbers = [claim for claim in claims if claim.kind.name != "labels"]
-    made = {spec.id for claim in of_numbers for spec in claim.kind.checks.applicable(claim)}
+    made = {
+        spec.id: claim.kind.checks.shares[spec.id]
+        for claim in of_numbers
+        for spec in claim.kind.checks.applicable(claim)
+    }
     assert {
+        "mask-uniformity",
         "noise-law",
         "sensitivity",
         "gradient-leakage",
         "partition-release",
         "privacy-claim",
-    } <= made
+    } <= {*made}
     reference = text("checks/numbers/index.md")
     guide = text("how-to/numbers-verdicts.md")
-    for check in made:
-        share = NUMBER_SHARES[check]
+    for check, share in made.items():
         shown = "0" if share == 0 else f"1/{round(1 / share)}"
         assert f"\n| [{check}]({check}.md) | {shown} |" in reference, check
         assert f"\n**Share.** {shown}.\n" in text(f"checks/numbers/{check}.md"), check
@@ -181,6 +185,12 @@ def test_every_key_of_a_claim_of_numbers_is_documented() -> None:
     rows = re.findall(r"^\| (`[^|]+`) \|", table, re.MULTILINE)
     keys = [key for row in rows for key in re.findall(r"`(\w+)`", row)]
     assert ["name", *keys] == list(NumberMechanism.model_fields)
+
+
+def test_every_key_of_a_claim_of_tallies_is_documented() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", text("how-to/tallies.md"), re.MULTILINE)
+    own = {*TallyMechanism.model_fields} - {*NumberMechanism.model_fields}
+    assert {*rows} == own
 
 
 def documented_keys():

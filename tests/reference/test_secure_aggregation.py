@@ -17,7 +17,7 @@ from dpassay.reference.secure_aggregation import (
     SecureAggregation,
     TooFewError,
 )
-from dpassay.reference.secure_aggregation.masks import expanded
+from dpassay.reference.secure_aggregation.masks import Masks, expanded
 from dpassay.reference.secure_aggregation.protocol import Party, verify_keys
 from dpassay.reference.secure_aggregation.shamir import PRIME, combine, split
 
@@ -136,12 +136,12 @@ def test_too_few_leave_the_sum_hidden() -> None:
 
 def test_a_party_shows_no_two_secrets_of_another() -> None:
     """The masking key and the self seed together would show its values."""
-    party = Party(1, 100, 2, Ed25519PrivateKey.generate())
+    party = Party(1, Masks(100), 2, Ed25519PrivateKey.generate())
     with pytest.raises(ValueError, match="party 2 is both present and gone"):
         party.reveal([1, 2], [2])
 
 
 def test_keys_of_another_are_refused() -> None:
-    party = Party(1, 100, 2, Ed25519PrivateKey.generate())
+    party = Party(1, Masks(100), 2, Ed25519PrivateKey.generate())
     with pytest.raises(InvalidSignature):
         verify_keys(party.advertise(), Ed25519PrivateKey.generate().public_key())

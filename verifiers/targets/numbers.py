@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from .release import Release, read_only
 from .replies import CallError, described, no_numbers, shown
 
-Values = Literal["counts", "records", "tensors", "keys"]
-"""What a deployment takes: counts (c,), records (n, d), per-record tensors, or counts of keys."""
+Values = Literal["counts", "records", "tensors", "keys", "rounds"]
+"""What a deployment takes: counts (c,), records (n, d), per-record tensors, counts of keys, or the
+values of parties and when each of them leaves."""
 
 _EXACT = 2**53  # up to here float64 holds every whole number exactly
 

@@ -23,6 +23,7 @@ from .numbers import taken_values
 from .process import BUDGET_ERROR
 from .replies import CallError, NotOffered, Refused, TargetError, no_numbers
 from .spec import load
+from .tally import plain_round
 
 
 def main(spec: str, takes: str = "") -> None:
@@ -113,7 +114,9 @@ def _floats(reply: Any) -> Any:
 
 
 def _plain_releases(reply: Any) -> Any:
-    """Releases as JSON: lists of keys, or numbers; anything else as text, to be refused."""
+    """Releases as JSON: rounds, lists of keys, or numbers; anything else as text, to be refused."""
+    if isinstance(reply, list | tuple) and any(isinstance(r, dict) for r in reply):
+        return [plain_round(r) if isinstance(r, dict) else _plain(r) for r in reply]
     if isinstance(reply, list | tuple) and all(isinstance(r, list | tuple) for r in reply):
         each = [found for release in reply for found in release]
         if reply and all(isinstance(found, dict) for found in each):

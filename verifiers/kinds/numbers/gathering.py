@@ -69,6 +69,18 @@ class Gathering:
             if self._done():
                 return
 
+    def ask_some(self, releases: int) -> None:
+        """Shows about so many releases, whatever they refute: they tell the cause of a failure."""
+        self._show_contract()
+        left = min(releases, self.state.left) if self.checks else 0
+        for asked, wanted, _ in self.plan.paced(self.request.seed, self.contract.queries):
+            enough = all(check.refuted or check.samples_needed() == 0 for check in self.checks)
+            if left < 1 or enough:
+                return
+            size = min(wanted, left)
+            left -= size
+            self.show([self._batch(asked, size)])
+
     def _ask_long_call(self) -> None:
         """Asks once for more than 1,000 releases, which a service may answer in another way.
 

@@ -30,11 +30,17 @@ Name = Literal[
     "noisy-mean",
     "noisy-gradient",
     "thresholded-histogram",
+    "secure-tally",
 ]
 OF_KEYS = ("thresholded-histogram",)
 """Mechanisms that release keys."""
 
-OF_NUMBERS: tuple[str, ...] = tuple(name for name in get_args(Name) if name not in OF_KEYS)
+OF_TALLIES = ("secure-tally",)
+"""Mechanisms that release tallies of parties."""
+
+OF_NUMBERS: tuple[str, ...] = tuple(
+    name for name in get_args(Name) if name not in (*OF_KEYS, *OF_TALLIES)
+)
 """Mechanisms that release numbers."""
 
 _MOST = 1_000_000
@@ -100,6 +106,7 @@ _FORMS: dict[Name, tuple[Values, tuple[str, ...]]] = {
     "noisy-mean": ("records", ("dimensions", "divide_by")),
     "noisy-gradient": ("tensors", ("shapes", "clip_norm", "divide_by")),
     "thresholded-histogram": ("keys", ("cells", "threshold")),
+    "secure-tally": ("rounds", ("dimensions", "lower", "upper")),
 }
 """What a mechanism is given, and the keys that it needs beside noise and adjacency."""
 
@@ -148,7 +155,7 @@ class NumberMechanism(Table):
             mistakes.append('max_contributions is missing: unit = "user" needs it')
         if mistakes:
             raise ValueError("; ".join(mistakes))
-        allowed = {*needed, *(_BOUNDS if "dimensions" in needed else ())}
+        allowed = {*needed, *(_BOUNDS if self.takes == "records" else ())}
         for key in ("cells", "dimensions", "shapes", "divide_by", "threshold", *_BOUNDS):
             if key not in allowed and getattr(self, key) is not None:
                 raise ValueError(f"{key} = {getattr(self, key)}: {self.name} does not take it")
@@ -229,7 +236,7 @@ class NumberMechanism(Table):
     @property
     def of_whole_numbers(self) -> bool:
         """Whether all that is summed is whole: counts, and records where noise and bounds are."""
-        if self.takes in ("counts", "keys"):
+        if self.takes in ("counts", "keys", "rounds"):
             return True
         ends = [end for end in (self.lower, self.upper) if end is not None]
         bounded = len(ends) == 2 and all(end.is_integer() for end in ends)

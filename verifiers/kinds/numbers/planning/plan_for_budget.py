@@ -89,7 +89,8 @@ class PlannedNumbers:
     @property
     def looked_at(self) -> Mapping[str, int]:
         """See `Planned.looked_at`; checks that see every release look at the same ones."""
-        return {check: self._releases[1].get(check, 0) for check in SHARES}
+        ids = self.claim.kind.checks.ids
+        return {check: self._releases[1].get(check, 0) for check in ids}
 
     @property
     def lacking(self) -> Mapping[str, str]:
@@ -117,7 +118,8 @@ class PlannedNumbers:
         seen = [spec.make(setting) for spec in specs if spec.phase is Phase.SHARED]
         by_check = {check.id: self._releases_for(check) for check in seen}
         together = math.ceil(plan.margin * max(by_check.values(), default=0))
-        later = (spec for spec in specs if spec.phase not in (Phase.OPENING, Phase.SHARED))
+        own = (spec for spec in specs if spec.phase is not Phase.SHARED)
+        later = (spec for spec in own if spec.id != InputContract.id)
         asked = {spec.id: spec.make(setting).asks for spec in later}
         queries = max(together, self._opening) + sum(asked.values())
         if FreshNoise.id in by_check:

@@ -1,0 +1,236 @@
+"""Tallies: their claims, what a round shows, evidence by enumeration, and the zoo."""
+
+import itertools
+import math
+import tomllib
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cryptography", reason="needs the extra `tally`")
+
+from tally_zoo import BROKEN, CORRECT, ENTRIES, Entry
+from tally_zoo.shelf import FIVE
+
+from dpassay.reference.numbers import parse_number_noise
+from dpassay.verifiers.claims.claim import ClaimError
+from dpassay.verifiers.findings.report import Report, Verdict
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.kinds.tally.checks.privacy_claim import TallyPrivacyClaim
+from dpassay.verifiers.kinds.tally.claim import TallyClaim
+from dpassay.verifiers.kinds.tally.evidence.masked import Keys, MaskEvidence
+from dpassay.verifiers.kinds.tally.evidence.shifted import ShiftEvidence
+from dpassay.verifiers.kinds.tally.registry import CHECKS
+from dpassay.verifiers.run.run import verify
+from dpassay.verifiers.targets import InProcessTarget, open_target
+from dpassay.verifiers.targets.replies import CallError
+from dpassay.verifiers.targets.tally import TallyRelease
+
+
+def claimed(text: str = FIVE, more: str = "") -> TallyClaim:
+    found: TallyClaim = parse_claim(tomllib.loads(f"[mechanism]\n{text}{more}"))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("modulus = 4096", "modulus = 100", "with noise need"),
+        ("5/4", "4/4", "expected shares=5/N"),
+        ("discrete-laplace:2;shares=5/4", "gaussian:2", "expected whole noise"),
+        ("discrete-laplace:2;shares=5/4", "discrete-laplace:2;min=0", "expected no min and max"),
+        ("lower = 0", "lower = 0.5", "expected whole numbers, lower below upper"),
+        ("quorum = 4", "quorum = 6", "quorum = 6: expected 1 to 5"),
+        ("quorum = 4", "quorum = 4\ncolluders = 4", "expected fewer than the quorum, 4"),
+        ("quorum = 4", "threshold = 4", "secure-tally does not take it"),
+        ("parties = 5", "", "parties"),
+    ],
+)
+def test_a_claim_that_cannot_hold_is_told_in_a_line(old, new, said) -> None:
+    with pytest.raises(ClaimError) as error:
+        claimed(FIVE.replace(old, new))
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_the_cost_is_that_of_the_noise_left_against_colluders() -> None:
+    """Of five parties four stay and two collude: two shares of the four that make the noise.
+
+    Their epsilon at a delta of 0 is 160 times log P(0) / P(10), by sums of binomial numbers; what
+    all shares would cost is 16 * 10 / 2 = 80. Catches a cost of the whole noise.
+    """
+    claim = claimed(
+        FIVE + "colluders = 2\n", "[privacy]\nepsilon = 81.0\ndelta = 0.0\nqueries = 1\n"
+    )
+    left = claim.against_colluders.mechanism.noise
+    assert str(left) == "discrete-laplace:2;shares=2/4"
+    check = TallyPrivacyClaim(claim, claim.inputs(0), 0)
+    outcome = check.conclude()
+    assert outcome.verdict is Verdict.FAIL
+    dearer = claimed(
+        FIVE + "colluders = 2\n", "[privacy]\nepsilon = 200.0\ndelta = 0.0\nqueries = 1\n"
+    )
+    assert TallyPrivacyClaim(dearer, dearer.inputs(0), 0).conclude().verdict is Verdict.PASS
+
+
+VALUES = [np.array([[1, 2], [3, 4]]), np.array([0, 0])]
+
+
+@pytest.mark.parametrize(
+    ("reply", "tally"),
+    [
+        ([[4, 6]], [4, 6]),
+        ([{"tally": [99, 7]}], [-1, 7]),
+        (np.array([[4, 96]]), [4, -4]),
+        ([[53, 57]], [53, -43]),
+    ],
+)
+def test_residues_are_read_as_the_numbers_nearest_to_the_sum(reply, tally) -> None:
+    """Sums are 4 and 6 modulo 100: half the modulus above 6 is nearer below it."""
+    release = TallyRelease(2, 2, 100, signed=False)
+    assert release.shaped(reply, VALUES, 1).tolist() == [tally]
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ([[4, 100]], "gave 100 in tally: expected 0 to 99, modulo 100"),
+        ([[4, -1]], "gave -1 in tally"),
+        ([[4, 0.5]], "gave 0.5 in tally: expected 2 whole numbers"),
+        ([[4]], "as tally: expected 2 whole numbers"),
+        ([{"sent": []}], "expected its tally"),
+        ([{"tally": [1, 2], "sent": [[1, 2]]}], "expected a row of each party, or null"),
+        ([{"tally": [1, 2], "revealed": {"all": [1]}}], "expected self and pair"),
+        ([{"tally": [1, 2], "revealed": {"self": 1}}], "expected numbers of parties, 1 to 2"),
+        ("abc", "expected a list of 1 rounds"),
+    ],
+)
+def test_a_reply_that_is_no_round_is_told(reply, said) -> None:
+    with pytest.raises(CallError) as error:
+        TallyRelease(2, 2, 100, signed=False).rounds(reply, VALUES, 1)
+    assert said in str(error.value)
+
+
+def test_numbers_beyond_floats_keep_their_digits() -> None:
+    """Modulo the prime of 64 bits a negative number is near 2^64: as a float it would be 0."""
+    prime = 2**64 - 2**32 + 1
+    release = TallyRelease(2, 2, prime, signed=False)
+    assert release.shaped([[prime - 3, 5]], VALUES, 1).tolist() == [[-3, 5]]
+
+
+def test_a_shift_has_expectation_at_most_1_under_the_claim() -> None:
+    """Enumerated over all outcomes of a draw, and of two: of one input, and of two.
+
+    Catches a draw that is counted twice, and a mass that is no probability.
+    """
+    wide, numbers, mean = parse_number_noise("discrete-laplace:1"), np.arange(-60.0, 61.0), 0.0
+    for number in numbers:
+        evidence = ShiftEvidence(wide, 1, 20)
+        evidence.observe(0, np.array([number]))
+        mean += math.exp(float(wide.log_mass(number, 0.0)) + evidence.log_e_value)
+    assert 0.99 < mean <= 1.0 + 1e-9
+    noise = parse_number_noise("binomial:1.5")
+    k = np.arange(-4.0, 5.0)
+    p = np.exp(noise.log_mass(k, 0.0))
+    for places in ((0, 0), (0, 1)):
+        total = 0.0
+        for one, other in itertools.product(range(k.size), repeat=2):
+            evidence = ShiftEvidence(noise, 2, 40)
+            evidence.observe(places[0], k[[one]])
+            evidence.observe(places[1], k[[other]])
+            total += p[one] * p[other] * math.exp(evidence.log_e_value)
+        assert total <= 1.0 + 1e-9
+
+
+def test_masks_have_expectation_at_most_1_under_the_claim() -> None:
+    """Null: two of three rows are uniform, the third makes the sum; 400 runs of 6 rounds.
+
+    Their mean e-value lies within 5 deviations of 1 at most, and a tenth reach 10 (Ville). Catches
+    differences that are counted twice, and the last row, which follows from the others.
+    """
+    rng, found = np.random.default_rng(3), []
+    for _ in range(400):
+        evidence = MaskEvidence(16, 3, rng)
+        for _ in range(6):
+            values = rng.integers(0, 3, (3, 4))
+            masks = rng.integers(0, 16, (3, 4))
+            masks[2] = -masks[:2].sum(0) % 16
+            evidence.observe((values + masks) % 16, values)
+        found.append(math.exp(evidence.log_e_value))
+    assert np.mean(found) < 1.0 + 5.0 * np.std(found) / math.sqrt(len(found))
+    assert np.mean(np.array(found) >= 10.0) <= 0.1
+
+
+def test_a_key_is_repeated_where_it_changes_to_one_that_was() -> None:
+    """A party may keep its key from round to round; another's key, or an old one, is a proof."""
+    keys = Keys()
+    assert keys.repeated({1: "a", 2: "b"}) is None
+    assert keys.repeated({1: "a", 2: "c"}) is None
+    assert keys.repeated({1: "d", 2: "c"}) is None
+    assert keys.repeated({1: "b"}) == ("b", (2, 1), (1, 4))
+    assert Keys().repeated({1: "a", 2: "a"}) == ("a", (1, 1), (2, 1))
+
+
+def judged(entry: Entry, seed: int) -> Report:
+    claim = entry.claim
+    return verify(InProcessTarget(entry.made(seed), release=claim.release), claim, seed=seed)
+
+
+def shelf(entries: list[Entry], quick: tuple[str, ...]) -> list[Any]:
+    slow = pytest.mark.slow("seconds each; others show the same")
+    marked = ((entry, () if entry.name in quick else slow) for entry in entries)
+    return [pytest.param(entry, id=entry.name, marks=mark) for entry, mark in marked]
+
+
+@pytest.mark.parametrize("entry", shelf(BROKEN, ("signs-do-not-cancel",)))
+def test_a_broken_one_is_found_by_a_check_named_for_it(entry: Entry) -> None:
+    report = judged(entry, 2)
+    failed = {c.id for c in report.checks if c.verdict in (Verdict.FAIL, Verdict.ERROR)}
+    assert failed & set(entry.caught), (report.verdict, failed)
+    assert entry.like in {correct.name for correct in CORRECT}
+
+
+@pytest.mark.parametrize("entry", shelf(CORRECT, ()))
+def test_a_correct_one_passes(entry: Entry) -> None:
+    """A correct one fails with probability 1e-6 at most."""
+    report = judged(entry, 2)
+    messages = [(c.id, c.message) for c in report.checks if c.verdict is not Verdict.PASS]
+    assert report.verdict is Verdict.PASS, messages
+
+
+def test_each_check_catches_some_and_names_are_ids() -> None:
+    caught = {check for entry in ENTRIES for check in entry.caught}
+    assert caught <= set(CHECKS.ids)
+    assert {"mask-uniformity", "wrap-around", "recovery"} <= caught
+
+
+TARGET = """
+import numpy as np
+
+def rounds(given, size):
+    held, leaves = given
+    found = []
+    for _ in range(size):
+        masks = np.random.default_rng().integers(0, 100, held.shape)
+        total = held[(leaves == 0) | (leaves == 3)].sum(0) % 100
+        sent = [None if when in (1, 2) else row for when, row in zip(leaves, masks)]
+        found.append({"tally": total, "sent": sent})
+    return found
+"""
+
+
+def test_rounds_travel_to_a_process_and_back(tmp_path) -> None:
+    """What parties sent reaches the gate from a Python target, whose process speaks JSON."""
+    (tmp_path / "target.py").write_text(TARGET)
+    release = TallyRelease(2, 2, 100, signed=False)
+    target = open_target(f"{tmp_path / 'target.py'}:rounds", 20.0, release=release)
+    given = [VALUES[0], np.array([0, 2])]
+    try:
+        (seen,) = release.rounds(target.ask_whole(given, 1), given, 1)
+        again = release.shaped(target.ask(given, 3), given, 3)
+    finally:
+        target.close()
+    assert seen.tally == (1, 2)
+    assert sorted(seen.sent) == [1]
+    assert again.tolist() == [[1.0, 2.0]] * 3

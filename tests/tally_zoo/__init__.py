@@ -1,0 +1,11 @@
+"""Deployments that tally values behind masks: broken ones, and correct ones that look alike."""
+
+from .masks import SHELF as MASKS
+from .shelf import Entry
+from .sums import SHELF as SUMS
+
+ENTRIES: list[Entry] = [*MASKS, *SUMS]
+__all__ = ["BROKEN", "CORRECT", "ENTRIES", "Entry"]
+
+BROKEN = [entry for entry in ENTRIES if entry.caught]
+CORRECT = [entry for entry in ENTRIES if not entry.caught]

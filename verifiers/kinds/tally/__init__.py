@@ -1,0 +1,1 @@
+"""Tallies: sums of what parties hold, behind masks or encryption, with noise in shares."""

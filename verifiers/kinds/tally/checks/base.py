@@ -1,0 +1,29 @@
+"""What the checks of tallies share that ask for rounds of their own, before all other evidence."""
+
+from ....run.checks import RunContext
+from ....run.error_budget import log_threshold
+from ....targets import ask_whole
+from ....targets.tally import Seen
+from ...numbers.checks.base import AskingCheck
+from ...numbers.planning.asked import Asked
+from ...numbers.planning.plan import NumbersPlan
+from ..claim import TallyClaim
+from ..registry import SHARES
+
+
+class RoundsCheck(AskingCheck):
+    """Asks for rounds, each in a call of its own."""
+
+    claim: TallyClaim
+
+    def __init__(self, claim: TallyClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan, seed)
+        self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
+
+    def ask(self, context: RunContext, asked: Asked) -> Seen:
+        """What one round shows. Raises as the target does."""
+        reply = ask_whole(context.target, asked.values, 1)  # with all that it shows
+        context.spend(1)
+        self.queries += 1
+        context.tell(self.id, context.queries + max(0, self.asks - self.queries))
+        return self.claim.release.rounds(reply, asked.values, 1)[0]

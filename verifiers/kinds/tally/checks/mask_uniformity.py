@@ -1,0 +1,108 @@
+"""`mask-uniformity`: what a party sends is uniform modulo m, and independent of all else."""
+
+import math
+
+import numpy as np
+
+from ....findings.finding import Finding, Outcome
+from ....findings.verdict import Verdict
+from ....run.checks import RunContext
+from ....run.phase import Phase
+from ....targets.tally import Seen
+from ...numbers.checks.base import caused, spec_of
+from ...numbers.planning.asked import Asked
+from ...numbers.planning.plan import NumbersPlan
+from ..claim import TallyClaim
+from ..evidence.masked import BETWEEN, Keys, MaskEvidence, Rows
+from ..plan import Role, asked, drawn_values
+from .base import RoundsCheck
+
+_ROWS, _FEWEST, _MOST = 1_000, 10, 200
+"""Rows that are looked at, about; and rounds, at least and at most."""
+
+_NATIVE = 2**62
+"""Moduli up to which residues are taken as int64."""
+
+
+class MaskUniformity(RoundsCheck):
+    """Wagers on what parties send; and keys of different rounds or parties that are alike."""
+
+    id = "mask-uniformity"
+
+    def __init__(self, claim: TallyClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan, seed)
+        mechanism, rng = claim.mechanism, np.random.default_rng([seed, 31])
+        self.evidence = MaskEvidence(mechanism.modulus, mechanism.parties, rng)
+        self.keys, self.shown = Keys(), 0
+        of = mechanism.aggregation
+        drawn = drawn_values(claim, np.random.default_rng([seed, 32]))
+        several = (drawn, np.full_like(drawn, of.lower), np.full_like(drawn, of.upper))
+        self.inputs = [asked(claim, values, Role.TYPICAL) for values in several]
+
+    @property
+    def asks(self) -> int:
+        """See `AskingCheck.asks`."""
+        rows = math.ceil(_ROWS / self.claim.mechanism.parties)
+        return math.ceil(self.plan.share * min(max(rows, _FEWEST), _MOST))
+
+    def conclude(self, context: RunContext) -> Outcome | None:
+        """See `Running.conclude`."""
+        for turn in range(self.asks):
+            if context.left < 1:
+                context.use_up()
+                return None
+            given = self.inputs[turn % len(self.inputs)]
+            seen = self.ask(context, given)
+            if not seen.sent and not seen.keys:
+                message = "the target does not show what its parties send"
+                return Outcome(Verdict.NOT_APPLICABLE, Finding(message), self.queries)
+            found = self._look(given, seen)
+            if found is not None:
+                return Outcome(Verdict.FAIL, found, self.queries)
+        return Outcome(Verdict.PASS, Finding(self._passed()), self.queries)
+
+    def _look(self, given: Asked, seen: Seen) -> Finding | None:
+        repeated = self.keys.repeated(dict(seen.keys))
+        if repeated is not None:
+            key, (one, first), (other, last) = repeated
+            message = (
+                f"key {key[:16]} of party {one} in round {first} is that of party {other} in round "
+                f"{last}: new keys are never alike"
+            )
+            return caused(message, "keys come from a generator with few states", math.inf)
+        if len(seen.sent) == self.claim.mechanism.parties:
+            self.shown += 1
+            self.evidence.observe(*self._rows(given, seen))
+            value = self.evidence.log_e_value
+            if value >= self.log_threshold:
+                return self._refuted(value)
+        return None
+
+    def _rows(self, given: Asked, seen: Seen) -> tuple[Rows, Rows]:
+        sent = [seen.sent[n] for n in sorted(seen.sent)]
+        if self.claim.mechanism.modulus <= _NATIVE:
+            return np.array(sent, dtype=np.int64), np.asarray(given.values[0], dtype=np.int64)
+        return np.array(sent, dtype=object), np.asarray(given.values[0]).astype(object)
+
+    def _refuted(self, value: float) -> Finding:
+        name = self.evidence.likeliest
+        what = "what parties send is not uniform and independent modulo "
+        message = f"{what}{self.evidence.modulus}: e-value 10^{value / math.log(10):.1f}"
+        cause = BETWEEN.get(name, "parties send values without a mask")
+        if name.startswith("party"):
+            cause = f"{name} sends its values without a mask"
+        return caused(message, cause, value)
+
+    def _passed(self) -> str:
+        parties = self.claim.mechanism.parties
+        of = f"{self.shown:,} rounds of {parties} parties"
+        rows = (
+            f"what parties send in {of} is uniform modulo {self.evidence.modulus}, and independent "
+            "between rounds, parties and coordinates; masks used again would have been seen"
+        )
+        keys = f"no key of {self.keys.rounds:,} rounds is that of another"
+        said = [*([rows] if self.shown else []), *([keys] if self.keys.rounds else [])]
+        return "; ".join(said)
+
+
+SPECS = (spec_of(MaskUniformity, Phase.OPENING),)  # type: ignore[arg-type]

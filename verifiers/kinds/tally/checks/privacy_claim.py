@@ -1,0 +1,17 @@
+"""`privacy-claim` of a tally: against colluders, in the round that the fewest parties finish."""
+
+from ....run.phase import Phase
+from ...numbers.checks.base import spec_of
+from ...numbers.checks.privacy_claim import PrivacyClaim
+from ...numbers.planning.plan import NumbersPlan
+from ..claim import TallyClaim
+
+
+class TallyPrivacyClaim(PrivacyClaim):
+    """What the noise costs that is left: colluders subtract their shares, the gone took theirs."""
+
+    def __init__(self, claim: TallyClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim.against_colluders, plan, seed)
+
+
+SPECS = (spec_of(TallyPrivacyClaim, Phase.CLAIM, PrivacyClaim.not_applicable),)  # type: ignore[arg-type]

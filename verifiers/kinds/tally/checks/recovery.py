@@ -1,0 +1,170 @@
+"""`recovery`: once parties have left, a tally is the sum of the others, with the noise left."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Vector
+from ....evidence.mixture import log_mean_of
+from ....findings.finding import Finding, Outcome
+from ....findings.verdict import Verdict
+from ....run.checks import RunContext
+from ....run.phase import Phase
+from ....targets import Refused
+from ....targets.tally import LEAVES
+from ...numbers.checks.base import caused, spec_of
+from ...numbers.checks.noise_law import wanted
+from ...numbers.evidence.bins import Placing
+from ...numbers.evidence.noise_law import NoiseLawEvidence
+from ...numbers.planning.asked import Asked
+from ...numbers.planning.plan import NumbersPlan
+from ..claim import TallyClaim
+from ..plan import asked, drawn_values
+from .base import RoundsCheck
+
+_EFFECT = 0.1  # in total variation, the least that is looked for
+_MOST = 200  # rounds at most
+_FAR = 30.0  # deviations beyond which a tally is no sum at all
+_UNCANCELLED = "masks do not cancel once a party has left"
+
+
+class _Left:
+    """Evidence from rounds to which so many parties have sent their values."""
+
+    def __init__(self, claim: TallyClaim, present: int, rng: np.random.Generator) -> None:
+        self.noise = claim.mechanism.left(present)
+        self.law, self.placing = NoiseLawEvidence(self.noise, 0), Placing(self.noise, rng)
+        self.far = self.draws = 0
+
+    def observe(self, tally: Vector, exact: Vector) -> None:
+        """Adds a tally (d,) with the sum (d,) behind it."""
+        placed = self.placing.placed(tally[None], exact[None], 53)
+        self.law.observe(placed.flat, {})
+        off = np.abs(tally - exact)
+        self.far += int((off > _FAR * self.noise.family.standard_deviation).sum())
+        self.draws += tally.size
+
+
+class Recovery(RoundsCheck):
+    """Wagers on the law of rounds with dropouts, by how many shares of the noise are left."""
+
+    id = "recovery"
+
+    def __init__(self, claim: TallyClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan, seed)
+        self._rng = np.random.default_rng([seed, 33])
+        self.inputs = [
+            asked(claim, drawn_values(claim, self._rng), name, leaves)
+            for name, leaves in _patterns(claim)
+        ]
+        self.left: dict[int, _Left] = {}
+        self.refusals: list[str] = []
+
+    @property
+    def asks(self) -> int:
+        """See `AskingCheck.asks`."""
+        effect = max(self.claim.gate.smallest_effect, _EFFECT)
+        laws = len({self._present(given) for given in self.inputs})
+        rounds = math.ceil(laws * wanted(effect) / self.claim.mechanism.width)
+        rounds = min(max(rounds, 2 * len(self.inputs)), _MOST)
+        return max(len(self.inputs), math.ceil(self.plan.share * rounds))
+
+    def conclude(self, context: RunContext) -> Outcome | None:
+        """See `Running.conclude`."""
+        waiting = list(self.inputs)
+        for turn in range(self.asks):
+            if not waiting:
+                break
+            if context.left < 1:
+                context.use_up()
+                return None
+            given = waiting[turn % len(waiting)]
+            try:
+                found = self._look(context, given)
+            except Refused as refusal:
+                self.refusals.append(f"{given.role}: {refusal}")
+                waiting.remove(given)
+                continue
+            if found is not None:
+                return Outcome(Verdict.FAIL, found, self.queries)
+        if not self.left:
+            message = f"the target refuses rounds with dropouts: {'; '.join(self.refusals)}"
+            return Outcome(Verdict.NOT_APPLICABLE, Finding(message), self.queries)
+        return Outcome(Verdict.PASS, Finding(self._passed()), self.queries)
+
+    def _present(self, given: Asked) -> int:
+        leaves = np.asarray(given.values[1])
+        return int(((leaves == 0) | (leaves == 3)).sum())
+
+    def _look(self, context: RunContext, given: Asked) -> Finding | None:
+        seen = self.ask(context, given)
+        both = sorted({*seen.revealed.get("self", ())} & {*seen.revealed.get("pair", ())})
+        if both:
+            message = (
+                f"the self mask and the pairwise keys of party {both[0]} are both revealed where "
+                f"{given.role}: what it has sent can be read"
+            )
+            cause = "a party's self mask is revealed together with its pairwise ones"
+            return caused(message, cause, math.inf)
+        present = self._present(given)
+        if present not in self.left:
+            self.left[present] = _Left(self.claim, present, self._rng)
+        near = given.exact.astype(np.int64)
+        tally = np.array(self.claim.release.unwrapped(seen.tally, near), dtype=np.float64)
+        self.left[present].observe(tally, given.exact)
+        value = self._log_e_value
+        return self._refuted(given, value) if value >= self.log_threshold else None
+
+    @property
+    def _log_e_value(self) -> float:
+        """The mean over all numbers of parties that may be present, seen yet or not."""
+        may_be = {self._present(given) for given in self.inputs}
+        logs = [self.left[n].law.log_e_value if n in self.left else 0.0 for n in may_be]
+        return log_mean_of(np.array(logs))
+
+    def _refuted(self, given: Asked, value: float) -> Finding:
+        present, worst = max(self.left.items(), key=lambda item: item[1].law.log_e_value)
+        message = (
+            f"to tallies of {present} of {self.claim.mechanism.parties} parties the claim leaves "
+            f"{worst.noise}, and they do not follow it"
+        )
+        if 2 * worst.far > worst.draws:
+            return caused(f"{message}: where {given.role}", _UNCANCELLED, value)
+        _, fault, _ = worst.law.worst()
+        return caused(message, f"after dropouts: {fault.name}", value)
+
+    def _passed(self) -> str:
+        rounds = f"{self.queries - len(self.refusals):,} rounds in which "
+        who = f"{min(self.left)} to {max(self.left)}" if len(self.left) > 1 else f"{min(self.left)}"
+        refused = f"; refused: {'; '.join(self.refusals)}" if self.refusals else ""
+        return (
+            f"{rounds}{who} of {self.claim.mechanism.parties} parties sent their values give "
+            f"the sum of these, with the noise that is left{refused}"
+        )
+
+
+def _patterns(claim: TallyClaim) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """Who leaves when, in words and as numbers (parties,): one party, and as many as may."""
+    parties, most = claim.mechanism.parties, claim.mechanism.parties - claim.mechanism.fewest
+    for when in (2, 1, 3) if most else ():
+        for some in sorted({1, most}):
+            leaves = np.zeros(parties, dtype=np.int64)
+            leaves[np.linspace(0, parties - 1, some + 2).astype(int)[1:-1]] = when
+            gone = int((leaves > 0).sum())
+            who = "a party" if gone == 1 else f"each of {gone} parties"
+            yield f"{who} {LEAVES[when]}", leaves
+    if most >= 2:
+        mixed = np.zeros(parties, dtype=np.int64)
+        mixed[0], mixed[-1] = 2, 3
+        yield "one party leaves before its values, one after", mixed
+
+
+def _not_applicable(claim: TallyClaim) -> str | None:
+    if next(_patterns(claim), None) is None:
+        return "all parties must stay by the claim: none may drop out"
+    return None
+
+
+SPECS = (spec_of(Recovery, Phase.OPENING, _not_applicable),)  # type: ignore[arg-type]

@@ -1,0 +1,107 @@
+"""`wrap-around`: largest and smallest values are summed whole, of all parties and of each alone."""
+
+import math
+
+import numpy as np
+
+from ....findings.finding import Finding, Outcome
+from ....findings.verdict import Verdict
+from ....run.checks import RunContext
+from ....run.phase import Phase
+from ...numbers.checks.base import caused, spec_of
+from ...numbers.planning.asked import Asked
+from ...numbers.planning.plan import NumbersPlan
+from ..claim import TallyClaim
+from ..evidence.shifted import ShiftEvidence
+from ..plan import asked
+from .base import RoundsCheck
+
+_ALONE = 16
+"""Parties that hold the largest values alone, at most, spread over all."""
+
+_MOST = 40
+"""Rounds of an input at most."""
+
+_ALL_LARGEST, _ALL_SMALLEST = "all values are the largest", "all values are the smallest"
+
+
+class WrapAround(RoundsCheck):
+    """Wagers that a tally of extreme values lies elsewhere than at their sum.
+
+    A modulus that is too small shows in one round of the largest values; values that a party cuts
+    or scales show where it alone has large ones.
+    """
+
+    id = "wrap-around"
+
+    def __init__(self, claim: TallyClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan, seed)
+        of = claim.mechanism.aggregation
+        low = np.full((of.parties, of.width), of.lower)
+        made = [(_ALL_LARGEST, np.full_like(low, of.upper)), (_ALL_SMALLEST, low)]
+        some = min(_ALONE, of.parties)
+        for k in sorted({round(place) for place in np.linspace(0, of.parties - 1, some)}):
+            alone = low.copy()
+            alone[k] = of.upper
+            made.append((f"party {k + 1} alone has the largest values", alone))
+        self.inputs: list[Asked] = [asked(claim, values, name) for name, values in made]
+        self.span = of.upper - of.lower
+        farthest = claim.mechanism.modulus // 2
+        self.evidence = ShiftEvidence(claim.mechanism.added, len(made), farthest)
+        self.seen_from = max(1, math.ceil(self.span / 4))
+
+    @property
+    def turns(self) -> int:
+        """Rounds of each input: enough to see a quarter of the span, within reason."""
+        draws = self.evidence.draws_to_see(self.seen_from, self.log_threshold)
+        wanted = min(math.ceil(draws / self.claim.mechanism.width), _MOST)
+        return max(1, math.ceil(self.plan.share * wanted))
+
+    @property
+    def asks(self) -> int:
+        """See `AskingCheck.asks`."""
+        return self.turns * len(self.inputs)
+
+    def conclude(self, context: RunContext) -> Outcome | None:
+        """See `Running.conclude`."""
+        for _ in range(self.turns):
+            for place, given in enumerate(self.inputs):
+                if context.left < 1:
+                    context.use_up()
+                    return None
+                tally = self.ask(context, given).tally
+                near = given.exact.astype(np.int64)
+                off = (
+                    np.array(self.claim.release.unwrapped(tally, near), dtype=np.float64)
+                    - given.exact
+                )
+                self.evidence.observe(place, off)
+                if self.evidence.log_e_value >= self.log_threshold:
+                    return Outcome(Verdict.FAIL, self._refuted(), self.queries)
+        return Outcome(Verdict.PASS, Finding(self._passed()), self.queries)
+
+    def _refuted(self) -> Finding:
+        place, shift = self.evidence.likeliest
+        given = self.inputs[place]
+        way = "above" if shift > 0 else "below"
+        message = f"where {given.role}, the tally lies about {abs(shift):,.0f} {way} their sum"
+        cause = "the modulus, or a limit on the way, is too small for the largest values"
+        if given.role not in (_ALL_LARGEST, _ALL_SMALLEST):
+            cause = f"values of {given.role.partition(' alone')[0]} are cut, or scaled otherwise"
+        return caused(message, cause, self.evidence.log_e_value)
+
+    def _passed(self) -> str:
+        width = self.turns * self.claim.mechanism.width
+        needed = self.evidence.draws_to_see(self.seen_from, self.log_threshold)
+        seen = self.seen_from
+        while needed > width and seen < self.evidence.farthest:
+            seen *= 2
+            needed = self.evidence.draws_to_see(seen, self.log_threshold)
+        return (
+            "the largest and smallest values, of all parties and of "
+            f"{len(self.inputs) - 2} of them alone, are tallied as their sum; {seen:,} more or "
+            "less in one of these inputs would have been seen"
+        )
+
+
+SPECS = (spec_of(WrapAround, Phase.OPENING),)  # type: ignore[arg-type]

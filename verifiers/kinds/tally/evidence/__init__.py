@@ -1,0 +1,1 @@
+"""Evidence about rounds: what parties send, and where a tally lies."""

@@ -1,0 +1,102 @@
+"""Evidence that what parties send is not uniform modulo m, or not independent."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....evidence.mixture import log_mean_of
+from ...numbers.evidence.uniform import LEAVES, UniformEvidence, leaves
+
+Rows = NDArray[np.int64] | NDArray[np.object_]
+"""Residues (parties, d): beyond 2^62 as whole numbers of Python."""
+
+_OWN = 16
+"""Parties that are a group of their own, at most."""
+
+BETWEEN = {
+    "next": "a party's masks are those of its round before",
+    "first": "a party's masks are those of its first round",
+    "coordinates": "a party's numbers share one mask",
+    "parties": "parties share their masks",
+}
+"""Ways to reuse masks, and the cause that each shows."""
+
+
+class MaskEvidence:
+    """The mean of wagers on rows that parties send, each round with all of them.
+
+    modulus: of the numbers; parties: in a round; rng: draws where in its step of 1/m a residue
+    lies. Under the null all rows but the last of a round are independent and uniform, whatever the
+    values: where only pairs mask, the last row follows from the others and the tally. A wager is
+    on the residues, of all parties or of one, or on differences: of next rounds, of a round and
+    the first one, of next coordinates, of next parties. The values are taken off before, so that
+    masks that are used again leave 0 and noise. Differences of uniform independent residues are
+    such residues too.
+    """
+
+    def __init__(self, modulus: int, parties: int, rng: np.random.Generator) -> None:
+        self.modulus, self._rng = modulus, rng
+        self.own = sorted({round(k) for k in np.linspace(0, parties - 2, min(_OWN, parties - 1))})
+        self.names = ["all", *(f"party {k + 1}" for k in self.own), *BETWEEN]
+        self.wagers = {name: UniformEvidence() for name in self.names}
+        self._before: Rows | None = None
+        self._first: Rows | None = None
+
+    def observe(self, sent: Rows, values: Rows) -> None:
+        """Adds a round: what parties sent (parties, d), and the values (parties, d) behind it."""
+        rows, masks = sent[:-1], ((sent - values) % self.modulus)[:-1]
+        self._add("all", rows)
+        for k in self.own:
+            self._add(f"party {k + 1}", rows[k])
+        if self._before is not None and self._first is not None:
+            self._add("next", masks - self._before)
+            if self._first is not self._before:
+                self._add("first", masks - self._first)
+        else:
+            self._first = masks
+        self._before = masks
+        self._add("coordinates", masks[:, :-1] - masks[:, 1:])
+        self._add("parties", masks[:-1] - masks[1:])
+
+    def _add(self, name: str, residues: Rows) -> None:
+        held = (residues % self.modulus).astype(np.float64).ravel()
+        if held.size:
+            # around 0, so that small differences of either sign lie together
+            uniform = ((held + self._rng.random(held.size)) / self.modulus + 0.5) % 1.0
+            counts = np.bincount(leaves(uniform), minlength=LEAVES).astype(np.float64)
+            self.wagers[name].observe(counts)
+
+    @property
+    def log_e_value(self) -> float:
+        """Natural log of the mean of all wagers."""
+        return log_mean_of(np.array([wager.parts for wager in self.wagers.values()]))
+
+    @property
+    def likeliest(self) -> str:
+        """The name of the wager that shows most; one party alone only if all do not show it."""
+        logs = {name: log_mean_of(np.array(w.parts)) for name, w in self.wagers.items()}
+        best = max(logs.values())
+        return next(name for name in self.names if logs[name] >= 0.9 * best)
+
+
+class Keys:
+    """Public keys of rounds; a repeat is a proof, as two new keys are never alike."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, str] = {}
+        self._seen: dict[str, tuple[int, int]] = {}
+        self.rounds = 0
+
+    def repeated(self, keys: dict[int, str]) -> tuple[str, tuple[int, int], tuple[int, int]] | None:
+        """A key that another party has, or one party again; with party and round of both.
+
+        A party that keeps its key from round to round repeats nothing.
+        """
+        self.rounds += bool(keys)
+        found = None
+        for party, key in keys.items():
+            before = self._seen.get(key)
+            if before is not None and self._last.get(party) != key and found is None:
+                found = key, before, (party, self.rounds)
+            self._seen.setdefault(key, (party, self.rounds))
+        self._last.update(keys)
+        return found

@@ -1,0 +1,59 @@
+"""Which rounds a run asks: those to which all parties send their values."""
+
+from enum import StrEnum, unique
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..numbers.planning.asked import MOST_COORDINATES, Asked
+from ..numbers.planning.plan import NumbersPlan
+from .claim import TallyClaim
+
+_LARGEST = 4
+"""Rounds of a call at most: each is work for all parties."""
+
+
+@unique
+class Role(StrEnum):
+    """Why a round is asked; the value is how messages call it."""
+
+    TYPICAL = "typical"
+    REVERSED = "parties in another order"
+    SAME = "all parties alike"
+    LOW = "low values"
+
+
+def make_tally_plan(claim: TallyClaim, seed: int) -> NumbersPlan:
+    """Rounds without dropouts; single checks ask for those with them, and for largest values."""
+    rng, mechanism = np.random.default_rng([seed, 0]), claim.mechanism
+    of = mechanism.aggregation
+    typical = drawn_values(claim, np.random.default_rng(0))  # the same in every run, to be compared
+    middle = (of.lower + of.upper) // 2
+    made: list[tuple[Role, NDArray[np.int64]]] = [
+        (Role.TYPICAL, typical),
+        (Role.REVERSED, typical[::-1].copy()),
+        (Role.SAME, np.full_like(typical, middle)),
+        (Role.LOW, np.minimum(drawn_values(claim, rng), middle)),
+    ]
+    inputs = tuple(asked(claim, values, role) for role, values in made)
+    coordinates = np.arange(mechanism.width)
+    if mechanism.width > MOST_COORDINATES:
+        coordinates = np.sort(rng.choice(mechanism.width, MOST_COORDINATES, replace=False))
+    return NumbersPlan(inputs, coordinates, largest_call=_LARGEST)
+
+
+def asked(
+    claim: TallyClaim, held: NDArray[np.int64], role: str, leaves: NDArray[np.int64] | None = None
+) -> Asked:
+    """A round of these values (parties, d), each party leaving so (parties,), none by default."""
+    gone = np.zeros(claim.mechanism.parties, dtype=np.int64) if leaves is None else leaves
+    values: Any = [held, gone]
+    exact = claim.mechanism.aggregation.exact(values)
+    return Asked.of(claim.release, values, exact, role)
+
+
+def drawn_values(claim: TallyClaim, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Values (parties, d) within the bounds."""
+    of = claim.mechanism.aggregation
+    return rng.integers(of.lower, of.upper + 1, (of.parties, of.width))

@@ -1,0 +1,158 @@
+"""Rounds of a tally: what a target of them is given, and what its reply may show."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .numbers import NumberRelease
+from .replies import CallError, shown
+
+LEAVES = ("stays", "leaves before keys", "leaves before its values", "leaves after its values")
+"""When a party leaves a round, by the number that a target is given."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a round shows.
+
+    tally: its numbers, as released; sent: by party, from 1, what it has sent; keys: by party, its
+    public key of the round, as text; revealed: whose self masks ("self") and whose pairwise keys
+    ("pair") were recovered. All but the tally may be empty.
+    """
+
+    tally: tuple[int, ...]
+    sent: Mapping[int, tuple[int, ...]]
+    keys: Mapping[int, str]
+    revealed: Mapping[str, tuple[int, ...]]
+
+
+class _Unwrapped(np.ndarray[Any, np.dtype[np.float64]]):
+    """Tallies that were read already."""
+
+
+class TallyRelease(NumberRelease):
+    """The `Release` of an aggregator of rounds: two arrays in, tallies (size, d) modulo m out.
+
+    An input is a list of the values (parties, d) and, of each party, when it leaves (parties,), 0
+    to 3. A round in a reply is its numbers, or an object with `tally` and, where the target can
+    show it, `sent` (a row of each party, null of one that has sent nothing), `keys` (a text of
+    each) and `revealed` (`{"self": [...], "pair": [...]}`, parties from 1).
+    """
+
+    given = "round"
+
+    def __init__(self, parties: int, dimensions: int, modulus: int, *, signed: bool) -> None:
+        super().__init__("tensors", dimensions, [[dimensions], []])
+        self.parties, self.modulus = parties, modulus
+        self._least = -(modulus // 2) if signed else 0
+
+    def input_text(self, values: Any) -> str:
+        """See `Release.input_text`: the values if they are few, and who leaves when."""
+        held, leaves = (np.asarray(part) for part in values)
+        text = f"{self.parties} parties" if held.size > 12 else str(held.tolist())
+        gone = [f"{k + 1} {LEAVES[int(when)]}" for k, when in enumerate(leaves) if when]
+        more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
+        return text + ("" if not gone else f", {', '.join(gone[:3])}{more}")
+
+    def exact(self, values: Any) -> NDArray[np.int64]:
+        """The sum (d,) of the values that are sent."""
+        held, leaves = (np.asarray(part) for part in values)
+        return np.asarray(held[(leaves == 0) | (leaves == 3)].sum(0), dtype=np.int64)
+
+    def shaped(self, reply: Any, values: Any, size: int) -> NDArray[Any]:
+        """See `Release.shaped`: float64 (size, d), of the residues those nearest to the sums."""
+        if isinstance(reply, _Unwrapped):  # of the parts of a call
+            return reply
+        exact = self.exact(values)
+        rounds = self.rounds(reply, values, size)
+        found = np.array([self.unwrapped(seen.tally, exact) for seen in rounds], dtype=np.float64)
+        return found.reshape(size, self.dimensions).view(_Unwrapped)
+
+    def unwrapped(self, residues: Sequence[int], near: NDArray[np.int64]) -> list[int]:
+        """Of the numbers with these residues those nearest to `near` (d,)."""
+        half = self.modulus // 2
+        whole = [int(x) for x in near]
+        return [
+            x + (y - x + half) % self.modulus - half for y, x in zip(residues, whole, strict=True)
+        ]
+
+    def rounds(self, reply: Any, values: Any, size: int) -> list[Seen]:
+        """What the rounds of a reply show. Raises CallError that says what is allowed."""
+        call = self.text(values, size)
+        if isinstance(reply, np.ndarray):
+            reply = reply.tolist()
+        if not isinstance(reply, Sequence) or isinstance(reply, str) or len(reply) != size:
+            raise CallError(call, f"returned {shown(reply)}: expected a list of {size} rounds")
+        return [self._seen(found, call) for found in reply]
+
+    def _seen(self, found: Any, call: str) -> Seen:
+        if not isinstance(found, Mapping):
+            return Seen(self._residues(found, call, "tally", self._least), {}, {}, {})
+        if "tally" not in found:
+            raise CallError(call, f"gave a round with {shown(list(found))}: expected its tally")
+        sent = {
+            number: self._residues(row, call, f"what party {number} has sent", 0)
+            for number, row in self._by_party(found.get("sent"), call)
+        }
+        keys = {number: str(key) for number, key in self._by_party(found.get("keys"), call)}
+        revealed = found.get("revealed") or {}
+        if not isinstance(revealed, Mapping) or {*revealed} - {"self", "pair"}:
+            raise CallError(call, f"revealed {shown(revealed)}: expected self and pair")
+        whose = {str(what): self._numbers(of, call) for what, of in revealed.items()}
+        tally = self._residues(found["tally"], call, "tally", self._least)
+        return Seen(tally, sent, keys, whose)
+
+    def _numbers(self, given: Any, call: str) -> tuple[int, ...]:
+        rows = given.tolist() if isinstance(given, np.ndarray) else given
+        if isinstance(rows, Sequence) and all(_is_whole(n) for n in rows):
+            return tuple(int(n) for n in rows)
+        allowed = f"expected numbers of parties, 1 to {self.parties}"
+        raise CallError(call, f"revealed {shown(given)}: {allowed}")
+
+    def _by_party(self, rows: Any, call: str) -> Iterator[tuple[int, Any]]:
+        if rows is None:
+            return
+        if not isinstance(rows, Sequence | np.ndarray) or len(rows) != self.parties:
+            raise CallError(call, f"showed {shown(rows)}: expected a row of each party, or null")
+        for number, row in enumerate(rows, start=1):
+            if row is not None:
+                yield number, row
+
+    def _residues(self, given: Any, call: str, what: str, least: int) -> tuple[int, ...]:
+        row = given.tolist() if isinstance(given, np.ndarray) else given
+        wanted = f"expected {self.dimensions} whole numbers"
+        if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != self.dimensions:
+            raise CallError(call, f"gave {shown(given)} as {what}: {wanted}")
+        found = []
+        for each in row:
+            if not _is_whole(each):
+                raise CallError(call, f"gave {shown(each)} in {what}: {wanted}")
+            most = least + self.modulus - 1
+            if not least <= int(each) <= most:
+                allowed = f"expected {least} to {most}, modulo {self.modulus}"
+                raise CallError(call, f"gave {int(each)} in {what}: {allowed}")
+            found.append(int(each))
+        return tuple(found)
+
+
+def _is_whole(each: Any) -> bool:
+    whole = isinstance(each, int | np.integer) and not isinstance(each, bool)
+    return whole or (isinstance(each, float) and each.is_integer())
+
+
+def plain_round(found: Mapping[str, Any]) -> dict[str, Any]:
+    """A round as JSON."""
+    return {str(key): _plain(value) for key, value in found.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.integer):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value if value is None or isinstance(value, str | int | float) else repr(value)[:60]
