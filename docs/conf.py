@@ -79,7 +79,7 @@ def _relinked(text: str, page: Path, shown: Path) -> str:
 
 
 def _contents(text: str) -> str:
-    """The pages that an index links to, in its order, as the site's own contents."""
+    """The pages that an index, or the map, links to, in its order, as the site's own contents."""
     links = re.findall(r"\]\(((?:[\w-]+/)*[\w-]+)\.(?:md|rst)\)", FENCE.sub("", text))
     return "\n".join(["", "```{toctree}", ":hidden:", "", *dict.fromkeys(links), "```", ""])
 
@@ -92,7 +92,7 @@ def _read(app: Sphinx, docname: str, source: list[str]) -> None:
     page = files.get(docname, shown)
     text = page.read_text()
     source[0] = _relinked(text, page, shown)
-    if shown.name == "index.md":
+    if shown.name in ("index.md", "map.md"):
         source[0] += _contents(text)
 
 

@@ -30,8 +30,6 @@ def draw_all(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
         of_set = [o for o in outcomes if o.dataset == dataset]
         written.append(_canonical(dataset, of_set, folder))
         written.append(_by_sigma(dataset, of_set, folder))
-        if any(o.epsilon is not None for o in of_set if o.experiment != "canonical budget"):
-            written.append(_against_cost(dataset, of_set, folder))
     return written
 
 
@@ -47,7 +45,7 @@ def _canonical(dataset: str, outcomes: Sequence[Outcome], folder: Path) -> Path:
         axis.set_title(f"{dataset}, sigma 40, canonical budget: {variant}", fontsize=10)
         axis.set_ylabel("share of votes misplaced")
     axes[0].legend(ncols=len(ATTACKS), fontsize=8, frameon=False)
-    return _save(figure, folder / f"figure4_{dataset}.svg")
+    return _save(figure, folder / f"reconstruction-budget-{dataset}.svg")
 
 
 def _by_sigma(dataset: str, outcomes: Sequence[Outcome], folder: Path) -> Path:
@@ -65,38 +63,7 @@ def _by_sigma(dataset: str, outcomes: Sequence[Outcome], folder: Path) -> Path:
         axis.set_title(f"{dataset}, 10,000 queries: {attack}", fontsize=10)
         axis.set_ylabel("share misplaced")
     axes[0].legend(ncols=len(SIGMAS), fontsize=8, frameon=False)
-    name = {"mnist": "figure6", "svhn": "figure7"}.get(dataset, "figure6")
-    return _save(figure, folder / f"{name}_{dataset}.svg")
-
-
-def _against_cost(dataset: str, outcomes: Sequence[Outcome], folder: Path) -> Path:
-    """Figure 5: error against privacy cost, a point a histogram and noise scale."""
-    figure, axis = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    for attack in ATTACKS:
-        chosen = [
-            o
-            for o in outcomes
-            if o.attack == attack
-            and o.experiment != "canonical budget"
-            and o.variant == ALL_ANSWERED
-            and o.epsilon is not None
-        ]
-        keys = sorted({(o.sample, o.sigma) for o in chosen})
-        points = [_mean_point(chosen, sample, sigma) for sample, sigma in keys]
-        costs, errors = zip(*points, strict=True)
-        axis.scatter(costs, errors, s=14, color=COLOURS[attack], label=attack)
-    axis.set(
-        xlabel="privacy cost epsilon of 10,000 queries (expected charging)",
-        ylabel="share of votes misplaced",
-        title=f"{dataset}: error against privacy cost",
-    )
-    axis.legend(fontsize=8, frameon=False)
-    return _save(figure, folder / f"figure5_{dataset}.svg")
-
-
-def _mean_point(outcomes: Sequence[Outcome], sample: int, sigma: float) -> tuple[float, float]:
-    same = [o for o in outcomes if o.sample == sample and o.sigma == sigma]
-    return same[0].epsilon or 0.0, float(np.mean([o.error for o in same]))
+    return _save(figure, folder / f"reconstruction-noise-{dataset}.svg")
 
 
 def _bars(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gradient_guide import write_files
 from typed import typed
 
 from dpassay.verifiers.targets import Refused, open_target
@@ -99,27 +100,11 @@ def test_the_tutorials_counts_fail_as_shown(tmp_path, monkeypatch) -> None:
             assert re.sub(r"[\d.,]+", "#", shown).strip() in stable, shown
 
 
-DEPLOYMENT = """
-import numpy as np
-rng = np.random.default_rng(5)
-def aggregate(tensors, size):
-    length = np.maximum(np.linalg.norm(tensors[0], axis=1, keepdims=True), 1e-30)
-    total = (tensors[0] * np.minimum(1.0, 1.0 / length)).sum(0)
-    return (total + rng.normal(size=(size, 3))) / 16
-"""
-
-
 @pytest.mark.slow("a whole game; test_play and test_gradient_audit have smaller ones")
 def test_gradients_are_played_and_audited_as_shown(tmp_path, monkeypatch) -> None:
     """Each line of the guide, typed; the claim of add-remove is true, and not accused."""
     monkeypatch.chdir(tmp_path)
-    Path("model.py").write_text(block(GRADIENTS, "python", "def gradients"))
-    claim = block(GRADIENTS, "toml", "noisy-gradient")
-    Path("gradients.toml").write_text(claim + "\n[gate]\nmax_queries = 4000\n")
-    Path("deployment.py").write_text(DEPLOYMENT)
-    rng = np.random.default_rng(0)
-    lines = [f"{i % 2},{rng.normal():.3f},{rng.normal():.3f},{i // 2 % 2}" for i in range(200)]
-    Path("people.csv").write_text("sex,age,hours,income\n" + "\n".join(lines))
+    write_files(tmp_path)
     line = block(GRADIENTS, "", "dpassay play").split()
     played = typed(*line[1:], "--trials", "100")
     assert played.returncode == 0, played.stderr

@@ -1,0 +1,1 @@
+"""Theorems, figures and tables of the sources, and what the project does with each."""

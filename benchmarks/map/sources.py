@@ -1,0 +1,60 @@
+"""The rows of the map, by source, as `rows/*.toml` have them."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "rows"
+ORDER = (
+    "wang2022",
+    "papernot2017",
+    "papernot2018",
+    "chadha2024",
+    "li2024",
+    "lecture2021",
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A theorem, definition, algorithm, figure or table, and what the project does with it.
+
+    item: where it stands; says: what it says, in a few words; here: what does it in the project;
+    run: a command that shows it, empty where `apart` says why none does; theirs: their figure;
+    ours: ours, with references as `figures.filled` reads them; apart: where it does not come out,
+    or why it is not here.
+    """
+
+    item: str
+    says: str
+    here: str = ""
+    run: str = ""
+    theirs: str = ""
+    ours: str = ""
+    apart: str = ""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the project does something with it."""
+        return not self.apart.startswith("not here")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A paper or lecture, its place, and its rows in its own order."""
+
+    key: str
+    name: str
+    title: str
+    address: str
+    rows: tuple[Row, ...]
+
+
+def sources() -> list[Source]:
+    """All sources, in the order of the map."""
+    found = []
+    for key in ORDER:
+        table = tomllib.loads((FOLDER / f"{key}.toml").read_text())
+        rows = tuple(Row(**row) for row in table["row"])
+        found.append(Source(key, table["name"], table["title"], table["address"], rows))
+    return found
