@@ -131,13 +131,13 @@ def through_answers(
     votes = np.asarray(histograms, dtype=np.int64)
     hidden = np.asarray(positive)
     grid = list(cells)
-    direct = _inferred(score(votes.astype(np.float64)), hidden, flag_from)
+    direct = inferred(score(votes.astype(np.float64)), hidden, flag_from)
     read = read_people(votes, grid, executor, score=score, seed=seed, kept=kept)
     return [
         EndToEnd(
             cell,
             float(misplaced(found, votes).mean()),
-            _inferred(scores, hidden, flag_from),
+            inferred(scores, hidden, flag_from),
             direct,
             attack_cost(votes, cell.mechanism, cell.queries, delta),
         )
@@ -237,7 +237,8 @@ def read(
     return votes, np.round(score(votes), 9)
 
 
-def _inferred(scores: Vector, positive: NDArray[np.bool_], flag_from: float) -> Inferred:
+def inferred(scores: Vector, positive: NDArray[np.bool_], flag_from: float) -> Inferred:
+    """How well scores (n,) tell who is positive (n,); flagged is a score above `flag_from`."""
     flagged = scores > flag_from
     return Inferred(
         auc(scores, positive),

@@ -35,15 +35,35 @@ def read_labels(lines: Iterable[str], source: str, key: str | None = None) -> li
     rows = list(_rows(lines, source))
     if not rows:
         raise ValueError(f"{source}: no labels: expected one per line, or a CSV column 'label'")
-    labels = []
-    for row in _of_one(rows, source, key):
-        if not is_whole(row.label) or int(row.label) < REFUSAL:
+    return [_label(row, source) for row in _of_one(rows, source, key)]
+
+
+def labels_by_id(lines: Iterable[str], source: str) -> dict[str, list[int]]:
+    """The labels of each input that the log in `lines` names, in the order of its first rows.
+
+    The log is as for `read_labels`, with an id in each row. Raises ValueError that names the line.
+    """
+    found: dict[str, list[int]] = {}
+    for row in _rows(lines, source):
+        if row.key is None:
             raise ValueError(
-                f"{source}, line {row.number}: {row.label[:60]!r} is no label: expected a whole "
-                "number from 0, or -1 for a refusal (or a header that says label)"
+                f"{source}, line {row.number}: no id: expected who the answer is about, in a "
+                "column or key named id"
             )
-        labels.append(int(row.label))
-    return labels
+        found.setdefault(row.key, []).append(_label(row, source))
+    if not found:
+        raise ValueError(f"{source}: no labels: expected rows with an id and a label")
+    return found
+
+
+def _label(row: _Labelled, source: str) -> int:
+    """The label of a row, -1 for a refusal. Raises ValueError."""
+    if not is_whole(row.label) or int(row.label) < REFUSAL:
+        raise ValueError(
+            f"{source}, line {row.number}: {row.label[:60]!r} is no label: expected a whole "
+            "number from 0, or -1 for a refusal (or a header that says label)"
+        )
+    return int(row.label)
 
 
 def _of_one(rows: list[_Labelled], source: str, key: str | None) -> list[_Labelled]:

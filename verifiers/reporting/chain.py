@@ -105,19 +105,19 @@ def lines(found: Chain) -> list[str]:
         f"{task.name}: {setting.teachers} teachers ({setting.learner}) trained on "
         f"{len(task.records):,} records, asked about {len(task.queries):,}; GNMax, sigma "
         f"{setting.sigma:g}",
-        f"teachers: {_percent(consensus.teacher_accuracy)} right one by one, "
-        f"{_percent(consensus.plurality_accuracy)} by plurality; "
-        f"consensus {_percent(consensus.consensus)}",
+        f"teachers: {percent(consensus.teacher_accuracy)} right one by one, "
+        f"{percent(consensus.plurality_accuracy)} by plurality; "
+        f"consensus {percent(consensus.consensus)}",
         f"epsilon is at delta {setting.delta:g}, and of the records that teachers are trained on: "
         "it protects nobody who is asked about",
         "areas are under the curve, 0.5 is a guess; in brackets, intervals of 95 %",
         "",
-        f"student, on people it never saw ({_percent(found.baseline)} without privacy):",
+        f"student, on people it never saw ({percent(found.baseline)} without privacy):",
     ]
     for (name, budget), taught in found.students.items():
         lines.append(
             f"  {name}, epsilon at most {budget:g}: {counted(taught.given, 'label', 'labels')}, "
-            f"{_percent(taught.accuracy)} right, epsilon {taught.answers.epsilon:.2f} spent"
+            f"{percent(taught.accuracy)} right, epsilon {taught.answers.epsilon:.2f} spent"
         )
     attribute = found.people.attribute
     lines += [
@@ -126,14 +126,14 @@ def lines(found: Chain) -> list[str]:
     ]
     for name, one in found.direct.items():
         lines.append(
-            f"  {name}: area {with_interval(one.auc)}, flags {_percent(one.recall.value)} of them "
-            f"and {_percent(one.false_positive_rate.value)} of the others"
+            f"  {name}: area {with_interval(one.auc)}, flags {percent(one.recall.value)} of them "
+            f"and {percent(one.false_positive_rate.value)} of the others"
         )
     lines.append("by who sees answers alone, and reads the votes from them:")
     for end in found.through:
         answers = counted(end.cell.queries, "answer", "answers")
         lines.append(
-            f"  {answers} about each: {_percent(end.misplaced)} of the votes misplaced, area "
+            f"  {answers} about each: {percent(end.misplaced)} of the votes misplaced, area "
             f"{with_interval(end.through.auc)}, epsilon {end.cost.person:.2f}"
         )
     lines += _of_members(found) + _of_mitigations(found)
@@ -149,8 +149,8 @@ def _of_members(found: Chain) -> list[str]:
         if member.labels is not None:
             seen = f"from {counted(member.labels, 'label', 'labels')}"
         if member.bound is not None:
-            bound = f"epsilon allows up to {_percent(member.bound)}"
-        lines.append(f"  {seen}: {_percent(member.tpr.value)} of members ({bound})")
+            bound = f"epsilon allows up to {percent(member.bound)}"
+        lines.append(f"  {seen}: {percent(member.tpr.value)} of members ({bound})")
     return lines
 
 
@@ -160,17 +160,18 @@ def _of_mitigations(found: Chain) -> list[str]:
     lines = ["", "what a deployment can do, against the attack through answers:"]
     for helped in found.settings:
         taught = helped.student
-        student = "" if taught is None else f", a student right on {_percent(taught.value)}"
+        student = "" if taught is None else f", a student right on {percent(taught.value)}"
         lines.append(
-            f"  {helped.setting.name}: {_percent(helped.misplaced.value)} of the votes misplaced, "
-            f"area {helped.auc.value:.3f}; {_percent(helped.utility.answered)} answered, "
-            f"{_percent(helped.utility.plurality)} as most teachers say{student}; "
+            f"  {helped.setting.name}: {percent(helped.misplaced.value)} of the votes misplaced, "
+            f"area {helped.auc.value:.3f}; {percent(helped.utility.answered)} answered, "
+            f"{percent(helped.utility.plurality)} as most teachers say{student}; "
             f"epsilon {helped.spent.person:.2f}"
         )
     return lines
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """A share in per cent, with a decimal."""
     return f"{100 * share:.1f} %"
 
 

@@ -1,0 +1,185 @@
+"""The work of `dpassay chain` with `--votes` and `--log`: one's own votes or log, and a column."""
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...attacks.inference.measures import Estimate
+from ...attacks.inference.own_people import FromAnswers, FromVotes, from_answers, from_votes
+from ...attacks.inference.through_answers import Cell, EndToEnd, through_answers
+from ...reference import REFUSAL
+from ...reference.mechanisms import ClaimedMechanism
+from ...reference.parallel.executors import Here
+from ..inputs.files import ReadingError, read_bytes
+from ..inputs.histogram_file import ENCODING, read_histograms
+from ..inputs.label_log import labels_by_id
+from ..inputs.people_column import PeopleColumn, read_people_column
+from ..kinds.labels.reading import read_labels_claim
+
+QUERIES = (1, 10, 100, 1000)
+"""Answers about each person that are simulated where votes are given."""
+
+DELTA = 1e-5
+
+
+@dataclass(frozen=True)
+class OwnPeople:
+    """What the votes, and answers to them, and a log say of the people of a file.
+
+    votes, through: None and empty without votes; log: None without one; missing: people of the file
+    about whom the log has no answer; mechanism: as claimed.
+    """
+
+    people: PeopleColumn
+    mechanism: ClaimedMechanism
+    teachers: int
+    votes: FromVotes | None
+    through: list[EndToEnd]
+    log: FromAnswers | None
+    missing: int
+
+
+def own_people(
+    *,
+    people_file: str,
+    hidden: str,
+    claim_file: str,
+    votes_file: str | None,
+    log_file: str | None,
+    executor: Executor | None,
+) -> OwnPeople:
+    """Reads the files and attacks. Raises ValueError or ClaimError in the words of a line."""
+    column, separator, value = hidden.partition("=")
+    if not separator:
+        raise ValueError(f"--hidden {hidden[:60]!r}: expected COLUMN=VALUE")
+    claim = read_labels_claim(claim_file)
+    people = read_people_column(people_file, column, value)
+    mechanism, teachers = claim.mechanism.mechanism(), claim.mechanism.total
+    votes = None
+    if votes_file is not None:
+        votes = _votes(votes_file, people, claim.mechanism.classes, teachers)
+    through = []
+    if votes is not None:
+        cells = [Cell(mechanism, queries) for queries in QUERIES]
+        through = through_answers(votes, people.positive, cells, executor or Here(), delta=DELTA)
+    log, missing = None, 0
+    if log_file is not None:
+        counts, met = _counts(log_file, people, claim)
+        missing = len(people) - int(met.sum())
+        log = from_answers(
+            counts,
+            mechanism,
+            teachers,
+            people.positive[met],
+            delta=DELTA,
+            histograms=None if votes is None else votes[met],
+        )
+    told = None if votes is None else from_votes(votes, people.positive)
+    return OwnPeople(people, mechanism, teachers, told, through, log, missing)
+
+
+def _votes(path: str, people: PeopleColumn, classes: int, teachers: int) -> NDArray[np.int64]:
+    """Histograms (n, c), a row for each person in the order of their file."""
+    rows = [row.histogram for row in read_histograms(path)]
+    if len(rows) != len(people):
+        raise ValueError(
+            f"{path}: {len(rows):,} histograms of {len(people):,} people: expected one for each, "
+            "in their order"
+        )
+    for number, row in enumerate(rows, 1):
+        if len(row) != classes or sum(row) != teachers:
+            raise ValueError(
+                f"{path}, histogram {number}: {len(row)} classes and {sum(row)} votes, but the "
+                f"claim has {classes} classes and {teachers} votes"
+            )
+    return np.array(rows, dtype=np.int64)
+
+
+def _counts(
+    path: str, people: PeopleColumn, claim: Any
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """How often each outcome (m, o) was answered about the people in the log, and who they are."""
+    if people.ids is None:
+        raise ValueError("--log names people by id: the file of --data needs a column named id")
+    try:
+        content = read_bytes(None if path == "-" else path, 512_000_000)
+        lines = content.decode(ENCODING).splitlines()
+    except (ReadingError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    answers = labels_by_id(lines, path)
+    unknown = next((key for key in answers if key not in set(people.ids)), None)
+    if unknown is not None:
+        raise ValueError(f"{path}: id {unknown[:60]!r} is not in the file of people")
+    classes = claim.mechanism.classes
+    refuses = claim.mechanism.threshold is not None
+    counts = np.zeros((len(people), classes + refuses), dtype=np.int64)
+    place = {key: k for k, key in enumerate(people.ids)}
+    for key, labels in answers.items():
+        for label in labels:
+            if label >= classes or (label == REFUSAL and not refuses):
+                allowed = f"0 to {classes - 1}" + (", or -1 for a refusal" if refuses else "")
+                raise ValueError(f"{path}: label {label} of id {key[:60]!r}: expected {allowed}")
+            counts[place[key], label] += 1  # a refusal, -1, is the last outcome
+    met = counts.sum(1) > 0
+    some = people.positive[met]
+    if not some.any() or some.all():
+        raise ValueError(
+            f"{path}: {int(some.sum())} of the {len(some)} people in it have {people.attribute}: "
+            "expected some and not all"
+        )
+    return counts[met], met
+
+
+def rows(found: OwnPeople) -> Iterator[tuple[str, str, str, float | Estimate]]:
+    """Every figure: the part, what it is of, the measure and its value."""
+    if found.votes is not None:
+        for name, one in found.votes.attacks.items():
+            yield "attribute from votes", name, "area", one.auc
+            yield "attribute from votes", name, "recall", one.recall
+            yield "attribute from votes", name, "false alarms", one.false_positive_rate
+            yield "attribute from votes", name, "precision", one.precision.value
+        if found.votes.within is not None:
+            yield "attribute from votes", "among people of one label", "area", found.votes.within
+    for end in found.through:
+        what = f"{end.cell.queries} answers, simulated"
+        yield "attribute through answers", what, "votes misplaced", end.misplaced
+        yield "attribute through answers", what, "area", end.through.auc
+        yield "attribute through answers", what, "epsilon", end.cost.person
+    if found.log is not None:
+        log = found.log
+        yield "attribute from the log", "answers", "area", log.found.auc
+        yield "attribute from the log", "answers", "recall", log.found.recall
+        yield "attribute from the log", "answers", "false alarms", log.found.false
+        yield "attribute from the log", "the most answers", "epsilon", log.epsilon
+        if log.misplaced is not None:
+            yield "attribute from the log", "answers", "votes misplaced", log.misplaced
+
+
+def as_json(found: OwnPeople) -> dict[str, Any]:
+    """The figures as one JSON object."""
+    figures = []
+    for part, what, measure, value in rows(found):
+        low, high = (value.low, value.high) if isinstance(value, Estimate) else (None, None)
+        number = value.value if isinstance(value, Estimate) else value
+        figures.append(
+            {
+                "part": part,
+                "of": what,
+                "measure": measure,
+                "value": number,
+                "low": low,
+                "high": high,
+            }
+        )
+    return {
+        "attribute": found.people.attribute,
+        "people": len(found.people),
+        "positive": int(found.people.positive.sum()),
+        "teachers": found.teachers,
+        "delta": DELTA,
+        "figures": figures,
+    }
