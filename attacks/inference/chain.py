@@ -24,6 +24,7 @@ from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.progress import shown
 from .attribute import Judged, calibrated_across, disagreement, judged, low_consensus
 from .bounds import bound_of_claims
+from .linkage import Linkage
 from .measures import Estimate, auc, tpr_at_fpr
 from .membership import by_votes, released_laws
 from .mitigated_student import Lesson
@@ -74,7 +75,8 @@ class Chain:
     """What came of each part.
 
     students: by name of the mechanism and budget; direct: attribute inference by who sees the
-    votes; through: through answers; settings: mitigations, empty for more than two classes.
+    votes; through: through answers; settings: mitigations, empty for more than two classes;
+    linkage: of the table, if it is the vendor's.
     """
 
     people: People
@@ -87,6 +89,7 @@ class Chain:
     through: list[EndToEnd]
     members: list[Membership]
     settings: list[Mitigated]
+    linkage: Linkage | None = None
 
 
 def chain(

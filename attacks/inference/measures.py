@@ -184,13 +184,13 @@ def tpr_at_fpr(
 def recall(flagged: ArrayLike, positive: ArrayLike, alpha: float = ALPHA) -> Estimate:
     """The share of positive records that are flagged: the true-positive rate."""
     calls, truth = called(flagged, positive)
-    return _share(calls[truth], alpha)
+    return share(calls[truth], alpha)
 
 
 def false_positive_rate(flagged: ArrayLike, positive: ArrayLike, alpha: float = ALPHA) -> Estimate:
     """The share of other records that are flagged."""
     calls, truth = called(flagged, positive)
-    return _share(calls[~truth], alpha)
+    return share(calls[~truth], alpha)
 
 
 def precision(flagged: ArrayLike, positive: ArrayLike, alpha: float = ALPHA) -> Estimate:
@@ -199,7 +199,7 @@ def precision(flagged: ArrayLike, positive: ArrayLike, alpha: float = ALPHA) -> 
     NaN, from 0 to 1, where none is flagged.
     """
     calls, truth = called(flagged, positive)
-    return _share(truth[calls], alpha)
+    return share(truth[calls], alpha)
 
 
 def advantage(
@@ -217,7 +217,7 @@ def advantage(
     b = float(np.unique(true, return_counts=True)[1].max() / true.size) if base is None else base
     if not 0.0 <= b < 1.0:
         raise ValueError(f"base rate {b:g}: expected from 0, and less than 1")
-    right = _share(guess == true, alpha)
+    right = share(guess == true, alpha)
     gains = [max(p - b, 0.0) / (1.0 - b) for p in (right.value, right.low, right.high)]
     return Estimate(*gains)
 
@@ -262,7 +262,8 @@ def _on_logit_scale(area: float, variance: float, alpha: float) -> Estimate:
     return Estimate(area, float(expit(logit(area) - reach)), float(expit(logit(area) + reach)))
 
 
-def _share(calls: NDArray[np.bool_], alpha: float) -> Estimate:
+def share(calls: NDArray[np.bool_], alpha: float = ALPHA) -> Estimate:
+    """The share of calls (n,) that are true; its interval is Clopper's and Pearson's."""
     if not calls.size:
         return Estimate(float("nan"), 0.0, 1.0)
     count = int(calls.sum())

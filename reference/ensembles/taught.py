@@ -21,17 +21,19 @@ from .votes import Votes
 class Taught:
     """A student and what it cost.
 
-    answers: to the pool, in the order of `pool`, which has the rows of the task's queries that the
-    student may ask about or look at; tested: rows that it has never seen; accuracy: on those;
-    labels_right: of the labels it was given; baseline: the accuracy of the same learner on all
-    private records with their true labels; majority: that of always saying the class most frequent
-    among private records; cost: released, None where it was not asked for.
+    answers: to the pool, in the order of `pool`, which has the rows of the task's queries that
+    the student may ask about or look at; tested: rows that it has never seen; accuracy: on
+    those; agreement: how often it says of them what most teachers say; labels_right: of the
+    labels it was given; baseline: the accuracy of the same learner on all private records with
+    their true labels; majority: that of always saying the class most frequent among private
+    records; cost: released, None where it was not asked for.
     """
 
     answers: Answers
     pool: NDArray[np.int64]
     tested: NDArray[np.int64]
     accuracy: float
+    agreement: float
     labels_right: float
     baseline: float
     majority: float
@@ -107,6 +109,7 @@ def teach(
         pool=pool,
         tested=kept,
         accuracy=learned.accuracy(task.queries[kept], task.truths[kept]),
+        agreement=learned.accuracy(task.queries[kept], votes.histograms[kept].argmax(1)),
         labels_right=float(right.mean()) if right.size else float("nan"),
         baseline=without_privacy(task, student, kept, seed) if baseline is None else baseline,
         majority=float((task.truths[kept] == common).mean()),

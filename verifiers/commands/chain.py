@@ -1,11 +1,12 @@
 """The work of `dpassay chain`: from private records to what an attacker infers of people."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ...attacks.inference.chain import Chain, ChainSetting, chain
+from ...attacks.inference.linkage import Linkage, linkage
 from ...attacks.inference.measures import Estimate
 from ...reference.ensembles.people import People, people_of, rare_digit
 from ...reference.parallel.executors import Here, Workers
@@ -49,7 +50,20 @@ class ChainRequest:
 def run_chain(request: ChainRequest, executor: Workers | None, cache: Path) -> Chain:
     """Runs the chain; cache: where trained models are kept. Raises ValueError."""
     people = request.people()
-    return chain(people, request.setting(people), executor or Here(), cache)
+    found = chain(people, request.setting(people), executor or Here(), cache)
+    if request.data is None or request.label is None or request.hidden is None:
+        return found
+    column = request.hidden.partition("=")[0]
+    return replace(found, linkage=_linkage(request.data, (request.label, column)))
+
+
+def _linkage(path: str, left_out: tuple[str, str]) -> Linkage | None:
+    """How far the columns that teachers see name the rows; None if there are none."""
+    import pandas as pd
+
+    table = pd.read_csv(path, dtype=str).drop(columns=list(left_out))
+    names = list(table.columns)
+    return linkage(names, table.astype(str).to_numpy().tolist()) if names else None
 
 
 COLUMNS = ("part", "of", "measure", "value", "low", "high")
@@ -78,6 +92,7 @@ def _figures(found: Chain) -> Iterator[tuple[str, str, str, float | Estimate]]:
         yield "student", what, "labels", float(taught.given)
         if taught.given:
             yield "student", what, "labels right", taught.labels_right
+    yield from linkage_figures(found.linkage)
     for name, one in found.direct.items():
         yield "attribute from votes", name, "area", one.auc
         yield "attribute from votes", name, "recall", one.recall
@@ -104,6 +119,21 @@ def _figures(found: Chain) -> Iterator[tuple[str, str, str, float | Estimate]]:
         if helped.student is not None:
             yield "mitigation", name, "accuracy of a student", helped.student
         yield "mitigation", name, "epsilon of a person", helped.spent.person
+
+
+def linkage_figures(
+    found: Linkage | None,
+) -> Iterator[tuple[str, str, str, float | Estimate]]:
+    """The figures of a table's columns, none without a table."""
+    if found is None:
+        return
+    what = f"{len(found.columns)} columns"
+    yield "linkage", what, "rows alone", found.alone / found.rows
+    yield "linkage", what, "smallest group", float(found.least)
+    if found.pair:
+        yield "linkage", " and ".join(found.pair), "rows alone", found.pair_alone / found.rows
+    if found.strangers is not None:
+        yield "linkage", "people outside half the table", "match one row", found.strangers
 
 
 def as_json(found: Chain) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...attacks.inference.linkage import Linkage, linkage
 from ...attacks.inference.measures import Estimate
 from ...attacks.inference.own_people import FromAnswers, FromVotes, from_answers, from_votes
 from ...attacks.inference.through_answers import Cell, EndToEnd, through_answers
@@ -19,6 +20,7 @@ from ..inputs.histogram_file import ENCODING, read_histograms
 from ..inputs.label_log import labels_by_id
 from ..inputs.people_column import PeopleColumn, read_people_column
 from ..kinds.labels.reading import read_labels_claim
+from .chain import linkage_figures
 
 QUERIES = (1, 10, 100, 1000)
 """Answers about each person that are simulated where votes are given."""
@@ -41,6 +43,7 @@ class OwnPeople:
     through: list[EndToEnd]
     log: FromAnswers | None
     missing: int
+    linkage: Linkage | None
 
 
 def own_people(
@@ -79,7 +82,9 @@ def own_people(
             histograms=None if votes is None else votes[met],
         )
     told = None if votes is None else from_votes(votes, people.positive)
-    return OwnPeople(people, mechanism, teachers, told, through, log, missing)
+    columns, values = people.others
+    linked = linkage(columns, values) if columns else None
+    return OwnPeople(people, mechanism, teachers, told, through, log, missing, linked)
 
 
 def _votes(path: str, people: PeopleColumn, classes: int, teachers: int) -> NDArray[np.int64]:
@@ -136,6 +141,7 @@ def _counts(
 
 def rows(found: OwnPeople) -> Iterator[tuple[str, str, str, float | Estimate]]:
     """Every figure: the part, what it is of, the measure and its value."""
+    yield from linkage_figures(found.linkage)
     if found.votes is not None:
         for name, one in found.votes.attacks.items():
             yield "attribute from votes", name, "area", one.auc

@@ -15,11 +15,16 @@ _SHOWN = 12  # values in a message
 
 @dataclass(frozen=True)
 class PeopleColumn:
-    """Whether each of n people has the value, (n,); ids: of each, None without a column `id`."""
+    """Whether each of n people has the value, (n,).
+
+    ids: of each, None without a column `id`; others: the names of all other columns, and their
+    cells, a list for each person.
+    """
 
     attribute: str
     positive: NDArray[np.bool_]
     ids: tuple[str, ...] | None
+    others: tuple[list[str], list[list[str]]]
 
     def __len__(self) -> int:
         return len(self.positive)
@@ -55,10 +60,12 @@ def read_people_column(path: str, column: str, value: str) -> PeopleColumn:
             f"{path}: {int(positive.sum())} of {len(words)} people have {column} {value!r}: "
             f"expected some and not all; values of that column: {found}"
         )
+    rest = [k for k, name in enumerate(names) if name not in (column, "id")]
+    others = [names[k] for k in rest], [[row[k].strip() for k in rest] for _, row in lines[1:]]
     if "id" not in names:
-        return PeopleColumn(f"{column} {value}", positive, None)
+        return PeopleColumn(f"{column} {value}", positive, None, others)
     ids = tuple(row[names.index("id")].strip() for _, row in lines[1:])
     if len(set(ids)) < len(ids):
         twice = next(key for key in ids if ids.count(key) > 1)
         raise ValueError(f"{path}: id {twice[:60]!r} is there twice: expected one row per person")
-    return PeopleColumn(f"{column} {value}", positive, ids)
+    return PeopleColumn(f"{column} {value}", positive, ids, others)

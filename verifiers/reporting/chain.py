@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from ...attacks.inference.chain import Chain
+from ...attacks.inference.linkage import Linkage
 from ...attacks.inference.measures import Estimate
 from ..commands.chain import COLUMNS, as_json, rows
 from ..findings.report import versions
@@ -119,6 +120,7 @@ def lines(found: Chain) -> list[str]:
             f"  {name}, epsilon at most {budget:g}: {counted(taught.given, 'label', 'labels')}, "
             f"{percent(taught.accuracy)} right, epsilon {taught.answers.epsilon:.2f} spent"
         )
+    lines += of_linkage(found.linkage)
     attribute = found.people.attribute
     lines += [
         "",
@@ -137,6 +139,28 @@ def lines(found: Chain) -> list[str]:
             f"{with_interval(end.through.auc)}, epsilon {end.cost.person:.2f}"
         )
     lines += _of_members(found) + _of_mitigations(found)
+    return lines
+
+
+def of_linkage(found: Linkage | None) -> list[str]:
+    """The warning about a table whose columns name people; nothing where none stands alone."""
+    if found is None or not found.alone:
+        return []
+    columns = counted(len(found.columns), "column", "columns")
+    lines = [
+        "",
+        f"warning: {percent(found.alone / found.rows)} of the rows are the only ones with their "
+        f"values of {columns}: who knows these of somebody finds the row",
+    ]
+    if found.pair_alone:
+        pair = " and ".join(found.pair)
+        lines.append(f"  by {pair} alone: {percent(found.pair_alone / found.rows)}")
+    if found.strangers is not None:
+        share, low, high = found.strangers.value, found.strangers.low, found.strangers.high
+        lines.append(
+            f"  a match is no proof: of people outside, {percent(share)} ({percent(low)} to "
+            f"{percent(high)}) match one row of half the table"
+        )
     return lines
 
 

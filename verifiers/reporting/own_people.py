@@ -5,7 +5,7 @@ import click
 from ...attacks.inference.measures import Estimate
 from ..commands.own_people import DELTA, OwnPeople
 from ..text import counted, printable
-from .chain import percent, with_interval
+from .chain import of_linkage, percent, with_interval
 
 
 def print_own_people(found: OwnPeople) -> None:
@@ -44,7 +44,7 @@ def lines(found: OwnPeople) -> list[str]:
             )
     if found.log is not None:
         lines += ["", *_of_log(found)]
-    return lines
+    return lines + of_linkage(found.linkage)
 
 
 def _of_log(found: OwnPeople) -> list[str]:
