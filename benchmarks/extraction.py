@@ -129,9 +129,9 @@ def _page(found: dict[Any, list[dict[str, Any]]], names: list[str]) -> Iterator[
         "Where votes lead clearly, as on Adult, noise hardly stops a copy: errors of single labels "
         "cancel as the student learns from many, and four times the noise gives nearly as good a "
         "copy at a fraction of the epsilon. Where many classes share the votes, as in the digits, "
-        "so much noise drowns most labels, for the copy as for everybody. A limit of answers holds in "
-        "both. Differential privacy promises nothing here: it protects the records that teachers "
-        "were trained on, not what the ensemble has learned from them all."
+        "so much noise drowns most labels, for the copy as for everybody. A limit of answers holds "
+        "in both. Differential privacy promises nothing here: it protects the records that "
+        "teachers were trained on, not what the ensemble has learned from them all."
     )
 
 
