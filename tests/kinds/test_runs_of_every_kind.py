@@ -4,6 +4,7 @@ Catches a kind whose session forgets a phase, and a rule of the run that only on
 """
 
 import tomllib
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -29,6 +30,9 @@ CLAIMS = {
     "tallies": '[mechanism]\nname = "secure-tally"\nnoise = "discrete-laplace:2;sum=2"\n'
     'adjacency = "add-remove"\nparties = 4\nlower = 0\nupper = 5\ndimensions = 20\n'
     "modulus = 4096\n",
+    "tables": '[mechanism]\nname = "table"\nadjacency = "add-remove"\nkept = "first"\n'
+    'max_partitions = 2\nmax_per_partition = 3\npartitions = ["a", "b", "c", "d"]\n'
+    'aggregates.count = {noise = "laplace:6"}\n',
 }
 FRESH = "fresh-noise"
 """A check that every kind has."""
@@ -61,9 +65,23 @@ def deployment(claim, scale=1.0, stop_at=None, error=None, seed=3):
         noisy = mechanism.noise.sample(exact, size, rng)
         return np.rint(exact + scale * (noisy - exact)).astype(int).tolist()
 
-    answers = {"labels": labels, "numbers": numbers, "keys": keys, "tallies": tallies}[
-        claim.kind.name
-    ]
+    def tables(values, size):
+        engine = replace(
+            mechanism.table,
+            aggregates=tuple(
+                replace(one, noise=one.noise.times(scale)) for one in mechanism.table.aggregates
+            ),
+        )
+        rows = claim.release.rows_of(values)
+        return engine.sample(rows, len(claim.keys), size, rng).reshape(size, -1)
+
+    answers = {
+        "labels": labels,
+        "numbers": numbers,
+        "keys": keys,
+        "tallies": tallies,
+        "tables": tables,
+    }[claim.kind.name]
 
     def aggregate(given, size):
         calls.append(size)

@@ -19,6 +19,7 @@ from dpassay.verifiers.kinds.labels.mechanism import LabelsMechanism, LogClaim
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.numbers.mechanism import NumberMechanism
 from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.kinds.tables.mechanism import SelectionClaim, TableMechanism
 from dpassay.verifiers.kinds.tally.claim import TallyMechanism
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
@@ -191,6 +192,14 @@ def test_every_key_of_a_claim_of_tallies_is_documented() -> None:
     rows = re.findall(r"^\| `(\w+)` \|", text("how-to/tallies.md"), re.MULTILINE)
     own = {*TallyMechanism.model_fields} - {*NumberMechanism.model_fields}
     assert {*rows} == own
+
+
+def test_every_key_of_a_claim_of_tables_is_documented() -> None:
+    page = text("how-to/tables.md")
+    rows = re.findall(r"^\| (`[^|]+`) \|", page, re.MULTILINE)
+    shown = {key for row in rows for key in re.findall(r"`(\w+)`", row)}
+    assert {*TableMechanism.model_fields} - shown == {"name", "unit"}
+    assert all(f"`{key}" in page or f"{key} =" in page for key in SelectionClaim.model_fields)
 
 
 def documented_keys():

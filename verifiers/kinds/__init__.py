@@ -1,4 +1,4 @@
-"""What deployments release, a folder for each kind: labels, numbers, keys."""
+"""What deployments release, a folder for each kind: labels, numbers, keys, tables."""
 
 from functools import cache
 from importlib import import_module
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .kind import ReleaseKind
 
-FOLDERS = ["labels", "numbers", "keys", "tally"]
+FOLDERS = ["labels", "numbers", "keys", "tables", "tally"]
 """Those that there are, in the order in which messages list them."""
 
 

@@ -141,6 +141,8 @@ def _alike(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         floats = np.asarray(one).dtype.kind == "f"
         return np.array_equal(one, other, equal_nan=floats)
+    if hasattr(one, "equals"):  # frames
+        return bool(one.equals(other))
     return bool(one == other)
 
 

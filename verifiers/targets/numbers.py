@@ -27,6 +27,8 @@ class NumberRelease(Release):
     """
 
     reply, given, key = "releases", "array", "values"
+    lacks = False
+    """Whether releases may lack numbers, which are NaN then."""
 
     def __init__(
         self, takes: Values, dimensions: int, shapes: Sequence[Sequence[int]] = ()

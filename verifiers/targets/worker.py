@@ -1,7 +1,7 @@
 """The child process of a Python target: `python -m dpassay.verifiers.targets.worker SPEC`.
 
 A second argument gives the kind of values: `tensors:[[4, 3], [3]]` is a list of arrays (n, 4, 3)
-and (n, 3), `records:[[3]]` an array (n, 3).
+and (n, 3), `records:[[3]]` an array (n, 3), `rows:"pandas"` a frame.
 
 It speaks the protocol of `exec:` targets, one JSON object per line. What the target prints goes to
 stderr, as stdout is for the protocol.
@@ -23,6 +23,7 @@ from .numbers import taken_values
 from .process import BUDGET_ERROR
 from .replies import CallError, NotOffered, Refused, TargetError, no_numbers
 from .spec import load
+from .tables import plain_tables, taken_rows
 from .tally import plain_round
 
 
@@ -84,6 +85,8 @@ def _result(target: InProcessTarget, request: dict[str, Any], takes: str) -> dic
         return {"spent": _number(target.spent(request["delta"]))}
 
     def given() -> Any:
+        if "rows" in request:
+            return taken_rows(request["rows"], takes)
         if "values" in request:
             return taken_values(request["values"], takes, request.get("type"))
         return taken(request)
@@ -92,6 +95,8 @@ def _result(target: InProcessTarget, request: dict[str, Any], takes: str) -> dic
         answered = request.get("answered")
         return _charge(target.charge(given, request["orders"], "rdp", answered))
     size = request["size"]
+    if "rows" in request:
+        return {"releases": plain_tables(target.answer(given, size, "aggregate"))}
     if "values" in request:
         return {"releases": _plain_releases(target.answer(given, size, "aggregate"))}
     found = label_array(target.answer(given, size, "aggregate"), size, "aggregate")

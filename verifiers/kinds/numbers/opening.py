@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....reference.arrays import Matrix, Vector
 from ...findings.opening import EarlierReportError, opening_of
@@ -25,8 +26,10 @@ class NumbersOpening:
 
     @classmethod
     def of(cls, exact: Vector, releases: Matrix) -> "NumbersOpening":
-        """The first numbers of exact ones (d,) and releases (n, d)."""
-        return cls(tuple(exact[:KEPT].tolist()), tuple(map(tuple, releases[:, :KEPT].tolist())))
+        """The first numbers of exact ones (d,) that are known, and of releases (n, d)."""
+        known = _first_known(exact)
+        first = np.nan_to_num(releases[:, known])  # a table may lack some
+        return cls(tuple(exact[known].tolist()), tuple(map(tuple, first.tolist())))
 
     def as_json(self) -> dict[str, Any]:
         """The public form."""
@@ -45,7 +48,7 @@ def read_numbers_opening(path: str | Path, claim: NumbersClaim, exact: Vector) -
     calls. Raises EarlierReportError of one line.
     """
     opening = opening_of(path, claim.model_dump(mode="json", exclude_none=True))
-    ours = exact[:KEPT].tolist()
+    ours = exact[_first_known(exact)].tolist()
     found = opening.get("exact") if isinstance(opening, dict) else opening
     if found != ours:
         raise EarlierReportError(
@@ -59,6 +62,11 @@ def read_numbers_opening(path: str | Path, claim: NumbersClaim, exact: Vector) -
             f"{len(ours)} finite numbers"
         )
     return NumbersOpening(tuple(ours), tuple(tuple(float(y) for y in row) for row in releases))
+
+
+def _first_known(exact: Vector) -> NDArray[np.int64]:
+    """Places of the numbers that are compared: a table does not fix all exact ones."""
+    return np.flatnonzero(np.isfinite(exact))[:KEPT]
 
 
 def _numbers(rows: Sequence[Any], width: int) -> bool:

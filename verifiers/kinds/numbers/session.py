@@ -145,26 +145,12 @@ class NumberSession:
         for check in self.checks:
             if check.refuted and check.peak is not None:
                 finding = check.peak.finding
-                shown = self._measured(check, finding.log_odds or 0.0) or (check, finding)
-                found.append(Explanation(*shown, finding.log_odds or 0.0))
+                odds, finer = finding.log_odds or 0.0, None
+                if isinstance(check, NoiseLaw):
+                    finer = measured(check.measured_by, odds, self.checks)
+                shown = finer or (check, finding)
+                found.append(Explanation(*shown, odds))
         return found
-
-    def _measured(self, law: NumberCheck, odds: float) -> tuple[NumberCheck, Finding] | None:
-        """The check that measures a known fault which `noise-law` has told, if it explains as much.
-
-        It need not have failed: what it measures may show there, in other words, beforehand.
-        """
-        if not isinstance(law, NoiseLaw):
-            return None
-        for finer in self.checks:
-            measures = finer.id == law.measured_by
-            if not measures and finer.id != Location.id:
-                continue
-            finding = finer.fail_finding() if finer.peak is None else finer.peak.finding
-            share = _MEASURED if measures and finer.peak is not None else 1.0
-            if finding.cause is not None and (finding.log_odds or 0.0) > share * odds:
-                return finer, finding
-        return None
 
     def end(self, found: Sequence[CheckResult]) -> Notes:
         """See `Session.end`."""
@@ -182,3 +168,22 @@ class NumberSession:
     def _fresh(self) -> list[ComparesOpenings]:
         """The checks that compare the first calls after a start with those after another."""
         return [check for check in self.checks if isinstance(check, ComparesOpenings)]
+
+
+def measured(
+    by: str | None, odds: float, checks: Sequence[NumberCheck]
+) -> tuple[NumberCheck, Finding] | None:
+    """The check that measures a known fault which `noise-law` has told, if it explains as much.
+
+    by: its id, as `NoiseLaw.measured_by` has it; odds: of what `noise-law` has told. It need not
+    have failed: what it measures may show there, in other words, beforehand.
+    """
+    for finer in checks:
+        measures = finer.id == by
+        if not measures and finer.id != Location.id:
+            continue
+        finding = finer.fail_finding() if finer.peak is None else finer.peak.finding
+        share = _MEASURED if measures and finer.peak is not None else 1.0
+        if finding.cause is not None and (finding.log_odds or 0.0) > share * odds:
+            return finer, finding
+    return None

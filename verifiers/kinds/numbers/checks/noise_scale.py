@@ -119,14 +119,14 @@ class NoiseScale(NumberCheck):
         if found is None:
             return Finding(f"no scale of {self.noise.family.family} noise explains the releases")
         most = self.claim.mechanism.contributions
-        known = next((word for word, factor in _KNOWN.items() if self._is_likely(factor)), None)
+        known = next((word for word, factor in _KNOWN.items() if self.is_likely(factor)), None)
         cause = f"noise of {known or f'{best:.3g} times'} the claimed scale"
-        if most > 1 and self._is_likely(1.0 / most):
+        if most > 1 and self.is_likely(1.0 / most):
             cause = f"noise of 1/{most} of the claimed scale: max_contributions = {most} is missing"
         message = f"the scale lies from {found[0]:.4g} to {found[1]:.4g}, and {scale:g} is claimed"
         return caused(message, cause, odds)
 
-    def _is_likely(self, factor: float) -> bool:
+    def is_likely(self, factor: float) -> bool:
         """Whether a known factor of the scale explains the draws as well as any."""
         logs = self.evidence.log_likelihoods
         place = int(np.abs(np.log(self.evidence.factors / factor)).argmin())

@@ -135,6 +135,7 @@ class StepBins:
 Bins = TailBins | StepBins
 
 
+@lru_cache(maxsize=32)
 def bins_of(noise: NumberNoise) -> Bins | None:
     """The bins of a claim; None where its law depends on the exact value, or has too many steps."""
     if math.isfinite(noise.low) or math.isfinite(noise.high):
@@ -200,6 +201,10 @@ class Placing:
     def __init__(self, noise: NumberNoise, rng: np.random.Generator) -> None:
         self.noise, self._rng = noise, rng
         self.bins = bins_of(noise)
+
+    def beside(self, noise: NumberNoise) -> "Placing":
+        """Puts draws of other noise into bins, with the same generator."""
+        return Placing(noise, self._rng)
 
     def placed(self, y: Vector, x: Vector, digits: int = 53) -> Placed:
         """Draws from released (...) and exact (...) numbers; digits: of the floats, 53 or 24."""

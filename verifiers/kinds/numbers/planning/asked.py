@@ -84,7 +84,7 @@ class Batch:
 def finite(release: NumberRelease, reply: Any, values: Any, size: int) -> Matrix:
     """The releases (size, d) in a reply. Raises TargetError where one is not finite."""
     found = release.shaped(reply, values, size)
-    finite = np.isfinite(found)
+    finite = np.isfinite(found) | release.lacks  # whose own checks leave NaN for what is lacking
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
         raise CallError(

@@ -1,0 +1,205 @@
+"""Tables of engines: their claims, how rows travel, evidence by enumeration, and the zoo."""
+
+import itertools
+import math
+import tomllib
+from typing import Any
+
+import numpy as np
+import pytest
+from table_zoo import BROKEN, CORRECT
+from table_zoo.shelf import GEOMETRIC, PUBLIC, Entry
+
+from dpassay.reference.numbers import parse_number_noise
+from dpassay.reference.tables import Aggregate, Bounding, Rows
+from dpassay.verifiers.claims.claim import ClaimError
+from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.kinds.tables.evidence.linear import LinearEvidence
+from dpassay.verifiers.kinds.tables.evidence.selected import SelectedEvidence
+from dpassay.verifiers.run.run import verify
+from dpassay.verifiers.targets import InProcessTarget, open_target
+from dpassay.verifiers.targets.replies import CallError
+from dpassay.verifiers.targets.tables import TableRelease
+
+
+def claim_of(text: str) -> Any:
+    return parse_claim(tomllib.loads(f"[mechanism]\n{text}"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('kept = "uniform"\n', "", "kept"),
+        ('adjacency = "add-remove"\n', "", "adjacency"),
+        ("max_partitions = 3", "max_partitions = 0", "max_partitions"),
+        ("max_partitions = 3", "max_rows = 5", "the bounds of a user"),
+        ('"b", "c"', '"b", "b"', "expected each of them once"),
+        ("lower = 0.0, ", "", "expected lower and upper"),
+        ('count = {noise = "laplace:18"}', 'median = {noise = "laplace:1"}', "median"),
+        ('{noise = "laplace:18"}', '{noise = "laplace:18", upper = 2.0}', "only a sum takes"),
+    ],
+)
+def test_a_claim_that_is_none_is_told(before, after, said) -> None:
+    assert before in PUBLIC
+    with pytest.raises(ClaimError) as error:
+        claim_of(PUBLIC.replace(before, after, 1))
+    assert said in str(error.value)
+
+
+def test_bounds_are_taken_by_the_names_of_engines() -> None:
+    """PipelineDP's names; catches an alias that sets the other bound."""
+    names = PUBLIC.replace("max_partitions", "max_partitions_contributed")
+    other = claim_of(names.replace("max_per_partition", "max_contributions_per_partition"))
+    assert other.mechanism == claim_of(PUBLIC).mechanism
+    with pytest.raises(ClaimError, match="one key"):
+        claim_of("max_partitions_contributed = 3\n" + PUBLIC)
+
+
+RELEASE = TableRelease(["count", "sum"], ["a", "b"], "array")
+ROWS = Rows.of([5, 5, 7], [0, 1, 1], [1.0, 2.0, 3.0])
+GOOD = [[{"partition": "b", "count": 2, "sum": 5.5}]]
+
+
+def test_a_release_is_read_by_partition_and_a_missing_one_is_no_zero() -> None:
+    found = RELEASE.shaped(GOOD, ROWS, 1)
+    assert found.shape == (1, 4)  # counts of a and b, then sums
+    assert np.isnan(found[0, [0, 2]]).all()
+    assert found[0, [1, 3]].tolist() == [2.0, 5.5]
+    assert RELEASE.shaped([{"b": {"count": 2, "sum": 5.5}}], ROWS, 1)[0, 3] == 5.5
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ([], "expected 1 tables"),
+        ([[{"partition": "b", "count": 2}]], "expected a list of"),
+        ([[{"partition": "c", "count": 2, "sum": 1}]], "released the partition 'c'"),
+        ([[*GOOD[0], *GOOD[0]]], "'b' twice"),
+        ([[{"partition": "b", "count": float("nan"), "sum": 1}]], "expected a finite number"),
+        ("abc", "expected 1 tables"),
+    ],
+)
+def test_a_reply_that_is_no_table_is_told(reply, said) -> None:
+    with pytest.raises(CallError, match=said):
+        RELEASE.shaped(reply, ROWS, 1)
+
+
+PIPELINE = """
+import pandas as pd
+
+def frames(rows, size):
+    assert list(rows.columns) == ["user", "partition", "value"], rows.columns
+    by = rows.groupby("partition")
+    made = pd.DataFrame({"count": by.size(), "sum": by["value"].sum()})
+    return [made.rename_axis("partition").reset_index()] * size
+
+def arrays(rows, size):
+    return [{p: {"count": int((rows["partition"] == p).sum()),
+                 "sum": rows["value"][rows["partition"] == p].sum()}
+             for p in set(rows["partition"].tolist())}] * size
+"""
+
+
+@pytest.mark.parametrize(("form", "name"), [("pandas", "frames"), ("array", "arrays")])
+def test_rows_travel_to_a_process_and_back(tmp_path, form, name) -> None:
+    """A frame or an array there, one table here; catches columns and rows that are mixed up."""
+    if form == "pandas":
+        pytest.importorskip("pandas")
+    (tmp_path / "engine.py").write_text(PIPELINE)
+    release = TableRelease(["count", "sum"], ["a", "b", "c"], form)
+    target = open_target(f"{tmp_path / 'engine.py'}:{name}", 20.0, release=release)
+    try:
+        found = release.shaped(target.ask(ROWS, 2), ROWS, 2)
+    finally:
+        target.close()
+    assert found[1, [0, 1, 3, 4]].tolist() == [1.0, 2.0, 1.0, 5.0]
+    assert np.isnan(found[:, [2, 5]]).all()
+
+
+@pytest.mark.parametrize("kept", ["first", "last", "uniform"])
+def test_sums_have_expectation_1_under_the_claim(kept) -> None:
+    """Enumerated over which partition of a user stays, and summed over whole noise.
+
+    Catches moments of noise that is counted once for two partitions, and a draw of rows that is
+    taken for independent between partitions.
+    """
+    bounding = Bounding(1, 2, None, kept)
+    noise = parse_number_noise("discrete-laplace:1")
+    one = Aggregate("count", noise)
+    rows = Rows.of([1, 1, 1, 2], [0, 0, 1, 1], [1.0] * 4)
+    evidence = LinearEvidence(bounding, one, rows, np.arange(2), 2)
+    stays = {"first": [(2, 1)], "last": [(0, 2)], "uniform": [(2, 1), (0, 2)]}[kept]
+    k = np.arange(-400.0, 401.0)
+    p = np.exp(noise.log_mass(k, 0.0))
+    expected = np.zeros(len(evidence.rates))
+    for exact in stays:
+        moments = [
+            (np.exp(np.outer(evidence.rates[:, c], exact[c] + k)) * p).sum(1) for c in range(2)
+        ]
+        expected += moments[0] * moments[1] / len(stays)
+    gains = np.log(expected) - evidence._log_moments
+    assert gains.max() <= 1e-9
+    assert gains.min() > -1e-6
+
+
+@pytest.mark.parametrize("text", [GEOMETRIC, PUBLIC.split("partitions = [")[0]])
+def test_selections_have_expectation_1_under_the_claim(text) -> None:
+    """Enumerated over which of three partitions come; catches a ratio that is not of two laws."""
+    if text is not GEOMETRIC:
+        text = (
+            text
+            + '[mechanism.aggregates]\nprivacy-id-count = {noise = "laplace:3"}\n'
+            + '[mechanism.selection]\nstrategy = "threshold"\ncounts = "users"\n'
+            + 'draw = "released"\nthreshold = 20.0\ncompare = ">"\n'
+        )
+    table = claim_of(text).mechanism.table
+    users = np.array([2.0, 5.0, 19.0])
+    kept = np.exp(table.selection.log_kept(users))
+    total = 0.0
+    for came in itertools.product((0, 1), repeat=3):
+        evidence = SelectedEvidence(table)
+        evidence.observe(users, users, np.array(came), 1)
+        chance = math.prod(q if c else 1 - q for q, c in zip(kept, came, strict=True))
+        total += chance * math.exp(evidence.log_e_value)
+    assert total == pytest.approx(1.0, abs=2e-3)
+    assert total <= 1.0 + 1e-9
+
+
+def judged(entry: Entry, seed: int) -> Any:
+    claim = entry.claim
+
+    def made() -> Any:
+        return entry.make(claim, np.random.default_rng([seed, 5]))
+
+    again = made if entry.name.startswith("one seed") else None
+    return verify(InProcessTarget(made(), again=again, release=claim.release), claim, seed=seed)
+
+
+def shelf(entries: list[Entry], quick: tuple[str, ...]) -> list[Any]:
+    slow = pytest.mark.slow("seconds each; others show the same")
+    return [
+        pytest.param(
+            entry, id=entry.name.replace(" ", "-"), marks=() if entry.name in quick else slow
+        )
+        for entry in entries
+    ]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    shelf(BROKEN, ("nothing is bounded", "selected by rows", "public empty ones are dropped")),
+)
+def test_a_broken_one_is_found_by_a_check_named_for_it(entry: Entry) -> None:
+    report = judged(entry, 2)
+    failed = {c.id: c.diagnosis or "" for c in report.checks if c.verdict is Verdict.FAIL}
+    assert {*failed} & set(entry.caught), (report.verdict, failed)
+    assert any(entry.cause in cause for cause in failed.values()), failed
+
+
+@pytest.mark.parametrize("entry", shelf(CORRECT, ("reference 4",)))
+def test_a_correct_one_passes(entry: Entry) -> None:
+    """A correct one fails with probability 1e-6 at most."""
+    report = judged(entry, 2)
+    messages = [(c.id, c.message) for c in report.checks if c.verdict is not Verdict.PASS]
+    assert report.verdict is Verdict.PASS, messages

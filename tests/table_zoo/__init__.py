@@ -1,0 +1,7 @@
+"""Engines that release tables, broken and correct: each a few lines, with what it gets wrong."""
+
+from .broken import BROKEN
+from .correct import CORRECT
+from .shelf import Entry
+
+__all__ = ["BROKEN", "CORRECT", "Entry"]

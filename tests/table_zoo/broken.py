@@ -1,0 +1,250 @@
+"""Engines with one mistake each, as they have been seen or as an engineer makes them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .engine import Engine, _geometric, _grouped
+from .shelf import GEOMETRIC, OWN, PUBLIC, RELEASED, Entry, name_of
+
+BROKEN: list[Entry] = []
+BOUNDING, SCALE, PARTITIONS = "contribution-bounding", "noise-scale", "partition-release"
+
+
+def broken(text: str, *caught: str, cause: str) -> Callable[[type[Engine]], type[Engine]]:
+    """Puts an engine among the broken ones."""
+
+    def keep(made: type[Engine]) -> type[Engine]:
+        BROKEN.append(Entry(name_of(made), text, made, caught, cause))
+        return made
+
+    return keep
+
+
+# -- what stays of a user ------------------------------------------------------------------------
+
+
+@broken(PUBLIC, BOUNDING, cause="not bounded")
+class NothingIsBounded(Engine):
+    def bounded(self, rows):
+        return _grouped(rows)
+
+
+@broken(GEOMETRIC, BOUNDING, cause="max_partitions is not enforced")
+class BoundedPerPartitionAlone(Engine):
+    def some_partitions(self, partitions, most):
+        return set(partitions)
+
+
+@broken(PUBLIC, BOUNDING, cause="max_per_partition is not enforced")
+class BoundedOverPartitionsAlone(Engine):
+    def bounded(self, rows):
+        self.of = self.of.model_copy(update={"max_per_partition": 10**6})
+        return super().bounded(rows)
+
+
+@broken(PUBLIC, BOUNDING, cause="over all partitions")
+class RowsBoundedOverAllPartitions(Engine):
+    def bounded(self, rows):
+        most = self.of.max_partitions * self.of.max_per_partition
+        return _grouped(self.of_each_user(rows, most))
+
+
+@broken(PUBLIC, BOUNDING, cause="max_partitions bounds the rows")
+class PartitionsBoundedByRows(Engine):
+    def bounded(self, rows):
+        return _grouped(self.of_each_user(rows, self.of.max_partitions))
+
+
+@broken(PUBLIC, BOUNDING, cause="one partition more")
+class OnePartitionMore(Engine):
+    def some_partitions(self, partitions, most):
+        return super().some_partitions(partitions, most + 1)
+
+
+@broken(PUBLIC, BOUNDING, cause="first")
+class TheFirstAreKept(Engine):
+    def some(self, values, most):
+        return values[:most]
+
+    def prepared(self, rows):
+        return sorted(super().prepared(rows))
+
+
+@broken(PUBLIC, BOUNDING, cause="largest values")
+class TheLargestAreKept(Engine):
+    def some(self, values, most):
+        if values and isinstance(values[0], str):
+            return super().some(values, most)
+        return sorted(values, key=abs)[-most:]
+
+
+@broken(PUBLIC, BOUNDING, "location", "noise-law", cause="clipped")
+class TheSumIsClipped(Engine):
+    def summed(self, values):
+        return self.clipped(sum(values))
+
+
+@broken(PUBLIC, BOUNDING, cause="not clipped")
+class NothingIsClipped(Engine):
+    def clipped(self, value):
+        return value
+
+
+@broken(PUBLIC, BOUNDING, cause="dropped")
+class ValuesBeyondAreDropped(Engine):
+    def summed(self, values):
+        return sum(value for value in values if value == self.clipped(value))
+
+
+@broken(PUBLIC, BOUNDING, "location", "noise-law", cause="merged")
+class EqualRowsAreMerged(Engine):
+    def prepared(self, rows):
+        return list(dict.fromkeys(super().prepared(rows)))
+
+
+# -- noise ---------------------------------------------------------------------------------------
+
+
+@broken(PUBLIC, SCALE, "noise-law", cause="max_partitions = 3 is missing")
+class NoiseWithoutPartitions(Engine):
+    def scale(self, name):
+        return 1.0 / 3.0
+
+
+@broken(GEOMETRIC, SCALE, "noise-law", cause="max_per_partition = 2 is missing")
+class NoiseWithoutRows(Engine):
+    def scale(self, name):
+        return 0.5 if name == "count" else 1.0
+
+
+@broken(PUBLIC, SCALE, "noise-law", cause="up to 10")
+class NoiseForSmallValues(Engine):
+    def scale(self, name):
+        return 0.1 if name == "sum" else 1.0
+
+
+@broken(PUBLIC, "joint", cause="share noise")
+class OneDrawForCountAndSum(Engine):
+    def noisy(self, partition, numbers):
+        found = super().noisy(partition, numbers)
+        return found | {"sum": numbers["sum"] + 10.0 * (found["count"] - numbers["count"])}
+
+
+@broken(PUBLIC, "independence", "fresh-noise", cause="one draw")
+class OneDrawForEmptyPartitions(Engine):
+    def release(self, rows):
+        self.empty = super().noisy("", self.nothing())
+        return super().release(rows)
+
+    def noisy(self, partition, numbers):
+        return super().noisy(partition, numbers) if numbers["count"] else self.empty
+
+
+@broken(PUBLIC, "noise-law", "joint", cause="no noise")
+class NoNoiseOnEmptyPartitions(Engine):
+    def noisy(self, partition, numbers):
+        return super().noisy(partition, numbers) if numbers["count"] else numbers
+
+
+@broken(PUBLIC, "fresh-noise", cause="comes again")
+class OneSeedForEveryCall(Engine):
+    def __call__(self, rows, size):
+        self.rng = np.random.default_rng(8)
+        return super().__call__(rows, size)
+
+
+@broken(PUBLIC, "noise-law", cause="round")
+class CountsAreRounded(Engine):
+    def noisy(self, partition, numbers):
+        found = super().noisy(partition, numbers)
+        return found | {"count": float(round(found["count"]))}
+
+
+@broken(GEOMETRIC, "noise-law", "noise-scale", cause="twice")
+class TwiceTheNoiseOfUsers(Engine):
+    def scale(self, name):
+        return 2.0 if name == "privacy-id-count" else 1.0
+
+
+# -- partitions ----------------------------------------------------------------------------------
+
+
+@broken(PUBLIC, "empty-partitions", cause="dropped where they are empty")
+class EmptyPublicOnesAreDropped(Engine):
+    def release(self, rows):
+        present = {row[1] for row in rows}
+        return [row for row in super().release(rows) if row["partition"] in present]
+
+
+@broken(PUBLIC, "empty-partitions", cause="not public")
+class PartitionsNotListedAreReleased(Engine):
+    def __init__(self, claim: Any, rng: np.random.Generator) -> None:
+        super().__init__(claim, rng)
+        self.listed = list(self.public)
+
+    def release(self, rows):
+        more = dict.fromkeys(row[1] for row in rows)
+        self.public = list(dict.fromkeys([*self.listed, *more]))
+        return super().release(rows)
+
+
+@broken(GEOMETRIC, "empty-partitions", cause="nobody has")
+class EmptyPrivateOnesAreReleased(Engine):
+    def release(self, rows):
+        found = super().release(rows)
+        lacking = set(self.keys) - {row[1] for row in rows}
+        more = [{"partition": p, **self.noisy(p, self.nothing())} for p in sorted(lacking)]
+        return found + more
+
+
+@broken(GEOMETRIC, PARTITIONS, cause="always released")
+class PrivateOnesAreAlwaysReleased(Engine):
+    def selected(self, count, noisy):
+        return True
+
+
+@broken(GEOMETRIC, PARTITIONS, cause="by their rows")
+class SelectedByRows(Engine):
+    def users_of(self, numbers):
+        return numbers["rows"]
+
+
+@broken(OWN, PARTITIONS, cause="by their rows")
+class ThresholdOnRows(Engine):
+    def users_of(self, numbers):
+        return numbers["rows"]
+
+
+@broken(GEOMETRIC, PARTITIONS, cause="epsilon of the selection is not divided")
+class EpsilonOfTheSelectionIsWhole(Engine):
+    def geometric(self, users, epsilon, delta):
+        return _geometric(users, epsilon, 1.0 - (1.0 - delta) ** (1.0 / 3.0))
+
+
+@broken(GEOMETRIC, PARTITIONS, cause="delta of the selection is not divided")
+class DeltaOfTheSelectionIsWhole(Engine):
+    def geometric(self, users, epsilon, delta):
+        return _geometric(users, epsilon / 3.0, delta)
+
+
+@broken(RELEASED, PARTITIONS, cause="compared")
+class AtTheThresholdIsReleased(Engine):
+    def passes(self, noisy_count):
+        return noisy_count >= self.of.selection.threshold
+
+
+@broken(RELEASED, PARTITIONS, cause="not what the threshold was compared with")
+class TheReleasedCountIsDrawnAnew(Engine):
+    def release(self, rows):
+        return [
+            row | {"privacy-id-count": row["privacy-id-count"] + self.drawn("privacy-id-count")}
+            for row in super().release(rows)
+        ]
+
+
+@broken(OWN, PARTITIONS, cause="without noise")
+class ThresholdWithoutNoise(Engine):
+    def selected(self, count, noisy):
+        return self.passes(count)

@@ -1,0 +1,102 @@
+"""Correct engines, some of which look like broken ones."""
+
+from typing import Any
+
+import numpy as np
+
+from .engine import Engine
+from .shelf import BOTH, GEOMETRIC, HEAD, LISTED, OWN, PUBLIC, RELEASED, THREE, Entry, name_of
+
+FIRST = PUBLIC.replace('kept = "uniform"', 'kept = "first"')
+LAST = GEOMETRIC.replace('kept = "uniform"', 'kept = "last"')
+ANY = PUBLIC.replace('kept = "uniform"', 'kept = "any"')
+ROWS = HEAD + 'max_rows = 4\nkept = "uniform"\n' + LISTED + THREE
+GAUSSIAN = PUBLIC.replace("laplace", "gaussian")
+WHOLE = PUBLIC.replace('"laplace', '"discrete-laplace')
+ON_A_GRID = PUBLIC.replace('laplace:18"', 'laplace:18;grid=2^-20"')
+ONE = BOTH.replace("= 3", "= 1").replace("= 2", "= 1") + LISTED
+ONE += '[mechanism.aggregates]\nsum = {noise = "gaussian:7", lower = -0.5, upper = 1.5}\n'
+ON_ROWS = OWN.replace('counts = "users"', 'counts = "rows"').replace("laplace:3", "gaussian:5")
+FRAMES = PUBLIC.replace(LISTED, LISTED + 'rows = "pandas"\n')
+
+
+class Reference:
+    """The reference implementation."""
+
+    def __init__(self, claim: Any, rng: np.random.Generator) -> None:
+        self.table, self.claim, self.rng = claim.mechanism.table, claim, rng
+
+    def __call__(self, rows: Any, size: int) -> Any:
+        made = self.claim.release.rows_of(rows)
+        return self.table.sample(made, len(self.claim.keys), size, self.rng).reshape(size, -1)
+
+
+class ByHash(Engine):
+    """A hash of the user, the partition and the value says what stays: drawn once for ever."""
+
+    def some(self, values, most):
+        return sorted(values, key=lambda value: hash((value, 7)))[:most]
+
+
+class InAnotherOrder(Engine):
+    """Partitions stand in the order of their noisy counts."""
+
+    def release(self, rows):
+        return sorted(super().release(rows), key=lambda row: row["count"])
+
+
+class OfFrames:
+    """A pipeline of pandas, as it is written in notebooks."""
+
+    def __init__(self, claim: Any, rng: np.random.Generator) -> None:
+        self.of, self.rng = claim.mechanism, rng
+
+    def __call__(self, frame: Any, size: int) -> Any:
+        return [self.release(frame) for _ in range(size)]
+
+    def release(self, frame: Any) -> Any:
+        import pandas as pd
+
+        rows = frame[frame["partition"].isin(self.of.partitions)]
+        rows = rows.sample(frac=1.0, random_state=self.rng)
+        rows = rows.groupby(["user", "partition"], sort=False).head(self.of.max_per_partition)
+        pairs = (
+            rows[["user", "partition"]].drop_duplicates().sample(frac=1.0, random_state=self.rng)
+        )
+        pairs = pairs.groupby("user", sort=False).head(self.of.max_partitions)
+        rows = rows.merge(pairs, on=["user", "partition"])
+        sums = self.of.aggregates["sum"]
+        by = rows.assign(value=rows["value"].clip(sums.lower, sums.upper)).groupby("partition")
+        exact = pd.DataFrame(
+            {"count": by.size(), "privacy-id-count": by["user"].nunique(), "sum": by["value"].sum()}
+        ).reindex(self.of.partitions, fill_value=0.0)
+        for name, aggregate in self.of.aggregates.items():
+            exact[name] += self.rng.laplace(0.0, aggregate.noise.family.scale, len(exact))
+        return exact.rename_axis("partition").reset_index()
+
+
+CORRECT = [
+    Entry(f"{name_of(made)} {place}", text, made)
+    for made, texts in {
+        Reference: (
+            PUBLIC,
+            GEOMETRIC,
+            RELEASED,
+            OWN,
+            FIRST,
+            LAST,
+            ANY,
+            ROWS,
+            GAUSSIAN,
+            WHOLE,
+            ON_A_GRID,
+            ONE,
+            ON_ROWS,
+        ),
+        Engine: (PUBLIC, GEOMETRIC, RELEASED, OWN, FIRST, LAST, ROWS, GAUSSIAN, ON_ROWS),
+        ByHash: (ANY,),
+        InAnotherOrder: (GEOMETRIC,),
+        OfFrames: (FRAMES,),
+    }.items()
+    for place, text in enumerate(texts)
+]

@@ -1,0 +1,70 @@
+"""Entries of the zoo of tables, and their claims."""
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.kinds.tables.claim import TablesClaim
+
+GATE = "\n[gate]\nsmallest_effect = 0.1\ntolerance = 0.2\n"
+HEAD = 'name = "table"\nadjacency = "add-remove"\n'
+BOTH = HEAD + 'max_partitions = 3\nmax_per_partition = 2\nkept = "uniform"\n'
+LISTED = 'partitions = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]\n'
+THREE = (
+    '[mechanism.aggregates]\ncount = {noise = "laplace:18"}\n'
+    'privacy-id-count = {noise = "laplace:9"}\n'
+    'sum = {noise = "laplace:180", lower = 0.0, upper = 10.0}\n'
+)
+PUBLIC = BOTH + LISTED + THREE
+"""Epsilon 1, divided among three aggregates, of ten public partitions."""
+
+GEOMETRIC = (
+    BOTH
+    + THREE
+    + '[mechanism.selection]\nstrategy = "truncated-geometric"\ncounts = "users"\n'
+    + "epsilon = 1.0\ndelta = 1e-5\n"
+)
+"""Private partitions, as PipelineDP selects them by default."""
+
+RELEASED = (
+    BOTH
+    + '[mechanism.aggregates]\nprivacy-id-count = {noise = "discrete-laplace:3"}\n'
+    + 'count = {noise = "discrete-laplace:6"}\n'
+    + '[mechanism.selection]\nstrategy = "threshold"\ncounts = "users"\ndraw = "released"\n'
+    + 'threshold = 40.0\ncompare = ">"\n'
+)
+"""Private partitions whose own noisy count of users exceeds a threshold, of whole noise."""
+
+OWN = (
+    BOTH
+    + THREE
+    + '[mechanism.selection]\nstrategy = "threshold"\ncounts = "users"\nnoise = "laplace:3"\n'
+    + 'threshold = 40.0\ncompare = ">="\n'
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An engine and its claim; caught: checks of which one must fail; cause: words in its cause."""
+
+    name: str
+    text: str
+    make: Callable[[Any, np.random.Generator], Any]
+    caught: tuple[str, ...] = ()
+    cause: str = ""
+
+    @property
+    def claim(self) -> TablesClaim:
+        """Parsed."""
+        claim: TablesClaim = parse_claim(tomllib.loads(f"[mechanism]\n{self.text}{GATE}"))
+        return claim
+
+
+def name_of(made: Any) -> str:
+    """The name of a class, as a sentence would have it."""
+    words = "".join(f" {c.lower()}" if c.isupper() else c for c in made.__name__)
+    return words.strip()

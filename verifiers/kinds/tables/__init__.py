@@ -1,0 +1,1 @@
+"""Engines: rows of users in, a table of partitions with noisy numbers out."""

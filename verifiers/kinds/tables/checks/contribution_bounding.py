@@ -1,0 +1,148 @@
+"""`contribution-bounding`: what stays of a user's rows, and of a value, is what the claim says."""
+
+import math
+
+import numpy as np
+
+from .....reference.arrays import Matrix
+from ....findings.finding import Finding
+from ...numbers.checks.base import caused
+from ...numbers.planning.asked import Draws
+from ..claim import TablesClaim
+from ..evidence.linear import LinearEvidence
+from ..evidence.other_engines import numbers, other_engines
+from ..planning.asked import BEYOND, TableAsked, core
+from ..planning.plan import TablePlan
+from .base import TableCheck, spec_of
+
+_WANTED = 60  # releases of each input
+_SURE = 3.0  # nats by which a known mistake must be likelier to be named
+
+Of = tuple[str, int]
+"""The role of an input, and the place of an aggregate."""
+
+
+class ContributionBounding(TableCheck):
+    """Wagers on sums of released numbers, of users and values within and beyond their bounds."""
+
+    id = "contribution-bounding"
+    unit = "numbers"
+
+    def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
+        super().__init__(claim, plan, seed)
+        self._cells = core(claim)
+        self.inputs = {
+            asked.role: asked
+            for asked in plan.inputs
+            if isinstance(asked, TableAsked) and asked.role in BEYOND
+        }
+        self._made: dict[Of, LinearEvidence] = {}
+        self._numbers: dict[tuple[str, str], Matrix] = {}
+
+    def _evidence(self, of: Of) -> LinearEvidence:
+        """Made once it is needed: a plan does without."""
+        if of not in self._made:
+            role, column = of
+            self._made[of] = LinearEvidence(
+                self.table.bounding,
+                self.table.aggregates[column],
+                self.inputs[role].values,
+                self._cells,
+                self.cells,
+            )
+        return self._made[of]
+
+    def observe(self, draws: Draws) -> None:
+        """See `TableCheck.observe`."""
+        for batch in draws.batches:
+            if batch.asked.role not in self.inputs:
+                continue
+            released = batch.releases.reshape(len(batch.releases), self.columns, self.cells)
+            for column in range(self.columns):
+                self._evidence((batch.asked.role, column)).observe(released[:, column])
+            self.draws += len(batch.releases) * self.columns * self._cells.size
+
+    @property
+    def log_e_value(self) -> float:
+        """See `TableCheck.log_e_value`: the average over inputs and aggregates."""
+        wagers = len(self.inputs) * self.columns
+        logs = [found.log_e_value for found in self._made.values()]
+        logs += [0.0] * (wagers - len(logs))
+        return float(np.logaddexp.reduce(logs) - math.log(wagers))
+
+    def samples_needed(self) -> int:
+        """See `TableCheck.samples_needed`: an unserved input is not waited for."""
+        served = {asked.role for asked in self.plan.inputs} & self.inputs.keys()
+        seen = [self._made[role, 0].releases if (role, 0) in self._made else 0 for role in served]
+        short = _WANTED - min(seen, default=_WANTED)
+        return self.as_draws(max(0, short) * len(self.inputs))
+
+    def fail_finding(self) -> Finding:
+        """See `TableCheck.fail_finding`."""
+        role, column = max(self._made, key=lambda of: self._made[of].log_e_value)
+        found, one = self._made[role, column], self.table.aggregates[column]
+        rows = self.inputs[role].values
+        expected = numbers(self.table, rows, self.cells, 0)[column, self._cells].sum()
+        total = found.total[self._cells].sum() / max(1, found.releases)
+        message = (
+            f"of the input {role}, the {one.kind} adds up to {total:,.6g} over all partitions, in "
+            f"the mean of {found.releases:,} releases, and to {expected:,.6g} under the claim"
+        )
+        named = self._likeliest()
+        if named is None or named[1] < _SURE:
+            return Finding(message)
+        return caused(message, *named)
+
+    def _likeliest(self) -> tuple[str, float] | None:
+        """The known mistake that explains the means best, with its log-odds to the claim.
+
+        As if noise were normal: of a draw of rows, the spread is left out.
+        """
+        kept = self._numbers  # each look that finds more asks again
+        claimed = {}
+        for role, asked in self._seen():
+            if ("", role) not in kept:
+                kept["", role] = numbers(self.table, asked.values, self.cells, 0)
+            claimed[role] = kept["", role]
+        odds: dict[str, float] = {}
+        for words, made in other_engines(self.table):
+            odds[words] = 0.0
+            for role, asked in self._seen():
+                if (words, role) not in kept:
+                    kept[words, role] = made(asked.values, self.cells)
+                odds[words] += self._gain(role, claimed[role], kept[words, role])
+        best = max(odds, key=odds.__getitem__, default=None)
+        return None if best is None else (best, odds[best])
+
+    def _seen(self) -> list[tuple[str, TableAsked]]:
+        return [(role, self.inputs[role]) for role, column in self._made if column == 0]
+
+    def _gain(self, role: str, claimed: Matrix, other: Matrix) -> float:
+        """Log-odds of other numbers (aggregates, cells) in place of the claimed ones."""
+        gain = 0.0
+        for column, one in enumerate(self.table.aggregates):
+            found = self._made[role, column]
+            if not found.releases:
+                continue
+            variance = max(one.noise.family.standard_deviation**2, 1e-9) / found.releases
+            mean = found.total[self._cells] / found.releases
+            mine, its = claimed[column, self._cells], other[column, self._cells]
+            for scale, sums in ((self._cells.size, True), (1, False)):
+                y, x, z = ((v.sum() if sums else v) for v in (mean, mine, its))
+                apart = np.square(y - x) - np.square(y - z)
+                gain += 0.25 * float(np.sum(apart)) / (variance * scale)
+        return gain
+
+    def pass_finding(self) -> Finding:
+        """See `TableCheck.pass_finding`."""
+        bounding = self.table.bounding
+        left = "; which rows stay was not judged, only how much of a user does"
+        return Finding(
+            f"{self.draws:,} numbers of {len(self.inputs)} inputs follow the bounds of the claim: "
+            "users of one partition, of all, and of up to 10,000 rows, values far beyond their "
+            f"bounds, equal rows{left if bounding.kept == 'any' else ''}; rows without a user, a "
+            "partition or a number were not asked"
+        )
+
+
+SPECS = (spec_of(ContributionBounding),)

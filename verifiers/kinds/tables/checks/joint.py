@@ -1,0 +1,92 @@
+"""`joint`: the numbers of a partition have noise of their own, and none comes without."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+
+from ....evidence.mixture import log_mean_of
+from ....findings.finding import Finding
+from ...numbers.checks.base import caused
+from ...numbers.checks.joint import Joint
+from ...numbers.evidence.copula import (
+    CORRELATIONS,
+    PAIR_WAGERS,
+    CopulaEvidence,
+    folded,
+    pair_gains,
+    scores,
+)
+from ...numbers.planning.asked import Draws
+from ..claim import TablesClaim
+from ..planning.plan import TablePlan
+from .base import spec_of
+from .of_numbers import OfEachAggregate
+
+_SEEN = 0.1  # a correlation that shows in as many draws as a pass takes
+
+
+class TableJoint(OfEachAggregate):
+    """Gaussian copulas of two aggregates of a partition, and bare releases of each aggregate.
+
+    Half of the evidence is on pairs of aggregates, where there are several.
+    """
+
+    id, made = "joint", Joint
+
+    def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
+        super().__init__(claim, plan, seed)
+        self._pairs = list(combinations(range(self.columns), 2))
+        self.pairs = [CopulaEvidence(PAIR_WAGERS, 2) for _ in self._pairs]
+        for check in self.each:
+            check.log_threshold += math.log(2.0)
+
+    def observe(self, draws: Draws) -> None:
+        """See `TableCheck.observe`."""
+        super().observe(draws)
+        uniform = [own.placed.uniform for own in self._columns.of(draws)]
+        if not uniform:
+            return
+        for (one, other), evidence in zip(self._pairs, self.pairs, strict=True):
+            for way, made in enumerate((scores, folded)):
+                gains = pair_gains(made(uniform[one]).ravel(), made(uniform[other]).ravel())
+                evidence.observe(gains, way)
+
+    @property
+    def _of_pairs(self) -> float:
+        return float(log_mean_of(np.array([evidence.gains for evidence in self.pairs])))
+
+    @property
+    def log_e_value(self) -> float:
+        """See `TableCheck.log_e_value`."""
+        if not self.pairs:
+            return super().log_e_value
+        return float(np.logaddexp(super().log_e_value, self._of_pairs) - math.log(2.0))
+
+    def fail_finding(self) -> Finding:
+        """See `TableCheck.fail_finding`."""
+        if not self.pairs or super().log_e_value > self._of_pairs:
+            return super().fail_finding()
+        place = int(np.argmax([evidence.gains.max() for evidence in self.pairs]))
+        evidence = self.pairs[place]
+        one, other = (self.table.aggregates[column].kind for column in self._pairs[place])
+        message = (
+            f"the noise of {one} and {other} of one partition depends: a correlation of about "
+            f"{CORRELATIONS[evidence.best]:g}, of the noise or of its size"
+        )
+        cause = f"{one} and {other} of a partition share noise: one draw serves both"
+        return caused(message, cause, float(evidence.gains.max()))
+
+    def pass_finding(self) -> Finding:
+        """See `TableCheck.pass_finding`."""
+        found = super().pass_finding()
+        if not self.pairs:
+            return found
+        message = (
+            "aggregates of a partition do not tell of each other's noise, where a correlation of "
+            f"{_SEEN:g} would have shown"
+        )
+        return Finding(f"{message}; {found.message}")
+
+
+SPECS = (spec_of(TableJoint),)

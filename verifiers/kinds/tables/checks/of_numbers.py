@@ -1,0 +1,172 @@
+"""Checks of numbers, asked of each aggregate: its noise is that of a noisy histogram's counts."""
+
+import math
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from ....findings.finding import Finding
+from ...numbers.checks.base import NumberCheck
+from ...numbers.checks.fresh_noise import FreshNoise, Way
+from ...numbers.checks.independence import Independence
+from ...numbers.checks.location import Location
+from ...numbers.checks.noise_law import NoiseLaw
+from ...numbers.checks.noise_scale import NoiseScale
+from ...numbers.opening import NumbersOpening
+from ...numbers.planning.asked import Draws
+from ..claim import TablesClaim
+from ..evidence.columns import Columns
+from ..planning.plan import TablePlan
+from .base import TableCheck, spec_of
+
+
+class OfEachAggregate(TableCheck):
+    """A check of numbers of each aggregate; its evidence is the average of theirs.
+
+    made: the check. The threshold of each is that of all, times how many there are.
+    """
+
+    made: ClassVar[type[NumberCheck]]
+
+    def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
+        super().__init__(claim, plan, seed)
+        self._columns = Columns(claim, plan)
+        self.each = []
+        for column, of in enumerate(self._columns.claims):
+            check = self.made(of, self._columns.numbers_plan(column), seed)  # type: ignore[call-arg]
+            check.log_threshold = self.log_threshold + math.log(self.columns)
+            self.each.append(check)
+
+    def observe(self, draws: Draws) -> None:
+        """See `TableCheck.observe`."""
+        for check, own in zip(self.each, self._columns.of(draws), strict=False):
+            check.observe(own)
+        self.draws = sum(check.draws for check in self.each)
+
+    @property
+    def log_e_value(self) -> float:
+        """See `TableCheck.log_e_value`."""
+        logs = [check.log_e_value for check in self.each]
+        return float(np.logaddexp.reduce(logs) - math.log(len(logs)))
+
+    def samples_needed(self) -> int:
+        """See `TableCheck.samples_needed`."""
+        return self.columns * max(check.samples_needed() for check in self.each)
+
+    @property
+    def worst(self) -> int:
+        """The place of the aggregate that shows most."""
+        return int(np.argmax([check.log_e_value for check in self.each]))
+
+    def fail_finding(self) -> Finding:
+        """See `TableCheck.fail_finding`."""
+        return self.found_of(self.worst)
+
+    def found_of(self, column: int) -> Finding:
+        """What is found of one aggregate."""
+        kind = self.table.aggregates[column].kind
+        found = self.each[column].fail_finding()
+        cause = None if found.cause is None else f"{kind}: {found.cause}"
+        message = f"of the {kind}, {found.message}"
+        return replace(found, message=message, cause=cause, diagnosis=cause or found.diagnosis)
+
+    def pass_finding(self) -> Finding:
+        """See `TableCheck.pass_finding`."""
+        each = [
+            f"{one.kind}: {check.pass_finding().message}"
+            for one, check in zip(self.table.aggregates, self.each, strict=True)
+        ]
+        return Finding("; ".join(each))
+
+
+class TableNoiseLaw(OfEachAggregate):
+    """`noise-law` of each aggregate."""
+
+    id, made = "noise-law", NoiseLaw
+
+    @property
+    def measured_by(self) -> str | None:
+        """See `NoiseLaw.measured_by`, of the aggregate that shows most."""
+        law = self.each[self.worst]
+        assert isinstance(law, NoiseLaw)
+        return law.measured_by
+
+
+class TableNoiseScale(OfEachAggregate):
+    """`noise-scale` of each aggregate, with the factors that engines forget."""
+
+    id, made = "noise-scale", NoiseScale
+
+    def found_of(self, column: int) -> Finding:
+        """See `OfEachAggregate.found_of`."""
+        check, found = self.each[column], super().found_of(column)
+        assert isinstance(check, NoiseScale)
+        known = next((w for factor, w in self._forgotten(column) if check.is_likely(factor)), None)
+        if known is None or found.cause is None:
+            return found
+        cause = f"{self.table.aggregates[column].kind}: {known}"
+        return replace(found, cause=cause, diagnosis=cause)
+
+    def _forgotten(self, column: int) -> list[tuple[float, str]]:
+        """Factors of the scale, and what an engine that has them leaves out."""
+        bounding, one = self.table.bounding, self.table.aggregates[column]
+        gaussian = "gaussian" in one.noise.family.family
+        found = []
+        if bounding.max_rows is None:
+            most, rows = bounding.partitions, 1 if one.once else bounding.per_partition
+            of = math.sqrt(most) if gaussian else float(most)
+            missing = f"max_partitions = {most} is missing"
+            found += [(of, missing)] if most > 1 else []
+            if rows > 1:
+                found.append((float(rows), f"max_per_partition = {rows} is missing"))
+                found.append(
+                    (of * rows, f"max_partitions and max_per_partition = {rows} are missing")
+                )
+        elif bounding.max_rows > 1:
+            found.append((float(bounding.max_rows), f"max_rows = {bounding.max_rows} is missing"))
+        if self.columns > 1:
+            words = f"the budget is not divided among {self.columns} aggregates"
+            found.append((float(self.columns), words))
+        largest = max(abs(one.lower), abs(one.upper))
+        if one.kind == "sum" and largest != 1.0:
+            found.append((largest, f"made for values up to 1, not up to {largest:g}"))
+        return [
+            (1.0 / f, f"noise of 1/{f:.3g} of the claimed scale: {words}") for f, words in found
+        ]
+
+
+class TableLocation(OfEachAggregate):
+    """`location` of each aggregate."""
+
+    id, made = "location", Location
+
+
+class TableIndependence(OfEachAggregate):
+    """`independence` of the partitions of each aggregate, of releases, and of calls."""
+
+    id, made = "independence", Independence
+
+
+class TableFreshNoise(OfEachAggregate):
+    """`fresh-noise` of each aggregate."""
+
+    id, made = "fresh-noise", FreshNoise
+
+    def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: Way) -> None:
+        """Takes the first releases of two starts: those of the first aggregate are compared."""
+        width = self._columns.cells.size
+
+        def first(opening: NumbersOpening) -> NumbersOpening:
+            rows = tuple(row[:width] for row in opening.releases)
+            return NumbersOpening(opening.exact[:width], rows)
+
+        check = self.each[0]
+        assert isinstance(check, FreshNoise)
+        check.compare(first(earlier), first(now), way)
+
+
+SPECS = tuple(
+    spec_of(check)
+    for check in (TableNoiseLaw, TableNoiseScale, TableLocation, TableIndependence, TableFreshNoise)
+)

@@ -1,0 +1,130 @@
+"""`partition-release`: private partitions come as often as the claimed selection gives."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....findings.finding import Finding
+from ...numbers.checks.base import caused
+from ...numbers.planning.asked import Draws
+from ..claim import TablesClaim
+from ..evidence.selected import SelectedEvidence
+from ..planning.asked import NEAR, TableAsked
+from ..planning.plan import TablePlan
+from .base import TableCheck, spec_of
+
+_WANTED = 4_000  # partitions of one input near the selection
+_SURE = 3.0  # nats by which a known mistake must be likelier to be named
+
+
+class PartitionRelease(TableCheck):
+    """Wagers on the rates at which partitions come, of users within their bounds."""
+
+    id = "partition-release"
+    unit = "partitions"
+
+    def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
+        super().__init__(claim, plan, seed)
+        self.evidence = SelectedEvidence(self.table)
+        self._seen: dict[str, int] = dict.fromkeys(NEAR, 0)
+        self._rates: dict[tuple[float, float], list[int]] = {}
+        self._below: str | None = None
+
+    @property
+    def log_e_value(self) -> float:
+        """See `TableCheck.log_e_value`."""
+        return math.inf if self._below is not None else self.evidence.log_e_value
+
+    def observe(self, draws: Draws) -> None:
+        """See `TableCheck.observe`."""
+        for batch in draws.batches:
+            asked, n = batch.asked, len(batch.releases)
+            assert isinstance(asked, TableAsked)
+            released = batch.releases.reshape(n, self.columns, self.cells)
+            there = ~np.isnan(released[:, 0])
+            self._look_below(released)
+            if not asked.counted:
+                continue
+            came = there.sum(0)
+            some = asked.rows > 0
+            self.evidence.observe(asked.users[some], asked.rows[some], came[some], n)
+            self.draws += n * int(some.sum())
+            if asked.role in self._seen:
+                self._seen[asked.role] += n * int(some.sum())
+                for cell in np.flatnonzero(some):
+                    of = float(asked.users[cell]), float(asked.rows[cell])
+                    tally = self._rates.setdefault(of, [0, 0])
+                    tally[0] += int(came[cell])
+                    tally[1] += n
+
+    def _look_below(self, released: NDArray[np.float64]) -> None:
+        """A released count below the threshold that it is compared with cannot be."""
+        column = self.table.released
+        if column is None or self._below is not None:
+            return
+        least = self.table.selection.least  # type: ignore[union-attr]
+        step = 1e-9 * max(1.0, abs(least))
+        low = released[:, column] < least - step
+        if low.any():
+            release, cell = np.argwhere(low)[0]
+            number = released[release, column, cell]
+            self._below = f"{self.named(int(cell))} was released with a count of {number:.6g}"
+
+    def samples_needed(self) -> int:
+        """See `TableCheck.samples_needed`."""
+        per_release = max(1, self.cells - 1)
+        short = max(_WANTED - seen for seen in self._seen.values())
+        return self.as_draws(max(0, short) / per_release * len(NEAR))
+
+    def fail_finding(self) -> Finding:
+        """See `TableCheck.fail_finding`."""
+        if self._below is not None:
+            least = self.table.selection.least  # type: ignore[union-attr]
+            message = f"{self._below}, and {least:g} is the least that is released"
+            return caused(
+                message, "what is released is not what the threshold was compared with", math.inf
+            )
+        if self.evidence.impossible is not None:
+            users, rows, released = self.evidence.impossible
+            what = "was released, which" if released else "was not released, although it"
+            end = "the claim never gives" if released else "always is under the claim"
+            return Finding(f"a partition of {users:g} users and {rows:g} rows {what} {end}")
+        (users, rows), (came, of), expected = self._oddest()
+        message = (
+            f"of {of:,} partitions of {users:g} users and {rows:g} rows {came:,} were released "
+            f"({came / of:.3g}), and {expected:.3g} of them expected"
+        )
+        name, nats = self.evidence.likeliest
+        return Finding(message) if nats < _SURE else caused(message, name, nats)
+
+    def _oddest(self) -> tuple[tuple[float, float], list[int], float]:
+        """Users and rows whose partitions' rate tells most, how many came of how many, the rate."""
+        worst, gain = next(iter(self._rates)), -1.0
+        for of, (came, total) in self._rates.items():
+            kept, dropped = self.evidence.claimed(np.array([of[0]]), np.array([of[1]]))
+            nats = 0.0
+            for seen, law in ((came, kept[0]), (total - came, dropped[0])):
+                nats += seen * (math.log(seen / total) - law) if seen else 0.0
+            if nats > gain:
+                worst, gain = of, nats
+        kept, _ = self.evidence.claimed(np.array([worst[0]]), np.array([worst[1]]))
+        return worst, self._rates[worst], float(math.exp(kept[0]))
+
+    def pass_finding(self) -> Finding:
+        """See `TableCheck.pass_finding`."""
+        alone = [(of, seen) for of, seen in self._rates.items() if of[0] == 1]
+        came, total = (sum(seen[place] for _, seen in alone) for place in (0, 1))
+        least = 3.0 / max(1, total)
+        return Finding(
+            f"{self.draws:,} partitions came as the claimed selection gives; of {total:,} of one "
+            f"user {came:,} did: whether that is delta is not seen where it is below {least:.1g}"
+        )
+
+
+def _public(claim: TablesClaim) -> str | None:
+    """Why there is nothing to select; None where there is."""
+    return None if claim.mechanism.selection is not None else "partitions are public"
+
+
+SPECS = (spec_of(PartitionRelease, not_applicable=_public),)

@@ -1,0 +1,89 @@
+"""What an engine says of itself, read from TOML and checked."""
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import model_validator
+
+from ...claims.claim import Claim
+from ...claims.tables import ANY_QUERIES
+from ...targets.tables import TableRelease
+from ..kind import ReleaseKind
+from ..numbers.claim import NumbersPrivacy
+from .mechanism import TableMechanism
+
+if TYPE_CHECKING:
+    from .planning.plan import TablePlan
+
+UNLISTED = 2
+"""Partitions beside the public ones that have rows, and must not be released."""
+
+_PRIVATE = 24
+"""Private partitions of a run at most."""
+
+_ROWS = 4_000
+"""Users, or rows, over all private partitions of an input in which all are released for certain."""
+
+
+class TablesClaim(Claim):
+    """The claim of an engine that releases tables."""
+
+    mechanism: TableMechanism
+    privacy: NumbersPrivacy | None = None
+
+    @model_validator(mode="after")
+    def _of_tables(self) -> Self:
+        """Raises ValueError for what no engine can claim."""
+        if self.privacy is not None and self.privacy.scope != ANY_QUERIES:
+            raise ValueError(
+                f"privacy.scope = {json.dumps(self.privacy.scope[:60])}: noise costs the same "
+                f'whatever is asked, expected "{ANY_QUERIES}"'
+            )
+        if self.gate.fresh_state is not None:
+            raise ValueError("gate.fresh_state: only deployments of labels keep their answers")
+        return self
+
+    @property
+    def kind(self) -> ReleaseKind:
+        """See `Claim.kind`."""
+        from .kind import KIND
+
+        return KIND
+
+    @property
+    def summary(self) -> str:
+        """See `Claim.summary`."""
+        return self.mechanism.summary
+
+    @cached_property
+    def keys(self) -> list[str] | list[int]:
+        """The partitions of a run: public ones and some that are not listed, or private ones."""
+        public = self.mechanism.partitions
+        if public is None:
+            count = max(4, min(_PRIVATE, _ROWS // (self.mechanism.sure or 1)))
+            return [f"p{place:02}" for place in range(count)]
+        whole = [key for key in public if isinstance(key, int)]
+        if whole:
+            return [*whole, *(max(whole) + 1 + more for more in range(UNLISTED))]
+        names = [str(key) for key in public]
+        return [*names, *(f"not-listed-{max(names, key=len)}-{more}" for more in range(UNLISTED))]
+
+    @cached_property
+    def release(self) -> TableRelease:
+        """How rows and tables travel."""
+        return TableRelease(list(self.mechanism.aggregates), self.keys, self.mechanism.rows)
+
+    def inputs(self, seed: int) -> "TablePlan":
+        """The inputs of a run, chosen by its seed."""
+        from .planning.plan import make_table_plan
+
+        return make_table_plan(self, seed)
+
+
+def parse_tables_claim(
+    table: dict[str, Any], source: str = "claim", folder: Path | None = None
+) -> TablesClaim:
+    """The claim in `table` (parsed TOML); folder: not needed. Raises ClaimError."""
+    return TablesClaim.checked(table, source)

@@ -1,0 +1,1 @@
+"""Evidence on tables: linear statistics of releases, and which partitions come."""

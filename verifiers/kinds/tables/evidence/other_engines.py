@@ -1,0 +1,142 @@
+"""What faulty engines make of rows, in expectation: for diagnoses alone."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from .....reference.arrays import Matrix
+from .....reference.tables import Aggregate, Bounding, NoisyTable, Rows
+from .....reference.tables.rows import places_within
+
+_DRAWS = 24  # of which the mean is taken for the expectation
+_NONE = 10**6  # stands for no bound
+
+Contributed = Callable[[Rows, Aggregate], Rows]
+
+
+def numbers(
+    table: NoisyTable, rows: Rows, cells: int, seed: int, contributed: Contributed | None = None
+) -> Matrix:
+    """Mean numbers (aggregates, cells) before noise, over draws of what stays."""
+    rng, bounding = np.random.default_rng(seed), table.bounding
+    draws = 1 if bounding.holds(rows) else _DRAWS
+    found = np.zeros((len(table.aggregates), cells))
+    for _ in range(draws):
+        kept = bounding.keep(rows, rng)
+        for column, one in enumerate(table.aggregates):
+            if contributed is None or one.once:
+                found[column] += one.totals(kept, cells)
+            else:
+                made = contributed(kept, one)
+                found[column] += np.bincount(made.cells, made.values, cells)
+    return found / draws
+
+
+def other_engines(
+    table: NoisyTable,
+) -> Iterator[tuple[str, Callable[[Rows, int], Matrix]]]:
+    """Known mistakes, each in words with the numbers that it gives for rows."""
+
+    def bounded(bounding: Bounding) -> Callable[[Rows, int], Matrix]:
+        other = replace(table, bounding=bounding)
+        return lambda rows, cells: numbers(other, rows, cells, 1)
+
+    for words, bounding in _other_bounds(table.bounding):
+        yield words, bounded(bounding)
+    for words, made in _OTHER_CONTRIBUTIONS.items():
+        yield words, partial(_contributing, table, made)
+    merged = "equal rows of a user are merged"
+    yield merged, lambda rows, cells: numbers(table, _different(rows), cells, 1)
+    largest = "the largest values of a user are kept, not those that the claim says"
+    yield largest, lambda rows, cells: numbers(table, _largest(rows, table.bounding), cells, 1)
+
+
+def _contributing(table: NoisyTable, made: Contributed, rows: Rows, cells: int) -> Matrix:
+    return numbers(table, rows, cells, 1, made)
+
+
+def _other_bounds(of: Bounding) -> Iterator[tuple[str, Bounding]]:
+    kept = of.kept
+    yield "contributions of a user are not bounded", Bounding(_NONE, _NONE, None, kept)
+    if of.max_partitions is None or of.max_per_partition is None:
+        most = of.rows
+        yield (
+            "rows of a user are bounded in each partition, not over all",
+            Bounding(_NONE, most, None, kept),
+        )
+        off_by = {most - 1: "one row less", most + 1: "one row more"}
+        for bound, words in off_by.items():
+            if bound:
+                yield f"{words} of a user is kept than claimed", Bounding(None, None, bound, kept)
+    else:
+        partitions, rows = of.max_partitions, of.max_per_partition
+        yield (
+            "contributions are bounded per partition and not over partitions: max_partitions is "
+            "not enforced",
+            Bounding(_NONE, rows, None, kept),
+        )
+        yield (
+            "partitions of a user are bounded, and not the rows in each: max_per_partition is not "
+            "enforced",
+            Bounding(partitions, _NONE, None, kept),
+        )
+        yield (
+            "rows of a user are bounded over all partitions, not partitions and rows in each",
+            Bounding(None, None, partitions * rows, kept),
+        )
+        yield (
+            "max_partitions bounds the rows of a user, not its partitions",
+            Bounding(None, None, partitions, kept),
+        )
+        for more, words in ((1, "more"), (-1, "less")):
+            if partitions + more:
+                other = Bounding(partitions + more, rows, None, kept)
+                yield f"one partition {words} of a user is kept than claimed", other
+            if rows + more:
+                other = Bounding(partitions, rows + more, None, kept)
+                yield f"one row {words} of a user is kept in a partition than claimed", other
+    for way in ("first", "last"):
+        if way != kept:
+            words = f"the {way} rows and partitions of a user are kept, not those that it claims"
+            yield words, replace(of, kept=way)
+
+
+def _unclipped(rows: Rows, one: Aggregate) -> Rows:
+    return rows if one.kind == "sum" else one.contributions(rows)
+
+
+def _clipped_sums(rows: Rows, one: Aggregate) -> Rows:
+    """The sum of a user in a partition, clipped to what the bounds of a value allow."""
+    if one.kind != "sum" or not len(rows):
+        return one.contributions(rows)
+    first = rows.kept(rows.first_of_pairs)
+    sums = np.bincount(rows.pairs, rows.values)
+    return Rows(first.users, first.cells, np.clip(sums, one.lower, one.upper))
+
+
+def _dropped(rows: Rows, one: Aggregate) -> Rows:
+    if one.kind != "sum":
+        return one.contributions(rows)
+    return rows.kept((rows.values >= one.lower) & (rows.values <= one.upper))
+
+
+_OTHER_CONTRIBUTIONS: dict[str, Contributed] = {
+    "values are not clipped": _unclipped,
+    "the sum of a user's values is clipped, not each value": _clipped_sums,
+    "values beyond their bounds are dropped, not clipped": _dropped,
+}
+
+
+def _different(rows: Rows) -> Rows:
+    """Rows of which no two are equal."""
+    columns = np.stack([rows.users.astype(float), rows.cells.astype(float), rows.values])
+    return rows.kept(np.sort(np.unique(columns, axis=1, return_index=True)[1]))
+
+
+def _largest(rows: Rows, bounding: Bounding) -> Rows:
+    """The rows of the largest values of each user in each partition, as many as may stay."""
+    order = np.argsort(-np.abs(rows.values), kind="stable")
+    stays = order[places_within(rows.pairs[order]) < bounding.per_partition]
+    return rows.kept(np.sort(stays))

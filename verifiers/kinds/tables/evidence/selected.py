@@ -1,0 +1,188 @@
+"""Wagers on which partitions are released: exact ratios of Bernoulli laws.
+
+Within the bounds of a user each partition comes with a probability that its own users, or rows,
+decide, whatever else comes. An alternative names another probability for each beforehand.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Matrix, Vector
+from .....reference.tables import NoisyTable, Selection, Threshold, TruncatedGeometric
+from ....evidence.mixture import log_mean_of
+
+_LEAK = 1e-3
+"""Share of the claim in every alternative, so that one odd partition does not end a wager."""
+
+_SCALES = (0.5, 0.8, 1.25, 2.0)
+_MOVES = (-2.0, -1.0, 1.0, 2.0)
+_ODDS = (0.1, 0.5, 0.8, 1.25, 2.0, 10.0)
+
+Laws = Callable[[Vector, Vector], tuple[Vector, Vector]]
+"""Users and rows (k,) of partitions in; log-probabilities (k,) of a release, and of none, out."""
+
+
+@dataclass(frozen=True)
+class OtherSelection:
+    """Another way to select; name: for a diagnosis."""
+
+    name: str
+    law: Laws
+
+
+class SelectedEvidence:
+    """The average over known mistakes of wagers on which partitions come."""
+
+    def __init__(self, table: NoisyTable) -> None:
+        self.claimed = _of(table.selection, table.counted.once)
+        self.others = tuple(_others(table))
+        self.gains = np.zeros(len(self.others))
+        self.impossible: tuple[float, float, bool] | None = None
+        """Users and rows of a partition that came, or did not, although it cannot be; and which."""
+        self._kept: dict[bytes, Matrix] = {}
+
+    def observe(self, users: Vector, rows: Vector, came: NDArray[np.int64], of: int) -> None:
+        """Adds `of` releases of partitions (k,), each of which came so often (k,)."""
+        kept, dropped = self.claimed(users, rows)
+        odd = ((kept == -np.inf) & (came > 0)) | ((dropped == -np.inf) & (came < of))
+        if odd.any() and self.impossible is None:
+            cell = int(np.argmax(odd))
+            self.impossible = float(users[cell]), float(rows[cell]), bool(came[cell] > 0)
+        some = ~odd
+        yes, no = self._tables(users, rows, kept, dropped)
+        self.gains += yes[:, some] @ came[some] + no[:, some] @ (of - came[some])
+
+    def _tables(
+        self, users: Vector, rows: Vector, kept: Vector, dropped: Vector
+    ) -> tuple[Matrix, Matrix]:
+        """Gains (others, k) by a partition that comes, and by one that does not."""
+        asked = users.tobytes() + rows.tobytes()
+        if asked not in self._kept:
+            found = np.zeros((2, len(self.others), users.size))
+            for place, other in enumerate(self.others):
+                for side, (claimed, its) in enumerate(
+                    zip((kept, dropped), other.law(users, rows), strict=True)
+                ):
+                    some = claimed > -np.inf
+                    ratio = its[some] - claimed[some] + math.log1p(-_LEAK)
+                    found[side, place, some] = np.logaddexp(ratio, math.log(_LEAK))
+            self._kept[asked] = found
+        return self._kept[asked][0], self._kept[asked][1]
+
+    @property
+    def log_e_value(self) -> float:
+        """Infinite once something came that the claim rules out."""
+        return math.inf if self.impossible is not None else float(log_mean_of(self.gains))
+
+    @property
+    def likeliest(self) -> tuple[str, float]:
+        """The likeliest mistake, and its log-ratio."""
+        best = int(np.argmax(self.gains))
+        return self.others[best].name, float(self.gains[best])
+
+
+def _of(selection: Selection | None, users: bool) -> Laws:
+    assert selection is not None
+
+    def law(of_users: Vector, of_rows: Vector) -> tuple[Vector, Vector]:
+        counts = of_users if users else of_rows
+        return selection.log_kept(counts), selection.log_dropped(counts)
+
+    return law
+
+
+def _others(table: NoisyTable) -> Iterator[OtherSelection]:
+    claimed, once, bounding = table.selection, table.counted.once, table.bounding
+    assert claimed is not None
+    counts, other = ("users", "rows") if once else ("rows", "users")
+    yield OtherSelection(
+        f"partitions are selected by their {other}, not by their {counts}", _of(claimed, not once)
+    )
+    most = bounding.partitions
+    for words, selection in _other_laws(claimed, most):
+        yield OtherSelection(words, _of(selection, once))
+    yield OtherSelection("private partitions are always released", _always)
+    for odds in _ODDS:
+        way = "more" if odds > 1 else "less"
+        name = f"partitions are released {way} often than claimed, at {odds:g} times the odds"
+        yield OtherSelection(name, _at_odds(_of(claimed, once), odds))
+
+
+def _other_laws(claimed: Selection, most: int) -> Iterator[tuple[str, Selection]]:
+    """Selections of the same strategy with another noise, threshold or budget."""
+    without = f"max_partitions = {most} is missing"
+    if isinstance(claimed, TruncatedGeometric):
+        e, d = claimed.epsilon, claimed.delta
+        whole = min(-math.expm1(most * math.log1p(-d)), 0.999)
+        if most > 1:
+            yield (
+                f"the epsilon of the selection is not divided: {without}",
+                TruncatedGeometric(e * most, d),
+            )
+            yield (
+                f"the delta of the selection is not divided: {without}",
+                TruncatedGeometric(e, whole),
+            )
+            yield (
+                f"the selection's budget is not divided: {without}",
+                TruncatedGeometric(e * most, whole),
+            )
+        for factor in _SCALES:
+            yield (
+                f"the selection has {factor:g} times the claimed epsilon",
+                TruncatedGeometric(e * factor, d),
+            )
+            yield (
+                f"the selection has {factor:g} times the claimed delta",
+                TruncatedGeometric(e, min(d * factor, 0.999)),
+            )
+        return
+    assert isinstance(claimed, Threshold)
+    if most > 1:
+        for factor, words in ((1.0 / most, f"1/{most}"), (most**-0.5, f"1/sqrt({most})")):
+            yield (
+                f"the noise of the selection has {words} of the claimed scale: {without}",
+                replace(claimed, noise=claimed.noise.times(factor)),
+            )
+    for factor in _SCALES:
+        yield (
+            f"the noise of the selection has {factor:g} times the claimed scale",
+            replace(claimed, noise=claimed.noise.times(factor)),
+        )
+    scale = claimed.noise.family.scale
+    if most > 1:  # of Laplace noise: ln(most) scales
+        lower = claimed.threshold - scale * math.log(most)
+        yield (
+            f"the delta of the threshold is not divided: {without}",
+            replace(claimed, threshold=lower),
+        )
+    for move in _MOVES:
+        by = move if claimed.noise.family.whole else move * 0.5 * scale
+        other = claimed.threshold + by
+        yield (
+            f"partitions are released from a noisy count of {other:g}",
+            replace(claimed, threshold=other),
+        )
+    if claimed.least != claimed.threshold or claimed.noise.family.whole or claimed.noise.grid:
+        sign = ">=" if claimed.strict else ">"
+        yield f"the threshold is compared by {sign}", replace(claimed, strict=not claimed.strict)
+    bare = replace(claimed, noise=claimed.noise.times(1e-3))
+    yield "counts are compared with the threshold without noise", bare
+
+
+def _always(users: Vector, rows: Vector) -> tuple[Vector, Vector]:
+    there = rows > 0
+    return np.where(there, 0.0, -np.inf), np.where(there, -np.inf, 0.0)
+
+
+def _at_odds(law: Laws, odds: float) -> Laws:
+    def other(users: Vector, rows: Vector) -> tuple[Vector, Vector]:
+        kept, dropped = law(users, rows)
+        whole = np.logaddexp(kept + math.log(odds), dropped)
+        return kept + math.log(odds) - whole, dropped - whole
+
+    return other

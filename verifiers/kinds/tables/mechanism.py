@@ -1,0 +1,225 @@
+"""`[mechanism]` of a claim of tables: bounds of a user, aggregates with noise, partitions."""
+
+import math
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from ....reference.numbers import NumberNoise
+from ....reference.tables import (
+    Aggregate,
+    Bounding,
+    NoisyTable,
+    Selection,
+    Threshold,
+    TruncatedGeometric,
+)
+from ....reference.tables.bounding import Kept
+from ....reference.tables.table import AggregateKind
+from ...claims.tables import Table
+from ...targets.tables import RowsForm
+from ..numbers.mechanism import NoiseText
+
+OF_TABLES = ("table",)
+"""Mechanisms that release tables."""
+
+_ALIASES = {
+    "max_partitions_contributed": "max_partitions",
+    "max_contributions_per_partition": "max_per_partition",
+    "max_contributions": "max_rows",
+}
+"""Keys as engines call them."""
+
+_MOST = 10_000
+"""Bounds of a user, and public partitions, at most."""
+
+MOST_USERS = 5_000
+"""Users, or rows, of a partition that is released for certain, at most."""
+
+SELECTED_BY: dict[str, AggregateKind] = {"users": "privacy-id-count", "rows": "count"}
+"""What a selection counts, as the aggregate that counts it."""
+
+
+class AggregateClaim(Table):
+    """`[mechanism.aggregates.NAME]`: one number of each partition."""
+
+    noise: NoiseText
+    lower: float | None = Field(default=None, ge=-1e12, le=1e12)
+    upper: float | None = Field(default=None, ge=-1e12, le=1e12)
+
+    def checked(self, kind: AggregateKind) -> Aggregate:
+        """The aggregate of a kind. Raises ValueError."""
+        name = f"aggregates.{kind}"
+        if math.isfinite(self.noise.low) or math.isfinite(self.noise.high):
+            raise ValueError(f"{name}.noise = {str(self.noise)!r}: tables take no min and max")
+        bounds = (self.lower, self.upper)
+        if kind != "sum":
+            if bounds != (None, None):
+                raise ValueError(f"{name}: only a sum takes lower and upper")
+            return Aggregate(kind, self.noise)
+        if self.lower is None or self.upper is None or not self.lower < self.upper:
+            raise ValueError(f"{name}: expected lower and upper, lower below upper")
+        if self.noise.family.whole and not (self.lower.is_integer() and self.upper.is_integer()):
+            raise ValueError(f"{name}: {self.noise} needs whole lower and upper")
+        return Aggregate(kind, self.noise, self.lower, self.upper)
+
+
+class SelectionClaim(Table):
+    """`[mechanism.selection]`: which private partitions are released.
+
+    epsilon, delta: of the truncated geometric strategy, divided among `max_partitions`.
+    """
+
+    strategy: Literal["threshold", "truncated-geometric"]
+    counts: Literal["users", "rows"]
+    draw: Literal["own", "released"] = "own"
+    noise: NoiseText | None = None
+    threshold: float | None = Field(default=None, ge=0, le=1e9)
+    compare: Literal[">", ">="] | None = None
+    epsilon: float | None = Field(default=None, gt=0, le=1e4)
+    delta: float | None = Field(default=None, gt=0, lt=1)
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        of_threshold = {"threshold", "compare", *(["noise"] if self.draw == "own" else [])}
+        needed = of_threshold if self.strategy == "threshold" else {"epsilon", "delta"}
+        every = ("noise", "threshold", "compare", "epsilon", "delta")
+        lacking = [key for key in every if key in needed and getattr(self, key) is None]
+        if lacking:
+            raise ValueError(f'strategy = "{self.strategy}" needs {" and ".join(lacking)}')
+        more = [key for key in every if key not in needed and getattr(self, key) is not None]
+        if more:
+            raise ValueError(
+                f'{more[0]}: strategy = "{self.strategy}", draw = "{self.draw}" does not take it'
+            )
+        if self.strategy != "threshold" and self.draw != "own":
+            raise ValueError(f'draw = "{self.draw}": {self.strategy} has a draw of its own')
+        return self
+
+    def law(self, noise: NumberNoise | None, partitions: int) -> Selection:
+        """The law; noise: of a threshold; partitions: of a user at most."""
+        if self.strategy == "threshold":
+            assert noise is not None
+            assert self.threshold is not None
+            return Threshold(noise, self.threshold, self.compare == ">")
+        assert self.epsilon is not None
+        assert self.delta is not None
+        return TruncatedGeometric.split(self.epsilon, self.delta, partitions)
+
+
+class TableMechanism(Table):
+    """`[mechanism]`: what an engine makes of rows of (user, partition, value)."""
+
+    name: Literal["table"]
+    adjacency: Literal["add-remove", "replace-one"]
+    kept: Kept
+    unit: Literal["user"] = "user"
+    max_partitions: int | None = Field(default=None, ge=1, le=_MOST)
+    max_per_partition: int | None = Field(default=None, ge=1, le=_MOST)
+    max_rows: int | None = Field(default=None, ge=1, le=_MOST)
+    aggregates: dict[AggregateKind, AggregateClaim] = Field(min_length=1)
+    partitions: list[str] | list[int] | None = Field(default=None, min_length=1, max_length=_MOST)
+    selection: SelectionClaim | None = None
+    rows: RowsForm = "array"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _other_names(cls, given: Any) -> Any:
+        """Takes the names that engines give to the bounds of a user."""
+        if not isinstance(given, dict):
+            return given
+        for alias, key in _ALIASES.items():
+            if alias in given and key in given:
+                raise ValueError(f"{alias} and {key} are one key: expected one of them")
+        return {_ALIASES.get(key, key): value for key, value in given.items()}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        try:
+            bounding = self._bounding
+        except ValueError as error:
+            raise ValueError(f"the bounds of a user: {error}") from None
+        for kind, aggregate in self.aggregates.items():
+            aggregate.checked(kind)
+        if (self.partitions is None) == (self.selection is None):
+            raise ValueError("expected partitions, a public list, or selection of private ones")
+        if self.partitions is not None and len({*self.partitions}) < len(self.partitions):
+            raise ValueError("partitions: expected each of them once")
+        if self.selection is not None:
+            self._check_selection(self.selection, bounding)
+        return self
+
+    def _check_selection(self, selection: SelectionClaim, bounding: Bounding) -> None:
+        counted = SELECTED_BY[selection.counts]
+        if selection.draw == "released" and counted not in self.aggregates:
+            raise ValueError(
+                f'selection.draw = "released": expected the aggregate {counted}, whose released '
+                "number is compared with the threshold"
+            )
+        if self.sure is None:
+            raise ValueError(
+                f"selection: no partition of up to {MOST_USERS:,} {selection.counts} is released "
+                "for certain, so that nothing else could be judged"
+            )
+
+    @property
+    def _bounding(self) -> Bounding:
+        return Bounding(self.max_partitions, self.max_per_partition, self.max_rows, self.kept)
+
+    @cached_property
+    def table(self) -> NoisyTable:
+        """The claimed engine."""
+        kinds = list(self.aggregates)
+        aggregates = tuple(self.aggregates[kind].checked(kind) for kind in kinds)
+        bounding, selection = self._bounding, self.selection
+        if selection is None:
+            return NoisyTable(bounding, aggregates, len(self.partitions or ()))
+        counted = SELECTED_BY[selection.counts]
+        released = kinds.index(counted) if selection.draw == "released" else None
+        noise = selection.noise if released is None else aggregates[released].noise
+        law = selection.law(noise, bounding.partitions)
+        return NoisyTable(bounding, aggregates, None, law, counted, released)
+
+    @cached_property
+    def sure(self) -> int | None:
+        """The fewest users, or rows, of a partition that is always released; None if too many."""
+        table = self.table
+        if table.listed is not None:
+            return 1
+
+        def surely(count: int) -> bool:
+            return bool(table.surely_kept(np.array([float(count)]))[0])
+
+        low, high = 0, 1
+        while not surely(high):
+            low, high = high, 2 * high
+            if low > MOST_USERS:
+                return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if surely(middle) else (middle, high)
+        return high if high <= MOST_USERS else None
+
+    @property
+    def added(self) -> NumberNoise:
+        """The noise of the first aggregate."""
+        return self.table.aggregates[0].noise
+
+    @property
+    def width(self) -> int:
+        """Numbers in a release, as far as calls are sized by them."""
+        return len(self.aggregates) * len(self.partitions or range(10))
+
+    @property
+    def summary(self) -> str:
+        """The claim in a few words, as reports head themselves."""
+        bounds = f"{self.max_partitions} partitions of {self.max_per_partition} rows each"
+        if self.max_rows is not None:
+            bounds = f"{self.max_rows} rows"
+        noise = ", ".join(f"{kind} with {one.noise}" for kind, one in self.aggregates.items())
+        of = "private partitions"
+        if self.partitions is not None:
+            of = f"{len(self.partitions):,} public partitions"
+        return f"table of {of}: {noise}, {self.adjacency} of a user of at most {bounds}"

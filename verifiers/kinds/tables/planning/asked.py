@@ -1,0 +1,106 @@
+"""Inputs that a run asks of an engine: rows, what is exact of their release, and why."""
+
+from dataclasses import dataclass
+from enum import StrEnum, unique
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Vector
+from .....reference.tables import Rows
+from ...numbers.planning.asked import Asked
+from ...numbers.planning.asked import Role as NumbersRole
+from ..claim import TablesClaim
+
+
+@unique
+class Role(StrEnum):
+    """Why rows are asked; the value is how messages call them.
+
+    The first ones are within the bounds of a user, so that every number is exact but for noise.
+    """
+
+    TYPICAL = "typical"
+    OTHERS = "other rows"
+    MANY = "many rows"
+    EVERY_OTHER = "every other partition empty"
+    EMPTY = str(NumbersRole.NO_RECORDS)
+    NOT_LISTED = "partitions that are not listed"
+    CLIPPED = "values far beyond their bounds"
+    DUPLICATES = "equal rows"
+    # near the selection of partitions
+    NEAR = "near the selection"
+    NEAR_ROWS = "near the selection, of several rows a user"
+    ALONE = "partitions of one user"
+    # beyond the bounds of a user
+    EVERYWHERE = "users in every partition"
+    ONE_USER = "one user in every partition"
+    ONE_MORE = "users of one partition more than allowed"
+    ONE_ROW_MORE = "users of one row more than allowed"
+    MANY_ROWS = "users of many rows in one partition"
+    TEN_THOUSAND = "one user of 10,000 rows in one partition"
+    UNEQUAL = "users of many rows in one partition, and few in others"
+    SPREAD = "rows of unequal values"
+
+
+NUMERIC = frozenset({Role.TYPICAL, Role.OTHERS, Role.MANY, Role.EVERY_OTHER, Role.EMPTY})
+"""Those whose numbers show the law of the noise."""
+
+NEAR = (Role.NEAR, Role.NEAR_ROWS, Role.ALONE)
+"""Those that show which partitions are selected."""
+
+BEYOND = frozenset(
+    {
+        Role.EVERYWHERE,
+        Role.ONE_USER,
+        Role.ONE_MORE,
+        Role.ONE_ROW_MORE,
+        Role.MANY_ROWS,
+        Role.TEN_THOUSAND,
+        Role.UNEQUAL,
+        Role.SPREAD,
+        Role.CLIPPED,
+        Role.DUPLICATES,
+    }
+)
+"""Those that show what stays of a user, and of a value."""
+
+
+@dataclass(frozen=True)
+class TableAsked(Asked):
+    """Rows that are asked.
+
+    exact (columns * cells,): NaN where the release has no exact number behind it. users, rows
+    (cells,): of each partition, where no user is beyond the bounds, else NaN.
+    """
+
+    users: Vector
+    rows: Vector
+
+    @classmethod
+    def made(cls, claim: TablesClaim, rows: Rows, role: Role) -> Self:
+        """Rows with what is exact of them."""
+        table, cells = claim.mechanism.table, len(claim.keys)
+        unknown = np.full(cells, np.nan)
+        exact = np.full((len(table.aggregates), cells), np.nan)
+        users, of_rows = unknown, unknown
+        if table.bounding.holds(rows):
+            users = np.bincount(rows.cells[rows.first_of_pairs], minlength=cells).astype(float)
+            of_rows = np.bincount(rows.cells, minlength=cells).astype(float)
+            sure = table.surely_kept(table.counted.totals(rows, cells))
+            numbers = np.array([one.totals(rows, cells) for one in table.aggregates])
+            exact = np.where(sure, numbers, np.nan)
+        name = f"{claim.release.input_text(rows)} ({role})"
+        return cls(rows, exact.ravel(), role, name, users, of_rows)
+
+    @property
+    def counted(self) -> bool:
+        """Whether it is exact how many users and rows each partition has."""
+        return not np.isnan(self.users).any()
+
+
+def core(claim: TablesClaim) -> NDArray[np.int64]:
+    """Places of the partitions that are released whatever is asked of `NUMERIC`."""
+    listed = claim.mechanism.partitions
+    return np.arange(len(claim.keys) if listed is None else min(len(listed), 1_000))

@@ -1,0 +1,157 @@
+"""Which rows a run asks of an engine, and in calls of which sizes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Vector
+from .....reference.tables import Rows
+from ...numbers.planning.asked import Asked
+from ...numbers.planning.plan import CALLS, NumbersPlan
+from ..claim import TablesClaim
+from .asked import NEAR, NUMERIC, Role, TableAsked, core
+from .rows import Making, renumbered, together
+
+_BEYOND = {True: (1, 1, 2, 5, 16, 40), False: (1, 5, 16)}
+_NEAR = {True: (1, 1, 2, 5, 16, 40, 100, 100), False: (1, 5, 16, 40, 100)}
+"""Sizes of calls for rows that do not show the law of the noise: in the first round, and later."""
+
+_ROWS = 4_000  # of an input
+_TYPICAL, _MANY = 5, 30  # users of a partition
+_CROWD = 60  # users beyond the bounds
+_MORE = 3  # times the rows that are allowed
+_TEN_THOUSAND = 10_000
+_RATES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
+"""Probabilities that a partition is released, near which partitions have their users."""
+
+
+@dataclass(frozen=True)
+class TablePlan(NumbersPlan):
+    """Rows within the bounds in calls of every size; in the first round the others too."""
+
+    def calls(self, seed: int) -> Iterator[tuple[Asked, int]]:
+        """See `NumbersPlan.calls`."""
+        order, first = np.random.default_rng([seed, 1]), True
+        while True:
+            pairs = [
+                (asked, min(size, self.largest_call))
+                for asked in self.inputs
+                for size in _sizes(asked.role, first)
+            ]
+            for place in order.permutation(len(pairs)):
+                yield pairs[place]
+            first = False
+
+
+def _sizes(role: str, first: bool) -> tuple[int, ...]:
+    if role in NUMERIC:
+        return CALLS
+    return (_NEAR if role in NEAR else _BEYOND)[first]
+
+
+def make_table_plan(claim: TablesClaim, seed: int) -> TablePlan:
+    """The rows of a run: every kind that a fault has been known to single out."""
+    rng = np.random.default_rng([seed, 0])
+    cells = core(claim)
+    making = Making(claim, cells, rng)
+    opening = Making(claim, cells, np.random.default_rng(0))  # the same in every run
+    made = [(Role.TYPICAL, opening.shuffled(opening.within(_users(claim, opening))))]
+    made += _within(making) + _beyond(making)
+    if claim.mechanism.selection is not None:
+        made += _near(making)
+    inputs = tuple(
+        TableAsked.made(claim, rows if role is Role.TYPICAL else renumbered(rows, rng), role)
+        for role, rows in made
+    )
+    width = cells.size * len(claim.mechanism.aggregates)
+    largest = min(CALLS[-1], max(2, (1 << 20) // width))
+    return TablePlan(inputs, np.arange(width), largest_call=largest)
+
+
+def _users(claim: TablesClaim, making: Making, more: int = _TYPICAL) -> NDArray[np.int64]:
+    """Users (c,) of partitions that are all released for certain."""
+    sure = claim.mechanism.sure or 1
+    least = 0 if claim.mechanism.partitions is not None else sure
+    return np.asarray(least + making.rng.integers(0, more + 1, making.cells.size))
+
+
+def _within(making: Making) -> list[tuple[Role, Rows]]:
+    """Rows of which no user is beyond the bounds, and whose partitions are all released."""
+    claim = making.claim
+    made = [
+        (Role.OTHERS, making.within(_users(claim, making))),
+        (Role.MANY, making.within(_users(claim, making, _most_users(making)), 2)),
+    ]
+    if claim.mechanism.partitions is not None:
+        some = np.where(np.arange(making.cells.size) % 2, 0, 3)
+        made.append((Role.EVERY_OTHER, making.within(some)))
+        made.append((Role.EMPTY, Rows.of([], [], [])))
+        listed, others = len(claim.mechanism.partitions), making.within(0 * some + 2)
+        outside = making.crowd(10, range(listed, len(claim.keys))[:1], 1, making.values(1))
+        made.append((Role.NOT_LISTED, together(others, outside)))
+    return [(role, making.shuffled(rows)) for role, rows in made]
+
+
+def _most_users(making: Making) -> int:
+    return max(1, min(_MANY, _ROWS // (2 * making.cells.size)))
+
+
+def _beyond(making: Making) -> list[tuple[Role, Rows]]:
+    """Rows of users beyond the bounds, of values beyond theirs, and equal rows.
+
+    Private partitions have users of their own besides, so that all are released for certain.
+    """
+    claim, cells = making.claim, making.cells
+    bounding = claim.mechanism.table.bounding
+    low, high = making.bounds
+    far = high if abs(high) >= abs(low) else low
+    most = bounding.per_partition
+    rows = most + max(1, min(_MORE * most - most, 50))
+    all_cells = [int(cell) for cell in cells[:100]]
+
+    def crowd(each: int) -> int:
+        return max(2, min(_CROWD, _ROWS // max(1, each)))
+
+    made = [
+        (Role.ONE_USER, making.crowd(1, all_cells, max(rows, 100 // len(all_cells)), [far])),
+        (Role.MANY_ROWS, making.crowd(crowd(10 * most), all_cells[-1:], 10 * most, [far])),
+        (Role.ONE_ROW_MORE, making.crowd(crowd(most + 1), all_cells[:1], most + 1, [far])),
+        (Role.TEN_THOUSAND, making.crowd(1, all_cells[:1], max(_TEN_THOUSAND, 2 * most), [far])),
+        (Role.SPREAD, making.crowd(crowd(4 * most), all_cells[:1], 4 * most, [low, high])),
+        (Role.DUPLICATES, making.crowd(crowd(most), all_cells[:1], most, [high])),
+        (Role.CLIPPED, making.far(making.within(0 * cells + max(4, _ROWS // (2 * cells.size))))),
+    ]
+    if len(all_cells) > bounding.partitions:
+        each = rows * len(all_cells)
+        made.append((Role.EVERYWHERE, making.crowd(crowd(each), all_cells, rows, [far])))
+        more = all_cells[: bounding.partitions + 1]
+        made.append((Role.ONE_MORE, making.crowd(crowd(len(more)), more, 1, [far])))
+        unequal = [4 * most, *[1] * (len(all_cells) - 1)]
+        made.append((Role.UNEQUAL, making.crowd(crowd(sum(unequal)), all_cells, unequal, [far])))
+    if claim.mechanism.partitions is None:
+        sure = making.within(0 * cells + (claim.mechanism.sure or 1), 1)
+        made = [(role, together(sure, rows)) for role, rows in made]
+    return made
+
+
+def _near(making: Making) -> list[tuple[Role, Rows]]:
+    """Rows of partitions that are released about as often as not, or seldom."""
+    claim, cells = making.claim, making.cells
+    table = claim.mechanism.table
+    counts = np.arange(1.0, (claim.mechanism.sure or 1) + 1.0)
+    rates: Vector = np.exp(table.log_kept(counts)[0])
+    levels = [int(counts[int(np.abs(rates - rate).argmin())]) for rate in _RATES]
+    users = making.rng.permutation(np.resize(levels, cells.size))
+    users[0] = 0  # one that nobody has
+    most = table.bounding.per_partition
+    several = users
+    if table.counted.kind == "count":  # of rows: about as many by fewer users
+        several = np.ceil(users / max(1.0, 0.5 * (1 + most))).astype(np.int64)
+    made = [
+        (Role.NEAR, making.within(users, 1)),
+        (Role.NEAR_ROWS, making.within(several)),
+        (Role.ALONE, making.within(np.ones(cells.size, dtype=np.int64), 1)),
+    ]
+    return [(role, making.shuffled(rows)) for role, rows in made]

@@ -1,0 +1,103 @@
+"""Rows of users within the bounds of a claim, at random, and crowds of users beyond them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Vector
+from .....reference.tables import Rows
+from ..claim import TablesClaim
+
+_ROWS = 20  # of a user in a partition, where all are within the bounds
+_FAR = 1_000.0  # widths of its bounds by which a value lies beyond them
+
+
+@dataclass(frozen=True)
+class Making:
+    """Makes rows; cells (c,): the partitions that have some; rng: chooses users and values."""
+
+    claim: TablesClaim
+    cells: NDArray[np.int64]
+    rng: np.random.Generator
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Of a value: those of the sum, or 0 and 1 where there is none."""
+        found = self.claim.mechanism.aggregates.get("sum")
+        if found is None or found.lower is None or found.upper is None:
+            return 0.0, 1.0
+        return found.lower, found.upper
+
+    def values(self, count: int) -> Vector:
+        """Values (count,) within their bounds, whole where both bounds are."""
+        low, high = self.bounds
+        if low.is_integer() and high.is_integer():
+            return self.rng.integers(int(low), int(high) + 1, count).astype(np.float64)
+        return np.asarray(low + (high - low) * self.rng.integers(0, 65, count) / 64.0)
+
+    def within(self, users: NDArray[np.int64], most_rows: int = _ROWS) -> Rows:
+        """So many users (c,) in each partition, each in as many of them as the bounds allow.
+
+        most_rows: of a user in a partition. Users come in the order of their first rows.
+        """
+        bounding = self.claim.mechanism.table.bounding
+        found: list[tuple[int, int]] = []
+        user = 0
+        for turn in range(int(users.max(initial=0))):
+            some = self.rng.permutation(self.cells[users > turn])
+            start = 0
+            while start < some.size:
+                most = int(self.rng.integers(1, bounding.partitions + 1, 1)[0])
+                chunk = some[start : start + (most if turn % 2 else bounding.partitions)]
+                most = min(bounding.per_partition, bounding.rows // chunk.size, most_rows)
+                each = self.rng.integers(1, most + 1, chunk.size)
+                for cell, times in zip(chunk, each, strict=True):
+                    found += [(user, int(cell))] * int(times)
+                user, start = user + 1, start + chunk.size
+        pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+        return Rows.of(pairs[:, 0], pairs[:, 1], self.values(len(pairs)))
+
+    def crowd(
+        self,
+        users: int,
+        cells: Sequence[int],
+        rows: int | Sequence[int],
+        values: Sequence[float] | Vector,
+    ) -> Rows:
+        """Users, each with so many rows in each of these partitions; values: in turn, of a user."""
+        each = np.repeat(np.asarray(cells), rows)
+        given = np.resize(np.asarray(values, dtype=np.float64), each.size)
+        made = Rows.of(
+            np.repeat(np.arange(users), each.size), np.tile(each, users), np.tile(given, users)
+        )
+        return self.shuffled(made)
+
+    def shuffled(self, rows: Rows) -> Rows:
+        """The rows in another order."""
+        return rows.kept(self.rng.permutation(len(rows)))
+
+    def far(self, rows: Rows) -> Rows:
+        """The rows with values far beyond both bounds, half of them at a bound."""
+        low, high = self.bounds
+        beyond = _FAR * (high - low)
+        ends = np.array([low - beyond, high + beyond, low, high])
+        return Rows(rows.users, rows.cells, self.rng.choice(ends, len(rows)))
+
+
+def together(*parts: Rows) -> Rows:
+    """Rows of several parts, the users of each for themselves."""
+    users, start = [], 0
+    for part in parts:
+        users.append(part.users + start)
+        start += int(part.users.max(initial=-1)) + 1
+    cells = np.concatenate([part.cells for part in parts])
+    return Rows(np.concatenate(users), cells, np.concatenate([part.values for part in parts]))
+
+
+def renumbered(rows: Rows, rng: np.random.Generator) -> Rows:
+    """The rows with users of other numbers, which tell nothing."""
+    different, where = np.unique(rows.users, return_inverse=True)
+    numbers = rng.permutation(10 * max(1, different.size))[: different.size] + 1
+    return Rows(numbers[where.reshape(-1)].astype(np.int64), rows.cells, rows.values)

@@ -1,0 +1,35 @@
+"""The reference of an engine as `dpassay serve` answers for it."""
+
+from typing import Any
+
+import numpy as np
+
+from ....reference.tables import Rows
+from ...targets.replies import shown
+from ..numbers.served import ServedNumbers
+from .claim import TablesClaim
+
+
+class ServedTable(ServedNumbers):
+    """See `Served`: with [privacy] in the claim it gives as many releases as `queries` says."""
+
+    takes = "rows"
+
+    def __init__(self, claim: TablesClaim) -> None:
+        super().__init__(claim)  # type: ignore[arg-type]
+        self._cells = {key: place for place, key in enumerate(claim.keys)}
+
+    def input(self, given: Any) -> Rows:
+        """See `Served.input`: rows of a user, a partition and a value."""
+        try:
+            users, keys, values = zip(*given, strict=True) if given else ((), (), ())
+            rows = Rows.of(users, [self._cells[key] for key in keys], values)
+        except (TypeError, ValueError, OverflowError, KeyError):
+            rows = None
+        if rows is None or not np.isfinite(rows.values).all():
+            partitions = f"{len(self._cells)} partitions such as {next(iter(self._cells))!r}"
+            raise ValueError(
+                f"rows {shown(given)}: expected a list of [user, partition, value], a whole "
+                f"number, one of {partitions}, and a number"
+            )
+        return rows

@@ -1,0 +1,39 @@
+"""One run on an engine: that of numbers, with what differs of tables."""
+
+from collections.abc import Sequence
+
+from ...findings.report import CheckResult
+from ...run.cause import Explanation
+from ...run.session import Notes
+from ..numbers.session import NumberSession, measured
+from .checks.of_numbers import TableNoiseLaw
+from .planned import dearer_than
+
+
+class TableSession(NumberSession):
+    """See `NumberSession`; no simplest input is looked for."""
+
+    def explain(self) -> None:
+        """See `Session.explain`: what was asked tells the cause."""
+
+    def explanations(self) -> Sequence[Explanation]:
+        """See `Session.explanations`: of an aggregate, the check that measures what is off."""
+        found = []
+        for check in self.checks:
+            if not check.refuted or check.peak is None:
+                continue
+            finding = check.peak.finding
+            odds = finding.log_odds or 0.0
+            shown = check, finding
+            law: object = check
+            if isinstance(law, TableNoiseLaw):
+                finer = measured(law.measured_by, odds, self.checks)
+                shown = finer or shown
+            found.append(Explanation(*shown, odds))
+        return found
+
+    def end(self, found: Sequence[CheckResult]) -> Notes:
+        """See `Session.end`."""
+        if self.state.outcome.used_up and not self.state.failed:
+            self.state.outcome.warn(dearer_than(self.state.claim, self.request.seed))
+        return Notes()

@@ -1,0 +1,165 @@
+"""Rows of users in, tables of partitions out: their wire format, and the checks of a reply."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference.tables import Rows
+from .numbers import NumberRelease
+from .replies import CallError, shown, shown_repr
+
+RowsForm = Literal["array", "pandas"]
+"""What a Python target is given: a structured array, or a frame of pandas."""
+
+COLUMNS = "user", "partition", "value"
+_KEY = "partition"
+
+
+class TableRelease(NumberRelease):
+    """The `Release` of an engine: a release is a table with a row for each released partition.
+
+    In JSON the input is `{"rows": [[user, partition, value], ...]}`, and a release a list of
+    `{"partition": p, "count": x, ...}` with one number for each of `columns`. In Python a release
+    may be such a list, a mapping from partitions to mappings, or a frame of pandas. Its numbers are
+    (columns * keys,), column by column, NaN where a partition is not released.
+
+    keys: all partitions that a run asks of, texts or whole numbers; form: see `RowsForm`.
+    """
+
+    given, key, lacks = "rows", "rows", True
+
+    def __init__(
+        self, columns: Sequence[str], keys: Sequence[str] | Sequence[int], form: RowsForm
+    ) -> None:
+        super().__init__("records", len(columns) * len(keys))
+        self.columns, self.keys, self.form = tuple(columns), tuple(keys), form
+        self._places = {key: place for place, key in enumerate(self.keys)}
+
+    @property
+    def word(self) -> str:
+        """See `NumberRelease.word`: `rows:` and the form."""
+        return f"rows:{json.dumps(self.form)}"
+
+    def content(self, values: Any) -> dict[str, Any]:
+        """See `Release.content`."""
+        keys = [self.keys[cell] for cell in values.cells]
+        columns = values.users.tolist(), keys, values.values.tolist()
+        return {"rows": list(map(list, zip(*columns, strict=True)))}
+
+    def argument(self, values: Any) -> Any:
+        """See `Release.argument`."""
+        return taken_rows(self.content(values)["rows"], self.word)
+
+    def rows_of(self, argument: Any) -> Rows:
+        """The rows in the argument of a Python target, an array or a frame."""
+        users, keys, values = (argument[name] for name in COLUMNS)
+        return Rows.of(users, [self._places[key] for key in np.asarray(keys).tolist()], values)
+
+    def typed(self, values: Rows) -> dict[str, str]:
+        """See `NumberRelease.typed`."""
+        return {}
+
+    def input_text(self, values: Any) -> str:
+        """See `Release.input_text`: the rows if they are few, else how many there are."""
+        if len(values) <= 3:
+            return str(self.content(values)["rows"])
+        users, cells = np.unique(values.users).size, np.unique(values.cells).size
+        return f"{len(values):,} rows of {users:,} users in {cells:,} partitions"
+
+    def shaped(self, reply: Any, values: Any, size: int) -> NDArray[Any]:
+        """See `Release.shaped`: float64 (size, columns * keys)."""
+        call = self.text(values, size)
+        if isinstance(reply, np.ndarray) and reply.shape == (size, self.dimensions):
+            return reply  # made from the parts of a call
+        releases = plain_tables(reply)
+        if not isinstance(releases, list) or len(releases) != size:
+            raise CallError(call, f"returned {shown(releases)}: expected {size} tables")
+        found = np.full((size, len(self.columns), len(self.keys)), np.nan)
+        for place, table in enumerate(releases):
+            if not isinstance(table, list):
+                raise CallError(call, f"returned {shown(table)} at place {place}: {self._allowed}")
+            for row in table:
+                self._take(row, found[place], f"at place {place}", call)
+        return found.reshape(size, -1)
+
+    @property
+    def _allowed(self) -> str:
+        numbers = ", ".join(f'"{name}": x' for name in self.columns)
+        return f'expected a list of {{"partition": p, {numbers}}}'
+
+    def _take(self, row: Any, found: NDArray[np.float64], where: str, call: str) -> None:
+        """Puts a row of a table into the release (columns, keys). Raises CallError."""
+        if not isinstance(row, Mapping) or set(row) != {_KEY, *self.columns}:
+            raise CallError(call, f"released {shown(row)} {where}: {self._allowed}, no more")
+        cell = self._places.get(row[_KEY]) if isinstance(row[_KEY], str | int) else None
+        if cell is None or isinstance(row[_KEY], bool):
+            known = f"expected one of those in the rows or in the claim, such as {self.keys[0]!r}"
+            raise CallError(
+                call, f"released the partition {shown_repr(row[_KEY])} {where}: {known}"
+            )
+        if not np.isnan(found[0, cell]):
+            raise CallError(call, f"released the partition {row[_KEY]!r} twice {where}")
+        for column, name in enumerate(self.columns):
+            number = row[name]
+            good = isinstance(number, int | float) and not isinstance(number, bool)
+            if not good or not np.isfinite(number):
+                words = f"released {shown_repr(number)} as the {name} of {row[_KEY]!r} {where}"
+                raise CallError(call, f"{words}: expected a finite number")
+            found[column, cell] = number
+
+
+def taken_rows(rows: Sequence[Sequence[Any]], word: str) -> Any:
+    """The argument of a Python target for rows in JSON form; an array is read-only.
+
+    word: see `TableRelease.word`. Columns are user (int64), partition (text or int64), value.
+    """
+    users, keys, values = zip(*rows, strict=True) if rows else ((), (), ())
+    whole = bool(keys) and isinstance(keys[0], int)
+    partitions = np.array(keys, dtype=np.int64 if whole else None if keys else "U1")
+    columns = np.array(users, np.int64), partitions, np.array(values, np.float64)
+    if json.loads(word.partition(":")[2]) == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
+    kinds = [(name, column.dtype) for name, column in zip(COLUMNS, columns, strict=True)]
+    made = np.empty(len(rows), dtype=kinds)
+    for name, column in zip(COLUMNS, columns, strict=True):
+        made[name] = column
+    made.flags.writeable = False
+    return made
+
+
+def plain_tables(reply: Any) -> Any:
+    """Releases as JSON has them: lists of tables, each a list of mappings; else the reply itself.
+
+    A frame of pandas is one table, as is a mapping from partitions to mappings.
+    """
+    if not isinstance(reply, Sequence) or isinstance(reply, str):
+        return reply if isinstance(reply, int | float | str | None) else shown_repr(reply)
+    return [_plain_table(table) for table in reply]
+
+
+def _plain_table(table: Any) -> Any:
+    records = getattr(table, "to_dict", None)
+    if callable(records) and hasattr(table, "columns"):
+        table = records("records")
+    if isinstance(table, Mapping):
+        both = table.items()
+        table = [{_KEY: k, **v} if isinstance(v, Mapping) else v for k, v in both]
+    if not isinstance(table, Sequence) or isinstance(table, str):
+        return shown_repr(table)
+    return [_plain_row(row) for row in table]
+
+
+def _plain_row(row: Any) -> Any:
+    if not isinstance(row, Mapping):
+        return shown_repr(row)
+    return {str(name): _plain(value) for name, value in row.items()}
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, int | float | str | None) else shown_repr(value)
