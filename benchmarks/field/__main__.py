@@ -1,8 +1,9 @@
 """Real libraries through the gate for numbers, each in an environment of its own.
 
-`python -m benchmarks.field [--only WORD] [--large]` from the repository's root makes the
+`python -m benchmarks.field [--only WORD] [--large] [--engines]` from the root makes the
 environments under .benchmarks/field (the first time; pip needs a network then), judges every row of
-`rows.py` and writes docs/results/field.md. Stopped, it goes on where it was when it is run again.
+`rows.py` and writes docs/results/field.md; with `--engines` those of `engines.py`, and engines.md.
+Stopped, it goes on where it was when it is run again.
 """
 
 import argparse
@@ -13,10 +14,11 @@ from typing import Any
 
 from ..long_runs import ROOT, Part, add_workers, carried_out, workers
 from ..pages import print_or_write
+from .engines import ENGINE_ROWS, ENGINES_LATER
 from .environments import ENVIRONMENTS, NotInstalled
 from .page import page
 from .reported import reported
-from .rows import CALLS, ROWS, Row
+from .rows import CALLS, LATER, ROWS, Row
 
 SEED = 1
 
@@ -35,7 +37,7 @@ def _script(row: Row) -> list[str]:
 
 def judged(name: str, digest: str) -> dict[str, Any]:
     """A row's report; digest: of the files that it is made of, so that others begin anew."""
-    row = next(row for row in ROWS if row.name == name)
+    row = next(row for row in (*ROWS, *ENGINE_ROWS) if row.name == name)
     words = command(row, ENVIRONMENTS[row.environment].python)
     return reported(words)
 
@@ -64,13 +66,14 @@ def made(asked: argparse.Namespace) -> tuple[list[Row], list[str]]:
 
 
 def _chosen(asked: argparse.Namespace) -> list[Row]:
-    return [row for row in ROWS if asked.only in row.name]
+    return [row for row in (ENGINE_ROWS if asked.engines else ROWS) if asked.only in row.name]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Real libraries through the gate for numbers.")
     parser.add_argument("--only", default="", metavar="WORD", help="rows whose name has this word")
     parser.add_argument("--large", action="store_true", help="environments of a gigabyte too")
+    parser.add_argument("--engines", action="store_true", help="engines that release tables")
     add_workers(parser, default=1)
     asked = parser.parse_args()
     rows, missing = made(asked)
@@ -82,8 +85,10 @@ def main() -> None:
             for row, report in zip(rows, reports, strict=True)
         ],
         missing,
+        ENGINES_LATER if asked.engines else LATER,
+        "engines" if asked.engines else "field",
     )
-    print_or_write("field.md", text, asked.only)
+    print_or_write("engines.md" if asked.engines else "field.md", text, asked.only)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,8 @@ class Environment:
         shutil.rmtree(folder, ignore_errors=True)
         venv.create(folder, with_pip=True)
         words = [str(self.python), "-m", "pip", "install", "--quiet", *self.requirements]
+        if not self.requirements:
+            words = [*words[:3], "--version"]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             last = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
@@ -69,6 +71,9 @@ ENVIRONMENTS = {
         Environment("opendp-0.15.1", ("opendp[polars]==0.15.1",)),
         Environment("opendp-0.16.0", ("opendp[polars]==0.16.0",)),
         Environment("diffprivlib-0.6.6", ("diffprivlib==0.6.6", "scikit-learn<1.9")),
+        Environment("pipeline-dp-0.3.1", ("pipeline-dp==0.3.1",)),
+        Environment("smartnoise-sql-1.0.10", ("smartnoise-sql==1.0.10",)),
+        Environment("by-hand-0", ()),
         Environment("python-dp-1.1.5", ("python-dp==1.1.5",)),
         Environment("optax-0.2.8", ("optax==0.2.8", "jax==0.10.2")),
         Environment("flwr-1.41.0", ("flwr==1.41.0",)),

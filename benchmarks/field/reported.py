@@ -23,7 +23,9 @@ def reported(words: Sequence[str]) -> dict[str, Any]:
 def claimed(report: dict[str, Any]) -> str:
     """Mechanism and noise of a report's claim."""
     mechanism = report.get("claim", {}).get("mechanism", {})
-    return f"{mechanism.get('name', '')} {mechanism.get('noise', '')}"
+    aggregates = mechanism.get("aggregates", {})
+    noise = ", ".join(f"{name} {one['noise']}" for name, one in aggregates.items())
+    return f"{mechanism.get('name', '')} {mechanism.get('noise', noise)}"
 
 
 def diagnosis(report: dict[str, Any], failed: Sequence[dict[str, Any]]) -> str:

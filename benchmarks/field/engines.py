@@ -1,0 +1,108 @@
+"""The rows of engines: what each documents, and what is publicly known of it."""
+
+from .rows import Row
+
+_PIPE, _SMART = "pipeline-dp-0.3.1", "smartnoise-sql-1.0.10"
+_DP, _HAND = "opendp-0.16.0", "by-hand-0"
+_CORRECT = "no fault known"
+_BOUNDING = ("contribution-bounding",)
+_PAIRS = '"max_partitions_contributed": null, "max_contributions_per_partition": null'
+
+ENGINE_ROWS = (
+    Row(
+        _PIPE,
+        "aggregate, public partitions",
+        "pipelinedp_table.py",
+        "pipelinedp_public",
+        _CORRECT,
+    ),
+    Row(
+        _PIPE,
+        "aggregate, private partitions",
+        """pipelinedp_table.py '{"public": false, "epsilon": 4.0}'""",
+        "pipelinedp_private",
+        _CORRECT,
+    ),
+    Row(
+        _PIPE,
+        "aggregate with max_contributions",
+        "pipelinedp_table.py "
+        f"""'{{"metrics": ["count"], "epsilon": 1.0, "max_contributions": 4, {_PAIRS}}}'""",
+        "pipelinedp_rows",
+        _CORRECT,
+    ),
+    Row(
+        _PIPE,
+        "aggregate with max_sum_per_partition, claimed as clipping of values",
+        "pipelinedp_table.py "
+        """'{"min_value": null, "max_value": null, "min_sum_per_partition": 0, """
+        """"max_sum_per_partition": 20}'""",
+        "pipelinedp_public",
+        "it clips the sum of a user, as documented: another law than clipping each value",
+        _BOUNDING,
+    ),
+    Row(_SMART, "SUM by group", "smartnoise_table.py sum", "smartnoise_sum", _CORRECT),
+    Row(
+        _SMART,
+        "COUNT by group",
+        "smartnoise_table.py count",
+        "smartnoise_count",
+        "counts are cut to whole numbers (read in the source)",
+        ("noise-law",),
+    ),
+    Row(
+        _SMART,
+        "SUM by group, sample_max_ids off",
+        """smartnoise_table.py sum '{"sample_max_ids": false}'""",
+        "smartnoise_sum",
+        "the option leaves out the bounding, as documented",
+        _BOUNDING,
+    ),
+    Row(_DP, "sum by public keys", "opendp_table.py sum", "opendp_table_sum", "#2344 is fixed"),
+    Row(_DP, "dp.len() by public keys", "opendp_table.py count", "opendp_table_count", _CORRECT),
+    Row(_HAND, "sqlite, three steps", "sql_table.py", "sql_table", "right"),
+    Row(
+        _HAND,
+        "sqlite, contributions not bounded",
+        "sql_table.py bounds",
+        "sql_table",
+        "wrong as written",
+        _BOUNDING,
+    ),
+    Row(
+        _HAND,
+        "sqlite, values not clipped",
+        "sql_table.py clip",
+        "sql_table",
+        "wrong as written",
+        _BOUNDING,
+    ),
+    Row(
+        _HAND,
+        "sqlite, GROUP BY without the list of partitions",
+        "sql_table.py empty",
+        "sql_table",
+        "wrong as written",
+        ("empty-partitions",),
+    ),
+    Row(
+        _HAND,
+        "sqlite, noise for one partition",
+        "sql_table.py partitions",
+        "sql_table",
+        "wrong as written",
+        ("noise-scale",),
+    ),
+)
+
+ENGINES_LATER = (
+    ("pipeline-dp before 0.3.1", "vectors, #551, #552", "a claim of tables has no vector sums"),
+    ("smartnoise-sdk", "VARIANCE, #203", "a claim of tables has no variance"),
+    ("smartnoise-sdk", "covariance, #622", "no table by partition"),
+    ("smartnoise-sdk", "column without bounds, #317", "1.0.10 refuses the query: mended"),
+    ("opendp 0.12", "keys without records, #2344", "its queries have no truncation by user"),
+    ("tmlt.analytics", "", "two to three seconds a release, a Java machine: not run here"),
+    ("PipelineDP on Beam", "", "the same engine; apache-beam was not installed"),
+    ("PostgreSQL, DuckDB", "", "the claim names no database; a wrapper of ten lines runs a query"),
+)
+"""What is not in the table, and why: library, call, reason."""
