@@ -78,9 +78,10 @@ def _relinked(text: str, page: Path, shown: Path) -> str:
     return "".join(part if part.startswith("```") else LINK.sub(moved, part) for part in parts)
 
 
-def _contents(text: str) -> str:
-    """The pages that an index, or the map, links to, in its order, as the site's own contents."""
-    links = re.findall(r"\]\(((?:[\w-]+/)*[\w-]+)\.(?:md|rst)\)", FENCE.sub("", text))
+def _contents(text: str, folder: str) -> str:
+    """The pages of a folder that an index links to, in its order, as the site's own contents."""
+    pages = rf"\]\(({folder}(?:[\w-]+/)*[\w-]+)\.(?:md|rst)\)"
+    links = re.findall(pages, FENCE.sub("", text))
     return "\n".join(["", "```{toctree}", ":hidden:", "", *dict.fromkeys(links), "```", ""])
 
 
@@ -93,7 +94,7 @@ def _read(app: Sphinx, docname: str, source: list[str]) -> None:
     text = page.read_text()
     source[0] = _relinked(text, page, shown)
     if shown.name in ("index.md", "map.md"):
-        source[0] += _contents(text)
+        source[0] += _contents(text, "map/" if shown.name == "map.md" else "")
 
 
 def _plain(*arguments: Any) -> None:

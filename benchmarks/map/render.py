@@ -21,6 +21,12 @@ def _index(known: list[Source]) -> str:
         for s in known
     ]
     total = sum(len(s.rows) for s in known)
+    differing = [
+        f"- [{s.name}](map/{s.key}.md), {row.item}: {filled(row.apart).replace('](../', '](')}."
+        for s in known
+        for row in s.rows
+        if row.differs
+    ]
     return f"""# Map of the sources
 
 {_MADE}
@@ -32,6 +38,14 @@ page that they are read from, and a test compares them.
 
 {head("source | | rows | with a figure of ours | not here, with the reason")}
 {chr(10).join(lines)}
+
+## Where source and project disagree
+
+What is printed wrongly, and what does not come out here; figures are in the rows.
+
+{chr(10).join(differing)}
+
+## Commands
 
 Commands are as a new user types them; `histograms.csv` is a file with one histogram for each row,
 such as `125,125,0,0`, and `model.py`, `people.csv`, `deployment.py` and `gradients.toml` are those

@@ -22,7 +22,7 @@ class Row:
     item: where it stands; says: what it says, in a few words; here: what does it in the project;
     run: a command that shows it, empty where `apart` says why none does; theirs: their figure;
     ours: ours, with references as `figures.filled` reads them; apart: where it does not come out,
-    or why it is not here.
+    or why it is not here; differs: the source and the project disagree, which the index tells.
     """
 
     item: str
@@ -32,6 +32,7 @@ class Row:
     theirs: str = ""
     ours: str = ""
     apart: str = ""
+    differs: bool = False
 
     @property
     def is_here(self) -> bool:

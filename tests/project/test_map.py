@@ -30,6 +30,7 @@ def test_rows_are_enough_and_each_has_a_command_or_a_reason() -> None:
         assert row.item, (key, row)
         assert row.says, (key, row)
         assert row.run or row.apart, (key, row.item)
+        assert row.apart or not row.differs, (key, row.item)
         assert row.is_here or len(row.apart) > len("not here: ") + 20, (key, row.item)
         assert row.ours or row.apart or row.run, (key, row.item)
         assert not row.run or row.run.split()[0] == "dpassay", (key, row.item)
