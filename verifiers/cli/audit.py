@@ -36,6 +36,17 @@ from .ending import json_option, print_and_exit
     multiple=True,
     help="What the canary's records differ in; several where a word has a column for each value.",
 )
+@click.option(
+    "--canaries",
+    metavar="FILE",
+    help="CSV with the columns score and in: canaries of one training, each of which a fair coin "
+    "put in (1) or left out (0). Takes --delta.",
+)
+@click.option(
+    "--epsilon",
+    type=click.FloatRange(0.0, min_open=True),
+    help="Of --canaries: the claimed epsilon, to be held to.",
+)
 @of_mechanism
 @json_option
 @click.pass_context
@@ -49,6 +60,8 @@ def audit(
     pair: tuple[str, str] | None,
     model: str | None,
     attributes: tuple[str, ...],
+    canaries: str | None,
+    epsilon: float | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -64,9 +77,18 @@ def audit(
     With --mechanism: of a private prediction mechanism whose teachers are trained on records, by
     the adversaries of Chadha et al. 2024, beside the exact cost and what theory charges.
 
+    With --canaries: of one training, by guessing from scores who was in (Steinke et al. 2023).
+
     Exit 0: the claim, or the theory, is not refuted; 1: it is; 2: misuse or a target error; 3: not
     told apart.
     """
+    if canaries is not None:
+        stray = typed_options(context, {"canaries", "epsilon", "delta", "as_json"})
+        if target is not None or stray:
+            fail(f"--canaries takes --delta and --epsilon, not {[*stray, 'TARGET'][0]}")
+        _audit_canaries(canaries, options["delta"], epsilon, as_json=as_json)
+    if epsilon is not None:
+        fail("--epsilon belongs to --canaries")
     if options["mechanism"] is not None:
         if target is not None or claim is not None or pair is not None:
             fail("--mechanism stands for TARGET, --claim and --pair: give one or the other")
@@ -89,17 +111,36 @@ def audit(
     _audit_pair([target] if other is None else [target, other], claim, pair, as_json=as_json)
 
 
+def _audit_canaries(path: str, delta: float, epsilon: float | None, *, as_json: bool) -> None:
+    """Audits one training by its canaries, prints what was found, and exits."""
+    from ..commands.audit_canaries import audit_canaries
+
+    try:
+        found = audit_canaries(path, delta, epsilon)
+    except ValueError as error:
+        fail(*lines_of(error))
+    print_and_exit(found, as_json)
+
+
 def _claim_of_numbers(path: str) -> Any:
     """The claim in a file, None where it is of labels; ends the command for a wrong one."""
     from ..claims.claim import ClaimError
     from ..kinds.labels.kind import KIND
+    from ..kinds.numbers.claim import NumbersClaim
     from ..kinds.reading import read_claim
 
     try:
         claim = read_claim(path)
     except ClaimError as error:
         fail(*lines_of(error))
-    return None if claim.kind is KIND else claim
+    if claim.kind is KIND:
+        return None
+    if not isinstance(claim, NumbersClaim):
+        fail(
+            f"{path}: an audit is of labels or of noisy gradients; `dpassay verify` holds releases "
+            f"of {claim.mechanism.name} to their [privacy]"
+        )
+    return claim
 
 
 def _audit_pair(

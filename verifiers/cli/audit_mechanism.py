@@ -97,7 +97,7 @@ _OPTIONS = (
         "--delta",
         type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
         default=1e-6,
-        help="Of epsilon_if_the_bounds_were_exact in --json.",
+        help="Of epsilon_if_the_bounds_were_exact in --json, and of --canaries.",
     ),
     option_with_default("--seed", type=Whole(0, 2**63 - 1), default=0),
     click.option(

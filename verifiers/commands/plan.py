@@ -64,7 +64,8 @@ class PlannedRun:
 
     claimed: the mechanism in a few words; unit: what is asked for, such as "label"; looked_at: how
     many of these each check looks at, by id; lacking: why a check looks at none, by id; seconds:
-    that the target takes in total, None without one.
+    that the target takes in total, None without one; law: whether a law is judged, so that a pass
+    has a precision.
     """
 
     claimed: str
@@ -74,6 +75,7 @@ class PlannedRun:
     looked_at: Mapping[str, int]
     lacking: Mapping[str, str]
     seconds: float | None
+    law: bool = True
 
     @property
     def rate(self) -> float | None:
@@ -87,8 +89,8 @@ class PlannedRun:
             "queries": self.queries,
             "seconds": None if self.seconds is None else round(self.seconds, 1),
             f"{self.unit}s_per_second": None if self.rate is None else round(self.rate, 1),
-            "smallest_effect": self.gate.smallest_effect,
-            "tolerance": self.gate.tolerance,
+            "smallest_effect": self.gate.smallest_effect if self.law else None,
+            "tolerance": self.gate.tolerance if self.law else None,
             "false_alarm": self.gate.false_alarm,
             "checks": [
                 {"id": name, f"{self.unit}s": seen, "lacking": self.lacking.get(name)}
@@ -96,14 +98,21 @@ class PlannedRun:
             ],
         }
 
+    @property
+    def _shown(self) -> tuple[str, str]:
+        gate = self.gate
+        return (
+            f"  a deviation of {gate.smallest_effect:g} in total variation, with probability 0.99,",
+            f"  a noise scale off by {gate.tolerance:.0%};",
+        )
+
     def as_text(self) -> str:
         """The plan as text for the terminal."""
         gate = self.gate
         lines = [
             f"claim: {self.claimed}",
-            f"a pass takes about {self.queries:,} queries, and would show",
-            f"  a deviation of {gate.smallest_effect:g} in total variation, with probability 0.99,",
-            f"  a noise scale off by {gate.tolerance:.0%};",
+            f"a pass takes about {self.queries:,} queries{', and would show' if self.law else ';'}",
+            *(self._shown if self.law else ()),
             f"a correct deployment fails with probability at most {gate.false_alarm:g}",
             "",
             f"{self.unit}s that each check looks at (checks share {self.unit}s):",
@@ -146,6 +155,7 @@ def planned_run(
         found.looked_at,
         found.lacking,
         taken,
+        kind.passed is None,
     )
 
 

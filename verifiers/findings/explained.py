@@ -31,12 +31,16 @@ def _allowed(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     """What the claim allows, with the e-value against it if the check has one."""
     claim = report["claim"]
     mechanism, privacy, seen = claim["mechanism"], claim.get("privacy"), "queries"
-    text = f"{mechanism['name']} with {mechanism['noise']}, "
+    words = [mechanism["name"]]
+    if "noise" in mechanism:
+        words[0] += f" with {mechanism['noise']}"
     if "classes" in mechanism:
-        text += f"{mechanism['classes']} classes, {mechanism['teachers']} teachers, "
+        words.append(f"{mechanism['classes']} classes, {mechanism['teachers']} teachers")
     else:
         seen = "draws"
-    text += f"{mechanism['adjacency']} of a {mechanism['unit']}"
+    if "adjacency" in mechanism:
+        words.append(f"{mechanism['adjacency']} of a {mechanism['unit']}")
+    text = ", ".join(words)
     if privacy is not None:
         text += (
             f", epsilon {privacy['epsilon']:g} at delta {privacy['delta']:g} over "

@@ -108,6 +108,9 @@ class Report:
             return "none of the checks that were chosen can be run on this target"
         if self.left_out is not None and self.verdict is Verdict.PASS:
             return "nothing was found by the checks that were chosen, to the precision below"
+        passed: str | None = self.claim.kind.passed
+        if self.verdict is Verdict.PASS and passed is not None:
+            return passed
         return self.verdict.meaning.replace("labels", self.claim.kind.name)
 
     def as_json(self) -> dict[str, Any]:

@@ -41,13 +41,14 @@ class ReleaseKind:
     messages and its folder; checks: with their shares; planned: makes a plan for so many queries
     (None for the claim's own precision), a seed, own inputs and a selection, and by the keyword
     `serves_all`, True unless given, whether the target answers all that a plan may ask it;
-    serves_all: whether a target does, by asking it; session: what asks the
-    target in a run; reference: the reference implementation; served: that as a server answers for
-    it, or ValueError of one line; probe: an input that shows the pace of a target, and how many
-    releases of it a run asks for in a call at most; read_opening: the first call of an earlier
-    report, at a path; no_figures: of a report that has none; not_chosen: why a run takes no inputs
-    of the user's, None where it does; ready: raises ValueError of one line, before anything is
-    asked, where the claim names what cannot be used; demos: embedded claims by name.
+    serves_all: whether a target does, by asking it; session: what asks the target in a run;
+    reference: the reference implementation; served: that as a server answers for it, or ValueError
+    of one line; probe: an input that shows the pace of a target, and how many releases of it a run
+    asks for in a call at most; read_opening: the first call of an earlier report, at a path;
+    no_figures: of a report that has none; not_chosen: why a run takes no inputs of the user's, None
+    where it does; passed: what a pass means where no law is judged; ready: raises ValueError of one
+    line, before anything is asked, where the claim names what cannot be used; demos: embedded
+    claims by name.
     """
 
     name: str
@@ -65,6 +66,7 @@ class ReleaseKind:
     no_figures: Callable[[], Figures]
     serves_all: Callable[[Target, Any], bool] = lambda target, claim: True
     not_chosen: str | None = None
+    passed: str | None = None
     ready: Callable[[Any, Selection], None] = lambda claim, chosen: None
     demos: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 

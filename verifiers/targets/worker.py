@@ -7,6 +7,7 @@ It speaks the protocol of `exec:` targets, one JSON object per line. What the ta
 stderr, as stdout is for the protocol.
 """
 
+import copy
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...reference import BudgetExhausted
+from .anything import plain_json
 from .in_process import InProcessTarget
 from .input_forms import taken
 from .labels import LABELS, label_array
@@ -85,6 +87,8 @@ def _result(target: InProcessTarget, request: dict[str, Any], takes: str) -> dic
         return {"spent": _number(target.spent(request["delta"]))}
 
     def given() -> Any:
+        if "data" in request:
+            return copy.deepcopy(request["data"])
         if "rows" in request:
             return taken_rows(request["rows"], takes)
         if "values" in request:
@@ -95,6 +99,8 @@ def _result(target: InProcessTarget, request: dict[str, Any], takes: str) -> dic
         answered = request.get("answered")
         return _charge(target.charge(given, request["orders"], "rdp", answered))
     size = request["size"]
+    if "data" in request:
+        return {"releases": plain_json(target.answer(given, size, "aggregate"))}
     if "rows" in request:
         return {"releases": plain_tables(target.answer(given, size, "aggregate"))}
     if "values" in request:

@@ -1,0 +1,12 @@
+"""Two worlds told apart by predicting a fair coin: an audit that knows no law, at every look.
+
+A fair coin chooses the world of each draw, and the coin is predicted from the output. `wagers` has
+the e-variable, `learners` what predicts, `process` the capital over looks, `limit` the rate that no
+test of the pair exceeds.
+"""
+
+from .limit import best_rate
+from .process import CoinAudit
+from .wagers import Guarantee
+
+__all__ = ["CoinAudit", "Guarantee", "best_rate"]

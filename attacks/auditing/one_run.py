@@ -1,0 +1,94 @@
+"""Epsilon from below by one run of training: canaries that a fair coin put in or left out.
+
+Each of m canaries is in the training data or not, by a coin of its own; after one training each has
+a score, and who was in is guessed from the scores (Steinke, Nasr and Jagielski 2023, "Privacy
+Auditing with One (1) Training Run", arXiv 2305.08846, theorem 5.2). Under (epsilon, delta) for one
+canary more or less, of r guesses no more are right than a binomial count with probability
+e^epsilon / (1 + e^epsilon), but for what delta adds. Scores may depend on each other, and on the
+training in any way; the coins have to be independent.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, expit
+from scipy.stats import binom
+
+from ...reference.arrays import Vector
+
+SHARES = (1.0, 0.5, 0.2, 0.1, 0.04)
+"""Parts of the canaries that are guessed, half as in and half as out; each has an equal part of the
+error. Which guesses are made depends on scores alone."""
+
+_MOST = 50.0  # epsilon of a bound
+_HALVINGS = 40
+
+
+@dataclass(frozen=True)
+class OneRunBound:
+    """The training costs at least `epsilon`; of the guesses behind it, how many were right."""
+
+    epsilon: float
+    guesses: int
+    right: int
+
+
+def chance(right: int, guesses: int, canaries: int, epsilon: float, delta: float) -> float:
+    """The probability of so many right guesses or more, at most, under (epsilon, delta).
+
+    beta + 2 m delta alpha, with W binomial(guesses, e^epsilon / (1 + e^epsilon)),
+    beta = P(W >= right) and alpha = max over i of P(right > W >= right - i) / i.
+    """
+    if right == 0:
+        return 1.0
+    guessed = float(expit(epsilon))
+    reached = float(betainc(right, guesses - right + 1, guessed))  # the upper tail of the count
+    if delta == 0.0:
+        return reached
+    missing = np.arange(1, right + 1)
+    law = binom.pmf(right - missing, guesses, guessed)
+    alpha = float(np.max(np.cumsum(law) / missing))
+    return min(1.0, reached + 2.0 * canaries * delta * alpha)
+
+
+def one_run_bound(
+    scores: Vector, coins: NDArray[np.bool_], delta: float, error: float = 0.05
+) -> OneRunBound:
+    """The largest epsilon that the guesses refute, whatever their number; 0 if they refute none.
+
+    scores (m,): higher where a canary seems to have been in; coins (m,): whether it was; error:
+    with which the bound exceeds the true epsilon, at most. Ties are broken by place, so that
+    canaries must not stand in the order of their coins. Raises ValueError for fewer than two
+    canaries, or scores that are no numbers.
+    """
+    canaries = len(scores)
+    if canaries < 2 or len(coins) != canaries:
+        raise ValueError(f"{canaries} scores and {len(coins)} coins: expected two or more of each")
+    if np.isnan(scores).any():
+        raise ValueError("a score is not a number")
+    order = np.argsort(scores, kind="stable")
+    found = []
+    for share in SHARES:
+        half = max(1, round(share * canaries / 2))
+        last, first = order[len(order) - half :], order[: min(half, canaries - half)]
+        right = int(coins[last].sum() + (~coins[first]).sum())
+        guesses = last.size + first.size
+        epsilon = _refuted(right, guesses, canaries, delta, error / len(SHARES))
+        found.append(OneRunBound(epsilon, guesses, right))
+    return max(found, key=lambda bound: bound.epsilon)
+
+
+def _refuted(right: int, guesses: int, canaries: int, delta: float, error: float) -> float:
+    """The largest epsilon at which so many right guesses are rarer than `error`.
+
+    Whatever refutes one epsilon refutes all below it, since they imply it.
+    """
+    low, high = 0.0, _MOST
+    if chance(right, guesses, canaries, low, delta) >= error:
+        return 0.0
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        refuted = chance(right, guesses, canaries, middle, delta) < error
+        low, high = (middle, high) if refuted else (low, middle)
+    return low

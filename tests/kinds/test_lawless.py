@@ -1,0 +1,177 @@
+"""Claims without a law: their guarantees, what of replies is looked at, and whole runs."""
+
+import json
+import math
+import tomllib
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from typed import typed
+
+from dpassay.verifiers.claims.claim import ClaimError
+from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.kinds.lawless.features import MOST, Features
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
+from dpassay.verifiers.targets import InProcessTarget
+from dpassay.verifiers.targets.anything import AnyRelease, plain_json
+from dpassay.verifiers.targets.replies import CallError
+
+PAIR = "[[pairs]]\nhere = {n = 1}\nthere = {n = 2}\n"
+
+
+def claim_of(privacy: str, pairs: str = PAIR) -> Any:
+    text = f'[mechanism]\nname = "any"\n[privacy]\n{privacy}\n{pairs}'
+    return parse_claim(tomllib.loads(text))
+
+
+def test_a_gaussian_curve_is_judged_on_its_line() -> None:
+    """Against the law of two normals mu apart, by its integral; catches mu for 1/mu."""
+    for guarantee in claim_of("gdp = 0.7").privacy.lines:
+        x = np.linspace(-12.0, 12.7, 400_001)
+        excess = norm.pdf(x, 0.7) - math.exp(guarantee.epsilon) * norm.pdf(x)
+        delta = float(np.maximum(excess, 0.0).sum() * (x[1] - x[0]))
+        assert guarantee.delta == pytest.approx(delta, abs=1e-6)
+
+
+@pytest.mark.parametrize("text", ["zcdp = 0.245", "rdp = [[2, 0.49], [8, 1.96], [32, 7.84]]"])
+def test_renyi_costs_are_judged_by_weaker_guarantees(text) -> None:
+    """The mechanism of gdp = 0.7 keeps them: none is below its exact delta at that epsilon."""
+    for guarantee in claim_of(text).privacy.lines:
+        e, mu = guarantee.epsilon, 0.7
+        exact = norm.cdf(mu / 2 - e / mu) - math.exp(e) * norm.cdf(-mu / 2 - e / mu)
+        assert guarantee.delta >= exact - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("privacy", "pairs", "said"),
+    [
+        ("", PAIR, "epsilon"),
+        ("epsilon = 1.0\ndelta = 0\ngdp = 1.0", PAIR, "expected one form of the guarantee"),
+        ("gdp = 1.0\nzcdp = 1.0", PAIR, "gdp and zcdp: expected one form"),
+        ("guarantees = [[1.0]]", PAIR, "expected [epsilon, delta]"),
+        ("rdp = [[1, 0.5]]", PAIR, "expected orders above 1"),
+        ("epsilon = 1.0\ndelta = 0", "", "pairs is missing"),
+        ("epsilon = 1.0\ndelta = 0", PAIR.replace("2", "1"), "are the same input"),
+        ("epsilon = 1.0\ndelta = 0", "[[pairs]]\nhere = 1\n", "there"),
+        ("epsilon = 1.0\ndelta = 0\nqueries = 3", PAIR, "queries"),
+    ],
+)
+def test_a_claim_that_is_none_is_told(privacy, pairs, said) -> None:
+    with pytest.raises(ClaimError) as error:
+        claim_of(privacy, pairs)
+    assert said in str(error.value)
+
+
+def test_a_claim_with_nothing_to_judge_is_misuse() -> None:
+    with pytest.raises(ClaimError, match=r"\[privacy\] is missing"):
+        parse_claim(tomllib.loads('[mechanism]\nname = "any"\n' + PAIR))
+
+
+def test_pairs_are_read_from_a_file(tmp_path) -> None:
+    rows = [{"here": [1], "there": [1, 2], "name": "more"}, {"here": "a", "there": "b"}]
+    (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    table = {
+        "mechanism": {"name": "any"},
+        "privacy": {"epsilon": 1.0, "delta": 0.0},
+        "pairs": "pairs.jsonl",
+    }
+    claim = parse_claim(table, "claim", tmp_path)
+    assert [pair.there for pair in claim.pairs] == [[1, 2], "b"]
+    (tmp_path / "pairs.jsonl").write_text("no JSON\n")
+    with pytest.raises(ClaimError, match="line 1"):
+        parse_claim(table, "claim", tmp_path)
+
+
+def test_replies_of_any_form_are_plain_json() -> None:
+    made = {"a": np.array([1, 2]), "b": (np.float64(0.5), {3, 1}), "c": None, "d": object}
+    found = plain_json(made)
+    assert found["a"] == [1, 2]
+    assert found["b"] == [0.5, [1, 3]]
+    assert json.loads(json.dumps(found))["c"] is None
+    with pytest.raises(CallError, match="expected a list of 2 releases"):
+        AnyRelease().shaped([1], {"n": 1}, 2)
+
+
+def test_what_varies_is_looked_at_and_what_is_absent_differs() -> None:
+    replies = [{"x": k % 3, "fixed": 1, "words": "a b" if k % 2 else "a"} for k in range(64)]
+    features = Features(replies)
+    assert ".x" in features.paths
+    assert ".words word b" in features.paths
+    assert ".fixed" not in features.paths
+    row = features.of([{"words": "b b"}])[0]
+    assert row[features.paths.index(".words word b")] == 2.0
+    assert row[features.paths.index(".x")] < -1e9
+    many = Features([{str(i): (i * k) % 7 for i in range(99)} for k in range(64)])
+    assert len(many.paths) == MOST
+
+
+def replies(kind: str, scale: float, seed: int) -> Any:
+    """Deployments of a count n: of numbers, of a text, of a table of three cells."""
+    rng = np.random.default_rng([seed, 2])
+
+    def one(data: Any) -> Any:
+        noisy = float(data["n"] + rng.laplace(0.0, scale))
+        if kind == "number":
+            return noisy
+        if kind == "text":
+            return f"there are {round(noisy)} of them"
+        cells = rng.laplace(0.0, scale, 3)
+        return {"cells": [*cells[:2], float(cells[2] + data["n"])], "label": "counts"}
+
+    return lambda data, size: [one(data) for _ in range(size)]
+
+
+def judged(kind: str, scale: float, seed: int) -> Any:
+    claim = claim_of("epsilon = 1.0\ndelta = 1e-6")
+    target = InProcessTarget(replies(kind, scale, seed), release=claim.release)
+    return verify(target, claim, seed=seed)
+
+
+@pytest.mark.parametrize("kind", ["number", "text", "table"])
+def test_half_the_noise_is_found_whatever_the_form(kind) -> None:
+    report = judged(kind, 0.4, 1)
+    assert report.verdict is Verdict.FAIL
+    (failed,) = [check for check in report.checks if check.verdict is Verdict.FAIL]
+    assert failed.id == "privacy-audit"
+    assert "pair 1" in (failed.diagnosis or "")
+
+
+def test_a_right_one_passes_and_says_what_was_seen() -> None:
+    """What the draws prove lies between 0 and the true epsilon, 1; that it does not is 1 in 20."""
+    report = judged("number", 1.0, 3)
+    assert report.verdict is Verdict.PASS
+    message = next(check.message for check in report.checks if check.id == "privacy-audit")
+    proved = float(message.split("pair 1 ")[1].split(";")[0])
+    assert 0.3 < proved < 1.0
+
+
+def test_the_command_tells_a_verdict_and_needs_a_target(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "any.toml").write_text(
+        f'[mechanism]\nname = "any"\n[privacy]\nepsilon = 1.0\ndelta = 0\n{PAIR}'
+        "[gate]\nmax_queries = 300\n"
+    )
+    (tmp_path / "bare.py").write_text("def bare(data, size):\n    return [data['n']] * size\n")
+    done = typed("verify", "bare.py:bare", "--claim", "any.toml")
+    assert done.returncode == 1, done.stderr
+    assert "differ more than the claim allows" in done.stdout
+    alone = typed("verify", "--claim", "any.toml")
+    assert alone.returncode == 2
+    assert "names no law" in alone.stderr
+
+
+def test_a_vector_is_one_reply() -> None:
+    found = AnyRelease().shaped([[1.0, 2.0]], [0], 1)
+    assert found[0] == [1.0, 2.0]
+    assert AnyRelease().shaped([[1], [2, 3]], [0], 2)[1] == [2, 3]
+
+
+def test_queries_say_how_many_draws_there_are() -> None:
+    claim = claim_of("epsilon = 1.0\ndelta = 1e-6")
+    target = InProcessTarget(replies("number", 1.0, 4), release=claim.release)
+    assert verify(target, claim, seed=4, queries=300).queries == 300
+    with pytest.raises(ValueError, match="66 or more"):
+        verify(target, claim, seed=4, queries=65)

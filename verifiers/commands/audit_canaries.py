@@ -1,0 +1,116 @@
+"""`dpassay audit --canaries`: what the scores of one training prove of its epsilon."""
+
+import csv
+import io
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...attacks.auditing.one_run import OneRunBound, one_run_bound
+from ...reference.arrays import Vector
+from ..findings.verdict import Verdict
+from ..inputs.files import ReadingError, read_bytes
+from ..inputs.histogram_file import ENCODING
+
+CONFIDENCE = 0.95
+_COLUMNS = ("score", "in")
+_COINS = {"1": True, "0": False, "true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class CanaryAudit:
+    """The bound of one training at `delta`; claimed: the epsilon that it is held to, if any."""
+
+    bound: OneRunBound
+    canaries: int
+    delta: float
+    claimed: float | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Fail where the claimed epsilon is refuted; inconclusive where no epsilon is."""
+        if self.claimed is not None and self.bound.epsilon > self.claimed:
+            return Verdict.FAIL
+        return Verdict.PASS if self.bound.epsilon > 0.0 else Verdict.INCONCLUSIVE
+
+    def as_json(self) -> dict[str, Any]:
+        """The public form."""
+        found = asdict(self.bound)
+        return {
+            "epsilon_lower": found["epsilon"],
+            "delta": self.delta,
+            "claimed": self.claimed,
+            "confidence": CONFIDENCE,
+            "canaries": self.canaries,
+            "guesses": found["guesses"],
+            "right": found["right"],
+            "verdict": self.verdict.value,
+        }
+
+    def as_text(self) -> str:
+        """The audit as text for the terminal."""
+        meaning = {
+            Verdict.FAIL: f"the claimed epsilon {self.claimed} cannot hold",
+            Verdict.PASS: "the scores tell canaries that were in from those that were not",
+            Verdict.INCONCLUSIVE: "the scores do not tell who was in",
+        }[self.verdict]
+        if self.claimed is not None and self.verdict is Verdict.PASS:
+            meaning += ", and the claim is not refuted by it"
+        return (
+            f"{self.verdict.value.upper()}: {meaning}\n"
+            f"epsilon of the training at least {self.bound.epsilon:.4g} at delta {self.delta:g}\n"
+            f"confidence {CONFIDENCE:g}, {self.canaries:,} canaries, of {self.bound.guesses:,} "
+            f"guesses {self.bound.right:,} right"
+        )
+
+
+def audit_canaries(path: str, delta: float, claimed: float | None = None) -> CanaryAudit:
+    """Bounds the epsilon of a training by a CSV file with the columns `score` and `in`.
+
+    claimed: an epsilon to hold it to. Raises ValueError that names the file, the line and what is
+    allowed.
+    """
+    scores, coins = read_canaries(path)
+    bound = one_run_bound(scores, coins, delta, 1.0 - CONFIDENCE)
+    return CanaryAudit(bound, len(scores), delta, claimed)
+
+
+def read_canaries(path: str) -> tuple[Vector, NDArray[np.bool_]]:
+    """Scores (m,) and coins (m,) of a CSV file; see `audit_canaries`."""
+    try:
+        text = read_bytes(path).decode(ENCODING)
+        lines = [(i, row) for i, row in enumerate(csv.reader(io.StringIO(text, "")), 1) if any(row)]
+    except ReadingError as error:
+        raise ValueError(f"{path}: {error}") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise ValueError(f"{path}: not a CSV file") from None
+    names = [name.strip() for name in lines[0][1]] if lines else []
+    if any(names.count(column) != 1 for column in _COLUMNS):
+        raise ValueError(f"{path}: expected a header with the columns score and in")
+    places = [names.index(column) for column in _COLUMNS]
+    scores, coins = [], []
+    for line, row in lines[1:]:
+        if len(row) != len(names):
+            raise ValueError(
+                f"{path}, line {line}: {len(row)} columns, but {len(names)} in the header"
+            )
+        score, coin = (row[place].strip() for place in places)
+        if coin.lower() not in _COINS:
+            raise ValueError(f"{path}, line {line}: in {coin!r}: expected 1 or 0")
+        scores.append(_number(score, f"{path}, line {line}"))
+        coins.append(_COINS[coin.lower()])
+    if len(scores) < 2:
+        raise ValueError(f"{path}: {len(scores)} canaries: expected two or more")
+    return np.array(scores), np.array(coins)
+
+
+def _number(text: str, place: str) -> float:
+    try:
+        score = float(text)
+    except ValueError:
+        score = float("nan")
+    if np.isnan(score):
+        raise ValueError(f"{place}: score {text!r}: expected a number")
+    return score

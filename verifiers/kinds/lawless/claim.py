@@ -1,0 +1,204 @@
+"""A claim without a law: a guarantee of each pair of neighbouring inputs, and pairs."""
+
+import json
+import math
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+from scipy.special import ndtr
+
+from ....attacks.auditing.coin import Guarantee
+from ....reference.accounting.conversions import ORDERS, to_epsilon
+from ...claims.claim import Claim, ClaimError
+from ...claims.tables import Table
+from ...inputs.files import ReadingError, read_bytes
+from ...targets.anything import AnyRelease
+from ..kind import ReleaseKind
+from ..numbers.claim import NumbersPrivacy
+
+OF_ANY = ("any",)
+"""The mechanism of a claim without a law."""
+
+_OF_MU = (3.0, 2.0, 1.5, 1.0, 0.6, 0.3, 0.1)  # epsilons of a Gaussian curve, over mu
+_DELTAS = (1e-5, 1e-3, 0.01, 0.03, 0.1, 0.3)  # of a curve of Renyi costs
+_MOST_PAIRS = 100
+
+FORMS = ("guarantees", "gdp", "zcdp", "rdp")
+"""Other forms of a guarantee than one epsilon and delta."""
+
+
+class AnyMechanism(Table):
+    """`[mechanism]`: none that has a law."""
+
+    name: Literal["any"]
+
+
+class AnyPrivacy(NumbersPrivacy):
+    """`[privacy]`: one epsilon and delta, several, or a curve; of one release.
+
+    gdp: mu; zcdp: rho; rdp: orders and costs, which are judged by the (epsilon, delta) that they
+    imply: sound, and not tight.
+    """
+
+    queries: int = Field(default=1, ge=1, le=1)
+    guarantees: list[list[float]] | None = None
+    gdp: float | None = Field(default=None, gt=0, le=1e4)
+    zcdp: float | None = Field(default=None, gt=0, le=1e4)
+    rdp: list[list[float]] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_one_form(cls, given: Any) -> Any:
+        """Fills epsilon and delta in from another form. Raises ValueError for two forms."""
+        if not isinstance(given, dict):
+            return given
+        forms = [form for form in FORMS if form in given]
+        if not forms:
+            return given
+        if len(forms) > 1 or "epsilon" in given:
+            both = [*(["epsilon"] if "epsilon" in given else []), *forms]
+            raise ValueError(f"{both[0]} and {both[1]}: expected one form of the guarantee")
+        lines = _LINES[forms[0]](given[forms[0]])
+        return {**given, "epsilon": lines[0].epsilon, "delta": lines[0].delta}
+
+    @cached_property
+    def lines(self) -> list[Guarantee]:
+        """The guarantees that are judged, each by itself, that of the smallest delta first."""
+        for form in FORMS:
+            value = getattr(self, form)
+            if value is not None:
+                return _LINES[form](value)
+        return [Guarantee(self.epsilon, self.delta)]
+
+
+def _of_pairs(given: Any) -> list[Guarantee]:
+    rows = _rows(given, "guarantees", "[epsilon, delta]")
+    return [Guarantee(epsilon, delta) for epsilon, delta in sorted(rows, key=lambda row: row[1])]
+
+
+def _of_gdp(mu: Any) -> list[Guarantee]:
+    if not isinstance(mu, int | float) or isinstance(mu, bool) or not 0 < mu <= 1e4:
+        raise ValueError(f"gdp = {mu!r}: expected mu, above 0")
+    found = []
+    for part in _OF_MU:
+        e = part * mu
+        delta = float(ndtr(-e / mu + mu / 2) - math.exp(min(e, 700.0)) * ndtr(-e / mu - mu / 2))
+        if 0.0 < delta < 1.0:
+            found.append(Guarantee(e, delta))
+    return found
+
+
+def _of_zcdp(rho: Any) -> list[Guarantee]:
+    if not isinstance(rho, int | float) or isinstance(rho, bool) or not 0 < rho <= 1e4:
+        raise ValueError(f"zcdp = {rho!r}: expected rho, above 0")
+    return [Guarantee(to_epsilon(ORDERS, rho * ORDERS, d).epsilon, d) for d in _DELTAS]
+
+
+def _of_rdp(given: Any) -> list[Guarantee]:
+    rows = np.array(_rows(given, "rdp", "[order, cost]"))
+    if rows[:, 0].min() <= 1.0 or rows[:, 1].min() < 0.0:
+        raise ValueError("rdp: expected orders above 1, and costs from 0")
+    return [Guarantee(to_epsilon(rows[:, 0], rows[:, 1], d).epsilon, d) for d in _DELTAS]
+
+
+def _rows(given: Any, name: str, wanted: str) -> list[tuple[float, float]]:
+    if not isinstance(given, list) or not given:
+        raise ValueError(f"{name}: expected a list of {wanted}")
+    for row in given:
+        two = isinstance(row, list | tuple) and len(row) == 2
+        if not two or not all(type(x) in (int, float) and math.isfinite(x) for x in row):
+            raise ValueError(f"{name}: {row!r}: expected {wanted}")
+    return [(float(a), float(b)) for a, b in given]
+
+
+_LINES = {"guarantees": _of_pairs, "gdp": _of_gdp, "zcdp": _of_zcdp, "rdp": _of_rdp}
+
+
+class Pair(Table):
+    """Two neighbouring inputs, any JSON."""
+
+    here: Any
+    there: Any
+    name: str | None = None
+
+
+class AnyClaim(Claim):
+    """The claim of a deployment without a law."""
+
+    mechanism: AnyMechanism
+    privacy: AnyPrivacy
+    pairs: list[Pair] = Field(min_length=1, max_length=_MOST_PAIRS)
+
+    @model_validator(mode="after")
+    def _of_any(self) -> Self:
+        """Raises ValueError for what such a claim cannot say."""
+        for number, pair in enumerate(self.pairs, 1):
+            if json.dumps(pair.here) == json.dumps(pair.there):
+                raise ValueError(f"pairs, {number}: here and there are the same input")
+        if self.accountant is not None:
+            raise ValueError("[accountant]: charges are held to a law, and the claim names none")
+        return self
+
+    @property
+    def kind(self) -> ReleaseKind:
+        """See `Claim.kind`."""
+        from .kind import KIND
+
+        return KIND
+
+    @property
+    def summary(self) -> str:
+        """See `Claim.summary`."""
+        lines = self.privacy.lines
+        first = f"epsilon {lines[0].epsilon:.4g} at delta {lines[0].delta:.3g}"
+        more = "" if len(lines) == 1 else f", and {len(lines) - 1} more of its curve"
+        count = len(self.pairs)
+        pairs = "a pair of inputs" if count == 1 else f"{count} pairs of inputs"
+        return f"no law, {first}{more}, of {pairs}"
+
+    @cached_property
+    def release(self) -> AnyRelease:
+        """How inputs and replies travel."""
+        return AnyRelease()
+
+
+def parse_any_claim(
+    table: dict[str, Any], source: str = "claim", folder: Path | None = None
+) -> AnyClaim:
+    """The claim in `table` (parsed TOML); folder: of a file of pairs. Raises ClaimError."""
+    if "privacy" not in table:
+        raise ClaimError(
+            f'{source}: [privacy] is missing: name = "any" claims no law, so that nothing else '
+            "could be judged"
+        )
+    pairs = table.get("pairs")
+    if pairs is None:
+        raise ClaimError(
+            f"{source}: pairs is missing: expected [[pairs]] with here and there, or the path of a "
+            "file of JSON Lines with them"
+        )
+    if isinstance(pairs, str):
+        table = {**table, "pairs": _read_pairs(Path(folder or ".") / pairs, source)}
+    return AnyClaim.checked(table, source)
+
+
+def _read_pairs(path: Path, source: str) -> list[Any]:
+    try:
+        text = read_bytes(str(path)).decode()
+    except (ReadingError, UnicodeDecodeError) as error:
+        raise ClaimError(f"{source}: pairs: {path}: {error}") from None
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError:
+            row = None
+        if not isinstance(row, dict):
+            raise ClaimError(f'{path}, line {number}: expected {{"here": ..., "there": ...}}')
+        found.append(row)
+    return found

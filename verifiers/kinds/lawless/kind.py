@@ -1,0 +1,42 @@
+"""Deployments without a law: what a run, a report or a command needs of them."""
+
+from typing import Any, NoReturn
+
+from ...findings.figures import Figures
+from ..kind import ReleaseKind
+from .claim import OF_ANY, parse_any_claim
+from .registry import CHECKS
+from .session import AnySession, NoFigures, planned_draws
+
+_NO_LAW = 'name = "any" names no law, so that there is no reference of it: name a TARGET'
+
+
+def _no_reference(claim: Any) -> NoReturn:
+    raise ValueError(_NO_LAW)
+
+
+def _no_opening(path: str, claim: Any) -> NoReturn:
+    raise ValueError(f'--compare {path}: nothing is kept of a run of name = "any" to compare')
+
+
+def _no_figures() -> Figures:
+    return NoFigures()
+
+
+KIND = ReleaseKind(
+    name="outputs",
+    unit="draw",
+    evidence_unit="draws",
+    mechanisms=OF_ANY,
+    parse=parse_any_claim,
+    checks=CHECKS,
+    planned=planned_draws,
+    session=AnySession,
+    reference=_no_reference,
+    served=_no_reference,
+    probe=lambda claim: (claim.pairs[0].here, 1),
+    read_opening=_no_opening,
+    no_figures=_no_figures,
+    passed="nothing that was seen contradicts the claimed guarantee",
+    not_chosen="pairs of inputs stand in the claim",
+)

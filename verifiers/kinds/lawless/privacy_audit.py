@@ -1,0 +1,136 @@
+"""`privacy-audit` without a law: which input each draw is of is predicted from its reply."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....attacks.auditing.coin import CoinAudit, Guarantee
+from ....reference.arrays import Matrix
+from ...findings.finding import Finding
+from ...run.checks import Judged
+from ...run.error_budget import log_threshold
+from .claim import AnyClaim
+from .features import Features
+
+WANTED = 4_000
+"""Draws of each pair in a pass, unless others are asked for."""
+
+FIRST = 64
+"""Replies by which it is decided what of them is looked at."""
+
+_MOST = 30.0  # epsilon of a bound
+_HALVINGS = 12
+_TOLD = 3  # pairs that a message names
+CONFIDENCE = 0.95
+
+
+class _PairAudit:
+    """The draws of one pair, and the evidence on each guarantee."""
+
+    def __init__(self, guarantees: list[Guarantee]) -> None:
+        self.guarantees = guarantees
+        self.replies: list[Any] = []
+        self.coins = np.zeros(0, dtype=np.bool_)
+        self.features: Features | None = None
+        self.outputs: Matrix = np.zeros((0, 0))
+        self.audits: list[CoinAudit] = []
+
+    def observe(self, replies: list[Any], coins: NDArray[np.bool_]) -> None:
+        self.coins = np.concatenate([self.coins, coins])
+        if self.features is None:
+            self.replies += replies
+            if len(self.replies) < FIRST:
+                return
+            self.features, replies = Features(self.replies), self.replies
+            self.audits = [CoinAudit(g, len(self.features.paths)) for g in self.guarantees]
+            self.outputs = np.zeros((0, len(self.features.paths)))
+        made = self.features.of(replies)
+        self.outputs = np.concatenate([self.outputs, made])
+        for audit in self.audits:
+            audit.observe(made, self.coins[-len(made) :])
+
+    @property
+    def log_e_value(self) -> float:
+        """The average over guarantees."""
+        if not self.audits:
+            return 0.0
+        logs = [audit.log_e_value for audit in self.audits]
+        return float(np.logaddexp.reduce(logs) - math.log(len(logs)))
+
+    def least_epsilon(self, delta: float) -> float:
+        """The largest epsilon that these draws refute at this delta, at `CONFIDENCE`; 0 if none."""
+        if self.features is None:
+            return 0.0
+        threshold = -math.log(1.0 - CONFIDENCE)
+
+        def refuted(epsilon: float) -> bool:
+            audit = CoinAudit(Guarantee(epsilon, delta), self.outputs.shape[1])
+            audit.observe(self.outputs, self.coins)
+            return audit.log_e_value >= threshold
+
+        if not refuted(0.0):
+            return 0.0
+        low, high = 0.0, _MOST
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if refuted(middle) else (low, middle)
+        return low
+
+
+class PrivacyAudit(Judged):
+    """Wagers that replies tell the inputs of a pair apart better than the claim allows."""
+
+    id, unit = "privacy-audit", "draws"
+
+    def __init__(self, claim: AnyClaim, share: float, wanted: int = WANTED) -> None:
+        self.claim, self.wanted, self.queries = claim, wanted, 0
+        self.log_threshold = log_threshold(share, claim.gate.false_alarm)
+        self.each = [_PairAudit(claim.privacy.lines) for _ in claim.pairs]
+
+    def observe(self, pair: int, replies: list[Any], coins: NDArray[np.bool_]) -> None:
+        """Adds draws of a pair: replies (n), and whether each is of `there` (n,)."""
+        self.each[pair].observe(replies, coins)
+        self.queries += len(replies)
+
+    @property
+    def log_e_value(self) -> float:
+        """See `Check.log_e_value`: the average over pairs."""
+        logs = [audit.log_e_value for audit in self.each]
+        return float(np.logaddexp.reduce(logs) - math.log(len(logs)))
+
+    def samples_needed(self) -> int:
+        """See `Check.samples_needed`."""
+        return sum(max(0, self.wanted - len(one.coins)) for one in self.each)
+
+    def fail_finding(self) -> Finding:
+        """See `Check.fail_finding`."""
+        worst = int(np.argmax([audit.log_e_value for audit in self.each]))
+        found = self.each[worst]
+        line = max(found.audits, key=lambda audit: audit.log_e_value)
+        claimed = line.guarantee
+        message = (
+            f"replies tell the inputs of {self._named(worst)} apart: {len(found.coins):,} draws "
+            f"refute epsilon {claimed.epsilon:.4g} at delta {claimed.delta:.3g}, and at "
+            f"{CONFIDENCE:.0%} every epsilon up to {found.least_epsilon(claimed.delta):.3g}"
+        )
+        cause = f"the outputs of {self._named(worst)} differ more than the claim allows"
+        return Finding(message, cause, log_odds=self.log_e_value, cause=cause)
+
+    def pass_finding(self) -> Finding:
+        """See `Check.pass_finding`: what the draws leave of epsilon."""
+        delta = self.claim.privacy.lines[0].delta
+        least = [audit.least_epsilon(delta) for audit in self.each]
+        order = sorted(range(len(least)), key=lambda place: -least[place])[:_TOLD]
+        told = ", ".join(f"{self._named(place)} {least[place]:.3g}" for place in order)
+        more = f" ({len(least) - len(order)} more are below)" if len(least) > len(order) else ""
+        return Finding(
+            f"{self.queries:,} draws do not contradict the claim; what they prove is epsilon "
+            f"above, at {CONFIDENCE:.0%} and delta {delta:.3g}: {told}{more}; whatever lies "
+            "between that and the claim was not seen, and no law was tested"
+        )
+
+    def _named(self, place: int) -> str:
+        name = self.claim.pairs[place].name
+        return f"pair {place + 1}" if name is None else f"the pair {name!r}"

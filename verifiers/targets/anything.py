@@ -1,0 +1,75 @@
+"""Any JSON in, any JSON out: the wire format of deployments without a law."""
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .numbers import NumberRelease
+from .replies import CallError, shown
+
+_SHOWN = 60
+
+
+class AnyRelease(NumberRelease):
+    """The `Release` of a deployment without a law: an input (any JSON), and a list of replies.
+
+    In JSON the request has `data`, the input, and the reply `releases`, a list of `size` values. A
+    Python target may give numpy's arrays and numbers, tuples and sets besides.
+    """
+
+    given, key = "input", "data"
+
+    def __init__(self) -> None:
+        super().__init__("records", 1)
+
+    @property
+    def word(self) -> str:
+        """See `NumberRelease.word`."""
+        return "any:null"
+
+    def content(self, values: Any) -> dict[str, Any]:
+        """See `Release.content`."""
+        return {"data": values}
+
+    def argument(self, values: Any) -> Any:
+        """See `Release.argument`: a copy for each call."""
+        return copy.deepcopy(values)
+
+    def typed(self, values: Any) -> dict[str, str]:
+        """See `NumberRelease.typed`."""
+        return {}
+
+    def input_text(self, values: Any) -> str:
+        """See `Release.input_text`."""
+        text = json.dumps(values)
+        return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+    def shaped(self, reply: Any, values: Any, size: int) -> NDArray[Any]:
+        """See `Release.shaped`: replies as JSON, object (size,)."""
+        plain = plain_json(reply)
+        if not isinstance(plain, list) or len(plain) != size:
+            call = self.text(values, size)
+            raise CallError(call, f"returned {shown(plain)}: expected a list of {size} releases")
+        found = np.empty(size, dtype=object)
+        for place, one in enumerate(
+            plain
+        ):  # an assignment of lists at once would take them for axes
+            found[place] = one
+        return found
+
+
+def plain_json(reply: Any) -> Any:
+    """A reply as JSON has it; what JSON has no form for, as text."""
+    if isinstance(reply, np.generic | np.ndarray):
+        return plain_json(reply.tolist())
+    if isinstance(reply, Mapping):
+        return {str(key): plain_json(value) for key, value in reply.items()}
+    if isinstance(reply, set | frozenset):
+        return sorted((plain_json(one) for one in reply), key=repr)
+    if isinstance(reply, Sequence) and not isinstance(reply, str | bytes):
+        return [plain_json(one) for one in reply]
+    return reply if reply is None or isinstance(reply, str | int | float) else repr(reply)
