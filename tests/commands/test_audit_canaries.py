@@ -56,8 +56,9 @@ def test_a_wrong_file_is_told_in_one_line(tmp_path, text, said) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--canaries", "leaky.csv", "--experiments", "5"], "--canaries takes --delta"),
-        (["x.py:f", "--canaries", "leaky.csv"], "not TARGET"),
+        (["--canaries", "leaky.csv", "--experiments", "5"], "--experiments does not belong"),
+        (["x.py:f", "--canaries", "leaky.csv"], "TARGET does not belong to --canaries"),
+        (["--train", "x.py:f", "--group", "3"], "--group does not belong to --train"),
         (["--epsilon", "1"], "--epsilon belongs to --canaries"),
     ],
 )
@@ -65,3 +66,29 @@ def test_options_of_other_audits_are_refused(options, said) -> None:
     done = typed("audit", *options)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_a_training_is_run_once_with_the_coins_that_are_drawn(tmp_path, monkeypatch) -> None:
+    """Sums that hold every member bare refute an epsilon of 1; the calls are counted."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "training.py").write_text(
+        "def bare(included):\n"
+        "    with open('calls', 'a') as file:\n"
+        "        file.write('x')\n"
+        "    return included * 1.0\n"
+        "def short(included):\n    return [1.0]\n"
+        "def raising(included):\n    raise RuntimeError('no data')\n"
+    )
+    done = typed("audit", "--train", "training.py:bare", "--count", "300", "--epsilon", "1")
+    assert done.returncode == 1, done.stderr
+    assert "300 canaries, of 150 guesses 150 right" in done.stdout
+    assert (tmp_path / "calls").read_text() == "x"
+    for name, said in (
+        ("short", "expected 1000 scores"),
+        ("raising", "raised RuntimeError: no data"),
+        ("absent", "absent"),
+    ):
+        wrong = typed("audit", "--train", f"training.py:{name}")
+        assert wrong.returncode == 2
+        assert said in wrong.stderr
+        assert wrong.stderr.count("\n") == 1

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from ..commands.exit_statuses import fail, lines_of
-from ..commands.options import typed_options
+from ..commands.options import Whole, option_with_default, typed_options
 from .audit_gradient import GradientOptions, audit_gradient
 from .audit_mechanism import audit_by_name, of_mechanism
 from .ending import json_option, print_and_exit
@@ -43,9 +43,18 @@ from .ending import json_option, print_and_exit
     "put in (1) or left out (0). Takes --delta.",
 )
 @click.option(
+    "--train",
+    metavar="SPEC",
+    help="In place of --canaries: (included) -> scores, in Python, which trains once with the "
+    "canaries whose coin, drawn by --seed, says so.",
+)
+@option_with_default(
+    "--count", type=Whole(2, 10_000_000), default=1000, help="Of --train: canaries."
+)
+@click.option(
     "--epsilon",
     type=click.FloatRange(0.0, min_open=True),
-    help="Of --canaries: the claimed epsilon, to be held to.",
+    help="Of --canaries and --train: the claimed epsilon, to be held to.",
 )
 @of_mechanism
 @json_option
@@ -61,6 +70,8 @@ def audit(
     model: str | None,
     attributes: tuple[str, ...],
     canaries: str | None,
+    train: str | None,
+    count: int,
     epsilon: float | None,
     as_json: bool,
     **options: Any,
@@ -77,18 +88,21 @@ def audit(
     With --mechanism: of a private prediction mechanism whose teachers are trained on records, by
     the adversaries of Chadha et al. 2024, beside the exact cost and what theory charges.
 
-    With --canaries: of one training, by guessing from scores who was in (Steinke et al. 2023).
+    With --canaries or --train: of one training, by guessing from scores who was in (Steinke et al.
+    2023).
 
     Exit 0: the claim, or the theory, is not refuted; 1: it is; 2: misuse or a target error; 3: not
     told apart.
     """
-    if canaries is not None:
-        stray = typed_options(context, {"canaries", "epsilon", "delta", "as_json"})
+    if canaries is not None or train is not None:
+        own = {"canaries"} if canaries is not None else {"train", "count", "seed"}
+        stray = typed_options(context, own | {"epsilon", "delta", "as_json"})
         if target is not None or stray:
-            fail(f"--canaries takes --delta and --epsilon, not {[*stray, 'TARGET'][0]}")
-        _audit_canaries(canaries, options["delta"], epsilon, as_json=as_json)
+            name = "--train" if canaries is None else "--canaries"
+            fail(f"{[*stray, 'TARGET'][0]} does not belong to {name}")
+        _audit_training(canaries, train, count, options, epsilon, as_json=as_json)
     if epsilon is not None:
-        fail("--epsilon belongs to --canaries")
+        fail("--epsilon belongs to --canaries and --train")
     if options["mechanism"] is not None:
         if target is not None or claim is not None or pair is not None:
             fail("--mechanism stands for TARGET, --claim and --pair: give one or the other")
@@ -111,13 +125,26 @@ def audit(
     _audit_pair([target] if other is None else [target, other], claim, pair, as_json=as_json)
 
 
-def _audit_canaries(path: str, delta: float, epsilon: float | None, *, as_json: bool) -> None:
+def _audit_training(
+    canaries: str | None,
+    train: str | None,
+    count: int,
+    options: dict[str, Any],
+    epsilon: float | None,
+    *,
+    as_json: bool,
+) -> None:
     """Audits one training by its canaries, prints what was found, and exits."""
-    from ..commands.audit_canaries import audit_canaries
+    from ..commands.audit_canaries import audit_canaries, audit_training
+    from ..targets import TargetError
 
     try:
-        found = audit_canaries(path, delta, epsilon)
-    except ValueError as error:
+        if canaries is not None:
+            found = audit_canaries(canaries, options["delta"], epsilon)
+        else:
+            assert train is not None
+            found = audit_training(train, count, options["seed"], options["delta"], epsilon)
+    except (TargetError, ValueError) as error:
         fail(*lines_of(error))
     print_and_exit(found, as_json)
 

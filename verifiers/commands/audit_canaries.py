@@ -1,4 +1,4 @@
-"""`dpassay audit --canaries`: what the scores of one training prove of its epsilon."""
+"""`dpassay audit --canaries` and `--train`: what one training proves of its epsilon."""
 
 import csv
 import io
@@ -13,6 +13,7 @@ from ...reference.arrays import Vector
 from ..findings.verdict import Verdict
 from ..inputs.files import ReadingError, read_bytes
 from ..inputs.histogram_file import ENCODING
+from ..targets.spec import load
 
 CONFIDENCE = 0.95
 _COLUMNS = ("score", "in")
@@ -72,7 +73,37 @@ def audit_canaries(path: str, delta: float, claimed: float | None = None) -> Can
     claimed: an epsilon to hold it to. Raises ValueError that names the file, the line and what is
     allowed.
     """
-    scores, coins = read_canaries(path)
+    return _held(*read_canaries(path), delta, claimed)
+
+
+def audit_training(
+    spec: str, canaries: int, seed: int, delta: float, claimed: float | None = None
+) -> CanaryAudit:
+    """Draws coins, has `spec`, a callable (included) -> scores, train once; bounds its epsilon.
+
+    included: bool (canaries,), which of them are to be in the training data; scores (canaries,),
+    higher where one seems to have been. Raises ValueError, of one line, as the callable does, and
+    TargetError where there is none.
+    """
+    train = load(spec)
+    if not callable(train):
+        raise ValueError(f"{spec}: expected a callable (included) -> scores")
+    coins = np.random.default_rng([seed, 11]).random(canaries) < 0.5
+    try:
+        scores = np.asarray(train(coins.copy()), dtype=np.float64)
+    except Exception as error:
+        raise ValueError(f"{spec} raised {type(error).__name__}: {error}") from None
+    if scores.shape != coins.shape or np.isnan(scores).any():
+        raise ValueError(
+            f"{spec} returned an array of shape {scores.shape}: expected {canaries} scores, of "
+            "which none is missing"
+        )
+    return _held(scores, coins, delta, claimed)
+
+
+def _held(
+    scores: Vector, coins: NDArray[np.bool_], delta: float, claimed: float | None
+) -> CanaryAudit:
     bound = one_run_bound(scores, coins, delta, 1.0 - CONFIDENCE)
     return CanaryAudit(bound, len(scores), delta, claimed)
 
