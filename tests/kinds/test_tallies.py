@@ -234,3 +234,21 @@ def test_rounds_travel_to_a_process_and_back(tmp_path) -> None:
     assert seen.tally == (1, 2)
     assert sorted(seen.sent) == [1]
     assert again.tolist() == [[1.0, 2.0]] * 3
+
+
+@pytest.mark.parametrize("made", ["rows", "[list(row) for row in rows]"])
+def test_residues_beyond_2_63_lose_nothing_on_their_way(tmp_path, made) -> None:
+    """Catches an array of floats, in which what lies just below the modulus is rounded to it."""
+    prime = 2**64 - 2**32 + 1
+    (tmp_path / "field.py").write_text(
+        f"def rounds(given, size):\n    rows = [(5, {prime} - 3)] * size\n    return {made}\n"
+    )
+    release = TallyRelease(2, 2, prime, signed=False)
+    target = open_target(f"{tmp_path / 'field.py'}:rounds", 20.0, release=release)
+    try:
+        values = [np.zeros((2, 2), dtype=np.int64), np.zeros(2, dtype=np.int64)]
+        assert release.shaped(target.ask(values, 2), values, 2).tolist() == [[5.0, -3.0]] * 2
+    finally:
+        target.close()
+    with pytest.raises(CallError, match="whole numbers"):
+        release.rounds([[5, float(prime)]], values, 1)

@@ -29,6 +29,10 @@ class Seen:
     revealed: Mapping[str, tuple[int, ...]]
 
 
+_EXACT = 2.0**53
+"""Up to which floats have every whole number."""
+
+
 class _Unwrapped(np.ndarray[Any, np.dtype[np.float64]]):
     """Tallies that were read already."""
 
@@ -139,8 +143,13 @@ class TallyRelease(NumberRelease):
 
 
 def _is_whole(each: Any) -> bool:
-    whole = isinstance(each, int | np.integer) and not isinstance(each, bool)
-    return whole or (isinstance(each, float) and each.is_integer())
+    whole = isinstance(each, float) and each.is_integer() and abs(each) <= _EXACT
+    return whole or is_whole_number(each)
+
+
+def is_whole_number(each: Any) -> bool:
+    """Whether a value is of a type of whole numbers; a bool is none."""
+    return isinstance(each, int | np.integer) and not isinstance(each, bool)
 
 
 def plain_round(found: Mapping[str, Any]) -> dict[str, Any]:

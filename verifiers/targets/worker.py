@@ -26,7 +26,7 @@ from .process import BUDGET_ERROR
 from .replies import CallError, NotOffered, Refused, TargetError, no_numbers
 from .spec import load
 from .tables import plain_tables, taken_rows
-from .tally import plain_round
+from .tally import is_whole_number, plain_round
 
 
 def main(spec: str, takes: str = "") -> None:
@@ -130,6 +130,9 @@ def _plain_releases(reply: Any) -> Any:
         return [plain_round(r) if isinstance(r, dict) else _plain(r) for r in reply]
     if isinstance(reply, list | tuple) and all(isinstance(r, list | tuple) for r in reply):
         each = [found for release in reply for found in release]
+        if each and all(is_whole_number(found) for found in each):
+            # not by way of an array, which would round numbers from 2^63 on
+            return [[int(found) for found in release] for release in reply]
         if reply and all(isinstance(found, dict) for found in each):
             return [
                 [{**_others(found), "key": _key(found.get("key"))} for found in r] for r in reply
