@@ -68,7 +68,10 @@ def kept_results(path: Path) -> dict[str, Any]:
 def sources() -> str:
     """A fingerprint of what is measured: the package as installed, the zoo, the benchmarks."""
     sums = hashlib.sha256()
-    zoos = (ROOT / "tests" / zoo for zoo in ("zoo", "numeric_zoo", "table_zoo", "tally_zoo"))
+    zoos = (
+        ROOT / "tests" / zoo
+        for zoo in ("zoo", "numeric_zoo", "table_zoo", "tally_zoo", "batch_zoo")
+    )
     for folder in (*map(Path, dpassay.__path__), *zoos, ROOT / "benchmarks"):
         for path in sorted(folder.rglob("*.py")):
             sums.update(path.read_bytes())

@@ -23,7 +23,7 @@ FLOORS = (
     {"run"},
     {"kinds"},
     {"labels", "numbers"},
-    {"keys", "lawless", "tables", "tally"},
+    {"batches", "keys", "lawless", "tables", "tally"},
     {"strategies", "gradients", "commands"},
     {"reporting", "testing", "github"},
     {"__init__", "cli", "pytest_plugin"},

@@ -34,6 +34,23 @@ class Figures(Protocol):
         """What the template is given beside what every report has."""
 
 
+@dataclass
+class NoFigures:
+    """The figures of a report that draws nothing."""
+
+    template: str = "report.html"
+
+    def trace(self, check: str) -> None:
+        """See `Figures.trace`."""
+
+    def as_json(self, check: str, claim: Any) -> None:
+        """See `Figures.as_json`."""
+
+    def shown(self, claim: Any) -> dict[str, Any]:
+        """See `Figures.shown`."""
+        return {}
+
+
 @dataclass(frozen=True)
 class EvidenceTrace:
     """How a check's evidence grew: points (queries it saw, log10 e-value), oldest first."""

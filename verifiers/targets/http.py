@@ -100,12 +100,12 @@ class HttpTarget:
         If some fail, the error of the first in this order is raised once none is in flight.
         """
         release, route = self._release, self._options.route
-        content, path = release.content(histogram), route.path or f"/{release.call}"
+        path = route.path or f"/{release.call}"
         parts = [route.calls(size) for size in sizes]
         calls = [
-            Call(release.text(histogram, n), "POST", path, route.content({**content, "size": n}), n)
+            Call(release.text(histogram, n), "POST", path, route.content(asked), n)
             for part in parts
-            for n in part
+            for n, asked in ((n, release.asked(histogram, n)) for n in part)
         ]
         found = iter(self._request(release.reply, calls))
         return [

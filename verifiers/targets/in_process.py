@@ -33,6 +33,7 @@ class InProcessTarget:
         self._bind(target)
 
     def _bind(self, target: Any) -> None:
+        target = self._release.function(target)
         sample = getattr(target, "sample", None)
         if isinstance(target, type):  # calling it would make an instance, not labels
             raise ValueError(f"{target.__name__} is a class: expected an instance of it")

@@ -77,7 +77,7 @@ class ProcessTarget:
     def ask(self, histogram: Histogram, size: int) -> Any:
         """See `Target.ask`."""
         release = self._release
-        request = {"call": release.call, **release.content(histogram), "size": size}
+        request = {"call": release.call, **release.asked(histogram, size)}
         if self._loads is not None and isinstance(release, NumberRelease):
             request |= release.typed(histogram)
         return self._request(request, release.reply, release.text(histogram, size))

@@ -32,6 +32,14 @@ class Release(Protocol):
     def content(self, histogram: Histogram) -> dict[str, Any]:
         """The input as part of a JSON request."""
 
+    def asked(self, histogram: Histogram, size: int) -> dict[str, Any]:
+        """A JSON request without the name of its call."""
+        return {**self.content(histogram), "size": size}
+
+    def function(self, target: Any) -> Any:
+        """What a Python target is called as, `(input, size) -> releases`, if not as it is."""
+        return target
+
     def text(self, histogram: Histogram, size: int) -> str:
         """The call as messages name it."""
         return f"{self.call}({self.input_text(histogram)}, size={size})"

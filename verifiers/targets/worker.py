@@ -18,6 +18,7 @@ import numpy as np
 
 from ...reference import BudgetExhausted
 from .anything import plain_json
+from .batches import BatchRelease
 from .in_process import InProcessTarget
 from .input_forms import taken
 from .labels import LABELS, label_array
@@ -27,6 +28,8 @@ from .replies import CallError, NotOffered, Refused, TargetError, no_numbers
 from .spec import load
 from .tables import plain_tables, taken_rows
 from .tally import is_whole_number, plain_round
+
+BATCHES = BatchRelease()
 
 
 def main(spec: str, takes: str = "") -> None:
@@ -42,7 +45,8 @@ def main(spec: str, takes: str = "") -> None:
 
     sys.path.insert(0, folder)
     try:
-        target = InProcessTarget(load(spec))
+        release = BATCHES if takes == BATCHES.word else LABELS
+        target = InProcessTarget(load(spec), release=release)
     except (TargetError, ValueError) as error:
         reply({"error": str(error) if isinstance(error, TargetError) else f"{spec}: {error}"})
         return
@@ -98,13 +102,13 @@ def _result(target: InProcessTarget, request: dict[str, Any], takes: str) -> dic
     if request["call"] == "rdp":
         answered = request.get("answered")
         return _charge(target.charge(given, request["orders"], "rdp", answered))
+    if request["call"] == BATCHES.call:
+        return {BATCHES.reply: target.answer(lambda: None, 1, BATCHES.call)}
     size = request["size"]
-    if "data" in request:
-        return {"releases": plain_json(target.answer(given, size, "aggregate"))}
-    if "rows" in request:
-        return {"releases": plain_tables(target.answer(given, size, "aggregate"))}
-    if "values" in request:
-        return {"releases": _plain_releases(target.answer(given, size, "aggregate"))}
+    plain = {"data": plain_json, "rows": plain_tables, "values": _plain_releases}
+    for key, made in plain.items():
+        if key in request:
+            return {"releases": made(target.answer(given, size, "aggregate"))}
     found = label_array(target.answer(given, size, "aggregate"), size, "aggregate")
     return {LABELS.reply: found.tolist()}
 

@@ -2,11 +2,11 @@
 
 from typing import Any, NoReturn
 
-from ...findings.figures import Figures
+from ...findings.figures import NoFigures
 from ..kind import ReleaseKind
 from .claim import OF_ANY, parse_any_claim
 from .registry import CHECKS
-from .session import AnySession, NoFigures, planned_draws
+from .session import AnySession, planned_draws
 
 _NO_LAW = 'name = "any" names no law, so that there is no reference of it: name a TARGET'
 
@@ -17,10 +17,6 @@ def _no_reference(claim: Any) -> NoReturn:
 
 def _no_opening(path: str, claim: Any) -> NoReturn:
     raise ValueError(f'--compare {path}: nothing is kept of a run of name = "any" to compare')
-
-
-def _no_figures() -> Figures:
-    return NoFigures()
 
 
 KIND = ReleaseKind(
@@ -36,7 +32,7 @@ KIND = ReleaseKind(
     served=_no_reference,
     probe=lambda claim: (claim.pairs[0].here, 1),
     read_opening=_no_opening,
-    no_figures=_no_figures,
+    no_figures=NoFigures,
     passed="nothing that was seen contradicts the claimed guarantee",
     not_chosen="pairs of inputs stand in the claim",
 )

@@ -1,22 +1,18 @@
 """One run on a deployment without a law: a coin for each draw, and a call for each."""
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...findings.finding import Finding, Outcome
-from ...findings.report import CheckResult
 from ...findings.verdict import Verdict
-from ...run.cause import Explanation
-from ...run.checks import Check, RunContext, Running
+from ...run.checks import Check, RunContext
 from ...run.events import ReleasesSeen
-from ...run.phase import Phase
+from ...run.plain_session import PlainSession
 from ...run.precision import TooFewError
 from ...run.request import RunRequest
-from ...run.session import Notes
 from ...run.state import RunState
 from .claim import AnyClaim
 from .privacy_audit import FIRST, WANTED, PrivacyAudit
@@ -26,30 +22,8 @@ _LOOK = 0.04  # of the draws so far, between looks
 _FEWEST = 16
 
 
-@dataclass
-class NoFigures:
-    """A report on a deployment without a law draws nothing."""
-
-    template: str = "report.html"
-
-    def trace(self, check: str) -> None:
-        """See `Figures.trace`."""
-
-    def as_json(self, check: str, claim: Any) -> None:
-        """See `Figures.as_json`."""
-
-    def shown(self, claim: Any) -> dict[str, Any]:
-        """See `Figures.shown`."""
-        return {}
-
-
-class AnySession:
+class AnySession(PlainSession):
     """See `Session`; a draw is one call of size 1, which the target must take for a fresh one."""
-
-    lacking: ClassVar[dict[str, str]] = {}
-    refusals: Sequence[str] = ()
-    opening = None
-    id = "input-contract"  # concluded by the session itself
 
     def __init__(self, state: RunState, request: RunRequest) -> None:
         self.state, self.answered = state, False
@@ -78,11 +52,6 @@ class AnySession:
         self.state.spend(1)
         return self.claim.release.shaped(reply, values, 1)[0]
 
-    @property
-    def goes_on(self) -> bool:
-        """See `Session.goes_on`."""
-        return self.state.outcome.finished or not self.state.failed
-
     def gather(self) -> None:
         """See `Session.gather`: draws of the pairs in turn, each of the world that a coin says."""
         while self.checks and self.goes_on and self.audit.samples_needed():
@@ -98,38 +67,6 @@ class AnySession:
                 replies = [self._one(pair.there if coin else pair.here) for coin in coins]
                 self.audit.observe(place, replies, coins)
             self.state.publish(ReleasesSeen(self.state.queries, self.checks))
-
-    def prepare(self) -> None:
-        """See `Session.prepare`: pairs are the claim's."""
-
-    def compare(self, earlier: Any) -> None:
-        """See `Session.compare`: nothing is kept of a run to compare."""
-
-    def explain(self) -> None:
-        """See `Session.explain`: the pair and its bound say it."""
-
-    def restart(self) -> None:
-        """See `Session.restart`: calls are taken for fresh ones."""
-
-    def ask_restarted(self) -> None:
-        """See `Session.ask_restarted`."""
-
-    def concluding(self, phase: Phase) -> Iterator[Running]:
-        """See `Session.concluding`."""
-        return iter([self] if phase is Phase.OPENING else [])
-
-    def explanations(self) -> Sequence[Explanation]:
-        """See `Session.explanations`."""
-        peaks = [(check, check.peak.finding) for check in self.checks if check.peak is not None]
-        return [Explanation(check, found, found.log_odds or 0.0) for check, found in peaks]
-
-    def end(self, found: Sequence[CheckResult]) -> Notes:
-        """See `Session.end`."""
-        return Notes()
-
-    def figures(self, found: Sequence[CheckResult]) -> NoFigures:
-        """See `Session.figures`."""
-        return NoFigures()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,216 @@
+"""Samplers, wrong and right ones: each with its claim, and the checks of which one must find it."""
+
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.reference.batches import Batches, Draws
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.targets import InProcessTarget
+
+RECORDS, RATE, SIZE = 2_000, 0.02, 40
+POISSON, FIXED, SHUFFLE = f"poisson:{RATE}", f"fixed:{SIZE}", f"shuffle:{SIZE}"
+
+Numbers = NDArray[np.int64]
+Made = Iterator[Numbers]
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A sampler; caught: checks of which one must fail, none where it is right.
+
+    within: batches after which it is found in all runs.
+    """
+
+    name: str
+    sampling: str
+    made: Callable[[Rng], Made]
+    caught: tuple[str, ...] = ()
+    within: int = 0
+    records: int = RECORDS
+
+    def claim(self, gate: str = "") -> Any:
+        """Parsed; gate: lines of `[gate]`."""
+        text = f'[mechanism]\nname = "batches"\nsampling = "{self.sampling}"\n'
+        return parse_claim(tomllib.loads(f"{text}records = {self.records}\n[gate]\n{gate}"))
+
+    def target(self, seed: int) -> InProcessTarget:
+        """With a generator of its own."""
+        made = self.made(np.random.default_rng([seed, 7]))
+        return InProcessTarget(made, release=self.claim().release)
+
+
+def law(sampling: str, records: int = RECORDS) -> Callable[[Rng], Made]:
+    """The batches of a law."""
+    return Batches.parse(sampling, records).drawn
+
+
+def counted(rng: Rng) -> Made:
+    """A binomial number of records, drawn without replacement: Poisson sampling too."""
+    while True:
+        yield rng.choice(RECORDS, rng.binomial(RECORDS, RATE), replace=False)
+
+
+def rated(rates: Callable[[int], float | NDArray[np.float64]]) -> Callable[[Rng], Made]:
+    """Poisson sampling with the rates of each step."""
+
+    def made(rng: Rng) -> Made:
+        step = 0
+        while True:
+            yield np.flatnonzero(rng.random(RECORDS) < rates(step))
+            step += 1
+
+    return made
+
+
+def epochs(rng: Rng) -> Made:
+    """Epochs in a new order each, cut into batches of binomial sizes."""
+    while True:
+        order = rng.permutation(RECORDS)
+        while order.size:
+            size = min(order.size, rng.binomial(RECORDS, RATE))
+            yield order[:size]
+            order = order[size:]
+
+
+def truncated(rng: Rng) -> Made:
+    """Poisson batches, of which no more than 48 records are kept."""
+    return (rng.permutation(batch)[:48] for batch in law(POISSON)(rng))
+
+
+def replaced(rng: Rng) -> Made:
+    """As many records as the claim says, each drawn from all."""
+    while True:
+        yield rng.integers(0, RECORDS, SIZE)
+
+
+def reseeded(sampling: str) -> Callable[[Rng], Made]:
+    """A generator that is set anew for each epoch."""
+
+    def made(rng: Rng) -> Made:
+        seed = int(rng.integers(2**32))
+        while True:
+            batches = law(sampling)(np.random.default_rng(seed))
+            yield from (next(batches) for _ in range(RECORDS // SIZE))
+
+    return made
+
+
+def dropped(rng: Rng) -> Made:
+    """Shuffled epochs without their last batch, which is a whole one."""
+    while True:
+        yield from np.split(rng.permutation(RECORDS), RECORDS // SIZE)[:-1]
+
+
+def twice(rng: Rng) -> Made:
+    """Each hundredth Poisson batch comes twice."""
+    for step, batch in enumerate(law(POISSON)(rng)):
+        yield batch
+        if step % 100 == 99:
+            yield batch
+
+
+def paired(rng: Rng) -> Made:
+    """The last record is in the batches of the first."""
+    for batch in law(POISSON)(rng):
+        member = np.zeros(RECORDS, dtype=np.bool_)
+        member[batch] = True
+        member[-1] = member[0]
+        yield np.flatnonzero(member)
+
+
+def blocks(rng: Rng) -> Made:
+    """Fixed batches of ten blocks of four records each."""
+    while True:
+        starts = 4 * rng.choice(RECORDS // 4, SIZE // 4, replace=False)
+        yield (starts[:, None] + np.arange(4)).ravel()
+
+
+def buffered(rng: Rng) -> Made:
+    """Epochs that are shuffled by a buffer of 400 records, as streams of data are."""
+    while True:
+        order, held = [], list(range(400))
+        for record in [*range(400, RECORDS), *([-1] * 400)]:
+            place = int(rng.integers(len(held)))
+            order.append(held[place])
+            held[place] = record if record >= 0 else held[-1]
+            if record < 0:
+                held.pop()
+        yield from np.split(np.array(order), RECORDS // SIZE)
+
+
+def stratified(rng: Rng) -> Made:
+    """Half of each batch from the first half of the records."""
+    half = RECORDS // 2
+    while True:
+        of = [rng.choice(half, SIZE // 2, replace=False) for _ in range(2)]
+        yield np.concatenate([of[0], half + of[1]])
+
+
+def cyclic(rng: Rng) -> Made:
+    """Two groups of records in turn, each at twice the rate."""
+    group = rng.random(RECORDS) < 0.5
+    return rated(lambda step: 2.0 * RATE * (group == (step % 2 == 0)))(rng)
+
+
+def binned(rng: Rng) -> Made:
+    """Each record is in one random batch of each 50, the same ones every time."""
+    bins = rng.integers(0, RECORDS // SIZE, RECORDS)
+    while True:
+        yield from (np.flatnonzero(bins == place) for place in range(RECORDS // SIZE))
+
+
+def _never(rng: Rng) -> Made:
+    out = rng.permutation(RECORDS) < RECORDS // 50
+    rates = np.where(out, 0.0, RATE * RECORDS / (RECORDS - RECORDS // 50))
+    return rated(lambda step: rates)(rng)
+
+
+def _weighted(rng: Rng) -> Made:
+    rates = RATE * np.where(rng.random(RECORDS) < 0.5, 1.4, 0.6)
+    return rated(lambda step: rates)(rng)
+
+
+def _drifting(step: int) -> float:
+    return RATE * (1.0 + step / 2_000)
+
+
+SIZES, FEW = ("batch-size",), ("inclusion",)
+DEPENDENT = ("independence",)
+BROKEN = (
+    Entry("shuffled epochs, claimed as Poisson", POISSON, law(SHUFFLE), SIZES + DEPENDENT, 20),
+    Entry("shuffled epochs, of binomial sizes", POISSON, epochs, DEPENDENT, 30),
+    Entry("shuffled epochs, claimed as fixed", FIXED, law(SHUFFLE), DEPENDENT, 20),
+    Entry("a fixed size, claimed as Poisson", POISSON, law(FIXED), SIZES, 20),
+    Entry("Poisson, claimed as fixed", FIXED, law(POISSON), SIZES, 5),
+    Entry("with replacement", FIXED, replaced, ("repeats",), 50),
+    Entry("batches cut at 48", POISSON, truncated, SIZES, 500),
+    Entry("a rate of 1.1 times", POISSON, rated(lambda step: 1.1 * RATE), SIZES, 300),
+    Entry("a rate that drifts", POISSON, rated(_drifting), SIZES, 1_500),
+    Entry("one in 50 never drawn", POISSON, _never, FEW, 600),
+    Entry("weights of 0.6 and 1.4", POISSON, _weighted, FEW, 1_500),
+    Entry("a seed for each epoch", POISSON, reseeded(POISSON), DEPENDENT, 52),
+    Entry("one order for all epochs", SHUFFLE, reseeded(SHUFFLE), DEPENDENT, 52),
+    Entry("the last batch dropped", SHUFFLE, dropped, ("coverage",), 50),
+    Entry("a batch twice in a hundred", POISSON, twice, DEPENDENT, 103),
+    Entry("two records together", POISSON, paired, DEPENDENT, 1_500),
+    Entry("blocks of four records", FIXED, blocks, DEPENDENT, 10),
+    Entry("a buffer in place of a shuffle", SHUFFLE, buffered, FEW + DEPENDENT, 5),
+    Entry("halves of each batch", FIXED, stratified, FEW, 100),
+    Entry("two groups in turn", POISSON, cyclic, DEPENDENT, 1_500),
+    Entry("bins that come again", POISSON, binned, DEPENDENT + SIZES, 60),
+)
+CORRECT = (
+    Entry("Poisson", POISSON, law(POISSON)),
+    Entry("Poisson, as a binomial number", POISSON, counted),
+    Entry("fixed", FIXED, law(FIXED)),
+    Entry("shuffled", SHUFFLE, law(SHUFFLE)),
+    Entry("shuffled, with a short last batch", "shuffle:37", law("shuffle:37", 500), records=500),
+    Entry("Poisson, half of few records", "poisson:0.5", law("poisson:0.5", 60), records=60),
+)
+assert all(entry.sampling.split(":")[0] in {how.value for how in Draws} for entry in BROKEN)

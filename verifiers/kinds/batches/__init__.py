@@ -1,0 +1,1 @@
+"""Samplers: which records are in each batch of a training."""

@@ -1,0 +1,70 @@
+"""Evidence on the sizes of batches that are drawn record by record."""
+
+from collections import Counter
+
+import numpy as np
+
+from ....reference.arrays import Vector
+from ....reference.batches import Batches, log_binomial
+from .wagers import Wagers, sharpened
+
+_RATES = np.array([0.25, 0.5, 0.8, 0.9, 0.95, 0.98, 1.02, 1.05, 1.1, 1.25, 2.0, 4.0])
+_POWERS = np.array([0.3, 0.6, 1.6, 4.0])
+_FOLLOWS = ((1.0, 0.5), (1.0, -0.5), (0.1, 0.7), (0.02, 0.9))
+"""How fast the mean of earlier sizes forgets, and how far the next size follows it."""
+
+_ATOMS = (1.0, 20.0)  # weights of the claimed law beside sizes that came before
+_SPAN = 14.0  # deviations around the mean in which a law is made sharper
+
+RATE, DRIFT = "the rate is another", "the rate changes, or sizes follow each other"
+EVEN, AGAIN = "sizes spread less or more than they should", "a few sizes come again and again"
+
+
+class SizeEvidence:
+    """Wagers on sizes, which are binomial and independent under Poisson sampling."""
+
+    def __init__(self, batches: Batches) -> None:
+        self.n, self.rate = batches.records, batches.rate
+        self.wagers = Wagers(
+            [
+                (RATE, 0.35, _RATES.size),
+                (DRIFT, 0.25, len(_FOLLOWS)),
+                (EVEN, 0.15, _POWERS.size),
+                (AGAIN, 0.25, len(_ATOMS)),
+            ]
+        )
+        mean = self.n * self.rate
+        span = _SPAN * max(1.0, np.sqrt(mean * (1.0 - self.rate)))
+        low, high = max(0.0, np.floor(mean - span)), min(self.n, np.ceil(mean + span))
+        self._window = np.arange(low, high + 1.0)
+        self._law = log_binomial(self._window, self.n, self.rate)
+        self._means = np.full(len(_FOLLOWS), self.rate)
+        self._rates = np.clip(_RATES * self.rate, 0.0, 1.0 - 0.5 * (1.0 - self.rate))
+        self.seen: Counter[int] = Counter()
+        self.sizes: list[int] = []
+
+    def observe(self, size: int) -> None:
+        """Adds the size of the next batch."""
+        steps = len(self.sizes)
+        self.wagers.gain(RATE, self._against(size, self._rates))
+        follow = np.array([share for _, share in _FOLLOWS])
+        rates = self.rate + follow * (self._means - self.rate)
+        self.wagers.gain(DRIFT, self._against(size, np.clip(rates, 1e-12, 1.0 - 1e-12)))
+        within = self._window[0] <= size <= self._window[-1]
+        even = np.full(_POWERS.size, -np.inf)
+        if within:
+            even = sharpened(self._window, self._law, float(size), _POWERS)
+        self.wagers.gain(EVEN, even)
+        log_p = float(log_binomial(np.array(float(size)), self.n, self.rate))
+        atoms = np.array(_ATOMS)
+        with np.errstate(divide="ignore"):
+            again = np.logaddexp(np.log(atoms), np.log(float(self.seen[size])) - log_p)
+        self.wagers.gain(AGAIN, again - np.log(atoms + steps))
+        forgets = np.array([speed for speed, _ in _FOLLOWS])
+        self._means += forgets * (size / self.n - self._means)
+        self.seen[size] += 1
+        self.sizes.append(size)
+
+    def _against(self, size: int, rates: Vector) -> Vector:
+        n, q = self.n, self.rate
+        return np.asarray(size * np.log(rates / q) + (n - size) * (np.log1p(-rates) - np.log1p(-q)))

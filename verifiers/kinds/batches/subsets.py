@@ -1,0 +1,118 @@
+"""Evidence on which records are in a batch, given its size: a uniform subset of the pool."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....reference.batches import hypergeometric, runs
+from .history import Batch, History
+from .pairs import CopyWager, PairWagers
+from .wagers import HIGHER, LOWER, TILTS, Wagers, sharpened, tilted
+
+Marked = NDArray[np.bool_]
+_POWER = np.array([3.0])
+_STEEP = 1.28  # deviations of the records that come most
+
+NUMBERED = "records of some numbers come more often than others"
+NEVER, OFTEN = "some records never come", "some records come more often than others"
+EARLIER = "the order of an epoch follows that of earlier ones"
+SINCE = "a batch avoids, or repeats, the records of batches before it"
+LAGGED = "a batch follows one some steps before it"
+COPIED = "a batch is one that came before"
+PAIRED = "two records come together"
+BLOCKS = "records with numbers beside each other come together"
+
+
+def _overlap(history: History, marked: Marked, batch: Batch) -> tuple[int, int, int, int]:
+    """Records of the pool, marked ones among them, the size, and marked ones in the batch."""
+    of_pool = marked & history.pool if history.shuffles else marked
+    return history.left, int(np.count_nonzero(of_pool)), batch.size, int(marked[batch].sum())
+
+
+def _marked_wagers(history: History, marked: Marked, batch: Batch) -> NDArray[np.float64]:
+    pool, many, size, seen = _overlap(history, marked, batch)
+    return tilted(*hypergeometric(pool, many, size), float(seen))
+
+
+class InclusionEvidence:
+    """Wagers that some records come more often than others, by their numbers or the past.
+
+    What comes less often because it came before is dependence, and not looked at here.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.history, n = history, history.of.records
+        at = np.arange(n)
+        few = max(1, n // 20)
+        self._numbered = [at < (n + 1) // 2, at % 2 == 0, at < few, at >= n - few]
+        often = EARLIER if history.shuffles else OFTEN
+        self._often = often
+        self.wagers = Wagers(
+            [
+                (NUMBERED, 0.4, len(self._numbered) * (TILTS + 1)),
+                (often, 0.3, TILTS),
+                *([] if history.shuffles else [(NEVER, 0.3, TILTS // 2)]),
+            ]
+        )
+
+    def observe(self, batch: Batch) -> None:
+        """Adds the next batch, which the history does not have yet."""
+        history = self.history
+        gains = []
+        for marked in self._numbered:
+            pool, many, size, seen = _overlap(history, marked, batch)
+            k, law = hypergeometric(pool, many, size)
+            gains += [tilted(k, law, float(seen)), sharpened(k, law, float(seen), _POWER)]
+        self.wagers.gain(NUMBERED, np.concatenate(gains))
+        mean, spread = float(history.early.mean()), float(history.early.std())
+        levels = (history.early > mean, history.early > mean + _STEEP * spread)
+        often = [_marked_wagers(history, marked, batch)[HIGHER] for marked in levels]
+        self.wagers.gain(self._often, np.concatenate(often))
+        if not history.shuffles:
+            never = history.counts == 0
+            self.wagers.gain(NEVER, _marked_wagers(history, never, batch)[LOWER])
+
+
+class DependenceEvidence:
+    """Wagers that a batch depends on others, or that records of a batch depend on each other."""
+
+    def __init__(self, history: History) -> None:
+        self.history, epoch = history, history.of.epoch
+        self._windows = [2**j for j in range(int(np.ceil(np.log2(2 * epoch))) + 1)]
+        self._lags = sorted({2, 3, epoch - 1, epoch, epoch + 1} - {0, 1, -1})
+        self.copies, self.pairs = CopyWager(), PairWagers(history)
+        self.wagers = Wagers(
+            [
+                (SINCE, 0.3, (len(self._windows) + 1) * TILTS),
+                (LAGGED, 0.2, len(self._lags) * TILTS),
+                (COPIED, 0.2, 1),
+                (PAIRED, 0.2, 1),
+                (BLOCKS, 0.1, TILTS),
+            ]
+        )
+
+    def observe(self, batch: Batch) -> None:
+        """Adds the next batch, which the history does not have yet."""
+        history, gain = self.history, self.wagers.gain
+        gain(SINCE, np.concatenate([_marked_wagers(history, m, batch) for m in self._since()]))
+        gain(LAGGED, np.concatenate([self._lagged(lag, batch) for lag in self._lags]))
+        gain(COPIED, np.array([self.copies.ratio(history, batch)]))
+        gain(PAIRED, np.array([self.pairs.gained(batch)]))
+        ranks = history.ranks(batch)
+        broken = float(np.count_nonzero(np.diff(ranks) > 1) + 1)
+        gain(BLOCKS, tilted(*runs(history.left, batch.size), broken))
+
+    def _since(self) -> Iterator[Marked]:
+        history = self.history
+        for window in self._windows:
+            yield history.last >= max(0, history.steps - window)
+        yield history.counts > 0
+
+    def _lagged(self, lag: int, batch: Batch) -> NDArray[np.float64]:
+        history = self.history
+        if lag > history.steps:
+            return np.zeros(TILTS)
+        earlier = np.zeros(history.of.records, dtype=np.bool_)
+        earlier[history.past[-lag]] = True
+        return _marked_wagers(history, earlier, batch)

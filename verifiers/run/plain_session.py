@@ -1,0 +1,60 @@
+"""What a session does in the phases of a run for which its kind has nothing to do."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..findings.figures import NoFigures
+from ..findings.report import CheckResult
+from .cause import Explanation
+from .checks import Check, Running
+from .phase import Phase
+from .session import Notes
+from .state import RunState
+
+
+class PlainSession:
+    """A `Session` that concludes its contract itself, and asks for draws alone."""
+
+    state: RunState
+    checks: list[Check]
+    refusals: Sequence[str] = ()
+    lacking: Mapping[str, str] = {}
+    opening = None
+    id = "input-contract"
+
+    @property
+    def goes_on(self) -> bool:
+        """See `Session.goes_on`."""
+        return self.state.outcome.finished or not self.state.failed
+
+    def prepare(self) -> None:
+        """See `Session.prepare`: what is asked stands in the claim."""
+
+    def compare(self, earlier: Any) -> None:
+        """See `Session.compare`: nothing is kept of a run to compare."""
+
+    def explain(self) -> None:
+        """See `Session.explain`: the evidence itself says it."""
+
+    def restart(self) -> None:
+        """See `Session.restart`: nothing is compared across one."""
+
+    def ask_restarted(self) -> None:
+        """See `Session.ask_restarted`."""
+
+    def concluding(self, phase: Phase) -> Iterator[Running]:
+        """See `Session.concluding`."""
+        return iter([self] if phase is Phase.OPENING else [])  # type: ignore[list-item]
+
+    def explanations(self) -> Sequence[Explanation]:
+        """See `Session.explanations`."""
+        peaks = [(check, check.peak.finding) for check in self.checks if check.peak is not None]
+        return [Explanation(check, found, found.log_odds or 0.0) for check, found in peaks]
+
+    def end(self, found: Sequence[CheckResult]) -> Notes:
+        """See `Session.end`."""
+        return Notes()
+
+    def figures(self, found: Sequence[CheckResult]) -> NoFigures:
+        """See `Session.figures`."""
+        return NoFigures()
