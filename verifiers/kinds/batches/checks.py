@@ -18,7 +18,10 @@ from .watch import Watch
 WANTED = 2_000
 """Batches of a pass, unless others are asked for."""
 
-SHUFFLED = "records that came wait for others: data are shuffled or taken in turn, not drawn anew"
+SHUFFLED = (
+    "records that have come wait until others have: data are shuffled or taken in turn, not drawn "
+    "anew for each batch"
+)
 
 
 class BatchCheck(Judged):
