@@ -8,6 +8,7 @@ import tomllib
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ def test_the_laws_of_overlaps_and_runs_are_those_of_all_subsets(size) -> None:
 def every_run(batches, steps):
     """All sequences of so many batches, each with its probability."""
     n = batches.records
-    runs_of: list = [((), 1.0)]
+    runs_of: list[Any] = [((), 1.0)]
     for _ in range(steps):
         longer = []
         for before, p in runs_of:

@@ -31,7 +31,7 @@ def _no_opening(path: str, claim: Any) -> NoReturn:
 
 KIND = ReleaseKind(
     name="batches",
-    unit="batch",
+    unit="draw",
     evidence_unit="batches",
     mechanisms=OF_BATCHES,
     parse=parse_batches_claim,

@@ -57,7 +57,7 @@ class PrivacyClaim:
             return [f"at the rate that was found, {watch.rate:.4g}, it is {_shown(found)}"]
         wagers = watch.dependence.wagers
         if "independence" in self._failed and wagers.likeliest == subsets.SINCE:
-            return ["of batches that depend on each other as these do, the amplified one is wrong"]
+            return ["batches were found to depend on each other, so that the first does not hold"]
         return []
 
 
