@@ -147,16 +147,17 @@ records in batches of {SIZE}. `dpassay verify` judged each at a false alarm of 1
 2,000 batches, {seconds:.1f} s in the median.
 
 - Runs in which a wrong one was not found by a check named for it:
-  **{lost} of {sum(len(found[entry.name]) for entry in BROKEN)}**; found later than stated: {late}.
+  **{lost} of {sum(len(found[entry.name]) for entry in BROKEN)}**; later than the limit: {late}.
 - Right ones that did not pass:
   **{sum(not run["passed"] for run in every)} of {len(every):,}**.
   With 1 in 20 allowed, short runs of Poisson sampling accused it {accused} times in {_LOOSELY}.
 
 ## Wrong
 
-Batches until found: in the median, at most, and as stated beforehand for all runs.
+Batches until found: in the median, at most, and the limit that all runs are held to, which was set
+after a first look at fewer runs.
 
-{head("sampler | claim | checks of which one must fail | found | batches (most) | stated")}
+{head("sampler | claim | checks of which one must fail | found | batches (most) | limit")}
 {chr(10).join(rows)}
 
 ## Right

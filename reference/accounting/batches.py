@@ -13,14 +13,17 @@ from .composition import Bracket
 from .conversions import ORDERS
 
 _INTERVAL = 1e-4  # of the grid of losses
+_ROUNDING = 1e-12
+"""Room for rounding errors of sums over the grid, which lie near 1e-15 for each of their terms."""
 
 
 def batches_epsilon(batches: Batches, multiplier: float, steps: int, delta: float) -> Bracket:
     """Epsilon at `delta` of so many steps; multiplier: of the noise, to the norm of a record.
 
-    Poisson sampling, for a record more or less: privacy loss distributions, rounded down and up. A
-    fixed size, for a record that is another: the bound of Wang, Balle and Kasiviswanathan 2019
-    (arXiv 1808.00087, Theorem 9), so that the bracket begins at 0. Shuffled epochs: at most
+    Poisson sampling, for a record more or less: privacy loss distributions, rounded down and up,
+    the lower end at a delta that is larger by 1e-3 of it and by 1e-12, for rounding errors. A fixed
+    size, for a record that is another: the bound of Wang, Balle and Kasiviswanathan 2019 (arXiv
+    1808.00087, Theorem 9), so that the bracket begins at 0. Shuffled epochs: at most
     `epochs_epsilon`; what the shuffling takes off is not known, and the bracket begins at 0.
     """
     if batches.how is Draws.SHUFFLE:
@@ -42,7 +45,8 @@ def batches_epsilon(batches: Batches, multiplier: float, steps: int, delta: floa
             use_connect_dots=up,
             **how,
         )
-        found.append(float(step.self_compose(steps).get_epsilon_for_delta(delta)))
+        at = delta if up else delta * (1.0 + 1e-3) + _ROUNDING
+        found.append(float(step.self_compose(steps).get_epsilon_for_delta(at)))
     return Bracket(*found)
 
 
