@@ -26,6 +26,11 @@ class Release(Protocol):
     reply: str
     given: str
 
+    @property
+    def only_python(self) -> str | None:
+        """What in the claim only a Python target can follow; None where any target is asked."""
+        return None
+
     def argument(self, histogram: Histogram) -> Any:
         """The input as the argument of a Python target: a new object for each call."""
 

@@ -42,6 +42,11 @@ def open_target(
             f"concurrency = {at_once} in [gate]: only http://host:port is asked over parallel "
             f"connections, not {shown_spec(spec)}"
         )
+    if release.only_python is not None and (_is_server(spec) or spec.startswith("exec:")):
+        raise TargetError(
+            f"{shown_spec(spec)}: {release.only_python} needs a Python target, "
+            "path/to/file.py:connect, that opens the database"
+        )
     if _is_server(spec):
         from .http import HttpTarget
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...reference.tables import Rows
 from .numbers import NumberRelease
 from .replies import CallError, shown, shown_repr
+from .sql import SqlQuery
 
 RowsForm = Literal["array", "pandas"]
 """What a Python target is given: a structured array, or a frame of pandas."""
@@ -26,13 +27,17 @@ class TableRelease(NumberRelease):
     may be such a list, a mapping from partitions to mappings, or a frame of pandas. Its numbers are
     (columns * keys,), column by column, NaN where a partition is not released.
 
-    keys: all partitions that a run asks of, texts or whole numbers; form: see `RowsForm`.
+    keys: all partitions that a run asks of, texts or whole numbers; form: see `RowsForm`, or the
+    query of a database, whose connection a Python target opens.
     """
 
     given, key, lacks = "rows", "rows", True
 
     def __init__(
-        self, columns: Sequence[str], keys: Sequence[str] | Sequence[int], form: RowsForm
+        self,
+        columns: Sequence[str],
+        keys: Sequence[str] | Sequence[int],
+        form: RowsForm | SqlQuery,
     ) -> None:
         super().__init__("records", len(columns) * len(keys))
         self.columns, self.keys, self.form = tuple(columns), tuple(keys), form
@@ -41,7 +46,17 @@ class TableRelease(NumberRelease):
     @property
     def word(self) -> str:
         """See `NumberRelease.word`: `rows:` and the form."""
-        return f"rows:{json.dumps(self.form)}"
+        form = self.form
+        return f"rows:{form.word if isinstance(form, SqlQuery) else json.dumps(form)}"
+
+    @property
+    def only_python(self) -> str | None:
+        """See `Release.only_python`."""
+        return "[sql] in the claim" if isinstance(self.form, SqlQuery) else None
+
+    def function(self, target: Any) -> Any:
+        """See `Release.function`: of a query, the target opens the database."""
+        return self.form.over(target) if isinstance(self.form, SqlQuery) else target
 
     def content(self, values: Any) -> dict[str, Any]:
         """See `Release.content`."""
@@ -114,13 +129,17 @@ class TableRelease(NumberRelease):
 def taken_rows(rows: Sequence[Sequence[Any]], word: str) -> Any:
     """The argument of a Python target for rows in JSON form; an array is read-only.
 
-    word: see `TableRelease.word`. Columns are user (int64), partition (text or int64), value.
+    word: see `TableRelease.word`. Columns are user (int64), partition (text or int64), value. A
+    query is given the rows as they are.
     """
+    form = json.loads(word.partition(":")[2])
+    if isinstance(form, dict):
+        return [list(row) for row in rows]
     users, keys, values = zip(*rows, strict=True) if rows else ((), (), ())
     whole = bool(keys) and isinstance(keys[0], int)
     partitions = np.array(keys, dtype=np.int64 if whole else None if keys else "U1")
     columns = np.array(users, np.int64), partitions, np.array(values, np.float64)
-    if json.loads(word.partition(":")[2]) == "pandas":
+    if form == "pandas":
         import pandas as pd
 
         return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))

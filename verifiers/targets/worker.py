@@ -24,9 +24,11 @@ from .input_forms import taken
 from .labels import LABELS, label_array
 from .numbers import taken_values
 from .process import BUDGET_ERROR
+from .release import Release
 from .replies import CallError, NotOffered, Refused, TargetError, no_numbers
 from .spec import load
-from .tables import plain_tables, taken_rows
+from .sql import SqlQuery
+from .tables import TableRelease, plain_tables, taken_rows
 from .tally import is_whole_number, plain_round
 
 BATCHES = BatchRelease()
@@ -45,8 +47,7 @@ def main(spec: str, takes: str = "") -> None:
 
     sys.path.insert(0, folder)
     try:
-        release = BATCHES if takes == BATCHES.word else LABELS
-        target = InProcessTarget(load(spec), release=release)
+        target = InProcessTarget(load(spec), release=_called_as(takes))
     except (TargetError, ValueError) as error:
         reply({"error": str(error) if isinstance(error, TargetError) else f"{spec}: {error}"})
         return
@@ -56,6 +57,13 @@ def main(spec: str, takes: str = "") -> None:
         if request["call"] == "restart":
             _begin_again(replies.fileno(), folder, environment)
         reply(_answer(target, request, takes))
+
+
+def _called_as(takes: str) -> Release:
+    """Says what a target is called as, where that is not what it is; see `Release.function`."""
+    if takes.startswith("rows:{"):
+        return TableRelease((), (), SqlQuery.read(takes.removeprefix("rows:")))
+    return BATCHES if takes == BATCHES.word else LABELS
 
 
 def _begin_again(replies: int, folder: str, environment: dict[str, str]) -> None:

@@ -1,14 +1,16 @@
 """What an engine says of itself, read from TOML and checked."""
 
 import json
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from ...claims.claim import Claim
-from ...claims.tables import ANY_QUERIES
+from ...claims.tables import ANY_QUERIES, Table
+from ...targets.sql import SqlEngine, SqlQuery
 from ...targets.tables import TableRelease
 from ..kind import ReleaseKind
 from ..numbers.claim import NumbersPrivacy
@@ -27,11 +29,26 @@ _ROWS = 4_000
 """Users, or rows, over all private partitions of an input in which all are released for certain."""
 
 
+class SqlClaim(Table):
+    """`[sql]`: the query that gives a release, of rows in a table of a database."""
+
+    engine: SqlEngine
+    table: str = Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=60)
+    query: str = Field(min_length=1, max_length=100_000)
+
+    @model_validator(mode="after")
+    def _of_its_table(self) -> Self:
+        if not re.search(rf"\b{self.table}\b", self.query, re.IGNORECASE):
+            raise ValueError(f"query: it does not read the table {self.table}, which has the rows")
+        return self
+
+
 class TablesClaim(Claim):
     """The claim of an engine that releases tables."""
 
     mechanism: TableMechanism
     privacy: NumbersPrivacy | None = None
+    sql: SqlClaim | None = None
 
     @model_validator(mode="after")
     def _of_tables(self) -> Self:
@@ -43,6 +60,8 @@ class TablesClaim(Claim):
             )
         if self.gate.fresh_state is not None:
             raise ValueError("gate.fresh_state: only deployments of labels keep their answers")
+        if self.sql is not None and "rows" in self.mechanism.model_fields_set:
+            raise ValueError("mechanism.rows: rows of [sql] are in its table")
         return self
 
     @property
@@ -73,7 +92,8 @@ class TablesClaim(Claim):
     @cached_property
     def release(self) -> TableRelease:
         """How rows and tables travel."""
-        return TableRelease(list(self.mechanism.aggregates), self.keys, self.mechanism.rows)
+        form = None if self.sql is None else SqlQuery(**self.sql.model_dump())
+        return TableRelease(list(self.mechanism.aggregates), self.keys, form or self.mechanism.rows)
 
     def inputs(self, seed: int) -> "TablePlan":
         """The inputs of a run, chosen by its seed."""

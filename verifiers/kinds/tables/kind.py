@@ -8,6 +8,7 @@ from ...run.request import RunRequest
 from ...run.session import Session
 from ...run.state import RunState
 from ...targets import InProcessTarget
+from ...targets.tables import TableRelease
 from ..kind import late
 from ..numbers.kind import KIND as NUMBERS
 from .claim import TablesClaim, parse_tables_claim
@@ -45,7 +46,8 @@ def _session(state: RunState, request: RunRequest) -> Session:
 
 def _reference(claim: TablesClaim) -> InProcessTarget:
     """The reference implementation of the claimed engine, with secure noise."""
-    table, release = claim.mechanism.table, claim.release
+    table = claim.mechanism.table
+    release = TableRelease(claim.release.columns, claim.keys, "array")
 
     def aggregate(rows: Any, size: int) -> Any:
         found = table.sample(release.rows_of(rows), len(claim.keys), size)
