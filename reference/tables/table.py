@@ -14,30 +14,49 @@ from .bounding import Bounding
 from .rows import Rows
 from .selection import Selection
 
-AggregateKind = Literal["count", "privacy-id-count", "sum"]
-"""Rows, users, or clipped values of a partition."""
+AggregateKind = Literal["count", "privacy-id-count", "sum", "mean"]
+"""Rows, users, or clipped values of a partition; of a mean, the clipped values less its centre."""
 
 _SURE = -46.0  # log-probability, 1e-20, of a partition that is dropped, below which it never is
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """One number of each partition; lower, upper: a sum's values are clipped to these."""
+    """One number of each partition.
+
+    lower, upper: values are clipped to these, and less the centre summed, for a sum or a mean: of a
+    mean that is the sum which is divided by the count.
+    """
 
     kind: AggregateKind
     noise: NumberNoise
     lower: float = 0.0
     upper: float = 1.0
+    centre: float = 0.0
 
     @property
     def once(self) -> bool:
         """Whether a user counts once in a partition, whatever its rows."""
         return self.kind == "privacy-id-count"
 
+    @property
+    def of_values(self) -> bool:
+        """Whether it adds values up, and does not count."""
+        return self.kind in ("sum", "mean")
+
+    @property
+    def largest(self) -> float:
+        """How far a row moves the number at most."""
+        if not self.of_values:
+            return 1.0
+        return max(abs(self.lower - self.centre), abs(self.upper - self.centre))
+
     def contributions(self, rows: Rows) -> Rows:
         """The rows with what each contributes as its value."""
-        values = np.clip(rows.values, self.lower, self.upper)
-        return Rows(rows.users, rows.cells, values if self.kind == "sum" else np.ones(len(rows)))
+        if not self.of_values:
+            return Rows(rows.users, rows.cells, np.ones(len(rows)))
+        values = np.clip(rows.values, self.lower, self.upper) - self.centre
+        return Rows(rows.users, rows.cells, values)
 
     def totals(self, rows: Rows, cells: int) -> Vector:
         """The exact numbers (cells,) of rows that all stay."""
@@ -45,13 +64,6 @@ class Aggregate:
             return np.bincount(rows.cells[rows.first_of_pairs], minlength=cells).astype(float)
         weights = self.contributions(rows).values
         return np.asarray(np.bincount(rows.cells, weights, minlength=cells))
-
-    def most_of_a_user(self, bounding: Bounding) -> float:
-        """How far a user, more or less, moves the number of one partition."""
-        if self.once:
-            return 1.0
-        largest = 1.0 if self.kind == "count" else max(abs(self.lower), abs(self.upper))
-        return largest * bounding.per_partition
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,30 @@ def replies(mechanism, *bodies, **tables):
     return asyncio.run(asked())
 
 
+def test_tables_are_released() -> None:
+    """Their noise is new each time; catches releases that are arrays, and a sum for a mean."""
+    aggregates = {
+        "count": {"noise": "laplace:0.001"},
+        "mean": {"noise": "laplace:0.001", "lower": 0.0, "upper": 4.0, "centre": 2.0},
+    }
+    bounds = {"max_partitions": 1, "max_per_partition": 2, "kept": "any"}
+    mechanism = {"name": "table", "adjacency": "add-remove", **bounds, "partitions": ["a", "b"]}
+    rows = [[1, "a", 3.0], [2, "a", 9.0]]
+    found, refused, _ = replies(
+        {**mechanism, "aggregates": aggregates},
+        {"rows": rows, "size": 3},
+        {"rows": [[None, "a", 3.0]], "size": 1},
+    )
+    assert found.status_code == 200, found.text
+    releases = found.json()["releases"]
+    assert len({str(release) for release in releases}) == 3
+    by_key = {row["partition"]: row for row in releases[0]}
+    assert by_key["a"]["count"] == pytest.approx(2.0, abs=0.1)
+    assert by_key["a"]["mean"] == pytest.approx(3.5, abs=0.1)
+    assert by_key["b"]["mean"] == pytest.approx(2.0, abs=0.1)
+    assert refused.status_code == 422
+
+
 @pytest.mark.parametrize(
     ("mechanism", "values", "width"),
     [(COUNTS, [5, 0, 9], 3), (SUM, [[0.5, 1.0]] * 4, 2), (SUM, [], 2), (GRADIENT, TENSORS, 5)],

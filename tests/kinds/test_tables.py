@@ -20,6 +20,7 @@ from dpassay.verifiers.kinds.tables.evidence.selected import SelectedEvidence
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget, open_target
 from dpassay.verifiers.targets.replies import CallError
+from dpassay.verifiers.targets.sent_rows import SentRows, whole_rows
 from dpassay.verifiers.targets.tables import TableRelease
 
 
@@ -38,6 +39,12 @@ def claim_of(text: str) -> Any:
         ("lower = 0.0, ", "", "expected lower and upper"),
         ('count = {noise = "laplace:18"}', 'median = {noise = "laplace:1"}', "median"),
         ('{noise = "laplace:18"}', '{noise = "laplace:18", upper = 2.0}', "only a sum takes"),
+        ("sum = {", "mean = {", "a mean needs centre"),
+        (
+            'count = {noise = "laplace:18"}\n',
+            'mean = {noise = "laplace:1", lower = 0.0, upper = 1.0, centre = 0}\n',
+            "expected count beside it",
+        ),
     ],
 )
 def test_a_claim_that_is_none_is_told(before, after, said) -> None:
@@ -67,6 +74,20 @@ def test_a_release_is_read_by_partition_and_a_missing_one_is_no_zero() -> None:
     assert np.isnan(found[0, [0, 2]]).all()
     assert found[0, [1, 3]].tolist() == [2.0, 5.5]
     assert RELEASE.shaped([{"b": {"count": 2, "sum": 5.5}}], ROWS, 1)[0, 3] == 5.5
+
+
+def test_the_noisy_sum_behind_a_mean_is_read() -> None:
+    """As PipelineDP divides: centre + sum / max(1, count); catches counts below 1 that divide."""
+    release = TableRelease(["count", "mean"], ["a", "b"], "array", 5.0)
+    reply = [
+        [
+            {"partition": "a", "count": 4.0, "mean": 7.5},
+            {"partition": "b", "count": -2.0, "mean": 4.0},
+        ]
+    ]
+    found = release.shaped(reply, ROWS, 1)
+    assert found[0].tolist() == [4.0, -2.0, 10.0, -1.0]
+    assert release.tables(found) == reply
 
 
 @pytest.mark.parametrize(
@@ -115,6 +136,42 @@ def test_rows_travel_to_a_process_and_back(tmp_path, form, name) -> None:
         target.close()
     assert found[1, [0, 1, 3, 4]].tolist() == [1.0, 2.0, 1.0, 5.0]
     assert np.isnan(found[:, [2, 5]]).all()
+
+
+MISSING = """
+def table(rows, size):
+    users, keys = rows["user"].tolist(), rows["partition"].tolist()
+    assert [type(u).__name__ for u in users] == ["int", "NoneType", "int", "str"], users
+    assert keys[2] is None or keys[2] != keys[2], keys
+    assert sum(x != x for x in rows["value"].tolist()) == 2
+    return [[{"partition": "a", "count": float("nan"), "sum": 1.0},
+             {"partition": None, "count": 2.0, "sum": 1.0}]] * size
+"""
+
+
+@pytest.mark.parametrize("form", ["array", "pandas"])
+def test_rows_that_lack_something_travel_whole(tmp_path, form) -> None:
+    """And back; catches a NULL that becomes 0 or 'None', and a NaN taken for a changed input."""
+    if form == "pandas":
+        pytest.importorskip("pandas")
+    (tmp_path / "engine.py").write_text(MISSING)
+    release = TableRelease(["count", "sum"], ["a", "b"], form)
+    sent = ((1, "a", 1.0), (None, "b", math.nan), (2, None, None), ("1", "a", math.inf))
+    rows = SentRows(*(np.zeros(0, dtype=int),) * 2, np.zeros(0), sent)
+    target = open_target(f"{tmp_path / 'engine.py'}:table", 20.0, release=release)
+    try:
+        found = release.shaped(target.ask(rows, 1), rows, 1)
+    finally:
+        target.close()
+    assert found[0].tolist()[0] == -math.inf  # NULL was released
+    assert found[0, 2] == 1.0
+    found = release.shaped([[{"partition": "a", "count": math.nan, "sum": 1.0}]], rows, 1)
+    assert found[0, [0, 2]].tolist() == [math.inf, 1.0]
+    missing = {"user": "dropped", "partition": "dropped", "value": "dropped"}
+    kept = whole_rows(sent, {"a": 0, "b": 1}, missing)
+    assert [kept.users.tolist(), kept.values.tolist()] == [[1, 1], [1.0, math.inf]]
+    with pytest.raises(ValueError, match="a row has no value"):
+        whole_rows(sent, {"a": 0, "b": 1}, missing | {"value": "refused"})
 
 
 @pytest.mark.parametrize("kept", ["first", "last", "uniform"])

@@ -1,12 +1,13 @@
 """Engines with one mistake each, as they have been seen or as an engineer makes them."""
 
 from collections.abc import Callable
+from math import isinf, isnan
 from typing import Any
 
 import numpy as np
 
 from .engine import Engine, _geometric, _grouped
-from .shelf import GEOMETRIC, OWN, PUBLIC, RELEASED, Entry, name_of
+from .shelf import GEOMETRIC, MEAN, OWN, PUBLIC, RELEASED, UNUSUAL, UNUSUAL_KEYS, Entry, name_of
 
 BROKEN: list[Entry] = []
 BOUNDING, SCALE, PARTITIONS = "contribution-bounding", "noise-scale", "partition-release"
@@ -104,6 +105,66 @@ class EqualRowsAreMerged(Engine):
         return list(dict.fromkeys(super().prepared(rows)))
 
 
+# -- rows that lack something ---------------------------------------------------------------------
+
+
+@broken(UNUSUAL, BOUNDING, cause="without a user are counted")
+class EachRowWithoutAUserIsAUser(Engine):
+    def complete(self, rows):
+        named = [(-1 - n if row[0] is None else row[0], *row[1:]) for n, row in enumerate(rows)]
+        return super().complete(named)
+
+
+@broken(UNUSUAL, BOUNDING, cause="NULL counts as a partition")
+class RowsWithoutAPartitionAreDroppedLate(Engine):
+    def prepared(self, rows):
+        late = [row for row in rows if row[1] is None]
+        return super().prepared(rows) + late
+
+    def aggregated(self, pairs):
+        return super().aggregated({pair: v for pair, v in pairs.items() if pair[1] is not None})
+
+
+@broken(UNUSUAL_KEYS, BOUNDING, cause="NULL is released")
+class TheRowsWithoutAPartitionAreReleased(Engine):
+    def complete(self, rows):
+        return super().complete(rows) + [row for row in rows if row[1] is None]
+
+
+@broken(UNUSUAL, BOUNDING, cause="no number")
+class NanIsSummed(Engine):
+    def complete(self, rows):
+        return super().complete(rows) + [row for row in rows if isnan(row[2])]
+
+    def clipped(self, value):
+        return value if isnan(value) else super().clipped(value)
+
+
+@broken(UNUSUAL_KEYS, BOUNDING, cause="without a number are counted")
+class NanCountsAsZero(Engine):
+    def complete(self, rows):
+        return super().complete([(u, p, 0.0 if isnan(v) else v) for u, p, v in rows])
+
+
+@broken(UNUSUAL, BOUNDING, cause="no number")
+class InfiniteValuesAreNotClipped(Engine):
+    def clipped(self, value):
+        return value if isinf(value) else super().clipped(value)
+
+
+@broken(UNUSUAL, BOUNDING, cause="as two")
+class UsersOfTwoTypesAreTwo(Engine):
+    def complete(self, rows):
+        whole = [row for row in rows if None not in row and not isnan(row[2])]
+        return [(hash(u) if isinstance(u, str) else u, p, v) for u, p, v in whole]
+
+
+@broken(UNUSUAL.replace('value = "dropped"', 'value = "refused"'), BOUNDING, cause="not refused")
+class RowsWithoutANumberAreNotRefused(Engine):
+    def complete(self, rows):
+        return super().complete([row for row in rows if not isnan(row[2])])
+
+
 # -- noise ---------------------------------------------------------------------------------------
 
 
@@ -123,6 +184,40 @@ class NoiseWithoutRows(Engine):
 class NoiseForSmallValues(Engine):
     def scale(self, name):
         return 0.1 if name == "sum" else 1.0
+
+
+@broken(MEAN, BOUNDING, cause="not clipped")
+class ValuesOfAMeanAreNotClipped(Engine):
+    def clipped(self, value):
+        return value
+
+
+@broken(MEAN, SCALE, "noise-law", cause="made for values up to 1")
+class NoiseOfTheMeanForSmallValues(Engine):
+    def scale(self, name):
+        return 0.2 if name == "mean" else 1.0
+
+
+@broken(MEAN, "noise-law", "joint", cause="mean")
+class TheMeanIsOfTheExactCount(Engine):
+    def divisor(self, noisy, numbers):
+        return max(1.0, numbers["count"])
+
+
+@broken(MEAN, "joint", cause="share noise")
+class OneDrawForCountAndMean(Engine):
+    last = 0.0
+
+    def drawn(self, name):
+        self.last = 5.0 * self.last if name == "mean" else super().drawn(name)
+        return self.last
+
+
+@broken(OWN, PARTITIONS, cause="1/3 of the claimed scale: max_partitions = 3 is missing")
+class NoiseOfTheThresholdWithoutPartitions(Engine):
+    def selected(self, count, noisy):
+        noise = self.of.selection.noise.times(1.0 / 3.0)
+        return self.passes(count + float(noise.sample(0.0, 1, self.rng)[0]))
 
 
 @broken(PUBLIC, "joint", cause="share noise")

@@ -5,7 +5,21 @@ from typing import Any
 import numpy as np
 
 from .engine import Engine
-from .shelf import BOTH, GEOMETRIC, HEAD, LISTED, OWN, PUBLIC, RELEASED, THREE, Entry, name_of
+from .shelf import (
+    BOTH,
+    GEOMETRIC,
+    HEAD,
+    LISTED,
+    MEAN,
+    OWN,
+    PUBLIC,
+    RELEASED,
+    THREE,
+    UNUSUAL,
+    UNUSUAL_KEYS,
+    Entry,
+    name_of,
+)
 
 FIRST = PUBLIC.replace('kept = "uniform"', 'kept = "first"')
 LAST = GEOMETRIC.replace('kept = "uniform"', 'kept = "last"')
@@ -27,7 +41,7 @@ class Reference:
         self.table, self.claim, self.rng = claim.mechanism.table, claim, rng
 
     def __call__(self, rows: Any, size: int) -> Any:
-        made = self.claim.release.rows_of(rows)
+        made = self.claim.release.rows_of(rows, self.claim.mechanism.missing.parts)
         return self.table.sample(made, len(self.claim.keys), size, self.rng).reshape(size, -1)
 
 
@@ -92,8 +106,22 @@ CORRECT = [
             ON_A_GRID,
             ONE,
             ON_ROWS,
+            UNUSUAL_KEYS,
         ),
-        Engine: (PUBLIC, GEOMETRIC, RELEASED, OWN, FIRST, LAST, ROWS, GAUSSIAN, ON_ROWS),
+        Engine: (
+            PUBLIC,
+            GEOMETRIC,
+            RELEASED,
+            OWN,
+            FIRST,
+            LAST,
+            ROWS,
+            GAUSSIAN,
+            ON_ROWS,
+            MEAN,
+            UNUSUAL,
+            UNUSUAL.replace('"dropped"', '"refused"'),
+        ),
         ByHash: (ANY,),
         InAnotherOrder: (GEOMETRIC,),
         OfFrames: (FRAMES,),

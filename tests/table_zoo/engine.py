@@ -47,7 +47,18 @@ class Engine:
     def prepared(
         self, rows: list[tuple[int, Hashable, float]]
     ) -> list[tuple[int, Hashable, float]]:
+        rows = self.complete(rows)
         return [row for row in rows if self.public is None or row[1] in self.public]
+
+    def complete(self, rows: list[tuple[Any, Any, Any]]) -> list[tuple[int, Hashable, float]]:
+        """Rows of which no part is missing, by users of one type."""
+        missing = [(u is None, p is None, v != v) for u, p, v in rows]
+        for place, part in enumerate(("user", "partition", "value")):
+            gone = any(row[place] for row in missing)
+            if gone and self.of.missing.parts[part] == "refused":
+                raise ValueError(f"a row has no {part}")
+        whole = [row for row, gone in zip(rows, missing, strict=True) if not any(gone)]
+        return [(int(u), p, v) for u, p, v in whole] if self.of.users_as_text else whole
 
     def bounded(self, rows: list[tuple[int, Hashable, float]]) -> Pairs:
         if self.of.kept == "last":
@@ -82,7 +93,7 @@ class Engine:
     # -- what it adds up to ---------------------------------------------------------------------
 
     def clipped(self, value: float) -> float:
-        sums = self.of.aggregates["sum"]
+        sums = self.of.aggregates.get("sum") or self.of.aggregates["mean"]
         return float(min(max(value, sums.lower), sums.upper))
 
     def summed(self, values: list[float]) -> float:
@@ -100,6 +111,8 @@ class Engine:
             }
             if "sum" in numbers:
                 adds["sum"] = self.summed(values)
+            if "mean" in numbers:
+                adds["mean"] = self.summed(values) - len(values) * self.of.centre
             for name in numbers:
                 numbers[name] += adds[name]
         return found
@@ -122,7 +135,13 @@ class Engine:
         return float(noise.sample(0.0, 1, self.rng)[0])
 
     def noisy(self, partition: Hashable, numbers: dict[str, float]) -> dict[str, float]:
-        return {name: numbers[name] + self.drawn(name) for name in self.of.aggregates}
+        found = {name: numbers[name] + self.drawn(name) for name in self.of.aggregates}
+        if "mean" in found:
+            found["mean"] = self.of.centre + found["mean"] / self.divisor(found, numbers)
+        return found
+
+    def divisor(self, noisy: dict[str, float], numbers: dict[str, float]) -> float:
+        return max(1.0, noisy["count"])
 
     def selected(self, count: float, noisy: dict[str, float]) -> bool:
         how = self.of.selection

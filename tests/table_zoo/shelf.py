@@ -46,6 +46,22 @@ OWN = (
     + 'threshold = 40.0\ncompare = ">="\n'
 )
 
+MEAN = (
+    BOTH
+    + LISTED
+    + (
+        '[mechanism.aggregates]\ncount = {noise = "laplace:12"}\n'
+        'mean = {noise = "laplace:60", lower = 0.0, upper = 10.0, centre = 5.0}\n'
+    )
+)
+"""Epsilon 1, divided between the count and the sum of values less 5, whose quotient is released."""
+
+MISSING = 'missing = {user = "dropped", partition = "dropped", value = "dropped"}\n'
+UNUSUAL = PUBLIC.replace(LISTED, LISTED + MISSING + "users_as_text = true\n")
+"""Rows that lack something are dropped, and users are one whatever their type."""
+
+UNUSUAL_KEYS = GEOMETRIC.replace(HEAD, HEAD + MISSING)
+
 
 @dataclass(frozen=True)
 class Entry:

@@ -40,7 +40,7 @@ def serve_reference(claim_file: str | None, port: int) -> None:
     with _listening(port) as listener:
         port = listener.getsockname()[1]
         url = f"http://{_HOST}:{port}"
-        what = f"{claim.mechanism.name} with {claim.mechanism.noise}"
+        what = claim.summary
         print(f"dpassay: serving {what} on {url}", file=sys.stderr, flush=True)
         with contextlib.suppress(KeyboardInterrupt):  # raised anew once the server has ended
             QuietServer(settings(application(served), port, _GRACE)).run([listener])

@@ -1,5 +1,6 @@
 """A target handed over as a Python object: it runs in this process."""
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -139,11 +140,15 @@ def _alike(one: Any, other: Any) -> bool:
     """Whether two inputs, arrays or other objects, are equal."""
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         return all(_alike(*each) for each in zip(one, other, strict=True))
+    if isinstance(one, np.ndarray) and one.dtype.names and one.dtype == other.dtype:
+        return all(_alike(one[name], other[name]) for name in one.dtype.names)
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         floats = np.asarray(one).dtype.kind == "f"
         return np.array_equal(one, other, equal_nan=floats)
     if hasattr(one, "equals"):  # frames
         return bool(one.equals(other))
+    if isinstance(one, float) and isinstance(other, float) and math.isnan(one):
+        return math.isnan(other)
     return bool(one == other)
 
 

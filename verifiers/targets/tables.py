@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...reference.tables import Rows
 from .numbers import NumberRelease
 from .replies import CallError, shown, shown_repr
+from .sent_rows import Part, SentRows, is_missing, whole_rows
 from .sql import SqlQuery
 
 RowsForm = Literal["array", "pandas"]
@@ -17,6 +18,7 @@ RowsForm = Literal["array", "pandas"]
 
 COLUMNS = "user", "partition", "value"
 _KEY = "partition"
+_ODD = (np.inf, -np.inf)
 
 
 class TableRelease(NumberRelease):
@@ -28,7 +30,8 @@ class TableRelease(NumberRelease):
     (columns * keys,), column by column, NaN where a partition is not released.
 
     keys: all partitions that a run asks of, texts or whole numbers; form: see `RowsForm`, or the
-    query of a database, whose connection a Python target opens.
+    query of a database, whose connection a Python target opens; centre: of the mean among columns,
+    from which the noisy sum behind it is read, mean less centre times count (1 at least).
     """
 
     given, key, lacks = "rows", "rows", True
@@ -38,9 +41,11 @@ class TableRelease(NumberRelease):
         columns: Sequence[str],
         keys: Sequence[str] | Sequence[int],
         form: RowsForm | SqlQuery,
+        centre: float | None = None,
     ) -> None:
         super().__init__("records", len(columns) * len(keys))
         self.columns, self.keys, self.form = tuple(columns), tuple(keys), form
+        self.centre = centre
         self._places = {key: place for place, key in enumerate(self.keys)}
 
     @property
@@ -61,6 +66,8 @@ class TableRelease(NumberRelease):
     def content(self, values: Any) -> dict[str, Any]:
         """See `Release.content`."""
         keys = [self.keys[cell] for cell in values.cells]
+        if isinstance(values, SentRows):
+            return {"rows": [list(row) for row in values.sent]}
         columns = values.users.tolist(), keys, values.values.tolist()
         return {"rows": list(map(list, zip(*columns, strict=True)))}
 
@@ -68,10 +75,13 @@ class TableRelease(NumberRelease):
         """See `Release.argument`."""
         return taken_rows(self.content(values)["rows"], self.word)
 
-    def rows_of(self, argument: Any) -> Rows:
-        """The rows in the argument of a Python target, an array or a frame."""
-        users, keys, values = (argument[name] for name in COLUMNS)
-        return Rows.of(users, [self._places[key] for key in np.asarray(keys).tolist()], values)
+    def rows_of(self, argument: Any, missing: Mapping[Part, str] | None = None) -> Rows:
+        """The rows that count in the argument of a Python target, an array or a frame.
+
+        missing: see `whole_rows`, which says what is raised.
+        """
+        columns = [np.asarray(argument[name]).tolist() for name in COLUMNS]
+        return whole_rows(list(zip(*columns, strict=True)), self._places, missing or {})
 
     def typed(self, values: Rows) -> dict[str, str]:
         """See `NumberRelease.typed`."""
@@ -79,13 +89,19 @@ class TableRelease(NumberRelease):
 
     def input_text(self, values: Any) -> str:
         """See `Release.input_text`: the rows if they are few, else how many there are."""
+        if isinstance(values, SentRows):
+            return f"{len(values.sent):,} rows"
         if len(values) <= 3:
             return str(self.content(values)["rows"])
         users, cells = np.unique(values.users).size, np.unique(values.cells).size
         return f"{len(values):,} rows of {users:,} users in {cells:,} partitions"
 
     def shaped(self, reply: Any, values: Any, size: int) -> NDArray[Any]:
-        """See `Release.shaped`: float64 (size, columns * keys)."""
+        """See `Release.shaped`: float64 (size, columns * keys).
+
+        Of rows that lack something, what is released for the partition NULL is -inf in the first
+        place, and what is no number inf: a check tells of both.
+        """
         call = self.text(values, size)
         if isinstance(reply, np.ndarray) and reply.shape == (size, self.dimensions):
             return reply  # made from the parts of a call
@@ -97,13 +113,56 @@ class TableRelease(NumberRelease):
             if not isinstance(table, list):
                 raise CallError(call, f"returned {shown(table)} at place {place}: {self._allowed}")
             for row in table:
-                self._take(row, found[place], f"at place {place}", call)
+                if isinstance(values, SentRows):
+                    self._take_any(row, found[place], f"at place {place}", call)
+                else:
+                    self._take(row, found[place], f"at place {place}", call)
+        if self.centre is not None:
+            mean, counts = self._mean_and_counts(found)
+            mean[...] = (mean - self.centre) * counts
         return found.reshape(size, -1)
+
+    def _mean_and_counts(self, found: NDArray[np.float64]) -> tuple[Any, Any]:
+        mean, count = (found[:, self.columns.index(name)] for name in ("mean", "count"))
+        return mean, np.fmax(count, 1.0)
+
+    def tables(self, numbers: NDArray[np.float64]) -> list[list[dict[str, Any]]]:
+        """Releases (n, columns * keys) as they travel: the inverse of `shaped`."""
+        found = numbers.reshape(len(numbers), len(self.columns), -1).copy()
+        if self.centre is not None:
+            mean, counts = self._mean_and_counts(found)
+            mean[...] = self.centre + mean / counts
+        return [
+            [
+                {_KEY: key, **dict(zip(self.columns, table[:, cell].tolist(), strict=True))}
+                for cell, key in enumerate(self.keys)
+                if not np.isnan(table[0, cell])
+            ]
+            for table in found
+        ]
 
     @property
     def _allowed(self) -> str:
         numbers = ", ".join(f'"{name}": x' for name in self.columns)
         return f'expected a list of {{"partition": p, {numbers}}}'
+
+    def _take_any(self, row: Any, found: NDArray[np.float64], where: str, call: str) -> None:
+        """As `_take`, where a partition or a number may be missing."""
+        if not isinstance(row, Mapping):
+            return self._take(row, found, where, call)
+        if is_missing(row.get(_KEY)):
+            found[0, 0] = -np.inf
+            return None
+        odd = [n for n, x in row.items() if is_missing(x) or (isinstance(x, float) and x in _ODD)]
+        first = found[0, 0]
+        if first == -np.inf:
+            found[0, 0] = np.nan
+        self._take({**row, **dict.fromkeys(odd, 0.0)}, found, where, call)
+        for name in odd:
+            found[self.columns.index(name), self._places[row[_KEY]]] = np.inf
+        if first == -np.inf:
+            found[0, 0] = first
+        return None
 
     def _take(self, row: Any, found: NDArray[np.float64], where: str, call: str) -> None:
         """Puts a row of a table into the release (columns, keys). Raises CallError."""
@@ -136,9 +195,7 @@ def taken_rows(rows: Sequence[Sequence[Any]], word: str) -> Any:
     if isinstance(form, dict):
         return [list(row) for row in rows]
     users, keys, values = zip(*rows, strict=True) if rows else ((), (), ())
-    whole = bool(keys) and isinstance(keys[0], int)
-    partitions = np.array(keys, dtype=np.int64 if whole else None if keys else "U1")
-    columns = np.array(users, np.int64), partitions, np.array(values, np.float64)
+    columns = _column(users, np.int64), _column(keys, "U1"), np.array(values, np.float64)
     if form == "pandas":
         import pandas as pd
 
@@ -149,6 +206,17 @@ def taken_rows(rows: Sequence[Sequence[Any]], word: str) -> Any:
         made[name] = column
     made.flags.writeable = False
     return made
+
+
+def _column(found: Sequence[Any], empty: Any) -> NDArray[Any]:
+    """Users or partitions: whole numbers, or texts; objects where some are missing or differ.
+
+    empty: the dtype of none.
+    """
+    kinds = {type(each) for each in found}
+    if len(kinds) > 1 or type(None) in kinds:
+        return np.array(found, dtype=object)
+    return np.array(found, dtype=np.int64 if kinds == {int} else None if kinds else empty)
 
 
 def plain_tables(reply: Any) -> Any:

@@ -93,7 +93,8 @@ class TablesClaim(Claim):
     def release(self) -> TableRelease:
         """How rows and tables travel."""
         form = None if self.sql is None else SqlQuery(**self.sql.model_dump())
-        return TableRelease(list(self.mechanism.aggregates), self.keys, form or self.mechanism.rows)
+        of = self.mechanism
+        return TableRelease(list(of.aggregates), self.keys, form or of.rows, of.centre)
 
     def inputs(self, seed: int) -> "TablePlan":
         """The inputs of a run, chosen by its seed."""

@@ -47,10 +47,11 @@ def _session(state: RunState, request: RunRequest) -> Session:
 def _reference(claim: TablesClaim) -> InProcessTarget:
     """The reference implementation of the claimed engine, with secure noise."""
     table = claim.mechanism.table
-    release = TableRelease(claim.release.columns, claim.keys, "array")
+    release = TableRelease(claim.release.columns, claim.keys, "array", claim.mechanism.centre)
 
     def aggregate(rows: Any, size: int) -> Any:
-        found = table.sample(release.rows_of(rows), len(claim.keys), size)
+        kept = release.rows_of(rows, claim.mechanism.missing.parts)
+        found = table.sample(kept, len(claim.keys), size)
         return found.reshape(size, -1)
 
     return InProcessTarget(aggregate, again=lambda: aggregate, release=release)

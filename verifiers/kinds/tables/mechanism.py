@@ -19,6 +19,7 @@ from ....reference.tables import (
 from ....reference.tables.bounding import Kept
 from ....reference.tables.table import AggregateKind
 from ...claims.tables import Table
+from ...targets.sent_rows import PARTS, Part
 from ...targets.tables import RowsForm
 from ..numbers.mechanism import NoiseText
 
@@ -48,22 +49,29 @@ class AggregateClaim(Table):
     noise: NoiseText
     lower: float | None = Field(default=None, ge=-1e12, le=1e12)
     upper: float | None = Field(default=None, ge=-1e12, le=1e12)
+    centre: float | None = Field(default=None, ge=-1e12, le=1e12)
 
     def checked(self, kind: AggregateKind) -> Aggregate:
         """The aggregate of a kind. Raises ValueError."""
         name = f"aggregates.{kind}"
         if math.isfinite(self.noise.low) or math.isfinite(self.noise.high):
             raise ValueError(f"{name}.noise = {str(self.noise)!r}: tables take no min and max")
-        bounds = (self.lower, self.upper)
-        if kind != "sum":
-            if bounds != (None, None):
-                raise ValueError(f"{name}: only a sum takes lower and upper")
+        if kind not in ("sum", "mean"):
+            if (self.lower, self.upper, self.centre) != (None, None, None):
+                raise ValueError(f"{name}: only a sum takes lower and upper, and a mean centre too")
             return Aggregate(kind, self.noise)
+        if (kind == "mean") != (self.centre is not None):
+            raise ValueError(
+                f"{name}: a mean needs centre, which is taken off each value before they are "
+                "summed (0 for none), and a sum takes none"
+            )
+        if kind == "mean" and (self.noise.family.whole or self.noise.grid):
+            raise ValueError(f"{name}: {self.noise}: a quotient shows no whole noise, nor a grid")
         if self.lower is None or self.upper is None or not self.lower < self.upper:
             raise ValueError(f"{name}: expected lower and upper, lower below upper")
         if self.noise.family.whole and not (self.lower.is_integer() and self.upper.is_integer()):
             raise ValueError(f"{name}: {self.noise} needs whole lower and upper")
-        return Aggregate(kind, self.noise, self.lower, self.upper)
+        return Aggregate(kind, self.noise, self.lower, self.upper, self.centre or 0.0)
 
 
 class SelectionClaim(Table):
@@ -109,6 +117,20 @@ class SelectionClaim(Table):
         return TruncatedGeometric.split(self.epsilon, self.delta, partitions)
 
 
+class MissingClaim(Table):
+    """`[mechanism.missing]`: what becomes of rows that lack a part; nothing is said of others."""
+
+    user: Literal["dropped", "refused"] | None = None
+    partition: Literal["dropped", "refused"] | None = None
+    value: Literal["dropped", "refused"] | None = None
+
+    @property
+    def parts(self) -> dict[Part, str]:
+        """What is claimed, by part."""
+        each: dict[Part, str | None] = {part: getattr(self, part) for part in PARTS}
+        return {part: how for part, how in each.items() if how is not None}
+
+
 class TableMechanism(Table):
     """`[mechanism]`: what an engine makes of rows of (user, partition, value)."""
 
@@ -123,6 +145,8 @@ class TableMechanism(Table):
     partitions: list[str] | list[int] | None = Field(default=None, min_length=1, max_length=_MOST)
     selection: SelectionClaim | None = None
     rows: RowsForm = "array"
+    missing: MissingClaim = MissingClaim()
+    users_as_text: bool = False
 
     @model_validator(mode="before")
     @classmethod
@@ -143,6 +167,10 @@ class TableMechanism(Table):
             raise ValueError(f"the bounds of a user: {error}") from None
         for kind, aggregate in self.aggregates.items():
             aggregate.checked(kind)
+        if "mean" in self.aggregates and (
+            "count" not in self.aggregates or "sum" in self.aggregates
+        ):
+            raise ValueError("aggregates.mean: expected count beside it, and no sum")
         if (self.partitions is None) == (self.selection is None):
             raise ValueError("expected partitions, a public list, or selection of private ones")
         if self.partitions is not None and len({*self.partitions}) < len(self.partitions):
@@ -167,6 +195,12 @@ class TableMechanism(Table):
     @property
     def _bounding(self) -> Bounding:
         return Bounding(self.max_partitions, self.max_per_partition, self.max_rows, self.kept)
+
+    @property
+    def centre(self) -> float | None:
+        """That of the mean, where there is one."""
+        found = self.aggregates.get("mean")
+        return None if found is None else found.centre
 
     @cached_property
     def table(self) -> NoisyTable:

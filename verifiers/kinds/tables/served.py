@@ -6,6 +6,7 @@ import numpy as np
 
 from ....reference.tables import Rows
 from ...targets.replies import shown
+from ...targets.sent_rows import whole_rows
 from ..numbers.served import ServedNumbers
 from .claim import TablesClaim
 
@@ -18,12 +19,18 @@ class ServedTable(ServedNumbers):
     def __init__(self, claim: TablesClaim) -> None:
         super().__init__(claim)  # type: ignore[arg-type]
         self._cells = {key: place for place, key in enumerate(claim.keys)}
+        self._claim = claim
+
+    def drawn(self, values: Any, size: int) -> list[Any]:
+        """See `Served.drawn`: tables."""
+        table = self._claim.mechanism.table
+        found = table.sample(values, len(self._claim.keys), size)
+        return self._claim.release.tables(found.reshape(size, -1))
 
     def input(self, given: Any) -> Rows:
         """See `Served.input`: rows of a user, a partition and a value."""
         try:
-            users, keys, values = zip(*given, strict=True) if given else ((), (), ())
-            rows = Rows.of(users, [self._cells[key] for key in keys], values)
+            rows = whole_rows(given, self._cells, self._claim.mechanism.missing.parts)
         except (TypeError, ValueError, OverflowError, KeyError):
             rows = None
         if rows is None or not np.isfinite(rows.values).all():

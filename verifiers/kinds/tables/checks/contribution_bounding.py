@@ -1,22 +1,34 @@
 """`contribution-bounding`: what stays of a user's rows, and of a value, is what the claim says."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix
 from ....findings.finding import Finding
+from ....targets.sent_rows import PARTS
 from ...numbers.checks.base import caused
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
 from ..evidence.linear import LinearEvidence
 from ..evidence.other_engines import numbers, other_engines
-from ..planning.asked import BEYOND, TableAsked, core
+from ..planning.asked import BEYOND, LACKING, UNUSUAL, Role, TableAsked, core
 from ..planning.plan import TablePlan
 from .base import TableCheck, spec_of
 
 _WANTED = 60  # releases of each input
 _SURE = 3.0  # nats by which a known mistake must be likelier to be named
+
+_CAUSES: dict[str, str] = {
+    Role.NO_USERS: "rows without a user are counted, and nobody's bounds hold them",
+    Role.NO_PARTITIONS: "NULL counts as a partition of a user: such rows are dropped too late",
+    Role.NO_NUMBERS: "rows without a number are counted",
+    Role.INFINITE: "infinite values are not clipped",
+    Role.TWO_TYPES: "the user 1 and the user '1' are bounded as two",
+}
+"""Of unusual rows, where nothing else is wrong."""
 
 Of = tuple[str, int]
 """The role of an input, and the place of an aggregate."""
@@ -34,8 +46,9 @@ class ContributionBounding(TableCheck):
         self.inputs = {
             asked.role: asked
             for asked in plan.inputs
-            if isinstance(asked, TableAsked) and asked.role in BEYOND
+            if isinstance(asked, TableAsked) and asked.role in BEYOND | UNUSUAL
         }
+        self._proof: Finding | None = None
         self._made: dict[Of, LinearEvidence] = {}
         self._numbers: dict[tuple[str, str], Matrix] = {}
 
@@ -43,8 +56,11 @@ class ContributionBounding(TableCheck):
         """Made once it is needed: a plan does without."""
         if of not in self._made:
             role, column = of
+            bounding = self.table.bounding
+            if role == Role.INFINITE:  # a value beyond any bound may as well be dropped
+                bounding = replace(bounding, kept="any")
             self._made[of] = LinearEvidence(
-                self.table.bounding,
+                bounding,
                 self.table.aggregates[column],
                 self.inputs[role].values,
                 self._cells,
@@ -58,13 +74,34 @@ class ContributionBounding(TableCheck):
             if batch.asked.role not in self.inputs:
                 continue
             released = batch.releases.reshape(len(batch.releases), self.columns, self.cells)
+            self.draws += len(batch.releases) * self.columns * self._cells.size
+            self._proof = self._proof or self._impossible(batch.asked.role, released)
+            if self._proof is not None:
+                continue
             for column in range(self.columns):
                 self._evidence((batch.asked.role, column)).observe(released[:, column])
-            self.draws += len(batch.releases) * self.columns * self._cells.size
+
+    def _impossible(self, role: str, released: NDArray[np.float64]) -> Finding | None:
+        """What no draw of noise explains, of rows that lack something or are infinite."""
+        part = LACKING.get(role)
+        if part is not None and self.claim.mechanism.missing.parts[part] == "refused":
+            message = f"{role} were answered, and the claim says that they are refused"
+            return caused(message, f"{role} are not refused", math.inf)
+        if (released[:, 0, 0] == -np.inf).any():
+            message = f"of the input {role}, the partition NULL was released"
+            return caused(message, "NULL is released as a partition", math.inf)
+        if np.isinf(released).any():
+            _, column, cell = np.argwhere(np.isinf(released))[0]
+            kind = self.table.aggregates[column].kind
+            message = f"of the input {role}, the {kind} of {self.named(int(cell))} is no number"
+            return caused(message, f"one such row makes the {kind} no number", math.inf)
+        return None
 
     @property
     def log_e_value(self) -> float:
         """See `TableCheck.log_e_value`: the average over inputs and aggregates."""
+        if self._proof is not None:
+            return math.inf
         wagers = len(self.inputs) * self.columns
         logs = [found.log_e_value for found in self._made.values()]
         logs += [0.0] * (wagers - len(logs))
@@ -79,6 +116,8 @@ class ContributionBounding(TableCheck):
 
     def fail_finding(self) -> Finding:
         """See `TableCheck.fail_finding`."""
+        if self._proof is not None:
+            return self._proof
         role, column = max(self._made, key=lambda of: self._made[of].log_e_value)
         found, one = self._made[role, column], self.table.aggregates[column]
         rows = self.inputs[role].values
@@ -88,6 +127,9 @@ class ContributionBounding(TableCheck):
             f"of the input {role}, the {one.kind} adds up to {total:,.6g} over all partitions, in "
             f"the mean of {found.releases:,} releases, and to {expected:,.6g} under the claim"
         )
+        others = [one.log_e_value for of, one in self._made.items() if of[0] not in UNUSUAL]
+        if role in _CAUSES and max(others, default=0.0) < _SURE:
+            return caused(message, _CAUSES[role], found.log_e_value)
         named = self._likeliest()
         if named is None or named[1] < _SURE:
             return Finding(message)
@@ -115,7 +157,11 @@ class ContributionBounding(TableCheck):
         return None if best is None else (best, odds[best])
 
     def _seen(self) -> list[tuple[str, TableAsked]]:
-        return [(role, self.inputs[role]) for role, column in self._made if column == 0]
+        return [
+            (role, self.inputs[role])
+            for role, column in self._made
+            if column == 0 and role not in UNUSUAL
+        ]
 
     def _gain(self, role: str, claimed: Matrix, other: Matrix) -> float:
         """Log-odds of other numbers (aggregates, cells) in place of the claimed ones."""
@@ -137,11 +183,14 @@ class ContributionBounding(TableCheck):
         """See `TableCheck.pass_finding`."""
         bounding = self.table.bounding
         left = "; which rows stay was not judged, only how much of a user does"
+        asked = [str(role) for role in self.inputs if role in UNUSUAL]
+        said = f"; {', '.join(asked)} as claimed" if asked else ""
+        parts = [part for part in PARTS if part not in self.claim.mechanism.missing.parts]
+        lacking = f"; rows without a {' or a '.join(parts)} were not asked" if parts else ""
         return Finding(
             f"{self.draws:,} numbers of {len(self.inputs)} inputs follow the bounds of the claim: "
             "users of one partition, of all, and of up to 10,000 rows, values far beyond their "
-            f"bounds, equal rows{left if bounding.kept == 'any' else ''}; rows without a user, a "
-            "partition or a number were not asked"
+            f"bounds, equal rows{said}{left if bounding.kept == 'any' else ''}{lacking}"
         )
 
 

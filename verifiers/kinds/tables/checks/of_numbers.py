@@ -128,9 +128,10 @@ class TableNoiseScale(OfEachAggregate):
         if self.columns > 1:
             words = f"the budget is not divided among {self.columns} aggregates"
             found.append((float(self.columns), words))
-        largest = max(abs(one.lower), abs(one.upper))
-        if one.kind == "sum" and largest != 1.0:
-            found.append((largest, f"made for values up to 1, not up to {largest:g}"))
+        if one.largest != 1.0:
+            off = f" off {one.centre:g}" if one.centre else ""
+            words = f"made for values up to 1{off}, not up to {one.largest:g}"
+            found.append((one.largest, words))
         return [
             (1.0 / f, f"noise of 1/{f:.3g} of the claimed scale: {words}") for f, words in found
         ]

@@ -65,7 +65,7 @@ class PartitionRelease(TableCheck):
             return
         least = self.table.selection.least  # type: ignore[union-attr]
         step = 1e-9 * max(1.0, abs(least))
-        low = released[:, column] < least - step
+        low = (released[:, column] < least - step) & np.isfinite(released[:, column])
         if low.any():
             release, cell = np.argwhere(low)[0]
             number = released[release, column, cell]

@@ -47,10 +47,19 @@ def other_engines(
         yield words, bounded(bounding)
     for words, made in _OTHER_CONTRIBUTIONS.items():
         yield words, partial(_contributing, table, made)
+    for way in ("first", "last"):
+        words = f"the {way} partitions of a user by name are kept, and rows by value, not any"
+        ordered = replace(table, bounding=replace(table.bounding, kept=way))
+        yield words, partial(_sorted, ordered)
     merged = "equal rows of a user are merged"
     yield merged, lambda rows, cells: numbers(table, _different(rows), cells, 1)
     largest = "the largest values of a user are kept, not those that the claim says"
     yield largest, lambda rows, cells: numbers(table, _largest(rows, table.bounding), cells, 1)
+
+
+def _sorted(table: NoisyTable, rows: Rows, cells: int) -> Matrix:
+    """Of rows in the order of partitions and values, as a sort or an index leaves them."""
+    return numbers(table, rows.kept(np.lexsort((rows.values, rows.cells))), cells, 1)
 
 
 def _contributing(table: NoisyTable, made: Contributed, rows: Rows, cells: int) -> Matrix:
@@ -104,22 +113,24 @@ def _other_bounds(of: Bounding) -> Iterator[tuple[str, Bounding]]:
 
 
 def _unclipped(rows: Rows, one: Aggregate) -> Rows:
-    return rows if one.kind == "sum" else one.contributions(rows)
+    if not one.of_values:
+        return one.contributions(rows)
+    return Rows(rows.users, rows.cells, rows.values - one.centre)
 
 
 def _clipped_sums(rows: Rows, one: Aggregate) -> Rows:
     """The sum of a user in a partition, clipped to what the bounds of a value allow."""
-    if one.kind != "sum" or not len(rows):
+    if not one.of_values or not len(rows):
         return one.contributions(rows)
     first = rows.kept(rows.first_of_pairs)
-    sums = np.bincount(rows.pairs, rows.values)
-    return Rows(first.users, first.cells, np.clip(sums, one.lower, one.upper))
+    sums = np.clip(np.bincount(rows.pairs, rows.values), one.lower, one.upper) - one.centre
+    return Rows(first.users, first.cells, np.asarray(sums, np.float64))
 
 
 def _dropped(rows: Rows, one: Aggregate) -> Rows:
-    if one.kind != "sum":
+    if not one.of_values:
         return one.contributions(rows)
-    return rows.kept((rows.values >= one.lower) & (rows.values <= one.upper))
+    return one.contributions(rows).kept((rows.values >= one.lower) & (rows.values <= one.upper))
 
 
 _OTHER_CONTRIBUTIONS: dict[str, Contributed] = {

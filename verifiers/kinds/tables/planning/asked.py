@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
 from .....reference.tables import Rows
+from ....targets.sent_rows import Part
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.asked import Role as NumbersRole
 from ..claim import TablesClaim
@@ -42,6 +43,12 @@ class Role(StrEnum):
     TEN_THOUSAND = "one user of 10,000 rows in one partition"
     UNEQUAL = "users of many rows in one partition, and few in others"
     SPREAD = "rows of unequal values"
+    # rows that travel otherwise than as they count
+    NO_USERS = "rows without a user"
+    NO_PARTITIONS = "rows without a partition"
+    NO_NUMBERS = "rows without a number"
+    INFINITE = "infinite values"
+    TWO_TYPES = "users as numbers and as texts"
 
 
 NUMERIC = frozenset({Role.TYPICAL, Role.OTHERS, Role.MANY, Role.EVERY_OTHER, Role.EMPTY})
@@ -65,6 +72,16 @@ BEYOND = frozenset(
     }
 )
 """Those that show what stays of a user, and of a value."""
+
+LACKING: dict[str, Part] = {
+    Role.NO_USERS: "user",
+    Role.NO_PARTITIONS: "partition",
+    Role.NO_NUMBERS: "value",
+}
+"""Those of rows that lack a part."""
+
+UNUSUAL = frozenset({*LACKING, Role.INFINITE, Role.TWO_TYPES})
+"""Those asked only where the claim says what becomes of them."""
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
-from .....reference.tables import Rows
+from .....reference.tables import Rows, Selection, TruncatedGeometric
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import CALLS, NumbersPlan
 from ..claim import TablesClaim
 from .asked import NEAR, NUMERIC, Role, TableAsked, core
 from .rows import Making, renumbered, together
+from .unusual import unusual_rows
 
 _BEYOND = {True: (1, 1, 2, 5, 16, 40), False: (1, 5, 16)}
 _NEAR = {True: (1, 1, 2, 5, 16, 40, 100, 100), False: (1, 5, 16, 40, 100)}
@@ -65,6 +66,7 @@ def make_table_plan(claim: TablesClaim, seed: int) -> TablePlan:
         TableAsked.made(claim, rows if role is Role.TYPICAL else renumbered(rows, rng), role)
         for role, rows in made
     )
+    inputs += tuple(TableAsked.made(claim, rows, role) for role, rows in unusual_rows(making))
     width = cells.size * len(claim.mechanism.aggregates)
     largest = min(CALLS[-1], max(2, (1 << 20) // width))
     return TablePlan(inputs, np.arange(width), largest_call=largest)
@@ -136,13 +138,22 @@ def _beyond(making: Making) -> list[tuple[Role, Rows]]:
     return made
 
 
+def _undivided(selection: Selection | None, partitions: int, counts: Vector) -> list[Vector]:
+    """Rates of the strategy whose epsilon is not divided, which is another one altogether."""
+    if not isinstance(selection, TruncatedGeometric) or partitions == 1:
+        return []
+    whole = TruncatedGeometric(selection.epsilon * partitions, selection.delta)
+    return [np.exp(whole.log_kept(counts))]
+
+
 def _near(making: Making) -> list[tuple[Role, Rows]]:
     """Rows of partitions that are released about as often as not, or seldom."""
     claim, cells = making.claim, making.cells
     table = claim.mechanism.table
     counts = np.arange(1.0, (claim.mechanism.sure or 1) + 1.0)
     rates: Vector = np.exp(table.log_kept(counts)[0])
-    levels = [int(counts[int(np.abs(rates - rate).argmin())]) for rate in _RATES]
+    of = [rates, *_undivided(table.selection, table.bounding.partitions, counts)]
+    levels = [int(counts[int(np.abs(law - rate).argmin())]) for law in of for rate in _RATES]
     users = making.rng.permutation(np.resize(levels, cells.size))
     users[0] = 0  # one that nobody has
     most = table.bounding.per_partition

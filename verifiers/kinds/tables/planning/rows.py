@@ -24,8 +24,9 @@ class Making:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Of a value: those of the sum, or 0 and 1 where there is none."""
-        found = self.claim.mechanism.aggregates.get("sum")
+        """Of a value: those of the sum or the mean, or 0 and 1 where there is none."""
+        aggregates = self.claim.mechanism.aggregates
+        found = aggregates.get("sum", aggregates.get("mean"))
         if found is None or found.lower is None or found.upper is None:
             return 0.0, 1.0
         return found.lower, found.upper

@@ -1,0 +1,110 @@
+"""Rows without a user, a partition or a number, infinite values, and users of two types."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .....reference.tables import Rows
+from ....targets.sent_rows import SentRows
+from .asked import Role
+from .rows import Making, renumbered, together
+
+_USERS = 60
+_LACKING = 40  # rows without a user, of a partition
+_NUMBERS = None, math.nan
+
+
+def unusual_rows(making: Making) -> list[tuple[Role, Rows]]:
+    """Those of which the claim says something; rows that count are as it says."""
+    mechanism = making.claim.mechanism
+    missing = mechanism.missing.parts
+    found: list[tuple[Role, Rows]] = []
+    if "user" in missing:
+        found.append((Role.NO_USERS, _without_users(making)))
+    if "partition" in missing:
+        found.append((Role.NO_PARTITIONS, _without_partitions(making)))
+    if "value" in missing:
+        found.append((Role.NO_NUMBERS, _without_numbers(making)))
+        found.append((Role.INFINITE, _infinite(making)))
+    if mechanism.users_as_text:
+        found.append((Role.TWO_TYPES, _of_two_types(making)))
+    return found
+
+
+def _travelling(making: Making, rows: Rows) -> Any:
+    return making.claim.release.content(rows)["rows"]
+
+
+def _sent(making: Making, rows: Rows, lacking: list[tuple[Any, Any, Any]]) -> SentRows:
+    """Rows that count, in their order, with those that lack something among them."""
+    sent = [tuple(row) for row in _travelling(making, rows)]
+    places = np.sort(making.rng.integers(0, len(sent) + 1, len(lacking)))
+    for row, place in zip(lacking[::-1], places[::-1].tolist(), strict=True):
+        sent.insert(place, row)
+    return SentRows(rows.users, rows.cells, rows.values, tuple(sent))
+
+
+def _few(making: Making) -> Rows:
+    """Some rows within the bounds, of partitions that are all released for certain."""
+    users = 2 if making.claim.mechanism.partitions is not None else making.claim.mechanism.sure or 1
+    return renumbered(making.within(0 * making.cells + users, 2), making.rng)
+
+
+def _keys(making: Making) -> list[Any]:
+    return [making.claim.keys[cell] for cell in making.cells[:10]]
+
+
+def _without_users(making: Making) -> SentRows:
+    """Many rows without a user in each partition, which nobody's bounds hold back."""
+    far = float(making.bounds[1])
+    return _sent(making, _few(making), [(None, key, far) for key in _keys(making)] * _LACKING)
+
+
+def _crowded(making: Making) -> Rows:
+    """Some rows with a crowd of users at the bounds, which all stay."""
+    bounding = making.claim.mechanism.table.bounding
+    cells = [int(cell) for cell in making.cells[: min(10, bounding.partitions)]]
+    rows = max(1, min(bounding.per_partition, bounding.rows // len(cells), 20))
+    crowd = making.crowd(_USERS, cells, rows, [making.bounds[1]])
+    return renumbered(together(_few(making), crowd), making.rng)
+
+
+def _without_partitions(making: Making) -> SentRows:
+    """Users at the bounds, who have rows without a partition besides: those cost them nothing."""
+    rows = _crowded(making)
+    users = np.unique(rows.users).tolist()
+    return _sent(making, rows, [(user, None, float(making.bounds[1])) for user in users] * 5)
+
+
+def _without_numbers(making: Making) -> SentRows:
+    """Users of whom every row lacks its number: NULL of one, NaN of the next."""
+    rows = _few(making)
+    first = int(rows.users.max(initial=0)) + 1
+    keys = _keys(making)[: making.claim.mechanism.table.bounding.partitions]
+    lacking = [(first + user, key, _NUMBERS[user % 2]) for user in range(_USERS) for key in keys]
+    return _sent(making, rows, lacking)
+
+
+def _infinite(making: Making) -> SentRows:
+    """Users beyond the bounds whose values are infinite: clipped, or dropped."""
+    rows = making.claim.mechanism.table.bounding.per_partition + 1
+    crowd = making.crowd(
+        max(1, min(20, 4_000 // rows)), making.cells[:1].tolist(), rows, [math.inf, -math.inf]
+    )
+    return _sent(making, renumbered(together(_few(making), crowd), making.rng), [])
+
+
+def _of_two_types(making: Making) -> SentRows:
+    """Users beyond the bounds, half of whose rows name them by a text."""
+    bounding = making.claim.mechanism.table.bounding
+    cells = making.cells[: min(2 * bounding.partitions, 20)].tolist()
+    rows = min(2 * bounding.per_partition, 50)
+    crowd = making.crowd(max(2, min(_USERS, 2_000 // (rows * len(cells)))), cells, rows, [1.0])
+    whole = renumbered(together(_few(making), crowd), making.rng)
+    as_text = making.rng.random(len(whole)) < 0.5
+    sent = tuple(
+        (str(user) if text else user, key, value)
+        for (user, key, value), text in zip(_travelling(making, whole), as_text, strict=True)
+    )
+    return SentRows(whole.users, whole.cells, whole.values, sent)
