@@ -14,8 +14,9 @@ from .bounding import Bounding
 from .rows import Rows
 from .selection import Selection
 
-AggregateKind = Literal["count", "privacy-id-count", "sum", "mean"]
-"""Rows, users, or clipped values of a partition; of a mean, the clipped values less its centre."""
+AggregateKind = Literal["count", "privacy-id-count", "sum", "mean", "variance"]
+"""Rows, users, or clipped values of a partition; of a mean these less its centre, of a variance
+the squares of that."""
 
 _SURE = -46.0  # log-probability, 1e-20, of a partition that is dropped, below which it never is
 
@@ -25,7 +26,7 @@ class Aggregate:
     """One number of each partition.
 
     lower, upper: values are clipped to these, and less the centre summed, for a sum or a mean: of a
-    mean that is the sum which is divided by the count.
+    mean that is the sum which is divided by the count. Of a variance their squares are summed.
     """
 
     kind: AggregateKind
@@ -42,21 +43,26 @@ class Aggregate:
     @property
     def of_values(self) -> bool:
         """Whether it adds values up, and does not count."""
-        return self.kind in ("sum", "mean")
+        return self.kind in ("sum", "mean", "variance")
 
     @property
     def largest(self) -> float:
         """How far a row moves the number at most."""
         if not self.of_values:
             return 1.0
-        return max(abs(self.lower - self.centre), abs(self.upper - self.centre))
+        return float(np.abs(self.summed(np.array([self.lower, self.upper]))).max())
+
+    def summed(self, values: Vector) -> Vector:
+        """What values (n,) add to the number, if they are not clipped."""
+        off = values - self.centre
+        return np.square(off) if self.kind == "variance" else off
 
     def contributions(self, rows: Rows) -> Rows:
         """The rows with what each contributes as its value."""
         if not self.of_values:
             return Rows(rows.users, rows.cells, np.ones(len(rows)))
-        values = np.clip(rows.values, self.lower, self.upper) - self.centre
-        return Rows(rows.users, rows.cells, values)
+        values = np.clip(rows.values, self.lower, self.upper)
+        return Rows(rows.users, rows.cells, self.summed(values))
 
     def totals(self, rows: Rows, cells: int) -> Vector:
         """The exact numbers (cells,) of rows that all stay."""

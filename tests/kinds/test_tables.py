@@ -40,6 +40,7 @@ def claim_of(text: str) -> Any:
         ('count = {noise = "laplace:18"}', 'median = {noise = "laplace:1"}', "median"),
         ('{noise = "laplace:18"}', '{noise = "laplace:18", upper = 2.0}', "only a sum takes"),
         ("sum = {", "mean = {", "a mean needs centre"),
+        ("sum = {", "variance = {", "expected mean and count beside it"),
         (
             'count = {noise = "laplace:18"}\n',
             'mean = {noise = "laplace:1", lower = 0.0, upper = 1.0, centre = 0}\n',
@@ -88,6 +89,18 @@ def test_the_noisy_sum_behind_a_mean_is_read() -> None:
     found = release.shaped(reply, ROWS, 1)
     assert found[0].tolist() == [4.0, -2.0, 10.0, -1.0]
     assert release.tables(found) == reply
+
+
+def test_the_noisy_squares_behind_a_variance_are_read() -> None:
+    """As PipelineDP has it, of values less the centre; catches a mean that is not moved back."""
+    release = TableRelease(["count", "mean", "variance"], ["a", "b"], "array", 5.0)
+    reply = [[{"partition": "a", "count": 4.0, "mean": 3.0, "variance": 10.0}]]
+    found = release.shaped(reply, ROWS, 1)
+    assert found[0, ::2].tolist() == [4.0, -8.0, 4 * (10.0 + 4.0)]
+    assert release.tables(found) == reply
+    one = Aggregate("variance", parse_number_noise("laplace:1"), -1.0, 3.0, 2.0)
+    assert one.totals(Rows.of([1, 1, 2], [0, 0, 0], [2.0, -7.0, 9.0]), 1).tolist() == [0 + 9 + 1]
+    assert one.largest == 9.0
 
 
 @pytest.mark.parametrize(

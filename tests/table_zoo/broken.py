@@ -7,7 +7,18 @@ from typing import Any
 import numpy as np
 
 from .engine import Engine, _geometric, _grouped
-from .shelf import GEOMETRIC, MEAN, OWN, PUBLIC, RELEASED, UNUSUAL, UNUSUAL_KEYS, Entry, name_of
+from .shelf import (
+    GEOMETRIC,
+    MEAN,
+    OWN,
+    PUBLIC,
+    RELEASED,
+    UNUSUAL,
+    UNUSUAL_KEYS,
+    VARIANCE,
+    Entry,
+    name_of,
+)
 
 BROKEN: list[Entry] = []
 BOUNDING, SCALE, PARTITIONS = "contribution-bounding", "noise-scale", "partition-release"
@@ -211,6 +222,12 @@ class OneDrawForCountAndMean(Engine):
     def drawn(self, name):
         self.last = 5.0 * self.last if name == "mean" else super().drawn(name)
         return self.last
+
+
+@broken(VARIANCE, BOUNDING, cause="not clipped")
+class SquaresAreNotClipped(Engine):
+    def squared(self, value):
+        return (value - self.of.centre) ** 2
 
 
 @broken(OWN, PARTITIONS, cause="1/3 of the claimed scale: max_partitions = 3 is missing")

@@ -17,6 +17,7 @@ from .shelf import (
     THREE,
     UNUSUAL,
     UNUSUAL_KEYS,
+    VARIANCE,
     Entry,
     name_of,
 )
@@ -119,6 +120,7 @@ CORRECT = [
             GAUSSIAN,
             ON_ROWS,
             MEAN,
+            VARIANCE,
             UNUSUAL,
             UNUSUAL.replace('"dropped"', '"refused"'),
         ),

@@ -113,6 +113,8 @@ class Engine:
                 adds["sum"] = self.summed(values)
             if "mean" in numbers:
                 adds["mean"] = self.summed(values) - len(values) * self.of.centre
+            if "variance" in numbers:
+                adds["variance"] = sum(map(self.squared, values))
             for name in numbers:
                 numbers[name] += adds[name]
         return found
@@ -137,8 +139,16 @@ class Engine:
     def noisy(self, partition: Hashable, numbers: dict[str, float]) -> dict[str, float]:
         found = {name: numbers[name] + self.drawn(name) for name in self.of.aggregates}
         if "mean" in found:
-            found["mean"] = self.of.centre + found["mean"] / self.divisor(found, numbers)
+            divisor = self.divisor(found, numbers)
+            found["mean"] = self.of.centre + found["mean"] / divisor
+            if "variance" in found:
+                off = found["mean"] - self.of.centre
+                found["variance"] = found["variance"] / divisor - off**2
         return found
+
+    def squared(self, value: float) -> float:
+        off: float = self.clipped(value) - self.of.centre
+        return off * off
 
     def divisor(self, noisy: dict[str, float], numbers: dict[str, float]) -> float:
         return max(1.0, noisy["count"])

@@ -56,6 +56,10 @@ MEAN = (
 )
 """Epsilon 1, divided between the count and the sum of values less 5, whose quotient is released."""
 
+VARIANCE = MEAN.replace("laplace:12", "laplace:18").replace("laplace:60", "laplace:90") + (
+    'variance = {noise = "laplace:450", lower = 0.0, upper = 10.0}\n'
+)
+
 MISSING = 'missing = {user = "dropped", partition = "dropped", value = "dropped"}\n'
 UNUSUAL = PUBLIC.replace(LISTED, LISTED + MISSING + "users_as_text = true\n")
 """Rows that lack something are dropped, and users are one whatever their type."""

@@ -30,8 +30,8 @@ class TableRelease(NumberRelease):
     (columns * keys,), column by column, NaN where a partition is not released.
 
     keys: all partitions that a run asks of, texts or whole numbers; form: see `RowsForm`, or the
-    query of a database, whose connection a Python target opens; centre: of the mean among columns,
-    from which the noisy sum behind it is read, mean less centre times count (1 at least).
+    query of a database, whose connection a Python target opens; centre: of the mean among
+    columns, from which the noisy sums behind it and the variance are read.
     """
 
     given, key, lacks = "rows", "rows", True
@@ -117,21 +117,40 @@ class TableRelease(NumberRelease):
                     self._take_any(row, found[place], f"at place {place}", call)
                 else:
                     self._take(row, found[place], f"at place {place}", call)
-        if self.centre is not None:
-            mean, counts = self._mean_and_counts(found)
-            mean[...] = (mean - self.centre) * counts
+        self._to_sums(found)
         return found.reshape(size, -1)
 
-    def _mean_and_counts(self, found: NDArray[np.float64]) -> tuple[Any, Any]:
-        mean, count = (found[:, self.columns.index(name)] for name in ("mean", "count"))
-        return mean, np.fmax(count, 1.0)
+    def _to_sums(self, found: NDArray[np.float64]) -> None:
+        """Puts the noisy sums of values and squares where their quotients by the count stand.
+
+        mean = centre + sum / max(1, count), variance = squares / max(1, count) - (mean - centre)^2.
+        """
+        if self.centre is None:
+            return
+        column = {name: found[:, place] for place, name in enumerate(self.columns)}
+        counts = np.fmax(column["count"], 1.0)
+        column["mean"] -= self.centre
+        if "variance" in column:
+            column["variance"] += np.square(column["mean"])
+            column["variance"] *= counts
+        column["mean"] *= counts
+
+    def _to_quotients(self, found: NDArray[np.float64]) -> None:
+        """The inverse of `_to_sums`."""
+        if self.centre is None:
+            return
+        column = {name: found[:, place] for place, name in enumerate(self.columns)}
+        counts = np.fmax(column["count"], 1.0)
+        column["mean"] /= counts
+        if "variance" in column:
+            column["variance"] /= counts
+            column["variance"] -= np.square(column["mean"])
+        column["mean"] += self.centre
 
     def tables(self, numbers: NDArray[np.float64]) -> list[list[dict[str, Any]]]:
         """Releases (n, columns * keys) as they travel: the inverse of `shaped`."""
         found = numbers.reshape(len(numbers), len(self.columns), -1).copy()
-        if self.centre is not None:
-            mean, counts = self._mean_and_counts(found)
-            mean[...] = self.centre + mean / counts
+        self._to_quotients(found)
         return [
             [
                 {_KEY: key, **dict(zip(self.columns, table[:, cell].tolist(), strict=True))}

@@ -51,27 +51,27 @@ class AggregateClaim(Table):
     upper: float | None = Field(default=None, ge=-1e12, le=1e12)
     centre: float | None = Field(default=None, ge=-1e12, le=1e12)
 
-    def checked(self, kind: AggregateKind) -> Aggregate:
-        """The aggregate of a kind. Raises ValueError."""
+    def checked(self, kind: AggregateKind, centre: float = 0.0) -> Aggregate:
+        """The aggregate of a kind; centre: of mean and variance. Raises ValueError."""
         name = f"aggregates.{kind}"
         if math.isfinite(self.noise.low) or math.isfinite(self.noise.high):
             raise ValueError(f"{name}.noise = {str(self.noise)!r}: tables take no min and max")
-        if kind not in ("sum", "mean"):
+        if kind in ("count", "privacy-id-count"):
             if (self.lower, self.upper, self.centre) != (None, None, None):
                 raise ValueError(f"{name}: only a sum takes lower and upper, and a mean centre too")
             return Aggregate(kind, self.noise)
         if (kind == "mean") != (self.centre is not None):
             raise ValueError(
                 f"{name}: a mean needs centre, which is taken off each value before they are "
-                "summed (0 for none), and a sum takes none"
+                "summed (0 for none); a sum takes none, and a variance that of the mean"
             )
-        if kind == "mean" and (self.noise.family.whole or self.noise.grid):
+        if kind != "sum" and (self.noise.family.whole or self.noise.grid):
             raise ValueError(f"{name}: {self.noise}: a quotient shows no whole noise, nor a grid")
         if self.lower is None or self.upper is None or not self.lower < self.upper:
             raise ValueError(f"{name}: expected lower and upper, lower below upper")
         if self.noise.family.whole and not (self.lower.is_integer() and self.upper.is_integer()):
             raise ValueError(f"{name}: {self.noise} needs whole lower and upper")
-        return Aggregate(kind, self.noise, self.lower, self.upper, self.centre or 0.0)
+        return Aggregate(kind, self.noise, self.lower, self.upper, centre)
 
 
 class SelectionClaim(Table):
@@ -171,6 +171,8 @@ class TableMechanism(Table):
             "count" not in self.aggregates or "sum" in self.aggregates
         ):
             raise ValueError("aggregates.mean: expected count beside it, and no sum")
+        if "variance" in self.aggregates and "mean" not in self.aggregates:
+            raise ValueError("aggregates.variance: expected mean and count beside it")
         if (self.partitions is None) == (self.selection is None):
             raise ValueError("expected partitions, a public list, or selection of private ones")
         if self.partitions is not None and len({*self.partitions}) < len(self.partitions):
@@ -206,7 +208,9 @@ class TableMechanism(Table):
     def table(self) -> NoisyTable:
         """The claimed engine."""
         kinds = list(self.aggregates)
-        aggregates = tuple(self.aggregates[kind].checked(kind) for kind in kinds)
+        aggregates = tuple(
+            self.aggregates[kind].checked(kind, self.centre or 0.0) for kind in kinds
+        )
         bounding, selection = self._bounding, self.selection
         if selection is None:
             return NoisyTable(bounding, aggregates, len(self.partitions or ()))

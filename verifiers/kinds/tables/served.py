@@ -33,7 +33,8 @@ class ServedTable(ServedNumbers):
             rows = whole_rows(given, self._cells, self._claim.mechanism.missing.parts)
         except (TypeError, ValueError, OverflowError, KeyError):
             rows = None
-        if rows is None or not np.isfinite(rows.values).all():
+        infinite = "value" in self._claim.mechanism.missing.parts
+        if rows is None or not (infinite or np.isfinite(rows.values).all()):
             partitions = f"{len(self._cells)} partitions such as {next(iter(self._cells))!r}"
             raise ValueError(
                 f"rows {shown(given)}: expected a list of [user, partition, value], a whole "

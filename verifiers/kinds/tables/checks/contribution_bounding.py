@@ -183,9 +183,11 @@ class ContributionBounding(TableCheck):
         """See `TableCheck.pass_finding`."""
         bounding = self.table.bounding
         left = "; which rows stay was not judged, only how much of a user does"
-        asked = [str(role) for role in self.inputs if role in UNUSUAL]
-        said = f"; {', '.join(asked)} as claimed" if asked else ""
-        parts = [part for part in PARTS if part not in self.claim.mechanism.missing.parts]
+        claimed = self.claim.mechanism.missing.parts
+        asked = [role for role in self.inputs if role in UNUSUAL and (role, 0) in self._made]
+        asked += [role for role, part in LACKING.items() if claimed.get(part) == "refused"]
+        said = f"; {', '.join(map(str, asked))} as claimed" if asked else ""
+        parts = [part for part in PARTS if part not in claimed]
         lacking = f"; rows without a {' or a '.join(parts)} were not asked" if parts else ""
         return Finding(
             f"{self.draws:,} numbers of {len(self.inputs)} inputs follow the bounds of the claim: "

@@ -115,7 +115,7 @@ def _other_bounds(of: Bounding) -> Iterator[tuple[str, Bounding]]:
 def _unclipped(rows: Rows, one: Aggregate) -> Rows:
     if not one.of_values:
         return one.contributions(rows)
-    return Rows(rows.users, rows.cells, rows.values - one.centre)
+    return Rows(rows.users, rows.cells, one.summed(rows.values))
 
 
 def _clipped_sums(rows: Rows, one: Aggregate) -> Rows:
@@ -123,8 +123,8 @@ def _clipped_sums(rows: Rows, one: Aggregate) -> Rows:
     if not one.of_values or not len(rows):
         return one.contributions(rows)
     first = rows.kept(rows.first_of_pairs)
-    sums = np.clip(np.bincount(rows.pairs, rows.values), one.lower, one.upper) - one.centre
-    return Rows(first.users, first.cells, np.asarray(sums, np.float64))
+    sums = np.clip(np.bincount(rows.pairs, rows.values), one.lower, one.upper)
+    return Rows(first.users, first.cells, one.summed(np.asarray(sums, np.float64)))
 
 
 def _dropped(rows: Rows, one: Aggregate) -> Rows:
