@@ -4,6 +4,7 @@ from .rows import Row
 
 _PIPE, _SMART = "pipeline-dp-0.3.1", "smartnoise-sql-1.0.10"
 _DP, _HAND = "opendp-0.16.0", "by-hand-0"
+_PANDAS, _DIFF = "pandas-2.2.3", "diffprivlib-0.6.6"
 _CORRECT = "no fault known"
 _BOUNDING = ("contribution-bounding",)
 _PAIRS = '"max_partitions_contributed": null, "max_contributions_per_partition": null'
@@ -41,6 +42,21 @@ ENGINE_ROWS = (
         "it clips the sum of a user, as documented: another law than clipping each value",
         _BOUNDING,
     ),
+    Row(
+        _PIPE,
+        "aggregate with MEAN and COUNT",
+        """pipelinedp_table.py '{"metrics": ["count", "mean"]}'""",
+        "pipelinedp_mean",
+        _CORRECT,
+    ),
+    Row(
+        _PIPE,
+        "aggregate, values that are NaN",
+        "pipelinedp_table.py",
+        "pipelinedp_missing",
+        "values are taken to be numbers; nothing is documented of NaN",
+        _BOUNDING,
+    ),
     Row(_SMART, "SUM by group", "smartnoise_table.py sum", "smartnoise_sum", _CORRECT),
     Row(
         _SMART,
@@ -60,6 +76,54 @@ ENGINE_ROWS = (
     ),
     Row(_DP, "sum by public keys", "opendp_table.py sum", "opendp_table_sum", "#2344 is fixed"),
     Row(_DP, "dp.len() by public keys", "opendp_table.py count", "opendp_table_count", _CORRECT),
+    Row(
+        "opendp-0.12.1",
+        "sum by public keys, bounded by hand",
+        "opendp_keys.py",
+        "opendp_table_sum",
+        "#2344: one draw for all keys without records",
+        ("fresh-noise",),
+    ),
+    Row(
+        _DIFF,
+        "Laplace, sums by hand",
+        "diffprivlib_table.py mechanism",
+        "diffprivlib_table",
+        "right",
+    ),
+    Row(
+        _DIFF,
+        "tools.sum by partition",
+        "diffprivlib_table.py tools",
+        "diffprivlib_table",
+        "sums are held within the bounds that the number of records gives",
+        ("noise-law",),
+    ),
+    Row(_PANDAS, "groupby, two steps", "pandas_table.py", "sql_table", "right"),
+    Row(
+        _PANDAS,
+        "groupby, head of rows as they come",
+        "pandas_table.py head",
+        "sql_table",
+        "not uniform: the first are kept",
+        _BOUNDING,
+    ),
+    Row(
+        _PANDAS,
+        "groupby, rows of a user in each partition alone",
+        "pandas_table.py partitions",
+        "sql_table",
+        "wrong as written",
+        _BOUNDING,
+    ),
+    Row(
+        _PANDAS,
+        "drop_duplicates of rows",
+        "pandas_table.py duplicates",
+        "sql_table",
+        "wrong as written",
+        _BOUNDING,
+    ),
     Row(_HAND, "sqlite, three steps", "sql_table.py", "sql_table", "right"),
     Row(
         _HAND,
@@ -97,12 +161,11 @@ ENGINE_ROWS = (
 
 ENGINES_LATER = (
     ("pipeline-dp before 0.3.1", "vectors, #551, #552", "a claim of tables has no vector sums"),
-    ("smartnoise-sdk", "VARIANCE, #203", "a claim of tables has no variance"),
+    ("smartnoise-sdk", "VARIANCE, #203", "made of another quotient than a claim names"),
     ("smartnoise-sdk", "covariance, #622", "no table by partition"),
     ("smartnoise-sdk", "column without bounds, #317", "1.0.10 refuses the query: mended"),
-    ("opendp 0.12", "keys without records, #2344", "its queries have no truncation by user"),
     ("tmlt.analytics", "", "two to three seconds a release, a Java machine: not run here"),
     ("PipelineDP on Beam", "", "the same engine; apache-beam was not installed"),
-    ("PostgreSQL, DuckDB", "", "the claim names no database; a wrapper of ten lines runs a query"),
+    ("SQLite, DuckDB, PostgreSQL", "", "a query is the claim's own: `[sql]`"),
 )
 """What is not in the table, and why: library, call, reason."""

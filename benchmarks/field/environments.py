@@ -74,6 +74,7 @@ ENVIRONMENTS = {
         Environment("pipeline-dp-0.3.1", ("pipeline-dp==0.3.1",)),
         Environment("smartnoise-sql-1.0.10", ("smartnoise-sql==1.0.10",)),
         Environment("by-hand-0", ()),
+        Environment("pandas-2.2.3", ("pandas==2.2.3",)),
         Environment("python-dp-1.1.5", ("python-dp==1.1.5",)),
         Environment("optax-0.2.8", ("optax==0.2.8", "jax==0.10.2")),
         Environment("flwr-1.41.0", ("flwr==1.41.0",)),

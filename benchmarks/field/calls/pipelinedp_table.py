@@ -1,6 +1,7 @@
 """pipeline-dp: counts, users and sums by partition; words: the parameters that differ, as JSON."""
 
 import json
+import math
 import sys
 
 import pipeline_dp
@@ -11,11 +12,12 @@ ASKED = {
     "count": METRIC.COUNT,
     "privacy-id-count": METRIC.PRIVACY_ID_COUNT,
     "sum": METRIC.SUM,
+    "mean": METRIC.MEAN,
 }
 WORDS = json.loads(sys.argv[1]) if sys.argv[1:] else {}
 EPSILON, DELTA = WORDS.pop("epsilon", 3.0), WORDS.pop("delta", 1e-5)
 PUBLIC = ["a", "b", "c", "d", "e", "f"] if WORDS.pop("public", True) else None
-NAMES = WORDS.pop("metrics", list(ASKED))
+NAMES = WORDS.pop("metrics", ["count", "privacy-id-count", "sum"])
 BOUNDS = {
     "max_partitions_contributed": 3,
     "max_contributions_per_partition": 2,
@@ -27,7 +29,7 @@ SETTING = {key: value for key, value in {**BOUNDS, **WORDS}.items() if value is 
 EXTRACTORS = pipeline_dp.DataExtractors(
     privacy_id_extractor=lambda row: row[0],
     partition_extractor=lambda row: row[1],
-    value_extractor=lambda row: row[2],
+    value_extractor=lambda row: math.nan if row[2] is None else row[2],
 )
 
 
