@@ -132,7 +132,8 @@ class ContributionBounding(TableCheck):
             return caused(message, _CAUSES[role], found.log_e_value)
         named = self._likeliest()
         if named is None or named[1] < _SURE:
-            return Finding(message)
+            cause = _CAUSES.get(role)
+            return Finding(message) if cause is None else caused(message, cause, found.log_e_value)
         return caused(message, *named)
 
     def _likeliest(self) -> tuple[str, float] | None:
