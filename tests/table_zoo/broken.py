@@ -206,7 +206,7 @@ class ValuesOfAMeanAreNotClipped(Engine):
 @broken(MEAN, SCALE, "noise-law", cause="made for values up to 1")
 class NoiseOfTheMeanForSmallValues(Engine):
     def scale(self, name):
-        return 0.2 if name == "mean" else 1.0
+        return 0.05 if name == "mean" else 1.0
 
 
 @broken(MEAN, "noise-law", "joint", cause="mean")
@@ -220,7 +220,7 @@ class OneDrawForCountAndMean(Engine):
     last = 0.0
 
     def drawn(self, name):
-        self.last = 5.0 * self.last if name == "mean" else super().drawn(name)
+        self.last = 20.0 * self.last if name == "mean" else super().drawn(name)
         return self.last
 
 

@@ -51,13 +51,13 @@ MEAN = (
     + LISTED
     + (
         '[mechanism.aggregates]\ncount = {noise = "laplace:12"}\n'
-        'mean = {noise = "laplace:60", lower = 0.0, upper = 10.0, centre = 5.0}\n'
+        'mean = {noise = "laplace:240", lower = 0.0, upper = 40.0, centre = 20.0}\n'
     )
 )
-"""Epsilon 1, divided between the count and the sum of values less 5, whose quotient is released."""
+"""Epsilon 1, divided between a count and a sum of values less 20, whose quotient is released."""
 
-VARIANCE = MEAN.replace("laplace:12", "laplace:18").replace("laplace:60", "laplace:90") + (
-    'variance = {noise = "laplace:450", lower = 0.0, upper = 10.0}\n'
+VARIANCE = MEAN.replace("laplace:12", "laplace:18").replace("laplace:240", "laplace:360") + (
+    'variance = {noise = "laplace:7200", lower = 0.0, upper = 40.0}\n'
 )
 
 MISSING = 'missing = {user = "dropped", partition = "dropped", value = "dropped"}\n'
