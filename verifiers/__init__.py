@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .testing.conformance import Inconclusive, assert_conforms
+    from .testing.frozen_noise import assert_replays
 
-__all__ = ["Inconclusive", "assert_conforms"]
+__all__ = ["Inconclusive", "assert_conforms", "assert_replays"]
 
 
 def __getattr__(name: str) -> Any:
     """Loads the gate only where it is used: pytest imports this package at every start."""
     if name in __all__:
-        from .testing import conformance
+        from .testing import conformance, frozen_noise
 
-        return getattr(conformance, name)
+        return getattr(frozen_noise if name == "assert_replays" else conformance, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -71,6 +71,14 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--dpassay-seed {seed} needs --dpassay-claim FILE")
 
 
+@pytest.fixture
+def dpassay_replay() -> Any:
+    """`assert_replays`: a Python target on neighbours with the same noise."""
+    from .testing.frozen_noise import assert_replays
+
+    return assert_replays
+
+
 class _Session:
     """The hooks of a session that has our options."""
 

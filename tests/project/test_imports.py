@@ -24,6 +24,7 @@ FLOORS = (
     {"kinds"},
     {"labels", "numbers"},
     {"batches", "keys", "lawless", "tables", "tally"},
+    {"replay"},
     {"strategies", "gradients", "commands"},
     {"reporting", "testing", "github"},
     {"__init__", "cli", "pytest_plugin"},

@@ -13,6 +13,7 @@ from .plan import plan
 from .play import play
 from .probabilities import probabilities
 from .reconstruct import reconstruct
+from .replay import replay
 from .serve import serve
 from .verify import verify
 
@@ -22,7 +23,7 @@ __all__ = ["commands", "main"]
 @click.group(
     commands=[
         *(verify, plan, probabilities, reconstruct, account),
-        *(audit, chain, exposure, instahide, play, monitor, serve),
+        *(audit, replay, chain, exposure, instahide, play, monitor, serve),
     ],
     context_settings={"help_option_names": ["-h", "--help"]},
 )

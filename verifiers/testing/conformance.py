@@ -44,8 +44,8 @@ def assert_conforms(
     that is none, and RuntimeError within a Hypothesis test body.
     """
     __tracebackhide__ = True
-    _refuse_hypothesis()
-    held, then = _held(claim), known(after_failure)
+    refuse_hypothesis("assert_conforms")
+    held, then = held_claim(claim), known(after_failure)
     if max_queries is not None:
         if max_queries < 1:
             raise ValueError(f"max_queries = {max_queries}: expected a whole number from 1")
@@ -87,7 +87,8 @@ def _judge(report: Report) -> None:
     raise kinds[report.verdict]("\n\n".join(explained(check, public) for check in worst))
 
 
-def _held(claim: Claim | dict[str, Any] | str | Path) -> Claim:
+def held_claim(claim: Claim | dict[str, Any] | str | Path) -> Claim:
+    """The claim itself, or that of a table or a file. Raises ClaimError."""
     __tracebackhide__ = True
     if isinstance(claim, Claim):
         return claim
@@ -113,12 +114,12 @@ def _reproduce(
     )
 
 
-def _refuse_hypothesis() -> None:
+def refuse_hypothesis(name: str) -> None:
     """Within a Hypothesis test no target can be judged. Raises RuntimeError that says why."""
     hypothesis = sys.modules.get("hypothesis")
     if hypothesis is not None and hypothesis.currently_in_test_context():
         raise RuntimeError(
-            "assert_conforms was called in a Hypothesis test body: Hypothesis resets random and "
+            f"{name} was called in a Hypothesis test body: Hypothesis resets random and "
             "numpy.random before every example, so a correct target that uses them would seem to "
             "repeat its noise; call it in a plain test"
         )

@@ -1,0 +1,147 @@
+"""`dpassay replay`: faults are found with their line, correct targets pass, misuse is one line.
+
+Nothing here is left to chance but the noise, which is the same for both inputs of a pair: a correct
+target cannot fail. `replay_zoo` has the targets.
+"""
+
+import json
+import tomllib
+
+import numpy as np
+import pytest
+from replay_zoo import CORRECT, COUNTS, FOLDER, SUM, WRONG, fault_lines
+from typed import assert_misuse, typed
+
+from dpassay.verifiers import Inconclusive, assert_replays
+from dpassay.verifiers.commands.replay import replay
+from dpassay.verifiers.findings.verdict import Verdict
+from dpassay.verifiers.kinds.reading import parse_claim
+
+_PAIRS = 100
+_QUICK = {
+    "counts_redrawn_until_positive",
+    "counts_smoothed_by_the_largest",
+    "sum_not_clipped",
+    "sum_noise_of_the_largest",
+    "mean_of_the_middle",
+    "gradient_clipped_by_tensor",
+}
+_SLOW = pytest.mark.slow("more entries of the zoo, a hundred pairs each")
+
+
+@pytest.fixture(autouse=True)
+def _in_tests(monkeypatch) -> None:
+    monkeypatch.chdir(FOLDER)
+
+
+def found(module, name, claim, pairs=_PAIRS):
+    return replay(f"replay_zoo.{module}:{name}", parse_claim(tomllib.loads(claim)), 1, pairs)
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in _QUICK else pytest.param(name, marks=_SLOW) for name in WRONG]
+)
+def test_a_fault_is_found_with_its_line(name) -> None:
+    seen = found("wrong", name, WRONG[name])
+    assert seen.verdict is Verdict.FAIL, seen.as_text()
+    lines = [line.split(": ")[0] for line in seen.found.fault.lines]
+    assert {*lines} & {*fault_lines(name)}, seen.as_text()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [n if n == "counts_of_python" else pytest.param(n, marks=_SLOW) for n in CORRECT],
+)
+def test_a_correct_one_passes(name) -> None:
+    """Catches draws that are played back in another order, and a limit that is too narrow."""
+    seen = found("correct", name, CORRECT[name], 20 if name == "counts_of_python" else _PAIRS)
+    assert seen.verdict is Verdict.PASS, seen.as_text()
+    assert seen.as_json()["draws"]
+
+
+def test_the_pair_is_the_simplest_and_shows_the_exact_distance() -> None:
+    seen = found("wrong", "counts_small_ones_are_suppressed", COUNTS).as_json()
+    one, other = map(np.array, seen["pair"])
+    assert (seen["moves"], seen["allowed"]) == (5.0, 1.0)
+    assert sorted(other) == [0, 0, 0, 0, 5]
+    assert np.abs(other - one).sum() == 1
+
+
+_TARGETS = """
+import os
+import numpy as np
+
+def unfrozen(counts, size):
+    drawn = int.from_bytes(open("/dev/urandom", "rb").read(2), "little")
+    return counts + drawn / 1e4 * np.ones((size, 5))
+
+def chosen(records, size):
+    some = np.random.choice(np.arange(len(records) + 5), 1) * 1.0
+    return np.tile(some, (size, 1))
+
+def raises(counts, size):
+    raise KeyError("votes")
+
+def ends(counts, size):
+    os._exit(3)
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "target.py").write_text(_TARGETS)
+    (tmp_path / "counts.toml").write_text(COUNTS)
+    (tmp_path / "sum.toml").write_text(SUM)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("project")
+def test_what_cannot_be_frozen_is_said_and_never_guessed() -> None:
+    done = typed("replay", "target.py:unfrozen", "--claim", "counts.toml", "--json")
+    assert done.returncode == 3
+    assert "same draws give different releases" in json.loads(done.stdout)["message"]
+    done = typed("replay", "target.py:chosen", "--claim", "sum.toml", "--pairs", "8")
+    assert done.returncode in (0, 3), done.stdout
+    with pytest.raises(Inconclusive, match="different releases"):
+        assert_replays("target.py:unfrozen", "counts.toml", pairs=2)
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["target.py:raises", "--claim", "counts.toml"], ["KeyError", "votes"]),
+        (["target.py:ends", "--claim", "counts.toml"], ["ended with status"]),
+        (["target.py:nothing", "--claim", "counts.toml"], ["no attribute 'nothing'"]),
+        (["exec:cat", "--claim", "counts.toml"], ["exec:cat", "Python targets alone"]),
+        (["target.py:raises", "--claim", "no.toml"], ["no.toml"]),
+        (["target.py:raises", "--claim", "counts.toml", "--pairs", "0"], ["'0'", "from 1"]),
+    ],
+)
+def test_misuse_is_one_line(arguments, words) -> None:
+    assert_misuse(typed("replay", *arguments), *words)
+
+
+@pytest.mark.usefixtures("project")
+def test_a_failure_in_a_test_of_ones_own_names_the_pair(dpassay_replay) -> None:
+    with pytest.raises(AssertionError, match="moves by"):
+        dpassay_replay(f"{FOLDER}/replay_zoo/wrong.py:sum_not_clipped", "sum.toml")
+
+
+@pytest.mark.slow("imports jax, which takes seconds for each run")
+def test_noise_of_jax_is_frozen(project) -> None:
+    (project / "of_jax.py").write_text(
+        "import secrets\nimport jax\nimport numpy as np\n\n"
+        "def right(counts, size):\n"
+        "    key = jax.random.key(secrets.randbits(31))\n"
+        "    return counts + np.asarray(jax.random.laplace(key, (size, 5)))\n\n"
+        "def wrong(counts, size):\n"
+        "    key = jax.random.key(secrets.randbits(31))\n"
+        "    return 2 * counts + np.asarray(jax.random.laplace(key, (size, 5)))\n"
+    )
+    right = typed("replay", "of_jax.py:right", "--claim", "counts.toml", "--pairs", "5")
+    assert right.returncode == 0, right.stdout
+    assert "of_jax.py:7: jax.random.laplace" in right.stdout
+    wrong = typed("replay", "of_jax.py:wrong", "--claim", "counts.toml", "--pairs", "5")
+    assert wrong.returncode == 1, wrong.stdout

@@ -1,0 +1,82 @@
+"""Deployments whose release moves no further than they claim, with noise from many sources."""
+
+import random
+import secrets
+from typing import Any
+
+import numpy as np
+
+from .wrong import _bounded, _flat, _unit
+
+rng = np.random.Generator(np.random.PCG64())
+asked = 0
+
+
+def counts_of_a_generator(counts: Any, size: int) -> Any:
+    return counts + rng.laplace(0.0, 1.0, (size, counts.size))
+
+
+def counts_about_themselves(counts: Any, size: int) -> Any:
+    return np.random.laplace(counts, 1.0, (size, counts.size))
+
+
+def counts_by_an_inverse(counts: Any, size: int) -> Any:
+    u = np.random.default_rng().uniform(-0.5, 0.5, (size, counts.size))
+    return counts - np.sign(u) * np.log1p(-2 * np.abs(u))
+
+
+def counts_of_python(counts: Any, size: int) -> Any:
+    def laplace() -> float:
+        return random.expovariate(1.0) - random.expovariate(1.0)
+
+    return [[float(count) + laplace() for count in counts] for _ in range(size)]
+
+
+def counts_of_the_system(counts: Any, size: int) -> Any:
+    sure = secrets.SystemRandom()
+
+    def laplace() -> float:
+        return sure.expovariate(1.0) - sure.expovariate(1.0)
+
+    return [[float(count) + laplace() for count in counts] for _ in range(size)]
+
+
+def counts_not_below_zero(counts: Any, size: int) -> Any:
+    return np.maximum(counts + rng.laplace(0.0, 1.0, (size, counts.size)), 0.0)
+
+
+def sum_bounded(records: Any, size: int) -> Any:
+    return _bounded(records).sum(axis=0) + rng.laplace(0.0, 1.0, (size, 1))
+
+
+def sum_of_shuffled_records(records: Any, size: int) -> Any:
+    shuffled = _bounded(records)
+    rng.shuffle(shuffled)
+    return shuffled.sum(axis=0) + rng.laplace(0.0, 1.0, (size, 1))
+
+
+def sum_that_counts_its_calls(records: Any, size: int) -> Any:
+    global asked
+    asked += 1
+    return _bounded(records).sum(axis=0) + np.random.RandomState(asked).laplace(size=(size, 1))
+
+
+def mean_bounded(records: Any, size: int) -> Any:
+    return _bounded(records).sum(axis=0) / 100.0 + rng.laplace(0.0, 0.01, (size, 1))
+
+
+def vector_of_unit_norms(records: Any, size: int) -> Any:
+    return _unit(records).sum(axis=0) + rng.normal(0.0, 1.0, (size, 3))
+
+
+def gradient_clipped(tensors: Any, size: int) -> Any:
+    flat = _unit(np.concatenate(_flat(tensors), axis=1))
+    return rng.normal(flat.sum(axis=0) / 10.0, 0.1, (size, 6))
+
+
+def labels_of_noisy_votes(votes: Any, size: int) -> Any:
+    return np.argmax(votes + rng.laplace(0.0, 5.0, (size, votes.size)), axis=1)
+
+
+def labels_of_votes_about_themselves(votes: Any, size: int) -> Any:
+    return [int(np.argmax(np.random.laplace(votes, 5.0))) for _ in range(size)]

@@ -1,0 +1,36 @@
+"""`dpassay replay`."""
+
+import click
+
+from ..commands.exit_statuses import fail, lines_of
+from ..commands.options import Whole, option_with_default
+from .ending import json_option, print_and_exit
+
+
+@click.command()
+@click.argument("target")
+@click.option("--claim", metavar="FILE", required=True, help="The claim, TOML.")
+@option_with_default("--pairs", type=Whole(1, 1_000_000), default=100, help="Pairs at most.")
+@option_with_default("--seed", type=Whole(0, 2**63 - 1), default=0, help="Fixes the pairs.")
+@json_option
+def replay(*, target: str, claim: str, pairs: int, seed: int, as_json: bool) -> None:
+    """Run a Python TARGET on two neighbours with the same noise, and compare.
+
+    All that the target draws is recorded on one input and played back on its neighbour. What then
+    moves is the release without its noise, so that one pair shows the sensitivity exactly, with no
+    statistics, and the line where it arises. Noise whose scale, shape or number of draws depends on
+    the data is shown as well. Labels must stay the same where each class gains as many votes.
+
+    Exit 0: no pair shows a fault; 1: one does; 2: misuse or a target error; 3: the noise could not
+    be frozen.
+    """
+    from ..claims.claim import ClaimError
+    from ..commands.replay import replay as run
+    from ..kinds.reading import read_claim
+    from ..targets import TargetError
+
+    try:
+        found = run(target, read_claim(claim), seed, pairs)
+    except (ClaimError, TargetError, ValueError) as error:
+        fail(*lines_of(error))
+    print_and_exit(found, as_json)

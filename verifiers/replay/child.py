@@ -1,0 +1,97 @@
+"""The process that runs a target on a tape: `python -m dpassay.verifiers.replay.child FD SPEC`.
+
+Each run is a fork of a process that has loaded nothing but this package, so that every run begins
+with the same memory, also that of generators with a seed, and loads the target anew.
+"""
+
+import importlib.util
+import os
+import pickle
+import sys
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from ..targets.in_process import InProcessTarget
+from ..targets.replies import Refused, TargetError
+from ..targets.spec import load, split_spec
+from .ran import Asked, Ran
+from .sources import install
+from .steps import Steps
+from .tape import Tape
+
+_SEED = 20_260_217  # of generators of libraries that take one for the whole process
+
+
+_UNFROZEN = ("opendp", "tmlt", "pipeline_dp", "pydp")
+"""Packages that draw outside Python, which no tape sees."""
+
+
+def main(descriptor: str, spec: str) -> None:
+    """Answers requests on a connection until its other end is closed."""
+    connection = Connection(int(descriptor))
+    os.dup2(2, 1)  # what the target prints is no answer
+    sys.path.insert(0, os.getcwd())
+    while True:
+        try:
+            asked = connection.recv()
+        except EOFError:
+            return
+        connection.send_bytes(_forked(spec, asked))
+
+
+def _forked(spec: str, asked: Asked) -> bytes:
+    """The pickled `Ran` of a run in a fork of this process, or the error that it ended with."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        try:
+            answer: Any = _run(spec, asked)
+        except (TargetError, Refused) as error:
+            answer = Refused(str(error)) if isinstance(error, Refused) else TargetError(str(error))
+        except BaseException as error:
+            answer = TargetError(f"{spec} raised {type(error).__name__}: {error}".splitlines()[0])
+        with os.fdopen(writer, "wb") as file:
+            pickle.dump(answer, file)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as file:
+        found = file.read()
+    _, status = os.waitpid(child, 0)
+    if found:
+        return found
+    return pickle.dumps(TargetError(f"{spec}: its process ended with status {status}"))
+
+
+def _run(spec: str, asked: Asked) -> Ran:
+    tape = Tape(asked.recorded, _folders(spec))
+    install(tape)
+    steps = Steps()
+    target = InProcessTarget(load(spec), release=asked.release)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(_SEED)
+    if asked.traced:
+        with steps.traced(tape):
+            reply = target.ask(asked.values, 1)
+    else:
+        reply = target.ask(asked.values, 1)
+    tape.finish()
+    shaped = asked.release.shaped(reply, asked.values, 1)
+    known = tuple(name for name in _UNFROZEN if name in sys.modules)
+    return Ran(shaped, tuple(tape.draws), tuple(tape.partings), steps, known)
+
+
+def _folders(spec: str) -> tuple[str, ...]:
+    """Where the target's own code lies."""
+    module, _ = split_spec(spec)
+    if module.endswith(".py"):
+        return (str(Path(module).resolve().parent),)
+    found = importlib.util.find_spec(module.partition(".")[0])
+    if found is None:
+        return ()
+    return tuple(found.submodule_search_locations or [found.origin or ""])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,100 @@
+"""What two runs with the same draws show: how far a release moves, and where the runs part."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...reference.arrays import Vector
+from .ran import Ran
+from .tape import Parting
+
+_ROUNDING = 1e-9  # of the numbers released, and of what is allowed
+
+NORMS = {np.inf: "in one number", 2.0: "in L2 norm", 1.0: "in L1 norm"}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a pair: in words, and where.
+
+    what: one of "sensitivity", "noise", "shift"; lines: lines of the target with what happens
+    there; moves: how far a number of the release moves, and allowed: how far it may.
+    """
+
+    what: str
+    message: str
+    lines: tuple[str, ...] = ()
+    moves: float | None = None
+    allowed: float | None = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far neighbours may move a release: norm (1, 2, inf) -> distance; grid: of rounding."""
+
+    norms: Mapping[float, float]
+    grid: float = 0.0
+
+    def share(self, one: Vector, other: Vector, steps: int) -> float:
+        """How far two releases lie apart, in parts of what so many steps allow."""
+        if np.isnan(one).any() or np.isnan(other).any():
+            return 0.0
+        norms = self.norms.items()
+        with np.errstate(invalid="ignore"):
+            apart = np.where(one == other, 0.0, other - one)
+        return max(float(np.linalg.norm(apart, norm)) / (steps * limit) for norm, limit in norms)
+
+    def exceeded(self, one: Vector, other: Vector) -> Fault | None:
+        """The fault of a release that moves further; None where it does not."""
+        if np.isnan(other).any() or np.isnan(one).any():
+            alike = np.array_equal(np.isnan(one), np.isnan(other))
+            return None if alike else Fault("sensitivity", "is no number for one of them")
+        with np.errstate(invalid="ignore"):
+            apart = np.abs(np.where(one == other, 0.0, other - one))
+        near = _ROUNDING * float(np.abs(one[np.isfinite(one)]).max(initial=0.0))
+        for norm, limit in self.norms.items():
+            found = float(np.linalg.norm(apart, norm))
+            wide = self.grid + near
+            room = wide if np.isinf(norm) else wide * apart.size ** (1.0 / norm)
+            if found > limit * (1.0 + _ROUNDING) + room:
+                how = NORMS[norm] if apart.size > 1 else ""
+                words = f"moves by {found:.6g}{' ' * bool(how)}{how}, the claim allows {limit:.6g}"
+                return Fault("sensitivity", words, moves=found, allowed=limit)
+        return None
+
+
+def parted_noise(partings: tuple[Parting, ...], *, absent: bool) -> Fault | None:
+    """The fault of noise whose law depends on the data.
+
+    absent: whether noise that one run does not draw is a fault: not where a noisy threshold decides
+    what is drawn next.
+    """
+    for parting in partings:
+        if not parting.noise or (parting.absent and not absent):
+            continue
+        line = f"{parting.line}: {parting.function}"
+        words = f"{parting.one} for the first input, {parting.other} for the second"
+        if parting.absent:
+            made = f"a draw ({_drawn(parting)})"
+            return Fault("noise", f"{made} is made for one input only", (line,))
+        what = "noise of another scale" if parting.scale else "noise of another law"
+        return Fault("noise", f"{what}: {words}", (line,))
+    return None
+
+
+def _drawn(parting: Parting) -> str:
+    return parting.other if parting.one == "nothing" else parting.one
+
+
+def unfrozen(first: Ran, again: Ran) -> str | None:
+    """Why two runs on one input with the same draws differ; None where they do not."""
+    released = np.array_equal(first.released, again.released, equal_nan=True)
+    if released and not again.partings:
+        return None
+    if first.modules:
+        return f"{first.modules[0]} draws outside Python, where no draw can be played back"
+    if again.partings:
+        parting = again.partings[0]
+        return f"{parting.line}: {parting.function} is not asked alike in two runs on one input"
+    return "two runs on one input with the same draws give different releases"

@@ -1,0 +1,96 @@
+"""Histograms whose labels must be alike with the same noise, and neighbours that draw alike."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference.arrays import Vector
+from ..kinds.labels.claim import LabelsClaim
+from .faults import Fault
+from .number_pairs import moves_between
+from .pairs import Pair, Path
+
+_SHIFTS = (1, 7, 100)
+
+
+def pairs(claim: LabelsClaim, seed: int) -> Iterator[Pair]:
+    """Pairs without end. Raises ValueError for claims in which teachers are drawn."""
+    mechanism = claim.mechanism
+    if mechanism.sampled is not None:
+        raise ValueError("mechanism.sampled: which teachers vote is drawn, and not frozen")
+    rng = np.random.default_rng([seed, 18])
+    return _endless(claim, rng)
+
+
+def _endless(claim: LabelsClaim, rng: np.random.Generator) -> Iterator[Pair]:
+    mechanism = claim.mechanism
+    classes, total = mechanism.classes, mechanism.total
+    while True:
+        for even in (1.0, 1000.0, 0.3, 20.0):
+            votes = rng.multinomial(total, rng.dirichlet(np.full(classes, even))).astype(np.int64)
+            yield _moved(votes, rng)
+            if claim.inputs is None and not mechanism.moved_by_shifts and mechanism.weights is None:
+                for by in _SHIFTS:
+                    yield _shifted(votes, by)
+                yield from _raised(votes)
+
+
+class _Any:
+    """Labels of neighbours may differ."""
+
+    def exceeded(self, one: Vector, other: Vector) -> Fault | None:
+        """See `Judge.exceeded`."""
+        return None
+
+    def share(self, one: Vector, other: Vector, steps: int) -> float:
+        """See `Judge.share`."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class _Alike(_Any):
+    """Labels must be the same where the first is `label`, or any if None; why: in words."""
+
+    why: str
+    label: int | None = None
+
+    def exceeded(self, one: Vector, other: Vector) -> Fault | None:
+        """See `Judge.exceeded`."""
+        here, there = int(one[0]), int(other[0])
+        if here == there or self.label not in (None, here):
+            return None
+        return Fault("shift", f"changes from {here} to {there}, {self.why}")
+
+
+def _moved(votes: NDArray[np.int64], rng: np.random.Generator) -> Pair:
+    """One teacher votes for another class: the draws are to be alike, the labels need not."""
+    origin = int(rng.choice(np.flatnonzero(votes)))
+    goes = int((origin + rng.integers(1, votes.size)) % votes.size)
+    other = votes.copy()
+    other[origin] -= 1
+    other[goes] += 1
+
+    def path(before: NDArray[np.int64]) -> Path | None:
+        return moves_between(before, votes, _Any(), absent=False)
+
+    words = f"one vote of class {origin} for class {goes}"
+    return Pair(words, votes, other, _Any(), absent=False, path=path)
+
+
+def _shifted(votes: NDArray[np.int64], by: int) -> Pair:
+    """As many votes more for each class (Theorem 2 of Wang et al. 2022)."""
+    alike = _Alike("though no class has gained on another")
+    return Pair(
+        f"{by} vote{'s' * (by > 1)} more for each class", votes, votes + by, alike, absent=False
+    )
+
+
+def _raised(votes: NDArray[np.int64]) -> Iterator[Pair]:
+    """One vote more for each class in turn: where it has won, it wins still."""
+    for label in np.argsort(votes)[::-1][:2]:
+        other = votes.copy()
+        other[label] += 1
+        alike = _Alike("though only that class has gained", int(label))
+        yield Pair(f"one vote more for class {label}", votes, other, alike, absent=False)

@@ -1,0 +1,28 @@
+"""What travels between a frozen target and its process: an input there, a run back."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from .steps import Steps
+from .tape import Draw, Parting
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run: the release, a row of numbers; what was drawn, and where it parted from the tape."""
+
+    released: Any
+    draws: tuple[Draw, ...]
+    partings: tuple[Parting, ...]
+    steps: Steps
+    modules: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to run: an input in its Python form, and its `Release`; see `Tape` and `Steps`."""
+
+    values: Any
+    release: Any
+    recorded: tuple[Draw, ...] | None
+    traced: bool

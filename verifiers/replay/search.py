@@ -1,0 +1,167 @@
+"""The search for a pair that shows a fault, and the line where it arises."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+
+from ...reference.arrays import Vector
+from ..targets.replies import Refused
+from .faults import Fault, parted_noise, unfrozen
+from .frozen import FrozenTarget
+from .pairs import Pair, Path
+from .ran import Ran
+from .steps import moved, parted_after
+from .tape import Draw, Parting
+
+_SHRINKS, _SECONDS = 60, 20.0
+"""Simpler pairs that are tried in all, and for how long: a target may import for seconds."""
+
+_LINES = 4  # that are named where numbers move
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the pairs showed.
+
+    fault, pair: of the first that showed one, as simple as it was found; unfrozen: why nothing
+    could be compared; compared, skipped: pairs; draws: of one run.
+    """
+
+    fault: Fault | None
+    pair: Pair | None
+    unfrozen: str | None
+    compared: int
+    skipped: int
+    draws: tuple[Draw, ...]
+
+
+def search(target: FrozenTarget, pairs: Iterable[Pair]) -> Found:
+    """Looks at pairs until one shows a fault. Raises TargetError."""
+    compared = skipped = 0
+    base, first = None, None
+    why: str | None = None
+    draws: tuple[Draw, ...] = ()
+    for pair in pairs:
+        looked = [pair]
+        if base is not pair.one:
+            before, base, first = (base, first), pair.one, _first(target, pair)
+            if first is not None and not draws:
+                draws = first.draws
+                if (changes := unfrozen(first, target.run(base, draws))) is not None:
+                    return Found(None, None, changes, compared, skipped, draws)
+            if before[1] is not None:
+                looked += _between(target, before[1], pair.path(before[0]), absent=pair.absent)
+        for near in looked:
+            start = first if near is pair else _first(target, near)
+            fault, parted = _seen(target, start, near)
+            if fault is not None and start is not None:
+                fault, simple, start = _shrunk(target, fault, near, start)
+                placed = _placed(target, fault, simple, start)
+                return Found(placed, simple, None, compared, skipped, draws)
+            skipped, compared = skipped + (parted is not None), compared + (parted is None)
+            why = why or parted
+    return Found(None, None, None if compared else why, compared, skipped, draws)
+
+
+def _between(target: FrozenTarget, first: Ran, path: Path | None, *, absent: bool) -> list[Pair]:
+    """The neighbours on a path between which the noise changes, or a release moves most."""
+    if path is None:
+        return []
+    judge = path.pair(0).judge
+    low, high = 0, path.steps
+    try:
+        here, there = first, target.run(path.at(high), first.draws)
+        noisy = _noise(there, absent) != _noise(here, absent)
+        while high - low > 1:
+            middle = (low + high) // 2
+            halfway = target.run(path.at(middle), first.draws)
+            left = judge.share(_row(here), _row(halfway), middle - low)
+            right = judge.share(_row(halfway), _row(there), high - middle)
+            changed = _noise(halfway, absent) != _noise(here, absent)
+            if changed if noisy else left > right:
+                high, there = middle, halfway
+            else:
+                low, here = middle, halfway
+    except Refused:
+        return []
+    return [path.pair(low)]
+
+
+def _row(ran: Ran) -> Vector:
+    return np.asarray(ran.released, dtype=np.float64).reshape(-1)
+
+
+def _noise(ran: Ran, absent: bool) -> list[Parting]:
+    """Where the noise of a run parted from the tape; absent: whether lacking draws count."""
+    return [parting for parting in ran.partings if parting.noise and (absent or not parting.absent)]
+
+
+def _first(target: FrozenTarget, pair: Pair) -> Ran | None:
+    """The run on the first of two inputs, None where it is refused."""
+    try:
+        return target.run(pair.one)
+    except Refused:
+        return None
+
+
+def _seen(target: FrozenTarget, first: Ran | None, pair: Pair) -> tuple[Fault | None, str | None]:
+    """The fault that a pair shows, or why it cannot be compared."""
+    if first is None:
+        return None, "the target refuses these inputs"
+    try:
+        other = target.run(pair.other, first.draws)
+    except Refused:
+        return None, "the target refuses these inputs"
+    fault = parted_noise(other.partings, absent=pair.absent)
+    if fault is None:
+        fault = pair.judge.exceeded(_row(first), _row(other))
+        drawn = next((parting for parting in other.partings if not parting.absent), None)
+        if fault is not None and drawn is not None:  # what moved may be the draw
+            return None, f"{drawn.line}: {drawn.function} draws by the data, and is not frozen"
+    if fault is None:
+        return None, None
+    changes = unfrozen(first, target.run(pair.one, first.draws))
+    if changes is None and not _same(other, target.run(pair.other, first.draws)):
+        changes = "two runs on one input with the same draws give different releases"
+    return (fault, None) if changes is None else (None, changes)
+
+
+def _same(one: Ran, other: Ran) -> bool:
+    return bool(np.array_equal(_row(one), _row(other), equal_nan=True))
+
+
+def _shrunk(target: FrozenTarget, fault: Fault, pair: Pair, first: Ran) -> tuple[Fault, Pair, Ran]:
+    """The simplest pair that was found to show a fault of the same kind, and its first run."""
+    left, end = _SHRINKS, time.monotonic() + _SECONDS
+    while left > 0 and time.monotonic() < end:
+        for simpler in islice(pair.simpler(), left):
+            if time.monotonic() > end:
+                break
+            left -= 1
+            start = _first(target, simpler)
+            found, _ = _seen(target, start, simpler)
+            if found is not None and start is not None and found.what == fault.what:
+                fault, pair, first = found, simpler, start
+                break
+        else:
+            break
+    return fault, pair, first
+
+
+def _placed(target: FrozenTarget, fault: Fault, pair: Pair, drawn: Ran) -> Fault:
+    """The fault with the lines at which it arises, by the draws of the run that showed it."""
+    first = target.run(pair.one, drawn.draws, traced=True)
+    other = target.run(pair.other, drawn.draws, traced=True)
+    lines = list(fault.lines)
+    moves = _row(other) - _row(first)
+    if np.isfinite(moves).all() and np.any(moves != 0.0):
+        for line, name in moved(first.steps, other.steps, moves)[:_LINES]:
+            lines.append(f"{line}: {name} moves as the release does")
+    parted = parted_after(first.steps, other.steps)
+    if parted is not None:
+        after, one, there = parted
+        lines.append(f"{after}: goes on to {one} for the first input, to {there} for the second")
+    return replace(fault, lines=tuple(lines))

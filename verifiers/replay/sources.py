@@ -1,0 +1,337 @@
+"""The functions of Python, NumPy, JAX and PyTorch that draw, each with a tape put before it.
+
+`install` changes this process for good: it is for a process that only runs a target.
+"""
+
+import functools
+import importlib
+import importlib.abc
+import inspect
+import os
+import random
+import secrets
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .tape import Given, Tape
+
+_CENTRED = {
+    "normal": ("loc", "scale"),
+    "laplace": ("loc", "scale"),
+    "gumbel": ("loc", "scale"),
+    "logistic": ("loc", "scale"),
+    "gauss": ("mu", "sigma"),
+    "normalvariate": ("mu", "sigma"),
+}
+"""Noise about a centre: its arguments, the first two in this order."""
+
+_SCALED = {"exponential", "rayleigh"}
+_SUBSETS = {"choice", "choices", "sample", "permutation", "permuted", "shuffle", "randperm"}
+"""Draws of a subset or an order: of as many elements they are the same, whatever these are."""
+
+
+def _names(text: str) -> list[str]:
+    return text.split()
+
+
+_GENERATOR = _names(
+    "normal laplace gumbel logistic exponential rayleigh standard_normal standard_exponential "
+    "standard_gamma standard_t standard_cauchy uniform random integers binomial geometric poisson "
+    "negative_binomial hypergeometric multinomial multivariate_normal dirichlet gamma beta "
+    "chisquare f pareto power triangular vonmises wald weibull zipf lognormal logseries bytes "
+    "choice permutation shuffle permuted"
+)
+_LEGACY = [
+    *(set(_GENERATOR) - {"random", "integers", "permuted"}),
+    *["random", "randint", "random_integers", "rand", "randn", "random_sample", "tomaxint"],
+]
+_RANDOM = _names(
+    "random uniform triangular gauss normalvariate expovariate gammavariate betavariate "
+    "lognormvariate paretovariate weibullvariate vonmisesvariate choice choices sample shuffle "
+    "randint randrange getrandbits randbytes"
+)
+_SECRETS = _names("randbits randbelow choice token_bytes token_hex token_urlsafe")
+_JAX = _names(
+    "normal laplace gumbel logistic uniform exponential cauchy t gamma truncated_normal bernoulli "
+    "categorical choice permutation randint bits poisson binomial geometric rademacher ball"
+)
+_TORCH = _names(
+    "randn rand normal randn_like rand_like randint randint_like randperm multinomial bernoulli "
+    "poisson"
+)
+_TENSOR = _names("normal_ uniform_ exponential_ cauchy_ geometric_ log_normal_ bernoulli_ random_")
+
+
+def install(tape: Tape) -> None:
+    """Puts the tape before all sources that are known here; of JAX and PyTorch once imported."""
+    _of_numpy(tape)
+    _of_python(tape)
+    sys.meta_path.insert(0, _Imported({"jax.random": _of_jax, "torch": _of_torch}, tape))
+
+
+# -- what a call asked for -----------------------------------------------------------------------
+
+
+def _given(name: str, given: Sequence[Any], named: dict[str, Any]) -> Given:
+    """What a call of a function of this name asks for."""
+    arguments: dict[Any, Any] = {**dict(enumerate(given)), **named}
+    if name in _CENTRED:
+        centre, scale = _CENTRED[name]
+        at, wide = (
+            arguments.pop(place, arguments.pop(key, default))
+            for place, key, default in ((0, centre, 0.0), (1, scale, 1.0))
+        )
+        return Given(_fixed(arguments, {2: "size"}), _number(at), _number(wide))
+    if name in _SCALED:
+        wide = arguments.pop(0, arguments.pop("scale", 1.0))
+        return Given(_fixed(arguments, {1: "size"}), 0.0, _number(wide))
+    if name == "expovariate":
+        return Given({}, 0.0, 1.0 / arguments.get(0, arguments.get("lambd", 1.0)))
+    if name in _SUBSETS:
+        first = arguments.pop(0, next(iter(named.values()), None))
+        many = len(first) if hasattr(first, "__len__") else first
+        rest = {key: value for key, value in arguments.items() if value is not first}
+        return Given({"of": many, **_fixed(rest, {1: "size"})}, noise=False)
+    return Given(_fixed(arguments, {}))
+
+
+def _fixed(arguments: dict[Any, Any], names: dict[int, str]) -> dict[str, Any]:
+    """The arguments by name, those given by place too where `names` has one for it."""
+    return {
+        names.get(key, f"argument {key + 1}" if isinstance(key, int) else key): _plain(value)
+        for key, value in arguments.items()
+        if value is not None
+    }
+
+
+def _number(value: Any) -> Any:
+    return np.array(value, dtype=np.float64) if np.ndim(value) else float(value)
+
+
+def _plain(value: Any) -> Any:
+    """An argument as an array where it is one of another library."""
+    if hasattr(value, "__array__") and not isinstance(value, np.ndarray):
+        return np.asarray(value)
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _taped(tape: Tape, place: str, real: Callable[..., Any], method: bool) -> Callable[..., Any]:
+    """The function with the tape before it; method: whether its first argument is the generator."""
+    name = place.rsplit(".", 1)[1]
+
+    @functools.wraps(real)
+    def drawn(*given: Any, **named: Any) -> Any:
+        own = given[method:]
+        call = functools.partial(real, *given, **named)
+        if name == "shuffle":
+            return _shuffled(tape, place, own[0] if own else named["x"], call)
+        if name in ("choice", "permutation", "sample", "choices") and own and _listed(own[0]):
+            return _places(tape, place, own, named, functools.partial(real, *given[:method]))
+        return tape.draw(place, _given(name, own, named), call)
+
+    return drawn
+
+
+def _listed(first: Any) -> bool:
+    return isinstance(first, Sequence | np.ndarray) and np.ndim(first) <= 1 and len(first) > 0
+
+
+def _places(
+    tape: Tape, place: str, own: Sequence[Any], named: dict[str, Any], real: Callable[..., Any]
+) -> Any:
+    """Draws places in a list, so that they can be played back in a list of other elements."""
+    listed = own[0]
+    every: Any = np.arange(len(listed))
+    if place.startswith(("random.", "secrets.")):
+        every = range(len(listed))
+    given = _given(place.rsplit(".", 1)[1], own, named)
+    at = tape.draw(place, given, lambda: real(every, *own[1:], **named))
+    if isinstance(at, list):
+        return [listed[i] for i in at]
+    if isinstance(at, int | np.integer):
+        return listed[at]
+    return np.asarray(listed)[at]
+
+
+def _shuffled(tape: Tape, place: str, listed: Any, call: Callable[[], Any]) -> None:
+    """Shuffles in place, by an order that can be played back."""
+    before = list(listed) if not isinstance(listed, np.ndarray) else listed.copy()
+
+    def order() -> list[int]:
+        marks: Any = list(range(len(before)))
+        return _order(call, listed, marks)
+
+    at = tape.draw(place, Given({"of": len(before)}, noise=False), order)
+    for position, origin in enumerate(at):
+        listed[position] = before[origin]
+
+
+def _order(call: Any, listed: Any, marks: list[int]) -> list[int]:
+    """The order that the generator of `call` gives to as many marks as there are elements."""
+    generator = call.func
+    others = [marks if given is listed else given for given in call.args]
+    generator(*others, **{k: marks if v is listed else v for k, v in call.keywords.items()})
+    return marks
+
+
+# -- the libraries -------------------------------------------------------------------------------
+
+
+def _of_numpy(tape: Tape) -> None:
+    place = "numpy.random"
+
+    def taped_class(base: type, names: Sequence[str]) -> type:
+        own = {
+            name: _taped(tape, f"{place}.{base.__name__}.{name}", getattr(base, name), True)
+            for name in names
+            if hasattr(base, name)
+        }
+        return type(base.__name__, (base,), {**own, "__module__": base.__module__})
+
+    legacy = taped_class(np.random.RandomState, _LEGACY)
+    generator = taped_class(np.random.Generator, _GENERATOR)
+
+    def default_rng(seed: Any = None) -> Any:
+        if isinstance(seed, np.random.Generator):
+            return seed
+        real = _default_rng(seed)
+        return generator(real.bit_generator)
+
+    _default_rng = np.random.default_rng
+    kept: Any = np.random
+    kept.Generator, kept.RandomState, kept.default_rng = generator, legacy, default_rng
+    kept.mtrand._rand = legacy(kept.mtrand._rand._bit_generator)
+    for name in _LEGACY:
+        if hasattr(np.random, name):
+            setattr(kept, name, _taped(tape, f"{place}.{name}", getattr(np.random, name), False))
+
+    def seed_bits(bits: int) -> Any:
+        return tape.draw(f"{place} seed", Given({}, noise=False), lambda: _randbits(bits))
+
+    _randbits = secrets.randbits
+    kept.bit_generator.randbits = seed_bits
+
+
+def _of_python(tape: Tape) -> None:
+    for base in (random.Random, random.SystemRandom):
+        for name in _RANDOM:
+            if name in vars(base) or (base is random.Random and hasattr(base, name)):
+                taped = _taped(tape, f"random.{base.__name__}.{name}", getattr(base, name), True)
+                setattr(base, name, taped)
+    kept: Any = random
+    for name in _RANDOM:
+        setattr(kept, name, getattr(kept._inst, name))
+    for name in _SECRETS:
+        setattr(secrets, name, _taped(tape, f"secrets.{name}", getattr(secrets, name), False))
+    kept_os: Any = os
+    kept_os.urandom = kept._urandom = _taped(tape, "os.urandom", os.urandom, False)
+
+
+def _of_jax(module: ModuleType, tape: Tape) -> None:
+    """`jax.random`: what is traced, as under `jit`, is left as it is, for its key is frozen."""
+    import jax
+
+    def native(value: Any) -> Any:
+        return jax.numpy.asarray(value)
+
+    for name in _JAX:
+        if hasattr(module, name):
+            real = getattr(module, name)
+            setattr(module, name, _jax_taped(tape, name, real, jax.core.Tracer, native))
+
+
+def _jax_taped(
+    tape: Tape, name: str, real: Callable[..., Any], tracer: type, native: Callable[[Any], Any]
+) -> Callable[..., Any]:
+    @functools.wraps(real)
+    def drawn(*given: Any, **named: Any) -> Any:
+        arguments = dict(inspect.signature(real).bind(*given, **named).arguments)
+        if any(isinstance(value, tracer) for value in arguments.values()):
+            return real(*given, **named)
+        arguments.pop("key", None)
+        subset = name in _SUBSETS
+        what = Given(_fixed(arguments, {}), noise=not subset)
+        call = functools.partial(real, *given, **named)
+        return tape.draw(f"jax.random.{name}", what, call, native, np.asarray)
+
+    return drawn
+
+
+def _of_torch(module: ModuleType, tape: Tape) -> None:
+    torch: Any = module
+
+    def native(value: Any) -> Any:
+        return torch.from_numpy(np.asarray(value).copy())
+
+    def plain(tensor: Any) -> Any:
+        return tensor.detach().cpu().numpy().copy()
+
+    def function(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(real)
+        def drawn(*given: Any, **named: Any) -> Any:
+            call = functools.partial(real, *given, **named)
+            return tape.draw(f"torch.{name}", _torch_given(name, given, named), call, native, plain)
+
+        return drawn
+
+    def in_place(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(real)
+        def drawn(tensor: Any, *given: Any, **named: Any) -> Any:
+            what = _torch_given(name[:-1], given, named)
+            what = replace(what, fixed={**what.fixed, "shape": tuple(tensor.shape)})
+            call = functools.partial(real, tensor, *given, **named)
+            found = tape.draw(f"torch.Tensor.{name}", what, call, native, plain)
+            return tensor if found is tensor else tensor.copy_(found)
+
+        return drawn
+
+    for name in _TORCH:
+        setattr(torch, name, function(name, getattr(torch, name)))
+    for name in _TENSOR:
+        setattr(torch.Tensor, name, in_place(name, getattr(torch.Tensor, name)))
+
+
+def _torch_given(name: str, given: Sequence[Any], named: dict[str, Any]) -> Given:
+    arguments: dict[Any, Any] = {**dict(enumerate(given)), **named}
+    for key in ("generator", "device", "out", "dtype", "requires_grad", "pin_memory", "layout"):
+        arguments.pop(key, None)
+    if name.endswith("_like"):
+        return Given({"shape": tuple(arguments.pop(0).shape)})
+    if name == "normal":
+        at = arguments.pop(0, arguments.pop("mean", 0.0))
+        wide = arguments.pop(1, arguments.pop("std", 1.0))
+        return Given(_fixed(arguments, {}), _number(at), _number(wide))
+    return Given(_fixed(arguments, {}), noise=name not in _SUBSETS)
+
+
+class _Imported(importlib.abc.MetaPathFinder):
+    """Calls a function on a module once it is imported."""
+
+    def __init__(self, after: dict[str, Callable[[ModuleType, Tape], None]], tape: Tape) -> None:
+        self._after, self._tape = after, tape
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """See `importlib.abc.MetaPathFinder`: the spec of the others, its loader wrapped."""
+        after = self._after.pop(fullname, None)
+        if after is None:
+            return None
+        found = importlib.util.find_spec(fullname)
+        if found is None or found.loader is None:
+            return found
+        real = found.loader.exec_module
+        loader: Any = found.loader
+
+        def loaded(module: ModuleType) -> None:
+            real(module)
+            after(module, self._tape)
+
+        loader.exec_module = loaded
+        return found
