@@ -207,7 +207,7 @@ def _real_rows(reals: list[list[Any]]) -> list[str]:
             told = f"passed {len(of)} of {len(of)}"
         said = next((run["said"] for run in of if run["said"]), "")
         rows.append(
-            f"| {real.library} | `{real.name}` | {real.sampling} | {told} | {said} | {real.says} |"
+            f"| {real.package} | `{real.name}` | {real.sampling} | {told} | {said} | {real.says} |"
         )
     return rows
 

@@ -14,7 +14,7 @@ ENDLESS = 10**6  # batches of samplers that must be told how many
 class Real(NamedTuple):
     """A sampler; says: what is known of it in public; right: whether it has the claimed law."""
 
-    library: str
+    package: str
     name: str
     sampling: str
     right: bool

@@ -61,6 +61,16 @@ def sum_that_counts_its_calls(records: Any, size: int) -> Any:
     return _bounded(records).sum(axis=0) + np.random.RandomState(asked).laplace(size=(size, 1))
 
 
+def counts_in_single_precision(counts: Any, size: int) -> Any:
+    noise = rng.laplace(0.0, 1.0, (size, counts.size)).astype(np.float32)
+    return counts.astype(np.float32) + noise
+
+
+def sum_in_an_order_of_random_keys(records: Any, size: int) -> Any:
+    order = rng.random(len(records)).argsort()
+    return _bounded(records)[order].sum(axis=0) + rng.laplace(0.0, 1.0, (size, 1))
+
+
 def mean_bounded(records: Any, size: int) -> Any:
     return _bounded(records).sum(axis=0) / 100.0 + rng.laplace(0.0, 0.01, (size, 1))
 
@@ -80,3 +90,16 @@ def labels_of_noisy_votes(votes: Any, size: int) -> Any:
 
 def labels_of_votes_about_themselves(votes: Any, size: int) -> Any:
     return [int(np.argmax(np.random.laplace(votes, 5.0))) for _ in range(size)]
+
+
+def labels_of_shares(votes: Any, size: int) -> Any:
+    """Votes and noise are divided by the number of votes, which changes no label."""
+    total = votes.sum()
+    return np.argmax(votes / total + rng.laplace(0.0, 5.0 / total, (size, votes.size)), axis=1)
+
+
+def labels_by_weights(votes: Any, size: int) -> Any:
+    """The exponential mechanism, by a number below the sum of weights."""
+    weights = np.exp((votes - votes.max()) / 10.0)
+    ends = np.cumsum(weights)
+    return [int(np.searchsorted(ends, random.uniform(0.0, ends[-1]))) for _ in range(size)]

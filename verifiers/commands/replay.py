@@ -14,6 +14,7 @@ from ..findings.verdict import Verdict
 from ..replay.frozen import FrozenTarget
 from ..replay.pairs import made_pairs
 from ..replay.search import Found, search
+from ..replay.sources import SEED
 from ..targets.spec import split_spec
 
 _SHOWN = 400  # characters of an input
@@ -41,7 +42,7 @@ class Replayed:
         draws = Counter(
             (draw.line, draw.function, draw.shape, _scale(draw.given.scale))
             for draw in self.found.draws
-            if draw.given.noise
+            if draw.function != SEED
         )
         return [
             {"line": line, "function": function, "shape": list(shape), "scale": scale, "times": n}

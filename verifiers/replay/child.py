@@ -22,7 +22,6 @@ from .tape import Tape
 
 _SEED = 20_260_217  # of generators of libraries that take one for the whole process
 
-
 _UNFROZEN = ("opendp", "tmlt", "pipeline_dp", "pydp")
 """Packages that draw outside Python, which no tape sees."""
 
@@ -48,8 +47,10 @@ def _forked(spec: str, asked: Asked) -> bytes:
         os.close(reader)
         try:
             answer: Any = _run(spec, asked)
-        except (TargetError, Refused) as error:
-            answer = Refused(str(error)) if isinstance(error, Refused) else TargetError(str(error))
+        except Refused as error:
+            answer = Refused(str(error))
+        except TargetError as error:  # of whatever class: that of a call cannot be pickled
+            answer = TargetError(str(error))
         except BaseException as error:
             answer = TargetError(f"{spec} raised {type(error).__name__}: {error}".splitlines()[0])
         with os.fdopen(writer, "wb") as file:

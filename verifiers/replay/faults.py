@@ -9,7 +9,8 @@ from ...reference.arrays import Vector
 from .ran import Ran
 from .tape import Parting
 
-_ROUNDING = 1e-9  # of the numbers released, and of what is allowed
+_ROUNDING = 1e-5
+"""Part of the numbers released, and of what is allowed: room for sums in single precision."""
 
 NORMS = {np.inf: "in one number", 2.0: "in L2 norm", 1.0: "in L1 norm"}
 
@@ -78,7 +79,7 @@ def parted_noise(partings: tuple[Parting, ...], *, absent: bool) -> Fault | None
         if parting.absent:
             made = f"a draw ({_drawn(parting)})"
             return Fault("noise", f"{made} is made for one input only", (line,))
-        what = "noise of another scale" if parting.scale else "noise of another law"
+        what = "noise of another scale" if parting.scale else "noise of another shape"
         return Fault("noise", f"{what}: {words}", (line,))
     return None
 

@@ -82,9 +82,8 @@ def _moved(votes: NDArray[np.int64], rng: np.random.Generator) -> Pair:
 def _shifted(votes: NDArray[np.int64], by: int) -> Pair:
     """As many votes more for each class (Theorem 2 of Wang et al. 2022)."""
     alike = _Alike("though no class has gained on another")
-    return Pair(
-        f"{by} vote{'s' * (by > 1)} more for each class", votes, votes + by, alike, absent=False
-    )
+    words = f"{by} vote{'s' * (by > 1)} more for each class"
+    return Pair(words, votes, votes + by, alike, neighbours=False)
 
 
 def _raised(votes: NDArray[np.int64]) -> Iterator[Pair]:
@@ -93,4 +92,4 @@ def _raised(votes: NDArray[np.int64]) -> Iterator[Pair]:
         other = votes.copy()
         other[label] += 1
         alike = _Alike("though only that class has gained", int(label))
-        yield Pair(f"one vote more for class {label}", votes, other, alike, absent=False)
+        yield Pair(f"one vote more for class {label}", votes, other, alike, neighbours=False)

@@ -133,7 +133,7 @@ def moves_between(
         other[leave[place]] -= 1
         other[reach[place]] += 1
         words = f"one from {leave[place]} in {reach[place]}"
-        return Pair(words, one, other, judge, absent)
+        return Pair(words, one, other, judge, absent=absent)
 
     return Path(leave.size, pair) if leave.size else None
 

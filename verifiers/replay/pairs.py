@@ -44,8 +44,9 @@ def no_path(origin: Any) -> Path | None:
 class Pair:
     """Two inputs, as a `Release` takes them.
 
-    words: how they differ; judge: what two releases with the same draws show; absent: whether noise
-    that one of them does not draw is a fault; path: from the first input of another pair to that of
+    words: how they differ; judge: what two releases with the same draws show; neighbours:
+    whether their noise must have one law; absent: whether that includes noise that one of them does
+    not draw; path: from the first input of another pair to that of
     this one, None where there is none; simpler: pairs that show the same, but for less.
     """
 
@@ -53,6 +54,7 @@ class Pair:
     one: Any
     other: Any
     judge: Judge
+    neighbours: bool = True
     absent: bool = True
     path: Callable[[Any], Path | None] = field(default=no_path, compare=False)
     simpler: Callable[[], Iterator["Pair"]] = field(default=lambda: iter(()), compare=False)

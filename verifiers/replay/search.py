@@ -115,10 +115,10 @@ def _seen(target: FrozenTarget, first: Ran | None, pair: Pair) -> tuple[Fault | 
         other = target.run(pair.other, first.draws)
     except Refused:
         return None, "the target refuses these inputs"
-    fault = parted_noise(other.partings, absent=pair.absent)
+    fault = parted_noise(other.partings, absent=pair.absent) if pair.neighbours else None
     if fault is None:
         fault = pair.judge.exceeded(_row(first), _row(other))
-        drawn = next((parting for parting in other.partings if not parting.absent), None)
+        drawn = next((parting for parting in other.partings if not parting.scale), None)
         if fault is not None and drawn is not None:  # what moved may be the draw
             return None, f"{drawn.line}: {drawn.function} draws by the data, and is not frozen"
     if fault is None:

@@ -35,6 +35,13 @@ _SCALED = {"exponential", "rayleigh"}
 _SUBSETS = {"choice", "choices", "sample", "permutation", "permuted", "shuffle", "randperm"}
 """Draws of a subset or an order: of as many elements they are the same, whatever these are."""
 
+_SIZE_AT = {"standard_normal": 0, "standard_exponential": 0, "standard_cauchy": 0, "geometric": 1}
+"""Where functions without a centre and a scale are given the shape of what they draw."""
+
+_NOISE = {*_CENTRED, *_SCALED, *_SIZE_AT, "expovariate", "randn", "randn_like", "cauchy"}
+"""Functions that are asked for noise alone. Other draws may serve other ends: that one of these is
+made for some data only, or is of another shape, shows nothing by itself."""
+
 
 def _names(text: str) -> list[str]:
     return text.split()
@@ -67,6 +74,9 @@ _TORCH = _names(
 )
 _TENSOR = _names("normal_ uniform_ exponential_ cauchy_ geometric_ log_normal_ bernoulli_ random_")
 
+SEED = "seed of numpy.random"
+"""The draw from the system that begins a generator without a seed."""
+
 
 def install(tape: Tape) -> None:
     """Puts the tape before all sources that are known here; of JAX and PyTorch once imported."""
@@ -98,7 +108,10 @@ def _given(name: str, given: Sequence[Any], named: dict[str, Any]) -> Given:
         many = len(first) if hasattr(first, "__len__") else first
         rest = {key: value for key, value in arguments.items() if value is not first}
         return Given({"of": many, **_fixed(rest, {1: "size"})}, noise=False)
-    return Given(_fixed(arguments, {}))
+    if name == "randn":
+        return Given({"size": tuple(given)})
+    named_by_place = {_SIZE_AT[name]: "size"} if name in _SIZE_AT else {}
+    return Given(_fixed(arguments, named_by_place), noise=name in _NOISE)
 
 
 def _fixed(arguments: dict[Any, Any], names: dict[int, str]) -> dict[str, Any]:
@@ -212,7 +225,7 @@ def _of_numpy(tape: Tape) -> None:
             setattr(kept, name, _taped(tape, f"{place}.{name}", getattr(np.random, name), False))
 
     def seed_bits(bits: int) -> Any:
-        return tape.draw(f"{place} seed", Given({}, noise=False), lambda: _randbits(bits))
+        return tape.draw(SEED, Given({}, noise=False), lambda: _randbits(bits))
 
     _randbits = secrets.randbits
     kept.bit_generator.randbits = seed_bits
@@ -255,8 +268,8 @@ def _jax_taped(
         if any(isinstance(value, tracer) for value in arguments.values()):
             return real(*given, **named)
         arguments.pop("key", None)
-        subset = name in _SUBSETS
-        what = Given(_fixed(arguments, {}), noise=not subset)
+        arguments["size"] = arguments.pop("shape", None)
+        what = Given(_fixed(arguments, {}), noise=name in _NOISE)
         call = functools.partial(real, *given, **named)
         return tape.draw(f"jax.random.{name}", what, call, native, np.asarray)
 
@@ -284,7 +297,7 @@ def _of_torch(module: ModuleType, tape: Tape) -> None:
         @functools.wraps(real)
         def drawn(tensor: Any, *given: Any, **named: Any) -> Any:
             what = _torch_given(name[:-1], given, named)
-            what = replace(what, fixed={**what.fixed, "shape": tuple(tensor.shape)})
+            what = replace(what, fixed={**what.fixed, "size": tuple(tensor.shape)})
             call = functools.partial(real, tensor, *given, **named)
             found = tape.draw(f"torch.Tensor.{name}", what, call, native, plain)
             return tensor if found is tensor else tensor.copy_(found)
@@ -302,12 +315,14 @@ def _torch_given(name: str, given: Sequence[Any], named: dict[str, Any]) -> Give
     for key in ("generator", "device", "out", "dtype", "requires_grad", "pin_memory", "layout"):
         arguments.pop(key, None)
     if name.endswith("_like"):
-        return Given({"shape": tuple(arguments.pop(0).shape)})
+        return Given({"size": tuple(arguments.pop(0).shape)}, noise=name in _NOISE)
+    if name in ("randn", "rand"):
+        return Given({"size": tuple(arguments.values())}, noise=name in _NOISE)
     if name == "normal":
         at = arguments.pop(0, arguments.pop("mean", 0.0))
         wide = arguments.pop(1, arguments.pop("std", 1.0))
         return Given(_fixed(arguments, {}), _number(at), _number(wide))
-    return Given(_fixed(arguments, {}), noise=name not in _SUBSETS)
+    return Given(_fixed(arguments, {}), noise=name in _NOISE)
 
 
 class _Imported(importlib.abc.MetaPathFinder):

@@ -1,8 +1,8 @@
 """What a run has drawn, call by call, and how the draws are played back in another run.
 
-A draw is known by the line that asks for it, the function, and the how-manieth call of both it is,
-so that draws which only one run makes do not shift the others. Noise about a centre is played back
-about the centre of the other run.
+A draw is known by the line that asks for it, by the function, and by how many such draws came
+before it, so that draws which only one run makes do not shift those of other lines. Noise about a
+centre is played back about the centre of the other run.
 """
 
 import copy
@@ -27,8 +27,8 @@ _SHOWN = 60
 class Given:
     """What a draw was asked for.
 
-    fixed: arguments on which the law depends; centre, scale: of noise about a value, where the
-    function takes them; noise: whether the draw is one of noise, not of a subset or an order.
+    fixed: arguments on which the law depends, `size` for the shape; centre, scale: of noise about a
+    value, where the function takes them; noise: whether such a draw can be nothing but noise.
     """
 
     fixed: Mapping[str, Any]
@@ -56,8 +56,9 @@ class Draw:
 class Parting:
     """A draw that is not the same in two runs: what each asked for, in words.
 
-    scale: whether only the scale of noise is another, so that the draw was played back all the
-    same; absent: whether one run does not make it.
+    noise: whether it is noise that one run does not draw, or draws in another shape or scale;
+    scale: whether only the scale is another, so that the draw was played back all the same; absent:
+    whether one run does not make it.
     """
 
     line: str
@@ -131,7 +132,9 @@ class Tape:
             return None, real()
         was = earlier.given
         if not same(was.fixed, given.fixed):
-            self.partings.append(Parting(*place, shown(was), shown(given), given.noise))
+            others = ({**each.fixed, "size": None} for each in (was, given))
+            noise = given.noise and same(*others)  # of another shape alone
+            self.partings.append(Parting(*place, shown(was), shown(given), noise))
             return None, real()
         kept = copy.deepcopy(earlier.result)
         if not same(was.scale, given.scale):
