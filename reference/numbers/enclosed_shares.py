@@ -6,7 +6,8 @@ from functools import lru_cache
 from flint import arb, arb_poly, ctx, fmpz
 
 from .discrete import DiscreteGaussian, DiscreteLaplace, Whole
-from .shares import Binomial, Shares, Skellam, Tabled
+from .shares import Binomial, Shares, Skellam
+from .tabled import Tabled
 
 
 @lru_cache(maxsize=32)

@@ -3,7 +3,8 @@
 from .additive import Additive
 from .continuous import Gaussian, Laplace
 from .discrete import DiscreteGaussian, DiscreteLaplace, Whole
-from .shares import Binomial, Shares, Skellam, Tabled
+from .shares import Binomial, Shares, Skellam
+from .tabled import Tabled
 
 __all__ = [
     "FAMILIES",

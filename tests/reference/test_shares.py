@@ -22,7 +22,8 @@ from dpassay.reference.numbers.families import (
     Tabled,
 )
 from dpassay.reference.numbers.moves import move_delta, move_epsilon
-from dpassay.reference.numbers.shares import SHARED, law_modulo
+from dpassay.reference.numbers.shares import SHARED
+from dpassay.reference.numbers.tabled import law_modulo
 
 PARTIES, DROPPED, COLLUDERS = (2, 5, 10), (0, 1), (0, 2)
 LEFT = sorted({(n, n - d - c) for n, d, c in product(PARTIES, DROPPED, COLLUDERS) if n > d + c})
