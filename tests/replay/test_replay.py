@@ -1,7 +1,6 @@
 """`dpassay replay`: faults are found with their line, correct targets pass, misuse is one line.
 
-Nothing here is left to chance but the noise, which is the same for both inputs of a pair: a correct
-target cannot fail. `replay_zoo` has the targets.
+The noise is the same for both inputs of a pair, so that a correct target cannot fail. `replay_zoo` has the targets.
 """
 
 import json
@@ -42,7 +41,9 @@ def found(module, name, claim, pairs=_PAIRS):
     "name", [name if name in _QUICK else pytest.param(name, marks=_SLOW) for name in WRONG]
 )
 def test_a_fault_is_found_with_its_line(name) -> None:
-    seen = found("wrong", name, WRONG[name])
+    """Labels flip by chance: 100 pairs missed 1 in 12 runs of roots, 1,000 miss 1 in 10^10."""
+    pairs = 1_000 if name.startswith("labels") else _PAIRS
+    seen = found("wrong", name, WRONG[name], pairs)
     assert seen.verdict is Verdict.FAIL, seen.as_text()
     lines = [line.split(": ")[0] for line in seen.found.fault.lines]
     assert {*lines} & {*fault_lines(name)}, seen.as_text()

@@ -156,6 +156,8 @@ def _placed(target: FrozenTarget, fault: Fault, pair: Pair, drawn: Ran) -> Fault
     first = target.run(pair.one, drawn.draws, traced=True)
     other = target.run(pair.other, drawn.draws, traced=True)
     lines = list(fault.lines)
+    if fault.what == "shift":  # which noise of another scale may have brought about
+        lines += [f"{p.line}: {p.function}, {p.one}, then {p.other}" for p in other.partings]
     moves = _row(other) - _row(first)
     if np.isfinite(moves).all() and np.any(moves != 0.0):
         for line, name in moved(first.steps, other.steps, moves)[:_LINES]:
