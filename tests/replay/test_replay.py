@@ -1,6 +1,7 @@
 """`dpassay replay`: faults are found with their line, correct targets pass, misuse is one line.
 
-The noise is the same for both inputs of a pair, so that a correct target cannot fail. `replay_zoo` has the targets.
+The noise is the same for both inputs of a pair, so that a correct target cannot fail. `replay_zoo`
+has the targets.
 """
 
 import json
