@@ -85,6 +85,41 @@ def test_pairs_are_read_from_a_file(tmp_path) -> None:
         parse_claim(table, "claim", tmp_path)
 
 
+def test_a_curve_is_read_from_a_file_beside_the_claim(tmp_path) -> None:
+    """Laplace noise of scale 1: epsilon 1 at delta 0 is among its lines, for both orders."""
+    alpha = np.linspace(0.0, 1.0, 401)
+    beta = np.where(alpha < 0.5 / math.e, 1 - math.e * alpha, np.exp(-1) / (4 * alpha + 1e-300))
+    beta = np.where(alpha > 0.5, (1 - alpha) / math.e, beta)
+    lines = [f"{a:.12g}, {b:.12g}" for a, b in zip(alpha, beta, strict=True)]
+    (tmp_path / "curve.csv").write_text("\ufeffAlpha,Beta\n" + "\n".join(lines) + "\n")
+    table = {
+        "mechanism": {"name": "any"},
+        "privacy": {"curve": "curve.csv"},
+        "pairs": [{"here": 1, "there": 2}],
+    }
+    claim = parse_claim(table, "claim", tmp_path)
+    first = claim.privacy.lines[0]
+    assert first.epsilon == pytest.approx(1.0, abs=0.01)
+    assert first.delta <= 1e-3
+    assert claim.privacy.epsilon == first.epsilon
+    (tmp_path / "curve.csv").write_text("alpha,beta\n0,1\n0.5,0.7\n1,0\n")
+    with pytest.raises(ClaimError, match=r"curve\.csv, line 3: .*expected beta up to 1 - alpha"):
+        parse_claim(table, "claim", tmp_path)
+    (tmp_path / "curve.csv").write_text("0,1\n\nhalf,0.7\n")
+    with pytest.raises(ClaimError, match=r"curve\.csv, line 3: 'half,0.7': expected two numbers"):
+        parse_claim(table, "claim", tmp_path)
+    (tmp_path / "curve.csv").unlink()
+    with pytest.raises(ClaimError, match=r"privacy\.curve: .*curve\.csv: No such file"):
+        parse_claim(table, "claim", tmp_path)
+
+
+def test_a_curve_may_stand_in_the_claim() -> None:
+    claim = claim_of("curve = [[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]]")
+    assert [line.epsilon for line in claim.privacy.lines] == [0.0]
+    with pytest.raises(ClaimError, match=r"curve: row 2: beta = 2: expected 0 to 1"):
+        claim_of("curve = [[0.0, 1.0], [0.5, 2.0], [1.0, 0.0]]")
+
+
 def test_replies_of_any_form_are_plain_json() -> None:
     made = {"a": np.array([1, 2]), "b": (np.float64(0.5), {3, 1}), "c": None, "d": object}
     found = plain_json(made)

@@ -10,10 +10,11 @@ import numpy as np
 from pydantic import Field, model_validator
 from scipy.special import ndtr
 
-from ....attacks.auditing.coin import Guarantee
+from ....attacks.auditing.coin import Curve, Guarantee
 from ....reference.accounting.conversions import ORDERS, to_epsilon
 from ...claims.claim import Claim, ClaimError
-from ...claims.tables import Table
+from ...claims.tables import MOST_EPSILON, Table
+from ...inputs.curve_file import CurveError, read_curve
 from ...inputs.files import ReadingError, read_bytes
 from ...targets.anything import AnyRelease
 from ..kind import ReleaseKind
@@ -26,7 +27,7 @@ _OF_MU = (3.0, 2.0, 1.5, 1.0, 0.6, 0.3, 0.1)  # epsilons of a Gaussian curve, ov
 _DELTAS = (1e-5, 1e-3, 0.01, 0.03, 0.1, 0.3)  # of a curve of Renyi costs
 _MOST_PAIRS = 100
 
-FORMS = ("guarantees", "gdp", "zcdp", "rdp")
+FORMS = ("guarantees", "gdp", "zcdp", "rdp", "curve")
 """Other forms of a guarantee than one epsilon and delta."""
 
 
@@ -40,14 +41,16 @@ class AnyPrivacy(NumbersPrivacy):
     """`[privacy]`: one epsilon and delta, several, or a curve; of one release.
 
     gdp: mu; zcdp: rho; rdp: orders and costs, which are judged by the (epsilon, delta) that they
-    imply: sound, and not tight.
+    imply: sound, and not tight; curve: rows of alpha and beta of a trade-off curve (f-DP).
     """
 
+    epsilon: float = Field(ge=0, le=MOST_EPSILON)
     queries: int = Field(default=1, ge=1, le=1)
     guarantees: list[list[float]] | None = None
     gdp: float | None = Field(default=None, gt=0, le=1e4)
     zcdp: float | None = Field(default=None, gt=0, le=1e4)
     rdp: list[list[float]] | None = None
+    curve: list[list[float]] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -104,6 +107,14 @@ def _of_rdp(given: Any) -> list[Guarantee]:
     return [Guarantee(to_epsilon(rows[:, 0], rows[:, 1], d).epsilon, d) for d in _DELTAS]
 
 
+def _of_curve(given: Any) -> list[Guarantee]:
+    rows = np.array(_rows(given, "curve", "[alpha, beta]"))
+    try:
+        return Curve(rows[:, 0], rows[:, 1]).lines
+    except ValueError as error:
+        raise ValueError(f"curve: {error}") from None
+
+
 def _rows(given: Any, name: str, wanted: str) -> list[tuple[float, float]]:
     if not isinstance(given, list) or not given:
         raise ValueError(f"{name}: expected a list of {wanted}")
@@ -114,7 +125,13 @@ def _rows(given: Any, name: str, wanted: str) -> list[tuple[float, float]]:
     return [(float(a), float(b)) for a, b in given]
 
 
-_LINES = {"guarantees": _of_pairs, "gdp": _of_gdp, "zcdp": _of_zcdp, "rdp": _of_rdp}
+_LINES = {
+    "guarantees": _of_pairs,
+    "gdp": _of_gdp,
+    "zcdp": _of_zcdp,
+    "rdp": _of_rdp,
+    "curve": _of_curve,
+}
 
 
 class Pair(Table):
@@ -174,6 +191,7 @@ def parse_any_claim(
             f'{source}: [privacy] is missing: name = "any" claims no law, so that nothing else '
             "could be judged"
         )
+    table = _with_curve(table, source, Path(folder or "."))
     pairs = table.get("pairs")
     if pairs is None:
         raise ClaimError(
@@ -183,6 +201,18 @@ def parse_any_claim(
     if isinstance(pairs, str):
         table = {**table, "pairs": _read_pairs(Path(folder or ".") / pairs, source)}
     return AnyClaim.checked(table, source)
+
+
+def _with_curve(table: dict[str, Any], source: str, folder: Path) -> dict[str, Any]:
+    """The table, with the rows of the file that `curve` names."""
+    privacy = table["privacy"]
+    if not (isinstance(privacy, dict) and isinstance(privacy.get("curve"), str)):
+        return table
+    try:
+        rows = read_curve(folder / privacy["curve"])
+    except CurveError as error:
+        raise ClaimError(f"{source}: privacy.curve: {error}") from None
+    return {**table, "privacy": {**privacy, "curve": rows}}
 
 
 def _read_pairs(path: Path, source: str) -> list[Any]:
