@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 from table_zoo import BROKEN, CORRECT
-from table_zoo.shelf import GEOMETRIC, PUBLIC, Entry
+from table_zoo.shelf import GEOMETRIC, PUBLIC, UNUSUAL, Entry
 
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.reference.tables import Aggregate, Bounding, Rows
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
+from dpassay.verifiers.kinds.numbers.planning.asked import Batch, Draws
 from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.kinds.tables.checks.contribution_bounding import ContributionBounding
 from dpassay.verifiers.kinds.tables.evidence.linear import LinearEvidence
 from dpassay.verifiers.kinds.tables.evidence.selected import SelectedEvidence
+from dpassay.verifiers.kinds.tables.planning.asked import LACKING
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget, open_target
 from dpassay.verifiers.targets.replies import CallError
@@ -234,6 +238,20 @@ def test_selections_have_expectation_1_under_the_claim(text) -> None:
         total += chance * math.exp(evidence.log_e_value)
     assert total == pytest.approx(1.0, abs=2e-3)
     assert total <= 1.0 + 1e-9
+
+
+def test_inputs_that_are_refused_are_not_waited_for() -> None:
+    """Catches a pass that a target which refuses rows, as it claims, can never have."""
+    claim = claim_of(UNUSUAL.replace('"dropped"', '"refused"'))
+    plan = claim.inputs(1)
+    check = ContributionBounding(claim, plan, 1)
+    served = [asked for asked in plan.inputs if asked.role not in LACKING]
+    check.answered([asked.role for asked in served])
+    assert check.samples_needed() > 0
+    placing = Placing(claim.mechanism.added, np.random.default_rng(1))
+    exact = np.zeros((60, plan.inputs[0].exact.size))
+    check.observe(Draws(tuple(Batch(a, exact, (60,)) for a in served), placing, plan.coordinates))
+    assert check.samples_needed() == 0
 
 
 def judged(entry: Entry, seed: int) -> Any:

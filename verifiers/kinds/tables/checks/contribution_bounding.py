@@ -1,6 +1,7 @@
 """`contribution-bounding`: what stays of a user's rows, and of a value, is what the claim says."""
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -48,9 +49,14 @@ class ContributionBounding(TableCheck):
             for asked in plan.inputs
             if isinstance(asked, TableAsked) and asked.role in BEYOND | UNUSUAL
         }
+        self._served = {*self.inputs}
         self._proof: Finding | None = None
         self._made: dict[Of, LinearEvidence] = {}
         self._numbers: dict[tuple[str, str], Matrix] = {}
+
+    def answered(self, roles: Collection[str]) -> None:
+        """See `TableCheck.answered`."""
+        self._served = {*roles} & self.inputs.keys()
 
     def _evidence(self, of: Of) -> LinearEvidence:
         """Made once it is needed: a plan does without."""
@@ -109,8 +115,8 @@ class ContributionBounding(TableCheck):
 
     def samples_needed(self) -> int:
         """See `TableCheck.samples_needed`: an unserved input is not waited for."""
-        served = {asked.role for asked in self.plan.inputs} & self.inputs.keys()
-        seen = [self._made[role, 0].releases if (role, 0) in self._made else 0 for role in served]
+        made, served = self._made, self._served
+        seen = [made[role, 0].releases if (role, 0) in made else 0 for role in served]
         short = _WANTED - min(seen, default=_WANTED)
         return self.as_draws(max(0, short) * len(self.inputs))
 
