@@ -16,10 +16,7 @@ from scipy.special import betainc, expit
 from scipy.stats import binom
 
 from ...reference.arrays import Vector
-
-SHARES = (1.0, 0.5, 0.2, 0.1, 0.04)
-"""Parts of the canaries that are guessed, half as in and half as out; each has an equal part of the
-error. Which guesses are made depends on scores alone."""
+from .canary_guesses import SHARES, guessed
 
 _MOST = 50.0  # epsilon of a bound
 _HALVINGS = 40
@@ -57,24 +54,12 @@ def one_run_bound(
 ) -> OneRunBound:
     """The largest epsilon that the guesses refute, whatever their number; 0 if they refute none.
 
-    scores (m,): higher where a canary seems to have been in; coins (m,): whether it was; error:
-    with which the bound exceeds the true epsilon, at most. Ties are broken by place, so that
-    canaries must not stand in the order of their coins. Raises ValueError for fewer than two
-    canaries, or scores that are no numbers.
+    scores (m,) and coins (m,): see `guessed`, also for what it raises; error: with which the bound
+    exceeds the true epsilon, at most.
     """
-    canaries = len(scores)
-    if canaries < 2 or len(coins) != canaries:
-        raise ValueError(f"{canaries} scores and {len(coins)} coins: expected two or more of each")
-    if np.isnan(scores).any():
-        raise ValueError("a score is not a number")
-    order = np.argsort(scores, kind="stable")
-    found = []
-    for share in SHARES:
-        half = max(1, round(share * canaries / 2))
-        last, first = order[len(order) - half :], order[: min(half, canaries - half)]
-        right = int(coins[last].sum() + (~coins[first]).sum())
-        guesses = last.size + first.size
-        epsilon = _refuted(right, guesses, canaries, delta, error / len(SHARES))
+    found, part = [], error / len(SHARES)
+    for guesses, right in guessed(scores, coins):
+        epsilon = _refuted(right, guesses, len(scores), delta, part)
         found.append(OneRunBound(epsilon, guesses, right))
     return max(found, key=lambda bound: bound.epsilon)
 

@@ -88,8 +88,8 @@ def audit(
     With --mechanism: of a private prediction mechanism whose teachers are trained on records, by
     the adversaries of Chadha et al. 2024, beside the exact cost and what theory charges.
 
-    With --canaries or --train: of one training, by guessing from scores who was in (Steinke et al.
-    2023).
+    With --canaries or --train: of one training, by guessing from scores who was in; its epsilon
+    (Steinke et al. 2023), and mu of Gaussian differential privacy (Mahloujifar et al. 2024).
 
     Exit 0: the claim, or the theory, is not refuted; 1: it is; 2: misuse or a target error; 3: not
     told apart.

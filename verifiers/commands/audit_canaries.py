@@ -2,14 +2,17 @@
 
 import csv
 import io
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...attacks.auditing.one_run import OneRunBound, one_run_bound
+from ...attacks.auditing.one_run_curve import MuBound, one_run_mu
 from ...reference.arrays import Vector
+from ...reference.numbers import families
+from ...reference.numbers.moves import move_epsilon
 from ..findings.verdict import Verdict
 from ..inputs.files import ReadingError, read_bytes
 from ..inputs.histogram_file import ENCODING
@@ -22,31 +25,44 @@ _COINS = {"1": True, "0": False, "true": True, "false": False}
 
 @dataclass(frozen=True)
 class CanaryAudit:
-    """The bound of one training at `delta`; claimed: the epsilon that it is held to, if any."""
+    """The bounds of one training, at `delta` and of its trade-off curve.
+
+    claimed: the epsilon that it is held to, if any.
+    """
 
     bound: OneRunBound
+    curve: MuBound
     canaries: int
     delta: float
     claimed: float | None
 
     @property
     def verdict(self) -> Verdict:
-        """Fail where the claimed epsilon is refuted; inconclusive where no epsilon is."""
+        """Fail where the claimed epsilon is refuted; inconclusive where nothing is."""
         if self.claimed is not None and self.bound.epsilon > self.claimed:
             return Verdict.FAIL
-        return Verdict.PASS if self.bound.epsilon > 0.0 else Verdict.INCONCLUSIVE
+        told = self.bound.epsilon > 0.0 or self.curve.mu > 0.0
+        return Verdict.PASS if told else Verdict.INCONCLUSIVE
+
+    @property
+    def epsilon_if_gaussian(self) -> float:
+        """Epsilon at `delta` of the Gaussian curve of the bound of mu."""
+        return move_epsilon(families.Gaussian(1.0), self.curve.mu, self.delta)
 
     def as_json(self) -> dict[str, Any]:
         """The public form."""
-        found = asdict(self.bound)
         return {
-            "epsilon_lower": found["epsilon"],
+            "epsilon_lower": self.bound.epsilon,
             "delta": self.delta,
             "claimed": self.claimed,
             "confidence": CONFIDENCE,
             "canaries": self.canaries,
-            "guesses": found["guesses"],
-            "right": found["right"],
+            "guesses": self.bound.guesses,
+            "right": self.bound.right,
+            "mu_lower": self.curve.mu,
+            "mu_guesses": self.curve.guesses,
+            "mu_right": self.curve.right,
+            "epsilon_if_gaussian": self.epsilon_if_gaussian,
             "verdict": self.verdict.value,
         }
 
@@ -59,11 +75,15 @@ class CanaryAudit:
         }[self.verdict]
         if self.claimed is not None and self.verdict is Verdict.PASS:
             meaning += ", and the claim is not refuted by it"
+        bound, curve = self.bound, self.curve
         return (
             f"{self.verdict.value.upper()}: {meaning}\n"
-            f"epsilon of the training at least {self.bound.epsilon:.4g} at delta {self.delta:g}\n"
-            f"confidence {CONFIDENCE:g}, {self.canaries:,} canaries, of {self.bound.guesses:,} "
-            f"guesses {self.bound.right:,} right"
+            f"epsilon of the training at least {bound.epsilon:.4g} at delta {self.delta:g}, "
+            f"of {bound.guesses:,} guesses {bound.right:,} right\n"
+            f"mu of Gaussian differential privacy at least {curve.mu:.4g}, of {curve.guesses:,} "
+            f"guesses {curve.right:,} right\n"
+            f"were the curve Gaussian, epsilon at least {self.epsilon_if_gaussian:.4g}\n"
+            f"confidence {CONFIDENCE:g} of each bound, {self.canaries:,} canaries"
         )
 
 
@@ -104,8 +124,9 @@ def audit_training(
 def _held(
     scores: Vector, coins: NDArray[np.bool_], delta: float, claimed: float | None
 ) -> CanaryAudit:
-    bound = one_run_bound(scores, coins, delta, 1.0 - CONFIDENCE)
-    return CanaryAudit(bound, len(scores), delta, claimed)
+    error = 1.0 - CONFIDENCE
+    bound, curve = one_run_bound(scores, coins, delta, error), one_run_mu(scores, coins, error)
+    return CanaryAudit(bound, curve, len(scores), delta, claimed)
 
 
 def read_canaries(path: str) -> tuple[Vector, NDArray[np.bool_]]:
