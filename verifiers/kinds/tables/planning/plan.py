@@ -19,6 +19,10 @@ _BEYOND = {True: (1, 1, 2, 5, 16, 40), False: (1, 5, 16)}
 _NEAR = {True: (1, 1, 2, 5, 16, 40, 100, 100), False: (1, 5, 16, 40, 100)}
 """Sizes of calls for rows that do not show the law of the noise: in the first round, and later."""
 
+_SMALL = CALLS.index(100)
+"""Sizes of calls, the first so many, for rows that do show it, in the first round."""
+
+_LARGE = 16  # releases of a call that comes after smaller ones, in the first round
 _ROWS = 4_000  # of an input
 _TYPICAL, _MANY = 5, 30  # users of a partition
 _CROWD = 60  # users beyond the bounds
@@ -35,20 +39,22 @@ class TablePlan(NumbersPlan):
     def calls(self, seed: int) -> Iterator[tuple[Asked, int]]:
         """See `NumbersPlan.calls`."""
         order, first = np.random.default_rng([seed, 1]), True
-        while True:
+        while True:  # calls for hundreds come once each input beyond the bounds has its releases
             pairs = [
                 (asked, min(size, self.largest_call))
                 for asked in self.inputs
                 for size in _sizes(asked.role, first)
             ]
-            for place in order.permutation(len(pairs)):
-                yield pairs[place]
+            shuffled = [pairs[place] for place in order.permutation(len(pairs))]
+            if first:  # large calls would be cut short, see `NumbersPlan.paced`
+                shuffled.sort(key=lambda call: call[1] >= _LARGE)
+            yield from shuffled
             first = False
 
 
 def _sizes(role: str, first: bool) -> tuple[int, ...]:
     if role in NUMERIC:
-        return CALLS
+        return CALLS[:_SMALL] if first else CALLS
     return (_NEAR if role in NEAR else _BEYOND)[first]
 
 
