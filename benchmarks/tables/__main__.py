@@ -19,7 +19,7 @@ from dpassay.verifiers.targets import InProcessTarget
 from ..long_runs import add_workers, carried_out, workers
 from ..pages import head, write_page
 
-_RUNS, _WHOLE, _SHORT, _TOGETHER = 20, 3, 500, 25
+_RUNS, _WHOLE, _SHORT, _TOGETHER = 20, 3, 1_000, 25
 _SHORTEST = 150
 """Releases of a short run: two rounds of all inputs, about."""
 

@@ -35,7 +35,7 @@ class Verdict(StrEnum):
 _MEANING = {
     Verdict.PASS: "the labels are what the claim says, to the precision below",
     Verdict.FAIL: "the deployment does not do what it claims",
-    Verdict.ERROR: "the target did not answer a call as it must, and the run ended there",
+    Verdict.ERROR: "the target did not answer a call as it must",
     Verdict.INCONCLUSIVE: "too few labels were seen to say",
     Verdict.NOT_APPLICABLE: "the property cannot be tested on this target",
 }

@@ -23,7 +23,8 @@ class RunOutcome:
     although a check had failed; stopped: why it ended before it was done; error: what the target
     did wrong; used_up: whether it ran out of queries; interrupted, timed_out: by whom it was ended;
     simplest: the simplest input that shows a violation; proofs: check id -> a result that needs
-    no statistics; hopeless: check id -> why no number of queries would decide it; found_after:
+    no statistics; broken: check id -> what the target did wrong in a call that this check alone
+    needs; hopeless: check id -> why no number of queries would decide it; found_after:
     queries until the first failure.
     """
 
@@ -36,6 +37,7 @@ class RunOutcome:
     timed_out: bool = False
     simplest: Simplest | None = None
     proofs: dict[str, CheckResult] = field(default_factory=dict)
+    broken: dict[str, str] = field(default_factory=dict)
     hopeless: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     found_after: int | None = None

@@ -66,6 +66,8 @@ def _result(
         finding = check.peak.finding if cause is None else cause.seen_by(check)
         if outcome.simplest is not None:
             finding = outcome.simplest.shown_in(check.id, finding)
+    elif check.id in outcome.broken:
+        verdict, finding = Verdict.ERROR, Finding(outcome.broken[check.id])
     elif check.not_applicable is not None:
         return CheckResult(check.id, Verdict.NOT_APPLICABLE, check.not_applicable)
     elif (samples_needed := check.samples_needed()) == 0:

@@ -38,11 +38,13 @@ class NumberSession:
     goes_on = True
     """A failure ends no run before the target's accounts are judged."""
 
+    opens_with: type[InputContract] = InputContract
+
     def __init__(self, state: RunState, request: RunRequest, recorder: Recorder) -> None:
         self.state, self.request = state, request
         self.claim: NumbersClaim = state.claim
         self.plan = make_plan(self.claim, request.seed, request.extent)
-        self.contract = InputContract(self.claim, self.plan)
+        self.contract = self.opens_with(self.claim, self.plan)
         setting = Setting(self.claim, request.seed, self.plan)
         specs = self.claim.kind.checks.applicable(self.claim)
         self._specs = [spec for spec in specs if request.selection.keeps(spec.id)]

@@ -6,12 +6,30 @@ from ...findings.report import CheckResult
 from ...run.cause import Explanation
 from ...run.session import Notes
 from ..numbers.session import NumberSession, measured
+from .checks.contribution_bounding import ContributionBounding
+from .checks.input_contract import TableInputContract
 from .checks.of_numbers import TableNoiseLaw
 from .planned import dearer_than
 
 
 class TableSession(NumberSession):
     """See `NumberSession`; no simplest input is looked for."""
+
+    opens_with = TableInputContract
+    contract: TableInputContract
+
+    def prepare(self) -> None:
+        """See `Session.prepare`: rows that the target did not take are the finding of a check."""
+        super().prepare()
+        checks: list[object] = [*self.checks]
+        bounding = next((one for one in checks if isinstance(one, ContributionBounding)), None)
+        for found in self.contract.not_taken:
+            if bounding is None:
+                self.state.outcome.warn(found.message)
+            elif found.refused:
+                bounding.not_taken(found)
+            else:
+                self.state.outcome.broken[bounding.id] = found.message
 
     def explain(self) -> None:
         """See `Session.explain`: what was asked tells the cause."""

@@ -86,15 +86,22 @@ class InputContract:
             try:
                 self._ask(target, asked, 1)
             except Refused as refusal:
-                self.refusals.append(f"the input {asked.role} is refused: {refusal}")
+                self.refused(target, asked, refusal)
             except TargetError as failure:
-                if asked.role != Role.NO_RECORDS:  # much code for records takes the first one
-                    raise
-                self.refusals.append(f"the input {asked.role} is not answered: {failure}")
-                if target.no_restart is None:  # its process may have ended there
-                    target.restart()
+                self.failed(target, asked, failure)
             else:
                 self.served.append(asked)
+
+    def refused(self, target: Target, asked: Asked, refusal: Refused) -> None:
+        """Takes the refusal of an input that is not the typical one."""
+        self.refusals.append(f"the input {asked.role} is refused: {refusal}")
+
+    def failed(self, target: Target, asked: Asked, failure: TargetError) -> None:
+        """Takes what an input that is not the typical one has ended in. Raises it in general."""
+        if asked.role != Role.NO_RECORDS:  # much code for records takes the first one
+            raise failure
+        self.refusals.append(f"the input {asked.role} is not answered: {failure}")
+        alive(target)
 
     def open(self, target: Target) -> NumbersOpening:
         """Makes the calls for the typical input. Raises as `run` does."""
@@ -119,6 +126,12 @@ class InputContract:
     def _ask(self, target: Target, asked: Asked, *sizes: int) -> None:
         self.queries += sum(sizes)
         self.seen.append(asked_for(target, self.claim.release, asked, sizes))
+
+
+def alive(target: Target) -> None:
+    """Starts a target again whose process may have ended, where that is possible."""
+    if target.no_restart is None:
+        target.restart()
 
 
 SPECS = (spec_of(InputContract, Phase.OPENING),)

@@ -18,6 +18,7 @@ from ..evidence.other_engines import numbers, other_engines
 from ..planning.asked import BEYOND, LACKING, UNUSUAL, Role, TableAsked, core
 from ..planning.plan import TablePlan
 from .base import TableCheck, spec_of
+from .input_contract import NotTaken
 
 _WANTED = 60  # releases of each input
 _SURE = 3.0  # nats by which a known mistake must be likelier to be named
@@ -57,6 +58,12 @@ class ContributionBounding(TableCheck):
     def answered(self, roles: Collection[str]) -> None:
         """See `TableCheck.answered`."""
         self._served = {*roles} & self.inputs.keys()
+
+    def not_taken(self, found: NotTaken) -> None:
+        """Takes a row that is refused, although the claim has it dropped: a proof."""
+        message = f"{found.message}, and the claim says that such rows are dropped"
+        cause = f"{found.role} are refused, not dropped"
+        self._proof = self._proof or caused(message, cause, math.inf)
 
     def _evidence(self, of: Of) -> LinearEvidence:
         """Made once it is needed: a plan does without."""

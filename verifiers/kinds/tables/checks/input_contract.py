@@ -1,5 +1,98 @@
-"""`input-contract` of tables: it is that of numbers."""
+"""`input-contract` of tables: that of numbers, and which row it is that a target does not take."""
 
-from ...numbers.checks.input_contract import SPECS
+import json
+from dataclasses import dataclass
 
-__all__ = ["SPECS"]
+from ....targets import Refused, Target, TargetError
+from ...numbers.checks.input_contract import SPECS, InputContract, alive
+from ...numbers.planning.asked import Asked, asked_for
+from ..claim import TablesClaim
+from ..planning.asked import LACKING, UNUSUAL
+from ..planning.plan import TablePlan
+from ..planning.unusual import Row, some_unusual, with_one
+
+
+@dataclass(frozen=True)
+class NotTaken:
+    """A row that the target does not take, where it takes the same rows without it.
+
+    role: of the input; row: as it travels; words: what the target did; refused: whether it refused
+    the call, and did not fail.
+    """
+
+    role: str
+    row: Row
+    words: str
+    refused: bool
+
+    @property
+    def message(self) -> str:
+        """What happened, in a sentence."""
+        how = "is refused" if self.refused else "is not answered"
+        return (
+            f"a call with the row {json.dumps(self.row)} ({self.role}) {how}: {self.words}; the "
+            "same rows without it are answered"
+        )
+
+
+class TableInputContract(InputContract):
+    """See `InputContract`; a row that the claim has dropped must be neither refused nor fatal.
+
+    not_taken: the rows that are. A refusal is an answer, and so a breach of the claim; what raises,
+    dies or hangs is an error, which names the row, and the run goes on without such rows.
+    """
+
+    claim: TablesClaim  # type: ignore[assignment]
+
+    def __init__(self, claim: TablesClaim, plan: TablePlan, _: int = 0) -> None:
+        super().__init__(claim, plan)  # type: ignore[arg-type]
+        self.not_taken: list[NotTaken] = []
+
+    def refused(self, target: Target, asked: Asked, refusal: Refused) -> None:
+        """See `InputContract.refused`."""
+        part = LACKING.get(asked.role)
+        dropped = part is not None and self.claim.mechanism.missing.parts[part] == "dropped"
+        found = self._single(target, asked, Refused) if dropped else None
+        if found is None:
+            super().refused(target, asked, refusal)
+        else:
+            self.not_taken.append(found)
+
+    def failed(self, target: Target, asked: Asked, failure: TargetError) -> None:
+        """See `InputContract.failed`."""
+        if asked.role not in UNUSUAL:
+            super().failed(target, asked, failure)
+            return
+        alive(target)
+        found = self._single(target, asked, TargetError)
+        if found is None:
+            raise failure
+        self.not_taken.append(found)
+
+    def _single(
+        self, target: Target, asked: Asked, ends: type[Refused] | type[TargetError]
+    ) -> NotTaken | None:
+        """The row alone that ends a call like `asked`; None where none does by itself."""
+        if self._ends(target, asked, with_one(self.claim, asked.values, None)) is not None:
+            return None
+        for row in some_unusual(asked.values):
+            end = self._ends(target, asked, with_one(self.claim, asked.values, row))
+            if isinstance(end, ends):
+                words = getattr(end, "message", None) or str(end)
+                return NotTaken(asked.role, row, words, isinstance(end, Refused))
+        return None
+
+    def _ends(self, target: Target, asked: Asked, rows: object) -> Refused | TargetError | None:
+        """What a call with these rows ends in; None where it is answered."""
+        self.queries += 1
+        try:
+            asked_for(target, self.claim.release, Asked(rows, asked.exact, asked.role, ""), (1,))
+        except Refused as refusal:
+            return refusal
+        except TargetError as failure:
+            alive(target)
+            return failure
+        return None
+
+
+__all__ = ["SPECS", "NotTaken", "TableInputContract"]

@@ -6,9 +6,13 @@ from typing import Any
 import numpy as np
 
 from .....reference.tables import Rows
-from ....targets.sent_rows import SentRows
+from ....targets.sent_rows import SentRows, is_missing
+from ..claim import TablesClaim
 from .asked import Role
 from .rows import Making, renumbered, together
+
+Row = tuple[Any, Any, Any]
+"""A user, a partition and a value, as they travel."""
 
 _USERS = 60
 _LACKING = 40  # rows without a user, of a partition
@@ -36,7 +40,7 @@ def _travelling(making: Making, rows: Rows) -> Any:
     return making.claim.release.content(rows)["rows"]
 
 
-def _sent(making: Making, rows: Rows, lacking: list[tuple[Any, Any, Any]]) -> SentRows:
+def _sent(making: Making, rows: Rows, lacking: list[Row]) -> SentRows:
     """Rows that count, in their order, with those that lack something among them."""
     sent = [tuple(row) for row in _travelling(making, rows)]
     places = np.sort(making.rng.integers(0, len(sent) + 1, len(lacking)))
@@ -108,3 +112,23 @@ def _of_two_types(making: Making) -> SentRows:
         for (user, key, value), text in zip(_travelling(making, whole), as_text, strict=True)
     )
     return SentRows(whole.users, whole.cells, whole.values, sent)
+
+
+def some_unusual(rows: SentRows) -> list[Row]:
+    """Unusual rows among those that travel, one of each way to be so."""
+    found: dict[object, Row] = {}
+    for user, key, value in rows.sent:
+        odd = isinstance(value, float) and math.isinf(value)
+        lacking = [repr(part) for part in (user, key, value) if is_missing(part)]
+        if lacking or odd or isinstance(user, str):
+            found.setdefault((*lacking, odd, type(user)), (user, key, value))
+    return list(found.values())
+
+
+def with_one(claim: TablesClaim, rows: Rows, row: Row | None) -> SentRows:
+    """The rows that count of an input as they are, and one more that travels with them."""
+    known = np.isfinite(rows.values)
+    kept = Rows(rows.users, rows.cells, rows.values).kept(known)
+    sent = [tuple(each) for each in claim.release.content(kept)["rows"]]
+    more = [] if row is None else [row]
+    return SentRows(kept.users, kept.cells, kept.values, (*sent, *more))
