@@ -5,12 +5,14 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .learners import Shapes, Smoothed, Tree, log_mean
+from .families import noise, shapes, slopes
+from .learners import Fixed, Smoothed, Tree, log_mean
 from .together import Together
 from .wagers import Guarantee
 
 _FIRST, _CELLS = 16, 64
-_WEIGHTS = np.log([0.2, 0.4, 0.4])  # of the tree, the shapes, and the smoothed counts
+_WEIGHTS = np.log([0.1, 0.3, 0.1, 0.3, 0.2])
+"""Of the tree, the smoothed counts, and what was there before: shapes, noise, slopes."""
 
 
 class _Stage:
@@ -20,7 +22,9 @@ class _Stage:
         self.cells = min(_CELLS, 1 << (outputs.size.bit_length() - 1))
         places = np.linspace(0.0, 1.0, self.cells + 1)[1:-1]
         self.edges = np.quantile(outputs, places, method="higher")
-        self.tree, self.shapes = Tree(guarantee), Shapes(guarantee, self.cells)
+        self.tree = Tree(guarantee)
+        odds = (shapes(self.cells, guarantee.epsilon), noise(self.cells), slopes(self.cells))
+        self.fixed = [Fixed(guarantee, each) for each in odds]
         self.smoothed = Smoothed(guarantee, self.cells)
         self.counts = np.zeros((2, self.cells))
 
@@ -35,8 +39,8 @@ class _Stage:
         ones, others = self.counts
         logs = [
             self.tree.log_capital(ones, others),
-            self.shapes.log_capital(ones, others),
             self.smoothed.log_capital,
+            *(fixed.log_capital(ones, others) for fixed in self.fixed),
         ]
         return float(np.logaddexp.reduce(_WEIGHTS + np.array(logs)))
 

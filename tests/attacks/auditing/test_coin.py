@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpassay.attacks.auditing.coin import CoinAudit, Guarantee, best_rate
-from dpassay.attacks.auditing.coin.learners import Shapes, Smoothed, Tree
+from dpassay.attacks.auditing.coin.families import noise, shapes, slopes
+from dpassay.attacks.auditing.coin.learners import Fixed, Smoothed, Tree
 
 EPSILONS = (0.0, 0.3, 1.5)
 
@@ -46,8 +47,15 @@ def test_the_price_of_delta_is_met() -> None:
     assert mean == pytest.approx(math.exp(guarantee.log_price), rel=1e-12)
 
 
+def fixed_or_tree(guarantee: Guarantee, learner: str) -> Fixed | Tree:
+    if learner == "tree":
+        return Tree(guarantee)
+    of = {"noise": noise(4), "slopes": slopes(4), "shapes": shapes(4, guarantee.epsilon)}
+    return Fixed(guarantee, of[learner])
+
+
 @pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("learner", ["tree", "shapes", "smoothed"])
+@pytest.mark.parametrize("learner", ["tree", "shapes", "noise", "slopes", "smoothed"])
 def test_a_learner_has_expectation_1_at_most(epsilon, learner) -> None:
     """Enumerated over the coins of eight draws in four cells, at the ends of what epsilon allows.
 
@@ -65,10 +73,21 @@ def test_a_learner_has_expectation_1_at_most(epsilon, learner) -> None:
             capital = made.log_capital
         else:
             counts = [np.bincount(cells[c], minlength=4).astype(float) for c in (coins, ~coins)]
-            of = Tree(guarantee) if learner == "tree" else Shapes(guarantee, 4)
-            capital = of.log_capital(*counts)
+            capital = fixed_or_tree(guarantee, learner).log_capital(*counts)
         total += float(np.where(coins, chances, 1 - chances).prod()) * math.exp(capital)
     assert 0.2 < total <= 1.0 + 1e-9
+
+
+def test_predictions_of_noise_are_the_odds_of_a_fair_coin() -> None:
+    """Over cells of equal probability their mean chance is a half; catches a quantile of one world.
+
+    Of doubled Laplace noise the odds in the middle are those of the densities, 1/2.
+    """
+    chances = 1.0 / (1.0 + np.exp(-noise(256)))
+    assert np.abs(chances.mean(axis=1) - 0.5).max() < 0.005
+    doubled = noise(256)[2 * (8 + 2)]  # eight of Gaussian noise stand first
+    assert doubled[127] == pytest.approx(math.log(0.5), abs=0.02)
+    assert doubled == pytest.approx(doubled[::-1], abs=1e-6)
 
 
 def test_smoothed_counts_may_be_given_in_parts() -> None:
