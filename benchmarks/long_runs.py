@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from importlib import import_module
@@ -28,15 +28,20 @@ Part = Sequence[str | int | float]
 
 
 def carried_out(
-    work: Callable[..., Any], parts: Sequence[Part], name: str, executor: Executor
+    work: Callable[..., Any],
+    parts: Sequence[Part],
+    name: str,
+    executor: Executor,
+    made_of: Sequence[Path] = (),
 ) -> list[Any]:
     """What `work(*part)` gives for each part, in their order; none is done twice.
 
     work: a function of a module, with arguments and a result that JSON has. name: that of the file
-    in which results are kept, beside the sources that gave them: other sources begin anew.
+    in which results are kept, beside the sources that gave them: other sources begin anew. made_of:
+    the files that alone decide the results, where other libraries than dpassay give them.
     """
     path = KEPT / f"{name}.jsonl"
-    done = kept_results(path)
+    done = kept_results(path, made_of)
     left = [part for part in parts if json.dumps(part) not in done]
     with path.open("a") as file:
         found = parts_carried_out(importable(work), left, executor)
@@ -48,12 +53,12 @@ def carried_out(
     return [done[json.dumps(part)] for part in parts]
 
 
-def kept_results(path: Path) -> dict[str, Any]:
+def kept_results(path: Path, made_of: Sequence[Path] = ()) -> dict[str, Any]:
     """Results of an earlier run of the same sources; those of others are removed.
 
     So is what a run that was killed left half-written, without the end of its line.
     """
-    head = json.dumps({"sources": sources()})
+    head = json.dumps({"sources": _sum_of(made_of) if made_of else sources()})
     text = path.read_text() if path.exists() else ""
     lines = text[: text.rfind("\n") + 1].splitlines()
     if lines[:1] != [head]:
@@ -67,14 +72,18 @@ def kept_results(path: Path) -> dict[str, Any]:
 
 def sources() -> str:
     """A fingerprint of what is measured: the package as installed, the zoo, the benchmarks."""
-    sums = hashlib.sha256()
     zoos = (
         ROOT / "tests" / zoo
         for zoo in ("zoo", "numeric_zoo", "table_zoo", "tally_zoo", "batch_zoo")
     )
-    for folder in (*map(Path, dpassay.__path__), *zoos, ROOT / "benchmarks"):
-        for path in sorted(folder.rglob("*.py")):
-            sums.update(path.read_bytes())
+    folders = (*map(Path, dpassay.__path__), *zoos, ROOT / "benchmarks")
+    return _sum_of(path for folder in folders for path in sorted(folder.rglob("*.py")))
+
+
+def _sum_of(files: Iterable[Path]) -> str:
+    sums = hashlib.sha256()
+    for path in files:
+        sums.update(path.read_bytes())
     return sums.hexdigest()[:16]
 
 

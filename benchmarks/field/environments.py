@@ -64,6 +64,18 @@ class Environment:
         (folder / _MADE).write_text(self._wanted)
 
 
+_PRIVACYGUARD = (
+    "--no-deps",  # most of them are for attacks on language models, and take gigabytes
+    "privacyguard-platform==0.0.2",
+    "numpy==2.4.6",
+    "scipy==1.17.1",
+    "pandas==2.3.3",
+    "python-dateutil",
+    "pytz",
+    "six",
+    "tzdata",
+)
+
 ENVIRONMENTS = {
     each.name: each
     for each in (
@@ -81,6 +93,7 @@ ENVIRONMENTS = {
         Environment("jax-privacy-2.0.0", ("jax-privacy==2.0.0",)),
         Environment("opacus-1.5.2", ("opacus==1.5.2", "torch==2.13.0"), large=True),
         Environment("opacus-1.6.0", ("opacus==1.6.0", "torch==2.13.0"), large=True),
+        Environment("privacyguard-0.0.2", _PRIVACYGUARD),
         Environment("tmlt-core-0.20.0", ("tmlt.core==0.20.0",), large=True),
     )
 }

@@ -1,0 +1,1 @@
+"""One run of real trainings with canaries, its bounds, and those of other libraries."""
