@@ -55,11 +55,13 @@ def noisy_max(world: int, size: int, rng: np.random.Generator, *, value: bool) -
     return np.column_stack([place, noisy.max(1)]) if value else place[:, None]
 
 
-def median(world: int, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:
-    """A median of 21 numbers by the exponential mechanism (sensitivity 1)."""
+def quantile(
+    world: int, size: int, rng: np.random.Generator, *, part: float, epsilon: float
+) -> Any:
+    """A quantile of 21 numbers by the exponential mechanism (sensitivity 1)."""
     numbers = np.sort(np.append(np.arange(20.0), 20.0 if world else 0.0))
     places = np.arange(21.0)
-    utility = -np.abs((numbers[:, None] <= places).sum(0) - 10.5)
+    utility = -np.abs((numbers[:, None] <= places).sum(0) - 21.0 * part)
     weights = np.exp(epsilon * utility / 2.0)
     return rng.choice(places, (size, 1), p=weights / weights.sum())
 
@@ -98,6 +100,60 @@ def vector(world: int, size: int, rng: np.random.Generator, *, apart: float) -> 
     return world * apart / 5.0 + rng.laplace(0.0, 1.0, (size, 5))
 
 
+_TREE = np.array([9.0, 4.0, 5.0, 2.0, 2.0, 3.0, 2.0])
+
+
+def tree(world: int, size: int, rng: np.random.Generator, *, scale: float) -> Any:
+    """Noisy counts of a tree of three levels, in each of which a record is once."""
+    counts = _TREE.copy()
+    counts[[0, 2, 5]] += world
+    return counts + rng.laplace(0.0, scale, (size, 7))
+
+
+def unary(world: int, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:
+    """One of six categories as six bits, each flipped by a coin; two bits differ."""
+    bits = np.zeros(6)
+    bits[4 if world else 1] = 1.0
+    kept = rng.random((size, 6)) < 1.0 / (1.0 + np.exp(-epsilon / 2.0))
+    return np.where(kept, bits, 1.0 - bits)
+
+
+def count(
+    world: int, size: int, rng: np.random.Generator, *, bound: float = 1.0, exact: float = 0.0
+) -> Any:
+    """A count with Laplace noise; bound: what a record adds; exact: share without noise."""
+    noise = rng.laplace(0.0, 1.0, (size, 1))
+    noise[rng.random(size) < exact] = 0.0
+    return 20.0 + bound * world + noise
+
+
+_NOISE = np.random.default_rng(64).laplace(0.0, 1.0, 64)
+
+
+def seeded(world: int, size: int, rng: np.random.Generator) -> Any:
+    """A count whose noise is that of one of 64 seeds."""
+    return 20.0 + world + rng.choice(_NOISE, (size, 1))
+
+
+STATISTICS: dict[Callable[..., Any], Callable[[Any], Any]] = {
+    above_threshold: lambda z: (
+        100.0 * (z[:, :5] > 0).sum(1) + (z[:, 5:] > 0).sum(1)
+        if z.min() >= 0.0
+        else 1e3 * (z == 0.0).sum(1) + z[:, ::-1].max(1)
+    ),
+    histogram: lambda z: z[:, 3],
+    noisy_max: lambda z: 1e3 * (z[:, 0] < 5) + z[:, -1],
+    words: lambda z: 10.0 * z[:, 0] + z[:, 1],
+    keys: lambda z: z[:, 3],
+    synthetic: lambda z: z[:, 3],
+    tree: lambda z: (
+        np.abs(z - _TREE - 1.0)[:, [0, 2, 5]].sum(1) - np.abs(z - _TREE)[:, [0, 2, 5]].sum(1)
+    ),
+    unary: lambda z: 10.0 * z[:, 1] + z[:, 4],
+    vector: lambda z: np.abs(z - 1.0).sum(1) - np.abs(z).sum(1),
+}
+"""A number that is sufficient for the pair, of outputs (n, features), where they have several."""
+
 _E = float(np.exp(1.0) / (1.0 + np.exp(1.0)))
 
 LAWLESS = tuple(
@@ -113,8 +169,17 @@ LAWLESS = tuple(
         ("histogram, three quarters", histogram, {"scale": 0.75}, 10, False),
         ("noisy max, right", noisy_max, {"value": False}, 1, True),
         ("noisy max, its value released", noisy_max, {"value": True}, 2, False),
-        ("median, right", median, {"epsilon": 1.0}, 1, True),
-        ("median, epsilon four times", median, {"epsilon": 4.0}, 1, False),
+        ("median, right", quantile, {"part": 0.5, "epsilon": 1.0}, 1, True),
+        ("median, epsilon four times", quantile, {"part": 0.5, "epsilon": 4.0}, 1, False),
+        ("quantile of .9, right", quantile, {"part": 0.9, "epsilon": 1.0}, 1, True),
+        ("quantile of .9, epsilon four times", quantile, {"part": 0.9, "epsilon": 4.0}, 1, False),
+        ("tree, right", tree, {"scale": 3.0}, 7, True),
+        ("tree, noise for one level", tree, {"scale": 1.0}, 7, False),
+        ("six bits, right", unary, {"epsilon": 1.0}, 6, True),
+        ("six bits, noise for one of two", unary, {"epsilon": 2.0}, 6, False),
+        ("count, clipped at twice the bound", count, {"bound": 2.0}, 1, False),
+        ("count, exact in one of 20", count, {"exact": 0.05}, 1, False),
+        ("count, noise of 64 seeds", seeded, {}, 1, False),
         ("words, right", words, {"copied": 0.15}, 8, True),
         ("words, copied in half of the replies", words, {"copied": 0.5}, 8, False),
         ("words, always copied", words, {"copied": 1.0}, 8, False),

@@ -15,10 +15,11 @@ from ....reference.accounting.conversions import ORDERS, to_epsilon
 from ...claims.claim import Claim, ClaimError
 from ...claims.tables import MOST_EPSILON, Table
 from ...inputs.curve_file import CurveError, read_curve
-from ...inputs.files import ReadingError, read_bytes
+from ...inputs.row_file import RowsError
 from ...targets.anything import AnyRelease
 from ..kind import ReleaseKind
 from ..numbers.claim import NumbersPrivacy
+from .pairs import Pair, with_files
 
 OF_ANY = ("any",)
 """The mechanism of a claim without a law."""
@@ -134,14 +135,6 @@ _LINES = {
 }
 
 
-class Pair(Table):
-    """Two neighbouring inputs, any JSON."""
-
-    here: Any
-    there: Any
-    name: str | None = None
-
-
 class AnyClaim(Claim):
     """The claim of a deployment without a law."""
 
@@ -196,10 +189,12 @@ def parse_any_claim(
     if pairs is None:
         raise ClaimError(
             f"{source}: pairs is missing: expected [[pairs]] with here and there, or the path of a "
-            "file of JSON Lines with them"
+            "file of JSON Lines, CSV or Parquet with them"
         )
-    if isinstance(pairs, str):
-        table = {**table, "pairs": _read_pairs(Path(folder or ".") / pairs, source)}
+    try:
+        table = {**table, "pairs": with_files(pairs, Path(folder or "."))}
+    except RowsError as error:
+        raise ClaimError(f"{source}: pairs{error}") from None
     return AnyClaim.checked(table, source)
 
 
@@ -213,22 +208,3 @@ def _with_curve(table: dict[str, Any], source: str, folder: Path) -> dict[str, A
     except CurveError as error:
         raise ClaimError(f"{source}: privacy.curve: {error}") from None
     return {**table, "privacy": {**privacy, "curve": rows}}
-
-
-def _read_pairs(path: Path, source: str) -> list[Any]:
-    try:
-        text = read_bytes(str(path)).decode()
-    except (ReadingError, UnicodeDecodeError) as error:
-        raise ClaimError(f"{source}: pairs: {path}: {error}") from None
-    found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError:
-            row = None
-        if not isinstance(row, dict):
-            raise ClaimError(f'{path}, line {number}: expected {{"here": ..., "there": ...}}')
-        found.append(row)
-    return found

@@ -1,0 +1,66 @@
+"""Pairs of neighbouring inputs: in the claim, in a file, or of files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ...claims.tables import Table
+from ...inputs.row_file import RowsError, read_rows
+
+_SIDES = ("here", "there")
+
+
+class Pair(Table):
+    """Two neighbouring inputs, any JSON."""
+
+    here: Any
+    there: Any
+    name: str | None = None
+
+
+def with_files(pairs: Any, folder: Path) -> Any:
+    """What `pairs` of a claim says, with the content of files in place of their names.
+
+    Raises RowsError whose message follows the word pairs.
+    """
+    if isinstance(pairs, str):
+        return _pairs_of(folder / pairs)
+    if isinstance(pairs, list):
+        return [_with_inputs(pair, f", {number}", folder) for number, pair in enumerate(pairs, 1)]
+    return pairs
+
+
+def _pairs_of(path: Path) -> list[Any]:
+    """A pair for each row of a file."""
+    found = []
+    try:
+        for place, row in read_rows(path):
+            stray = sorted(set(row) - {*_SIDES, "name"})
+            missing = [side for side in _SIDES if side not in row]
+            if stray or missing:
+                what = f"{missing[0]} is missing" if missing else f"{stray[0]} is none of a pair"
+                raise RowsError(f"{place}: {what}: expected here, there, and perhaps name")
+            name = row.get("name")
+            name = name if name is None or isinstance(name, str) else json.dumps(name)
+            found.append({**row, "name": name})
+    except RowsError as error:
+        raise RowsError(f": {error}") from None
+    return found
+
+
+def _with_inputs(pair: Any, place: str, folder: Path) -> Any:
+    """A pair with the rows of `here_file` and `there_file` as inputs."""
+    if not isinstance(pair, dict):
+        return pair
+    found = dict(pair)
+    for side in _SIDES:
+        name = found.pop(f"{side}_file", None)
+        if name is None:
+            continue
+        if side in found or not isinstance(name, str):
+            raise RowsError(f"{place}: expected {side}, or {side}_file = FILE")
+        try:
+            found[side] = [row for _, row in read_rows(folder / name)]
+        except RowsError as error:
+            raise RowsError(f"{place}, {side}_file: {error}") from None
+    return found
