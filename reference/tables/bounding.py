@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..arrays import Matrix, Vector
 from .rows import Rows, places_within
 
-Kept = Literal["uniform", "first", "last", "any"]
-"""Which of a user's rows and partitions stay: a uniform draw, the first, the last, or any."""
+Kept = Literal["uniform", "first", "last", "any", "all"]
+"""Which of a user's rows and partitions stay: a uniform draw, the first, the last, any, or all."""
 
 _MOST = 10**9  # stands for no bound
 
@@ -24,8 +24,8 @@ class Bounding:
     max_partitions, max_per_partition: first so many rows of a user in each partition are kept,
     then so many partitions, whatever their rows; max_rows: so many rows over all partitions, in
     place of both; kept: which. `first` keeps the first rows in each partition, and the partitions
-    whose first kept rows come first; `last` does so in the reverse order of rows. Raises ValueError
-    unless one of the two forms is given whole.
+    whose first kept rows come first; `last` does so in the reverse order of rows; with `all` there
+    are no such bounds. Raises ValueError unless one of the three forms is given whole.
     """
 
     max_partitions: int | None = None
@@ -35,6 +35,10 @@ class Bounding:
 
     def __post_init__(self) -> None:
         both = (self.max_partitions, self.max_per_partition)
+        if self.kept == "all" and both == (None, None) and self.max_rows is None:
+            return
+        if self.kept == "all":
+            raise ValueError('kept = "all" takes no max_partitions, max_per_partition, max_rows')
         if (None in both) != (both == (None, None)) or (self.max_rows is None) == (None in both):
             raise ValueError("expected max_partitions and max_per_partition, or max_rows alone")
         if any(bound is not None and bound < 1 for bound in (*both, self.max_rows)):

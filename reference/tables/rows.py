@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Vector
+from ..arrays import Matrix, Vector
 
 Codes = NDArray[np.int64]
 
@@ -16,12 +16,13 @@ class Rows:
     """Rows in their order; each array has one entry a row.
 
     users (n,): whole numbers; cells (n,): places of partitions in a list of them, from 0; values
-    (n,). Raises ValueError for arrays of different lengths and for places below 0.
+    (n,), or (n, d) where they are vectors. Raises ValueError for arrays of different lengths and
+    for places below 0.
     """
 
     users: Codes
     cells: Codes
-    values: Vector
+    values: Vector | Matrix
 
     def __post_init__(self) -> None:
         sizes = {len(self.users), len(self.cells), len(self.values)}

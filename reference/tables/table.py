@@ -7,16 +7,20 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Vector
+from ..arrays import Matrix, Vector
 from ..generators import secure_generator
 from ..numbers.noise import NumberNoise
 from .bounding import Bounding
+from .norms import NormBound, sums_of_pairs
 from .rows import Rows
 from .selection import Selection
 
-AggregateKind = Literal["count", "privacy-id-count", "sum", "mean", "variance"]
+AggregateKind = Literal["count", "privacy-id-count", "sum", "mean", "variance", "vector-sum"]
 """Rows, users, or clipped values of a partition; of a mean these less its centre, of a variance
 the squares of that."""
+
+NORMED = "count", "sum", "vector-sum"
+"""Kinds whose sums of a user may have a bound on their norm."""
 
 _SURE = -46.0  # log-probability, 1e-20, of a partition that is dropped, below which it never is
 
@@ -27,6 +31,7 @@ class Aggregate:
 
     lower, upper: values are clipped to these, and less the centre summed, for a sum or a mean: of a
     mean that is the sum which is divided by the count. Of a variance their squares are summed.
+    bound: on the norm of what a user adds up to; coordinate: of a vector, the number that this is.
     """
 
     kind: AggregateKind
@@ -34,6 +39,13 @@ class Aggregate:
     lower: float = 0.0
     upper: float = 1.0
     centre: float = 0.0
+    bound: NormBound | None = None
+    coordinate: int | None = None
+
+    @property
+    def name(self) -> str:
+        """As messages and columns call it: the kind, of a vector with the place of the number."""
+        return self.kind if self.coordinate is None else f"{self.kind}[{self.coordinate}]"
 
     @property
     def once(self) -> bool:
@@ -43,11 +55,13 @@ class Aggregate:
     @property
     def of_values(self) -> bool:
         """Whether it adds values up, and does not count."""
-        return self.kind in ("sum", "mean", "variance")
+        return self.kind in ("sum", "mean", "variance", "vector-sum")
 
     @property
     def largest(self) -> float:
-        """How far a row moves the number at most."""
+        """How far a row moves the number at most, or with a bound on norms a user."""
+        if self.bound is not None:
+            return self.bound.most
         if not self.of_values:
             return 1.0
         return float(np.abs(self.summed(np.array([self.lower, self.upper]))).max())
@@ -59,17 +73,27 @@ class Aggregate:
 
     def contributions(self, rows: Rows) -> Rows:
         """The rows with what each contributes as its value."""
-        if not self.of_values:
-            return Rows(rows.users, rows.cells, np.ones(len(rows)))
-        values = np.clip(rows.values, self.lower, self.upper)
-        return Rows(rows.users, rows.cells, self.summed(values))
+        if not len(rows):
+            return Rows(rows.users, rows.cells, np.zeros(0))
+        if self.kind == "vector-sum":
+            made: Vector | Matrix = rows.values.reshape(len(rows), -1)
+        elif self.of_values:
+            made = self.summed(np.clip(rows.values, self.lower, self.upper))
+        else:
+            made = np.ones(len(rows))
+        if self.bound is None:
+            return Rows(rows.users, rows.cells, made)
+        first = rows.kept(rows.first_of_pairs)
+        sums = sums_of_pairs(rows, made.reshape(len(rows), -1))
+        clipped = self.bound.clipped(sums, first.users)[:, self.coordinate or 0]
+        return Rows(first.users, first.cells, clipped)
 
     def totals(self, rows: Rows, cells: int) -> Vector:
         """The exact numbers (cells,) of rows that all stay."""
         if self.once:
             return np.bincount(rows.cells[rows.first_of_pairs], minlength=cells).astype(float)
-        weights = self.contributions(rows).values
-        return np.asarray(np.bincount(rows.cells, weights, minlength=cells))
+        made = self.contributions(rows)
+        return np.asarray(np.bincount(made.cells, made.values, minlength=cells))
 
 
 @dataclass(frozen=True)

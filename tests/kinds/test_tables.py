@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from table_zoo import BROKEN, CORRECT
-from table_zoo.shelf import GEOMETRIC, PUBLIC, UNUSUAL, Entry
+from table_zoo.shelf import GEOMETRIC, OF_USER, PUBLIC, UNUSUAL, Entry
 
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.reference.tables import Aggregate, Bounding, Rows
@@ -45,6 +45,10 @@ def claim_of(text: str) -> Any:
         ('{noise = "laplace:18"}', '{noise = "laplace:18", upper = 2.0}', "only a sum takes"),
         ("sum = {", "mean = {", "a mean needs centre"),
         ("sum = {", "variance = {", "expected mean and count beside it"),
+        ("lower = 0.0, ", 'lower = 0.0, norm = "l1", ', "expected norm, max_norm and norm_of"),
+        ("lower = 0.0, ", "lower = 0.0, size = 3, ", "a vector-sum needs size"),
+        ("sum = {", "vector-sum = {size = 3, ", "only a sum takes lower and upper"),
+        ('kept = "uniform"', 'kept = "all"', 'kept = "all" takes no max_partitions'),
         (
             'count = {noise = "laplace:18"}\n',
             'mean = {noise = "laplace:1", lower = 0.0, upper = 1.0, centre = 0}\n',
@@ -121,6 +125,65 @@ def test_the_noisy_squares_behind_a_variance_are_read() -> None:
 def test_a_reply_that_is_no_table_is_told(reply, said) -> None:
     with pytest.raises(CallError, match=said):
         RELEASE.shaped(reply, ROWS, 1)
+
+
+def test_a_vector_is_one_list_in_a_table_and_its_numbers_have_columns_of_their_own() -> None:
+    """Catches numbers of two partitions, or of two places, that are mixed up."""
+    release = TableRelease(
+        ["count", "vector-sum[0]", "vector-sum[1]"], ["a", "b"], "array", None, 2
+    )
+    reply = [[{"partition": "b", "count": 2.0, "vector-sum": [5.5, -1.0]}]]
+    found = release.shaped(reply, ROWS, 1)
+    assert found[0, 1::2].tolist() == [2.0, 5.5, -1.0]
+    assert np.isnan(found[0, ::2]).all()
+    assert release.tables(found) == reply
+    made = release.shaped([{"b": {"count": 2, "vector-sum": np.array([5.5, -1.0])}}], ROWS, 1)
+    assert made[0, 1::2].tolist() == [2.0, 5.5, -1.0]
+    for wrong in ([5.5], 5.5, [5.5, "x"], None):
+        with pytest.raises(CallError, match="vector-sum"):
+            release.shaped([[{"partition": "b", "count": 2, "vector-sum": wrong}]], ROWS, 1)
+
+
+VECTORS = """
+import numpy as np
+
+def table(rows, size):
+    values = np.array(rows["value"].tolist())
+    assert values.shape == (3, 2), values
+    return [{"a": {"vector-sum": values.sum(0)}}] * size
+"""
+
+
+@pytest.mark.parametrize("form", ["array", "pandas"])
+def test_rows_of_vectors_travel_to_a_process_and_back(tmp_path, form) -> None:
+    if form == "pandas":
+        pytest.importorskip("pandas")
+    (tmp_path / "engine.py").write_text(VECTORS)
+    release = TableRelease(["vector-sum[0]", "vector-sum[1]"], ["a"], form, None, 2)
+    target = open_target(f"{tmp_path / 'engine.py'}:table", 20.0, release=release)
+    rows = Rows.of([5, 5, 7], [0, 0, 0], [[1.0, 2.0], [3.0, 4.0], [5.0, -1.0]])
+    try:
+        assert release.shaped(target.ask(rows, 1), rows, 1).tolist() == [[9.0, 5.0]]
+    finally:
+        target.close()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (', norm_of = "user"}\nsum', "}\nsum", "expected norm, max_norm and norm_of"),
+        ('kept = "all"', 'kept = "any"\nmax_rows = 3', 'norm_of = "user" expects kept = "all"'),
+        ('"gaussian:10"', '"discrete-gaussian:10"', "no whole numbers"),
+        ("max_norm = 20.0, ", "max_norm = 0.0, ", "greater than 0"),
+        ("count = {", "privacy-id-count = {", "only count, sum, vector-sum take norm"),
+    ],
+)
+def test_a_claim_of_norms_that_is_none_is_told(before, after, said) -> None:
+    assert before in OF_USER
+    with pytest.raises(ClaimError) as error:
+        claim_of(OF_USER.replace(before, after, 1))
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 PIPELINE = """
@@ -276,7 +339,10 @@ def shelf(entries: list[Entry], quick: tuple[str, ...]) -> list[Any]:
 
 @pytest.mark.parametrize(
     "entry",
-    shelf(BROKEN, ("nothing is bounded", "selected by rows", "public empty ones are dropped")),
+    shelf(
+        BROKEN,
+        ("nothing is bounded", "selected by rows", "the norm is bounded afterwards"),
+    ),
 )
 def test_a_broken_one_is_found_by_a_check_named_for_it(entry: Entry) -> None:
     report = judged(entry, 2)

@@ -17,10 +17,12 @@ from dpassay.reference.tables import (
     Aggregate,
     Bounding,
     NoisyTable,
+    NormBound,
     Rows,
     Threshold,
     TruncatedGeometric,
 )
+from dpassay.reference.tables.norms import settled
 
 USER = Rows.of([7] * 7, [0, 0, 0, 1, 1, 2, 4], [1.0, 2.0, 2.0, -1.0, 3.0, 0.5, 4.0])
 TWO = Rows.of([3, 3, 3, 9, 9, 9, 5], [0, 1, 2, 0, 1, 2, 1], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0])
@@ -104,6 +106,63 @@ def test_what_is_drawn_follows_the_enumerated_law(bounding: Bounding) -> None:
     for kept, times in law.items():
         p = times / law.total()
         assert abs(seen[kept] / runs - p) <= 5.5 * math.sqrt(p * (1 - p) / runs)
+
+
+VECTORS = Rows.of(
+    [7] * 6,
+    [0, 0, 0, 1, 2, 2],
+    [[3.0, -4.0]] * 3 + [[1.0, 1.0]] + [[0.0, 2.0], [6.0, 0.0]],
+)
+
+
+def cut(sums: dict[int, list[float]], bound: NormBound) -> dict[int, list[float]]:
+    """The sums of a user by partition, by plain loops: the words of the claim."""
+    if bound.norm == "linf":
+        return {c: [max(-bound.most, min(bound.most, x)) for x in v] for c, v in sums.items()}
+    groups = [[*sums]] if bound.of == "user" else [[cell] for cell in sums]
+    found = {}
+    for cells in groups:
+        numbers = [x for cell in cells for x in sums[cell]]
+        order = {"l1": 1, "l2": 2}[bound.norm]
+        size = sum(abs(x) ** order for x in numbers) ** (1 / order)
+        found |= {c: [x * min(1.0, bound.most / size) for x in sums[c]] for c in cells}
+    return found
+
+
+def added_up(user: Rows, kept: frozenset[int]) -> dict[int, list[float]]:
+    sums: dict[int, list[float]] = {}
+    for r in kept:
+        old = sums.get(int(user.cells[r]), [0.0, 0.0])
+        sums[int(user.cells[r])] = [a + b for a, b in zip(old, user.values[r], strict=True)]
+    return sums
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
+@pytest.mark.parametrize("of", ["partition", "user"])
+@pytest.mark.parametrize("bounding", [Bounding(2, 2), Bounding(1, 2), Bounding(kept="all")])
+def test_norms_are_bounded_of_what_stays_of_a_user(norm, of, bounding: Bounding) -> None:
+    """Enumerated over all draws; catches a norm of each row, or of one number of a vector."""
+    if of == "user" and bounding.kept != "all":
+        return  # what a norm over all partitions cuts would depend on the draw
+    bound = NormBound(norm, 4.0, of)
+    law = settled(bounding, VECTORS)
+    assert law is not None
+    every = [frozenset(range(6))] if bounding.kept == "all" else draws(bounding, VECTORS)
+    for place in (0, 1):
+        one = Aggregate(
+            "vector-sum", parse_number_noise("laplace:1"), bound=bound, coordinate=place
+        )
+        found = law[0].log_moment(one.contributions(law[1]), RATES[:, :3], once=False)
+        for rate, log in zip(RATES, found, strict=True):
+            sums = [cut(added_up(VECTORS, kept), bound) for kept in every]
+            exact = np.mean([math.exp(sum(rate[c] * v[place] for c, v in s.items())) for s in sums])
+            assert log == pytest.approx(math.log(exact), rel=1e-12, abs=1e-12)
+
+
+def test_sums_that_depend_on_the_rows_drawn_have_no_law_here() -> None:
+    """Catches a law that takes the first rows for a draw of unequal ones."""
+    assert settled(Bounding(2, 1), VECTORS) is None
+    assert settled(Bounding(max_rows=3), VECTORS) is None
 
 
 def test_first_and_last_rows_stay() -> None:

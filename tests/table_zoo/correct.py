@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 
 from .engine import Engine
+from .norms import NormEngine
 from .shelf import (
     BOTH,
     GEOMETRIC,
     HEAD,
     LISTED,
     MEAN,
+    OF_USER,
     OWN,
     PUBLIC,
     RELEASED,
@@ -18,6 +20,7 @@ from .shelf import (
     UNUSUAL,
     UNUSUAL_KEYS,
     VARIANCE,
+    VECTOR,
     Entry,
     name_of,
 )
@@ -33,6 +36,15 @@ ONE = BOTH.replace("= 3", "= 1").replace("= 2", "= 1") + LISTED
 ONE += '[mechanism.aggregates]\nsum = {noise = "gaussian:7", lower = -0.5, upper = 1.5}\n'
 ON_ROWS = OWN.replace('counts = "users"', 'counts = "rows"').replace("laplace:3", "gaussian:5")
 FRAMES = PUBLIC.replace(LISTED, LISTED + 'rows = "pandas"\n')
+VECTOR_L2 = VECTOR.replace("laplace", "gaussian").replace("l1", "l2")
+VECTOR_LINF = VECTOR.replace('"l1"', '"linf"').replace('kept = "uniform"', 'kept = "first"')
+OF_USER_L1 = OF_USER.replace("gaussian", "laplace").replace('"l2"', '"l1"')
+CUT_SUM = (
+    BOTH
+    + LISTED
+    + '[mechanism.aggregates]\nsum = {noise = "laplace:60", lower = -50.0, upper = 50.0, '
+    + 'norm = "linf", max_norm = 20.0, norm_of = "partition"}\n'
+)
 
 
 class Reference:
@@ -108,6 +120,8 @@ CORRECT = [
             ONE,
             ON_ROWS,
             UNUSUAL_KEYS,
+            VECTOR,
+            OF_USER,
         ),
         Engine: (
             PUBLIC,
@@ -124,6 +138,7 @@ CORRECT = [
             UNUSUAL,
             UNUSUAL.replace('"dropped"', '"refused"'),
         ),
+        NormEngine: (VECTOR, VECTOR_L2, VECTOR_LINF, OF_USER, OF_USER_L1, CUT_SUM),
         ByHash: (ANY,),
         InAnotherOrder: (GEOMETRIC,),
         OfFrames: (FRAMES,),

@@ -63,6 +63,8 @@ class Engine:
     def bounded(self, rows: list[tuple[int, Hashable, float]]) -> Pairs:
         if self.of.kept == "last":
             rows = rows[::-1]
+        if self.of.kept == "all":
+            return _grouped(rows)
         if self.of.max_rows is not None:
             return _grouped(self.of_each_user(rows, self.of.max_rows))
         pairs = {

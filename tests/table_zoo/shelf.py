@@ -60,6 +60,25 @@ VARIANCE = MEAN.replace("laplace:12", "laplace:18").replace("laplace:240", "lapl
     'variance = {noise = "laplace:7200", lower = 0.0, upper = 40.0}\n'
 )
 
+VECTOR = (
+    BOTH
+    + LISTED
+    + '[mechanism.aggregates]\nvector-sum = {noise = "laplace:18", size = 3, norm = "l1", '
+    + 'max_norm = 6.0, norm_of = "partition"}\n'
+)
+"""Sums of vectors of three numbers, of which a user's has an L1 norm of 6 in each partition."""
+
+OF_USER = (
+    HEAD
+    + 'kept = "all"\n'
+    + LISTED
+    + "[mechanism.aggregates]\n"
+    + 'count = {noise = "gaussian:10", norm = "l2", max_norm = 3.0, norm_of = "user"}\n'
+    + 'sum = {noise = "gaussian:60", lower = 0.0, upper = 10.0, norm = "l2", max_norm = 20.0, '
+    + 'norm_of = "user"}\n'
+)
+"""All rows of a user are kept, and its counts, and its sums, have a norm over all partitions."""
+
 MISSING = 'missing = {user = "dropped", partition = "dropped", value = "dropped"}\n'
 UNUSUAL = PUBLIC.replace(LISTED, LISTED + MISSING + "users_as_text = true\n")
 """Rows that lack something are dropped, and users are one whatever their type."""

@@ -18,6 +18,7 @@ RowsForm = Literal["array", "pandas"]
 
 COLUMNS = "user", "partition", "value"
 _KEY = "partition"
+_VECTOR = "vector-sum"
 _ODD = (np.inf, -np.inf)
 
 
@@ -31,7 +32,8 @@ class TableRelease(NumberRelease):
 
     keys: all partitions that a run asks of, texts or whole numbers; form: see `RowsForm`, or the
     query of a database, whose connection a Python target opens; centre: of the mean among
-    columns, from which the noisy sums behind it and the variance are read.
+    columns, from which the noisy sums behind it and the variance are read; vectors: numbers of the
+    vector-sum, a list in a row of a table and columns of their own here, or 0.
     """
 
     given, key, lacks = "rows", "rows", True
@@ -42,10 +44,11 @@ class TableRelease(NumberRelease):
         keys: Sequence[str] | Sequence[int],
         form: RowsForm | SqlQuery,
         centre: float | None = None,
+        vectors: int = 0,
     ) -> None:
         super().__init__("records", len(columns) * len(keys))
         self.columns, self.keys, self.form = tuple(columns), tuple(keys), form
-        self.centre = centre
+        self.centre, self.vectors = centre, vectors
         self._places = {key: place for place, key in enumerate(self.keys)}
 
     @property
@@ -112,7 +115,7 @@ class TableRelease(NumberRelease):
         for place, table in enumerate(releases):
             if not isinstance(table, list):
                 raise CallError(call, f"returned {shown(table)} at place {place}: {self._allowed}")
-            for row in table:
+            for row in map(self._apart, table):
                 if isinstance(values, SentRows):
                     self._take_any(row, found[place], f"at place {place}", call)
                 else:
@@ -153,16 +156,33 @@ class TableRelease(NumberRelease):
         self._to_quotients(found)
         return [
             [
-                {_KEY: key, **dict(zip(self.columns, table[:, cell].tolist(), strict=True))}
+                {_KEY: key, **self._together(table[:, cell].tolist())}
                 for cell, key in enumerate(self.keys)
                 if not np.isnan(table[0, cell])
             ]
             for table in found
         ]
 
+    def _together(self, numbers: list[float]) -> dict[str, Any]:
+        """The numbers of a partition by name; those of a vector are one list."""
+        found: dict[str, Any] = dict(zip(self.columns, numbers, strict=True))
+        if self.vectors:
+            found[_VECTOR] = [found.pop(f"{_VECTOR}[{place}]") for place in range(self.vectors)]
+        return found
+
+    def _apart(self, row: Any) -> Any:
+        """The inverse of `_together`; what has no such vector stays as it is."""
+        vector = row.get(_VECTOR) if isinstance(row, Mapping) else None
+        if not self.vectors or not isinstance(vector, list) or len(vector) != self.vectors:
+            return row
+        named = {f"{_VECTOR}[{place}]": number for place, number in enumerate(vector)}
+        return {**{key: value for key, value in row.items() if key != _VECTOR}, **named}
+
     @property
     def _allowed(self) -> str:
-        numbers = ", ".join(f'"{name}": x' for name in self.columns)
+        each = ["x"] * len(self.columns)
+        names = self._together(each)  # type: ignore[arg-type]
+        numbers = ", ".join(f'"{name}": {str(x).replace(chr(39), "")}' for name, x in names.items())
         return f'expected a list of {{"partition": p, {numbers}}}'
 
     def _take_any(self, row: Any, found: NDArray[np.float64], where: str, call: str) -> None:
@@ -207,8 +227,8 @@ class TableRelease(NumberRelease):
 def taken_rows(rows: Sequence[Sequence[Any]], word: str) -> Any:
     """The argument of a Python target for rows in JSON form; an array is read-only.
 
-    word: see `TableRelease.word`. Columns are user (int64), partition (text or int64), value. A
-    query is given the rows as they are.
+    word: see `TableRelease.word`. Columns are user (int64), partition (text or int64), value, which
+    may be a vector. A query is given the rows as they are.
     """
     form = json.loads(word.partition(":")[2])
     if isinstance(form, dict):
@@ -218,8 +238,9 @@ def taken_rows(rows: Sequence[Sequence[Any]], word: str) -> Any:
     if form == "pandas":
         import pandas as pd
 
-        return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
-    kinds = [(name, column.dtype) for name, column in zip(COLUMNS, columns, strict=True)]
+        given = dict(zip(COLUMNS, columns, strict=True))
+        return pd.DataFrame({name: list(c) if c.ndim > 1 else c for name, c in given.items()})
+    kinds = [(n, made.dtype, made.shape[1:]) for n, made in zip(COLUMNS, columns, strict=True)]
     made = np.empty(len(rows), dtype=kinds)
     for name, column in zip(COLUMNS, columns, strict=True):
         made[name] = column
@@ -267,5 +288,7 @@ def _plain_row(row: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | list | tuple):
+        return [_plain(one) for one in value]
     value = value.item() if isinstance(value, np.generic) else value
     return value if isinstance(value, int | float | str | None) else shown_repr(value)

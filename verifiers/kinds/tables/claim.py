@@ -62,6 +62,8 @@ class TablesClaim(Claim):
             raise ValueError("gate.fresh_state: only deployments of labels keep their answers")
         if self.sql is not None and "rows" in self.mechanism.model_fields_set:
             raise ValueError("mechanism.rows: rows of [sql] are in its table")
+        if self.sql is not None and "vector-sum" in self.mechanism.aggregates:
+            raise ValueError("sql: a column has no vectors, as aggregates.vector-sum needs")
         return self
 
     @property
@@ -94,7 +96,8 @@ class TablesClaim(Claim):
         """How rows and tables travel."""
         form = None if self.sql is None else SqlQuery(**self.sql.model_dump())
         of = self.mechanism
-        return TableRelease(list(of.aggregates), self.keys, form or of.rows, of.centre)
+        names = [one.name for one in of.table.aggregates]
+        return TableRelease(names, self.keys, form or of.rows, of.centre, of.vector_size)
 
     def inputs(self, seed: int) -> "TablePlan":
         """The inputs of a run, chosen by its seed."""

@@ -47,7 +47,13 @@ def _session(state: RunState, request: RunRequest) -> Session:
 def _reference(claim: TablesClaim) -> InProcessTarget:
     """The reference implementation of the claimed engine, with secure noise."""
     table = claim.mechanism.table
-    release = TableRelease(claim.release.columns, claim.keys, "array", claim.mechanism.centre)
+    release = TableRelease(
+        claim.release.columns,
+        claim.keys,
+        "array",
+        claim.mechanism.centre,
+        claim.mechanism.vector_size,
+    )
 
     def aggregate(rows: Any, size: int) -> Any:
         kept = release.rows_of(rows, claim.mechanism.missing.parts)

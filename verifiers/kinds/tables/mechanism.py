@@ -1,6 +1,7 @@
 """`[mechanism]` of a claim of tables: bounds of a user, aggregates with noise, partitions."""
 
 import math
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -12,12 +13,14 @@ from ....reference.tables import (
     Aggregate,
     Bounding,
     NoisyTable,
+    NormBound,
     Selection,
     Threshold,
     TruncatedGeometric,
 )
 from ....reference.tables.bounding import Kept
-from ....reference.tables.table import AggregateKind
+from ....reference.tables.norms import Norm, NormOf
+from ....reference.tables.table import NORMED, AggregateKind
 from ...claims.tables import Table
 from ...targets.sent_rows import PARTS, Part
 from ...targets.tables import RowsForm
@@ -50,13 +53,47 @@ class AggregateClaim(Table):
     lower: float | None = Field(default=None, ge=-1e12, le=1e12)
     upper: float | None = Field(default=None, ge=-1e12, le=1e12)
     centre: float | None = Field(default=None, ge=-1e12, le=1e12)
+    size: int | None = Field(default=None, ge=1, le=1_000)
+    norm: Norm | None = None
+    max_norm: float | None = Field(default=None, gt=0, le=1e12)
+    norm_of: NormOf | None = None
 
     def checked(self, kind: AggregateKind, centre: float = 0.0) -> Aggregate:
         """The aggregate of a kind; centre: of mean and variance. Raises ValueError."""
+        found = self._without_norm(kind, centre)
+        bound = self._bound(kind)
+        if (kind == "vector-sum") != (self.size is not None):
+            raise ValueError(
+                f"aggregates.{kind}: a vector-sum needs size, and nothing else takes it"
+            )
+        return found if bound is None else replace(found, bound=bound)
+
+    def _bound(self, kind: AggregateKind) -> NormBound | None:
+        """The bound on the norm of a user's sums. Raises ValueError."""
+        name = f"aggregates.{kind}"
+        given = self.norm, self.max_norm, self.norm_of
+        if given == (None, None, None) and kind != "vector-sum":
+            return None
+        if kind not in NORMED:
+            raise ValueError(f"{name}: only {', '.join(NORMED)} take norm, max_norm and norm_of")
+        if self.norm is None or self.max_norm is None or self.norm_of is None:
+            raise ValueError(f"{name}: expected norm, max_norm and norm_of")
+        if self.noise.family.whole or self.noise.grid:
+            raise ValueError(f"{name}: {self.noise}: sums cut to a norm are no whole numbers")
+        return NormBound(self.norm, self.max_norm, self.norm_of)
+
+    def each(self, kind: AggregateKind, centre: float = 0.0) -> list[Aggregate]:
+        """The numbers of a partition that it is: of a vector, so many. Raises ValueError."""
+        one = self.checked(kind, centre)
+        return (
+            [replace(one, coordinate=place) for place in range(self.size)] if self.size else [one]
+        )
+
+    def _without_norm(self, kind: AggregateKind, centre: float) -> Aggregate:
         name = f"aggregates.{kind}"
         if math.isfinite(self.noise.low) or math.isfinite(self.noise.high):
             raise ValueError(f"{name}.noise = {str(self.noise)!r}: tables take no min and max")
-        if kind in ("count", "privacy-id-count"):
+        if kind in ("count", "privacy-id-count", "vector-sum"):
             if (self.lower, self.upper, self.centre) != (None, None, None):
                 raise ValueError(f"{name}: only a sum takes lower and upper, and a mean centre too")
             return Aggregate(kind, self.noise)
@@ -167,6 +204,7 @@ class TableMechanism(Table):
             raise ValueError(f"the bounds of a user: {error}") from None
         for kind, aggregate in self.aggregates.items():
             aggregate.checked(kind)
+        self._check_norms()
         if "mean" in self.aggregates and (
             "count" not in self.aggregates or "sum" in self.aggregates
         ):
@@ -198,24 +236,56 @@ class TableMechanism(Table):
     def _bounding(self) -> Bounding:
         return Bounding(self.max_partitions, self.max_per_partition, self.max_rows, self.kept)
 
+    def _check_norms(self) -> None:
+        """What bounds on norms ask of the rest. Raises ValueError."""
+        given = {kind: one.norm_of for kind, one in self.aggregates.items()}
+        if self.kept == "all":
+            without = [kind for kind, of in given.items() if of != "user"]
+            if without:
+                raise ValueError(
+                    f'kept = "all": aggregates.{without[0]} does not bound what a user adds up to, '
+                    'expected norm, max_norm and norm_of = "user"'
+                )
+            if self.selection is not None:
+                raise ValueError('kept = "all": a selection needs max_partitions')
+        elif "user" in given.values():
+            raise ValueError('norm_of = "user" expects kept = "all": no rows are dropped')
+        elif "partition" in given.values() and self.max_rows is not None:
+            raise ValueError('norm_of = "partition" expects max_partitions and max_per_partition')
+        if "vector-sum" in self.aggregates:
+            scalar = sorted({*given} & {"sum", "mean", "variance"})
+            if scalar:
+                raise ValueError(
+                    f"aggregates.{scalar[0]}: values are vectors, as vector-sum has it"
+                )
+            if self.missing.value is not None:
+                raise ValueError("missing.value: it is not asked of vectors")
+
     @property
     def centre(self) -> float | None:
         """That of the mean, where there is one."""
         found = self.aggregates.get("mean")
         return None if found is None else found.centre
 
+    @property
+    def vector_size(self) -> int:
+        """Numbers of a value that is a vector; 0 where values are numbers."""
+        found = self.aggregates.get("vector-sum")
+        return 0 if found is None else found.size or 0
+
     @cached_property
     def table(self) -> NoisyTable:
         """The claimed engine."""
         kinds = list(self.aggregates)
         aggregates = tuple(
-            self.aggregates[kind].checked(kind, self.centre or 0.0) for kind in kinds
+            one for kind in kinds for one in self.aggregates[kind].each(kind, self.centre or 0.0)
         )
         bounding, selection = self._bounding, self.selection
         if selection is None:
             return NoisyTable(bounding, aggregates, len(self.partitions or ()))
         counted = SELECTED_BY[selection.counts]
-        released = kinds.index(counted) if selection.draw == "released" else None
+        names = [one.name for one in aggregates]
+        released = names.index(counted) if selection.draw == "released" else None
         noise = selection.noise if released is None else aggregates[released].noise
         law = selection.law(noise, bounding.partitions)
         return NoisyTable(bounding, aggregates, None, law, counted, released)
@@ -248,16 +318,18 @@ class TableMechanism(Table):
     @property
     def width(self) -> int:
         """Numbers in a release, as far as calls are sized by them."""
-        return len(self.aggregates) * len(self.partitions or range(10))
+        return len(self.table.aggregates) * len(self.partitions or range(10))
 
     @property
     def summary(self) -> str:
         """The claim in a few words, as reports head themselves."""
-        bounds = f"{self.max_partitions} partitions of {self.max_per_partition} rows each"
+        bounds = f"at most {self.max_partitions} partitions of {self.max_per_partition} rows each"
         if self.max_rows is not None:
-            bounds = f"{self.max_rows} rows"
+            bounds = f"at most {self.max_rows} rows"
+        if self.kept == "all":
+            bounds = "bounded norms"
         noise = ", ".join(f"{kind} with {one.noise}" for kind, one in self.aggregates.items())
         of = "private partitions"
         if self.partitions is not None:
             of = f"{len(self.partitions):,} public partitions"
-        return f"table of {of}: {noise}, {self.adjacency} of a user of at most {bounds}"
+        return f"table of {of}: {noise}, {self.adjacency} of a user of {bounds}"

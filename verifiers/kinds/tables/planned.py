@@ -73,7 +73,7 @@ class PlannedTable:
     @property
     def columns(self) -> int:
         """Aggregates of the claim."""
-        return len(self.claim.mechanism.aggregates)
+        return len(self.claim.mechanism.table.aggregates)
 
     @property
     def lacking(self) -> Mapping[str, str]:

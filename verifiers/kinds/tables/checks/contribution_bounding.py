@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix
+from .....reference.tables import Bounding, Rows
+from .....reference.tables.norms import settled
 from ....findings.finding import Finding
 from ....targets.sent_rows import PARTS
 from ...numbers.checks.base import caused
@@ -52,7 +54,8 @@ class ContributionBounding(TableCheck):
         }
         self._served = {*self.inputs}
         self._proof: Finding | None = None
-        self._made: dict[Of, LinearEvidence] = {}
+        self._made: dict[Of, LinearEvidence | None] = {}
+        self._seen: dict[str, int] = {}
         self._numbers: dict[tuple[str, str], Matrix] = {}
 
     def answered(self, roles: Collection[str]) -> None:
@@ -65,21 +68,30 @@ class ContributionBounding(TableCheck):
         cause = f"{found.role} are refused, not dropped"
         self._proof = self._proof or caused(message, cause, math.inf)
 
-    def _evidence(self, of: Of) -> LinearEvidence:
-        """Made once it is needed: a plan does without."""
+    def _evidence(self, of: Of) -> LinearEvidence | None:
+        """Made once it is needed: a plan does without. None where the law is not known."""
         if of not in self._made:
             role, column = of
-            bounding = self.table.bounding
-            if role == Role.INFINITE:  # a value beyond any bound may as well be dropped
-                bounding = replace(bounding, kept="any")
-            self._made[of] = LinearEvidence(
-                bounding,
-                self.table.aggregates[column],
-                self.inputs[role].values,
-                self._cells,
-                self.cells,
+            bounding, rows, one = *self._asked(role), self.table.aggregates[column]
+            law = (bounding, rows) if one.bound is None else settled(bounding, rows)
+            self._made[of] = (
+                None
+                if law is None
+                else LinearEvidence(law[0], one, law[1], self._cells, self.cells)
             )
         return self._made[of]
+
+    def _asked(self, role: str) -> tuple[Bounding, Rows]:
+        """The rows of an input, and the bounds that it is judged by."""
+        bounding, rows = self.table.bounding, self.inputs[role].values
+        if role == Role.INFINITE and bounding.kept != "all":
+            bounding = replace(bounding, kept="any")  # a value beyond any may as well be dropped
+        return bounding, rows
+
+    @property
+    def _judged(self) -> dict[Of, LinearEvidence]:
+        """The evidence of inputs that have been asked."""
+        return {of: found for of, found in self._made.items() if found is not None}
 
     def observe(self, draws: Draws) -> None:
         """See `TableCheck.observe`."""
@@ -91,8 +103,12 @@ class ContributionBounding(TableCheck):
             self._proof = self._proof or self._impossible(batch.asked.role, released)
             if self._proof is not None:
                 continue
+            role = batch.asked.role
+            self._seen[role] = self._seen.get(role, 0) + len(released)
             for column in range(self.columns):
-                self._evidence((batch.asked.role, column)).observe(released[:, column])
+                evidence = self._evidence((role, column))
+                if evidence is not None:
+                    evidence.observe(released[:, column])
 
     def _impossible(self, role: str, released: NDArray[np.float64]) -> Finding | None:
         """What no draw of noise explains, of rows that lack something or are infinite."""
@@ -105,7 +121,7 @@ class ContributionBounding(TableCheck):
             return caused(message, "NULL is released as a partition", math.inf)
         if np.isinf(released).any():
             _, column, cell = np.argwhere(np.isinf(released))[0]
-            kind = self.table.aggregates[column].kind
+            kind = self.table.aggregates[column].name
             message = f"of the input {role}, the {kind} of {self.named(int(cell))} is no number"
             return caused(message, f"one such row makes the {kind} no number", math.inf)
         return None
@@ -116,31 +132,31 @@ class ContributionBounding(TableCheck):
         if self._proof is not None:
             return math.inf
         wagers = len(self.inputs) * self.columns
-        logs = [found.log_e_value for found in self._made.values()]
+        logs = [found.log_e_value for found in self._judged.values()]
         logs += [0.0] * (wagers - len(logs))
         return float(np.logaddexp.reduce(logs) - math.log(wagers))
 
     def samples_needed(self) -> int:
         """See `TableCheck.samples_needed`: an unserved input is not waited for."""
-        made, served = self._made, self._served
-        seen = [made[role, 0].releases if (role, 0) in made else 0 for role in served]
-        short = _WANTED - min(seen, default=_WANTED)
+        least = min((self._seen.get(role, 0) for role in self._served), default=_WANTED)
+        short = _WANTED - least
         return self.as_draws(max(0, short) * len(self.inputs))
 
     def fail_finding(self) -> Finding:
         """See `TableCheck.fail_finding`."""
         if self._proof is not None:
             return self._proof
-        role, column = max(self._made, key=lambda of: self._made[of].log_e_value)
-        found, one = self._made[role, column], self.table.aggregates[column]
+        judged = self._judged
+        role, column = max(judged, key=lambda of: judged[of].log_e_value)
+        found, one = judged[role, column], self.table.aggregates[column]
         rows = self.inputs[role].values
         expected = numbers(self.table, rows, self.cells, 0)[column, self._cells].sum()
         total = found.total[self._cells].sum() / max(1, found.releases)
         message = (
-            f"of the input {role}, the {one.kind} adds up to {total:,.6g} over all partitions, in "
+            f"of the input {role}, the {one.name} adds up to {total:,.6g} over all partitions, in "
             f"the mean of {found.releases:,} releases, and to {expected:,.6g} under the claim"
         )
-        others = [one.log_e_value for of, one in self._made.items() if of[0] not in UNUSUAL]
+        others = [one.log_e_value for of, one in judged.items() if of[0] not in UNUSUAL]
         if role in _CAUSES and max(others, default=0.0) < _SURE:
             return caused(message, _CAUSES[role], found.log_e_value)
         named = self._likeliest()
@@ -156,33 +172,29 @@ class ContributionBounding(TableCheck):
         """
         kept = self._numbers  # each look that finds more asks again
         claimed = {}
-        for role, asked in self._seen():
+        for role, asked in self._usual():
             if ("", role) not in kept:
                 kept["", role] = numbers(self.table, asked.values, self.cells, 0)
             claimed[role] = kept["", role]
         odds: dict[str, float] = {}
         for words, made in other_engines(self.table):
             odds[words] = 0.0
-            for role, asked in self._seen():
+            for role, asked in self._usual():
                 if (words, role) not in kept:
                     kept[words, role] = made(asked.values, self.cells)
                 odds[words] += self._gain(role, claimed[role], kept[words, role])
         best = max(odds, key=odds.__getitem__, default=None)
         return None if best is None else (best, odds[best])
 
-    def _seen(self) -> list[tuple[str, TableAsked]]:
-        return [
-            (role, self.inputs[role])
-            for role, column in self._made
-            if column == 0 and role not in UNUSUAL
-        ]
+    def _usual(self) -> list[tuple[str, TableAsked]]:
+        return [(role, self.inputs[role]) for role in self._seen if role not in UNUSUAL]
 
     def _gain(self, role: str, claimed: Matrix, other: Matrix) -> float:
         """Log-odds of other numbers (aggregates, cells) in place of the claimed ones."""
-        gain = 0.0
+        gain, judged = 0.0, self._judged
         for column, one in enumerate(self.table.aggregates):
-            found = self._made[role, column]
-            if not found.releases:
+            found = judged.get((role, column))
+            if found is None or not found.releases:
                 continue
             variance = max(one.noise.family.standard_deviation**2, 1e-9) / found.releases
             mean = found.total[self._cells] / found.releases
@@ -198,7 +210,7 @@ class ContributionBounding(TableCheck):
         bounding = self.table.bounding
         left = "; which rows stay was not judged, only how much of a user does"
         claimed = self.claim.mechanism.missing.parts
-        asked = [role for role in self.inputs if role in UNUSUAL and (role, 0) in self._made]
+        asked = [role for role in self.inputs if role in UNUSUAL and role in self._seen]
         asked += [role for role, part in LACKING.items() if claimed.get(part) == "refused"]
         said = f"; {', '.join(map(str, asked))} as claimed" if asked else ""
         parts = [part for part in PARTS if part not in claimed]

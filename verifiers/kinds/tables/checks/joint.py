@@ -69,7 +69,7 @@ class TableJoint(OfEachAggregate):
             return super().fail_finding()
         place = int(np.argmax([evidence.gains.max() for evidence in self.pairs]))
         evidence = self.pairs[place]
-        one, other = (self.table.aggregates[column].kind for column in self._pairs[place])
+        one, other = (self.table.aggregates[column].name for column in self._pairs[place])
         message = (
             f"the noise of {one} and {other} of one partition depends: a correlation of about "
             f"{CORRELATIONS[evidence.best]:g}, of the noise or of its size"

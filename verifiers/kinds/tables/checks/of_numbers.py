@@ -65,7 +65,7 @@ class OfEachAggregate(TableCheck):
 
     def found_of(self, column: int) -> Finding:
         """What is found of one aggregate."""
-        kind = self.table.aggregates[column].kind
+        kind = self.table.aggregates[column].name
         found = self.each[column].fail_finding()
         cause = None if found.cause is None else f"{kind}: {found.cause}"
         message = f"of the {kind}, {found.message}"
@@ -74,7 +74,7 @@ class OfEachAggregate(TableCheck):
     def pass_finding(self) -> Finding:
         """See `TableCheck.pass_finding`."""
         each = [
-            f"{one.kind}: {check.pass_finding().message}"
+            f"{one.name}: {check.pass_finding().message}"
             for one, check in zip(self.table.aggregates, self.each, strict=True)
         ]
         return Finding("; ".join(each))
@@ -105,7 +105,7 @@ class TableNoiseScale(OfEachAggregate):
         known = next((w for factor, w in self._forgotten(column) if check.is_likely(factor)), None)
         if known is None or found.cause is None:
             return found
-        cause = f"{self.table.aggregates[column].kind}: {known}"
+        cause = f"{self.table.aggregates[column].name}: {known}"
         return replace(found, cause=cause, diagnosis=cause)
 
     def _forgotten(self, column: int) -> list[tuple[float, str]]:
@@ -113,8 +113,11 @@ class TableNoiseScale(OfEachAggregate):
         bounding, one = self.table.bounding, self.table.aggregates[column]
         gaussian = "gaussian" in one.noise.family.family
         found = []
-        if bounding.max_rows is None:
-            most, rows = bounding.partitions, 1 if one.once else bounding.per_partition
+        if bounding.kept == "all":
+            pass
+        elif bounding.max_rows is None:
+            once = one.once or one.bound is not None
+            most, rows = bounding.partitions, 1 if once else bounding.per_partition
             of = math.sqrt(most) if gaussian else float(most)
             missing = f"max_partitions = {most} is missing"
             found += [(of, missing)] if most > 1 else []
@@ -131,7 +134,12 @@ class TableNoiseScale(OfEachAggregate):
         if one.largest != 1.0:
             off = f" off {one.centre:g}" if one.centre else ""
             words = f"made for values up to 1{off}, not up to {one.largest:g}"
+            if one.bound is not None:
+                words = f"max_norm = {one.largest:g} is missing"
             found.append((one.largest, words))
+        size = self.claim.mechanism.vector_size
+        if one.coordinate is not None and size > 1:
+            found.append((math.sqrt(size) if gaussian else size, f"size = {size} is missing"))
         return [
             (1.0 / f, f"noise of 1/{f:.3g} of the claimed scale: {words}") for f, words in found
         ]

@@ -52,12 +52,12 @@ class LinearEvidence:
     ) -> None:
         noise = aggregate.noise
         self.rates = _rates(sums_of(cells, width), aggregate)
-        contributed = aggregate.contributions(rows)
+        contributed = aggregate.contributions(rows)  # of norms: one row a user and partition
         moments = bounding.log_moment(contributed, self.rates, once=aggregate.once)
         some = self.rates[:, cells]
         of_noise = np.where(some == 0.0, 0.0, noise.family.log_moment(some)).sum(1)
         size = 0.5 * noise.grid * np.abs(some).sum(1)  # rounding moves each number by half a step
-        sizes = np.bincount(rows.cells, np.abs(contributed.values), width)
+        sizes = np.bincount(contributed.cells, np.abs(contributed.values), width)
         self._log_moments = moments + of_noise + size + _LOST * (np.abs(self.rates) @ sizes)
         self._cells = cells
         self.gains = np.zeros(len(self.rates))

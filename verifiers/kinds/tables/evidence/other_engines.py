@@ -12,6 +12,7 @@ from .....reference.tables.rows import places_within
 
 _DRAWS = 24  # of which the mean is taken for the expectation
 _NONE = 10**6  # stands for no bound
+_UNLIMITED = 1e300
 
 Contributed = Callable[[Rows, Aggregate], Rows]
 
@@ -47,7 +48,7 @@ def other_engines(
         yield words, bounded(bounding)
     for words, made in _OTHER_CONTRIBUTIONS.items():
         yield words, partial(_contributing, table, made)
-    for way in ("first", "last"):
+    for way in ("first", "last") if table.bounding.kept != "all" else ():
         words = f"the {way} partitions of a user by name are kept, and rows by value, not any"
         ordered = replace(table, bounding=replace(table.bounding, kept=way))
         yield words, partial(_sorted, ordered)
@@ -59,7 +60,8 @@ def other_engines(
 
 def _sorted(table: NoisyTable, rows: Rows, cells: int) -> Matrix:
     """Of rows in the order of partitions and values, as a sort or an index leaves them."""
-    return numbers(table, rows.kept(np.lexsort((rows.values, rows.cells))), cells, 1)
+    values = rows.values.reshape(len(rows), -1)[:, 0] if len(rows) else rows.users
+    return numbers(table, rows.kept(np.lexsort((values, rows.cells))), cells, 1)
 
 
 def _contributing(table: NoisyTable, made: Contributed, rows: Rows, cells: int) -> Matrix:
@@ -68,6 +70,8 @@ def _contributing(table: NoisyTable, made: Contributed, rows: Rows, cells: int) 
 
 def _other_bounds(of: Bounding) -> Iterator[tuple[str, Bounding]]:
     kept = of.kept
+    if kept == "all":
+        return
     yield "contributions of a user are not bounded", Bounding(_NONE, _NONE, None, kept)
     if of.max_partitions is None or of.max_per_partition is None:
         most = of.rows
@@ -113,14 +117,39 @@ def _other_bounds(of: Bounding) -> Iterator[tuple[str, Bounding]]:
 
 
 def _unclipped(rows: Rows, one: Aggregate) -> Rows:
+    if one.bound is not None:
+        return replace(one, bound=replace(one.bound, most=_UNLIMITED)).contributions(rows)
     if not one.of_values:
         return one.contributions(rows)
     return Rows(rows.users, rows.cells, one.summed(rows.values))
 
 
+def _cut_together(rows: Rows, one: Aggregate) -> Rows:
+    """The sum of a partition, cut to the norm as if it were of one user."""
+    if one.bound is None:
+        return one.contributions(rows)
+    together = Rows(0 * rows.users, rows.cells, rows.values)
+    return replace(one, bound=replace(one.bound, of="partition")).contributions(together)
+
+
+def _cut_each(rows: Rows, one: Aggregate) -> Rows:
+    """Each row cut to the norm, and not what a user adds up to."""
+    if one.bound is None:
+        return one.contributions(rows)
+    apart = Rows(np.arange(len(rows)), rows.cells, rows.values)
+    return one.contributions(apart)
+
+
+def _cut_in_each(rows: Rows, one: Aggregate) -> Rows:
+    """What a user adds up to in each partition cut to the norm, not over all of them."""
+    if one.bound is None:
+        return one.contributions(rows)
+    return replace(one, bound=replace(one.bound, of="partition")).contributions(rows)
+
+
 def _clipped_sums(rows: Rows, one: Aggregate) -> Rows:
     """The sum of a user in a partition, clipped to what the bounds of a value allow."""
-    if not one.of_values or not len(rows):
+    if not one.of_values or one.bound is not None or not len(rows):
         return one.contributions(rows)
     first = rows.kept(rows.first_of_pairs)
     sums = np.clip(np.bincount(rows.pairs, rows.values), one.lower, one.upper)
@@ -128,13 +157,16 @@ def _clipped_sums(rows: Rows, one: Aggregate) -> Rows:
 
 
 def _dropped(rows: Rows, one: Aggregate) -> Rows:
-    if not one.of_values:
+    if not one.of_values or one.bound is not None:
         return one.contributions(rows)
     return one.contributions(rows).kept((rows.values >= one.lower) & (rows.values <= one.upper))
 
 
 _OTHER_CONTRIBUTIONS: dict[str, Contributed] = {
     "values are not clipped": _unclipped,
+    "the norm is bounded after users are added up, not of each user": _cut_together,
+    "the norm of each row is bounded, not of what a user adds up to": _cut_each,
+    "the norm is bounded in each partition, not over all of a user's": _cut_in_each,
     "the sum of a user's values is clipped, not each value": _clipped_sums,
     "values beyond their bounds are dropped, not clipped": _dropped,
 }
@@ -142,12 +174,14 @@ _OTHER_CONTRIBUTIONS: dict[str, Contributed] = {
 
 def _different(rows: Rows) -> Rows:
     """Rows of which no two are equal."""
-    columns = np.stack([rows.users.astype(float), rows.cells.astype(float), rows.values])
-    return rows.kept(np.sort(np.unique(columns, axis=1, return_index=True)[1]))
+    columns = np.column_stack([rows.users.astype(float), rows.cells.astype(float), rows.values])
+    return rows.kept(np.sort(np.unique(columns, axis=0, return_index=True)[1]))
 
 
 def _largest(rows: Rows, bounding: Bounding) -> Rows:
     """The rows of the largest values of each user in each partition, as many as may stay."""
-    order = np.argsort(-np.abs(rows.values), kind="stable")
+    if not len(rows):
+        return rows
+    order = np.argsort(-np.abs(rows.values.reshape(len(rows), -1)).sum(1), kind="stable")
     stays = order[places_within(rows.pairs[order]) < bounding.per_partition]
     return rows.kept(np.sort(stays))

@@ -27,6 +27,7 @@ _ROWS = 4_000  # of an input
 _TYPICAL, _MANY = 5, 30  # users of a partition
 _CROWD = 60  # users beyond the bounds
 _MORE = 3  # times the rows that are allowed
+_UNBOUNDED = 5  # rows that stand for those allowed, where none are dropped
 _TEN_THOUSAND = 10_000
 _RATES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
 """Probabilities that a partition is released, near which partitions have their users."""
@@ -73,7 +74,7 @@ def make_table_plan(claim: TablesClaim, seed: int) -> TablePlan:
         for role, rows in made
     )
     inputs += tuple(TableAsked.made(claim, rows, role) for role, rows in unusual_rows(making))
-    width = cells.size * len(claim.mechanism.aggregates)
+    width = cells.size * len(claim.mechanism.table.aggregates)
     largest = min(CALLS[-1], max(2, (1 << 20) // width))
     return TablePlan(inputs, np.arange(width), largest_call=largest)
 
@@ -113,9 +114,12 @@ def _beyond(making: Making) -> list[tuple[Role, Rows]]:
     """
     claim, cells = making.claim, making.cells
     bounding = claim.mechanism.table.bounding
-    low, high = making.bounds
-    far = high if abs(high) >= abs(low) else low
-    most = bounding.per_partition
+    low, high, far = making.ends
+    most = (
+        min(bounding.per_partition, _UNBOUNDED)
+        if bounding.kept == "all"
+        else bounding.per_partition
+    )
     rows = most + max(1, min(_MORE * most - most, 50))
     all_cells = [int(cell) for cell in cells[:100]]
 
@@ -131,10 +135,10 @@ def _beyond(making: Making) -> list[tuple[Role, Rows]]:
         (Role.DUPLICATES, making.crowd(crowd(most), all_cells[:1], most, [high])),
         (Role.CLIPPED, making.far(making.within(0 * cells + max(4, _ROWS // (2 * cells.size))))),
     ]
-    if len(all_cells) > bounding.partitions:
+    if len(all_cells) > bounding.partitions or bounding.kept == "all":
         each = rows * len(all_cells)
         made.append((Role.EVERYWHERE, making.crowd(crowd(each), all_cells, rows, [far])))
-        more = all_cells[: bounding.partitions + 1]
+        more = all_cells[: min(bounding.partitions, len(all_cells) - 1) + 1]
         made.append((Role.ONE_MORE, making.crowd(crowd(len(more)), more, 1, [far])))
         unequal = [4 * most, *[1] * (len(all_cells) - 1)]
         made.append((Role.UNEQUAL, making.crowd(crowd(sum(unequal)), all_cells, unequal, [far])))

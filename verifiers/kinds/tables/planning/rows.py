@@ -1,14 +1,21 @@
 """Rows of users within the bounds of a claim, at random, and crowds of users beyond them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .....reference.arrays import Vector
+from .....reference.arrays import Matrix, Vector
 from .....reference.tables import Rows
 from ..claim import TablesClaim
+
+Value = float | Vector
+"""Of a row: a number, or a vector."""
+
+_SHARE = 0.75
+"""Of its norm that a vector has: one is not clipped, the sum of two is."""
 
 _ROWS = 20  # of a user in a partition, where all are within the bounds
 _FAR = 1_000.0  # widths of its bounds by which a value lies beyond them
@@ -31,8 +38,31 @@ class Making:
             return 0.0, 1.0
         return found.lower, found.upper
 
-    def values(self, count: int) -> Vector:
-        """Values (count,) within their bounds, whole where both bounds are."""
+    @cached_property
+    def vector(self) -> Vector | None:
+        """A value at three quarters of its norm, of several directions, where it is a vector."""
+        size = self.claim.mechanism.vector_size
+        if not size:
+            return None
+        made = (-0.5) ** np.arange(min(size, 20))
+        shape = np.resize(made, size)[None, :]
+        bound = self.claim.mechanism.aggregates["vector-sum"].checked("vector-sum").bound
+        assert bound is not None
+        one = replace(bound, most=_SHARE * bound.most, of="partition")
+        return np.asarray(one.clipped(1e6 * bound.most * shape, np.zeros(1, np.int64))[0])
+
+    @property
+    def ends(self) -> tuple[Value, Value, Value]:
+        """A value at its lower bound, one at its upper, and the larger of both."""
+        if self.vector is not None:
+            return 0.0 * self.vector, self.vector, self.vector
+        low, high = self.bounds
+        return low, high, high if abs(high) >= abs(low) else low
+
+    def values(self, count: int) -> Vector | Matrix:
+        """Values (count,) within their bounds, whole where both bounds are; or vectors."""
+        if self.vector is not None:
+            return self.vector * self.rng.integers(-64, 65, (count, self.vector.size)) / 64.0
         low, high = self.bounds
         if low.is_integer() and high.is_integer():
             return self.rng.integers(int(low), int(high) + 1, count).astype(np.float64)
@@ -65,14 +95,13 @@ class Making:
         users: int,
         cells: Sequence[int],
         rows: int | Sequence[int],
-        values: Sequence[float] | Vector,
+        values: Sequence[Value] | Vector | Matrix,
     ) -> Rows:
         """Users, each with so many rows in each of these partitions; values: in turn, of a user."""
         each = np.repeat(np.asarray(cells), rows)
-        given = np.resize(np.asarray(values, dtype=np.float64), each.size)
-        made = Rows.of(
-            np.repeat(np.arange(users), each.size), np.tile(each, users), np.tile(given, users)
-        )
+        different = np.asarray(values, dtype=np.float64)
+        given = different[np.arange(users * each.size) % each.size % len(different)]
+        made = Rows.of(np.repeat(np.arange(users), each.size), np.tile(each, users), given)
         return self.shuffled(made)
 
     def shuffled(self, rows: Rows) -> Rows:
@@ -81,6 +110,10 @@ class Making:
 
     def far(self, rows: Rows) -> Rows:
         """The rows with values far beyond both bounds, half of them at a bound."""
+        if self.vector is not None:
+            ends = np.array([-_FAR, _FAR, -1.0, 1.0])
+            times = self.rng.choice(ends, (len(rows), self.vector.size))
+            return Rows(rows.users, rows.cells, self.vector * times)
         low, high = self.bounds
         beyond = _FAR * (high - low)
         ends = np.array([low - beyond, high + beyond, low, high])

@@ -49,6 +49,11 @@ def _sent(making: Making, rows: Rows, lacking: list[Row]) -> SentRows:
     return SentRows(rows.users, rows.cells, rows.values, tuple(sent))
 
 
+def _sent_value(making: Making) -> Any:
+    """A value at its upper bound, as it travels."""
+    return np.asarray(making.ends[1]).tolist()
+
+
 def _few(making: Making) -> Rows:
     """Some rows within the bounds, of partitions that are all released for certain."""
     users = 2 if making.claim.mechanism.partitions is not None else making.claim.mechanism.sure or 1
@@ -61,7 +66,7 @@ def _keys(making: Making) -> list[Any]:
 
 def _without_users(making: Making) -> SentRows:
     """Many rows without a user in each partition, which nobody's bounds hold back."""
-    far = float(making.bounds[1])
+    far = _sent_value(making)
     return _sent(making, _few(making), [(None, key, far) for key in _keys(making)] * _LACKING)
 
 
@@ -70,7 +75,7 @@ def _crowded(making: Making) -> Rows:
     bounding = making.claim.mechanism.table.bounding
     cells = [int(cell) for cell in making.cells[: min(10, bounding.partitions)]]
     rows = max(1, min(bounding.per_partition, bounding.rows // len(cells), 20))
-    crowd = making.crowd(_USERS, cells, rows, [making.bounds[1]])
+    crowd = making.crowd(_USERS, cells, rows, [making.ends[1]])
     return renumbered(together(_few(making), crowd), making.rng)
 
 
@@ -78,7 +83,7 @@ def _without_partitions(making: Making) -> SentRows:
     """Users at the bounds, who have rows without a partition besides: those cost them nothing."""
     rows = _crowded(making)
     users = np.unique(rows.users).tolist()
-    return _sent(making, rows, [(user, None, float(making.bounds[1])) for user in users] * 5)
+    return _sent(making, rows, [(user, None, _sent_value(making)) for user in users] * 5)
 
 
 def _without_numbers(making: Making) -> SentRows:
@@ -92,7 +97,7 @@ def _without_numbers(making: Making) -> SentRows:
 
 def _infinite(making: Making) -> SentRows:
     """Users beyond the bounds whose values are infinite: clipped, or dropped."""
-    rows = making.claim.mechanism.table.bounding.per_partition + 1
+    rows = min(making.claim.mechanism.table.bounding.per_partition, 1_000) + 1
     crowd = making.crowd(
         max(1, min(20, 4_000 // rows)), making.cells[:1].tolist(), rows, [math.inf, -math.inf]
     )
@@ -104,7 +109,9 @@ def _of_two_types(making: Making) -> SentRows:
     bounding = making.claim.mechanism.table.bounding
     cells = making.cells[: min(2 * bounding.partitions, 20)].tolist()
     rows = min(2 * bounding.per_partition, 50)
-    crowd = making.crowd(max(2, min(_USERS, 2_000 // (rows * len(cells)))), cells, rows, [1.0])
+    crowd = making.crowd(
+        max(2, min(_USERS, 2_000 // (rows * len(cells)))), cells, rows, making.ends[1:2]
+    )
     whole = renumbered(together(_few(making), crowd), making.rng)
     as_text = making.rng.random(len(whole)) < 0.5
     sent = tuple(
@@ -127,8 +134,9 @@ def some_unusual(rows: SentRows) -> list[Row]:
 
 def with_one(claim: TablesClaim, rows: Rows, row: Row | None) -> SentRows:
     """The rows that count of an input as they are, and one more that travels with them."""
-    known = np.isfinite(rows.values)
-    kept = Rows(rows.users, rows.cells, rows.values).kept(known)
+    lost = [place for place in range(len(rows)) if not np.isfinite(rows.values[place]).all()]
+    whole = np.delete(np.arange(len(rows)), lost)
+    kept = Rows(rows.users, rows.cells, rows.values).kept(whole)
     sent = [tuple(each) for each in claim.release.content(kept)["rows"]]
     more = [] if row is None else [row]
     return SentRows(kept.users, kept.cells, kept.values, (*sent, *more))
