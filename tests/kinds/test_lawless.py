@@ -122,8 +122,8 @@ def test_nested_values_of_parquet_are_inputs(tmp_path) -> None:
     parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "pairs.parquet")
     (pair,) = claim_with(tmp_path, "pairs.parquet").pairs
     assert (pair.here, pair.there) == ({"rows": [1, 2]}, {"rows": [1]})
-    rows = [{"here": b"1", "there": b"2"}]
-    parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "pairs.parquet")
+    raw = [{"here": b"1", "there": b"2"}]
+    parquet.write_table(pyarrow.Table.from_pylist(raw), tmp_path / "pairs.parquet")
     with pytest.raises(ClaimError, match=r"row 1: a value of bytes: expected one that JSON has"):
         claim_with(tmp_path, "pairs.parquet")
 
@@ -251,6 +251,80 @@ def test_a_right_one_passes_and_says_what_was_seen() -> None:
     message = next(check.message for check in report.checks if check.id == "privacy-audit")
     proved = float(message.split("pair 1 ")[1].split(";")[0])
     assert 0.3 < proved < 1.0
+
+
+PREDICTOR = """
+def parity(reply, here, there):
+    return 8.0 if round(reply * 1e6) % 2 == there["n"] % 2 else -8.0
+
+def broken(reply, here, there):
+    raise RuntimeError("no key")
+
+words = lambda reply, here, there: "much"
+number = 3
+"""
+
+
+def hidden(shown: float, seed: int) -> Any:
+    """A right count, but that the parity of its sixth decimal is that of the input, or a coin's."""
+    rng = np.random.default_rng([seed, 5])
+
+    def one(data: Any) -> float:
+        bit = data["n"] % 2 if rng.random() < shown else rng.integers(2)
+        return float((2 * round(5e5 * (data["n"] + rng.laplace())) + bit) / 1e6)
+
+    return lambda data, size: [one(data) for _ in range(size)]
+
+
+def with_predictor(folder: Any, name: str, shown: float) -> Any:
+    (folder / "insider.py").write_text(PREDICTOR)
+    path = folder / "insider.py"
+    text = f'[mechanism]\nname = "any"\npredictor = "{path}:{name}"\n'
+    claim = parse_claim(tomllib.loads(text + "[privacy]\nepsilon = 1.0\ndelta = 0\n" + PAIR))
+    target = InProcessTarget(hidden(shown, 1), release=claim.release)
+    return verify(target, claim, seed=1, queries=1_500)
+
+
+def test_a_predictor_finds_what_no_learner_would(tmp_path) -> None:
+    """The leak is a parity, of which ranks show nothing; without it the same run passes."""
+    assert with_predictor(tmp_path, "parity", 1.0).verdict is Verdict.FAIL
+    claim = claim_of("epsilon = 1.0\ndelta = 0")
+    target = InProcessTarget(hidden(1.0, 1), release=claim.release)
+    assert verify(target, claim, seed=1, queries=1_500).verdict is Verdict.PASS
+
+
+def test_a_predictor_that_is_sure_and_wrong_accuses_nobody(tmp_path) -> None:
+    assert with_predictor(tmp_path, "parity", 0.0).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("broken", "raised RuntimeError: no key"),
+        ("words", "returned 'much': expected log-odds, a number"),
+    ],
+)
+def test_a_predictor_that_fails_is_an_error_of_one_line(tmp_path, name, said) -> None:
+    report = with_predictor(tmp_path, name, 0.0)
+    assert report.verdict is Verdict.ERROR
+    messages = [check.message for check in report.checks if check.verdict is Verdict.ERROR]
+    assert said in messages[0]
+    assert f"insider.py:{name}" in messages[0]
+
+
+def test_a_predictor_that_is_none_is_misuse(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bare.py").write_text("def bare(data, size):\n    return [1] * size\n" + PREDICTOR)
+    for name, said in (
+        ("number", "expected a callable"),
+        ("none", "has no attribute 'none'"),
+    ):
+        text = f'[mechanism]\nname = "any"\npredictor = "bare.py:{name}"\n'
+        (tmp_path / "any.toml").write_text(f"{text}[privacy]\nepsilon = 1.0\ndelta = 0\n{PAIR}")
+        done = typed("verify", "bare.py:bare", "--claim", "any.toml")
+        assert done.returncode == 2
+        assert said in done.stderr
+        assert done.stderr.count("\n") == 1
 
 
 def test_the_command_tells_a_verdict_and_needs_a_target(tmp_path, monkeypatch) -> None:

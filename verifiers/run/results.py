@@ -20,7 +20,10 @@ def results(
     """
     checks = session.checks
     cut, cause = _cut(checks, outcome), named(session.explanations())
-    found = {ids[0]: _of_contract(ids[0], session, outcome), **outcome.proofs}
+    contract = _of_contract(ids[0], session, outcome)
+    found = {ids[0]: contract, **outcome.proofs}
+    if outcome.error is not None and found[ids[0]].verdict is Verdict.PASS:
+        found[ids[0]] = contract  # concluded before a later call failed
     for check in checks:
         found[check.id] = _result(check, outcome, cut, cause)
     for name, reason in {**session.lacking, **left_out}.items():

@@ -22,6 +22,7 @@ _TEMPERS = (0.4, 0.8)
 _REFIT = 1.17
 _PRIOR = 0.5  # of each coin in a cell, before smoothing
 _LEAST = 1e-18
+_OF_OTHERS, _MOST_ODDS = (0.5, 1.0, 2.0), 50.0
 
 
 def log_mean(logs: NDArray[np.float64], axis: int = 0) -> NDArray[np.float64]:
@@ -123,3 +124,26 @@ def _kernels(cells: int) -> NDArray[np.float64]:
     """Kernels (widths, cells, cells): sums of neighbours' counts by a bell of so many cells."""
     apart = np.arange(cells)[:, None] - np.arange(cells)
     return np.array([np.exp(-0.5 * (apart / (0.5 * width)) ** 2) for width in _WIDTHS])
+
+
+@dataclass
+class Predicted:
+    """Log-odds that someone gives who knows the mechanism, at several tempers."""
+
+    guarantee: Guarantee
+    logs: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.logs = np.zeros(len(_OF_OTHERS))
+
+    def observe(self, odds: Vector, coins: NDArray[np.bool_]) -> None:
+        """Draws: log-odds (n,) that know no coin of theirs, and coins (n,)."""
+        held = np.clip(odds, -_MOST_ODDS, _MOST_ODDS)
+        for place, temper in enumerate(_OF_OTHERS):
+            heads, tails = self.guarantee.log_wager(temper * held)
+            self.logs[place] += np.where(coins, heads, tails).sum()
+
+    @property
+    def log_capital(self) -> float:
+        """Natural log of the average over tempers."""
+        return float(log_mean(self.logs))

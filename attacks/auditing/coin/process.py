@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .families import noise, shapes, slopes
-from .learners import Fixed, Smoothed, Tree, log_mean
+from .learners import Fixed, Predicted, Smoothed, Tree, log_mean
 from .together import Together
 from .wagers import Guarantee
 
@@ -77,21 +77,25 @@ class _Feature:
 class CoinAudit:
     """Evidence against one guarantee of one pair of inputs.
 
-    features: numbers by which each output is looked at. A draw is one output of the world that a
-    fair coin chose. `log_e_value` may be looked at after any draw (Ville's inequality).
+    features: numbers by which each output is looked at; predicted: whether log-odds of the coin are
+    given too, by whoever knows the mechanism. A draw is one output of the world that a fair coin
+    chose. `log_e_value` may be looked at after any draw (Ville's inequality).
     """
 
-    def __init__(self, guarantee: Guarantee, features: int = 1) -> None:
+    def __init__(self, guarantee: Guarantee, features: int = 1, *, predicted: bool = False) -> None:
         if features < 1:
             raise ValueError(f"{features} features: expected one or more")
         self.guarantee, self.draws = guarantee, 0
         self._features = [_Feature(guarantee) for _ in range(features)]
         self._together = Together(guarantee, features) if features > 1 else None
+        self._predicted = Predicted(guarantee) if predicted else None
 
-    def observe(self, outputs: ArrayLike, coins: ArrayLike) -> None:
+    def observe(self, outputs: ArrayLike, coins: ArrayLike, odds: ArrayLike | None = None) -> None:
         """Adds draws: outputs (n, features) or (n,), and coins (n,) of bool.
 
-        Raises ValueError for other shapes, and for outputs that are NaN.
+        odds: (n,) log-odds of a coin that shows True, which may depend on all outputs and on the
+        coins before, where `predicted`. Raises ValueError for other shapes, and for numbers that
+        are NaN.
         """
         numbers = np.asarray(outputs, dtype=np.float64)
         numbers = numbers[:, None] if numbers.ndim == 1 else numbers
@@ -103,6 +107,11 @@ class CoinAudit:
             )
         if np.isnan(numbers).any():
             raise ValueError("an output is NaN: expected numbers, or infinities")
+        if self._predicted is not None:
+            given = np.asarray(np.nan if odds is None else odds, dtype=np.float64)
+            if given.shape != shown.shape or np.isnan(given).any():
+                raise ValueError(f"odds of shape {given.shape}: expected {shown.shape}, none NaN")
+            self._predicted.observe(given, shown)
         self.draws += shown.size
         for feature, column in zip(self._features, numbers.T, strict=True):
             feature.observe(column, shown)
@@ -113,9 +122,11 @@ class CoinAudit:
     def log_e_value(self) -> float:
         """Natural log of the average over features, less what delta costs.
 
-        Of several, half is on all of them together.
+        Of several, half is on all of them together; of that, half is on log-odds that are given.
         """
         mean = float(log_mean(np.array([feature.log_capital for feature in self._features])))
         if self._together is not None:
             mean = float(log_mean(np.array([mean, self._together.log_capital])))
+        if self._predicted is not None:
+            mean = float(log_mean(np.array([mean, self._predicted.log_capital])))
         return mean - self.draws * self.guarantee.log_price

@@ -130,6 +130,21 @@ def test_half_the_noise_is_refuted(features) -> None:
     assert min(capital(1.0, 0.25, seed, features=features) for seed in range(5)) > math.log(1e6)
 
 
+def test_odds_that_are_given_cost_a_factor_of_six_at_most_when_right() -> None:
+    """Randomised response kept in .9 under epsilon 1: the exact odds earn their rate at once."""
+    rng = np.random.default_rng(3)
+    coins = rng.random(200) < 0.5
+    shown = coins ^ (rng.random(200) > 0.9)
+    odds = np.where(shown, 1.0, -1.0) * math.log(9.0)
+    audit = CoinAudit(Guarantee(1.0), predicted=True)
+    audit.observe(np.zeros(200), coins, odds)
+    heads, tails = Guarantee(1.0).log_wager(odds)
+    earned = np.where(coins, heads, tails).sum()
+    assert earned - math.log(6.0) - 1e-9 <= audit.log_e_value
+    with pytest.raises(ValueError, match=r"odds of shape \(3,\)"):
+        audit.observe(np.zeros(3), np.zeros(3, dtype=bool), np.full(3, np.nan))
+
+
 def test_what_is_no_draw_is_told() -> None:
     audit = CoinAudit(Guarantee(1.0), 2)
     with pytest.raises(ValueError, match=r"expected \(n, 2\), \(n,\), bool"):

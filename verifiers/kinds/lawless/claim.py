@@ -33,9 +33,13 @@ FORMS = ("guarantees", "gdp", "zcdp", "rdp", "curve")
 
 
 class AnyMechanism(Table):
-    """`[mechanism]`: none that has a law."""
+    """`[mechanism]`: none that has a law.
+
+    predictor: a Python callable (reply, here, there) -> log-odds that the reply is of `there`.
+    """
 
     name: Literal["any"]
+    predictor: str | None = Field(default=None, min_length=1)
 
 
 class AnyPrivacy(NumbersPrivacy):

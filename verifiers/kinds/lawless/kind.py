@@ -5,6 +5,7 @@ from typing import Any, NoReturn
 from ...findings.figures import NoFigures
 from ..kind import ReleaseKind
 from .claim import OF_ANY, parse_any_claim
+from .predictor import load_predictor
 from .registry import CHECKS
 from .session import AnySession, planned_draws
 
@@ -17,6 +18,12 @@ def _no_reference(claim: Any) -> NoReturn:
 
 def _no_opening(path: str, claim: Any) -> NoReturn:
     raise ValueError(f'--compare {path}: nothing is kept of a run of name = "any" to compare')
+
+
+def _ready(claim: Any, chosen: Any) -> None:
+    """Raises ValueError for a predictor that cannot be loaded."""
+    if claim.mechanism.predictor is not None:
+        load_predictor(claim.mechanism.predictor)
 
 
 KIND = ReleaseKind(
@@ -34,5 +41,6 @@ KIND = ReleaseKind(
     read_opening=_no_opening,
     no_figures=NoFigures,
     passed="nothing that was seen contradicts the claimed guarantee",
+    ready=_ready,
     not_chosen="pairs of inputs stand in the claim",
 )

@@ -7,12 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....attacks.auditing.coin import CoinAudit, Guarantee
-from ....reference.arrays import Matrix
+from ....reference.arrays import Matrix, Vector
 from ...findings.finding import Finding
 from ...run.checks import Judged
 from ...run.error_budget import log_threshold
 from .claim import AnyClaim
 from .features import Features
+from .pairs import Pair
+from .predictor import Predictor, load_predictor
 
 WANTED = 4_000
 """Draws of each pair in a pass, unless others are asked for."""
@@ -27,29 +29,47 @@ CONFIDENCE = 0.95
 
 
 class _PairAudit:
-    """The draws of one pair, and the evidence on each guarantee."""
+    """The draws of one pair, and the evidence on each guarantee.
 
-    def __init__(self, guarantees: list[Guarantee]) -> None:
-        self.guarantees = guarantees
+    predictor: the vendor's own, which is given replies and no coin.
+    """
+
+    def __init__(
+        self, guarantees: list[Guarantee], pair: Pair, predictor: Predictor | None
+    ) -> None:
+        self.guarantees, self.pair, self.predictor = guarantees, pair, predictor
         self.replies: list[Any] = []
         self.coins = np.zeros(0, dtype=np.bool_)
+        self.odds: Vector | None = None if predictor is None else np.zeros(0)
         self.features: Features | None = None
         self.outputs: Matrix = np.zeros((0, 0))
         self.audits: list[CoinAudit] = []
 
     def observe(self, replies: list[Any], coins: NDArray[np.bool_]) -> None:
         self.coins = np.concatenate([self.coins, coins])
+        if self.predictor is not None and self.odds is not None:
+            given = [self.predictor(reply, self.pair) for reply in replies]
+            self.odds = np.concatenate([self.odds, given])
         if self.features is None:
             self.replies += replies
             if len(self.replies) < FIRST:
                 return
             self.features, replies = Features(self.replies), self.replies
-            self.audits = [CoinAudit(g, len(self.features.paths)) for g in self.guarantees]
+            self.audits = [self._audit(guarantee) for guarantee in self.guarantees]
             self.outputs = np.zeros((0, len(self.features.paths)))
         made = self.features.of(replies)
         self.outputs = np.concatenate([self.outputs, made])
         for audit in self.audits:
-            audit.observe(made, self.coins[-len(made) :])
+            self._show(audit, len(made))
+
+    def _audit(self, guarantee: Guarantee) -> CoinAudit:
+        assert self.features is not None
+        return CoinAudit(guarantee, len(self.features.paths), predicted=self.odds is not None)
+
+    def _show(self, audit: CoinAudit, last: int) -> None:
+        """The last draws of all that were seen."""
+        odds = None if self.odds is None else self.odds[-last:]
+        audit.observe(self.outputs[-last:], self.coins[-last:], odds)
 
     @property
     def log_e_value(self) -> float:
@@ -66,8 +86,8 @@ class _PairAudit:
         threshold = -math.log(1.0 - CONFIDENCE)
 
         def refuted(epsilon: float) -> bool:
-            audit = CoinAudit(Guarantee(epsilon, delta), self.outputs.shape[1])
-            audit.observe(self.outputs, self.coins)
+            audit = self._audit(Guarantee(epsilon, delta))
+            self._show(audit, len(self.coins))
             return audit.log_e_value >= threshold
 
         if not refuted(0.0):
@@ -87,7 +107,9 @@ class PrivacyAudit(Judged):
     def __init__(self, claim: AnyClaim, share: float, wanted: int = WANTED) -> None:
         self.claim, self.wanted, self.queries = claim, wanted, 0
         self.log_threshold = log_threshold(share, claim.gate.false_alarm)
-        self.each = [_PairAudit(claim.privacy.lines) for _ in claim.pairs]
+        lines, spec = claim.privacy.lines, claim.mechanism.predictor
+        predictor = None if spec is None else load_predictor(spec)
+        self.each = [_PairAudit(lines, pair, predictor) for pair in claim.pairs]
 
     def observe(self, pair: int, replies: list[Any], coins: NDArray[np.bool_]) -> None:
         """Adds draws of a pair: replies (n), and whether each is of `there` (n,)."""
