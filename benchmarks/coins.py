@@ -38,7 +38,7 @@ from .peers.mean_mechanisms import MECHANISMS, PAIR, delta_of
 
 TOGETHER = 25
 _FIRST, _SHARE = 16, 0.02  # draws before the first look, then as a share of those before
-_NULL_SHARE = 0.05
+_FEWER_LOOKS = 0.05  # the share of all but the means that are not private
 _CELLS = 1_024  # for the limit
 
 Draw = Callable[[int, int, np.random.Generator], Any]
@@ -88,19 +88,19 @@ def of_mean(seed: int, name: str, epsilon: float, error: float) -> int | None:
 
 
 def of_lawless(seed: int, name: str, error: float) -> int | None:
-    return until(_lawless(name), seed, error, LAWLESS_MOST)
+    return until(_lawless(name), seed, error, LAWLESS_MOST, _FEWER_LOOKS)
 
 
 def of_curve(seed: int, place: int) -> int | None:
     curved = CURVED[place]
-    return until((curved.draw, curved.lines(), 1), seed, 0.05, CURVE_MOST, _NULL_SHARE)
+    return until((curved.draw, curved.lines(), 1), seed, 0.05, CURVE_MOST, _FEWER_LOOKS)
 
 
 def rejections(first: int, name: str, epsilon: float) -> int:
     """Of so many runs of a private mean, how many an error of 0.05 rejects."""
     audited = _mean(name, epsilon)
     seeds = range(first, first + TOGETHER)
-    found = [until(audited, seed, 0.05, NULL_DRAWS, _NULL_SHARE) for seed in seeds]
+    found = [until(audited, seed, 0.05, NULL_DRAWS, _FEWER_LOOKS) for seed in seeds]
     return sum(draws is not None for draws in found)
 
 
@@ -109,7 +109,10 @@ def short(first: int) -> int:
     right = [one.name for one in LAWLESS if one.right]
     found = 0
     for seed in range(first, first + TOGETHER):
-        found += until(_lawless(right[seed % len(right)]), seed, 1e-6, SHORT_DRAWS) is not None
+        found += (
+            until(_lawless(right[seed % len(right)]), seed, 1e-6, SHORT_DRAWS, _FEWER_LOOKS)
+            is not None
+        )
     return found
 
 

@@ -25,11 +25,25 @@ _LEAST = 1e-18
 _OF_OTHERS, _MOST_ODDS = (0.5, 1.0, 2.0), 50.0
 
 
-def log_mean(logs: NDArray[np.float64], axis: int = 0) -> NDArray[np.float64]:
-    """The log of the mean of exponentials along an axis."""
-    most = logs.max(axis)
-    found = most + np.log(np.exp(logs - np.expand_dims(most, axis)).mean(axis))
-    return np.asarray(found)
+def log_mean(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The log of the mean of exponentials along the first axis."""
+    most = logs.max(0)
+    return np.asarray(most + np.log(np.exp(logs - most).mean(0)))
+
+
+@lru_cache(maxsize=8)
+def _nodes(cells: int) -> Matrix:
+    """Which cells each node of the tree has (2 cells - 1, cells), leaves first."""
+    levels = [np.eye(cells)]
+    while len(levels[-1]) > 1:
+        levels.append(levels[-1][::2] + levels[-1][1::2])
+    return np.concatenate(levels)
+
+
+@lru_cache(maxsize=256)
+def _of_nodes(guarantee: Guarantee) -> tuple[Vector, Vector]:
+    odds = guarantee.epsilon + _ABOVE
+    return guarantee.log_wager(np.concatenate([odds, -odds]))
 
 
 @dataclass
@@ -40,27 +54,28 @@ class Tree:
 
     def log_capital(self, ones: Vector, others: Vector) -> float:
         """By counts (k,) of either coin in each cell, k a power of two."""
-        odds = self.guarantee.epsilon + _ABOVE
-        heads, tails = self.guarantee.log_wager(np.concatenate([odds, -odds]))
+        heads, tails = _of_nodes(self.guarantee)
+        nodes = _nodes(ones.size)
+        n1, n0 = nodes @ ones, nodes @ others
         kept, bet = np.log(_NULL), np.log1p(-_NULL)
-        level = None
-        n1, n0 = ones.astype(float), others.astype(float)
-        while True:
-            own = np.logaddexp(kept, bet + log_mean(np.outer(heads, n1) + np.outer(tails, n0)))
-            level = (
-                own if level is None else np.logaddexp(own, level[::2] + level[1::2]) - np.log(2)
+        own = np.logaddexp(kept, bet + log_mean(np.outer(heads, n1) + np.outer(tails, n0)))
+        level, start = own[: ones.size], ones.size
+        while level.size > 1:
+            above = own[start : start + level.size // 2]
+            level, start = (
+                np.logaddexp(above, level[::2] + level[1::2]) - np.log(2),
+                start + above.size,
             )
-            if n1.size == 1:
-                return float(level[0])
-            n1, n0 = n1[::2] + n1[1::2], n0[::2] + n0[1::2]
+        return float(level[0])
 
 
 @dataclass
 class Fixed:
-    """Predictions (m, cells) that were there before any draw: each an equal share."""
+    """Predictions (m, cells) that were there before any draw, with weights (m,) that sum to 1."""
 
     guarantee: Guarantee
     odds: Matrix
+    weights: Vector
     heads: Matrix = field(init=False)
     tails: Matrix = field(init=False)
 
@@ -69,7 +84,9 @@ class Fixed:
 
     def log_capital(self, ones: Vector, others: Vector) -> float:
         """By counts (k,) of either coin in each cell."""
-        return float(log_mean(self.heads @ ones + self.tails @ others))
+        logs = self.heads @ ones + self.tails @ others
+        most = logs.max()
+        return float(most + np.log(self.weights @ np.exp(logs - most)))
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """The capital of an audit that predicts coins: over stages, learners and features, at any look."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +12,19 @@ from .together import Together
 from .wagers import Guarantee
 
 _FIRST, _CELLS = 16, 64
-_WEIGHTS = np.log([0.1, 0.3, 0.1, 0.3, 0.2])
-"""Of the tree, the smoothed counts, and what was there before: shapes, noise, slopes."""
+_WEIGHTS = np.log([0.1, 0.3, 0.6])  # of the tree, the smoothed counts, and what was there before
+_FAMILIES = (0.1, 0.3, 0.2)  # of the last: shapes, noise, slopes; equally within each
+
+
+@lru_cache(maxsize=256)
+def _fixed(guarantee: Guarantee, cells: int) -> Fixed:
+    """The families of predictions over so many cells; it keeps no draws."""
+    families = shapes(cells, guarantee.epsilon), noise(cells), slopes(cells)
+    weights = [
+        np.full(len(odds), share / sum(_FAMILIES) / len(odds))
+        for odds, share in zip(families, _FAMILIES, strict=True)
+    ]
+    return Fixed(guarantee, np.concatenate(families), np.concatenate(weights))
 
 
 class _Stage:
@@ -23,8 +35,7 @@ class _Stage:
         places = np.linspace(0.0, 1.0, self.cells + 1)[1:-1]
         self.edges = np.quantile(outputs, places, method="higher")
         self.tree = Tree(guarantee)
-        odds = (shapes(self.cells, guarantee.epsilon), noise(self.cells), slopes(self.cells))
-        self.fixed = [Fixed(guarantee, each) for each in odds]
+        self.fixed = _fixed(guarantee, self.cells)
         self.smoothed = Smoothed(guarantee, self.cells)
         self.counts = np.zeros((2, self.cells))
 
@@ -40,7 +51,7 @@ class _Stage:
         logs = [
             self.tree.log_capital(ones, others),
             self.smoothed.log_capital,
-            *(fixed.log_capital(ones, others) for fixed in self.fixed),
+            self.fixed.log_capital(ones, others),
         ]
         return float(np.logaddexp.reduce(_WEIGHTS + np.array(logs)))
 

@@ -51,7 +51,8 @@ def fixed_or_tree(guarantee: Guarantee, learner: str) -> Fixed | Tree:
     if learner == "tree":
         return Tree(guarantee)
     of = {"noise": noise(4), "slopes": slopes(4), "shapes": shapes(4, guarantee.epsilon)}
-    return Fixed(guarantee, of[learner])
+    odds = of[learner]
+    return Fixed(guarantee, odds, np.full(len(odds), 1.0 / len(odds)))
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)

@@ -20,6 +20,7 @@ from ...targets.anything import AnyRelease
 from ..kind import ReleaseKind
 from ..numbers.claim import NumbersPrivacy
 from .pairs import Pair, with_files
+from .search import Form, drawn_pairs
 
 OF_ANY = ("any",)
 """The mechanism of a claim without a law."""
@@ -140,11 +141,15 @@ _LINES = {
 
 
 class AnyClaim(Claim):
-    """The claim of a deployment without a law."""
+    """The claim of a deployment without a law.
+
+    search: of what form inputs are, where further pairs are to be drawn.
+    """
 
     mechanism: AnyMechanism
     privacy: AnyPrivacy
     pairs: list[Pair] = Field(min_length=1, max_length=_MOST_PAIRS)
+    search: Form | None = None
 
     @model_validator(mode="after")
     def _of_any(self) -> Self:
@@ -152,9 +157,15 @@ class AnyClaim(Claim):
         for number, pair in enumerate(self.pairs, 1):
             if json.dumps(pair.here) == json.dumps(pair.there):
                 raise ValueError(f"pairs, {number}: here and there are the same input")
+        _ = self.drawn
         if self.accountant is not None:
             raise ValueError("[accountant]: charges are held to a law, and the claim names none")
         return self
+
+    @cached_property
+    def drawn(self) -> list[Pair]:
+        """Pairs that a search looks at after those of the claim."""
+        return [] if self.search is None else drawn_pairs(self.pairs, self.search)
 
     @property
     def kind(self) -> ReleaseKind:
@@ -171,7 +182,8 @@ class AnyClaim(Claim):
         more = "" if len(lines) == 1 else f", and {len(lines) - 1} more of its curve"
         count = len(self.pairs)
         pairs = "a pair of inputs" if count == 1 else f"{count} pairs of inputs"
-        return f"no law, {first}{more}, of {pairs}"
+        drawn = f", and of {len(self.drawn)} drawn" if self.drawn else ""
+        return f"no law, {first}{more}, of {pairs}{drawn}"
 
     @cached_property
     def release(self) -> AnyRelease:

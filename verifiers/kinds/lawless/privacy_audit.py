@@ -1,6 +1,7 @@
 """`privacy-audit` without a law: which input each draw is of is predicted from its reply."""
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,12 @@ from ...run.checks import Judged
 from ...run.error_budget import log_threshold
 from .claim import AnyClaim
 from .features import Features
+from .halving import FIRST, rounds
 from .pairs import Pair
 from .predictor import Predictor, load_predictor
 
 WANTED = 4_000
 """Draws of each pair in a pass, unless others are asked for."""
-
-FIRST = 64
-"""Replies by which it is decided what of them is looked at."""
 
 _MOST = 30.0  # epsilon of a bound
 _HALVINGS = 12
@@ -100,7 +99,11 @@ class _PairAudit:
 
 
 class PrivacyAudit(Judged):
-    """Wagers that replies tell the inputs of a pair apart better than the claim allows."""
+    """Wagers that replies tell the inputs of a pair apart better than the claim allows.
+
+    The claim's pairs have equal shares of the evidence; where pairs are drawn too, these have half
+    of it, in equal shares. Who is drawn further depends on draws so far, the shares do not.
+    """
 
     id, unit = "privacy-audit", "draws"
 
@@ -109,22 +112,54 @@ class PrivacyAudit(Judged):
         self.log_threshold = log_threshold(share, claim.gate.false_alarm)
         lines, spec = claim.privacy.lines, claim.mechanism.predictor
         predictor = None if spec is None else load_predictor(spec)
-        self.each = [_PairAudit(lines, pair, predictor) for pair in claim.pairs]
+        self.pairs = [*claim.pairs, *claim.drawn]
+        self.each = [_PairAudit(lines, pair, predictor) for pair in self.pairs]
+        own, drawn = len(claim.pairs), len(claim.drawn)
+        shares = [1.0 / own] * own if not drawn else [0.5 / own] * own + [0.5 / drawn] * drawn
+        self._log_shares = np.log(shares)
+        self._rounds = rounds(drawn, wanted)
+        self.searched = list(range(own, own + drawn))
+        self.goals = [wanted] * own + [self._rounds[0][1] if drawn else 0] * drawn
 
     def observe(self, pair: int, replies: list[Any], coins: NDArray[np.bool_]) -> None:
         """Adds draws of a pair: replies (n), and whether each is of `there` (n,)."""
         self.each[pair].observe(replies, coins)
         self.queries += len(replies)
 
+    def drop(self, pair: int) -> None:
+        """A drawn pair whose inputs the target does not take; its share is not given to others."""
+        self.searched.remove(pair)
+        self.goals[pair] = 0
+
+    def left(self, pair: int) -> int:
+        """Draws that a pair lacks in this round."""
+        return max(0, self.goals[pair] - len(self.each[pair].coins))
+
+    def promote(self) -> None:
+        """Ends a round of the search: the half of its pairs that shows more goes on."""
+        self._rounds = self._rounds[1:]
+        if not self._rounds:
+            return
+        count, draws = self._rounds[0]
+        shown = sorted(self.searched, key=lambda pair: -self.each[pair].log_e_value)
+        self.searched = shown[:count]
+        for pair in self.searched:
+            self.goals[pair] = draws
+
     @property
     def log_e_value(self) -> float:
         """See `Check.log_e_value`: the average over pairs."""
-        logs = [audit.log_e_value for audit in self.each]
-        return float(np.logaddexp.reduce(logs) - math.log(len(logs)))
+        logs = np.array([audit.log_e_value for audit in self.each])
+        return float(np.logaddexp.reduce(self._log_shares + logs))
 
     def samples_needed(self) -> int:
         """See `Check.samples_needed`."""
-        return sum(max(0, self.wanted - len(one.coins)) for one in self.each)
+        now = sum(self.left(pair) for pair in range(len(self.pairs)))
+        if not self.searched or len(self._rounds) < 2:
+            return now
+        return now + sum(
+            count * (draws - before) for (_, before), (count, draws) in pairwise(self._rounds)
+        )
 
     def fail_finding(self) -> Finding:
         """See `Check.fail_finding`."""
@@ -154,5 +189,5 @@ class PrivacyAudit(Judged):
         )
 
     def _named(self, place: int) -> str:
-        name = self.claim.pairs[place].name
+        name = self.pairs[place].name
         return f"pair {place + 1}" if name is None else f"the pair {name!r}"

@@ -1,6 +1,5 @@
 """One run on a deployment without a law: a coin for each draw, and a call for each."""
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +13,11 @@ from ...run.plain_session import PlainSession
 from ...run.precision import TooFewError
 from ...run.request import RunRequest
 from ...run.state import RunState
+from ...targets import Refused
+from ...targets.replies import CallError
 from .claim import AnyClaim
-from .privacy_audit import FIRST, WANTED, PrivacyAudit
+from .halving import FIRST, all_draws
+from .privacy_audit import WANTED, PrivacyAudit
 from .registry import CHECKS
 
 _LOOK = 0.04  # of the draws so far, between looks
@@ -36,16 +38,28 @@ class AnySession(PlainSession):
     @property
     def contract_queries(self) -> int:
         """See `Session.contract_queries`: each input once."""
-        return 2 * len(self.claim.pairs)
+        return 2 * len(self.audit.pairs)
 
     def conclude(self, context: RunContext) -> Outcome:
-        """`input-contract`: each input is answered."""
+        """`input-contract`: each input is answered; a drawn one that is not is left out."""
         for pair in self.claim.pairs:
             for values in (pair.here, pair.there):
                 self._one(values)
+        self._try_drawn()
         self.answered = True
         message = "every input of a pair was answered by one release for each call"
         return Outcome(Verdict.PASS, Finding(message), self.contract_queries)
+
+    def _try_drawn(self) -> None:
+        """Leaves out drawn pairs whose inputs the target does not take."""
+        for place in list(self.audit.searched):
+            pair = self.audit.pairs[place]
+            try:
+                self._one(pair.here)
+                self._one(pair.there)
+            except (Refused, CallError) as error:
+                self.audit.drop(place)
+                self.state.outcome.warn(f"{pair.name}: not looked at: {error}")
 
     def _one(self, values: Any) -> Any:
         reply = self.state.target.ask(values, 1)
@@ -54,19 +68,25 @@ class AnySession(PlainSession):
 
     def gather(self) -> None:
         """See `Session.gather`: draws of the pairs in turn, each of the world that a coin says."""
-        while self.checks and self.goes_on and self.audit.samples_needed():
-            pairs = len(self.claim.pairs)
-            size = max(_FEWEST, int(_LOOK * self.audit.queries / pairs))
-            size = min(size, math.ceil(self.audit.samples_needed() / pairs))
-            for place, pair in enumerate(self.claim.pairs):
+        audit, planned = self.audit, self.contract_queries + self.audit.samples_needed()
+        while self.checks and self.goes_on and audit.samples_needed():
+            open_pairs = [place for place in range(len(audit.pairs)) if audit.left(place)]
+            if not open_pairs:
+                audit.promote()
+            for place in open_pairs:
+                seen = len(audit.each[place].coins)
+                size = min(max(_FEWEST, int(_LOOK * seen)), audit.left(place))
                 if self.state.left < size:
                     self.state.use_up()
                     return
-                self.state.tell("asking", self.contract_queries + self.audit.wanted * pairs)
-                coins = self._rng.random(size) < 0.5
-                replies = [self._one(pair.there if coin else pair.here) for coin in coins]
-                self.audit.observe(place, replies, coins)
+                self.state.tell("asking", planned)
+                self._draw(place, size)
             self.state.publish(ReleasesSeen(self.state.queries, self.checks))
+
+    def _draw(self, place: int, size: int) -> None:
+        pair, coins = self.audit.pairs[place], self._rng.random(size) < 0.5
+        replies = [self._one(pair.there if coin else pair.here) for coin in coins]
+        self.audit.observe(place, replies, coins)
 
 
 @dataclass(frozen=True)
@@ -88,21 +108,30 @@ class PlannedDraws:
     @property
     def looked_at(self) -> dict[str, int]:
         """See `Planned.looked_at`."""
-        pairs = len(self.claim.pairs)
-        return {"input-contract": 2 * pairs, "privacy-audit": self.extent * pairs}
+        pairs = len(self.claim.pairs) + len(self.claim.drawn)
+        return {"input-contract": 2 * pairs, "privacy-audit": _draws(self.claim, self.extent)}
+
+
+def _draws(claim: AnyClaim, extent: int) -> int:
+    """Of all pairs."""
+    return extent * len(claim.pairs) + all_draws(len(claim.drawn), extent)
 
 
 def planned_draws(claim: AnyClaim, queries: int | None, *_: Any, **__: Any) -> PlannedDraws:
     """As many draws of each pair as `queries` allow. Raises TooFewError."""
     if queries is None:
         return PlannedDraws(claim)
-    pairs = len(claim.pairs)
-    extent = queries // pairs - 2
-    if extent < FIRST:
-        least = pairs * (FIRST + 2)
+    pairs = len(claim.pairs) + len(claim.drawn)
+    left = queries - 2 * pairs
+    least = _draws(claim, FIRST) + 2 * pairs
+    if queries < least:
         raise TooFewError(
             f"{queries:,} queries are too few: {FIRST} draws of each pair are looked at first, so "
             f"that a pass takes {least:,} or more",
             least,
         )
-    return PlannedDraws(claim, extent)
+    low, high = FIRST, max(FIRST, left)
+    while low < high:  # the most draws of a pair that are not too many
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if _draws(claim, middle) <= left else (low, middle - 1)
+    return PlannedDraws(claim, low)
