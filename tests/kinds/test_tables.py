@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from table_zoo import BROKEN, CORRECT
-from table_zoo.shelf import GEOMETRIC, OF_USER, PUBLIC, UNUSUAL, Entry
+from table_zoo.shelf import GEOMETRIC, OF_USER, PUBLIC, UNUSUAL, VECTOR, Entry
 
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.reference.tables import Aggregate, Bounding, Rows
@@ -21,6 +21,7 @@ from dpassay.verifiers.kinds.tables.checks.contribution_bounding import Contribu
 from dpassay.verifiers.kinds.tables.evidence.linear import LinearEvidence
 from dpassay.verifiers.kinds.tables.evidence.selected import SelectedEvidence
 from dpassay.verifiers.kinds.tables.planning.asked import LACKING
+from dpassay.verifiers.kinds.tables.served import ServedTable
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget, open_target
 from dpassay.verifiers.targets.replies import CallError
@@ -166,6 +167,20 @@ def test_rows_of_vectors_travel_to_a_process_and_back(tmp_path, form) -> None:
         assert release.shaped(target.ask(rows, 1), rows, 1).tolist() == [[9.0, 5.0]]
     finally:
         target.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "said"),
+    [
+        (VECTOR, [1.0, 2.0], "a list of 3 numbers"),
+        (VECTOR, 3.0, "a list of 3 numbers"),
+        (PUBLIC, [1.0], "a number"),
+    ],
+)
+def test_a_value_that_is_none_is_refused_by_the_served_reference(text, value, said) -> None:
+    """Catches an IndexError of a vector that is too short, which a server answers by 500."""
+    with pytest.raises(ValueError, match=f"and {said}"):
+        ServedTable(claim_of(text)).input([[1, "a", value]])
 
 
 @pytest.mark.parametrize(

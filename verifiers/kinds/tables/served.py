@@ -34,10 +34,14 @@ class ServedTable(ServedNumbers):
         except (TypeError, ValueError, OverflowError, KeyError):
             rows = None
         infinite = "value" in self._claim.mechanism.missing.parts
+        size = self._claim.mechanism.vector_size
+        if rows is not None and len(rows) and rows.values.shape[1:] != ((size,) if size else ()):
+            rows = None
         if rows is None or not (infinite or np.isfinite(rows.values).all()):
+            value = f"a list of {size} numbers" if size else "a number"
             partitions = f"{len(self._cells)} partitions such as {next(iter(self._cells))!r}"
             raise ValueError(
                 f"rows {shown(given)}: expected a list of [user, partition, value], a whole "
-                f"number, one of {partitions}, and a number"
+                f"number, one of {partitions}, and {value}"
             )
         return rows
