@@ -1,7 +1,5 @@
 """`dpassay audit --canaries` and `--train`: what one training proves of its epsilon."""
 
-import csv
-import io
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +12,10 @@ from ...reference.arrays import Vector
 from ...reference.numbers import families
 from ...reference.numbers.moves import move_epsilon
 from ..findings.verdict import Verdict
-from ..inputs.files import ReadingError, read_bytes
-from ..inputs.histogram_file import ENCODING
+from ..inputs.canary_file import read_canaries
 from ..targets.spec import load
 
 CONFIDENCE = 0.95
-_COLUMNS = ("score", "in")
-_COINS = {"1": True, "0": False, "true": True, "false": False}
 
 
 @dataclass(frozen=True)
@@ -127,42 +122,3 @@ def _held(
     error = 1.0 - CONFIDENCE
     bound, curve = one_run_bound(scores, coins, delta, error), one_run_mu(scores, coins, error)
     return CanaryAudit(bound, curve, len(scores), delta, claimed)
-
-
-def read_canaries(path: str) -> tuple[Vector, NDArray[np.bool_]]:
-    """Scores (m,) and coins (m,) of a CSV file; see `audit_canaries`."""
-    try:
-        text = read_bytes(path).decode(ENCODING)
-        lines = [(i, row) for i, row in enumerate(csv.reader(io.StringIO(text, "")), 1) if any(row)]
-    except ReadingError as error:
-        raise ValueError(f"{path}: {error}") from None
-    except (UnicodeDecodeError, csv.Error):
-        raise ValueError(f"{path}: not a CSV file") from None
-    names = [name.strip() for name in lines[0][1]] if lines else []
-    if any(names.count(column) != 1 for column in _COLUMNS):
-        raise ValueError(f"{path}: expected a header with the columns score and in")
-    places = [names.index(column) for column in _COLUMNS]
-    scores, coins = [], []
-    for line, row in lines[1:]:
-        if len(row) != len(names):
-            raise ValueError(
-                f"{path}, line {line}: {len(row)} columns, but {len(names)} in the header"
-            )
-        score, coin = (row[place].strip() for place in places)
-        if coin.lower() not in _COINS:
-            raise ValueError(f"{path}, line {line}: in {coin!r}: expected 1 or 0")
-        scores.append(_number(score, f"{path}, line {line}"))
-        coins.append(_COINS[coin.lower()])
-    if len(scores) < 2:
-        raise ValueError(f"{path}: {len(scores)} canaries: expected two or more")
-    return np.array(scores), np.array(coins)
-
-
-def _number(text: str, place: str) -> float:
-    try:
-        score = float(text)
-    except ValueError:
-        score = float("nan")
-    if np.isnan(score):
-        raise ValueError(f"{place}: score {text!r}: expected a number")
-    return score

@@ -15,8 +15,9 @@ from ...attacks.inference.through_answers import Cell, EndToEnd, through_answers
 from ...reference import REFUSAL
 from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.executors import Here
+from ..inputs.csv_rows import ENCODING
 from ..inputs.files import ReadingError, read_bytes
-from ..inputs.histogram_file import ENCODING, read_histograms
+from ..inputs.histogram_file import read_histograms
 from ..inputs.label_log import labels_by_id
 from ..inputs.people_column import PeopleColumn, read_people_column
 from ..kinds.labels.reading import read_labels_claim

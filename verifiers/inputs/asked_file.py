@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference import REFUSAL
+from .csv_rows import ENCODING
 from .files import ReadingError, read_bytes
-from .histogram_file import ENCODING, Asked, histograms_of, is_header, is_numbering, label_column
+from .histogram_file import Asked, histograms_of, is_header, is_numbering, label_column
 from .log_file import read_log, shown_path
 from .release_log import ABOUT, Row, RowReader
 

@@ -1,15 +1,13 @@
 """A file of histograms: CSV, one histogram per row, one column per class."""
 
-import csv
-import io
 from dataclasses import dataclass
 
 from ...reference import REFUSAL, as_histogram
 from .cells import is_whole
 from .class_columns import class_order
+from .csv_rows import csv_rows
 from .files import ReadingError, read_bytes
 
-ENCODING = "utf-8-sig"  # spreadsheets write a byte-order mark first
 _NO_NAMES = ("nan", "inf", "null", "none", "na", "n/a")
 
 
@@ -38,13 +36,9 @@ def read_histograms(path: str, *, again: bool = False) -> list[Asked]:
 
 def histograms_of(content: bytes, path: str) -> list[Asked]:
     """The rows of a CSV file with this content; path: as messages name it."""
-    try:
-        text = io.StringIO(content.decode(ENCODING), newline="")
-        table = [(i, row) for i, row in enumerate(csv.reader(text), 1) if any(row)]
-    except (UnicodeDecodeError, csv.Error):
-        raise ValueError(f"{path}: not a CSV file") from None
+    table = csv_rows(content, path)
     column, order = None, None
-    columns = len(table[0][1]) if table else 0
+    columns = len(table[0].cells) if table else 0
     if table and is_header(table[0][1]):
         line, names = table.pop(0)
         column = label_column(f"{path}, line {line}", names)

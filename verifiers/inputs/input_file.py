@@ -1,7 +1,5 @@
 """A file of inputs: what a deployment may be asked, each with the votes of its teachers."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ import numpy as np
 from ...reference import as_histogram
 from .cells import is_whole, json_object
 from .class_columns import class_order
+from .csv_rows import csv_rows, with_header
 from .files import ReadingError, read_bytes
 
 _KEYS = ("id", "input", "histogram", "votes")
@@ -103,12 +102,8 @@ def _depth(value: Any) -> int:
 
 def _csv_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Rows of CSV as if from JSON Lines: columns not named id or input are classes."""
-    try:
-        rows = [(i, row) for i, row in enumerate(csv.reader(io.StringIO(text, newline="")), 1)]
-    except csv.Error:
-        raise ValueError(f"{path}: not a CSV file") from None
-    rows = [(i, row) for i, row in rows if any(row)]
-    names = [name.strip().lower() for name in rows[0][1]] if rows else []
+    names, rows = with_header(csv_rows(text.encode(), path), path)
+    names = [name.lower() for name in names]
     doubled = [name for name in _NAMED if names.count(name) > 1]
     if doubled:
         raise ValueError(f"{path}, line 1: more than one column named {doubled[0]}")
@@ -119,11 +114,7 @@ def _csv_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]
         )
     places = [i for i, name in enumerate(names) if name not in _NAMED]
     places = [places[i] for i in class_order([names[i] for i in places], f"{path}, line 1")]
-    for number, row in rows[1:]:
-        if len(row) != len(names):
-            raise ValueError(
-                f"{path}, line {number}: {len(row)} columns, but {len(names)} in the header"
-            )
+    for number, row in rows:
         votes = [row[i] for i in places]
         bad = next((cell for cell in votes if not is_whole(cell)), None)
         if bad is not None:

@@ -1,14 +1,11 @@
 """A column of a file of people: who has a value of it, and how a log names each of them."""
 
-import csv
-import io
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .files import ReadingError, read_bytes
-from .histogram_file import ENCODING
+from .csv_rows import read_csv, with_header
 
 _SHOWN = 12  # values in a message
 
@@ -35,24 +32,12 @@ def read_people_column(path: str, column: str, value: str) -> PeopleColumn:
 
     Raises ValueError that names the file, the line or column and what is allowed.
     """
-    try:
-        text = read_bytes(path).decode(ENCODING)
-        lines = [(i, row) for i, row in enumerate(csv.reader(io.StringIO(text, "")), 1) if any(row)]
-    except ReadingError as error:
-        raise ValueError(f"{path}: {error}") from None
-    except (UnicodeDecodeError, csv.Error):
-        raise ValueError(f"{path}: not a CSV file") from None
-    if len(lines) < 2:
+    names, rows = with_header(read_csv(path), path)
+    if not rows:
         raise ValueError(f"{path}: no people: expected a header, and a row for each person")
-    names = [name.strip() for name in lines[0][1]]
     if names.count(column) != 1:
         raise ValueError(f"{path}: no column {column!r}: there are {', '.join(names)[:300]}")
-    for line, row in lines[1:]:
-        if len(row) != len(names):
-            raise ValueError(
-                f"{path}, line {line}: {len(row)} columns, but {len(names)} in the header"
-            )
-    words = [row[names.index(column)].strip() for _, row in lines[1:]]
+    words = [row[names.index(column)].strip() for _, row in rows]
     positive = np.array([word == value for word in words])
     if not positive.any() or positive.all():
         found = ", ".join(map(repr, sorted(set(words))[:_SHOWN]))
@@ -61,10 +46,10 @@ def read_people_column(path: str, column: str, value: str) -> PeopleColumn:
             f"expected some and not all; values of that column: {found}"
         )
     rest = [k for k, name in enumerate(names) if name not in (column, "id")]
-    others = [names[k] for k in rest], [[row[k].strip() for k in rest] for _, row in lines[1:]]
+    others = [names[k] for k in rest], [[row[k].strip() for k in rest] for _, row in rows]
     if "id" not in names:
         return PeopleColumn(f"{column} {value}", positive, None, others)
-    ids = tuple(row[names.index("id")].strip() for _, row in lines[1:])
+    ids = tuple(row[names.index("id")].strip() for _, row in rows)
     if len(set(ids)) < len(ids):
         twice = next(key for key in ids if ids.count(key) > 1)
         raise ValueError(f"{path}: id {twice[:60]!r} is there twice: expected one row per person")

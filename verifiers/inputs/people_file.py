@@ -3,8 +3,6 @@
 It is CSV with a header and numbers only: encoding words is up to the model's own code.
 """
 
-import csv
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...attacks.gradients.canaries import Attribute
 from ...reference.arrays import Matrix
-from .files import ReadingError, read_bytes
+from .csv_rows import read_csv, with_header
 
 _MOST_VALUES = 20
 
@@ -94,25 +92,15 @@ def read_people(path: str, label: str, attribute: Sequence[str], *, seen: bool =
 
 def _table(path: str) -> tuple[list[str], Matrix]:
     """The header, and the rows (n, columns) of finite numbers."""
-    try:
-        text = read_bytes(path, again=True).decode("utf-8-sig")
-        lines = [(i, row) for i, row in enumerate(csv.reader(io.StringIO(text, "")), 1) if any(row)]
-    except ReadingError as error:
-        raise ValueError(f"{path}: {error}") from None
-    except (UnicodeDecodeError, csv.Error):
-        raise ValueError(f"{path}: not a CSV file") from None
-    if len(lines) < 2:
+    names, lines = with_header(read_csv(path, again=True), path)
+    if not lines:
         raise ValueError(f"{path}: no records: expected a header, and one record per line")
-    names = [name.strip() for name in lines[0][1]]
     if len(set(names)) < len(names) or "" in names:
-        raise ValueError(f"{path}, line {lines[0][0]}: expected a name of its own for each column")
-    rows = np.array([_numbers(f"{path}, line {line}", row, names) for line, row in lines[1:]])
-    return names, rows
+        raise ValueError(f"{path}, line 1: expected a name of its own for each column")
+    return names, np.array([_numbers(f"{path}, line {line}", row, names) for line, row in lines])
 
 
 def _numbers(place: str, row: list[str], names: list[str]) -> list[float]:
-    if len(row) != len(names):
-        raise ValueError(f"{place}: {len(row)} columns, but {len(names)} in the header")
     found = []
     for name, cell in zip(names, row, strict=True):
         try:
