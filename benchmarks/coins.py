@@ -65,6 +65,14 @@ def until(
     audited: Audited, seed: int, error: float, most: int, share: float = _SHARE
 ) -> int | None:
     """Draws until the guarantees are refuted together; None where `most` do not."""
+    return all_until(audited, seed, (error,), most, share)[0]
+
+
+def all_until(
+    audited: Audited, seed: int, errors: tuple[float, ...], most: int, share: float
+) -> list[int | None]:
+    """The same for each of several errors, which fall, in one run."""
+    found: list[int | None] = []
     draw, guarantees, features = audited
     rng, size = np.random.default_rng([seed, 3]), _FIRST
     audits = [CoinAudit(guarantee, features) for guarantee in guarantees]
@@ -77,18 +85,21 @@ def until(
         for audit in audits:
             audit.observe(outputs, coins)
         logs = [audit.log_e_value for audit in audits]
-        if np.logaddexp.reduce(logs) - math.log(len(logs)) >= -math.log(error):
-            return audits[0].draws
+        value = np.logaddexp.reduce(logs) - math.log(len(logs))
+        while len(found) < len(errors) and value >= -math.log(errors[len(found)]):
+            found.append(audits[0].draws)
+        if len(found) == len(errors):
+            return found
         size = max(4, int(share * audits[0].draws))
-    return None
+    return found + [None] * (len(errors) - len(found))
 
 
 def of_mean(seed: int, name: str, epsilon: float, error: float) -> int | None:
     return until(_mean(name, epsilon), seed, error, MOST)
 
 
-def of_lawless(seed: int, name: str, error: float) -> int | None:
-    return until(_lawless(name), seed, error, LAWLESS_MOST, _FEWER_LOOKS)
+def of_lawless(seed: int, name: str) -> list[int | None]:
+    return all_until(_lawless(name), seed, ERRORS, LAWLESS_MOST, _FEWER_LOOKS)
 
 
 def of_curve(seed: int, place: int) -> int | None:
@@ -159,9 +170,7 @@ def main() -> None:
     means: list[Part] = [
         (s, *case, error) for case in cases for error in ERRORS for s in range(RUNS)
     ]
-    others: list[Part] = [
-        (s, *name, error) for name in named for error in ERRORS for s in range(LAWLESS_RUNS)
-    ]
+    others: list[Part] = [(s, *name) for name in named for s in range(LAWLESS_RUNS)]
     nulls: list[Part] = [
         (first, n, e) for n in private for e in EPSILONS for first in range(0, NULL_RUNS, TOGETHER)
     ]
@@ -171,12 +180,15 @@ def main() -> None:
         rates = carried_out(limit, list(cases), "coins-limit", executor)
         other_rates = carried_out(limit_of_other, list(named), "coins-limit-other", executor)
         found_means = carried_out(of_mean, means, "coins-means", executor)
-        found_others = carried_out(of_lawless, others, "coins-others", executor)
+        rejected = carried_out(rejections, nulls, "coins-null", executor)
         accused = sum(carried_out(short, shorts, "coins-short", executor))
         found_curves = carried_out(of_curve, curves, "coins-curves", executor)
-        rejected = carried_out(rejections, nulls, "coins-null", executor)
+        found_others = carried_out(of_lawless, others, "coins-others", executor)
     found = Found(dict(zip([*cases, *named], [*rates, *other_rates], strict=True)), accused)
-    parts, draws = [*means, *others, *curves], [*found_means, *found_others, *found_curves]
+    for part, both in zip(others, found_others, strict=True):
+        for error, each in zip(ERRORS, both, strict=True):
+            found.draws.setdefault((*part[1:], error), []).append(each)
+    parts, draws = [*means, *curves], [*found_means, *found_curves]
     for part, each in zip(parts, draws, strict=True):
         found.draws.setdefault(tuple(part[1:]), []).append(each)
     for part, count in zip(nulls, rejected, strict=True):

@@ -7,6 +7,7 @@ import click
 
 from ..commands.exit_statuses import fail, lines_of
 from ..commands.options import Whole, option_with_default, typed_options
+from .audit_any import audit_any_claim
 from .audit_gradient import GradientOptions, audit_gradient
 from .audit_mechanism import audit_by_name, of_mechanism
 from .ending import json_option, print_and_exit
@@ -82,6 +83,8 @@ def audit(
     With OTHER, a deployment whose data differ in one record, TARGET is asked the first and OTHER
     the second.
 
+    Where the claim is without a law (name = "any"): of each pair that it names, and of drawn ones.
+
     Where the claim is of noisy gradients: of two batches, or of a canary, a record whose gradient
     moves far as one attribute is flipped, beside what it costs exactly.
 
@@ -109,7 +112,12 @@ def audit(
         if model is not None or attributes:
             fail("--model and --attribute belong to a TARGET that releases gradients")
         audit_by_name(context, options, as_json=as_json)
-    numbers = None if claim is None else _claim_of_numbers(claim)
+    numbers = None if claim is None else _claim_beside_labels(claim)
+    if numbers is not None and numbers.mechanism.name == "any":
+        stray = typed_options(context, {"claim", "seed", "as_json"})
+        if other is not None or stray:
+            fail(f"{[*stray, 'OTHER'][0]} does not belong to a claim without a law")
+        audit_any_claim(target, numbers, seed=options["seed"], as_json=as_json)
     of_gradients = {"model", "attributes", "data", "label", "seed"}
     stray = typed_options(
         context, {"claim", "pair", "as_json"} | (of_gradients if numbers is not None else set())
@@ -149,8 +157,11 @@ def _audit_training(
     print_and_exit(found, as_json)
 
 
-def _claim_of_numbers(path: str) -> Any:
-    """The claim in a file, None where it is of labels; ends the command for a wrong one."""
+def _claim_beside_labels(path: str) -> Any:
+    """The claim in a file, of numbers or without a law, None where it is of labels.
+
+    Ends the command for a wrong one.
+    """
     from ..claims.claim import ClaimError
     from ..kinds.labels.kind import KIND
     from ..kinds.numbers.claim import NumbersClaim
@@ -162,9 +173,10 @@ def _claim_of_numbers(path: str) -> Any:
         fail(*lines_of(error))
     if claim.kind is KIND:
         return None
-    if not isinstance(claim, NumbersClaim):
+    if not isinstance(claim, NumbersClaim) and claim.mechanism.name != "any":
         fail(
-            f"{path}: an audit is of labels or of noisy gradients; `dpassay verify` holds releases "
+            f"{path}: an audit is of labels, of noisy gradients, or of a claim without a law "
+            "(any); `dpassay verify` holds releases "
             f"of {claim.mechanism.name} to their [privacy]"
         )
     return claim

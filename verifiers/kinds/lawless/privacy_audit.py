@@ -1,13 +1,14 @@
 """`privacy-audit` without a law: which input each draw is of is predicted from its reply."""
 
 import math
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....attacks.auditing.coin import CoinAudit, Guarantee
+from ....attacks.auditing.coin import CoinAudit, Guarantee, epsilon_lower
 from ....reference.arrays import Matrix, Vector
 from ...findings.finding import Finding
 from ...run.checks import Judged
@@ -21,13 +22,12 @@ from .predictor import Predictor, load_predictor
 WANTED = 4_000
 """Draws of each pair in a pass, unless others are asked for."""
 
-_MOST = 30.0  # epsilon of a bound
-_HALVINGS = 12
 _TOLD = 3  # pairs that a message names
 CONFIDENCE = 0.95
+_FEWEST, _LOOK = 16, 0.04  # draws between looks, and as a share of those so far
 
 
-class _PairAudit:
+class PairAudit:
     """The draws of one pair, and the evidence on each guarantee.
 
     predictor: the vendor's own, which is given replies and no coin.
@@ -45,6 +45,7 @@ class _PairAudit:
         self.audits: list[CoinAudit] = []
 
     def observe(self, replies: list[Any], coins: NDArray[np.bool_]) -> None:
+        """Adds draws: replies (n), and whether each is of `there` (n,)."""
         self.coins = np.concatenate([self.coins, coins])
         if self.predictor is not None and self.odds is not None:
             given = [self.predictor(reply, self.pair) for reply in replies]
@@ -78,24 +79,17 @@ class _PairAudit:
         logs = [audit.log_e_value for audit in self.audits]
         return float(np.logaddexp.reduce(logs) - math.log(len(logs)))
 
-    def least_epsilon(self, delta: float) -> float:
-        """The largest epsilon that these draws refute at this delta, at `CONFIDENCE`; 0 if none."""
+    def least_epsilon(self, delta: float, error: float = 1.0 - CONFIDENCE) -> float:
+        """The largest epsilon that these draws refute at this delta, but for `error`; 0 if none."""
         if self.features is None:
             return 0.0
-        threshold = -math.log(1.0 - CONFIDENCE)
 
-        def refuted(epsilon: float) -> bool:
+        def log_e_value(epsilon: float) -> float:
             audit = self._audit(Guarantee(epsilon, delta))
             self._show(audit, len(self.coins))
-            return audit.log_e_value >= threshold
+            return audit.log_e_value
 
-        if not refuted(0.0):
-            return 0.0
-        low, high = 0.0, _MOST
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if refuted(middle) else (low, middle)
-        return low
+        return epsilon_lower(log_e_value, error)
 
 
 class PrivacyAudit(Judged):
@@ -113,7 +107,7 @@ class PrivacyAudit(Judged):
         lines, spec = claim.privacy.lines, claim.mechanism.predictor
         predictor = None if spec is None else load_predictor(spec)
         self.pairs = [*claim.pairs, *claim.drawn]
-        self.each = [_PairAudit(lines, pair, predictor) for pair in self.pairs]
+        self.each = [PairAudit(lines, pair, predictor) for pair in self.pairs]
         own, drawn = len(claim.pairs), len(claim.drawn)
         shares = [1.0 / own] * own if not drawn else [0.5 / own] * own + [0.5 / drawn] * drawn
         self._log_shares = np.log(shares)
@@ -125,6 +119,19 @@ class PrivacyAudit(Judged):
         """Adds draws of a pair: replies (n), and whether each is of `there` (n,)."""
         self.each[pair].observe(replies, coins)
         self.queries += len(replies)
+
+    def asked(self, rng: np.random.Generator) -> Iterator[tuple[int, NDArray[np.bool_], bool]]:
+        """What to ask: a pair, a coin (n,) for each draw of it, and whether to look thereafter.
+
+        Each is to be observed before the next. What was left out beforehand is not asked.
+        """
+        while self.samples_needed():
+            waiting = [pair for pair in range(len(self.pairs)) if self.left(pair)]
+            if not waiting:
+                self.promote()
+            for pair in waiting:
+                size = min(max(_FEWEST, int(_LOOK * len(self.each[pair].coins))), self.left(pair))
+                yield pair, rng.random(size) < 0.5, pair == waiting[-1]
 
     def drop(self, pair: int) -> None:
         """A drawn pair whose inputs the target does not take; its share is not given to others."""
@@ -168,11 +175,11 @@ class PrivacyAudit(Judged):
         line = max(found.audits, key=lambda audit: audit.log_e_value)
         claimed = line.guarantee
         message = (
-            f"replies tell the inputs of {self._named(worst)} apart: {len(found.coins):,} draws "
+            f"replies tell the inputs of {self.named(worst)} apart: {len(found.coins):,} draws "
             f"refute epsilon {claimed.epsilon:.4g} at delta {claimed.delta:.3g}, and at "
             f"{CONFIDENCE:.0%} every epsilon up to {found.least_epsilon(claimed.delta):.3g}"
         )
-        cause = f"the outputs of {self._named(worst)} differ more than the claim allows"
+        cause = f"the outputs of {self.named(worst)} differ more than the claim allows"
         return Finding(message, cause, log_odds=self.log_e_value, cause=cause)
 
     def pass_finding(self) -> Finding:
@@ -180,7 +187,7 @@ class PrivacyAudit(Judged):
         delta = self.claim.privacy.lines[0].delta
         least = [audit.least_epsilon(delta) for audit in self.each]
         order = sorted(range(len(least)), key=lambda place: -least[place])[:_TOLD]
-        told = ", ".join(f"{self._named(place)} {least[place]:.3g}" for place in order)
+        told = ", ".join(f"{self.named(place)} {least[place]:.3g}" for place in order)
         more = f" ({len(least) - len(order)} more are below)" if len(least) > len(order) else ""
         return Finding(
             f"{self.queries:,} draws do not contradict the claim; what they prove is epsilon "
@@ -188,6 +195,7 @@ class PrivacyAudit(Judged):
             "between that and the claim was not seen, and no law was tested"
         )
 
-    def _named(self, place: int) -> str:
+    def named(self, place: int) -> str:
+        """A pair as messages name it."""
         name = self.pairs[place].name
         return f"pair {place + 1}" if name is None else f"the pair {name!r}"

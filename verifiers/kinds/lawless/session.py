@@ -20,9 +20,6 @@ from .halving import FIRST, all_draws
 from .privacy_audit import WANTED, PrivacyAudit
 from .registry import CHECKS
 
-_LOOK = 0.04  # of the draws so far, between looks
-_FEWEST = 16
-
 
 class AnySession(PlainSession):
     """See `Session`; a draw is one call of size 1, which the target must take for a fresh one."""
@@ -68,25 +65,19 @@ class AnySession(PlainSession):
 
     def gather(self) -> None:
         """See `Session.gather`: draws of the pairs in turn, each of the world that a coin says."""
-        audit, planned = self.audit, self.contract_queries + self.audit.samples_needed()
-        while self.checks and self.goes_on and audit.samples_needed():
-            open_pairs = [place for place in range(len(audit.pairs)) if audit.left(place)]
-            if not open_pairs:
-                audit.promote()
-            for place in open_pairs:
-                seen = len(audit.each[place].coins)
-                size = min(max(_FEWEST, int(_LOOK * seen)), audit.left(place))
-                if self.state.left < size:
-                    self.state.use_up()
+        planned = self.contract_queries + self.audit.samples_needed()
+        for place, coins, looks in self.audit.asked(self._rng) if self.checks else ():
+            if self.state.left < len(coins):
+                self.state.use_up()
+                return
+            self.state.tell("asking", planned)
+            pair = self.audit.pairs[place]
+            replies = [self._one(pair.there if coin else pair.here) for coin in coins]
+            self.audit.observe(place, replies, coins)
+            if looks:
+                self.state.publish(ReleasesSeen(self.state.queries, self.checks))
+                if not self.goes_on:
                     return
-                self.state.tell("asking", planned)
-                self._draw(place, size)
-            self.state.publish(ReleasesSeen(self.state.queries, self.checks))
-
-    def _draw(self, place: int, size: int) -> None:
-        pair, coins = self.audit.pairs[place], self._rng.random(size) < 0.5
-        replies = [self._one(pair.there if coin else pair.here) for coin in coins]
-        self.audit.observe(place, replies, coins)
 
 
 @dataclass(frozen=True)

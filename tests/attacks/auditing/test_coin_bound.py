@@ -1,0 +1,44 @@
+"""Lower bounds of epsilon from e-values: where they stop, and their coverage."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpassay.attacks.auditing.coin import CoinAudit, Guarantee, epsilon_lower
+
+
+def test_the_bound_stops_at_the_first_epsilon_that_is_not_refuted() -> None:
+    """Evidence that rises again further on counts for nothing; catches a bisection."""
+    threshold = math.log(40.0)
+
+    def gap(epsilon: float) -> float:
+        return threshold - 1.0 if 0.3 <= epsilon <= 0.6 else threshold + 1.0
+
+    found = epsilon_lower(gap, 0.05)
+    assert 0.25 <= found < 0.3
+    assert epsilon_lower(lambda _: 0.0, 0.05) == 0.0
+    assert epsilon_lower(lambda e: threshold + 1 if e < 0.03 else 0.0, 0.05) == pytest.approx(0.025)
+    with pytest.raises(ValueError, match="error 1"):
+        epsilon_lower(gap, 1.0)
+
+
+def bound_of(epsilon: float, seed: int, draws: int) -> float:
+    """Of randomised response that keeps epsilon exactly."""
+    rng = np.random.default_rng([seed, 8])
+    coins = rng.random(draws) < 0.5
+    shown = coins ^ (rng.random(draws) > 1.0 / (1.0 + math.exp(-epsilon)))
+
+    def log_e_value(tried: float) -> float:
+        audit = CoinAudit(Guarantee(tried))
+        audit.observe(shown.astype(float), coins)
+        return audit.log_e_value
+
+    return epsilon_lower(log_e_value, 0.05)
+
+
+def test_a_bound_is_seldom_above_the_true_epsilon_and_near_it() -> None:
+    """Null: 1 in 20 is above at most, so that 9 of 20 have probability 1e-6; seeds are fixed."""
+    bounds = [bound_of(1.0, seed, 600) for seed in range(20)]
+    assert sum(bound > 1.0 for bound in bounds) < 9
+    assert np.median(bounds) > 0.4

@@ -1,0 +1,105 @@
+"""`dpassay audit` of a claim without a law: bounds of each pair, verdicts, and misuse."""
+
+import json
+
+import pytest
+from typed import typed
+
+SERVICE = """
+import numpy as np
+
+rng = np.random.default_rng(5)
+
+
+def right(data, size):
+    return [float(len(data["rows"]) + rng.laplace()) for _ in range(size)]
+
+
+def bare(data, size):
+    return [len(data["rows"]) + round(rng.laplace(0, 0.1), 1) for _ in range(size)]
+
+
+def still(data, size):
+    return [float(rng.laplace()) for _ in range(size)]
+"""
+
+PAIR = "[[pairs]]\nname = 'one more'\nhere = {rows = [3, 5]}\nthere = {rows = [3, 5, 8]}\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "service.py").write_text(SERVICE)
+
+    def claim(privacy: str = "epsilon = 1.0\ndelta = 0", head: str = "", most: int = 700) -> None:
+        (tmp_path / "any.toml").write_text(
+            f'{head}[mechanism]\nname = "any"\n[privacy]\n{privacy}\n'
+            f"[gate]\nmax_queries = {most}\n{PAIR}"
+        )
+
+    claim()
+    return claim
+
+
+def test_the_bound_of_a_pair_lies_below_its_epsilon(folder) -> None:
+    """Laplace noise of scale 1: epsilon 1; above it with probability 1 in 20, the seed is fixed."""
+    done = typed("audit", "service.py:right", "--claim", "any.toml", "--json", "--seed", "3")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["verdict"] == "pass"
+    assert 0.1 < found["epsilon_lower"] < 1.0
+    assert found["delta"] == 0.0
+    assert found["confidence"] == 0.95
+    (pair,) = found["pairs"]
+    assert pair["pair"] == "the pair 'one more'"
+    assert found["queries"] == pair["draws"] <= 700
+    assert pair["bounds"][0]["epsilon_lower"] == found["epsilon_lower"]
+
+
+def test_a_curve_is_bounded_at_several_deltas_and_refuted(folder) -> None:
+    folder("gdp = 0.5")
+    done = typed("audit", "service.py:bare", "--claim", "any.toml")
+    assert done.returncode == 1, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "FAIL: the claim cannot hold"
+    told = [line for line in lines if "at delta" in line]
+    assert len(told) == 4
+    assert any(line.endswith("refuted") for line in told)
+
+
+def test_nothing_is_told_of_replies_that_know_no_input(folder) -> None:
+    done = typed("audit", "service.py:still", "--claim", "any.toml")
+    assert done.returncode == 3, done.stderr
+    assert "epsilon at least 0," in done.stdout
+
+
+def test_drawn_pairs_have_their_bounds_too(folder) -> None:
+    folder(head='search = "rows"\n', most=1200)
+    done = typed("audit", "service.py:bare", "--claim", "any.toml", "--json")
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)
+    assert len(found["pairs"]) > 3
+    assert any("drawn: none, and" in pair["pair"] for pair in found["pairs"])
+    assert found["queries"] <= 1200
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["service.py:right", "--pair", "1,2", "2,1"], "--pair does not belong to a claim without"),
+        (["service.py:right", "service.py:bare"], "OTHER does not belong to a claim without a law"),
+        ([], "name a TARGET"),
+    ],
+)
+def test_misuse_is_one_line(folder, given, said) -> None:
+    done = typed("audit", *given, "--claim", "any.toml")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_too_few_queries_are_told(folder) -> None:
+    folder(most=63)
+    done = typed("audit", "service.py:right", "--claim", "any.toml")
+    assert done.returncode == 2
+    assert "max_queries = 63: expected 64 draws of each pair" in done.stderr
