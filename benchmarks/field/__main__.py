@@ -2,7 +2,8 @@
 
 `python -m benchmarks.field [--only WORD] [--large] [--engines]` from the root makes the
 environments under .benchmarks/field (the first time; pip needs a network then), judges every row of
-`rows.py` and writes docs/results/field.md; with `--engines` those of `engines.py`, and engines.md.
+`rows.py` and writes docs/results/field.md; with `--engines` those of `engines.py`, and engines.md;
+with `--faults` public faults of engines, those of `engine_faults.py`, and engine-faults.md.
 Stopped, it goes on where it was when it is run again.
 """
 
@@ -14,6 +15,7 @@ from typing import Any
 
 from ..long_runs import ROOT, Part, add_workers, carried_out, workers
 from ..pages import print_or_write
+from .engine_faults import FAULT_ROWS, FAULTS_LATER
 from .engines import ENGINE_ROWS, ENGINES_LATER
 from .environments import ENVIRONMENTS, NotInstalled
 from .page import page
@@ -21,6 +23,12 @@ from .reported import reported
 from .rows import CALLS, LATER, ROWS, Row
 
 SEED = 1
+TABLES = {
+    "field": (ROWS, LATER),
+    "engines": (ENGINE_ROWS, ENGINES_LATER),
+    "engine-faults": (FAULT_ROWS, FAULTS_LATER),
+}
+"""The rows of each page, and what is not among them."""
 
 
 def command(row: Row, interpreter: Path) -> list[str]:
@@ -37,7 +45,7 @@ def _script(row: Row) -> list[str]:
 
 def judged(name: str, digest: str) -> dict[str, Any]:
     """A row's report; digest: of the files that it is made of, so that others begin anew."""
-    row = next(row for row in (*ROWS, *ENGINE_ROWS) if row.name == name)
+    row = next(row for rows, _ in TABLES.values() for row in rows if row.name == name)
     words = command(row, ENVIRONMENTS[row.environment].python)
     return reported(words)
 
@@ -66,7 +74,11 @@ def made(asked: argparse.Namespace) -> tuple[list[Row], list[str]]:
 
 
 def _chosen(asked: argparse.Namespace) -> list[Row]:
-    return [row for row in (ENGINE_ROWS if asked.engines else ROWS) if asked.only in row.name]
+    return [row for row in TABLES[_page(asked)][0] if asked.only in row.name]
+
+
+def _page(asked: argparse.Namespace) -> str:
+    return "engine-faults" if asked.faults else "engines" if asked.engines else "field"
 
 
 def main() -> None:
@@ -74,6 +86,7 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="WORD", help="rows whose name has this word")
     parser.add_argument("--large", action="store_true", help="environments of a gigabyte too")
     parser.add_argument("--engines", action="store_true", help="engines that release tables")
+    parser.add_argument("--faults", action="store_true", help="public faults of engines")
     add_workers(parser, default=1)
     asked = parser.parse_args()
     rows, missing = made(asked)
@@ -85,10 +98,10 @@ def main() -> None:
             for row, report in zip(rows, reports, strict=True)
         ],
         missing,
-        ENGINES_LATER if asked.engines else LATER,
-        "engines" if asked.engines else "field",
+        TABLES[_page(asked)][1],
+        _page(asked),
     )
-    print_or_write("engines.md" if asked.engines else "field.md", text, asked.only)
+    print_or_write(f"{_page(asked)}.md", text, asked.only)
 
 
 if __name__ == "__main__":

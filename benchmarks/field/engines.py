@@ -160,7 +160,7 @@ ENGINE_ROWS = (
 )
 
 ENGINES_LATER = (
-    ("pipeline-dp before 0.3.1", "vectors, #551, #552", "a claim of tables has no vector sums"),
+    ("pipeline-dp 0.2.1", "VECTOR_SUM, #551, #552", "are [found again](engine-faults.md)"),
     ("smartnoise-sdk", "VARIANCE, #203", "made of another quotient than a claim names"),
     ("smartnoise-sdk", "covariance, #622", "no table by partition"),
     ("smartnoise-sdk", "column without bounds, #317", "1.0.10 refuses the query: mended"),

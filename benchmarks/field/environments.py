@@ -75,6 +75,25 @@ _PRIVACYGUARD = (
     "six",
     "tzdata",
 )
+_WHITENOISE = (
+    "--no-deps",  # of its own requirements some are not to be had any more
+    "antlr4-python3-runtime==4.8",
+    "numpy==2.4.6",
+    "pandas==3.1.1",
+    "pandasql==0.7.3",
+    "protobuf==7.36.2",
+    "PyYAML==6.0.4",
+    "scipy==1.17.1",
+    "SQLAlchemy==2.1.9",
+    "statsmodels==0.15.0",
+    "greenlet",
+    "packaging",
+    "patsy",
+    "python-dateutil",
+    "six",
+    "typing-extensions",
+)
+
 
 ENVIRONMENTS = {
     each.name: each
@@ -83,6 +102,15 @@ ENVIRONMENTS = {
         Environment("opendp-0.15.1", ("opendp[polars]==0.15.1",)),
         Environment("opendp-0.16.0", ("opendp[polars]==0.16.0",)),
         Environment("diffprivlib-0.6.6", ("diffprivlib==0.6.6", "scikit-learn<1.9")),
+        Environment("pipeline-dp-0.2.1", ("pipeline-dp==0.2.1",)),
+        Environment(
+            "opendp-whitenoise-0.1.0.4",
+            (*_WHITENOISE, "opendp-whitenoise==0.1.0.4", "opendp-whitenoise-core==0.1.3"),
+        ),
+        Environment(
+            "opendp-whitenoise-0.1.2",
+            (*_WHITENOISE, "opendp-whitenoise==0.1.2", "opendp-whitenoise-core==0.2.1"),
+        ),
         Environment("pipeline-dp-0.3.1", ("pipeline-dp==0.3.1",)),
         Environment("smartnoise-sql-1.0.10", ("smartnoise-sql==1.0.10",)),
         Environment("by-hand-0", ()),

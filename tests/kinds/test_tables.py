@@ -1,17 +1,21 @@
 """Tables of engines: their claims, how rows travel, evidence by enumeration, and the zoo."""
 
 import itertools
+import json
 import math
 import tomllib
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 from table_zoo import BROKEN, CORRECT
 from table_zoo.shelf import GEOMETRIC, OF_USER, PUBLIC, UNUSUAL, VECTOR, Entry
 
+from dpassay import verifiers
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.reference.tables import Aggregate, Bounding, Rows
+from dpassay.reference.tables.bounding import Kept
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
@@ -62,6 +66,13 @@ def test_a_claim_that_is_none_is_told(before, after, said) -> None:
     with pytest.raises(ClaimError) as error:
         claim_of(PUBLIC.replace(before, after, 1))
     assert said in str(error.value)
+
+
+def test_the_schema_of_reports_knows_every_way_to_keep_rows() -> None:
+    """Catches one that a claim has, and a reader of report.json refuses."""
+    schema = json.loads((Path(verifiers.__file__).parent / "report.schema.json").read_text())
+    mechanism = schema["$defs"]["claim"]["properties"]["mechanism"]["properties"]
+    assert mechanism["kept"]["enum"] == list(get_args(Kept))
 
 
 def test_bounds_are_taken_by_the_names_of_engines() -> None:
