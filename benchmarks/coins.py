@@ -38,7 +38,8 @@ from .peers.mean_mechanisms import MECHANISMS, PAIR, delta_of
 
 TOGETHER = 25
 _FIRST, _SHARE = 16, 0.02  # draws before the first look, then as a share of those before
-_FEWER_LOOKS = 0.05  # the share of all but the means that are not private
+_FEWER_LOOKS = 0.1  # the share of all but the means that are not private
+_FEWEST_LOOKS = 0.2  # of the private means
 _CELLS = 1_024  # for the limit
 
 Draw = Callable[[int, int, np.random.Generator], Any]
@@ -90,7 +91,7 @@ def all_until(
             found.append(audits[0].draws)
         if len(found) == len(errors):
             return found
-        size = max(4, int(share * audits[0].draws))
+        size = max(4 if share < _FEWER_LOOKS else _FIRST, int(share * audits[0].draws))
     return found + [None] * (len(errors) - len(found))
 
 
@@ -111,7 +112,7 @@ def rejections(first: int, name: str, epsilon: float) -> int:
     """Of so many runs of a private mean, how many an error of 0.05 rejects."""
     audited = _mean(name, epsilon)
     seeds = range(first, first + TOGETHER)
-    found = [until(audited, seed, 0.05, NULL_DRAWS, _FEWER_LOOKS) for seed in seeds]
+    found = [until(audited, seed, 0.05, NULL_DRAWS, _FEWEST_LOOKS) for seed in seeds]
     return sum(draws is not None for draws in found)
 
 
@@ -180,9 +181,9 @@ def main() -> None:
         rates = carried_out(limit, list(cases), "coins-limit", executor)
         other_rates = carried_out(limit_of_other, list(named), "coins-limit-other", executor)
         found_means = carried_out(of_mean, means, "coins-means", executor)
-        rejected = carried_out(rejections, nulls, "coins-null", executor)
         accused = sum(carried_out(short, shorts, "coins-short", executor))
         found_curves = carried_out(of_curve, curves, "coins-curves", executor)
+        rejected = carried_out(rejections, nulls, "coins-null", executor)
         found_others = carried_out(of_lawless, others, "coins-others", executor)
     found = Found(dict(zip([*cases, *named], [*rates, *other_rates], strict=True)), accused)
     for part, both in zip(others, found_others, strict=True):

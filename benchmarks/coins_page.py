@@ -91,7 +91,8 @@ def _means(found: Found) -> Iterator[str]:
     yield ""
     told = ", ".join(f"{name} at {e:g} {count}" for (name, e), count in found.rejected.items())
     yield (
-        f"Private means, {NULL_RUNS:,} runs of {NULL_DRAWS:,} draws each at an error of 0.05: "
+        f"Private means, {NULL_RUNS:,} runs of {NULL_DRAWS:,} draws each at an error of 0.05, "
+        "looked at after every 16, later after a fifth more: "
         f"rejected are {told}; {round(0.05 * NULL_RUNS)} of each may be."
     )
     yield ""
@@ -105,8 +106,9 @@ def _curves(found: Found) -> Iterator[str]:
         "the descent ten steps, each on five of ten records. The claimed curve is a table of 2,001 "
         f"rows, judged by its supporting lines, all together, at an error of 0.05; {CURVE_RUNS} "
         f"runs of at most {CURVE_MOST:,} draws. On the right the median in their 1,000 runs, as "
-        "draws of both inputs together, and the share refuted. Their scores of one training on "
-        "CIFAR-10 are no coins of ours, and are not repeated."
+        "draws of both inputs together, and the share refuted. Of one training on CIFAR-10 the "
+        "scores of canaries are those that they published, drawn with replacement; its true curve "
+        "is not known."
     )
     yield ""
     yield head("mechanism | claimed | true | ours | refuted | theirs")
@@ -115,7 +117,7 @@ def _curves(found: Found) -> Iterator[str]:
         refuted = sum(each is not None for each in draws)
         middle = "-" if one.kept else _cell(draws)
         share = f"{refuted} of {len(draws)}"
-        kept = "kept" if one.kept else "broken"
+        kept = "kept" if one.kept else "unknown" if "training" in one.name else "broken"
         yield f"| {one.name} | {one.claimed} | {kept} | {middle} | {share} | {one.theirs} |"
     yield ""
 

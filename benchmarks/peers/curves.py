@@ -3,14 +3,18 @@
 Kutta, Dunsche, Wei and Zikas 2026 (arXiv 2602.06518), written after the experiments that they
 published (github.com/martindunsche/sequential_fdp_auditing, 4be62e4): ten records, of which one is
 0 or 1; a sum with Gaussian or Laplace noise of scale 1; ten steps of noisy gradient descent on
-halves of the records; scores of canaries in one training on CIFAR-10, which are not repeated here.
+halves of the records; scores of canaries in one training on CIFAR-10. The scores are theirs:
+DPASSAY_SCORES names the folder that has them, in_scores_000200.csv and out_scores_000200.csv of
+their experiments_log; without it they are left out.
 """
 
 import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,6 +64,22 @@ def descent(world: int, size: int, rng: np.random.Generator) -> Any:
     return at[:, None]
 
 
+SCORES = os.environ.get("DPASSAY_SCORES")
+
+
+@lru_cache(maxsize=1)
+def _scores(folder: str) -> tuple[Any, Any]:
+    names = "out_scores_000200.csv", "in_scores_000200.csv"
+    out, inside = (np.loadtxt(Path(folder) / name) for name in names)
+    return out, inside
+
+
+def training(world: int, size: int, rng: np.random.Generator) -> Any:
+    """Scores of canaries that were out or in, drawn with replacement, as they do."""
+    assert SCORES is not None
+    return rng.choice(_scores(SCORES)[world], (size, 1))
+
+
 def _alphas() -> Any:
     inner = norm.cdf(np.linspace(-5.0, 5.0, _ROWS - 2))
     return np.concatenate([[0.0], inner, [1.0]])
@@ -89,6 +109,20 @@ def _descent_curve(claimed: float) -> list[Guarantee]:
     return _gaussian_curve(np.sort(seen @ each) / spread)
 
 
+_TRAINING = (
+    "one training",
+    training,
+    lambda mu: _gaussian_curve([mu]),
+    "mu",
+    (
+        (0.8, False, "340, 100 %"),
+        (0.9, False, "620, 100 %"),
+        (1.0, False, "1,140, 100 %"),
+        (1.1, False, "3,640, 99.6 %"),
+        (1.2, False, "34 %"),
+    ),
+)
+
 CURVED = tuple(
     Curved(name, draw, partial(lines, claimed), f"{word} {claimed}", kept, theirs)
     for name, draw, lines, word, cases in (
@@ -113,6 +147,7 @@ CURVED = tuple(
             "steps",
             ((5, False, "1,560, 100 %"), (7, False, "9,320, 92.7 %"), (10, True, "2.7 %")),
         ),
+        *([_TRAINING] if SCORES else []),
     )
     for claimed, kept, theirs in cases
 )

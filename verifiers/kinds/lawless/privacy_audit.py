@@ -79,17 +79,17 @@ class PairAudit:
         logs = [audit.log_e_value for audit in self.audits]
         return float(np.logaddexp.reduce(logs) - math.log(len(logs)))
 
-    def least_epsilon(self, delta: float, error: float = 1.0 - CONFIDENCE) -> float:
-        """The largest epsilon that these draws refute at this delta, but for `error`; 0 if none."""
+    def evidence(self, epsilon: float, delta: float) -> float:
+        """Natural log of the evidence of all draws against another guarantee."""
         if self.features is None:
             return 0.0
+        audit = self._audit(Guarantee(epsilon, delta))
+        self._show(audit, len(self.coins))
+        return audit.log_e_value
 
-        def log_e_value(epsilon: float) -> float:
-            audit = self._audit(Guarantee(epsilon, delta))
-            self._show(audit, len(self.coins))
-            return audit.log_e_value
-
-        return epsilon_lower(log_e_value, error)
+    def least_epsilon(self, delta: float, error: float = 1.0 - CONFIDENCE) -> float:
+        """The largest epsilon that these draws refute at this delta, but for `error`; 0 if none."""
+        return epsilon_lower(lambda epsilon: self.evidence(epsilon, delta), error)
 
 
 class PrivacyAudit(Judged):
@@ -185,10 +185,12 @@ class PrivacyAudit(Judged):
     def pass_finding(self) -> Finding:
         """See `Check.pass_finding`: what the draws leave of epsilon."""
         delta = self.claim.privacy.lines[0].delta
-        least = [audit.least_epsilon(delta) for audit in self.each]
-        order = sorted(range(len(least)), key=lambda place: -least[place])[:_TOLD]
+        shown = np.argsort([-audit.evidence(0.0, delta) for audit in self.each])[:_TOLD]
+        least = {int(place): self.each[place].least_epsilon(delta) for place in shown}
+        order = sorted(least, key=lambda place: -least[place])
         told = ", ".join(f"{self.named(place)} {least[place]:.3g}" for place in order)
-        more = f" ({len(least) - len(order)} more are below)" if len(least) > len(order) else ""
+        rest = len(self.each) - len(order)
+        more = f" ({rest} more showed less)" if rest else ""
         return Finding(
             f"{self.queries:,} draws do not contradict the claim; what they prove is epsilon "
             f"above, at {CONFIDENCE:.0%} and delta {delta:.3g}: {told}{more}; whatever lies "
