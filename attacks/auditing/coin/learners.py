@@ -25,6 +25,10 @@ _LEAST = 1e-18
 _OF_OTHERS, _MOST_ODDS = (0.5, 1.0, 2.0), 50.0
 
 
+Counts = NDArray[np.float64]
+"""Of numbers of an output (...), by cell (..., k)."""
+
+
 def log_mean(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     """The log of the mean of exponentials along the first axis."""
     most = logs.max(0)
@@ -52,21 +56,18 @@ class Tree:
 
     guarantee: Guarantee
 
-    def log_capital(self, ones: Vector, others: Vector) -> float:
-        """By counts (k,) of either coin in each cell, k a power of two."""
-        heads, tails = _of_nodes(self.guarantee)
-        nodes = _nodes(ones.size)
-        n1, n0 = nodes @ ones, nodes @ others
-        kept, bet = np.log(_NULL), np.log1p(-_NULL)
-        own = np.logaddexp(kept, bet + log_mean(np.outer(heads, n1) + np.outer(tails, n0)))
-        level, start = own[: ones.size], ones.size
-        while level.size > 1:
-            above = own[start : start + level.size // 2]
-            level, start = (
-                np.logaddexp(above, level[::2] + level[1::2]) - np.log(2),
-                start + above.size,
-            )
-        return float(level[0])
+    def log_capital(self, ones: Counts, others: Counts) -> Counts:
+        """By counts (..., k) of either coin in each cell, k a power of two."""
+        heads, tails = (each[:, *[None] * ones.ndim] for each in _of_nodes(self.guarantee))
+        nodes, cells = _nodes(ones.shape[-1]).T, ones.shape[-1]
+        n1, n0 = ones @ nodes, others @ nodes
+        own = np.logaddexp(np.log(_NULL), np.log1p(-_NULL) + log_mean(heads * n1 + tails * n0))
+        level, start = own[..., :cells], cells
+        while (left := level.shape[-1] // 2) > 0:
+            halves = level[..., ::2] + level[..., 1::2]
+            level = np.logaddexp(own[..., start : start + left], halves) - np.log(2)
+            start += left
+        return np.asarray(level[..., 0])
 
 
 @dataclass
@@ -82,58 +83,67 @@ class Fixed:
     def __post_init__(self) -> None:
         self.heads, self.tails = self.guarantee.log_wager(self.odds)
 
-    def log_capital(self, ones: Vector, others: Vector) -> float:
-        """By counts (k,) of either coin in each cell."""
-        logs = self.heads @ ones + self.tails @ others
-        most = logs.max()
-        return float(most + np.log(self.weights @ np.exp(logs - most)))
+    def log_capital(self, ones: Counts, others: Counts) -> Counts:
+        """By counts (..., k) of either coin in each cell."""
+        logs = ones @ self.heads.T + others @ self.tails.T
+        most = logs.max(-1, keepdims=True)
+        return np.asarray(most[..., 0] + np.log(np.exp(logs - most) @ self.weights))
 
 
 @dataclass
 class Smoothed:
-    """Log-odds of counts so far, smoothed over cells, wagered on the outputs that follow."""
+    """Log-odds of counts so far, smoothed over cells, wagered on the outputs that follow.
+
+    features: numbers of each output, each with cells of its own.
+    """
 
     guarantee: Guarantee
     cells: int
-    logs: Vector = field(init=False)
-    odds: Matrix | None = None
+    features: int = 1
+    logs: Matrix = field(init=False)
     fitted: int = 0
-    seen: Matrix = field(init=False)
+    seen: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.logs = np.zeros(len(_WIDTHS) * (len(_TEMPERS) + 1))
-        self.seen = np.zeros((2, self.cells))
+        self.logs = np.zeros((len(_WIDTHS) * (len(_TEMPERS) + 1), self.features))
+        self.seen = np.zeros((2, self.features, self.cells))
 
     def observe(self, cell: NDArray[np.int64], coin: NDArray[np.bool_]) -> None:
-        """Draws in their order: of each its cell (n,), and its coin (n,)."""
-        start = 0
-        while start < cell.size:
-            total = int(self.seen.sum())
-            if self.odds is None or total >= _REFIT * self.fitted:
+        """Draws in their order: of each its cells (n, features), and its coin (n,)."""
+        start, total = 0, int(self.seen[:, 0].sum())
+        while start < len(cell):
+            if not self.fitted or total >= _REFIT * self.fitted:
                 self._refit(total)
-            end = min(cell.size, start + max(1, int(np.ceil(_REFIT * self.fitted)) - total))
-            ones = np.bincount(cell[start:end][coin[start:end]], minlength=self.cells)
-            others = np.bincount(cell[start:end][~coin[start:end]], minlength=self.cells)
+            end = min(len(cell), start + max(1, int(np.ceil(_REFIT * self.fitted)) - total))
+            some, shown = cell[start:end], coin[start:end]
+            ones, others = count(some[shown], self.cells), count(some[~shown], self.cells)
             heads, tails = self._wagers
-            self.logs += heads @ ones + tails @ others
+            self.logs += (heads * ones).sum(-1) + (tails * others).sum(-1)
             self.seen += np.stack([ones, others])
-            start = end
+            total, start = total + end - start, end
 
     def _refit(self, total: int) -> None:
-        smooth = _kernels(self.cells)
-        n1, n0 = smooth @ (self.seen[0] + _PRIOR / 2), smooth @ (self.seen[1] + _PRIOR / 2)
+        smooth = _kernels(self.cells)  # symmetric
+        n1, n0 = ((seen + _PRIOR / 2) @ smooth for seen in self.seen)
         # as many observations as the kernel reaches stand behind each log-odds
         odds = np.log(n1 + _PRIOR) - np.log(n0 + _PRIOR)
         doubt = (1.0 / (n1 + _PRIOR) + 1.0 / (n0 + _PRIOR)) / np.maximum(odds**2, _LEAST)
         shrunk = odds * np.maximum(0.0, 1.0 - doubt)  # as James and Stein do, each by its variance
-        self.odds = np.concatenate([*(temper * odds for temper in _TEMPERS), shrunk])
-        self._wagers = self.guarantee.log_wager(self.odds)
+        odds = np.concatenate([*(temper * odds for temper in _TEMPERS), shrunk])
+        self._wagers = self.guarantee.log_wager(odds)
         self.fitted = max(total, 8)
 
     @property
-    def log_capital(self) -> float:
-        """Natural log of the average over widths, tempers and the shrunk odds."""
-        return float(log_mean(self.logs))
+    def log_capital(self) -> Counts:
+        """Natural log (features,) of the average over widths, tempers and the shrunk odds."""
+        return log_mean(self.logs)
+
+
+def count(cell: NDArray[np.int64], cells: int) -> NDArray[np.float64]:
+    """How many draws (features, cells) are in each cell; cell: (n, features)."""
+    features = cell.shape[1]
+    found = np.bincount((cell + cells * np.arange(features)).ravel(), minlength=features * cells)
+    return found.reshape(features, cells).astype(np.float64)
 
 
 @lru_cache(maxsize=8)

@@ -6,8 +6,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ....reference.arrays import Matrix
 from .families import noise, shapes, slopes
-from .learners import Fixed, Predicted, Smoothed, Tree, log_mean
+from .learners import Counts, Fixed, Predicted, Smoothed, Tree, count, log_mean
 from .together import Together
 from .wagers import Guarantee
 
@@ -28,61 +29,70 @@ def _fixed(guarantee: Guarantee, cells: int) -> Fixed:
 
 
 class _Stage:
-    """Cells cut by the outputs (n,) so far, whatever their coins, and what is wagered on them."""
+    """Cells cut by the outputs (n, features) so far, whatever their coins, and what is wagered."""
 
-    def __init__(self, guarantee: Guarantee, outputs: NDArray[np.float64]) -> None:
-        self.cells = min(_CELLS, 1 << (outputs.size.bit_length() - 1))
+    def __init__(self, guarantee: Guarantee, outputs: Matrix) -> None:
+        drawn, features = outputs.shape
+        self.cells = min(_CELLS, 1 << (drawn.bit_length() - 1))
         places = np.linspace(0.0, 1.0, self.cells + 1)[1:-1]
-        self.edges = np.quantile(outputs, places, method="higher")
+        self.edges = np.quantile(outputs, places, axis=0, method="higher")
         self.tree = Tree(guarantee)
         self.fixed = _fixed(guarantee, self.cells)
-        self.smoothed = Smoothed(guarantee, self.cells)
-        self.counts = np.zeros((2, self.cells))
+        self.smoothed = Smoothed(guarantee, self.cells, features)
+        self.counts = np.zeros((2, features, self.cells))
 
-    def observe(self, outputs: NDArray[np.float64], coins: NDArray[np.bool_]) -> None:
-        cell = np.searchsorted(self.edges, outputs, side="right").astype(np.int64)
-        self.counts[0] += np.bincount(cell[coins], minlength=self.cells)
-        self.counts[1] += np.bincount(cell[~coins], minlength=self.cells)
+    def observe(self, outputs: Matrix, coins: NDArray[np.bool_]) -> None:
+        cell = np.stack(
+            [
+                np.searchsorted(edges, column, side="right")
+                for edges, column in zip(self.edges.T, outputs.T, strict=True)
+            ],
+            axis=1,
+        )
+        self.counts[0] += count(cell[coins], self.cells)
+        self.counts[1] += count(cell[~coins], self.cells)
         self.smoothed.observe(cell, coins)
 
     @property
-    def log_capital(self) -> float:
+    def log_capital(self) -> Counts:
+        """Of each feature."""
         ones, others = self.counts
         logs = [
             self.tree.log_capital(ones, others),
             self.smoothed.log_capital,
             self.fixed.log_capital(ones, others),
         ]
-        return float(np.logaddexp.reduce(_WEIGHTS + np.array(logs)))
+        return np.asarray(np.logaddexp.reduce(_WEIGHTS[:, None] + np.array(logs)))
 
 
-class _Feature:
-    """One number of each output: stages that begin after 16, 32, 64, ... draws."""
+class _Features:
+    """The numbers of each output: stages that begin after 16, 32, 64, ... draws."""
 
-    def __init__(self, guarantee: Guarantee) -> None:
+    def __init__(self, guarantee: Guarantee, features: int) -> None:
         self.guarantee = guarantee
         self.stages: list[_Stage] = []
-        self._outputs = np.zeros(0)
+        self._outputs = np.zeros((0, features))
         self._coins = np.zeros(0, dtype=np.bool_)
 
-    def observe(self, outputs: NDArray[np.float64], coins: NDArray[np.bool_]) -> None:
+    def observe(self, outputs: Matrix, coins: NDArray[np.bool_]) -> None:
         for stage in self.stages:
             stage.observe(outputs, coins)
         self._outputs = np.concatenate([self._outputs, outputs])
         self._coins = np.concatenate([self._coins, coins])
-        while self._outputs.size >= _FIRST << len(self.stages):
+        while len(self._outputs) >= _FIRST << len(self.stages):
             stage = _Stage(self.guarantee, self._outputs)
             stage.observe(self._outputs, self._coins)
             self.stages.append(stage)
 
     @property
-    def log_capital(self) -> float:
-        """Stage j has the share 1 / ((j + 1) (j + 2)); what has not begun is kept."""
+    def log_capital(self) -> Counts:
+        """Of each; stage j has the share 1 / ((j + 1) (j + 2)); what has not begun is kept."""
         begun = len(self.stages)
         logs = [
             stage.log_capital - math.log((j + 1) * (j + 2)) for j, stage in enumerate(self.stages)
         ]
-        return float(np.logaddexp.reduce([*logs, -math.log(begun + 1)]))
+        kept = np.full(self._outputs.shape[1], -math.log(begun + 1))
+        return np.asarray(np.logaddexp.reduce([*logs, kept]))
 
 
 class CoinAudit:
@@ -97,7 +107,7 @@ class CoinAudit:
         if features < 1:
             raise ValueError(f"{features} features: expected one or more")
         self.guarantee, self.draws = guarantee, 0
-        self._features = [_Feature(guarantee) for _ in range(features)]
+        self._features, self._count = _Features(guarantee, features), features
         self._together = Together(guarantee, features) if features > 1 else None
         self._predicted = Predicted(guarantee) if predicted else None
 
@@ -111,10 +121,10 @@ class CoinAudit:
         numbers = np.asarray(outputs, dtype=np.float64)
         numbers = numbers[:, None] if numbers.ndim == 1 else numbers
         shown = np.asarray(coins)
-        if numbers.shape != (shown.size, len(self._features)) or shown.dtype != np.bool_:
+        if numbers.shape != (shown.size, self._count) or shown.dtype != np.bool_:
             raise ValueError(
                 f"outputs of shape {numbers.shape}, coins of shape {shown.shape} and type "
-                f"{shown.dtype}: expected (n, {len(self._features)}), (n,), bool"
+                f"{shown.dtype}: expected (n, {self._count}), (n,), bool"
             )
         if np.isnan(numbers).any():
             raise ValueError("an output is NaN: expected numbers, or infinities")
@@ -124,8 +134,7 @@ class CoinAudit:
                 raise ValueError(f"odds of shape {given.shape}: expected {shown.shape}, none NaN")
             self._predicted.observe(given, shown)
         self.draws += shown.size
-        for feature, column in zip(self._features, numbers.T, strict=True):
-            feature.observe(column, shown)
+        self._features.observe(numbers, shown)
         if self._together is not None:
             self._together.observe(numbers, shown)
 
@@ -135,7 +144,7 @@ class CoinAudit:
 
         Of several, half is on all of them together; of that, half is on log-odds that are given.
         """
-        mean = float(log_mean(np.array([feature.log_capital for feature in self._features])))
+        mean = float(log_mean(self._features.log_capital))
         if self._together is not None:
             mean = float(log_mean(np.array([mean, self._together.log_capital])))
         if self._predicted is not None:

@@ -70,11 +70,11 @@ def test_a_learner_has_expectation_1_at_most(epsilon, learner) -> None:
         coins = np.array(shown)
         if learner == "smoothed":
             made = Smoothed(guarantee, 4)
-            made.observe(cells, coins)
-            capital = made.log_capital
+            made.observe(cells[:, None], coins)
+            capital = float(made.log_capital[0])
         else:
             counts = [np.bincount(cells[c], minlength=4).astype(float) for c in (coins, ~coins)]
-            capital = fixed_or_tree(guarantee, learner).log_capital(*counts)
+            capital = float(fixed_or_tree(guarantee, learner).log_capital(*counts))
         total += float(np.where(coins, chances, 1 - chances).prod()) * math.exp(capital)
     assert 0.2 < total <= 1.0 + 1e-9
 
@@ -94,7 +94,7 @@ def test_predictions_of_noise_are_the_odds_of_a_fair_coin() -> None:
 def test_smoothed_counts_may_be_given_in_parts() -> None:
     """The same capital whatever the sizes of the batches; catches a refit at a batch's end."""
     rng = np.random.default_rng(2)
-    cells, coins = rng.integers(0, 16, 300), rng.random(300) < 0.5
+    cells, coins = rng.integers(0, 16, (300, 1)), rng.random(300) < 0.5
     whole, parts = Smoothed(Guarantee(0.1), 16), Smoothed(Guarantee(0.1), 16)
     whole.observe(cells, coins)
     for start in range(0, 300, 7):
