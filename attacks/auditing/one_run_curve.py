@@ -105,14 +105,17 @@ def one_run_mu(scores: Vector, coins: NDArray[np.bool_], error: float = 0.05) ->
     """
     part = error / len(SHARES)
     found = [
-        MuBound(_largest(one, len(scores), part), one.number, one.right)
+        MuBound(largest_mu(one, len(scores), part), one.number, one.right)
         for one in guessed(scores, coins)
     ]
     return max(found, key=lambda bound: bound.mu)
 
 
-def _largest(guesses: Guesses, canaries: int, error: float) -> float:
-    """The largest refuted mu. What refutes one mu refutes all below it, since they imply it."""
+def largest_mu(guesses: Guesses, canaries: int, error: float) -> float:
+    """The largest mu whose curve these guesses refute at `error`, whatever their number; or 0.
+
+    What refutes one mu refutes all below it, since they imply it.
+    """
     low, high = 0.0, _MOST
     for _ in range(_ROUNDS):
         tried = np.linspace(low, high, _TRIED + 1)

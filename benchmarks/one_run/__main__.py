@@ -59,10 +59,11 @@ def main() -> None:
         trainings = done(trained, parts(), NAME, MADE_OF)
         limits = done(refuted, limit_parts, "one-run-limits", [*_of("limits"), *_OURS])
         own = done(ours, our_parts, "one-run-ours", [*_of("simulated"), *_OURS])
+        by_kind = {part[:3]: part for part in reversed(parts()) if part[0] == "opacus"}
+        firsts = [*by_kind.values()][::-1]
+        beside = done(by_others, firsts, "one-run-beside", [*MADE_OF, *_of("peers"), *_OTHERS])
         made_of = [*_of("simulated", "peers"), *_OTHERS]
         foreign = done(others, other_parts, "one-run-others", made_of)
-        firsts = [*{part[:3]: part for part in reversed(parts())}.values()][::-1]
-        beside = done(by_others, firsts, "one-run-beside", [*MADE_OF, *_of("peers"), *_OTHERS])
     write_page("one-run.md", page(kinds(trainings), limits, own, foreign, beside))
 
 

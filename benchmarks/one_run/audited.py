@@ -5,16 +5,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpassay.attacks.auditing.canary_guesses import SHARES, guessed
 from dpassay.attacks.auditing.one_run import one_run_bound
-from dpassay.attacks.auditing.one_run_curve import curve_refuted, one_run_mu
+from dpassay.attacks.auditing.one_run_curve import curve_refuted, largest_mu, one_run_mu
 
-from .exact import DELTA, exact_curve, exact_epsilon
-from .peers import ERROR, bounds_of_others
-from .settings import CANARIES, HALF, MULTIPLIER, coins_of
+from .exact import DELTA, epsilon_if_gaussian, exact_curve, exact_epsilon
+from .peers import ERROR, SHARE, bounds_of_others
+from .settings import CANARIES, HALF, MULTIPLIER, SAMPLINGS, coins_of
 from .trainings import kept
 
-TO_OTHERS = 5
-"""Trainings of each kind whose scores other libraries are given."""
+TO_OTHERS = 2
+"""Trainings of each kind by opacus whose scores other libraries are given."""
 
 
 class Audit(NamedTuple):
@@ -23,8 +24,13 @@ class Audit(NamedTuple):
     epsilon: float
     mu: float
     curve_refuted: bool
+    as_poisson: bool
+    """Whether they refute the curve of Poisson sampling, which is claimed of shuffled ones too."""
+
     digits: float
     seconds: float
+    counted: float
+    """The epsilon, if the curve is Gaussian, of the guesses that PrivacyGuard is given."""
 
 
 class Kind(NamedTuple):
@@ -41,18 +47,22 @@ class Kind(NamedTuple):
 def kinds(trained: Sequence[tuple[Any, list[Any]]]) -> list[Kind]:
     """The trainings, parts and their results, audited; the claim is that of all of the noise."""
     found: dict[tuple[str, str, str], list[Audit]] = {}
-    claims = {sampling: exact_curve(sampling, MULTIPLIER) for (_, sampling, *_), _ in trained}
+    claims = {sampling: exact_curve(sampling, MULTIPLIER) for sampling in SAMPLINGS}
     for (library, sampling, noise, first, _), results in trained:
         audits = found.setdefault((library, sampling, noise), [])
         for seed, result in enumerate(results, first):
             scores, coins = np.array(result["scores"]), coins_of(CANARIES, seed)
+            counts = guessed(scores, coins)[SHARES.index(SHARE)]
             audits.append(
                 Audit(
                     one_run_bound(scores, coins, DELTA, ERROR).epsilon,
                     one_run_mu(scores, coins, ERROR).mu,
                     curve_refuted(claims[sampling], scores, coins, ERROR),
+                    sampling == "shuffled"
+                    and curve_refuted(claims["poisson"], scores, coins, ERROR),
                     result["accuracy"],
                     result["seconds"],
+                    epsilon_if_gaussian(largest_mu(counts, CANARIES, ERROR)),
                 )
             )
     return [

@@ -1,5 +1,7 @@
 """What a training costs exactly, and what the best attacker of its last weights sees."""
 
+from functools import cache
+
 import numpy as np
 from dp_accounting.pld import privacy_loss_distribution as pld
 
@@ -17,6 +19,7 @@ _EPSILONS = np.concatenate([[0.0], np.geomspace(0.01, 40.0, 160)])
 _INTERVAL = 1e-3  # of the grid of losses
 
 
+@cache
 def exact_law(sampling: str, multiplier: float) -> pld.PrivacyLossDistribution:
     """The privacy loss of a training for one record more or less, rounded up.
 
@@ -59,12 +62,16 @@ def ideal_scores(
 
 def accounted(sampling: str, multiplier: float) -> tuple[float, float]:
     """Epsilon of a training at `DELTA` by dpassay's own accounting: from below and from above."""
-    rate, steps, _ = SAMPLINGS[sampling]
+    batches, steps, _ = SAMPLINGS[sampling]
     records = DIGITS + CANARIES
     if sampling == "poisson":
-        batches = Batches.parse(f"poisson:{1.0 / rate}", records)
-        found = batches_epsilon(batches, multiplier, steps, DELTA)
+        drawn = Batches.parse(f"poisson:{1.0 / batches}", records)
+        found = batches_epsilon(drawn, multiplier, steps, DELTA)
         return found.low, found.high
-    apart = np.sqrt(steps / rate) / multiplier
-    exact = move_epsilon(families.Gaussian(1.0), apart, DELTA)
+    exact = epsilon_if_gaussian(np.sqrt(steps / batches) / multiplier)
     return exact, exact
+
+
+def epsilon_if_gaussian(mu: float) -> float:
+    """Epsilon at `DELTA` of the Gaussian curve of mu."""
+    return move_epsilon(families.Gaussian(1.0), mu, DELTA)

@@ -8,16 +8,14 @@ from scipy.special import expit, ndtri
 from dpassay.attacks.auditing.one_run import one_run_bound
 from dpassay.attacks.auditing.one_run_curve import one_run_mu
 from dpassay.reference.arrays import Vector
-from dpassay.reference.numbers import families
-from dpassay.reference.numbers.moves import move_epsilon
 
-from .exact import DELTA
+from .exact import DELTA, epsilon_if_gaussian
 from .peers import ERROR, bounds_of_others
 from .settings import coins_of
 
 SCORED = 400
 RUNS, TOGETHER = 1_000, 100
-OTHERS_RUNS, OTHERS_TOGETHER = 40, 10
+OTHERS_RUNS, OTHERS_TOGETHER = 10, 10
 LAWS = (("response", 0.0), ("response", 1.0), ("response", 4.0), ("noise", 0.5), ("noise", 2.0))
 """Randomised response of an epsilon, and Gaussian noise of a mu."""
 
@@ -32,7 +30,7 @@ class Truth(NamedTuple):
 def truth(law: str, value: float) -> Truth:
     """Both are exact. The Gaussian curve of randomised response touches it at its one corner."""
     if law == "noise":
-        return Truth(move_epsilon(families.Gaussian(1.0), value, DELTA), value)
+        return Truth(epsilon_if_gaussian(value), value)
     left = np.exp(value) - DELTA * (1.0 + np.exp(value))
     return Truth(max(0.0, float(np.log(left))), 2.0 * float(ndtri(expit(value))))
 
@@ -52,8 +50,8 @@ def ours(law: str, value: float, first: int) -> list[Any]:
     for seed in range(first, first + TOGETHER):
         scores, coins = drawn(law, value, seed)
         mu = one_run_mu(scores, coins, ERROR).mu
-        as_epsilon = move_epsilon(families.Gaussian(1.0), mu, DELTA)
-        found.append([one_run_bound(scores, coins, DELTA, ERROR).epsilon, mu, as_epsilon])
+        epsilon = one_run_bound(scores, coins, DELTA, ERROR).epsilon
+        found.append([epsilon, mu, epsilon_if_gaussian(mu)])
     return found
 
 
