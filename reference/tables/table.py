@@ -31,7 +31,8 @@ class Aggregate:
 
     lower, upper: values are clipped to these, and less the centre summed, for a sum or a mean: of a
     mean that is the sum which is divided by the count. Of a variance their squares are summed.
-    bound: on the norm of what a user adds up to; coordinate: of a vector, the number that this is.
+    bound: on the norm of what a user adds up to; coordinate: of a vector, the number that this is;
+    hidden: of a mean, the noise of the count that divides it, where that is not released.
     """
 
     kind: AggregateKind
@@ -41,6 +42,7 @@ class Aggregate:
     centre: float = 0.0
     bound: NormBound | None = None
     coordinate: int | None = None
+    hidden: NumberNoise | None = None
 
     @property
     def name(self) -> str:
@@ -145,6 +147,11 @@ class NoisyTable:
                 exact = aggregate.totals(kept, cells)
                 times = size if draws == 1 else 1
                 found[which, column] = aggregate.noise.sample(exact, times, rng)
+                if aggregate.hidden is not None:
+                    counts = np.bincount(kept.cells, minlength=cells).astype(float)
+                    divisors = np.maximum(1.0, aggregate.hidden.sample(counts, times, rng))
+                    found[which, column] /= divisors
+                    found[which, column] += aggregate.centre
             absent = ~self._present(found[which], self.counted.totals(kept, cells), rng)
             found[which] = np.where(absent[:, None, :], np.nan, found[which])
         return found

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from table_zoo import BROKEN, CORRECT
-from table_zoo.shelf import GEOMETRIC, OF_USER, PUBLIC, UNUSUAL, VECTOR, Entry
+from table_zoo.shelf import ALONE, GEOMETRIC, OF_USER, PUBLIC, UNUSUAL, VECTOR, Entry
 
 from dpassay import verifiers
 from dpassay.reference.numbers import parse_number_noise
@@ -208,6 +208,27 @@ def test_a_claim_of_norms_that_is_none_is_told(before, after, said) -> None:
     assert before in OF_USER
     with pytest.raises(ClaimError) as error:
         claim_of(OF_USER.replace(before, after, 1))
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (', count_noise = "laplace:12"', "", "expected count beside it, or its count_noise"),
+        ("mean = {", 'count = {noise = "laplace:12"}\nmean = {', "or its count_noise"),
+        ('count_noise = "laplace:12"', 'count_noise = "laplace:12;round"', "expected laplace or"),
+        (
+            "mean = {",
+            'count = {noise = "laplace:1", count_noise = "laplace:2"}\nmean = {',
+            "only a mean takes",
+        ),
+    ],
+)
+def test_a_claim_of_a_mean_alone_that_is_none_is_told(before, after, said) -> None:
+    assert before in ALONE
+    with pytest.raises(ClaimError) as error:
+        claim_of(ALONE.replace(before, after, 1))
     assert said in str(error.value)
     assert "\n" not in str(error.value)
 

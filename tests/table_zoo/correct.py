@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 
 from .engine import Engine
+from .means import MeanEngine
 from .norms import NormEngine
 from .shelf import (
+    ALONE,
     BOTH,
     GEOMETRIC,
     HEAD,
@@ -122,6 +124,7 @@ CORRECT = [
             UNUSUAL_KEYS,
             VECTOR,
             OF_USER,
+            ALONE,
         ),
         Engine: (
             PUBLIC,
@@ -139,6 +142,7 @@ CORRECT = [
             UNUSUAL.replace('"dropped"', '"refused"'),
         ),
         NormEngine: (VECTOR, VECTOR_L2, VECTOR_LINF, OF_USER, OF_USER_L1, CUT_SUM),
+        MeanEngine: (ALONE, ALONE.replace("laplace", "gaussian")),
         ByHash: (ANY,),
         InAnotherOrder: (GEOMETRIC,),
         OfFrames: (FRAMES,),

@@ -56,6 +56,14 @@ MEAN = (
 )
 """Epsilon 1, divided between a count and a sum of values less 20, whose quotient is released."""
 
+ALONE = (
+    BOTH
+    + LISTED
+    + '[mechanism.aggregates]\nmean = {noise = "laplace:240", lower = 0.0, upper = 40.0, '
+    + 'centre = 20.0, count_noise = "laplace:12"}\n'
+)
+"""As MEAN, of which the count is not released."""
+
 VARIANCE = MEAN.replace("laplace:12", "laplace:18").replace("laplace:240", "laplace:360") + (
     'variance = {noise = "laplace:7200", lower = 0.0, upper = 40.0}\n'
 )

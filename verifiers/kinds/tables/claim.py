@@ -97,7 +97,7 @@ class TablesClaim(Claim):
         form = None if self.sql is None else SqlQuery(**self.sql.model_dump())
         of = self.mechanism
         names = [one.name for one in of.table.aggregates]
-        return TableRelease(names, self.keys, form or of.rows, of.centre, of.vector_size)
+        return TableRelease(names, self.keys, form or of.rows, of.divided, of.vector_size)
 
     def inputs(self, seed: int) -> "TablePlan":
         """The inputs of a run, chosen by its seed."""

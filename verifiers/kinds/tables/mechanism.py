@@ -26,6 +26,9 @@ from ...targets.sent_rows import PARTS, Part
 from ...targets.tables import RowsForm
 from ..numbers.mechanism import NoiseText
 
+_DIVIDED = ("laplace", "gaussian")
+"""Noise of a mean whose count is not released, and of that count."""
+
 OF_TABLES = ("table",)
 """Mechanisms that release tables."""
 
@@ -53,6 +56,7 @@ class AggregateClaim(Table):
     lower: float | None = Field(default=None, ge=-1e12, le=1e12)
     upper: float | None = Field(default=None, ge=-1e12, le=1e12)
     centre: float | None = Field(default=None, ge=-1e12, le=1e12)
+    count_noise: NoiseText | None = None
     size: int | None = Field(default=None, ge=1, le=1_000)
     norm: Norm | None = None
     max_norm: float | None = Field(default=None, gt=0, le=1e12)
@@ -66,7 +70,19 @@ class AggregateClaim(Table):
             raise ValueError(
                 f"aggregates.{kind}: a vector-sum needs size, and nothing else takes it"
             )
+        if self.count_noise is not None:
+            found = replace(found, hidden=self._hidden(kind, self.count_noise))
         return found if bound is None else replace(found, bound=bound)
+
+    def _hidden(self, kind: AggregateKind, noise: NumberNoise) -> NumberNoise:
+        """The noise of a count that is not released. Raises ValueError."""
+        if kind != "mean":
+            raise ValueError(f"aggregates.{kind}: only a mean takes count_noise")
+        if str(noise) != str(NumberNoise(noise.family)) or noise.family.family not in _DIVIDED:
+            raise ValueError(
+                f"aggregates.mean.count_noise = {str(noise)!r}: expected laplace or gaussian noise"
+            )
+        return noise
 
     def _bound(self, kind: AggregateKind) -> NormBound | None:
         """The bound on the norm of a user's sums. Raises ValueError."""
@@ -205,10 +221,17 @@ class TableMechanism(Table):
         for kind, aggregate in self.aggregates.items():
             aggregate.checked(kind)
         self._check_norms()
-        if "mean" in self.aggregates and (
-            "count" not in self.aggregates or "sum" in self.aggregates
-        ):
-            raise ValueError("aggregates.mean: expected count beside it, and no sum")
+        if "mean" in self.aggregates:
+            known = self.aggregates["mean"].count_noise is not None
+            if ("count" in self.aggregates) == known or "sum" in self.aggregates:
+                raise ValueError(
+                    "aggregates.mean: expected count beside it, or its count_noise where the count "
+                    "is not released, and no sum"
+                )
+            if known and (self.selection is not None or "variance" in self.aggregates):
+                raise ValueError(
+                    "aggregates.mean: count_noise is for public partitions, no variance"
+                )
         if "variance" in self.aggregates and "mean" not in self.aggregates:
             raise ValueError("aggregates.variance: expected mean and count beside it")
         if (self.partitions is None) == (self.selection is None):
@@ -266,6 +289,11 @@ class TableMechanism(Table):
         """That of the mean, where there is one."""
         found = self.aggregates.get("mean")
         return None if found is None else found.centre
+
+    @property
+    def divided(self) -> float | None:
+        """The centre of a mean from which, with the count beside it, the noisy sum is read."""
+        return self.centre if "count" in self.aggregates else None
 
     @property
     def vector_size(self) -> int:

@@ -15,6 +15,7 @@ from ....targets.sent_rows import PARTS
 from ...numbers.checks.base import caused
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
+from ..evidence.hidden import as_sums
 from ..evidence.linear import LinearEvidence
 from ..evidence.other_engines import numbers, other_engines
 from ..planning.asked import BEYOND, LACKING, UNUSUAL, Role, TableAsked, core
@@ -56,6 +57,7 @@ class ContributionBounding(TableCheck):
         self._proof: Finding | None = None
         self._made: dict[Of, LinearEvidence | None] = {}
         self._seen: dict[str, int] = {}
+        self._kept: dict[Of, Rows | None] = {}
         self._numbers: dict[tuple[str, str], Matrix] = {}
 
     def answered(self, roles: Collection[str]) -> None:
@@ -73,7 +75,11 @@ class ContributionBounding(TableCheck):
         if of not in self._made:
             role, column = of
             bounding, rows, one = *self._asked(role), self.table.aggregates[column]
-            law = (bounding, rows) if one.bound is None else settled(bounding, rows)
+            plain = one.bound is None and one.hidden is None
+            law = (bounding, rows) if plain else settled(bounding, rows)
+            if law is not None and one.hidden is not None:
+                law = law if law[0].holds(law[1]) and bounding.kept != "any" else None
+            self._kept[of] = None if law is None else law[1]
             self._made[of] = (
                 None
                 if law is None
@@ -87,6 +93,18 @@ class ContributionBounding(TableCheck):
         if role == Role.INFINITE and bounding.kept != "all":
             bounding = replace(bounding, kept="any")  # a value beyond any may as well be dropped
         return bounding, rows
+
+    def _as_sums(self, of: Of, released: Matrix) -> Matrix:
+        """Released numbers (n, cells), of a mean without its count as the sums behind them."""
+        one, rows = self.table.aggregates[of[1]], self._kept[of]
+        if one.hidden is None or rows is None:
+            return released
+        counts = np.bincount(rows.cells, minlength=self.cells).astype(float)
+        found = released.copy()
+        some = self._cells
+        exact = one.totals(rows, self.cells)
+        found[:, some] = as_sums(one, released[:, some], exact[some], counts[some])
+        return found
 
     @property
     def _judged(self) -> dict[Of, LinearEvidence]:
@@ -108,7 +126,7 @@ class ContributionBounding(TableCheck):
             for column in range(self.columns):
                 evidence = self._evidence((role, column))
                 if evidence is not None:
-                    evidence.observe(released[:, column])
+                    evidence.observe(self._as_sums((role, column), released[:, column]))
 
     def _impossible(self, role: str, released: NDArray[np.float64]) -> Finding | None:
         """What no draw of noise explains, of rows that lack something or are infinite."""
@@ -194,7 +212,7 @@ class ContributionBounding(TableCheck):
         gain, judged = 0.0, self._judged
         for column, one in enumerate(self.table.aggregates):
             found = judged.get((role, column))
-            if found is None or not found.releases:
+            if found is None or not found.releases or one.hidden is not None:
                 continue
             variance = max(one.noise.family.standard_deviation**2, 1e-9) / found.releases
             mean = found.total[self._cells] / found.releases

@@ -12,8 +12,9 @@ from ...numbers.mechanism import NumberMechanism
 from ...numbers.planning.asked import Asked, Batch, Draws
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TablesClaim
-from ..planning.asked import NUMERIC, core
+from ..planning.asked import NUMERIC, TableAsked, core
 from ..planning.plan import TablePlan
+from .hidden import as_sums
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,9 @@ class Columns:
                 if batch.asked.role not in NUMERIC or np.isnan(numbers).any():
                     continue  # what lacks a partition is for the checks of partitions
                 asked = self.asked(batch.asked, column)
+                if one.hidden is not None:
+                    assert isinstance(batch.asked, TableAsked)
+                    numbers = as_sums(one, numbers, asked.exact, batch.asked.rows[self.cells])
                 batches.append(Batch(asked, numbers, batch.calls, batch.abreast))
             if batches:
                 placing = draws.placing.beside(one.noise)
