@@ -1,8 +1,10 @@
 """A trade-off curve given by points, and the (epsilon, delta) that it implies.
 
-A curve f claims of every two neighbours, in both orders, that a test of one against the other which
-errs with probability alpha at most on the first errs with f(alpha) at least on the second (f-DP:
-Dong, Roth and Su 2022, arXiv 1905.02383). Rows are points of f, which is convex; between two rows
+A curve f claims of every two neighbours that a test of one against the other which errs with
+probability alpha at most on the first errs with f(alpha) at least on the second (f-DP: Dong, Roth
+and Su 2022, arXiv 1905.02383). A curve that is not symmetric may be of one order of the neighbours,
+so that what is judged is what follows for both orders from either; of a symmetric one it is the
+same. Rows are points of f, which is convex; between two rows
 it is taken to be as low as it can be: on the chord of the two rows before, or of the two after,
 prolonged, whichever is higher. So whoever keeps a smooth curve is never held to its chords, and a
 piece that is straight is one where it has three rows.
@@ -82,11 +84,11 @@ class Curve:
         return np.array(x), np.array(y)
 
     def delta(self, epsilon: float) -> float:
-        """The least delta that the curve implies at `epsilon`, in both orders of two neighbours."""
+        """A delta that the curve implies at `epsilon`, in both orders of two neighbours."""
         x, y = self._corners
         grown = math.exp(min(epsilon, 700.0))
         there, back = (1.0 - grown * x - y).max(), (1.0 - grown * y - x).max()
-        return float(min(1.0, max(0.0, min(there, back)) + _UP))
+        return float(min(1.0, max(0.0, there, back) + _UP))
 
     @cached_property
     def lines(self) -> list[Guarantee]:
