@@ -9,7 +9,7 @@ import tomllib
 
 import numpy as np
 import pytest
-from replay_zoo import CORRECT, COUNTS, FOLDER, SUM, WRONG, fault_lines
+from replay_zoo import CORRECT, COUNTS, FOLDER, ORDERS, SUM, WRONG, fault_lines
 from typed import assert_misuse, typed
 
 from dpassay.verifiers import Inconclusive, assert_replays
@@ -21,6 +21,7 @@ _PAIRS = 100
 _QUICK = {
     "counts_redrawn_until_positive",
     "counts_smoothed_by_the_largest",
+    "counts_noise_for_the_largest",
     "sum_not_clipped",
     "sum_noise_of_the_largest",
     "mean_of_the_middle",
@@ -61,6 +62,26 @@ def test_a_correct_one_passes(name) -> None:
     assert seen.as_json()["draws"]
 
 
+_FEW = {"counts_largest_first": 4, "sum_of_a_mean": 4, "labels_over_the_largest": 2}
+
+
+@pytest.mark.parametrize(
+    ("name", "pairs"),
+    [*_FEW.items()] + [pytest.param(n, _PAIRS, marks=_SLOW) for n in ORDERS],
+)
+def test_data_may_decide_what_is_drawn_when(name, pairs) -> None:
+    """Catches an accusation by one pair of runs: these moved by more than a record in most."""
+    seen = found("orders", name, ORDERS[name], pairs)
+    assert seen.verdict is not Verdict.FAIL, seen.as_text()
+    if pairs == _PAIRS:
+        assert seen.verdict is Verdict.PASS, seen.as_text()
+
+
+def test_the_scale_of_noise_is_told_though_no_function_was_given_it() -> None:
+    seen = found("wrong", "counts_multiplied_noise", WRONG["counts_multiplied_noise"], 4)
+    assert "noise of another scale: a unit moves number" in seen.as_text()
+
+
 def test_the_pair_is_the_simplest_and_shows_the_exact_distance() -> None:
     seen = found("wrong", "counts_small_ones_are_suppressed", COUNTS).as_json()
     one, other = map(np.array, seen["pair"])
@@ -80,6 +101,17 @@ def unfrozen(counts, size):
 def chosen(records, size):
     some = np.random.choice(np.arange(len(records) + 5), 1) * 1.0
     return np.tile(some, (size, 1))
+
+def turned(counts, size):
+    sign = 1 if counts.sum() % 2 else -1
+    return counts + sign * np.random.laplace(size=(size, 5))
+
+def bare(counts, size):
+    return np.tile(counts, (size, 1))
+
+def clipped(records, size):
+    total = np.clip(records, 0, 1).sum(0)
+    return total + np.random.laplace(size=(size, 1))
 
 def raises(counts, size):
     raise KeyError("votes")
@@ -103,10 +135,21 @@ def test_what_cannot_be_frozen_is_said_and_never_guessed() -> None:
     done = typed("replay", "target.py:unfrozen", "--claim", "counts.toml", "--json")
     assert done.returncode == 3
     assert "same draws give different releases" in json.loads(done.stdout)["message"]
+    for target, words in (("turned", "the order of what is drawn"), ("bare", "draws nothing")):
+        done = typed("replay", f"target.py:{target}", "--claim", "counts.toml", "--pairs", "2")
+        assert (done.returncode, words in done.stdout) == (3, True), done.stdout
     done = typed("replay", "target.py:chosen", "--claim", "sum.toml", "--pairs", "8")
     assert done.returncode in (0, 3), done.stdout
     with pytest.raises(Inconclusive, match="different releases"):
         assert_replays("target.py:unfrozen", "counts.toml", pairs=2)
+
+
+@pytest.mark.usefixtures("project")
+def test_a_record_that_is_no_number_is_named_with_its_line() -> None:
+    done = typed("replay", "target.py:clipped", "--claim", "sum.toml")
+    assert done.returncode == 1
+    assert "with a record [nan] more the release is NaN" in done.stdout
+    assert ": total moves as the release does" in done.stdout
 
 
 @pytest.mark.usefixtures("project")

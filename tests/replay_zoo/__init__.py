@@ -1,14 +1,15 @@
 """Deployments whose sensitivity is wrong, and correct ones, as people write them.
 
 `wrong.py` has one function for each fault; the line where it arises ends in `# fault`. The first
-word of its name says under which claim it is looked at.
+word of its name says under which claim it is looked at. Of correct ones, `orders.py` has those that
+seem to move further than they do.
 """
 
 import inspect
 from pathlib import Path
 from types import ModuleType
 
-from . import correct, wrong
+from . import correct, orders, wrong
 
 FOLDER = Path(__file__).parents[1]
 """Where `replay_zoo.wrong:NAME` is a spec."""
@@ -83,7 +84,7 @@ def _named(module: ModuleType) -> dict[str, str]:
     }
 
 
-WRONG, CORRECT = _named(wrong), _named(correct)
+WRONG, CORRECT, ORDERS = _named(wrong), _named(correct), _named(orders)
 
 
 def fault_lines(name: str) -> list[str]:

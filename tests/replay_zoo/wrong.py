@@ -86,6 +86,35 @@ def counts_smoothed_by_the_largest(counts: Any, size: int) -> Any:
     return counts + np.random.laplace(scale=scale, size=(size, counts.size))  # fault
 
 
+def counts_multiplied_noise(counts: Any, size: int) -> Any:
+    scale = 1.0 + 0.01 * counts.max()
+    return counts + scale * rng.standard_normal((size, counts.size))  # fault
+
+
+def counts_noise_by_an_inverse(counts: Any, size: int) -> Any:
+    scale = 1.0 + 0.05 * counts.max()
+    u = rng.random((size, counts.size)) - 0.5  # fault
+    return counts - scale * np.sign(u) * np.log1p(-2 * np.abs(u))
+
+
+def counts_noise_for_the_largest(counts: Any, size: int) -> Any:
+    noisy = np.tile(counts.astype(float), (size, 1))
+    noisy[:, counts.argmax()] += rng.laplace(0.0, 1.0, size)  # fault
+    return noisy
+
+
+def counts_in_sixteen_bits(counts: Any, size: int) -> Any:
+    small = counts.astype(np.int16)  # fault
+    return small + rng.laplace(0.0, 1.0, (size, counts.size))
+
+
+def counts_tripled_and_largest_first(counts: Any, size: int) -> Any:
+    noisy = np.empty((size, counts.size))
+    for cell in np.argsort(-counts):
+        noisy[:, cell] = 3 * counts[cell] + rng.laplace(0.0, 1.0, size)  # fault
+    return np.maximum(noisy, 0.0)
+
+
 # -- sums ----------------------------------------------------------------------------------------
 
 

@@ -74,7 +74,7 @@ class Replayed:
 
     def _short(self, values: Any) -> str:
         text = str(self._plain(values))
-        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text):,} characters)"
+        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... (--json prints all of it)"
 
     @property
     def _message(self) -> str:
@@ -85,7 +85,8 @@ class Replayed:
             return f"with {found.pair.words} the {what} {found.fault.message}"
         if self.verdict is Verdict.INCONCLUSIVE:
             return found.unfrozen or "no pair could be compared"
-        skipped = f", {found.skipped} could not be compared" if found.skipped else ""
+        why = "" if found.unfrozen is None else f" ({found.unfrozen})"
+        skipped = f", {found.skipped} could not be compared{why}" if found.skipped else ""
         return f"no fault in {found.compared} pairs of inputs with the same draws{skipped}"
 
     def as_text(self) -> str:

@@ -7,10 +7,13 @@ with the same memory, also that of generators with a seed, and loads the target 
 import importlib.util
 import os
 import pickle
+import random
 import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ..targets.in_process import InProcessTarget
 from ..targets.replies import Refused, TargetError
@@ -20,7 +23,7 @@ from .sources import install
 from .steps import Steps
 from .tape import Tape
 
-_SEED = 20_260_217  # of generators of libraries that take one for the whole process
+_SEED = 20_260_217  # of generators for the whole process; where nothing is recorded, and the turn
 
 _UNFROZEN = ("opendp", "tmlt", "pipeline_dp", "pydp")
 """Packages that draw outside Python, which no tape sees."""
@@ -67,11 +70,14 @@ def _forked(spec: str, asked: Asked) -> bytes:
 
 def _run(spec: str, asked: Asked) -> Ran:
     tape = Tape(asked.recorded, _folders(spec))
+    seed = _SEED + (asked.turn if asked.recorded is None else 0)
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 - the generator of the whole process
     install(tape)
     steps = Steps()
     target = InProcessTarget(load(spec), release=asked.release)
     if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(_SEED)
+        sys.modules["torch"].manual_seed(seed)
     if asked.traced:
         with steps.traced(tape):
             reply = target.ask(asked.values, 1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -36,6 +37,7 @@ class Limits:
 
     norms: Mapping[float, float]
     grid: float = 0.0
+    numbers: ClassVar[bool] = True
 
     def share(self, one: Vector, other: Vector, steps: int) -> float:
         """How far two releases lie apart, in parts of what so many steps allow."""
@@ -50,7 +52,7 @@ class Limits:
         """The fault of a release that moves further; None where it does not."""
         if np.isnan(other).any() or np.isnan(one).any():
             alike = np.array_equal(np.isnan(one), np.isnan(other))
-            return None if alike else Fault("sensitivity", "is no number for one of them")
+            return None if alike else Fault("sensitivity", "is NaN for one of them")
         with np.errstate(invalid="ignore"):
             apart = np.abs(np.where(one == other, 0.0, other - one))
         near = _ROUNDING * float(np.abs(one[np.isfinite(one)]).max(initial=0.0))
@@ -94,7 +96,7 @@ def unfrozen(first: Ran, again: Ran) -> str | None:
     if released and not again.partings:
         return None
     if first.modules:
-        return f"{first.modules[0]} draws outside Python, where no draw can be played back"
+        return f"{first.modules[0]} draws outside Python, unseen: dpassay verify can judge it"
     if again.partings:
         parting = again.partings[0]
         return f"{parting.line}: {parting.function} is not asked alike in two runs on one input"

@@ -47,7 +47,7 @@ class FrozenTarget:
         """
         self.runs += 1
         try:
-            self._connection.send(Asked(values, self._release, recorded, traced))
+            self._connection.send(Asked(values, self._release, recorded, traced, self.runs))
             if not self._connection.poll(self._seconds):
                 raise TargetError(f"{self.spec} gave no answer within {self._seconds:g} s")
             found = pickle.loads(self._connection.recv_bytes())

@@ -32,13 +32,16 @@ def _endless(claim: LabelsClaim, rng: np.random.Generator) -> Iterator[Pair]:
             votes = rng.multinomial(total, rng.dirichlet(np.full(classes, even))).astype(np.int64)
             yield _moved(votes, rng)
             if claim.inputs is None and not mechanism.moved_by_shifts and mechanism.weights is None:
+                some = np.maximum(votes, 1)  # code may go through the classes with votes first
                 for by in _SHIFTS:
-                    yield _shifted(votes, by)
+                    yield _shifted(some, by)
                 yield from _raised(votes)
 
 
 class _Any:
     """Labels of neighbours may differ."""
+
+    numbers = False
 
     def exceeded(self, one: Vector, other: Vector) -> Fault | None:
         """See `Judge.exceeded`."""
@@ -87,8 +90,14 @@ def _shifted(votes: NDArray[np.int64], by: int) -> Pair:
 
 
 def _raised(votes: NDArray[np.int64]) -> Iterator[Pair]:
-    """One vote more for each class in turn: where it has won, it wins still."""
+    """One vote more for each of two classes: where it has won, it wins still.
+
+    Code may go through classes in the order of their votes, so this stays the same.
+    """
     for label in np.argsort(votes)[::-1][:2]:
+        passed = (votes[label] <= votes) & (votes <= votes[label] + 1)
+        if passed.sum() > 1:  # by another class than its own
+            continue
         other = votes.copy()
         other[label] += 1
         alike = _Alike("though only that class has gained", int(label))

@@ -19,6 +19,8 @@ from .pairs import Judge, Pair, Path, no_path
 _TIMES = (1.0, 1.5, 10.0, 1e3, 1e9)
 _RECORDS = 8
 _CELLS = 4  # cells of a histogram that get one more
+_STEPS = 1_000_000  # of a path, at most
+_SHOWN = 8  # numbers of a record
 
 
 def pairs(claim: NumbersClaim, seed: int) -> Iterator[Pair]:
@@ -49,6 +51,7 @@ def _of_counts(claim: NumbersClaim, allowed: Limits, rng: np.random.Generator) -
         rng.permutation(small),
         rng.integers(0, 2_000, cells),
         np.where(np.arange(cells) == rng.integers(cells), 10_000, 0),
+        np.where(rng.permutation(cells) % 2, 65_535, 32_767),  # the most that 16 bits hold
     ]
     for base in bases:
         one = base.astype(np.int64)
@@ -86,6 +89,8 @@ class _Counts:
         apart = self.one - origin
         if self.claim.mechanism.replaces and self.one.size > 1:
             return None if apart.sum() else moves_between(origin, self.one, self.allowed)
+        if np.abs(apart).sum() > _STEPS:
+            return None
         cells, signs = np.repeat(np.arange(apart.size), np.abs(apart)), np.sign(apart)
 
         def pair(place: int) -> Pair:
@@ -94,7 +99,8 @@ class _Counts:
             other = one.copy()
             other[cells[place]] += signs[cells[place]]
             words = f"one {'more' if signs[cells[place]] > 0 else 'fewer'} in cell {cells[place]}"
-            return Pair(words, one, other, self.allowed)
+            less = replace(self, one=np.minimum(one, other), cell=int(cells[place]))
+            return Pair(words, one, other, self.allowed, simpler=less._simpler)
 
         return Path(cells.size, pair) if cells.size else None
 
@@ -123,6 +129,8 @@ def moves_between(
 ) -> Path | None:
     """The path between two histograms of one total that moves records from cell to cell."""
     apart = end - origin
+    if np.abs(apart).sum() > 2 * _STEPS:
+        return None
     leave = np.repeat(np.arange(apart.size), np.maximum(-apart, 0))
     reach = np.repeat(np.arange(apart.size), np.maximum(apart, 0))
 
@@ -202,12 +210,11 @@ class _Records:
         record = np.rint(self.record) if self.bounds.whole else self.record
         with_it = np.concatenate([self.base, np.tile(record, (times, 1))])
         without = self.base
-        shown = np.array2string(record, precision=6, threshold=8, edgeitems=2)
+        shown = _text(record)
         words = f"{self.words} {shown}{f', {times} times,' if times > 1 else ''} more"
         if mechanism.replaces:
             without = np.concatenate([self.base, np.tile(self.gone, (times, 1))])
-            gone = np.array2string(self.gone[0], precision=6, threshold=8, edgeitems=2)
-            words = f"{self.words} {shown} in place of {gone}"
+            words = f"{self.words} {shown} in place of {_text(self.gone[0])}"
         one, other = (as_values(self.claim, records) for records in (without, with_it))
         return Pair(words, one, other, self.allowed, path=self._path, simpler=self._simpler)
 
@@ -235,6 +242,9 @@ class _Records:
         many = len(self.base)
         for fewer in {0, many // 2, many - 1} - {many, -1}:
             yield replace(self, base=self.base[:fewer]).pair()
+        rounded = np.round(self.base, 1)
+        if not np.array_equal(rounded, self.base):
+            yield replace(self, base=rounded).pair()
         plain = np.full_like(self.base, self.bounds.nearest)
         if not np.array_equal(plain, self.base):
             yield replace(self, base=plain).pair()
@@ -261,3 +271,12 @@ def _records(values: Any, width: int) -> Matrix:
     return np.concatenate(
         [np.reshape(t, (len(t), int(np.prod(t.shape[1:])))) for t in values], axis=1
     )
+
+
+def _text(record: NDArray[np.float64]) -> str:
+    """A record in words: of a long one what is not 0, where that is little."""
+    some = np.flatnonzero(record != 0.0)
+    if record.size <= _SHOWN or some.size > _SHOWN // 2:
+        return np.array2string(record, precision=6, threshold=_SHOWN, edgeitems=2)
+    parts = [f"{record[place]:.6g} at {place}" for place in some]
+    return f"[{', '.join([*parts, '0 elsewhere'])}]"

@@ -13,6 +13,10 @@ from .faults import Fault
 class Judge(Protocol):
     """What two releases with the same draws show of a pair."""
 
+    @property
+    def numbers(self) -> bool:
+        """Whether numbers are released, and no label."""
+
     def exceeded(self, one: Vector, other: Vector) -> Fault | None:
         """The fault, if any."""
 

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from ...reference.arrays import Vector
 from .steps import Steps
 from .tape import Draw, Parting
 
@@ -17,12 +20,21 @@ class Ran:
     steps: Steps
     modules: tuple[str, ...]
 
+    @property
+    def row(self) -> Vector:
+        """The numbers released (d,), or the label (1,)."""
+        return np.asarray(self.released, dtype=np.float64).reshape(-1)
+
 
 @dataclass(frozen=True)
 class Asked:
-    """What to run: an input in its Python form, and its `Release`; see `Tape` and `Steps`."""
+    """What to run: an input in its Python form, and its `Release`; see `Tape` and `Steps`.
+
+    turn: from 1, seeds what has no seed of its own where nothing is recorded.
+    """
 
     values: Any
     release: Any
     recorded: tuple[Draw, ...] | None
     traced: bool
+    turn: int

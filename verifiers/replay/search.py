@@ -1,23 +1,31 @@
 """The search for a pair that shows a fault, and the line where it arises."""
 
 import time
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
 
-from ...reference.arrays import Vector
 from ..targets.replies import Refused
 from .faults import Fault, parted_noise, unfrozen
 from .frozen import FrozenTarget
+from .label_proof import proved_of_label
 from .pairs import Pair, Path
+from .proof import NOTHING, proved
 from .ran import Ran
 from .steps import moved, parted_after
 from .tape import Draw, Parting
 
+REFUSED = "the target refuses these inputs"
+
 _SHRINKS, _SECONDS = 60, 20.0
 """Simpler pairs that are tried in all, and for how long: a target may import for seconds."""
+
+_LOOKS = 8  # at what a line, or a move, seems to show and cannot be proved: then no more
+_Looks = defaultdict[tuple[str, ...], list[str | None]]
+"""Lines of what seemed to be a fault -> why each was none, None where the noise is of one law."""
 
 _LINES = 4  # that are named where numbers move
 
@@ -41,6 +49,7 @@ class Found:
 def search(target: FrozenTarget, pairs: Iterable[Pair]) -> Found:
     """Looks at pairs until one shows a fault. Raises TargetError."""
     compared = skipped = 0
+    looks: _Looks = defaultdict(list)
     base, first = None, None
     why: str | None = None
     draws: tuple[Draw, ...] = ()
@@ -56,14 +65,16 @@ def search(target: FrozenTarget, pairs: Iterable[Pair]) -> Found:
                 looked += _between(target, before[1], pair.path(before[0]), absent=pair.absent)
         for near in looked:
             start = first if near is pair else _first(target, near)
-            fault, parted = _seen(target, start, near)
+            fault, parted = _found(target, start, near, looks)
             if fault is not None and start is not None:
                 fault, simple, start = _shrunk(target, fault, near, start)
                 placed = _placed(target, fault, simple, start)
                 return Found(placed, simple, None, compared, skipped, draws)
             skipped, compared = skipped + (parted is not None), compared + (parted is None)
             why = why or parted
-    return Found(None, None, None if compared else why, compared, skipped, draws)
+    if not draws and compared:
+        return Found(None, None, NOTHING, 0, skipped + compared, draws)
+    return Found(None, None, why, compared, skipped, draws)
 
 
 def _between(target: FrozenTarget, first: Ran, path: Path | None, *, absent: bool) -> list[Pair]:
@@ -78,8 +89,8 @@ def _between(target: FrozenTarget, first: Ran, path: Path | None, *, absent: boo
         while high - low > 1:
             middle = (low + high) // 2
             halfway = target.run(path.at(middle), first.draws)
-            left = judge.share(_row(here), _row(halfway), middle - low)
-            right = judge.share(_row(halfway), _row(there), high - middle)
+            left = judge.share(here.row, halfway.row, middle - low)
+            right = judge.share(halfway.row, there.row, high - middle)
             changed = _noise(halfway, absent) != _noise(here, absent)
             if changed if noisy else left > right:
                 high, there = middle, halfway
@@ -88,10 +99,6 @@ def _between(target: FrozenTarget, first: Ran, path: Path | None, *, absent: boo
     except Refused:
         return []
     return [path.pair(low)]
-
-
-def _row(ran: Ran) -> Vector:
-    return np.asarray(ran.released, dtype=np.float64).reshape(-1)
 
 
 def _noise(ran: Ran, absent: bool) -> list[Parting]:
@@ -107,34 +114,54 @@ def _first(target: FrozenTarget, pair: Pair) -> Ran | None:
         return None
 
 
-def _seen(target: FrozenTarget, first: Ran | None, pair: Pair) -> tuple[Fault | None, str | None]:
-    """The fault that a pair shows, or why it cannot be compared."""
+def _seen(
+    target: FrozenTarget, first: Ran | None, pair: Pair
+) -> tuple[list[Fault], Ran | None, str | None]:
+    """What a pair seems to show, and the second run; or why it cannot be compared."""
     if first is None:
-        return None, "the target refuses these inputs"
+        return [], None, REFUSED
     try:
         other = target.run(pair.other, first.draws)
     except Refused:
-        return None, "the target refuses these inputs"
-    fault = parted_noise(other.partings, absent=pair.absent) if pair.neighbours else None
-    if fault is None:
-        fault = pair.judge.exceeded(_row(first), _row(other))
-        drawn = next((parting for parting in other.partings if not parting.scale), None)
-        if fault is not None and drawn is not None:  # what moved may be the draw
-            return None, f"{drawn.line}: {drawn.function} draws by the data, and is not frozen"
-    if fault is None:
-        return None, None
-    changes = unfrozen(first, target.run(pair.one, first.draws))
-    if changes is None and not _same(other, target.run(pair.other, first.draws)):
-        changes = "two runs on one input with the same draws give different releases"
-    return (fault, None) if changes is None else (None, changes)
+        return [], None, REFUSED
+    noise = parted_noise(other.partings, absent=pair.absent) if pair.neighbours else None
+    faults = [] if noise is None else [noise]
+    moved = pair.judge.exceeded(first.row, other.row)
+    if moved is None:
+        return faults, other, None
+    drawn = next((parting for parting in other.partings if not parting.scale), None)
+    if drawn is None:
+        return [*faults, moved], other, None
+    # what moved may be the draw
+    why = f"{drawn.line}: {drawn.function} draws by the data, and is not frozen"
+    return faults, other, why
 
 
-def _same(one: Ran, other: Ran) -> bool:
-    return bool(np.array_equal(_row(one), _row(other), equal_nan=True))
+def _found(
+    target: FrozenTarget, first: Ran | None, pair: Pair, looks: _Looks
+) -> tuple[Fault | None, str | None]:
+    """The fault that a pair shows, or why it cannot be compared."""
+    faults, other, why = _seen(target, first, pair)
+    for seen in faults:
+        assert first is not None
+        assert other is not None
+        before = looks[seen.lines]
+        if len(before) < _LOOKS:
+            prove = proved if pair.judge.numbers else proved_of_label
+            try:
+                fault, unproved = prove(target, pair, seen, first, other)
+            except Refused:
+                return None, REFUSED
+            if fault is not None:
+                return fault, None
+            before.append(unproved)
+        why = before[-1] or why
+    return None, why
 
 
 def _shrunk(target: FrozenTarget, fault: Fault, pair: Pair, first: Ran) -> tuple[Fault, Pair, Ran]:
     """The simplest pair that was found to show a fault of the same kind, and its first run."""
+    looks: _Looks = defaultdict(list)
     left, end = _SHRINKS, time.monotonic() + _SECONDS
     while left > 0 and time.monotonic() < end:
         for simpler in islice(pair.simpler(), left):
@@ -142,7 +169,7 @@ def _shrunk(target: FrozenTarget, fault: Fault, pair: Pair, first: Ran) -> tuple
                 break
             left -= 1
             start = _first(target, simpler)
-            found, _ = _seen(target, start, simpler)
+            found, _ = _found(target, start, simpler, looks)
             if found is not None and start is not None and found.what == fault.what:
                 fault, pair, first = found, simpler, start
                 break
@@ -158,8 +185,9 @@ def _placed(target: FrozenTarget, fault: Fault, pair: Pair, drawn: Ran) -> Fault
     lines = list(fault.lines)
     if fault.what == "shift":  # which noise of another scale may have brought about
         lines += [f"{p.line}: {p.function}, {p.one}, then {p.other}" for p in other.partings]
-    moves = _row(other) - _row(first)
-    if np.isfinite(moves).all() and np.any(moves != 0.0):
+    with np.errstate(invalid="ignore"):
+        moves = np.where(other.row == first.row, 0.0, other.row - first.row)
+    if np.any(moves != 0.0):
         for line, name in moved(first.steps, other.steps, moves)[:_LINES]:
             lines.append(f"{line}: {name} moves as the release does")
     parted = parted_after(first.steps, other.steps)

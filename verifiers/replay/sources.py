@@ -141,6 +141,10 @@ def _taped(tape: Tape, place: str, real: Callable[..., Any], method: bool) -> Ca
     @functools.wraps(real)
     def drawn(*given: Any, **named: Any) -> Any:
         own = given[method:]
+        out = named.pop("out", None)
+        if out is not None:  # filled with what is drawn, or played back
+            out[...] = drawn(*given, **_like(out, name, named))
+            return out
         call = functools.partial(real, *given, **named)
         if name == "shuffle":
             return _shuffled(tape, place, own[0] if own else named["x"], call)
@@ -149,6 +153,14 @@ def _taped(tape: Tape, place: str, real: Callable[..., Any], method: bool) -> Ca
         return tape.draw(place, _given(name, own, named), call)
 
     return drawn
+
+
+def _like(out: Any, name: str, named: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of a draw that is as large as an array, where the function takes a size."""
+    if name == "permuted":
+        return named
+    single = {} if out.dtype == np.float64 else {"dtype": out.dtype.type}
+    return {**single, **named, "size": out.shape}
 
 
 def _listed(first: Any) -> bool:

@@ -103,14 +103,15 @@ def moved(one: Steps, other: Steps, moves: NDArray[np.float64]) -> list[tuple[st
     the release is returned.
     """
     found = []
-    near = 1e-6 * float(np.abs(moves).max()) + 1e-12
+    near = 1e-6 * float(np.abs(moves[np.isfinite(moves)]).max(initial=0.0)) + 1e-12
     for place in one.held.keys() & other.held.keys():
         here, there = one.held[place], other.held[place]
         if here.numbers.shape != moves.shape or there.numbers.shape != moves.shape:
             continue
         with np.errstate(invalid="ignore"):
             apart = there.numbers - here.numbers
-        if np.all(np.abs(apart - moves) <= near):
+            like = np.isclose(apart, moves, 0.0, near, equal_nan=True)
+        if like.all():
             found.append((there.turn, there.line, place[1]))
     places = [place for _, *place in sorted(found)]
     return [(line, name) for line, name in places[: max(1, len(places) - 1)]]

@@ -8,6 +8,7 @@ centre is played back about the centre of the other run.
 import copy
 import sys
 import sysconfig
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -51,6 +52,11 @@ class Draw:
         """The shape of what was drawn."""
         return tuple(np.shape(self.result))
 
+    @property
+    def of_value(self) -> bool:
+        """Whether it may make up noise: a choice of records, or their order, does not."""
+        return "of" not in self.given.fixed
+
 
 @dataclass(frozen=True)
 class Parting:
@@ -83,6 +89,7 @@ class Tape:
     partings: list[Parting] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self._lock = threading.RLock()  # held by the thread that draws
         self._inside = False
         self._counts: Counter[tuple[str, str]] = Counter()
         self._by_place: defaultdict[tuple[str, str], list[Draw]] = defaultdict(list)
@@ -101,19 +108,31 @@ class Tape:
 
         native: makes an object of a library of what `plain` made of it.
         """
-        if self._inside:  # a draw that makes up another one
-            return real()
-        self._inside = True
-        try:
-            place = self.own_line(), function
-            turn, before = self._counts[place], self._by_place[place]
-            self._counts[place] += 1
-            earlier = before[turn] if turn < len(before) else None
-            found, result = self._played(place, given, earlier, real, native)
-            kept = plain(result) if found is None else found
-            self.draws.append(Draw(*place, given, kept))
-        finally:
-            self._inside = False
+        with self._lock:
+            if self._inside:  # a draw that makes up another one
+                return real()
+            self._inside = True
+            try:
+                return self._kept(function, given, real, native, plain)
+            finally:
+                self._inside = False
+
+    def _kept(
+        self,
+        function: str,
+        given: Given,
+        real: Callable[[], Any],
+        native: Callable[[Any], Any],
+        plain: Callable[[Any], Any],
+    ) -> Any:
+        """What the draw gives, which is kept."""
+        place = self.own_line(), function
+        turn, before = self._counts[place], self._by_place[place]
+        self._counts[place] += 1
+        earlier = before[turn] if turn < len(before) else None
+        found, result = self._played(place, given, earlier, real, native)
+        kept = plain(result) if found is None else found
+        self.draws.append(Draw(*place, given, kept))
         return result
 
     def _played(
