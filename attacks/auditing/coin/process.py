@@ -1,18 +1,20 @@
 """The capital of an audit that predicts coins: over stages, learners and features, at any look."""
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ....reference.arrays import Matrix
+from ....reference.arrays import Matrix, Vector
 from .families import noise, shapes, slopes
 from .learners import Counts, Fixed, Predicted, Smoothed, Tree, count, log_mean
 from .together import Together
 from .wagers import Guarantee
 
 _FIRST, _CELLS = 16, 64
+_CAPS, _SMALL = (0.25, 0.8, math.inf), 1e-4  # caps of predictions, from a delta that is not small
 _WEIGHTS = np.log([0.1, 0.3, 0.6])  # of the tree, the smoothed counts, and what was there before
 _FAMILIES = (0.1, 0.3, 0.2)  # of the last: shapes, noise, slopes; equally within each
 
@@ -95,6 +97,31 @@ class _Features:
         return np.asarray(np.logaddexp.reduce([*logs, kept]))
 
 
+class _Capital:
+    """What is wagered under one cap: on each number, on all together, and on given odds."""
+
+    def __init__(self, guarantee: Guarantee, features: int, predicted: bool) -> None:
+        self.guarantee = guarantee
+        self._features = _Features(guarantee, features)
+        self._together = Together(guarantee, features) if features > 1 else None
+        self._predicted = Predicted(guarantee) if predicted else None
+
+    def observe(self, numbers: Matrix, coins: NDArray[np.bool_], odds: Vector | None) -> None:
+        if self._predicted is not None and odds is not None:
+            self._predicted.observe(odds, coins)
+        self._features.observe(numbers, coins)
+        if self._together is not None:
+            self._together.observe(numbers, coins)
+
+    def log_e_value(self, draws: int) -> float:
+        mean = float(log_mean(self._features.log_capital))
+        if self._together is not None:
+            mean = float(log_mean(np.array([mean, self._together.log_capital])))
+        if self._predicted is not None:
+            mean = float(log_mean(np.array([mean, self._predicted.log_capital])))
+        return mean - draws * self.guarantee.log_price
+
+
 class CoinAudit:
     """Evidence against one guarantee of one pair of inputs.
 
@@ -107,9 +134,9 @@ class CoinAudit:
         if features < 1:
             raise ValueError(f"{features} features: expected one or more")
         self.guarantee, self.draws = guarantee, 0
-        self._features, self._count = _Features(guarantee, features), features
-        self._together = Together(guarantee, features) if features > 1 else None
-        self._predicted = Predicted(guarantee) if predicted else None
+        self._count, self._predicted = features, predicted
+        caps = _CAPS if guarantee.delta >= _SMALL else (math.inf,)
+        self._parts = [_Capital(replace(guarantee, cap=cap), features, predicted) for cap in caps]
 
     def observe(self, outputs: ArrayLike, coins: ArrayLike, odds: ArrayLike | None = None) -> None:
         """Adds draws: outputs (n, features) or (n,), and coins (n,) of bool.
@@ -128,25 +155,19 @@ class CoinAudit:
             )
         if np.isnan(numbers).any():
             raise ValueError("an output is NaN: expected numbers, or infinities")
-        if self._predicted is not None:
+        given = None
+        if self._predicted:
             given = np.asarray(np.nan if odds is None else odds, dtype=np.float64)
             if given.shape != shown.shape or np.isnan(given).any():
                 raise ValueError(f"odds of shape {given.shape}: expected {shown.shape}, none NaN")
-            self._predicted.observe(given, shown)
         self.draws += shown.size
-        self._features.observe(numbers, shown)
-        if self._together is not None:
-            self._together.observe(numbers, shown)
+        for part in self._parts:
+            part.observe(numbers, shown, given)
 
     @property
     def log_e_value(self) -> float:
-        """Natural log of the average over features, less what delta costs.
+        """Natural log of the average over caps and features, less what delta costs.
 
-        Of several, half is on all of them together; of that, half is on log-odds that are given.
+        Of several features, half is on all together; of that, half is on log-odds that are given.
         """
-        mean = float(log_mean(self._features.log_capital))
-        if self._together is not None:
-            mean = float(log_mean(np.array([mean, self._together.log_capital])))
-        if self._predicted is not None:
-            mean = float(log_mean(np.array([mean, self._predicted.log_capital])))
-        return mean - self.draws * self.guarantee.log_price
+        return float(log_mean(np.array([part.log_e_value(self.draws) for part in self._parts])))

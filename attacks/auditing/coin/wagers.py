@@ -11,11 +11,13 @@ at sigma(-epsilon), as e is larger for s = 1; where h < -epsilon, alike. Under (
 draw is of a law that any output reveals with probability delta, whatever the coin says, and else of
 an (epsilon, 0) pair (the dominating mechanism of Kairouz, Oh and Viswanath 2015, arXiv 1311.0776,
 of which every such pair is a post-processing); e is 1 / sigma(epsilon) = 1 + exp(-epsilon) at most.
-So E[e] <= (1 - delta) + delta (1 + exp(-epsilon)).
+So E[e] <= (1 - delta) + delta (1 + exp(-epsilon)). Where predictions are held within epsilon + cap,
+e is sigma(epsilon + cap) / sigma(epsilon) at most, which stands in place of 1 + exp(-epsilon): at a
+delta that is not small, as of a curve's lines, a small cap saves more than it forgoes.
 
 Given all outputs, and which draws are of the revealing kind, coins are independent: products of e
 over draws, with predictions that know all outputs and the coins before, are test supermartingales
-once they are divided by (1 + delta exp(-epsilon))^n. So cells may be cut by the outputs on which
+once they are divided by that bound to the power n. So cells may be cut by the outputs on which
 they are wagered, as long as worlds are chosen by coins, and not in turn.
 """
 
@@ -30,10 +32,14 @@ from ....reference.arrays import Vector
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What is claimed of each pair of neighbours. Raises ValueError for values out of range."""
+    """What is claimed of each pair of neighbours. Raises ValueError for values out of range.
+
+    cap: log-odds beyond epsilon within which predictions are held.
+    """
 
     epsilon: float
     delta: float = 0.0
+    cap: float = math.inf
 
     def __post_init__(self) -> None:
         if not (0.0 <= self.epsilon < math.inf and 0.0 <= self.delta < 1.0):
@@ -45,11 +51,13 @@ class Guarantee:
     @property
     def log_price(self) -> float:
         """What each draw costs, in nats, as delta lets some be of any law."""
-        return math.log1p(self.delta * math.exp(-self.epsilon))
+        most = float(_log_sigma(np.array(self.epsilon + self.cap)))
+        return math.log1p(self.delta * math.expm1(most - float(_log_sigma(np.array(self.epsilon)))))
 
     def log_wager(self, odds: ArrayLike) -> tuple[Vector, Vector]:
         """Logs (...) of e for a coin that shows 1, and for one that shows -1, by log-odds (...)."""
-        h = np.asarray(odds, dtype=np.float64)
+        most = self.epsilon + self.cap
+        h = np.clip(np.asarray(odds, dtype=np.float64), -most, most)
         held = np.clip(h, -self.epsilon, self.epsilon)
         return _log_sigma(h) - _log_sigma(held), _log_sigma(-h) - _log_sigma(-held)
 

@@ -25,13 +25,16 @@ def sigma(x: float) -> float:
     st.floats(0.0, 0.5),
     st.floats(-1.0, 1.0),
     st.booleans(),
+    st.sampled_from([0.1, 0.7, math.inf]),
 )
-def test_a_wager_has_expectation_1_at_most_but_for_delta(h, epsilon, delta, at, bad_is_one) -> None:
+def test_a_wager_has_expectation_1_at_most_but_for_delta(
+    h, epsilon, delta, at, bad_is_one, cap
+) -> None:
     """Of a draw whose odds lie within epsilon, mixed with delta of any law, whatever is predicted.
 
     Catches a prediction that is clipped on one side, and a price of delta that is too small.
     """
-    guarantee = Guarantee(epsilon, delta)
+    guarantee = Guarantee(epsilon, delta, cap)
     heads, tails = (math.exp(float(x)) for x in guarantee.log_wager(h))
     good = sigma(at * epsilon)
     bad = heads if bad_is_one else tails
@@ -39,9 +42,22 @@ def test_a_wager_has_expectation_1_at_most_but_for_delta(h, epsilon, delta, at, 
     assert mean <= math.exp(guarantee.log_price) * (1 + 1e-12)
 
 
-def test_the_price_of_delta_is_met() -> None:
+def test_a_line_of_a_curve_is_refuted_by_a_larger_shift() -> None:
+    """Of a Gaussian curve of mu .5 the line at .3, delta .0977, kept by no shift of 1.
+
+    Without a cap its price is more than any prediction earns: evidence falls with every draw.
+    """
+    rng = np.random.default_rng(6)
+    coins = rng.random(1_200) < 0.5
+    audit = CoinAudit(Guarantee(0.3, 0.0977))
+    audit.observe(coins + rng.standard_normal(1_200), coins)
+    assert audit.log_e_value > math.log(20.0)
+
+
+@pytest.mark.parametrize("cap", [0.4, math.inf])
+def test_the_price_of_delta_is_met(cap) -> None:
     """An output that one world alone has, with probability delta, at the largest prediction."""
-    guarantee = Guarantee(0.5, 0.1)
+    guarantee = Guarantee(0.5, 0.1, cap)
     heads, _ = guarantee.log_wager(200.0)
     mean = 0.9 * 1.0 + 0.1 * math.exp(float(heads))
     assert mean == pytest.approx(math.exp(guarantee.log_price), rel=1e-12)
