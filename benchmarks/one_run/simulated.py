@@ -15,7 +15,7 @@ from .settings import coins_of
 
 SCORED = 400
 RUNS, TOGETHER = 1_000, 100
-OTHERS_RUNS, OTHERS_TOGETHER = 10, 10
+OTHERS_RUNS, OTHERS_TOGETHER = 30, 10
 LAWS = (("response", 0.0), ("response", 1.0), ("response", 4.0), ("noise", 0.5), ("noise", 2.0))
 """Randomised response of an epsilon, and Gaussian noise of a mu."""
 
