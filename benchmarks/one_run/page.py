@@ -72,9 +72,9 @@ def _trainings(kinds: list[Kind]) -> Iterator[str]:
         f"Clip norm 1, noise multiplier {MULTIPLIER:g}, or {MULTIPLIER * HALF:g} where the noise "
         f"is half ({_versions()}). *Poisson*: each record in each of 64 steps with probability "
         "1/2; *shuffled*: fixed batches, half of the records, 64 steps (opacus shuffles each "
-        "epoch, jax-privacy once); *whole*: all records in each of 16 steps. The multiplier, the rate "
-        "and the number of canaries were chosen once it was seen, as in the next part, where half "
-        "the noise shows. Medians, and the "
+        "epoch, jax-privacy once); *whole*: all records in each of 16 steps. The multiplier, the "
+        "rate and the number of canaries were chosen once it was seen, as in the next part, where "
+        "half the noise shows. Medians, and the "
         "largest in brackets; the claim is the exact epsilon, or the exact curve, of all of the "
         "noise.\n"
     )
