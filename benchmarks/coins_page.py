@@ -108,7 +108,8 @@ def _curves(found: Found) -> Iterator[str]:
         f"runs of at most {CURVE_MOST:,} draws. On the right the median in their 1,000 runs, as "
         "draws of both inputs together, and the share refuted. Of one training on CIFAR-10 the "
         "scores of canaries are those that they published, drawn with replacement; its true curve "
-        "is not known."
+        "is not known. The descent's curve is of one order of the inputs; ours judges what follows "
+        "for both, which is less."
     )
     yield ""
     yield head("mechanism | claimed | true | ours | refuted | theirs")
