@@ -106,6 +106,10 @@ def turned(counts, size):
     sign = 1 if counts.sum() % 2 else -1
     return counts + sign * np.random.laplace(size=(size, 5))
 
+def loud(counts, size):
+    os.write(2, b"a warning of a library ")
+    return counts + np.random.laplace(size=(size, 5))
+
 def bare(counts, size):
     return np.tile(counts, (size, 1))
 
@@ -142,6 +146,12 @@ def test_what_cannot_be_frozen_is_said_and_never_guessed() -> None:
     assert done.returncode in (0, 3), done.stdout
     with pytest.raises(Inconclusive, match="different releases"):
         assert_replays("target.py:unfrozen", "counts.toml", pairs=2)
+
+
+@pytest.mark.usefixtures("project")
+def test_what_a_target_prints_is_seen_once(capfd) -> None:
+    assert_replays("target.py:loud", "counts.toml", pairs=2)
+    assert capfd.readouterr().err.count("a warning of a library") == 1
 
 
 @pytest.mark.usefixtures("project")

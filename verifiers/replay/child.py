@@ -48,6 +48,9 @@ def _forked(spec: str, asked: Asked) -> bytes:
     child = os.fork()
     if child == 0:
         os.close(reader)
+        if asked.turn > 1:  # what each run would print or warn of is seen once
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            os.dup2(2, 1)
         try:
             answer: Any = _run(spec, asked)
         except Refused as error:

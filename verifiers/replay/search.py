@@ -194,4 +194,4 @@ def _placed(target: FrozenTarget, fault: Fault, pair: Pair, drawn: Ran) -> Fault
     if parted is not None:
         after, one, there = parted
         lines.append(f"{after}: goes on to {one} for the first input, to {there} for the second")
-    return replace(fault, lines=tuple(lines))
+    return replace(fault, lines=tuple(dict.fromkeys(lines)))
