@@ -22,6 +22,7 @@ _QUICK = {
     "counts_redrawn_until_positive",
     "counts_smoothed_by_the_largest",
     "counts_noise_for_the_largest",
+    "counts_no_noise_for_large_ones",
     "sum_not_clipped",
     "sum_noise_of_the_largest",
     "mean_of_the_middle",

@@ -43,6 +43,8 @@ def answers_of(target: FrozenTarget, values: Any, ran: Ran, *, some: bool) -> An
         for at in range(int(np.size(draw.result)))
     ]
     if not places:
+        if np.array_equal(target.run(values).row, ran.row):  # whatever is drawn
+            return Answers(np.zeros(ran.row.size), np.zeros(0), True, "?")
         return "what the release is made of is drawn as bits, which show nothing of their law"
     if len(places) > _MOST:
         if not some:

@@ -134,11 +134,12 @@ def _answered(
         return None, f"{one.line}: the order of what is drawn depends on the data"
     if fault.what == "noise":
         return fault, None
+    line = one.line if one.sizes.size else two.line
     at = int(np.argmax(np.abs(one.variances - two.variances)))
     here, there = (float(np.sqrt(each.variances[at])) for each in (one, two))
     place = f" number {at}" if one.variances.size > 1 else " the release"
     words = f"a unit moves{place} by {here:.6g} for the first input, by {there:.6g} for the second"
-    return Fault("noise", f"noise of another scale: {words}", (one.line,)), None
+    return Fault("noise", f"noise of another scale: {words}", (line,)), None
 
 
 def _close(one: NDArray[np.float64], two: NDArray[np.float64]) -> bool:
