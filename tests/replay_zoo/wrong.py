@@ -112,7 +112,7 @@ def counts_tripled_and_largest_first(counts: Any, size: int) -> Any:
     noisy = np.empty((size, counts.size))
     for cell in np.argsort(-counts):
         noisy[:, cell] = 3 * counts[cell] + rng.laplace(0.0, 1.0, size)  # fault
-    return np.maximum(noisy, 0.0)
+    return np.maximum(noisy, 0.0)  # fault
 
 
 # -- sums ----------------------------------------------------------------------------------------
