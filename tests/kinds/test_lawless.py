@@ -57,6 +57,9 @@ def test_renyi_costs_are_judged_by_weaker_guarantees(text) -> None:
         ("epsilon = 1.0\ndelta = 0", PAIR.replace("2", "1"), "are the same input"),
         ("epsilon = 1.0\ndelta = 0", "[[pairs]]\nhere = 1\n", "there"),
         ("epsilon = 1.0\ndelta = 0\nqueries = 3", PAIR, "queries"),
+        ("gdp = 50.0", PAIR, "gdp = 50.0: it claims nothing"),
+        ("epsilon = 1.0\ndelta = 0", PAIR.replace("2", "2024-01-01"), "pairs, 1: there is no JSON"),
+        ("epsilon = 1.0\ndelta = 0", PAIR + "nam = 3\n", "(did you mean name?): allowed are here"),
     ],
 )
 def test_a_claim_that_is_none_is_told(privacy, pairs, said) -> None:

@@ -46,6 +46,8 @@ def _table_at(root: type[BaseModel], place: Sequence[int | str]) -> type[BaseMod
     """The model of the table at `place`, a path of keys; None where there is none."""
     table = root
     for part in place:
+        if isinstance(part, int):  # of a list of tables
+            continue
         field = table.model_fields.get(str(part))
         kinds = [] if field is None else [field.annotation, *get_args(field.annotation)]
         tables = [k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)]

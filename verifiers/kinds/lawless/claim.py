@@ -97,6 +97,8 @@ def _of_gdp(mu: Any) -> list[Guarantee]:
         delta = float(ndtr(-e / mu + mu / 2) - math.exp(min(e, 700.0)) * ndtr(-e / mu - mu / 2))
         if 0.0 < delta < 1.0:
             found.append(Guarantee(e, delta))
+    if not found:
+        raise ValueError(f"gdp = {mu!r}: it claims nothing: its deltas are 1, up to rounding")
     return found
 
 
@@ -155,6 +157,7 @@ class AnyClaim(Claim):
     def _of_any(self) -> Self:
         """Raises ValueError for what such a claim cannot say."""
         for number, pair in enumerate(self.pairs, 1):
+            pair.check_is_json(number)
             if json.dumps(pair.here) == json.dumps(pair.there):
                 raise ValueError(f"pairs, {number}: here and there are the same input")
         _ = self.drawn
@@ -179,7 +182,7 @@ class AnyClaim(Claim):
         """See `Claim.summary`."""
         lines = self.privacy.lines
         first = f"epsilon {lines[0].epsilon:.4g} at delta {lines[0].delta:.3g}"
-        more = "" if len(lines) == 1 else f", and {len(lines) - 1} more of its curve"
+        more = "" if len(lines) == 1 else f", and {len(lines) - 1} more"
         count = len(self.pairs)
         pairs = "a pair of inputs" if count == 1 else f"{count} pairs of inputs"
         drawn = f", and of {len(self.drawn)} drawn" if self.drawn else ""

@@ -17,6 +17,14 @@ class Pair(Table):
     there: Any
     name: str | None = None
 
+    def check_is_json(self, number: int) -> None:
+        """Raises ValueError for an input that JSON has no form for, such as a date of TOML."""
+        for side in _SIDES:
+            try:
+                json.dumps(getattr(self, side))
+            except TypeError as error:
+                raise ValueError(f"pairs, {number}: {side} is no JSON: {error}") from None
+
 
 def with_files(pairs: Any, folder: Path) -> Any:
     """What `pairs` of a claim says, with the content of files in place of their names.
