@@ -14,6 +14,7 @@ from .together import Together
 from .wagers import Guarantee
 
 _FIRST, _CELLS = 16, 64
+_MOST = 1e150  # larger numbers, and infinities, are taken for it: differences are to be finite
 _CAPS, _SMALL = (0.25, 0.8, math.inf), 1e-4  # caps of predictions, from a delta that is not small
 _WEIGHTS = np.log([0.1, 0.3, 0.6])  # of the tree, the smoothed counts, and what was there before
 _FAMILIES = (0.1, 0.3, 0.2)  # of the last: shapes, noise, slopes; equally within each
@@ -88,13 +89,17 @@ class _Features:
 
     @property
     def log_capital(self) -> Counts:
-        """Of each; stage j has the share 1 / ((j + 1) (j + 2)); what has not begun is kept."""
-        begun = len(self.stages)
+        """Of each; stage j has the share 1 / ((j + 1) (j + 2)).
+
+        What a stage wagers on draws before its begin is known only then, so that nothing is held
+        for those to come: to keep their shares until they begin would be to choose the better.
+        """
+        if not self.stages:
+            return np.zeros(self._outputs.shape[1])
         logs = [
             stage.log_capital - math.log((j + 1) * (j + 2)) for j, stage in enumerate(self.stages)
         ]
-        kept = np.full(self._outputs.shape[1], -math.log(begun + 1))
-        return np.asarray(np.logaddexp.reduce([*logs, kept]))
+        return np.asarray(np.logaddexp.reduce(logs))
 
 
 class _Capital:
@@ -160,6 +165,7 @@ class CoinAudit:
             given = np.asarray(np.nan if odds is None else odds, dtype=np.float64)
             if given.shape != shown.shape or np.isnan(given).any():
                 raise ValueError(f"odds of shape {given.shape}: expected {shown.shape}, none NaN")
+        numbers = np.clip(numbers, -_MOST, _MOST)
         self.draws += shown.size
         for part in self._parts:
             part.observe(numbers, shown, given)

@@ -77,7 +77,8 @@ class Together:
             ],
             1,
         )
-        apart = np.clip((outputs - self._middle) / self._spread, -4.0, 4.0)
+        with np.errstate(over="ignore"):  # of a spread that is next to nothing
+            apart = np.clip((outputs - self._middle) / self._spread, -4.0, 4.0)
         centred = 2.0 * ranks / max(1, len(self._sorted)) - 1.0
         return np.column_stack([centred, apart, np.ones(len(outputs))])
 

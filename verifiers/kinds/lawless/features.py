@@ -1,19 +1,24 @@
-"""Numbers by which any JSON reply is looked at; which ones is decided by replies, not by coins."""
+"""Numbers by which any JSON reply is looked at; which of many, the first replies decide."""
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
 
-from ....reference.arrays import Matrix
+from ....reference.arrays import Matrix, Vector
 
 MOST = 24
-"""Numbers of a reply at most: those that vary most often."""
+"""Numbers of a reply at most: of more, those that tell the first replies apart best."""
 
-_LIST = 40  # a longer list is looked at by its length, sum and words
+_LIST = 40  # a longer list is looked at by its length, sums, extremes and texts, by column
 _ABSENT = -1e12
+_HUGE = 1e100  # infinities, and numbers beyond floats
+_SCREENED = 4_096  # numbers among which replies choose
 _DEEP = 8
 
 
@@ -22,8 +27,7 @@ def parts(reply: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, flo
     if isinstance(reply, bool) or reply is None:
         yield path, -1.0 if reply is None else float(reply)
     elif isinstance(reply, int | float):
-        number = float(reply)
-        yield path, _ABSENT / 10 if math.isnan(number) else number
+        yield path, _float(reply)
     elif isinstance(reply, str):
         yield f"{path} length", float(len(reply))
         words = re.findall(r"\w+|[^\w\s]", reply.lower())
@@ -38,32 +42,59 @@ def parts(reply: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, flo
             for place, value in enumerate(reply):
                 yield from parts(value, f"{path}[{place}]", depth + 1)
         else:
-            yield from _together(reply, path)
+            yield from _together(reply, path, depth)
 
 
-def _together(reply: Sequence[Any], path: str) -> Iterator[tuple[str, float]]:
-    numbers = [float(x) for x in reply if isinstance(x, int | float) and not isinstance(x, bool)]
+def _float(number: float) -> float:
+    """A number as a float that can be reckoned with; NaN is a value of its own."""
+    try:
+        found = float(number)
+    except OverflowError:  # of an int
+        return _HUGE if number > 0 else -_HUGE
+    return _ABSENT / 10 if math.isnan(found) else min(_HUGE, max(-_HUGE, found))
+
+
+def _together(reply: Sequence[Any], path: str, depth: int) -> Iterator[tuple[str, float]]:
+    """What is looked at of a long list: of its rows, each column as such a list."""
+    numbers = [_float(x) for x in reply if isinstance(x, int | float)]
     if numbers:
-        yield f"{path} sum", float(np.nan_to_num(sum(numbers)))
+        yield f"{path} sum", sum(numbers)
         yield f"{path} largest", max(numbers)
         yield f"{path} smallest", min(numbers)
     texts = [x for x in reply if isinstance(x, str)]
     for text in set(texts):
         yield f"{path} has {text}", float(texts.count(text))
+    columns: dict[str, list[Any]] = {}
+    for row in reply if depth < _DEEP else ():
+        cells = row.items() if isinstance(row, dict) else ()
+        for name, cell in enumerate(row) if isinstance(row, list) else cells:
+            columns.setdefault(f"{path}[].{name}", []).append(cell)
+    for name, column in columns.items():
+        yield f"{name} length", float(len(column))
+        yield from _together(column, name, depth + 1)
 
 
 class Features:
-    """Which numbers are looked at: of those of the first replies, the ones that vary most."""
+    """Which numbers are looked at: all that vary in the first replies, or the best MOST of them.
 
-    def __init__(self, replies: Sequence[Any]) -> None:
+    coins: of the first replies, by which the best are chosen; where none are given, those are
+    taken that vary most. chosen_by_coins: whether they were, so that these draws are no evidence.
+    """
+
+    def __init__(self, replies: Sequence[Any], coins: NDArray[np.bool_] | None = None) -> None:
         rows = [dict(parts(reply)) for reply in replies]
         count: dict[str, float] = {}
         for path in dict.fromkeys(path for row in rows for path in row):
-            values = [row.get(path, self.absent(path)) for row in rows]
-            common = max(values.count(value) for value in set(values))
-            count[path] = 1.0 - common / len(values)
-        varying = sorted((p for p in count if count[p] > 0), key=lambda p: -count[p])[:MOST]
+            values = Counter(row.get(path, self.absent(path)) for row in rows)
+            count[path] = 1.0 - max(values.values()) / len(rows)
+        varying = sorted((p for p in count if count[p] > 0), key=lambda p: -count[p])
         self.paths = varying or [next(iter(count), "")]
+        self.chosen_by_coins = coins is not None and len(varying) > MOST
+        if coins is not None and self.chosen_by_coins:
+            self.paths = varying[:_SCREENED]
+            apart = _apart(self._numbers(rows), coins)
+            self.paths = [self.paths[place] for place in np.argsort(-apart, kind="stable")]
+        self.paths = self.paths[:MOST]
 
     @staticmethod
     def absent(path: str) -> float:
@@ -72,8 +103,22 @@ class Features:
 
     def of(self, replies: Sequence[Any]) -> Matrix:
         """The numbers (n, features) of replies."""
-        found = np.empty((len(replies), len(self.paths)))
-        for place, reply in enumerate(replies):
-            row = dict(parts(reply))
+        return self._numbers([dict(parts(reply)) for reply in replies])
+
+    def _numbers(self, rows: Sequence[dict[str, float]]) -> Matrix:
+        found = np.empty((len(rows), len(self.paths)))
+        for place, row in enumerate(rows):
             found[place] = [row.get(path, self.absent(path)) for path in self.paths]
         return found
+
+
+def _apart(numbers: Matrix, coins: NDArray[np.bool_]) -> Vector:
+    """How far the ranks (n, features) of two coins are apart, or their distances to the middle."""
+    if coins.all() or not coins.any():
+        return np.zeros(numbers.shape[1])
+    ranks = rankdata(numbers, axis=0) - 0.5 * (len(numbers) + 1)
+    found = np.zeros(numbers.shape[1])
+    for x in (ranks, np.abs(ranks)):
+        apart = np.abs(x[coins].mean(0) - x[~coins].mean(0))
+        found = np.maximum(found, apart / np.maximum(x.std(0), 1e-9))
+    return found

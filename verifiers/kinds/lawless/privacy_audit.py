@@ -24,6 +24,7 @@ WANTED = 4_000
 
 _TOLD = 3  # pairs that a message names
 CONFIDENCE = 0.95
+_ERROR = 1.0 - CONFIDENCE
 _FEWEST, _LOOK = 16, 0.04  # draws between looks, and as a share of those so far
 
 
@@ -54,9 +55,11 @@ class PairAudit:
             self.replies += replies
             if len(self.replies) < FIRST:
                 return
-            self.features, replies = Features(self.replies), self.replies
+            self.features, replies = Features(self.replies, self.coins), self.replies
             self.audits = [self._audit(guarantee) for guarantee in self.guarantees]
             self.outputs = np.zeros((0, len(self.features.paths)))
+            if self.features.chosen_by_coins:
+                return
         made = self.features.of(replies)
         self.outputs = np.concatenate([self.outputs, made])
         for audit in self.audits:
@@ -67,9 +70,10 @@ class PairAudit:
         return CoinAudit(guarantee, len(self.features.paths), predicted=self.odds is not None)
 
     def _show(self, audit: CoinAudit, last: int) -> None:
-        """The last draws of all that were seen."""
-        odds = None if self.odds is None else self.odds[-last:]
-        audit.observe(self.outputs[-last:], self.coins[-last:], odds)
+        """The last draws of all that are evidence."""
+        if last:
+            odds = None if self.odds is None else self.odds[-last:]
+            audit.observe(self.outputs[-last:], self.coins[-last:], odds)
 
     @property
     def log_e_value(self) -> float:
@@ -84,10 +88,10 @@ class PairAudit:
         if self.features is None:
             return 0.0
         audit = self._audit(Guarantee(epsilon, delta))
-        self._show(audit, len(self.coins))
+        self._show(audit, len(self.outputs))
         return audit.log_e_value
 
-    def least_epsilon(self, delta: float, error: float = 1.0 - CONFIDENCE) -> float:
+    def least_epsilon(self, delta: float, error: float) -> float:
         """The largest epsilon that these draws refute at this delta, but for `error`; 0 if none."""
         return epsilon_lower(lambda epsilon: self.evidence(epsilon, delta), error)
 
@@ -174,10 +178,11 @@ class PrivacyAudit(Judged):
         found = self.each[worst]
         line = max(found.audits, key=lambda audit: audit.log_e_value)
         claimed = line.guarantee
+        error = _ERROR / (len(self.each) * len(found.audits))  # as the most telling were chosen
         message = (
             f"replies tell the inputs of {self.named(worst)} apart: {len(found.coins):,} draws "
             f"refute epsilon {claimed.epsilon:.4g} at delta {claimed.delta:.3g}, and at "
-            f"{CONFIDENCE:.0%} every epsilon up to {found.least_epsilon(claimed.delta):.3g}"
+            f"{CONFIDENCE:.0%} every epsilon up to {found.least_epsilon(claimed.delta, error):.3g}"
         )
         cause = f"the outputs of {self.named(worst)} differ more than the claim allows"
         return Finding(message, cause, log_odds=self.log_e_value, cause=cause)
@@ -185,8 +190,9 @@ class PrivacyAudit(Judged):
     def pass_finding(self) -> Finding:
         """See `Check.pass_finding`: what the draws leave of epsilon."""
         delta = self.claim.privacy.lines[0].delta
+        error = _ERROR / len(self.each)  # as the most telling were chosen
         shown = np.argsort([-audit.evidence(0.0, delta) for audit in self.each])[:_TOLD]
-        least = {int(place): self.each[place].least_epsilon(delta) for place in shown}
+        least = {int(place): self.each[place].least_epsilon(delta, error) for place in shown}
         order = sorted(least, key=lambda place: -least[place])
         told = ", ".join(f"{self.named(place)} {least[place]:.3g}" for place in order)
         rest = len(self.each) - len(order)
