@@ -52,8 +52,8 @@ class PairBounds:
 class AnyAudit:
     """The bounds of all pairs, which hold together.
 
-    refuted: whether the evidence of all pairs together reached its threshold at some look;
-    left_out: why drawn pairs were not looked at.
+    refuted: whether a bound is above its claim, or the evidence of all pairs together reached its
+    threshold at some look; left_out: why drawn pairs were not looked at.
     """
 
     pairs: Sequence[PairBounds]
@@ -112,7 +112,7 @@ def audit_any(target: Target, claim: AnyClaim, seed: int) -> AnyAudit:
     As many draws as a pass of `verify` takes, or as `max_queries` allow. Raises ValueError where
     these are too few, TargetError and Refused as the target does.
     """
-    error = 1.0 - CONFIDENCE
+    error = 0.5 * (1.0 - CONFIDENCE)  # half for all bounds, half for all draws together
     audit = PrivacyAudit(claim, 1.0, _extent(claim))
     audit.log_threshold = -float(np.log(error))
     asked, left_out = _try_drawn(target, claim, audit)
@@ -135,7 +135,8 @@ def audit_any(target: Target, claim: AnyClaim, seed: int) -> AnyAudit:
         )
         for place in seen
     ]
-    return AnyAudit(bounds, asked, audit.refuted, left_out)
+    refuted = audit.refuted or any(line.refuted for pair in bounds for line in pair.lines)
+    return AnyAudit(bounds, asked, refuted, left_out)
 
 
 def _line(pair: PairAudit, place: int, error: float) -> LineBound:

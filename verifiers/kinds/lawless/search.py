@@ -31,16 +31,17 @@ def drawn_pairs(pairs: Sequence[Pair], form: Form) -> list[Pair]:
                 f'search = "{form}": pairs, {number}: expected {_EXPECTED[form]}, alone or as the '
                 "one value of an object that differs"
             )
-        streams.append((slot[2], _MAKES[form](slot[0], slot[1], _values(pairs))))
+        source = "drawn" if len(pairs) == 1 else f"drawn from pair {number}"
+        streams.append((source, slot[2], _MAKES[form](slot[0], slot[1], _values(pairs))))
     found: list[Pair] = []
     while streams and len(found) < MOST:  # one of each in turn
-        put, made = streams.pop(0)
+        source, put, made = streams.pop(0)
         for what, here, there in made:
             key = _key(put(here), put(there))
             if key not in known and here != there:
                 known.add(key)
-                found.append(Pair(here=put(here), there=put(there), name=f"drawn: {what}"))
-                streams.append((put, made))
+                found.append(Pair(here=put(here), there=put(there), name=f"{source}: {what}"))
+                streams.append((source, put, made))
                 break
     return found
 
