@@ -345,6 +345,22 @@ def test_the_command_tells_a_verdict_and_needs_a_target(tmp_path, monkeypatch) -
     assert "names no law" in alone.stderr
 
 
+def test_a_refusal_on_one_side_is_told_with_its_input() -> None:
+    """Catches a message of the target's words alone, which name no input."""
+
+    def one_sided(data: Any, size: int) -> list[float]:
+        if data["n"] == 2:
+            raise ValueError("too many")
+        return [0.0] * size
+
+    claim = claim_of("epsilon = 1.0\ndelta = 0")
+    report = verify(InProcessTarget(one_sided, release=claim.release), claim, seed=1)
+    assert report.verdict is Verdict.ERROR
+    (failed,) = [check for check in report.checks if check.verdict is Verdict.ERROR]
+    assert '({"n": 2}, size=1) was refused: too many; ' in failed.message
+    assert failed.message.endswith("returns null")
+
+
 def test_a_vector_is_one_reply() -> None:
     found = AnyRelease().shaped([[1.0, 2.0]], [0], 1)
     assert found[0] == [1.0, 2.0]

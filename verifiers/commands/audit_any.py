@@ -10,6 +10,7 @@ from ..findings.verdict import Verdict
 from ..kinds.lawless.claim import AnyClaim
 from ..kinds.lawless.halving import FIRST, all_draws
 from ..kinds.lawless.privacy_audit import CONFIDENCE, WANTED, PairAudit, PrivacyAudit
+from ..kinds.lawless.session import one_release
 from ..targets import Refused, Target
 from ..targets.replies import CallError
 
@@ -119,7 +120,7 @@ def audit_any(target: Target, claim: AnyClaim, seed: int) -> AnyAudit:
     rng = np.random.default_rng([seed, 41])
     for place, coins, _ in audit.asked(rng):
         pair = audit.pairs[place]
-        replies = [_one(target, claim, pair.there if coin else pair.here) for coin in coins]
+        replies = [one_release(target, claim, pair.there if coin else pair.here) for coin in coins]
         audit.observe(place, replies, coins)
         asked += len(coins)
         _ = audit.refuted  # to ask is to look
@@ -168,13 +169,8 @@ def _try_drawn(target: Target, claim: AnyClaim, audit: PrivacyAudit) -> tuple[in
         try:
             for values in (pair.here, pair.there):
                 asked += 1
-                _one(target, claim, values)
+                one_release(target, claim, values)
         except (Refused, CallError) as why:
             audit.drop(place)
             left_out.append(f"{pair.name}: {why}")
     return asked, left_out
-
-
-def _one(target: Target, claim: AnyClaim, values: Any) -> Any:
-    """One release of an input."""
-    return claim.release.shaped(target.ask(values, 1), values, 1)[0]

@@ -13,7 +13,7 @@ from ...run.plain_session import PlainSession
 from ...run.precision import TooFewError
 from ...run.request import RunRequest
 from ...run.state import RunState
-from ...targets import Refused
+from ...targets import Refused, Target
 from ...targets.replies import CallError
 from .claim import AnyClaim
 from .halving import FIRST, all_draws
@@ -59,9 +59,9 @@ class AnySession(PlainSession):
                 self.state.outcome.warn(f"{pair.name}: not looked at: {error}")
 
     def _one(self, values: Any) -> Any:
-        reply = self.state.target.ask(values, 1)
+        found = one_release(self.state.target, self.claim, values)
         self.state.spend(1)
-        return self.claim.release.shaped(reply, values, 1)[0]
+        return found
 
     def gather(self) -> None:
         """See `Session.gather`: draws of the pairs in turn, each of the world that a coin says."""
@@ -78,6 +78,18 @@ class AnySession(PlainSession):
                 self.state.publish(ReleasesSeen(self.state.queries, self.checks))
                 if not self.goes_on:
                     return
+
+
+def one_release(target: Target, claim: AnyClaim, values: Any) -> Any:
+    """One release of an input. Raises Refused, which names the call, and TargetError."""
+    try:
+        reply = target.ask(values, 1)
+    except Refused as error:
+        raise Refused(
+            f"{claim.release.text(values, 1)} was refused: {error}; whether there is an answer may "
+            "tell inputs apart: a deployment that withholds one returns null"
+        ) from error
+    return claim.release.shaped(reply, values, 1)[0]
 
 
 @dataclass(frozen=True)
