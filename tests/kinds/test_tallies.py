@@ -19,6 +19,7 @@ from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.tally.checks.privacy_claim import TallyPrivacyClaim
 from dpassay.verifiers.kinds.tally.claim import TallyClaim
+from dpassay.verifiers.kinds.tally.evidence.ciphertexts import Ciphertexts
 from dpassay.verifiers.kinds.tally.evidence.masked import Keys, MaskEvidence
 from dpassay.verifiers.kinds.tally.evidence.shifted import ShiftEvidence
 from dpassay.verifiers.kinds.tally.registry import CHECKS
@@ -103,6 +104,8 @@ def test_residues_are_read_as_the_numbers_nearest_to_the_sum(reply, tally) -> No
         ([{"tally": [1, 2], "sent": [[1, 2]]}], "expected a row of each party, or null"),
         ([{"tally": [1, 2], "revealed": {"all": [1]}}], "expected self and pair"),
         ([{"tally": [1, 2], "revealed": {"self": 1}}], "expected numbers of parties, 1 to 2"),
+        ([{"tally": [1, 2], "ciphertexts": ["ab", None]}], "gave ab in ciphertexts of party 1"),
+        ([{"tally": [1, 2], "ciphertexts": [None, 7]}], "gave 7 as ciphertexts of party 2"),
         ("abc", "expected a list of 1 rounds"),
     ],
 )
@@ -170,6 +173,19 @@ def test_a_key_is_repeated_where_it_changes_to_one_that_was() -> None:
     assert keys.repeated({1: "d", 2: "c"}) is None
     assert keys.repeated({1: "b"}) == ("b", (2, 1), (1, 4))
     assert Keys().repeated({1: "a", 2: "a"}) == ("a", (1, 1), (2, 1))
+
+
+def test_a_ciphertext_is_repeated_whoever_sends_it() -> None:
+    """Two new ones are never alike, of one party or of two; the first repeat is told.
+
+    Catches one that is looked for among those of its party or of its round alone.
+    """
+    seen = Ciphertexts()
+    assert seen.repeated({1: ("a", "b"), 2: ("c",)}) is None
+    assert seen.repeated({}) is None
+    assert seen.repeated({1: ("d",), 2: ("b", "a")}) == ("b", (1, 1), (2, 2))
+    assert (seen.number, seen.rounds) == (4, 2)
+    assert Ciphertexts().repeated({3: ("a", "a")}) == ("a", (3, 1), (3, 1))
 
 
 def judged(entry: Entry, seed: int) -> Report:

@@ -18,7 +18,8 @@ from dpassay.reference.secure_aggregation import (
     TooFewError,
 )
 from dpassay.reference.secure_aggregation.masks import Masks, expanded
-from dpassay.reference.secure_aggregation.protocol import Party, verify_keys
+from dpassay.reference.secure_aggregation.neighbours import neighbours_of
+from dpassay.reference.secure_aggregation.party import Party, verify_keys
 from dpassay.reference.secure_aggregation.shamir import PRIME, combine, split
 
 FIELD = fmpz_mod_ctx(PRIME)
@@ -118,6 +119,38 @@ def test_the_tally_is_the_sum_of_those_who_have_sent(leaves, modulus) -> None:
     assert (found.revealed["pair"], found.revealed["self"]) == (gone, sorted(found.sent))
 
 
+@pytest.mark.parametrize("neighbours", [2, 4, 8])
+def test_masks_with_neighbours_alone_cancel_too(neighbours) -> None:
+    """Twelve parties, each with masks of some: one gone before keys, two before values, one after.
+
+    Catches masks taken off for parties who share none with one who is gone. With two neighbours
+    both must answer, so that nobody leaves.
+    """
+    values = np.arange(36).reshape(12, 3)
+    leaves = [0] * 12 if neighbours == 2 else [1, 2, 2, 3, *[0] * 8]
+    counted = [k for k in range(12) if leaves[k] in (Leaves.NEVER, Leaves.AFTER_VALUES)]
+    aggregation = SecureAggregation(12, 7, 1_000, neighbours=neighbours)
+    for _ in range(3):
+        try:
+            found = aggregation.round(values, leaves)
+        except TooFewError:  # half of a party's four neighbours may be among the three
+            assert neighbours == 4
+            continue
+        assert found.tally.tolist() == (values[counted].sum(0) % 1_000).tolist()
+
+
+def test_neighbours_are_mutual_and_drawn_anew() -> None:
+    """Each of 30 parties has 6; two rings of 30 are alike with probability 60 / 30!."""
+    near = neighbours_of(range(1, 31), 6)
+    assert all(len(of) == 6 and one not in of for one, of in near.items())
+    assert all(one in near[other] for one, of in near.items() for other in of)
+    assert neighbours_of(range(1, 31), 6) != near
+    assert neighbours_of([3, 5, 8], 2) == {3: {5, 8}, 5: {3, 8}, 8: {3, 5}}
+    for number in (3, 12, 0):
+        with pytest.raises(ValueError, match=f"neighbours {number}: expected an even number, 2"):
+            SecureAggregation(12, 7, 100, neighbours=number)
+
+
 def test_noise_in_shares_is_in_the_tally() -> None:
     """Each party that has sent adds its share, here 1 in each number."""
     aggregation = SecureAggregation(4, 3, 1_000, noise=np.ones)
@@ -136,12 +169,12 @@ def test_too_few_leave_the_sum_hidden() -> None:
 
 def test_a_party_shows_no_two_secrets_of_another() -> None:
     """The masking key and the self seed together would show its values."""
-    party = Party(1, Masks(100), 2, Ed25519PrivateKey.generate())
+    party = Party(1, Masks(100), 2, Ed25519PrivateKey.generate(), {})
     with pytest.raises(ValueError, match="party 2 is both present and gone"):
         party.reveal([1, 2], [2])
 
 
 def test_keys_of_another_are_refused() -> None:
-    party = Party(1, Masks(100), 2, Ed25519PrivateKey.generate())
+    party = Party(1, Masks(100), 2, Ed25519PrivateKey.generate(), {})
     with pytest.raises(InvalidSignature):
         verify_keys(party.advertise(), Ed25519PrivateKey.generate().public_key())

@@ -1,10 +1,11 @@
-"""Deployments that tally values behind masks: broken ones, and correct ones that look alike."""
+"""Tallies behind masks or encrypted: broken deployments, and correct ones that look alike."""
 
+from .encrypted import SHELF as ENCRYPTED
 from .masks import SHELF as MASKS
 from .shelf import Entry
 from .sums import SHELF as SUMS
 
-ENTRIES: list[Entry] = [*MASKS, *SUMS]
+ENTRIES: list[Entry] = [*MASKS, *SUMS, *ENCRYPTED]
 __all__ = ["BROKEN", "CORRECT", "ENTRIES", "Entry"]
 
 BROKEN = [entry for entry in ENTRIES if entry.caught]

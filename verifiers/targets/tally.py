@@ -20,14 +20,19 @@ class Seen:
 
     tally: its numbers, as released; sent: by party, from 1, what it has sent; keys: by party, its
     public key of the round, as text; revealed: whose self masks ("self") and whose pairwise keys
-    ("pair") were recovered. All but the tally may be empty.
+    ("pair") were recovered; ciphertexts: by party, what it has sent encrypted, as texts. All but
+    the tally may be empty.
     """
 
     tally: tuple[int, ...]
     sent: Mapping[int, tuple[int, ...]]
     keys: Mapping[int, str]
     revealed: Mapping[str, tuple[int, ...]]
+    ciphertexts: Mapping[int, tuple[str, ...]]
 
+
+_SHORTEST = 32
+"""Characters of a ciphertext: as few as 128 bits have, so that none are alike by chance."""
 
 _EXACT = 2.0**53
 """Up to which floats have every whole number."""
@@ -43,7 +48,8 @@ class TallyRelease(NumberRelease):
     An input is a list of the values (parties, d) and, of each party, when it leaves (parties,), 0
     to 3. A round in a reply is its numbers, or an object with `tally` and, where the target can
     show it, `sent` (a row of each party, null of one that has sent nothing), `keys` (a text of
-    each) and `revealed` (`{"self": [...], "pair": [...]}`, parties from 1).
+    each), `ciphertexts` (a text of each, or a list of them) and `revealed`
+    (`{"self": [...], "pair": [...]}`, parties from 1).
     """
 
     given = "round"
@@ -94,7 +100,7 @@ class TallyRelease(NumberRelease):
 
     def _seen(self, found: Any, call: str) -> Seen:
         if not isinstance(found, Mapping):
-            return Seen(self._residues(found, call, "tally", self._least), {}, {}, {})
+            return Seen(self._residues(found, call, "tally", self._least), {}, {}, {}, {})
         if "tally" not in found:
             raise CallError(call, f"gave a round with {shown(list(found))}: expected its tally")
         sent = {
@@ -102,12 +108,16 @@ class TallyRelease(NumberRelease):
             for number, row in self._by_party(found.get("sent"), call)
         }
         keys = {number: str(key) for number, key in self._by_party(found.get("keys"), call)}
+        ciphertexts = {
+            number: _ciphertexts(texts, number, call)
+            for number, texts in self._by_party(found.get("ciphertexts"), call)
+        }
         revealed = found.get("revealed") or {}
         if not isinstance(revealed, Mapping) or {*revealed} - {"self", "pair"}:
             raise CallError(call, f"revealed {shown(revealed)}: expected self and pair")
         whose = {str(what): self._numbers(of, call) for what, of in revealed.items()}
         tally = self._residues(found["tally"], call, "tally", self._least)
-        return Seen(tally, sent, keys, whose)
+        return Seen(tally, sent, keys, whose, ciphertexts)
 
     def _numbers(self, given: Any, call: str) -> tuple[int, ...]:
         rows = given.tolist() if isinstance(given, np.ndarray) else given
@@ -140,6 +150,17 @@ class TallyRelease(NumberRelease):
                 raise CallError(call, f"gave {int(each)} in {what}: {allowed}")
             found.append(int(each))
         return tuple(found)
+
+
+def _ciphertexts(given: Any, party: int, call: str) -> tuple[str, ...]:
+    texts = [given] if isinstance(given, str) else given
+    wanted = f"expected texts of {_SHORTEST} characters at least, as base64 or hexadecimal"
+    if not isinstance(texts, Sequence):
+        raise CallError(call, f"gave {shown(given)} as ciphertexts of party {party}: {wanted}")
+    for text in texts:
+        if not isinstance(text, str) or len(text) < _SHORTEST:
+            raise CallError(call, f"gave {shown(text)} in ciphertexts of party {party}: {wanted}")
+    return tuple(texts)
 
 
 def _is_whole(each: Any) -> bool:

@@ -1,4 +1,7 @@
-"""`mask-uniformity`: what a party sends is uniform modulo m, and independent of all else."""
+"""`mask-uniformity`: what a party sends is uniform modulo m, and independent of all else.
+
+Ciphertexts are not residues: of them a repeat is looked for.
+"""
 
 import math
 
@@ -13,6 +16,7 @@ from ...numbers.checks.base import caused, spec_of
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
+from ..evidence.ciphertexts import Ciphertexts, Place
 from ..evidence.masked import BETWEEN, Keys, MaskEvidence, Rows
 from ..plan import Role, asked, drawn_values
 from .base import RoundsCheck
@@ -25,7 +29,7 @@ _NATIVE = 2**62
 
 
 class MaskUniformity(RoundsCheck):
-    """Wagers on what parties send; and keys of different rounds or parties that are alike."""
+    """Wagers on what parties send; and keys or ciphertexts of different rounds or parties alike."""
 
     id = "mask-uniformity"
 
@@ -33,7 +37,7 @@ class MaskUniformity(RoundsCheck):
         super().__init__(claim, plan, seed)
         mechanism, rng = claim.mechanism, np.random.default_rng([seed, 31])
         self.evidence = MaskEvidence(mechanism.modulus, mechanism.parties, rng)
-        self.keys, self.shown = Keys(), 0
+        self.keys, self.ciphertexts, self.shown = Keys(), Ciphertexts(), 0
         of = mechanism.aggregation
         drawn = drawn_values(claim, np.random.default_rng([seed, 32]))
         several = (drawn, np.full_like(drawn, of.lower), np.full_like(drawn, of.upper))
@@ -53,7 +57,7 @@ class MaskUniformity(RoundsCheck):
                 return None
             given = self.inputs[turn % len(self.inputs)]
             seen = self.ask(context, given)
-            if not seen.sent and not seen.keys:
+            if not seen.sent and not seen.keys and not seen.ciphertexts:
                 message = "the target does not show what its parties send"
                 return Outcome(Verdict.NOT_APPLICABLE, Finding(message), self.queries)
             found = self._look(given, seen)
@@ -62,14 +66,12 @@ class MaskUniformity(RoundsCheck):
         return Outcome(Verdict.PASS, Finding(self._passed()), self.queries)
 
     def _look(self, given: Asked, seen: Seen) -> Finding | None:
-        repeated = self.keys.repeated(dict(seen.keys))
-        if repeated is not None:
-            key, (one, first), (other, last) = repeated
-            message = (
-                f"key {key[:16]} of party {one} in round {first} is that of party {other} in round "
-                f"{last}: new keys are never alike"
-            )
-            return caused(message, "keys come from a generator with few states", math.inf)
+        again = self.keys.repeated(dict(seen.keys))
+        if again is not None:
+            return _repeated("key", again, "keys come from a generator with few states")
+        again = self.ciphertexts.repeated(seen.ciphertexts)
+        if again is not None:
+            return _repeated("ciphertext", again, "the same values encrypt to the same ciphertext")
         if len(seen.sent) == self.claim.mechanism.parties:
             self.shown += 1
             self.evidence.observe(*self._rows(given, seen))
@@ -101,8 +103,17 @@ class MaskUniformity(RoundsCheck):
             "between rounds, parties and coordinates; masks used again would have been seen"
         )
         keys = f"no key of {self.keys.rounds:,} rounds is that of another"
-        said = [*([rows] if self.shown else []), *([keys] if self.keys.rounds else [])]
-        return "; ".join(said)
+        texts = f"{self.ciphertexts.number:,} ciphertexts differ, those of the same values too"
+        said = [(self.shown, rows), (self.keys.rounds, keys), (self.ciphertexts.rounds, texts)]
+        return "; ".join(text for seen, text in said if seen)
+
+
+def _repeated(what: str, again: tuple[str, Place, Place], cause: str) -> Finding:
+    """A proof: what is drawn anew was seen twice."""
+    text, (one, first), (other, last) = again
+    where = f"of party {one} in round {first} is that of party {other} in round {last}"
+    message = f"{what} {text[:16]} {where}: new {what}s are never alike"
+    return caused(message, cause, math.inf)
 
 
 SPECS = (spec_of(MaskUniformity, Phase.OPENING),)  # type: ignore[arg-type]
