@@ -1,9 +1,9 @@
 """Real libraries through the gate for numbers, each in an environment of its own.
 
-`python -m benchmarks.field [--only WORD] [--large] [--engines]` from the root makes the
-environments under .benchmarks/field (the first time; pip needs a network then), judges every row of
-`rows.py` and writes docs/results/field.md; with `--engines` those of `engines.py`, and engines.md;
-with `--faults` public faults of engines, those of `engine_faults.py`, and engine-faults.md.
+`python -m benchmarks.field [--only WORD] [--large] [--engines | --faults | --tallies]` from the
+root makes the environments under .benchmarks/field (the first time; pip needs a network then),
+judges every row of `rows.py` and writes docs/results/field.md; with an option, rows and pages are
+those of `engines.py`, of `engine_faults.py`, or of `tallies.py`.
 Stopped, it goes on where it was when it is run again.
 """
 
@@ -21,12 +21,14 @@ from .environments import ENVIRONMENTS, NotInstalled
 from .page import page
 from .reported import reported
 from .rows import CALLS, LATER, ROWS, Row
+from .tallies import TALLIES_LATER, TALLY_ROWS
 
 SEED = 1
 TABLES = {
     "field": (ROWS, LATER),
     "engines": (ENGINE_ROWS, ENGINES_LATER),
     "engine-faults": (FAULT_ROWS, FAULTS_LATER),
+    "field-tallies": (TALLY_ROWS, TALLIES_LATER),
 }
 """The rows of each page, and what is not among them."""
 
@@ -74,19 +76,21 @@ def made(asked: argparse.Namespace) -> tuple[list[Row], list[str]]:
 
 
 def _chosen(asked: argparse.Namespace) -> list[Row]:
-    return [row for row in TABLES[_page(asked)][0] if asked.only in row.name]
-
-
-def _page(asked: argparse.Namespace) -> str:
-    return "engine-faults" if asked.faults else "engines" if asked.engines else "field"
+    return [row for row in TABLES[asked.page][0] if asked.only in row.name]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Real libraries through the gate for numbers.")
     parser.add_argument("--only", default="", metavar="WORD", help="rows whose name has this word")
     parser.add_argument("--large", action="store_true", help="environments of a gigabyte too")
-    parser.add_argument("--engines", action="store_true", help="engines that release tables")
-    parser.add_argument("--faults", action="store_true", help="public faults of engines")
+    of = parser.add_mutually_exclusive_group()
+    for option, name, what in (
+        ("--engines", "engines", "engines that release tables"),
+        ("--faults", "engine-faults", "public faults of engines"),
+        ("--tallies", "field-tallies", "tallies of several parties"),
+    ):
+        of.add_argument(option, dest="page", action="store_const", const=name, help=what)
+    parser.set_defaults(page="field")
     add_workers(parser, default=1)
     asked = parser.parse_args()
     rows, missing = made(asked)
@@ -98,10 +102,10 @@ def main() -> None:
             for row, report in zip(rows, reports, strict=True)
         ],
         missing,
-        TABLES[_page(asked)][1],
-        _page(asked),
+        TABLES[asked.page][1],
+        asked.page,
     )
-    print_or_write(f"{_page(asked)}.md", text, asked.only)
+    print_or_write(f"{asked.page}.md", text, asked.only)
 
 
 if __name__ == "__main__":

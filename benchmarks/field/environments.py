@@ -118,6 +118,8 @@ ENVIRONMENTS = {
         Environment("python-dp-1.1.5", ("python-dp==1.1.5",)),
         Environment("optax-0.2.8", ("optax==0.2.8", "jax==0.10.2")),
         Environment("flwr-1.41.0", ("flwr==1.41.0",)),
+        Environment("phe-1.5.0", ("phe==1.5.0", "gmpy2==2.3.2", "numpy==2.4.6")),
+        Environment("tenseal-0.3.18", ("tenseal==0.3.18", "numpy==2.4.6")),
         Environment("jax-privacy-2.0.0", ("jax-privacy==2.0.0",)),
         Environment("opacus-1.5.2", ("opacus==1.5.2", "torch==2.13.0"), large=True),
         Environment("opacus-1.6.0", ("opacus==1.6.0", "torch==2.13.0"), large=True),

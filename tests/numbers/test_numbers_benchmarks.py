@@ -100,7 +100,7 @@ def test_a_gigabyte_is_installed_only_when_asked_for(
     module = import_module("benchmarks.field.environments")
     monkeypatch.setattr(module, "FOLDER", tmp_path)
     monkeypatch.setattr(module.Environment, "make", lambda each: installed.append(each.name))
-    rows, missing = field.made(Namespace(only="tmlt", large=large, engines=False))
+    rows, missing = field.made(Namespace(only="tmlt", large=large, page="field"))
     assert environment.large
     assert installed == ([environment.name] if large else [])
     assert bool(rows) == large
