@@ -20,7 +20,6 @@ TALLY_ROWS = (
         "flwr_secagg.py",
         "flwr_secagg",
         "the round halts: the server asks for their shares, which nobody has (seen, no thread)",
-        ("recovery", "input-contract"),
     ),
     Row(
         _FLWR,

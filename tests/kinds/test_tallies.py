@@ -24,6 +24,7 @@ from dpassay.verifiers.kinds.tally.evidence.masked import Keys, MaskEvidence
 from dpassay.verifiers.kinds.tally.evidence.shifted import ShiftEvidence
 from dpassay.verifiers.kinds.tally.registry import CHECKS
 from dpassay.verifiers.run.run import verify
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, open_target
 from dpassay.verifiers.targets.replies import CallError
 from dpassay.verifiers.targets.tally import TallyRelease
@@ -213,6 +214,28 @@ def test_a_correct_one_passes(entry: Entry) -> None:
     report = judged(entry, 2)
     messages = [(c.id, c.message) for c in report.checks if c.verdict is not Verdict.PASS]
     assert report.verdict is Verdict.PASS, messages
+
+
+def test_rounds_with_dropouts_that_are_refused_are_told() -> None:
+    """One that ends no round whose party leaves before keys: the others are judged, and it is said.
+
+    Catches a run that ends at the first refusal, and one that says nothing of it.
+    """
+    entry = next(entry for entry in CORRECT if entry.name == "noise-before-the-modulus")
+    rounds, claim = entry.made(1), entry.claim
+
+    def halts(values, size):
+        if 1 in values[1]:
+            raise ValueError("the workflow halted")
+        return rounds(values, size)
+
+    target = InProcessTarget(halts, release=claim.release)
+    chosen = select(["recovery"], of=CHECKS.ids)
+    report = verify(target, claim, seed=1, selection=chosen)
+    assert report.verdict is Verdict.PASS
+    (warning,) = [w for w in report.warnings if "refused" in w]
+    said = "a round with 4 of 5 parties or more is refused where a party leaves before keys: "
+    assert warning == f"{said}the workflow halted"
 
 
 def test_each_check_catches_some_and_names_are_ids() -> None:

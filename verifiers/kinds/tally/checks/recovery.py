@@ -80,19 +80,31 @@ class Recovery(RoundsCheck):
             if context.left < 1:
                 context.use_up()
                 return None
-            given = waiting[turn % len(waiting)]
+            place = turn % len(waiting)
+            given = waiting[place]
             try:
                 found = self._look(context, given)
             except Refused as refusal:
                 self.refusals.append(f"{given.role}: {refusal}")
-                waiting.remove(given)
+                del waiting[place]
                 continue
             if found is not None:
                 return Outcome(Verdict.FAIL, found, self.queries)
         if not self.left:
             message = f"the target refuses rounds with dropouts: {'; '.join(self.refusals)}"
-            return Outcome(Verdict.NOT_APPLICABLE, Finding(message), self.queries)
-        return Outcome(Verdict.PASS, Finding(self._passed()), self.queries)
+            nothing = Finding(message, warning=self._warning)
+            return Outcome(Verdict.NOT_APPLICABLE, nothing, self.queries)
+        return Outcome(Verdict.PASS, Finding(self._passed(), warning=self._warning), self.queries)
+
+    @property
+    def _warning(self) -> str | None:
+        """Of rounds that the quorum lets end, and that the target does not end."""
+        if not self.refusals:
+            return None
+        return (
+            f"a round with {self.claim.mechanism.fewest} of {self.claim.mechanism.parties} parties "
+            f"or more is refused where {self.refusals[0]}"
+        )
 
     def _present(self, given: Asked) -> int:
         leaves = np.asarray(given.values[1])
