@@ -73,7 +73,7 @@ def _line(row: Row, report: dict[str, Any]) -> str:
 
 def agreement(row: Row, report: dict[str, Any]) -> str:
     """Whether the report says what is publicly known: `yes` or `NO`."""
-    failed = {check["id"] for check in report["checks"] if check["verdict"] == "fail"}
+    failed = {check["id"] for check in report["checks"] if check["verdict"] in ("fail", "error")}
     if row.caught:
         return "yes" if failed & set(row.caught) else "NO"
     return "yes" if report["verdict"] == "pass" else "NO"

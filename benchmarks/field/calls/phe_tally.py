@@ -13,7 +13,7 @@ from served import serve
 from shares import polya_share
 
 PUBLIC, PRIVATE = paillier.generate_paillier_keypair(n_length=2048)
-SLOT, OFFSET = (8, 36) if "narrow" in sys.argv else (24, 2**12)
+SLOT, OFFSET = (8, 42) if "narrow" in sys.argv else (24, 2**12)
 KEPT = {}
 
 
