@@ -93,7 +93,7 @@ TALLY_ROWS = (
         "encrypted_label.py phe kept",
         "encrypted_label",
         "wrong as written: every second answer has the noise of the one before",
-        ("independence", "order"),
+        ("fresh-noise", "order"),
     ),
     Row(_SEAL, "CKKS, noisy labels", "encrypted_label.py ckks", "encrypted_label", _CORRECT),
 )
