@@ -107,7 +107,10 @@ class TallyRelease(NumberRelease):
             number: self._residues(row, call, f"what party {number} has sent", 0)
             for number, row in self._by_party(found.get("sent"), call)
         }
-        keys = {number: str(key) for number, key in self._by_party(found.get("keys"), call)}
+        keys = {
+            number: _key(key, number, call)
+            for number, key in self._by_party(found.get("keys"), call)
+        }
         ciphertexts = {
             number: _ciphertexts(texts, number, call)
             for number, texts in self._by_party(found.get("ciphertexts"), call)
@@ -121,7 +124,9 @@ class TallyRelease(NumberRelease):
 
     def _numbers(self, given: Any, call: str) -> tuple[int, ...]:
         rows = given.tolist() if isinstance(given, np.ndarray) else given
-        if isinstance(rows, Sequence) and all(_is_whole(n) for n in rows):
+        if isinstance(rows, Sequence) and all(
+            _is_whole(n) and 1 <= n <= self.parties for n in rows
+        ):
             return tuple(int(n) for n in rows)
         allowed = f"expected numbers of parties, 1 to {self.parties}"
         raise CallError(call, f"revealed {shown(given)}: {allowed}")
@@ -147,20 +152,35 @@ class TallyRelease(NumberRelease):
             most = least + self.modulus - 1
             if not least <= int(each) <= most:
                 allowed = f"expected {least} to {most}, modulo {self.modulus}"
+                if least < 0 and most < int(each) < self.modulus:
+                    allowed += '; numbers from 0 on need released = "residues" in the claim'
                 raise CallError(call, f"gave {int(each)} in {what}: {allowed}")
             found.append(int(each))
         return tuple(found)
 
 
 def _ciphertexts(given: Any, party: int, call: str) -> tuple[str, ...]:
-    texts = [given] if isinstance(given, str) else given
+    texts = [given] if isinstance(given, str | bytes) else given
     wanted = f"expected texts of {_SHORTEST} characters at least, as base64 or hexadecimal"
-    if not isinstance(texts, Sequence):
+    if not isinstance(texts, Sequence) or not texts:
         raise CallError(call, f"gave {shown(given)} as ciphertexts of party {party}: {wanted}")
-    for text in texts:
+    found = [_text(each) for each in texts]
+    for text in found:
         if not isinstance(text, str) or len(text) < _SHORTEST:
             raise CallError(call, f"gave {shown(text)} in ciphertexts of party {party}: {wanted}")
-    return tuple(texts)
+    return tuple(found)
+
+
+def _key(given: Any, party: int, call: str) -> str:
+    key = str(given) if is_whole_number(given) else _text(given)
+    if not isinstance(key, str) or not key:
+        raise CallError(call, f"gave {shown(given)} as key of party {party}: expected a text")
+    return key
+
+
+def _text(given: Any) -> Any:
+    """Bytes as hexadecimal; all else as it is."""
+    return given.hex() if isinstance(given, bytes) else given
 
 
 def _is_whole(each: Any) -> bool:
@@ -174,15 +194,22 @@ def is_whole_number(each: Any) -> bool:
 
 
 def plain_round(found: Mapping[str, Any]) -> dict[str, Any]:
-    """A round as JSON."""
+    """A round as JSON: bytes in hexadecimal, objects by type and text, to be refused.
+
+    The text of an object is no ciphertext or key: it may name a type alone, alike for all.
+    """
     return {str(key): _plain(value) for key, value in found.items()}
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray | np.integer):
-        return value.tolist()
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist() if value.dtype != object else _plain(value.tolist())
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    return value if value is None or isinstance(value, str | int | float) else repr(value)[:60]
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return {type(value).__name__: repr(value)[:60]}

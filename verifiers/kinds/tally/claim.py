@@ -76,6 +76,12 @@ class TallyMechanism(NumberMechanism):
         while float(self.noise.family.log_survival(np.array(far))) > _SURE:
             far = math.ceil(1.1 * far)
         sums = upper - lower if self.released == "residues" else 2 * max(abs(lower), abs(upper))
+        largest = max(abs(lower), abs(upper)) + far
+        if largest > 2**53:
+            raise ValueError(
+                f"lower = {self.lower:g}, upper = {self.upper:g}: sums of {self.parties} values "
+                f"with noise reach {largest:.3g}, expected 2^53 at most"
+            )
         least = int(sums + 2 * far + 1)
         if self.modulus < least:
             raise ValueError(

@@ -2,7 +2,8 @@
 
 from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
-from ....targets import ask_whole
+from ....targets import Refused, ask_whole
+from ....targets.replies import CallError
 from ....targets.tally import Seen
 from ...numbers.checks.base import AskingCheck
 from ...numbers.planning.asked import Asked
@@ -21,7 +22,16 @@ class RoundsCheck(AskingCheck):
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
 
     def ask(self, context: RunContext, asked: Asked) -> Seen:
-        """What one round shows. Raises as the target does."""
+        """What one round shows. Raises as the target does, and CallError where it refuses."""
+        try:
+            return self.ask_or_refused(context, asked)
+        except Refused as refusal:
+            call = self.claim.release.text(asked.values, 1)
+            message = f"was refused, although the claim covers it: {refusal}"
+            raise CallError(call, message) from refusal
+
+    def ask_or_refused(self, context: RunContext, asked: Asked) -> Seen:
+        """The same, but Refused where the target refuses."""
         reply = ask_whole(context.target, asked.values, 1)  # with all that it shows
         context.spend(1)
         self.queries += 1

@@ -37,7 +37,7 @@ class MaskUniformity(RoundsCheck):
         super().__init__(claim, plan, seed)
         mechanism, rng = claim.mechanism, np.random.default_rng([seed, 31])
         self.evidence = MaskEvidence(mechanism.modulus, mechanism.parties, rng)
-        self.keys, self.ciphertexts, self.shown = Keys(), Ciphertexts(), 0
+        self.keys, self.ciphertexts, self.shown, self.without = Keys(), Ciphertexts(), 0, 0
         of = mechanism.aggregation
         drawn = drawn_values(claim, np.random.default_rng([seed, 32]))
         several = (drawn, np.full_like(drawn, of.lower), np.full_like(drawn, of.upper))
@@ -63,7 +63,20 @@ class MaskUniformity(RoundsCheck):
             found = self._look(given, seen)
             if found is not None:
                 return Outcome(Verdict.FAIL, found, self.queries)
-        return Outcome(Verdict.PASS, Finding(self._passed()), self.queries)
+        if not (self.shown or self.keys.rounds or self.ciphertexts.rounds):
+            message = f"the target does not show what all of its parties send: {self._partial}"
+            return Outcome(Verdict.NOT_APPLICABLE, Finding(message), self.queries)
+        return Outcome(Verdict.PASS, Finding(self._passed(), warning=self._partial), self.queries)
+
+    @property
+    def _partial(self) -> str | None:
+        """Of rounds that do not show what is sent by all, although all stay."""
+        if not self.without:
+            return None
+        return (
+            f"in {self.without:,} rounds, in which all parties stay, `sent` is null of some: "
+            "their masks were not looked at"
+        )
 
     def _look(self, given: Asked, seen: Seen) -> Finding | None:
         again = self.keys.repeated(dict(seen.keys))
@@ -72,6 +85,7 @@ class MaskUniformity(RoundsCheck):
         again = self.ciphertexts.repeated(seen.ciphertexts)
         if again is not None:
             return _repeated("ciphertext", again, "the same values encrypt to the same ciphertext")
+        self.without += 0 < len(seen.sent) < self.claim.mechanism.parties
         if len(seen.sent) == self.claim.mechanism.parties:
             self.shown += 1
             self.evidence.observe(*self._rows(given, seen))
@@ -103,7 +117,8 @@ class MaskUniformity(RoundsCheck):
             "between rounds, parties and coordinates; masks used again would have been seen"
         )
         keys = f"no key of {self.keys.rounds:,} rounds is that of another"
-        texts = f"{self.ciphertexts.number:,} ciphertexts differ, those of the same values too"
+        who = f"{self.ciphertexts.parties:,} of {parties:,} parties"
+        texts = f"{self.ciphertexts.number:,} ciphertexts of {who} differ"
         said = [(self.shown, rows), (self.keys.rounds, keys), (self.ciphertexts.rounds, texts)]
         return "; ".join(text for seen, text in said if seen)
 

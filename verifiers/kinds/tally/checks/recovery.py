@@ -111,7 +111,7 @@ class Recovery(RoundsCheck):
         return int(((leaves == 0) | (leaves == 3)).sum())
 
     def _look(self, context: RunContext, given: Asked) -> Finding | None:
-        seen = self.ask(context, given)
+        seen = self.ask_or_refused(context, given)
         both = sorted({*seen.revealed.get("self", ())} & {*seen.revealed.get("pair", ())})
         if both:
             message = (
@@ -148,7 +148,7 @@ class Recovery(RoundsCheck):
         return caused(message, f"after dropouts: {fault.name}", value)
 
     def _passed(self) -> str:
-        rounds = f"{self.queries - len(self.refusals):,} rounds in which "
+        rounds = f"{self.queries:,} rounds in which "
         who = f"{min(self.left)} to {max(self.left)}" if len(self.left) > 1 else f"{min(self.left)}"
         refused = f"; refused: {'; '.join(self.refusals)}" if self.refusals else ""
         return (

@@ -23,6 +23,11 @@ class Ciphertexts:
         """How many have been seen."""
         return len(self._seen)
 
+    @property
+    def parties(self) -> int:
+        """Of how many parties."""
+        return len({party for party, _ in self._seen.values()})
+
     def repeated(self, sent: Mapping[int, Sequence[str]]) -> tuple[str, Place, Place] | None:
         """A ciphertext of this round that was seen before, with where it was and where it is.
 
