@@ -61,7 +61,8 @@ def _shared(family: Additive, option: str, shown: str) -> Shares:
         raise ValueError(f"noise {shown}: {option[:60]!r}: expected {allowed}, from 1 to 999999")
     present = int(found[1])
     parties = int(found[2] or (1 if key == "sum" else present))
-    return Shares(family.scale, SHARED[family.family], present, parties)
+    of_parties = key == "shares" and parties == 1
+    return Shares(family.scale, SHARED[family.family], present, parties, of_parties)
 
 
 _KEYS = {"grid": "grid", "min": "low", "max": "high"}

@@ -107,12 +107,14 @@ class Shares(Tabled):
     shares, and so do colluders, who subtract what they know.
 
     With parties = 1, `present` draws of the single noise are added: two aggregators' are
-    present = 2. Raises ValueError unless both are at least 1.
+    present = 2. of_parties: whether each of these is the share of a party, which leaves with it, as
+    shares of less always are. Raises ValueError unless both are at least 1.
     """
 
     single: type[Whole] = DiscreteLaplace
     present: int = 1
     parties: int = 1
+    of_parties: bool = False
 
     family = "shares"
 
@@ -124,9 +126,9 @@ class Shares(Tabled):
             raise ValueError(f"shares {self.present}/{self.parties}: expected at least 1 of each")
 
     def __str__(self) -> str:
-        how = (
-            f"sum={self.present}" if self.parties == 1 else f"shares={self.present}/{self.parties}"
-        )
+        how = f"sum={self.present}"
+        if self.parties > 1 or self.of_parties:
+            how = f"shares={self.present}/{self.parties}"
         return f"{self.single(self.scale)};{how}"
 
     @property

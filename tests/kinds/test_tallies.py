@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("cryptography", reason="needs the extra `tally`")
 
 from tally_zoo import BROKEN, CORRECT, ENTRIES, Entry
-from tally_zoo.shelf import FIVE
+from tally_zoo.shelf import FIVE, GATE, deployed, shares
 
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.claims.claim import ClaimError
@@ -53,6 +53,37 @@ def test_a_claim_that_cannot_hold_is_told_in_a_line(old, new, said) -> None:
         claimed(FIVE.replace(old, new))
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_whole_noise_of_each_party_leaves_with_it() -> None:
+    """shares=5/1 is five times the noise, of which three parties bring three; sum=5 stays five.
+
+    Catches the two taken for one another, by which parties who each add the whole noise were
+    accused once one of them had left.
+    """
+    mechanism = claimed(FIVE.replace("5/4", "5/1") + "colluders = 3\n").mechanism
+    assert str(mechanism.left(3)) == "discrete-laplace:2;shares=3/1"
+    assert mechanism.left(3).family.standard_deviation == pytest.approx(
+        math.sqrt(3) * parse_number_noise("discrete-laplace:2").family.standard_deviation
+    )
+    others = claimed(FIVE.replace("shares=5/4", "sum=5")).mechanism
+    assert str(others.left(3)) == "discrete-laplace:2;sum=5"
+    with pytest.raises(ClaimError, match="expected noise in shares"):
+        claimed(FIVE.replace("shares=5/4", "sum=5") + "colluders = 3\n")
+
+
+def test_parties_who_add_the_whole_noise_each_pass_after_dropouts() -> None:
+    """A correct one fails with probability 1e-6 at most; sum=5 is refuted: three are left."""
+    text = FIVE.replace("5/4", "5/1").replace("quorum = 4", "quorum = 3")
+    found = []
+    for given in (text, text.replace("shares=5/1", "sum=5")):
+        claim = claimed(given, GATE)
+        rng = np.random.default_rng(5)
+        rounds = deployed(claim, rng, noise=shares(claimed(text), rng))
+        target = InProcessTarget(rounds, release=claim.release)
+        chosen = select(["recovery"], of=CHECKS.ids)
+        found.append(verify(target, claim, seed=1, selection=chosen).verdict)
+    assert found == [Verdict.PASS, Verdict.FAIL]
 
 
 def test_the_cost_is_that_of_the_noise_left_against_colluders() -> None:

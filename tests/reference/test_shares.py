@@ -175,6 +175,7 @@ def test_a_wrong_text_says_what_is_allowed(text, said) -> None:
     ("text", "printed"),
     [
         ("discrete-laplace:2;shares=4", "discrete-laplace:2;shares=4/4"),
+        ("discrete-laplace:2;shares=4/1", "discrete-laplace:2;shares=4/1"),
         ("discrete-laplace:2;sum=2;min=0", "discrete-laplace:2;sum=2;min=0"),
         ("skellam:2.5;shares=3/4", "skellam:2.5;shares=3/4"),
     ],

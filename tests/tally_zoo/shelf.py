@@ -67,7 +67,7 @@ def shares(claim: TallyClaim, rng: np.random.Generator, parties: int = 4) -> Any
     """Draws a party's share, of which so many make the noise; by numpy's Polya numbers."""
     family = claim.mechanism.noise.family
     rate = -np.expm1(-1.0 / family.scale)
-    if isinstance(family, Shares) and family.parties > 1 and parties == 4:
+    if claim.mechanism.in_shares and isinstance(family, Shares) and parties == 4:
         parties = family.parties
     return lambda size: (
         rng.negative_binomial(1 / parties, rate, size)

@@ -57,7 +57,7 @@ class TallyMechanism(NumberMechanism):
 
     def _shares_fit(self) -> None:
         family = self.noise.family
-        if isinstance(family, Shares) and family.parties > 1 and family.present != self.parties:
+        if self.in_shares and isinstance(family, Shares) and family.present != self.parties:
             raise ValueError(
                 f'noise = "{self.noise}": expected shares={self.parties}/N, one of each party, or '
                 "sum=K for noise that others add"
@@ -104,7 +104,7 @@ class TallyMechanism(NumberMechanism):
     def in_shares(self) -> bool:
         """Whether the parties add the noise, so that who drops out takes a share along."""
         family = self.noise.family
-        return isinstance(family, Shares) and family.parties > 1
+        return isinstance(family, Shares) and (family.parties > 1 or family.of_parties)
 
     def left(self, present: int) -> NumberNoise:
         """The noise in a tally to which so many parties have sent theirs, at least 1."""

@@ -185,7 +185,7 @@ def _other_than_summed(family: Tabled) -> list[tuple[Additive, str]]:
     if isinstance(family, Shares):
         others = {(1, 1), (max(1, family.present - 1), family.parties), (family.parties,) * 2}
         for present, parties in sorted(others - {(family.present, family.parties)}):
-            other = Shares(family.scale, family.single, present, parties)
+            other = replace(family, present=present, parties=parties)
             found.append((other, f"in place of {family}"))
     return found
 
