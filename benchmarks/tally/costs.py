@@ -214,8 +214,10 @@ encrypted, sees two published tallies of 4,096 numbers, and solves two equations
 {head("published | part of the key that is found")}
 {chr(10).join(keys)}
 
-Noise that is added before decryption is no help: it is part of what is decrypted. Publish labels,
-or whole numbers; or add real noise after decryption. A claim of tallies takes whole numbers alone,
+Noise that is added before decryption is no help: it is part of what is decrypted. Publish whole
+numbers: with errors far below a half they follow from votes and noise alone. So do labels of counts
+that were rounded first; the error would else decide ties. Or add noise after decryption that is
+large beside the error. A claim of tallies takes whole numbers alone,
 so that the gate refuses tallies as they are decrypted.
 
 ## A hundred parties, verified to the end

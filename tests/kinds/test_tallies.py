@@ -149,6 +149,25 @@ def test_masks_have_expectation_at_most_1_under_the_claim() -> None:
     assert np.mean(np.array(found) >= 10.0) <= 0.1
 
 
+@pytest.mark.parametrize("shared", ["some parties", "some coordinates"])
+def test_masks_shared_by_others_than_neighbours_are_found(shared) -> None:
+    """Parties 1 and 3 of 5, or numbers that lie 8 apart of 16, have one mask in each round.
+
+    Catches differences of next ones alone. Power 1: of 40 rounds two in five compare the two.
+    """
+    rng = np.random.default_rng(4)
+    evidence = MaskEvidence(4096, 5, rng)
+    for _ in range(40):
+        values, masks = rng.integers(0, 10, (5, 16)), rng.integers(0, 4096, (5, 16))
+        if shared == "some parties":
+            masks[2] = masks[0]
+        else:
+            masks[:, 8:] = masks[:, :8]
+        evidence.observe((values + rng.integers(-2, 3, (5, 16)) + masks) % 4096, values)
+    assert evidence.log_e_value > math.log(1e8)
+    assert evidence.likeliest == shared
+
+
 def test_a_key_is_repeated_where_it_changes_to_one_that_was() -> None:
     """A party may keep its key from round to round; another's key, or an old one, is a proof."""
     keys = Keys()

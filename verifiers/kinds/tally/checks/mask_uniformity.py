@@ -114,7 +114,7 @@ class MaskUniformity(RoundsCheck):
         of = f"{self.shown:,} rounds of {parties} parties"
         rows = (
             f"what parties send in {of} is uniform modulo {self.evidence.modulus}, and independent "
-            "between rounds, parties and coordinates; masks used again would have been seen"
+            "between rounds, parties and coordinates, as far as differences of two show it"
         )
         keys = f"no key of {self.keys.rounds:,} rounds is that of another"
         who = f"{self.ciphertexts.parties:,} of {parties:,} parties"

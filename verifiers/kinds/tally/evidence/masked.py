@@ -17,6 +17,8 @@ BETWEEN = {
     "first": "a party's masks are those of its first round",
     "coordinates": "a party's numbers share one mask",
     "parties": "parties share their masks",
+    "some coordinates": "some of a party's numbers share their masks",
+    "some parties": "some parties share their masks",
 }
 """Ways to reuse masks, and the cause that each shows."""
 
@@ -28,7 +30,8 @@ class MaskEvidence:
     lies. Under the null all rows but the last of a round are independent and uniform, whatever the
     values: where only pairs mask, the last row follows from the others and the tally. A wager is
     on the residues, of all parties or of one, or on differences: of next rounds, of a round and
-    the first one, of next coordinates, of next parties. The values are taken off before, so that
+    the first one, of next coordinates, of next parties, and of both in an order drawn for the
+    round, so that any two come to be compared. The values are taken off before, so that
     masks that are used again leave 0 and noise. Differences of uniform independent residues are
     such residues too.
     """
@@ -56,6 +59,10 @@ class MaskEvidence:
         self._before = masks
         self._add("coordinates", masks[:, :-1] - masks[:, 1:])
         self._add("parties", masks[:-1] - masks[1:])
+        across = masks[:, self._rng.permutation(masks.shape[1])]
+        self._add("some coordinates", across[:, :-1] - across[:, 1:])
+        down = masks[self._rng.permutation(len(masks))]
+        self._add("some parties", down[:-1] - down[1:])
 
     def _add(self, name: str, residues: Rows) -> None:
         held = (residues % self.modulus).astype(np.float64).ravel()
