@@ -207,7 +207,7 @@ accounting may count:
 {chr(10).join(errors)}
 
 The error depends on the key. Li and Micciancio (2021, "On the security of homomorphic encryption on
-approximate numbers", section 4) recover a key from decrypted numbers and their ciphertexts. Here a
+approximate numbers") recover a key from decrypted numbers and their ciphertexts. Here a
 server that has added up the votes of ten parties, with discrete Laplace noise of scale 2 added
 encrypted, sees two published tallies of 4,096 numbers, and solves two equations at each root:
 

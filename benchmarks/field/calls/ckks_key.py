@@ -1,4 +1,4 @@
-"""How much of a CKKS key two decrypted tallies give away (Li and Micciancio 2021, section 4).
+"""How much of a CKKS key two decrypted tallies give away (Li and Micciancio 2021).
 
 Whoever has added up the ciphertexts knows c0 + c1 s as far as the decrypted numbers tell it. They
 are real parts, so that a tally gives the sum of the plaintext at a root and at its conjugate; two
