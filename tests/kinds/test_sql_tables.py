@@ -39,7 +39,8 @@ def judged(spec: str, text: str, queries: int | None = None) -> Any:
     [
         (" AND pairs.place <= 3", "", "contribution-bounding", "max_partitions is not enforced"),
         ("listed LEFT JOIN kept", "listed JOIN kept", "empty-partitions", "dropped"),
-        ("laplace(120.0)", "laplace(12.0)", "noise-scale", "up to 10"),
+        # a tenth of the noise: told by its cause, or where few releases are at hand by its estimate
+        ("laplace(120.0)", "laplace(12.0)", "noise-scale", r"up to 10|noise of 0\.[01]"),
     ],
 )
 def test_a_wrong_query_is_found(spec, left_out, put, check, said) -> None:
@@ -47,7 +48,7 @@ def test_a_wrong_query_is_found(spec, left_out, put, check, said) -> None:
     assert left_out in CLAIM
     report = judged(spec, CLAIM.replace(left_out, put))
     failed = {c.id: c.diagnosis or "" for c in report.checks if c.verdict is Verdict.FAIL}
-    assert said in failed[check], failed
+    assert re.search(said, failed[check]), failed
 
 
 @pytest.mark.slow("seconds of thousands of queries; wrong ones show that rows reach them")
