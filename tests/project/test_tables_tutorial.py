@@ -66,10 +66,14 @@ def with_missing() -> str:
 def test_each_fault_is_found_and_named_in_the_words_of_the_page(
     tmp_path, lines, claim, check, said
 ) -> None:
-    """Catches a page whose engine, or whose cause, is another one."""
+    """Catches a page whose engine, or whose cause, is another one.
+
+    A third of the noise is told by its cause or, where few releases are at hand, by its estimate.
+    """
     report = judged(tmp_path, mended(*lines), claim)
     failed = {c.id: c.diagnosis or "" for c in report.checks if c.verdict is Verdict.FAIL}
-    assert said in failed[check], failed
+    estimate = r"noise of 0\.[34]" if check == "noise-scale" else said
+    assert re.search(f"{said}|{estimate}", failed[check]), failed
     assert said in PAGE
 
 
