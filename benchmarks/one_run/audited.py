@@ -34,9 +34,9 @@ class Audit(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """Trainings of a library alike; epsilon: of what ran; claimed: with all of the noise."""
+    """Trainings of a package alike; epsilon: of what ran; claimed: with all of the noise."""
 
-    library: str
+    package: str
     sampling: str
     noise: str
     epsilon: float

@@ -39,7 +39,7 @@ def page(
     )
     found = ", ".join(
         f"{sum(one.curve_refuted for one in kind.audits)} of {len(kind.audits)} "
-        f"({kind.library}, {kind.sampling})"
+        f"({kind.package}, {kind.sampling})"
         for kind in halved
     )
     yield f"- With half the noise, claimed as all of it, the claimed curve is refuted in {found}.\n"
@@ -85,7 +85,7 @@ def _trainings(kinds: list[Kind]) -> Iterator[str]:
     for kind in kinds:
         epsilons = [one.epsilon for one in kind.audits]
         yield (
-            f"| {kind.library} | {kind.sampling} | {kind.noise} | {len(kind.audits)} "
+            f"| {kind.package} | {kind.sampling} | {kind.noise} | {len(kind.audits)} "
             f"| {kind.epsilon:.2f} | {_median(epsilons)} "
             f"| {sum(epsilon > kind.epsilon for epsilon in epsilons)} "
             f"| {_median([one.mu for one in kind.audits])} "
@@ -95,7 +95,7 @@ def _trainings(kinds: list[Kind]) -> Iterator[str]:
             f"| {statistics.median(one.seconds for one in kind.audits):.1f} |"
         )
     told = ", ".join(
-        f"{kind.library}, {kind.noise}: {sum(one.as_poisson for one in kind.audits)} of "
+        f"{kind.package}, {kind.noise}: {sum(one.as_poisson for one in kind.audits)} of "
         f"{len(kind.audits)}"
         for kind in kinds
         if kind.sampling == "shuffled"
@@ -158,7 +158,7 @@ def _beside(kinds: list[Kind], beside: Results) -> Iterator[str]:
     )
     by_kind, apart = {tuple(part[:3]): results for part, results in beside}, [0.0]
     for kind in kinds:
-        of = by_kind.get((kind.library, kind.sampling, kind.noise))
+        of = by_kind.get((kind.package, kind.sampling, kind.noise))
         if of is None:
             continue
         first = kind.audits[: len(of)]

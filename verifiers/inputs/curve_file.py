@@ -4,10 +4,7 @@ import math
 from pathlib import Path
 
 from ...attacks.auditing.coin import Curve, RowError
-from .files import ReadingError, read_bytes
-
-MOST_BYTES = 10_000_000
-"""Longest such file."""
+from .csv_rows import read_csv
 
 HEADER = ["alpha", "beta"]
 """A first row that is none of numbers, and may be absent."""
@@ -23,22 +20,16 @@ def read_curve(path: Path) -> list[list[float]]:
     Raises CurveError that names file and line.
     """
     try:
-        text = read_bytes(str(path), MOST_BYTES).decode("utf-8-sig")
-    except (ReadingError, UnicodeDecodeError) as error:
-        why = "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else error
-        raise CurveError(f"{path}: {why}") from None
-    rows: list[list[float]] = []
-    lines: list[int] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        cells = [cell.strip() for cell in line.split(",")]
-        if not any(cells) or (not rows and [cell.lower() for cell in cells] == HEADER):
-            continue
-        rows.append(_numbers(cells, f"{path}, line {number}"))
-        lines.append(number)
+        lines = read_csv(str(path))
+    except ValueError as error:
+        raise CurveError(str(error)) from None
+    if lines and [cell.strip().lower() for cell in lines[0].cells] == HEADER:
+        lines = lines[1:]
+    rows = [_numbers(cells, f"{path}, line {line}") for line, cells in lines]
     try:
         Curve([row[0] for row in rows], [row[1] for row in rows])
     except RowError as fault:
-        raise CurveError(f"{path}, line {lines[fault.row]}: {fault.why}") from None
+        raise CurveError(f"{path}, line {lines[fault.row].line}: {fault.why}") from None
     except ValueError as error:
         raise CurveError(f"{path}: {error}") from None
     return rows
@@ -51,6 +42,6 @@ def _numbers(cells: list[str], place: str) -> list[float]:
     except ValueError:
         found = []
     if len(found) != 2 or not all(map(math.isfinite, found)):
-        shown = ",".join(cells)[:40]
+        shown = ",".join(cell.strip() for cell in cells)[:40]
         raise CurveError(f"{place}: {shown!r}: expected two numbers, alpha and beta")
     return found

@@ -1,12 +1,11 @@
 """Rows of a file as JSON has them: JSON Lines, CSV with a header, or Parquet, by its ending."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+from .csv_rows import ENCODING, read_csv, with_header
 from .files import ReadingError, read_bytes
 
 Row = dict[str, Any]
@@ -22,17 +21,16 @@ def read_rows(path: Path) -> list[tuple[str, Row]]:
     A cell of CSV, or a text of Parquet, that is JSON is taken as JSON, else as a text; an empty
     cell of CSV is null. Raises RowsError.
     """
-    if path.suffix.lower() == ".parquet":
-        return list(_parquet(path))
+    readers = {".parquet": _parquet, ".csv": _csv}
+    return list(readers.get(path.suffix.lower(), _json_lines)(path))
+
+
+def _json_lines(path: Path) -> Iterator[tuple[str, Row]]:
     try:
-        text = read_bytes(str(path)).decode("utf-8-sig")
+        text = read_bytes(str(path)).decode(ENCODING)
     except (ReadingError, UnicodeDecodeError) as error:
         why = "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else error
         raise RowsError(f"{path}: {why}") from None
-    return list((_csv if path.suffix.lower() == ".csv" else _json_lines)(text, path))
-
-
-def _json_lines(text: str, path: Path) -> Iterator[tuple[str, Row]]:
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -45,23 +43,15 @@ def _json_lines(text: str, path: Path) -> Iterator[tuple[str, Row]]:
         yield f"{path}, line {number}", row
 
 
-def _csv(text: str, path: Path) -> Iterator[tuple[str, Row]]:
-    reader, names = csv.reader(io.StringIO(text, newline="")), None
+def _csv(path: Path) -> Iterator[tuple[str, Row]]:
     try:
-        for cells in reader:
-            place = f"{path}, line {reader.line_num}"
-            if not any(cell.strip() for cell in cells):
-                continue
-            if names is None:
-                names = [cell.strip() for cell in cells]
-                if len(set(names)) < len(names) or "" in names:
-                    raise RowsError(f"{place}: expected a name of its own for each column")
-                continue
-            if len(cells) != len(names):
-                raise RowsError(f"{place}: {len(cells)} cells: expected {len(names)}")
-            yield place, dict(zip(names, map(_cell, cells), strict=True))
-    except csv.Error as error:
-        raise RowsError(f"{path}, line {reader.line_num}: {error}") from None
+        names, rows = with_header(read_csv(str(path)), str(path))
+    except ValueError as error:
+        raise RowsError(str(error)) from None
+    if len(set(names)) < len(names) or "" in names:
+        raise RowsError(f"{path}, line 1: expected a name of its own for each column")
+    for line, cells in rows:
+        yield f"{path}, line {line}", dict(zip(names, map(_cell, cells), strict=True))
 
 
 def _cell(cell: str) -> Any:

@@ -19,28 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from .asked_for import NOISE, asked_for, asked_of_torch, fixed_by_name
 from .tape import Given, Tape
-
-_CENTRED = {
-    "normal": ("loc", "scale"),
-    "laplace": ("loc", "scale"),
-    "gumbel": ("loc", "scale"),
-    "logistic": ("loc", "scale"),
-    "gauss": ("mu", "sigma"),
-    "normalvariate": ("mu", "sigma"),
-}
-"""Noise about a centre: its arguments, the first two in this order."""
-
-_SCALED = {"exponential", "rayleigh"}
-_SUBSETS = {"choice", "choices", "sample", "permutation", "permuted", "shuffle", "randperm"}
-"""Draws of a subset or an order: of as many elements they are the same, whatever these are."""
-
-_SIZE_AT = {"standard_normal": 0, "standard_exponential": 0, "standard_cauchy": 0, "geometric": 1}
-"""Where functions without a centre and a scale are given the shape of what they draw."""
-
-_NOISE = {*_CENTRED, *_SCALED, *_SIZE_AT, "expovariate", "randn", "randn_like", "cauchy"}
-"""Functions that are asked for noise alone. Other draws may serve other ends: that one of these is
-made for some data only, or is of another shape, shows nothing by itself."""
 
 
 def _names(text: str) -> list[str]:
@@ -85,55 +65,6 @@ def install(tape: Tape) -> None:
     sys.meta_path.insert(0, _Imported({"jax.random": _of_jax, "torch": _of_torch}, tape))
 
 
-# -- what a call asked for -----------------------------------------------------------------------
-
-
-def _given(name: str, given: Sequence[Any], named: dict[str, Any]) -> Given:
-    """What a call of a function of this name asks for."""
-    arguments: dict[Any, Any] = {**dict(enumerate(given)), **named}
-    if name in _CENTRED:
-        centre, scale = _CENTRED[name]
-        at, wide = (
-            arguments.pop(place, arguments.pop(key, default))
-            for place, key, default in ((0, centre, 0.0), (1, scale, 1.0))
-        )
-        return Given(_fixed(arguments, {2: "size"}), _number(at), _number(wide))
-    if name in _SCALED:
-        wide = arguments.pop(0, arguments.pop("scale", 1.0))
-        return Given(_fixed(arguments, {1: "size"}), 0.0, _number(wide))
-    if name == "expovariate":
-        return Given({}, 0.0, 1.0 / arguments.get(0, arguments.get("lambd", 1.0)))
-    if name in _SUBSETS:
-        first = arguments.pop(0, next(iter(named.values()), None))
-        many = len(first) if hasattr(first, "__len__") else first
-        rest = {key: value for key, value in arguments.items() if value is not first}
-        return Given({"of": many, **_fixed(rest, {1: "size"})}, noise=False)
-    if name == "randn":
-        return Given({"size": tuple(given)})
-    named_by_place = {_SIZE_AT[name]: "size"} if name in _SIZE_AT else {}
-    return Given(_fixed(arguments, named_by_place), noise=name in _NOISE)
-
-
-def _fixed(arguments: dict[Any, Any], names: dict[int, str]) -> dict[str, Any]:
-    """The arguments by name, those given by place too where `names` has one for it."""
-    return {
-        names.get(key, f"argument {key + 1}" if isinstance(key, int) else key): _plain(value)
-        for key, value in arguments.items()
-        if value is not None
-    }
-
-
-def _number(value: Any) -> Any:
-    return np.array(value, dtype=np.float64) if np.ndim(value) else float(value)
-
-
-def _plain(value: Any) -> Any:
-    """An argument as an array where it is one of another library."""
-    if hasattr(value, "__array__") and not isinstance(value, np.ndarray):
-        return np.asarray(value)
-    return value.copy() if isinstance(value, np.ndarray) else value
-
-
 def _taped(tape: Tape, place: str, real: Callable[..., Any], method: bool) -> Callable[..., Any]:
     """The function with the tape before it; method: whether its first argument is the generator."""
     name = place.rsplit(".", 1)[1]
@@ -150,7 +81,7 @@ def _taped(tape: Tape, place: str, real: Callable[..., Any], method: bool) -> Ca
             return _shuffled(tape, place, own[0] if own else named["x"], call)
         if name in ("choice", "permutation", "sample", "choices") and own and _listed(own[0]):
             return _places(tape, place, own, named, functools.partial(real, *given[:method]))
-        return tape.draw(place, _given(name, own, named), call)
+        return tape.draw(place, asked_for(name, own, named), call)
 
     return drawn
 
@@ -175,7 +106,7 @@ def _places(
     every: Any = np.arange(len(listed))
     if place.startswith(("random.", "secrets.")):
         every = range(len(listed))
-    given = _given(place.rsplit(".", 1)[1], own, named)
+    given = asked_for(place.rsplit(".", 1)[1], own, named)
     at = tape.draw(place, given, lambda: real(every, *own[1:], **named))
     if isinstance(at, list):
         return [listed[i] for i in at]
@@ -203,9 +134,6 @@ def _order(call: Any, listed: Any, marks: list[int]) -> list[int]:
     others = [marks if given is listed else given for given in call.args]
     generator(*others, **{k: marks if v is listed else v for k, v in call.keywords.items()})
     return marks
-
-
-# -- the libraries -------------------------------------------------------------------------------
 
 
 def _of_numpy(tape: Tape) -> None:
@@ -281,7 +209,7 @@ def _jax_taped(
             return real(*given, **named)
         arguments.pop("key", None)
         arguments["size"] = arguments.pop("shape", None)
-        what = Given(_fixed(arguments, {}), noise=name in _NOISE)
+        what = Given(fixed_by_name(arguments, {}), noise=name in NOISE)
         call = functools.partial(real, *given, **named)
         return tape.draw(f"jax.random.{name}", what, call, native, np.asarray)
 
@@ -301,14 +229,16 @@ def _of_torch(module: ModuleType, tape: Tape) -> None:
         @functools.wraps(real)
         def drawn(*given: Any, **named: Any) -> Any:
             call = functools.partial(real, *given, **named)
-            return tape.draw(f"torch.{name}", _torch_given(name, given, named), call, native, plain)
+            return tape.draw(
+                f"torch.{name}", asked_of_torch(name, given, named), call, native, plain
+            )
 
         return drawn
 
     def in_place(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(real)
         def drawn(tensor: Any, *given: Any, **named: Any) -> Any:
-            what = _torch_given(name[:-1], given, named)
+            what = asked_of_torch(name[:-1], given, named)
             what = replace(what, fixed={**what.fixed, "size": tuple(tensor.shape)})
             call = functools.partial(real, tensor, *given, **named)
             found = tape.draw(f"torch.Tensor.{name}", what, call, native, plain)
@@ -320,21 +250,6 @@ def _of_torch(module: ModuleType, tape: Tape) -> None:
         setattr(torch, name, function(name, getattr(torch, name)))
     for name in _TENSOR:
         setattr(torch.Tensor, name, in_place(name, getattr(torch.Tensor, name)))
-
-
-def _torch_given(name: str, given: Sequence[Any], named: dict[str, Any]) -> Given:
-    arguments: dict[Any, Any] = {**dict(enumerate(given)), **named}
-    for key in ("generator", "device", "out", "dtype", "requires_grad", "pin_memory", "layout"):
-        arguments.pop(key, None)
-    if name.endswith("_like"):
-        return Given({"size": tuple(arguments.pop(0).shape)}, noise=name in _NOISE)
-    if name in ("randn", "rand"):
-        return Given({"size": tuple(arguments.values())}, noise=name in _NOISE)
-    if name == "normal":
-        at = arguments.pop(0, arguments.pop("mean", 0.0))
-        wide = arguments.pop(1, arguments.pop("std", 1.0))
-        return Given(_fixed(arguments, {}), _number(at), _number(wide))
-    return Given(_fixed(arguments, {}), noise=name in _NOISE)
 
 
 class _Imported(importlib.abc.MetaPathFinder):
