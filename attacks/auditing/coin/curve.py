@@ -4,10 +4,12 @@ A curve f claims of every two neighbours that a test of one against the other wh
 probability alpha at most on the first errs with f(alpha) at least on the second (f-DP: Dong, Roth
 and Su 2022, arXiv 1905.02383). A curve that is not symmetric may be of one order of the neighbours,
 so that what is judged is what follows for both orders from either; of a symmetric one it is the
-same. Rows are points of f, which is convex; between two rows
-it is taken to be as low as it can be: on the chord of the two rows before, or of the two after,
-prolonged, whichever is higher. So whoever keeps a smooth curve is never held to its chords, and a
-piece that is straight is one where it has three rows.
+same.
+
+Rows are points of f, which is convex; between two rows it is taken to be as low as it can be: on
+the chord of the two rows before, or of the two after, prolonged, whichever is higher. So whoever
+keeps a smooth curve is never held to its chords, and a piece that is straight is one where it has
+three rows.
 """
 
 import math
