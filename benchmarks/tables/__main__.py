@@ -111,9 +111,9 @@ def _page(found: dict[str, list[Any]], accused: int, runs: int) -> list[str]:
         "stands in [the guide to engines](../how-to/tables.md).",
         "",
         f"{len(BROKEN)} broken and {len(CORRECT)} correct engines (`tests/table_zoo`): a "
-        "hand-written one whose stages are overridden, a pipeline of pandas, one that chooses rows "
-        f"by a hash, and the reference. `dpassay verify` judged each broken one {runs} times, with "
-        "seeds of its own. A correct one fails with probability 10^-6 at most.",
+        "hand-written one whose stages are overridden, pipelines of pandas and polars, one that "
+        "chooses rows by a hash, and the reference. `dpassay verify` judged each broken one "
+        f"{runs} times, with seeds of its own. A correct one fails with probability 10^-6 at most.",
         "",
         f"- Runs in which a broken one was not found by a check named for it: **{lost} of "
         f"{len(BROKEN) * runs}**; the cause was right in {causes}.",

@@ -22,9 +22,8 @@ from dpassay.verifiers.kinds.tables.evidence.selected import SelectedEvidence
 from dpassay.verifiers.kinds.tables.planning.asked import LACKING
 from dpassay.verifiers.kinds.tables.served import ServedTable
 from dpassay.verifiers.run.run import verify
-from dpassay.verifiers.targets import InProcessTarget, open_target
+from dpassay.verifiers.targets import InProcessTarget
 from dpassay.verifiers.targets.replies import CallError
-from dpassay.verifiers.targets.sent_rows import SentRows, whole_rows
 from dpassay.verifiers.targets.tables import TableRelease
 
 
@@ -104,30 +103,6 @@ def test_a_vector_is_one_list_in_a_table_and_its_numbers_have_columns_of_their_o
             release.shaped([[{"partition": "b", "count": 2, "vector-sum": wrong}]], ROWS, 1)
 
 
-VECTORS = """
-import numpy as np
-
-def table(rows, size):
-    values = np.array(rows["value"].tolist())
-    assert values.shape == (3, 2), values
-    return [{"a": {"vector-sum": values.sum(0)}}] * size
-"""
-
-
-@pytest.mark.parametrize("form", ["array", "pandas"])
-def test_rows_of_vectors_travel_to_a_process_and_back(tmp_path, form) -> None:
-    if form == "pandas":
-        pytest.importorskip("pandas")
-    (tmp_path / "engine.py").write_text(VECTORS)
-    release = TableRelease(["vector-sum[0]", "vector-sum[1]"], ["a"], form, None, 2)
-    target = open_target(f"{tmp_path / 'engine.py'}:table", 20.0, release=release)
-    rows = Rows.of([5, 5, 7], [0, 0, 0], [[1.0, 2.0], [3.0, 4.0], [5.0, -1.0]])
-    try:
-        assert release.shaped(target.ask(rows, 1), rows, 1).tolist() == [[9.0, 5.0]]
-    finally:
-        target.close()
-
-
 @pytest.mark.parametrize(
     ("text", "value", "said"),
     [
@@ -140,74 +115,6 @@ def test_a_value_that_is_none_is_refused_by_the_served_reference(text, value, sa
     """Catches an IndexError of a vector that is too short, which a server answers by 500."""
     with pytest.raises(ValueError, match=f"and {said}"):
         ServedTable(claim_of(text)).input([[1, "a", value]])
-
-
-PIPELINE = """
-import pandas as pd
-
-def frames(rows, size):
-    assert list(rows.columns) == ["user", "partition", "value"], rows.columns
-    by = rows.groupby("partition")
-    made = pd.DataFrame({"count": by.size(), "sum": by["value"].sum()})
-    return [made.rename_axis("partition").reset_index()] * size
-
-def arrays(rows, size):
-    return [{p: {"count": int((rows["partition"] == p).sum()),
-                 "sum": rows["value"][rows["partition"] == p].sum()}
-             for p in set(rows["partition"].tolist())}] * size
-"""
-
-
-@pytest.mark.parametrize(("form", "name"), [("pandas", "frames"), ("array", "arrays")])
-def test_rows_travel_to_a_process_and_back(tmp_path, form, name) -> None:
-    """A frame or an array there, one table here; catches columns and rows that are mixed up."""
-    if form == "pandas":
-        pytest.importorskip("pandas")
-    (tmp_path / "engine.py").write_text(PIPELINE)
-    release = TableRelease(["count", "sum"], ["a", "b", "c"], form)
-    target = open_target(f"{tmp_path / 'engine.py'}:{name}", 20.0, release=release)
-    try:
-        found = release.shaped(target.ask(ROWS, 2), ROWS, 2)
-    finally:
-        target.close()
-    assert found[1, [0, 1, 3, 4]].tolist() == [1.0, 2.0, 1.0, 5.0]
-    assert np.isnan(found[:, [2, 5]]).all()
-
-
-MISSING = """
-def table(rows, size):
-    users, keys = rows["user"].tolist(), rows["partition"].tolist()
-    assert [type(u).__name__ for u in users] == ["int", "NoneType", "int", "str"], users
-    assert keys[2] is None or keys[2] != keys[2], keys
-    assert sum(x != x for x in rows["value"].tolist()) == 2
-    return [[{"partition": "a", "count": float("nan"), "sum": 1.0},
-             {"partition": None, "count": 2.0, "sum": 1.0}]] * size
-"""
-
-
-@pytest.mark.parametrize("form", ["array", "pandas"])
-def test_rows_that_lack_something_travel_whole(tmp_path, form) -> None:
-    """And back; catches a NULL that becomes 0 or 'None', and a NaN taken for a changed input."""
-    if form == "pandas":
-        pytest.importorskip("pandas")
-    (tmp_path / "engine.py").write_text(MISSING)
-    release = TableRelease(["count", "sum"], ["a", "b"], form)
-    sent = ((1, "a", 1.0), (None, "b", math.nan), (2, None, None), ("1", "a", math.inf))
-    rows = SentRows(*(np.zeros(0, dtype=int),) * 2, np.zeros(0), sent)
-    target = open_target(f"{tmp_path / 'engine.py'}:table", 20.0, release=release)
-    try:
-        found = release.shaped(target.ask(rows, 1), rows, 1)
-    finally:
-        target.close()
-    assert found[0].tolist()[0] == -math.inf  # NULL was released
-    assert found[0, 2] == 1.0
-    found = release.shaped([[{"partition": "a", "count": math.nan, "sum": 1.0}]], rows, 1)
-    assert found[0, [0, 2]].tolist() == [math.inf, 1.0]
-    missing = {"user": "dropped", "partition": "dropped", "value": "dropped"}
-    kept = whole_rows(sent, {"a": 0, "b": 1}, missing)
-    assert [kept.users.tolist(), kept.values.tolist()] == [[1, 1], [1.0, math.inf]]
-    with pytest.raises(ValueError, match="a row has no value"):
-        whole_rows(sent, {"a": 0, "b": 1}, missing | {"value": "refused"})
 
 
 @pytest.mark.parametrize("kept", ["first", "last", "uniform"])

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from .engine import Engine
+from .frames import MISSING_POLARS, PANDAS, POLARS, OfPandas, OfPolars
 from .means import MeanEngine
 from .norms import NormEngine
 from .shelf import (
@@ -37,7 +38,6 @@ ON_A_GRID = PUBLIC.replace('laplace:18"', 'laplace:18;grid=2^-20"')
 ONE = BOTH.replace("= 3", "= 1").replace("= 2", "= 1") + LISTED
 ONE += '[mechanism.aggregates]\nsum = {noise = "gaussian:7", lower = -0.5, upper = 1.5}\n'
 ON_ROWS = OWN.replace('counts = "users"', 'counts = "rows"').replace("laplace:3", "gaussian:5")
-FRAMES = PUBLIC.replace(LISTED, LISTED + 'rows = "pandas"\n')
 VECTOR_L2 = VECTOR.replace("laplace", "gaussian").replace("l1", "l2")
 VECTOR_LINF = VECTOR.replace('"l1"', '"linf"').replace('kept = "uniform"', 'kept = "first"')
 OF_USER_L1 = OF_USER.replace("gaussian", "laplace").replace('"l2"', '"l1"')
@@ -72,36 +72,6 @@ class InAnotherOrder(Engine):
 
     def release(self, rows):
         return sorted(super().release(rows), key=lambda row: row["count"])
-
-
-class OfFrames:
-    """A pipeline of pandas, as it is written in notebooks."""
-
-    def __init__(self, claim: Any, rng: np.random.Generator) -> None:
-        self.of, self.rng = claim.mechanism, rng
-
-    def __call__(self, frame: Any, size: int) -> Any:
-        return [self.release(frame) for _ in range(size)]
-
-    def release(self, frame: Any) -> Any:
-        import pandas as pd
-
-        rows = frame[frame["partition"].isin(self.of.partitions)]
-        rows = rows.sample(frac=1.0, random_state=self.rng)
-        rows = rows.groupby(["user", "partition"], sort=False).head(self.of.max_per_partition)
-        pairs = (
-            rows[["user", "partition"]].drop_duplicates().sample(frac=1.0, random_state=self.rng)
-        )
-        pairs = pairs.groupby("user", sort=False).head(self.of.max_partitions)
-        rows = rows.merge(pairs, on=["user", "partition"])
-        sums = self.of.aggregates["sum"]
-        by = rows.assign(value=rows["value"].clip(sums.lower, sums.upper)).groupby("partition")
-        exact = pd.DataFrame(
-            {"count": by.size(), "privacy-id-count": by["user"].nunique(), "sum": by["value"].sum()}
-        ).reindex(self.of.partitions, fill_value=0.0)
-        for name, aggregate in self.of.aggregates.items():
-            exact[name] += self.rng.laplace(0.0, aggregate.noise.family.scale, len(exact))
-        return exact.rename_axis("partition").reset_index()
 
 
 CORRECT = [
@@ -145,7 +115,8 @@ CORRECT = [
         MeanEngine: (ALONE, ALONE.replace("laplace", "gaussian")),
         ByHash: (ANY,),
         InAnotherOrder: (GEOMETRIC,),
-        OfFrames: (FRAMES,),
+        OfPandas: (PANDAS,),
+        OfPolars: (POLARS, MISSING_POLARS),
     }.items()
     for place, text in enumerate(texts)
 ]

@@ -2,22 +2,19 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.tables import Rows
+from ..optional_packages import lacking
+from .frames import COLUMNS, KEY, RowsForm, plain_tables, taken_rows
 from .numbers import NumberRelease
 from .replies import CallError, shown, shown_repr
 from .sent_rows import Part, SentRows, is_missing, whole_rows
 from .sql import SqlQuery
 
-RowsForm = Literal["array", "pandas"]
-"""What a Python target is given: a structured array, or a frame of pandas."""
-
-COLUMNS = "user", "partition", "value"
-_KEY = "partition"
 _VECTOR = "vector-sum"
 _ODD = (np.inf, -np.inf)
 
@@ -27,8 +24,8 @@ class TableRelease(NumberRelease):
 
     In JSON the input is `{"rows": [[user, partition, value], ...]}`, and a release a list of
     `{"partition": p, "count": x, ...}` with one number for each of `columns`. In Python a release
-    may be such a list, a mapping from partitions to mappings, or a frame of pandas. Its numbers are
-    (columns * keys,), column by column, NaN where a partition is not released.
+    may be such a list, a mapping from partitions to mappings, or a frame of pandas or polars. Its
+    numbers are (columns * keys,), column by column, NaN where a partition is not released.
 
     keys: all partitions that a run asks of, texts or whole numbers; form: see `RowsForm`, or the
     query of a database, whose connection a Python target opens; centre: of the mean among
@@ -63,8 +60,16 @@ class TableRelease(NumberRelease):
         return "[sql] in the claim" if isinstance(self.form, SqlQuery) else None
 
     def function(self, target: Any) -> Any:
-        """See `Release.function`: of a query, the target opens the database."""
-        return self.form.over(target) if isinstance(self.form, SqlQuery) else target
+        """See `Release.function`: of a query, the target opens the database.
+
+        Raises ValueError where the package of the frames that it is given is absent.
+        """
+        if isinstance(self.form, SqlQuery):
+            return self.form.over(target)
+        absent = None if self.form == "array" else lacking(f'rows = "{self.form}"', self.form)
+        if absent is not None:
+            raise ValueError(absent)
+        return target
 
     def content(self, values: Any) -> dict[str, Any]:
         """See `Release.content`."""
@@ -156,7 +161,7 @@ class TableRelease(NumberRelease):
         self._to_quotients(found)
         return [
             [
-                {_KEY: key, **self._together(table[:, cell].tolist())}
+                {KEY: key, **self._together(table[:, cell].tolist())}
                 for cell, key in enumerate(self.keys)
                 if not np.isnan(table[0, cell])
             ]
@@ -189,7 +194,7 @@ class TableRelease(NumberRelease):
         """As `_take`, where a partition or a number may be missing."""
         if not isinstance(row, Mapping):
             return self._take(row, found, where, call)
-        if is_missing(row.get(_KEY)):
+        if is_missing(row.get(KEY)):
             found[0, 0] = -np.inf
             return None
         odd = [n for n, x in row.items() if is_missing(x) or (isinstance(x, float) and x in _ODD)]
@@ -198,97 +203,25 @@ class TableRelease(NumberRelease):
             found[0, 0] = np.nan
         self._take({**row, **dict.fromkeys(odd, 0.0)}, found, where, call)
         for name in odd:
-            found[self.columns.index(name), self._places[row[_KEY]]] = np.inf
+            found[self.columns.index(name), self._places[row[KEY]]] = np.inf
         if first == -np.inf:
             found[0, 0] = first
         return None
 
     def _take(self, row: Any, found: NDArray[np.float64], where: str, call: str) -> None:
         """Puts a row of a table into the release (columns, keys). Raises CallError."""
-        if not isinstance(row, Mapping) or set(row) != {_KEY, *self.columns}:
+        if not isinstance(row, Mapping) or set(row) != {KEY, *self.columns}:
             raise CallError(call, f"released {shown(row)} {where}: {self._allowed}, no more")
-        cell = self._places.get(row[_KEY]) if isinstance(row[_KEY], str | int) else None
-        if cell is None or isinstance(row[_KEY], bool):
+        cell = self._places.get(row[KEY]) if isinstance(row[KEY], str | int) else None
+        if cell is None or isinstance(row[KEY], bool):
             known = f"expected one of those in the rows or in the claim, such as {self.keys[0]!r}"
-            raise CallError(
-                call, f"released the partition {shown_repr(row[_KEY])} {where}: {known}"
-            )
+            raise CallError(call, f"released the partition {shown_repr(row[KEY])} {where}: {known}")
         if not np.isnan(found[0, cell]):
-            raise CallError(call, f"released the partition {row[_KEY]!r} twice {where}")
+            raise CallError(call, f"released the partition {row[KEY]!r} twice {where}")
         for column, name in enumerate(self.columns):
             number = row[name]
             good = isinstance(number, int | float) and not isinstance(number, bool)
             if not good or not np.isfinite(number):
-                words = f"released {shown_repr(number)} as the {name} of {row[_KEY]!r} {where}"
+                words = f"released {shown_repr(number)} as the {name} of {row[KEY]!r} {where}"
                 raise CallError(call, f"{words}: expected a finite number")
             found[column, cell] = number
-
-
-def taken_rows(rows: Sequence[Sequence[Any]], word: str) -> Any:
-    """The argument of a Python target for rows in JSON form; an array is read-only.
-
-    word: see `TableRelease.word`. Columns are user (int64), partition (text or int64), value, which
-    may be a vector. A query is given the rows as they are.
-    """
-    form = json.loads(word.partition(":")[2])
-    if isinstance(form, dict):
-        return [list(row) for row in rows]
-    users, keys, values = zip(*rows, strict=True) if rows else ((), (), ())
-    columns = _column(users, np.int64), _column(keys, "U1"), np.array(values, np.float64)
-    if form == "pandas":
-        import pandas as pd
-
-        given = dict(zip(COLUMNS, columns, strict=True))
-        return pd.DataFrame({name: list(c) if c.ndim > 1 else c for name, c in given.items()})
-    kinds = [(n, made.dtype, made.shape[1:]) for n, made in zip(COLUMNS, columns, strict=True)]
-    made = np.empty(len(rows), dtype=kinds)
-    for name, column in zip(COLUMNS, columns, strict=True):
-        made[name] = column
-    made.flags.writeable = False
-    return made
-
-
-def _column(found: Sequence[Any], empty: Any) -> NDArray[Any]:
-    """Users or partitions: whole numbers, or texts; objects where some are missing or differ.
-
-    empty: the dtype of none.
-    """
-    kinds = {type(each) for each in found}
-    if len(kinds) > 1 or type(None) in kinds:
-        return np.array(found, dtype=object)
-    return np.array(found, dtype=np.int64 if kinds == {int} else None if kinds else empty)
-
-
-def plain_tables(reply: Any) -> Any:
-    """Releases as JSON has them: lists of tables, each a list of mappings; else the reply itself.
-
-    A frame of pandas is one table, as is a mapping from partitions to mappings.
-    """
-    if not isinstance(reply, Sequence) or isinstance(reply, str):
-        return reply if isinstance(reply, int | float | str | None) else shown_repr(reply)
-    return [_plain_table(table) for table in reply]
-
-
-def _plain_table(table: Any) -> Any:
-    records = getattr(table, "to_dict", None)
-    if callable(records) and hasattr(table, "columns"):
-        table = records("records")
-    if isinstance(table, Mapping):
-        both = table.items()
-        table = [{_KEY: k, **v} if isinstance(v, Mapping) else v for k, v in both]
-    if not isinstance(table, Sequence) or isinstance(table, str):
-        return shown_repr(table)
-    return [_plain_row(row) for row in table]
-
-
-def _plain_row(row: Any) -> Any:
-    if not isinstance(row, Mapping):
-        return shown_repr(row)
-    return {str(name): _plain(value) for name, value in row.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray | list | tuple):
-        return [_plain(one) for one in value]
-    value = value.item() if isinstance(value, np.generic) else value
-    return value if isinstance(value, int | float | str | None) else shown_repr(value)

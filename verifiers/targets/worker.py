@@ -19,6 +19,7 @@ import numpy as np
 from ...reference import BudgetExhausted
 from .anything import plain_json
 from .batches import BatchRelease
+from .frames import plain_tables, taken_rows
 from .in_process import InProcessTarget
 from .input_forms import taken
 from .labels import LABELS, label_array
@@ -28,7 +29,7 @@ from .release import Release
 from .replies import CallError, NotOffered, Refused, TargetError, no_numbers
 from .spec import load
 from .sql import SqlQuery
-from .tables import TableRelease, plain_tables, taken_rows
+from .tables import TableRelease
 from .tally import is_whole_number, plain_round
 
 BATCHES = BatchRelease()
@@ -61,8 +62,9 @@ def main(spec: str, takes: str = "") -> None:
 
 def _called_as(takes: str) -> Release:
     """Says what a target is called as, where that is not what it is; see `Release.function`."""
-    if takes.startswith("rows:{"):
-        return TableRelease((), (), SqlQuery.read(takes.removeprefix("rows:")))
+    form = takes.removeprefix("rows:")
+    if form != takes:
+        return TableRelease((), (), SqlQuery.read(form) if form[0] == "{" else json.loads(form))
     return BATCHES if takes == BATCHES.word else LABELS
 
 

@@ -17,8 +17,8 @@ from ....reference.tables import (
 from ....reference.tables.bounding import Kept
 from ....reference.tables.table import AggregateKind
 from ...claims.tables import Table
+from ...targets.frames import RowsForm
 from ...targets.sent_rows import PARTS, Part
-from ...targets.tables import RowsForm
 from ..numbers.mechanism import NoiseText
 from .aggregates import AggregateClaim
 
@@ -155,6 +155,12 @@ class TableMechanism(Table):
             raise ValueError("partitions: expected each of them once")
         if self.selection is not None:
             self._check_selection(self.selection, bounding)
+        return self
+
+    @model_validator(mode="after")
+    def _of_its_form(self) -> Self:
+        if self.users_as_text and self.rows == "polars":
+            raise ValueError("users_as_text: users in a frame of polars (rows) have one type")
         return self
 
     def _check_selection(self, selection: SelectionClaim, bounding: Bounding) -> None:

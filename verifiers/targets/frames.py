@@ -1,0 +1,102 @@
+"""What a Python target is given of rows, arrays or frames, and what it returns, as JSON has it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .replies import shown_repr
+
+RowsForm = Literal["array", "pandas", "polars"]
+"""What a Python target is given: a structured array, or a frame of pandas or polars."""
+
+COLUMNS = "user", "partition", "value"
+KEY = "partition"
+"""The column of partitions, of rows and of tables."""
+
+
+def taken_rows(rows: Sequence[Sequence[Any]], word: str) -> Any:
+    """The argument of a Python target for rows in JSON form; an array is read-only.
+
+    word: see `TableRelease.word`. Columns are user (int64), partition (text or int64), value, which
+    may be a vector. A query is given the rows as they are.
+    """
+    form = json.loads(word.partition(":")[2])
+    if isinstance(form, dict):
+        return [list(row) for row in rows]
+    users, keys, values = zip(*rows, strict=True) if rows else ((), (), ())
+    if form == "polars":
+        return _polars_frame(users, keys, values)
+    columns = _column(users, np.int64), _column(keys, "U1"), np.array(values, np.float64)
+    if form == "pandas":
+        import pandas as pd
+
+        given = dict(zip(COLUMNS, columns, strict=True))
+        return pd.DataFrame({name: list(c) if c.ndim > 1 else c for name, c in given.items()})
+    kinds = [(n, made.dtype, made.shape[1:]) for n, made in zip(COLUMNS, columns, strict=True)]
+    made = np.empty(len(rows), dtype=kinds)
+    for name, column in zip(COLUMNS, columns, strict=True):
+        made[name] = column
+    made.flags.writeable = False
+    return made
+
+
+def _polars_frame(users: Sequence[Any], keys: Sequence[Any], values: Sequence[Any]) -> Any:
+    """A frame of Int64, String or Int64, and Float64 or lists of it; None is null, NaN is NaN."""
+    import polars as pl
+
+    whole = any(isinstance(key, int) for key in keys)
+    vectors = any(isinstance(value, list) for value in values)
+    of_values = pl.List(pl.Float64) if vectors else pl.Float64
+    types = pl.Int64, pl.Int64 if whole else pl.String, of_values
+    columns = zip(COLUMNS, (users, keys, values), types, strict=True)
+    return pl.DataFrame([pl.Series(name, list(each), dtype=of) for name, each, of in columns])
+
+
+def _column(found: Sequence[Any], empty: Any) -> NDArray[Any]:
+    """Users or partitions: whole numbers, or texts; objects where some are missing or differ.
+
+    empty: the dtype of none.
+    """
+    kinds = {type(each) for each in found}
+    if len(kinds) > 1 or type(None) in kinds:
+        return np.array(found, dtype=object)
+    return np.array(found, dtype=np.int64 if kinds == {int} else None if kinds else empty)
+
+
+def plain_tables(reply: Any) -> Any:
+    """Releases as JSON has them: lists of tables, each a list of mappings; else the reply itself.
+
+    A frame of pandas or polars is one table, as is a mapping from partitions to mappings.
+    """
+    if not isinstance(reply, Sequence) or isinstance(reply, str):
+        return reply if isinstance(reply, int | float | str | None) else shown_repr(reply)
+    return [_plain_table(table) for table in reply]
+
+
+def _plain_table(table: Any) -> Any:
+    if callable(getattr(table, "to_dicts", None)):  # of polars
+        table = table.to_dicts()
+    elif callable(getattr(table, "to_dict", None)) and hasattr(table, "columns"):
+        table = table.to_dict("records")
+    if isinstance(table, Mapping):
+        both = table.items()
+        table = [{KEY: k, **v} if isinstance(v, Mapping) else v for k, v in both]
+    if not isinstance(table, Sequence) or isinstance(table, str):
+        return shown_repr(table)
+    return [_plain_row(row) for row in table]
+
+
+def _plain_row(row: Any) -> Any:
+    if not isinstance(row, Mapping):
+        return shown_repr(row)
+    return {str(name): _plain(value) for name, value in row.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | list | tuple):
+        return [_plain(one) for one in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, int | float | str | None) else shown_repr(value)
