@@ -63,7 +63,7 @@ class CertifiedPair:
     def renyi_lower(self, order: float) -> float:
         """A number that the Rényi cost of one release is certainly at least, nats."""
         if not self.is_plain or type(self.noise.family) not in _RENYI:
-            found = _outcomes(self, _FINE)
+            found = merged_outcomes(self, _FINE)
             return self.move.times * renyi_lower(found.here, found.there, order)
         with ctx.workdps(4 * DIGITS):
             a, by = arb(order), arb(self.by)
@@ -80,52 +80,73 @@ class CertifiedPair:
             with ctx.workdps(4 * DIGITS):
                 return below(numbers * arb(self.by) / arb(family.scale))
         if self.is_plain and isinstance(family, Gaussian):
-            return self._gaussian_epsilon(numbers, delta)
+            with ctx.workdps(4 * DIGITS):
+                distance = arb(self.by) * arb(numbers).sqrt() / arb(family.scale)
+            return gaussian_epsilon(distance, delta)
         levels = min(_LEVELS, _DEGREE // numbers + 1)
         if levels < 3:
             return self._counted(numbers, delta)
         return threshold_epsilon(*_sums(self, levels, numbers), delta)
 
-    def _gaussian_epsilon(self, numbers: int, delta: float) -> float:
-        """Epsilon of Gaussian noise: n moved numbers are one, moved sqrt(n) times as far.
-
-        Balle and Wang 2018, Theorem 8.
-        """
-        family = self.noise.family
-        about = move_epsilon(family, self.by * math.sqrt(numbers), delta)
-        for nearly in _NEARLY:
-            epsilon = about * nearly
-            with ctx.workdps(4 * DIGITS):
-                distance = arb(self.by) * arb(numbers).sqrt() / arb(family.scale)
-                middle, one = arb(epsilon) / distance, Gaussian(1.0)
-                near = survival(one, middle - distance / 2)
-                far = survival(one, middle + distance / 2)
-                if near - arb(epsilon).exp() * far > arb(delta):
-                    return epsilon
-        return 0.0
-
     def _counted(self, numbers: int, delta: float) -> float:
         """A lower bound of epsilon for many numbers, by counting those beyond the middle."""
-        found = _outcomes(self, 2)
+        found = merged_outcomes(self, 2)
         p, q = found.here[0], found.there[0]
         least = _binomial_cut(float(p.mid()), numbers, delta)
         return epsilon_lower(p, q, numbers, least, delta)
 
 
-@dataclass(frozen=True)
-class _Outcomes:
-    """Merged outcomes (o,): balls of their probabilities on either side, and whole scores from 0.
+def gaussian_epsilon(distance: arb, delta: float) -> float:
+    """A number that epsilon at `delta` is certainly at least, of Gaussian noise.
 
-    The likelier an outcome is here than there, the higher its score.
+    distance: how far the exact numbers lie apart, each in standard deviations of its noise, in the
+    L2 norm: all of them are one number that moves so far. Balle and Wang 2018, Theorem 8.
+    """
+    about = move_epsilon(Gaussian(1.0), float(distance.mid()), delta)
+    for nearly in _NEARLY:
+        epsilon, one = about * nearly, Gaussian(1.0)
+        with ctx.workdps(4 * DIGITS):
+            middle = arb(epsilon) / distance
+            near = survival(one, middle - distance / 2)
+            far = survival(one, middle + distance / 2)
+            if near - arb(epsilon).exp() * far > arb(delta):
+                return epsilon
+    return 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """Merged outcomes (o,): balls of their probabilities on either side.
+
+    losses (o,): logs of here over there, in floating point, from which scores are made.
     """
 
     here: Sequence[arb]
     there: Sequence[arb]
-    scores: Sequence[int]
+    losses: Vector
+
+    @property
+    def spread(self) -> float:
+        """How far apart the losses lie."""
+        return float(self.losses.max() - self.losses.min())
+
+    def laws(self, step: float) -> tuple[arb_poly, arb_poly]:
+        """The laws of the whole scores from 0, on either side: losses in steps, from the least.
+
+        As polynomials, whose products are the laws of sums.
+        """
+        scores = [round(loss) for loss in (self.losses - self.losses.min()) / step]
+        found = []
+        for law in (self.here, self.there):
+            by_score = [arb(0)] * (max(scores) + 1)
+            for probability, score in zip(law, scores, strict=True):
+                by_score[score] += probability
+            found.append(arb_poly(by_score))
+        return found[0], found[1]
 
 
 @lru_cache(maxsize=32)
-def _outcomes(pair: CertifiedPair, levels: int) -> _Outcomes:
+def merged_outcomes(pair: CertifiedPair, levels: int) -> Outcomes:
     """Releases of one number merged into at most so many intervals, from low to high ones."""
     edges = _edges(pair, levels)
     with ctx.workdps(4 * DIGITS):
@@ -136,9 +157,7 @@ def _outcomes(pair: CertifiedPair, levels: int) -> _Outcomes:
         kept = [i for i in range(len(laws[0])) if laws[0][i] > 0 and laws[1][i] > 0]
         here, there = ([law[i] for i in kept] for law in laws)
         losses = np.array([float((p / q).log().mid()) for p, q in zip(here, there, strict=True)])
-    spread = losses.max() - losses.min()
-    step = spread / (levels - 1) if spread > 0 else 1.0
-    return _Outcomes(here, there, [round(v) for v in (losses - losses.min()) / step])
+    return Outcomes(here, there, losses)
 
 
 def _reaches(pair: CertifiedPair, edge: float, exact: arb) -> arb:
@@ -176,15 +195,11 @@ def _edges(pair: CertifiedPair, levels: int) -> Vector:
 @lru_cache(maxsize=8)
 def _sums(pair: CertifiedPair, levels: int, numbers: int) -> tuple[list[arb], list[arb]]:
     """Balls around the probabilities of the sum of so many scores, from 0, on either side."""
-    outcomes = _outcomes(pair, levels)
-    found = []
+    outcomes = merged_outcomes(pair, levels)
+    step = outcomes.spread / (levels - 1) or 1.0
     with ctx.workprec(BITS):
-        for law in (outcomes.here, outcomes.there):
-            by_score = [arb(0)] * (max(outcomes.scores) + 1)
-            for probability, score in zip(law, outcomes.scores, strict=True):
-                by_score[score] += probability
-            found.append(list((arb_poly(by_score) ** numbers).coeffs()))
-    return found[0], found[1]
+        here, there = ((law**numbers).coeffs() for law in outcomes.laws(step))
+    return list(here), list(there)
 
 
 def threshold_epsilon(here: Sequence[arb], there: Sequence[arb], delta: float) -> float:
