@@ -47,18 +47,19 @@ class Threshold:
             return self.threshold
         return (math.floor(self.threshold / step) + 1.0) * step
 
-    def _keys(self, counts: Vector) -> ThresholdedHistogram:
+    def keys(self, counts: Vector) -> ThresholdedHistogram:
+        """Partitions of these counts (n,) as keys of a histogram."""
         return ThresholdedHistogram(self.noise, counts.size, self.least, Adjacency.ADD_REMOVE)
 
     def log_kept(self, counts: ArrayLike) -> Vector:
         """See `Selection.log_kept`."""
         n = np.asarray(counts, dtype=np.float64)
-        return self._keys(n).log_released(n)
+        return self.keys(n).log_released(n)
 
     def log_dropped(self, counts: ArrayLike) -> Vector:
         """See `Selection.log_dropped`."""
         n = np.asarray(counts, dtype=np.float64)
-        return self._keys(n).log_withheld(n)
+        return self.keys(n).log_withheld(n)
 
 
 @dataclass(frozen=True)

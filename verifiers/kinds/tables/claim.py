@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import Field, model_validator
 
+from ....reference.tables.certified import is_pure
 from ...claims.claim import Claim
 from ...claims.tables import ANY_QUERIES, Table
 from ...targets.sql import SqlEngine, SqlQuery
@@ -53,6 +54,15 @@ class TablesClaim(Claim):
     @model_validator(mode="after")
     def _of_tables(self) -> Self:
         """Raises ValueError for what no engine can claim."""
+        if (
+            self.privacy is not None
+            and self.privacy.delta == 0
+            and not is_pure(self.mechanism.table)
+        ):
+            raise ValueError(
+                "privacy.delta = 0: expected a delta above 0, which private partitions and noise "
+                "other than Laplace's need"
+            )
         if self.privacy is not None and self.privacy.scope != ANY_QUERIES:
             raise ValueError(
                 f"privacy.scope = {json.dumps(self.privacy.scope[:60])}: noise costs the same "

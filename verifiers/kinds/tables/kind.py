@@ -33,8 +33,13 @@ strategy = "truncated-geometric"
 counts = "users"
 epsilon = 1.0
 delta = 1e-6
+
+[privacy]
+epsilon = 2.0
+delta = 1e-6
+queries = 1
 """
-"""An engine of epsilon 1 for each of three aggregates and for the selection of partitions."""
+"""An engine of epsilon 1 for three aggregates together, and 1 for the selection of partitions."""
 
 
 def _session(state: RunState, request: RunRequest) -> Session:

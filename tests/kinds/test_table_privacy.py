@@ -1,0 +1,72 @@
+"""`privacy-claim` of tables: what is refuted, what is not, and what cannot be claimed."""
+
+import tomllib
+from typing import Any
+
+import pytest
+from table_zoo.shelf import ALONE, GEOMETRIC, MEAN, PUBLIC
+
+from dpassay.verifiers.claims.claim import ClaimError
+from dpassay.verifiers.findings.report import CheckResult, Verdict
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
+
+
+def judged(text: str, epsilon: float, delta: float, queries: int = 1) -> CheckResult:
+    """What the reference of a claim gets for its privacy, after a few releases."""
+    claim = claim_of(text, epsilon, delta, queries)
+    gate = claim.gate.model_copy(update={"max_queries": 60})
+    report = verify(claim.kind.reference(claim), claim.with_gate(gate), seed=1)
+    return next(check for check in report.checks if check.id == "privacy-claim")
+
+
+def claim_of(text: str, epsilon: float, delta: float, queries: int = 1) -> Any:
+    privacy = f"\n[privacy]\nepsilon = {epsilon}\ndelta = {delta}\nqueries = {queries}\n"
+    return parse_claim(tomllib.loads(f"[mechanism]\n{text}{privacy}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "epsilon", "delta", "queries"),
+    [
+        (PUBLIC, 1.0, 0.0, 1),
+        (PUBLIC, 7.0, 0.0, 7),
+        (MEAN, 1.0, 1e-5, 1),
+        (GEOMETRIC, 2.0, 1e-5, 1),
+    ],
+)
+def test_what_engines_charge_is_not_refuted(text, epsilon, delta, queries) -> None:
+    """Budgets that are added up are bounds from above; catches a cost that is counted twice."""
+    found = judged(text, epsilon, delta, queries)
+    assert found.verdict is Verdict.PASS
+    assert "not refuted" in found.message
+
+
+@pytest.mark.parametrize(
+    ("text", "epsilon", "delta", "queries", "said"),
+    [
+        # one aggregate of three
+        (PUBLIC, 1 / 3, 0.0, 1, "a user of 2 rows in each of 3 partitions costs at least epsilon"),
+        # one partition of three
+        (PUBLIC, 1 / 3, 1e-6, 1, "certified in ball arithmetic"),
+        # the selection is left out
+        (GEOMETRIC, 1.0, 1e-5, 1, "epsilon = 1 is claimed"),
+        (PUBLIC, 1.0, 0.0, 2, "over 2 releases"),
+        # two releases may each show a partition of one user
+        (GEOMETRIC, 9.0, 1e-5, 2, "partitions that one user alone is in are released with"),
+    ],
+)
+def test_what_leaves_a_part_out_is_refuted(text, epsilon, delta, queries, said) -> None:
+    found = judged(text, epsilon, delta, queries)
+    assert found.verdict is Verdict.FAIL
+    assert said in found.message
+    assert found.diagnosis
+
+
+def test_a_mean_without_its_count_is_not_priced() -> None:
+    assert judged(ALONE, 1.0, 1e-6).verdict is Verdict.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize("text", [GEOMETRIC, PUBLIC.replace("laplace:18", "gaussian:18")])
+def test_pure_privacy_that_cannot_be_is_told(text) -> None:
+    with pytest.raises(ClaimError, match=r"privacy\.delta = 0: expected a delta above 0"):
+        claim_of(text, 1.0, 0.0)

@@ -1,0 +1,92 @@
+"""`privacy-claim` of tables: what a user costs is no more than is claimed."""
+
+from .....reference.accounting.adjacency import Adjacency
+from .....reference.tables.certified import TableCost, released_alone, table_cost
+from ....findings.finding import Finding, Outcome
+from ....findings.verdict import Verdict
+from ....run.checks import RunContext
+from ....run.phase import Phase
+from ....run.registry import NO_PRIVACY, Reason
+from ...numbers.checks.base import caused
+from ...numbers.checks.privacy_claim import CAUSE, digits_apart
+from ..claim import TablesClaim
+from ..planning.plan import TablePlan
+from .base import spec_of
+
+_ROUNDING = 1e-9
+"""Relative error that is forgiven a delta: its law is exact to some 1e-12, claims are rounded."""
+
+_UNPRICED = "what a mean costs whose count is not released is not computed"
+
+
+class TablePrivacyClaim:
+    """Holds the claimed epsilon and delta beside what a user certainly costs.
+
+    That a private partition of one user alone is released is an event of probability 0 without
+    that user, so that delta is at least its probability over all releases. Epsilon is held beside
+    a lower bound of all numbers together, and of whether partitions are released; it is never
+    called exact, since other rows may cost more.
+    """
+
+    id = "privacy-claim"
+    queries = asks = 0
+
+    def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
+        self.claim = claim
+
+    @staticmethod
+    def not_applicable(claim: TablesClaim) -> Reason:
+        """Why a claim leaves no room for it; None where it does."""
+        if claim.privacy is None:
+            return NO_PRIVACY
+        released = [one for one in claim.mechanism.table.aggregates if one.hidden is None]
+        return None if released else _UNPRICED
+
+    def conclude(self, context: RunContext) -> Outcome:
+        """See `Running.conclude`: it asks for nothing."""
+        privacy, mechanism = self.claim.privacy, self.claim.mechanism
+        assert privacy is not None, "a check of claims with [privacy]"
+        over = _releases(privacy.queries)
+        least = released_alone(mechanism.table, privacy.queries)
+        if privacy.delta < least * (1.0 - _ROUNDING):
+            message = (
+                f"partitions that one user alone is in are released with probability {least:.4g} "
+                f"in {over}, and delta = {privacy.delta:g} is claimed"
+            )
+            return Outcome(Verdict.FAIL, caused(message, "delta leaves out the private partitions"))
+        adjacency = Adjacency(mechanism.adjacency)
+        cost = table_cost(mechanism.table, adjacency, privacy.queries, privacy.delta)
+        digits = digits_apart(cost.epsilon, privacy.epsilon)
+        message = (
+            f"{_user(cost)} costs at least epsilon {cost.epsilon:.{digits}g} at delta "
+            f"{privacy.delta:g} over {_counted(cost.releases, privacy.queries)}, and epsilon = "
+            f"{privacy.epsilon:.{digits}g} is claimed"
+        )
+        if cost.epsilon > privacy.epsilon:
+            proof = f"{message} (certified in ball arithmetic)"
+            return Outcome(Verdict.FAIL, caused(proof, CAUSE))
+        return Outcome(Verdict.PASS, Finding(f"{message}: not refuted"))
+
+
+def _releases(number: int) -> str:
+    return "one release" if number == 1 else f"{number:,} releases"
+
+
+def _counted(counted: int, releases: int) -> str:
+    return _releases(counted) if counted == releases else f"{counted:,} of {_releases(releases)}"
+
+
+def _user(cost: TableCost) -> str:
+    """The user of a pair, in words."""
+    pair = cost.pair
+    rows = "a row" if pair.rows == 1 else f"{pair.rows:,} rows"
+    where = "one partition" if pair.partitions == 1 else f"each of {pair.partitions:,} partitions"
+    other = {
+        "none": "",
+        "same partitions": ", replaced by one with other values,",
+        "elsewhere": ", replaced by one in other partitions,",
+    }
+    return f"a user of {rows} in {where}{other[pair.other]}"
+
+
+SPECS = (spec_of(TablePrivacyClaim, Phase.CLAIM, TablePrivacyClaim.not_applicable),)
