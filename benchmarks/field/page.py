@@ -25,8 +25,11 @@ fails under a claim that a library does not make is no fault of it.
 """
 
 _COLUMNS = (
-    "library | call | claim | verdict | check | queries | diagnosis | publicly known | agrees"
+    "library | call | claim | verdict | check | queries | {}diagnosis | publicly known | agrees"
 )
+_SPEED = "seconds (releases a second) | "
+_TIMED = ("engines", "engine-faults")
+"""Pages that say how long a verdict took, with the start of the target's process."""
 
 
 def page(
@@ -39,7 +42,9 @@ def page(
 
     later: what is not in the table; of: the name of the page.
     """
-    lines = [head(_COLUMNS), *(_line(row, report) for row, _, report in found)]
+    timed = of in _TIMED
+    columns = head(_COLUMNS.format(_SPEED if timed else ""))
+    lines = [columns, *(_line(row, report, timed=timed) for row, _, report in found)]
     title, option = _TITLES[of]
     text = _HEAD.format(title=title, option=option)
     text += "\n".join(lines) + "\n\n## To repeat a row\n\n"
@@ -53,7 +58,7 @@ def page(
     return text
 
 
-def _line(row: Row, report: dict[str, Any]) -> str:
+def _line(row: Row, report: dict[str, Any], *, timed: bool) -> str:
     failed = [check for check in report["checks"] if check["verdict"] == "fail"]
     agrees = agreement(row, report)
     queries = report.get("found_after") or report["queries"]
@@ -64,11 +69,19 @@ def _line(row: Row, report: dict[str, Any]) -> str:
         report["verdict"],
         ", ".join(check["id"] for check in failed) or "-",
         f"{queries:,}",
+        *([_speed(report)] if timed else []),
         diagnosis(report, failed),
         row.known,
         agrees,
     ]
     return line(cells)
+
+
+def _speed(report: dict[str, Any]) -> str:
+    seconds = report.get("seconds") or 0.0
+    if not seconds:
+        return "-"
+    return f"{seconds:.0f} ({report['queries'] / seconds:,.0f})"
 
 
 def agreement(row: Row, report: dict[str, Any]) -> str:
