@@ -27,7 +27,8 @@ def share_within(noise: NumberNoise, answers: int, distance: float) -> float:
     """Probability that the average of so many answers lies nearer than `distance` to the truth.
 
     The exact number is taken to lie on the grid, and clamps, if there are any, to be far away; at
-    just that distance counts half. Normal noise in closed form; else the law of the sum by Fourier
+    just that distance counts half. So is 0 where sums are cut: half a step, which a cut takes away
+    in the mean, is given back. Normal noise in closed form; else the law of the sum by Fourier
     transform on a lattice, and from 2,000 answers on by the normal law. Raises ValueError for fewer
     answers than one.
     """
@@ -53,10 +54,15 @@ def share_within(noise: NumberNoise, answers: int, distance: float) -> float:
 
 
 def _step(noise: NumberNoise) -> float:
-    """The step of the lattice: that of the noise, or a coarser one if that is enough."""
+    """The step of the lattice: that of the noise, or a coarser one if that is enough.
+
+    Half a step where sums are cut: a release stands for what lies up to a step further out.
+    """
     fine = noise.family.scale / _FINE
     if noise.family.whole:
         return max(1.0, float(math.floor(fine)))
+    if noise.cut and fine <= noise.grid:
+        return 0.5 * noise.grid
     return max(noise.grid, fine)
 
 
@@ -65,6 +71,9 @@ def _law(noise: NumberNoise, reach: float) -> tuple[Vector, Vector]:
     step = _step(noise)
     most = max(1, math.ceil(reach / step))
     values = np.asarray(step * np.arange(-most, most + 1), dtype=np.float64)
-    half = 2.0**-20 if noise.family.whole else 0.5 * step
+    halves = noise.cut and step < noise.grid
+    half = 2.0**-20 if noise.family.whole else step if halves else 0.5 * step
     masses = np.exp(noise.family.log_mass(values, half))
+    if halves:  # middles of steps alone
+        masses[np.arange(-most, most + 1) % 2 == 0] = 0.0
     return values, np.asarray(masses / masses.sum())

@@ -14,7 +14,14 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
-NOISES = ("discrete-laplace:1", "laplace:2", "gaussian:2", "laplace:2;round", "laplace:2;max=30")
+NOISES = (
+    "discrete-laplace:1",
+    "laplace:2",
+    "gaussian:2",
+    "laplace:2;round",
+    "laplace:2;cut",
+    "laplace:2;max=30",
+)
 
 COARSE = "[gate]\nsmallest_effect = 0.1\ntolerance = 0.2\n"
 ADDED = Adjacency.ADD_REMOVE

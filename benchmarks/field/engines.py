@@ -68,6 +68,13 @@ ENGINE_ROWS = (
     ),
     Row(
         _SMART,
+        "COUNT by group, claimed as cut",
+        "smartnoise_table.py count",
+        "smartnoise_count_cut",
+        "counts are cut to whole numbers (read in the source)",
+    ),
+    Row(
+        _SMART,
         "SUM by group, sample_max_ids off",
         """smartnoise_table.py sum '{"sample_max_ids": false}'""",
         "smartnoise_sum",

@@ -181,11 +181,15 @@ def _edges(pair: CertifiedPair, levels: int) -> Vector:
     else:
         edges = np.linspace(start - reach, start + by + reach, levels - 1)
     if step:
-        lift = 0.0 if noise.family.whole else 0.5 * step
+        lift = 0.0 if noise.family.whole or noise.cut else 0.5 * step
         edges = np.unique(np.round((edges - lift) / step)) * step + lift
         if reach == 0.0 and levels > 2:  # what lies next to either number
             ends = [edges[0] - step, edges[-1] + step]
             edges = np.array([ends[0], *edges, ends[1]])
+        if noise.cut:  # a sum from here on is released as this number or, below 0, as the next one
+            edges = edges[edges != 0.0]  # sums on either side of 0 are released as it
+            released = edges + (edges < 0)
+            return np.asarray(edges[(released > noise.low) & (released <= noise.high)])
         if lift:  # a sum from here on is released as the next multiple
             released = edges + lift
             return np.asarray(edges[(released > noise.low) & (released <= noise.high)])

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Vector
 from .additive import Additive
+from .behind import Behind
 from .floats import half_inwards, single_precision, step_from, steps_off, steps_within, ulp
 
 _ATOM = 2.0**-24
@@ -20,15 +21,17 @@ class NumberNoise:
     """What happens to an exact number: noise is added, the sum is rounded, then clamped.
 
     family: the noise; grid: the sum is rounded to the nearest multiple of it, 0 where it is not
-    rounded but to a float; low, high: of what is released, infinite where it is not clamped.
-    Raises ValueError for a grid below 0, for low that is not below high, and for a grid with noise
-    that is whole already.
+    rounded but to a float; low, high: of what is released, infinite where it is not clamped; cut:
+    the sum is cut to a whole number, towards zero, in place of rounded to the nearest one. Raises
+    ValueError for a grid below 0, for low that is not below high, for a grid with noise that is
+    whole already, and for a cut to another grid than whole numbers.
     """
 
     family: Additive
     grid: float = 0.0
     low: float = -math.inf
     high: float = math.inf
+    cut: bool = False
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.grid) and self.grid >= 0):
@@ -37,10 +40,14 @@ class NumberNoise:
             raise ValueError(f"min {self.low:g} and max {self.high:g}: expected min below max")
         if self.grid and self.family.whole:
             raise ValueError(f"{self.family} is whole: expected no rounding beside it")
+        if self.cut and self.grid != 1.0:
+            raise ValueError(f"cut to multiples of {self.grid:g}: expected whole numbers")
 
     def __str__(self) -> str:
         parts = [str(self.family)]
-        if self.grid:
+        if self.cut:
+            parts.append("cut")
+        elif self.grid:
             parts.append("round" if self.grid == 1.0 else f"grid={_grid_text(self.grid)}")
         if math.isfinite(self.low):
             parts.append(f"min={_plain(self.low)}")
@@ -55,7 +62,9 @@ class NumberNoise:
     def rounded(self, numbers: ArrayLike) -> NDArray[np.float64]:
         """Numbers (...) as they are released: on the grid, within the range."""
         values = np.asarray(numbers, dtype=np.float64)
-        if self.grid:
+        if self.cut:
+            values = np.trunc(values)
+        elif self.grid:
             values = np.rint(values / self.grid) * self.grid
         return np.clip(values, self.low, self.high)
 
@@ -63,6 +72,28 @@ class NumberNoise:
         """Releases (size, ...) of exact numbers (...), each number with noise of its own."""
         values = np.asarray(exact, dtype=np.float64)
         return self.rounded(values + self.family.sample(rng, (size, *values.shape)))
+
+    def around(self, steps: Vector | float) -> tuple[Vector | float, Vector | float]:
+        """How far below, and above, steps (...) of the grid sums lie that are released as them.
+
+        Half a step; cut, those of a whole number have its whole part, and 0 stands for (-1, 1).
+        """
+        if not self.cut:
+            return 0.5, 0.5
+        return np.less_equal(steps, 0.0) * 1.0, np.greater_equal(steps, 0.0) * 1.0
+
+    def middle(self, released: ArrayLike) -> NDArray[np.float64]:
+        """The middle (...) of the sums that released numbers (...) stand for."""
+        values = np.asarray(released, dtype=np.float64)
+        return values + 0.5 * np.sign(values) if self.cut else values
+
+    @property
+    def off_middle(self) -> float:
+        """How far a sum lies at most off the middle of those released as it is, or off its release.
+
+        Of noise that is not clamped, up to what floats lose.
+        """
+        return self.grid if self.cut else 0.5 * self.grid
 
     def half_width(self, released: ArrayLike, digits: int = 53) -> Vector:
         """Half the width (...) of what is rounded to each released number (...).
@@ -72,7 +103,8 @@ class NumberNoise:
         takes the release for the sum itself, after 152 draws where an ulp is 3 % of the scale.
         Generators have atoms of their own: no width is below 2^-24 of the scale. Whole noise is
         told by the whole number nearest to a release: where floats are less than 1 apart, its width
-        is a whole ulp. Of a grid, no width reaches beyond the middle to the next release.
+        is a whole ulp. Of a grid, no width reaches beyond the middle to the next release; what is
+        cut has the width of a step, which `log_mass` lays `around` it.
         """
         apart = ulp(np.asarray(released, dtype=np.float64), digits)
         if self.family.whole:
@@ -135,8 +167,12 @@ class NumberNoise:
     def is_bare(self, released: Vector, exact: Vector, half: Vector) -> NDArray[np.bool_]:
         """Which releases (...), of these half-widths (...), exact numbers without noise give."""
         behind = self._behind(*self._taken(released, exact, half))
-        below = behind.lowest | (behind.since <= 0)
-        return np.asarray(below & (behind.highest | (behind.to > 0)))
+        since, to = behind.since <= 0, behind.to > 0
+        if self.cut:  # towards zero: a negative sum may be whole itself, one of 0 has no end
+            y = np.asarray(released)
+            since = np.where(y > 0, since, behind.since < 0)
+            to = np.where(y < 0, behind.to >= 0, to)
+        return np.asarray((behind.lowest | since) & (behind.highest | to))
 
     def transform(
         self,
@@ -166,7 +202,7 @@ class NumberNoise:
         width = self.half_width(y) if half is None else np.asarray(half, dtype=np.float64)
         return y, x, np.broadcast_to(width, y.shape)
 
-    def _behind(self, y: Vector, x: Vector, half: Vector, moved: Vector | float = 0.0) -> "_Behind":
+    def _behind(self, y: Vector, x: Vector, half: Vector, moved: Vector | float = 0.0) -> Behind:
         """The noise that makes these releases (...) of these exact numbers (...)."""
         lowest, highest = self.held(y, half)
         moved = np.asarray(moved, dtype=np.float64)
@@ -174,7 +210,7 @@ class NumberNoise:
         if not self.grid and not self.family.whole:
             inner = half_inwards(y, half)
             centre = noise if inner is None else noise + 0.5 * np.sign(y) * (half - inner)
-            return _Behind(centre, half if inner is None else 0.5 * (half + inner), lowest, highest)
+            return Behind(centre, half if inner is None else 0.5 * (half + inner), lowest, highest)
         step = self.grid or 1.0  # where floats are wider apart, several numbers have one float
         reach, number = half, noise if self.family.whole else steps_off(y, step)
         coarse = reach > 0.5 * step
@@ -184,17 +220,23 @@ class NumberNoise:
             found = steps_within(y, off, reach, step)
             first, last = np.where(coarse, found[0], 0.0), np.where(coarse, found[1], 0.0)
         centre = noise + (0.5 * (first + last) - off) * step
-        behind = _Behind(centre, 0.5 * (last - first + 1.0) * step, lowest, highest)
+        behind = Behind(centre, 0.5 * (last - first + 1.0) * step, lowest, highest)
+        if self.cut:
+            below, above = self.around(np.rint(y))
+            behind.centre = centre + 0.5 * (above - below)
+            behind.half = behind.half + 0.5 * (above + below - 1.0)
         if self.family.whole:
             behind.centre = np.where(coarse, centre, noise)
             behind.half = np.where(coarse, behind.half, reach)
             return behind
         # the range may end between two steps: what is rounded beyond it is released at its end
         if highest.any():
-            past = (step_from(self.high, step) * step - x) - moved - 0.5 * step
+            first_held = step_from(self.high, step)
+            past = (first_held * step - x) - moved - self.around(first_held)[0] * step
             behind.floor = np.where(coarse, np.minimum(past, behind.since), past)
         if lowest.any():
-            past = (-step_from(-self.low, step) * step - x) - moved + 0.5 * step
+            last_held = -step_from(-self.low, step)
+            past = (last_held * step - x) - moved + self.around(last_held)[1] * step
             behind.ceiling = np.where(coarse, np.maximum(past, behind.to), past)
         return behind
 
@@ -242,34 +284,6 @@ class NumberNoise:
                 single = released == released.astype(np.float32)
             forbidden &= ~single | (off > 4.0 * ulp(released, 24))
         return np.asarray(forbidden | ~inside)
-
-
-@dataclass
-class _Behind:
-    """Intervals of noise (...): of each release, and to or from where the range ends.
-
-    lowest, highest: whether a release is at an end of the range, which stands for all that is
-    clamped to it; floor, ceiling: where that begins, if not where the interval does.
-    """
-
-    centre: Vector
-    half: Vector
-    lowest: NDArray[np.bool_]
-    highest: NDArray[np.bool_]
-    floor: Vector | None = None
-    ceiling: Vector | None = None
-
-    @property
-    def since(self) -> Vector:
-        """The least noise (...)."""
-        least = self.centre - self.half
-        return least if self.floor is None else np.where(self.highest, self.floor, least)
-
-    @property
-    def to(self) -> Vector:
-        """The largest noise (...)."""
-        most = self.centre + self.half
-        return most if self.ceiling is None else np.where(self.lowest, self.ceiling, most)
 
 
 def _grid_text(grid: float) -> str:

@@ -11,14 +11,17 @@ from .shares import SHARED, Shares
 SCALES = (1e-9, 1e12)
 """The least and largest scale in a text: beyond, squares and reciprocals leave the floats."""
 
+_LEAST_CUT = 1e-3
+"""The least scale of noise that is cut: sums are cut where counts lie, and floats lose a little."""
+
 
 def parse_number_noise(text: str) -> NumberNoise:
     """The noise that `text` such as `laplace:2;round;min=0` names; `str(noise)` prints it back.
 
-    FAMILY:SCALE, then any of `round` (to whole numbers), `grid=G` (a number, or `2^-40`), `min=A`
-    and `max=B`, after semicolons. Of whole noise, `sum=K` adds K draws; `shares=P/N` is what P
-    parties have added, of whom N make the noise together, and `shares=N` what all N have. Raises
-    ValueError naming the part and what is allowed.
+    FAMILY:SCALE, then any of `round` (to whole numbers), or `cut` (to whole numbers, towards zero),
+    or `grid=G` (a number, or `2^-40`), and of `min=A` and `max=B`, after semicolons. Of whole
+    noise, `sum=K` adds K draws; `shares=P/N` is what P parties have added, of whom N make the noise
+    together, and `shares=N` what all N have. Raises ValueError naming the part and what is allowed.
     """
     shown = repr(text if len(text) <= 60 else f"{text[:57]}...")
     head, *options = (part.strip() for part in text.split(";"))
@@ -40,8 +43,11 @@ def parse_number_noise(text: str) -> NumberNoise:
         if key in found:
             raise ValueError(f"noise {shown}: {option!r} comes after another {key}: expected one")
         found[key] = value
+    cut = "cut" in options
+    if cut and size < _LEAST_CUT:
+        raise ValueError(f"noise {shown}: scale {scale}: expected {_LEAST_CUT:g} or more with cut")
     try:
-        return NumberNoise(family, **found)
+        return NumberNoise(family, **found, cut=cut)
     except ValueError as error:
         raise ValueError(f"noise {shown}: {error}") from None
 
@@ -69,11 +75,13 @@ _KEYS = {"grid": "grid", "min": "low", "max": "high"}
 
 
 def _option(option: str, shown: str) -> tuple[str, float]:
-    if option == "round":
+    if option in ("round", "cut"):
         return "grid", 1.0
     key, separator, value = option.partition("=")
     if not separator or key not in _KEYS:
-        raise ValueError(f"noise {shown}: {option[:60]!r}: expected round, grid=G, min=A or max=B")
+        raise ValueError(
+            f"noise {shown}: {option[:60]!r}: expected round, cut, grid=G, min=A or max=B"
+        )
     number = _number(value, f"noise {shown}: {key}")
     if key == "grid" and not number > 0:
         raise ValueError(f"noise {shown}: grid {value}: expected a positive number")

@@ -59,7 +59,8 @@ class ThresholdedHistogram:
     def least(self) -> float:
         """The least sum of count and noise that reaches T, before it is rounded.
 
-        Rounded sums reach T from half a step of the grid below it.
+        Rounded sums reach T from half a step of the grid below it; sums that are cut, and above 0,
+        only at it.
         """
         noise = self.noise
         if noise.family.whole:
@@ -69,7 +70,7 @@ class ThresholdedHistogram:
         step = round(self.threshold / noise.grid)
         if step * noise.grid < self.threshold:  # as a rounded count is compared with it
             step = math.ceil(self.threshold / noise.grid)
-        return (step - 0.5) * noise.grid
+        return float(step - noise.around(step)[0]) * noise.grid
 
     def _short_of(self, exact: Vector) -> Vector:
         """The largest noise that leaves each count short of T: of whole noise, a whole number."""

@@ -21,6 +21,7 @@ _LEVELS, _FEW = 65, 17  # merged outcomes of a number, and of one of very many
 _FINE = 400  # of all Gaussian ones together
 _DEGREE = 8_000  # of polynomials whose coefficients are probabilities of sums of scores
 _UNSURE = 1e-10  # of a move that floats have added up
+_FAR = 60.0  # scales of the noise from 0, beyond which a cut towards it is the same everywhere
 
 Numbers = list[tuple[CertifiedPair, int]]
 """How numbers move, and so many of each."""
@@ -33,11 +34,13 @@ def numbers_of(moved: Sequence[Moved], times: int) -> Numbers:
     """All that moves, so many times; plain Gaussian noise is one number, the first.
 
     It is the same in all directions: numbers that move are one, which moves as far as the L2 norm.
+    Numbers that are cut are those of partitions with many others, since a cut hides more about 0.
     """
     found, squared = [], 0.0
     for one in moved:
         by = one.by if one.by.is_integer() else one.by * (1.0 - _UNSURE)
-        pair = CertifiedPair(one.noise, Move(by))
+        start = float(math.ceil(_FAR * one.noise.family.scale)) if one.noise.cut else 0.0
+        pair = CertifiedPair(one.noise, Move(by), start)
         if pair.is_plain and isinstance(one.noise.family, Gaussian):
             squared += times * one.times * (by / one.noise.family.scale) ** 2
         else:
@@ -58,7 +61,8 @@ def countable(numbers: Numbers, releases: int, total: float) -> int:
 
     total: how far apart the sums of losses of all of them lie.
     """
-    widest = max(outcomes(pair, times).spread for pair, times in numbers)
+    spreads = (outcomes(pair, times).spread for pair, times in numbers)
+    widest = max(spreads, default=total / releases)
     return max(1, min(releases, int(releases * _DEGREE * widest / (2.0 * total))))
 
 

@@ -36,14 +36,16 @@ def selection_epsilon(
     """A number that epsilon at `delta` is certainly at least, and the releases that are counted.
 
     A user's partitions have few others, or another user's have: one that is dropped shows that
-    alone, one that is released its numbers too. Of a user who is replaced in the same partitions
+    alone, one that is released its numbers too, without those that are cut: of few others, what a
+    cut hides depends on how many these are. Of a user who is replaced in the same partitions
     selection tells nothing: 0.
     """
     selection, by = table.selection, 1 if table.counted.once else pair.rows
     assert selection is not None
     if pair.other == "same partitions":
         return 0.0, releases
-    alone = [replace(one, times=one.times // pair.partitions) for one in pair.moved]
+    told = (one for one in pair.moved if not one.noise.cut)
+    alone = [replace(one, times=one.times // pair.partitions) for one in told]
     numbers, times = numbers_of(alone, 1), pair.partitions * releases
     counts = _counts(selection, by, math.log(delta / times) if delta else -math.inf)
 

@@ -38,7 +38,24 @@ def test_sums_of_few_are_convolutions(text: str) -> None:
         assert share_within(noise, 3, distance) == pytest.approx(wanted, abs=1e-9)
 
 
-@pytest.mark.parametrize("text", ["laplace:2", "discrete-laplace:300", "gaussian:3;grid=4"])
+def test_sums_of_what_is_cut_are_read_at_the_middle_of_steps() -> None:
+    """Of three answers about 100 to a distance: cut, they lie half a step lower in the mean.
+
+    Catches the law of rounded noise, which small noise does not move at all.
+    """
+    noise = parse_number_noise("laplace:0.4;cut")
+    k = np.arange(-30.0, 31.0)
+    law = np.exp(noise.log_mass(100.0 + k, 100.0))
+    three = np.convolve(np.convolve(law, law), law)
+    sums = np.abs(np.arange(-90, 91) + 1.5)
+    for distance in (0.5, 1.0):
+        wanted = three[sums < 3 * distance].sum() + 0.5 * three[sums == 3 * distance].sum()
+        assert share_within(noise, 3, distance) == pytest.approx(wanted, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "text", ["laplace:2", "discrete-laplace:300", "gaussian:3;grid=4", "laplace:2;cut"]
+)
 def test_many_answers_are_normal(text: str) -> None:
     """Either side of where the normal law takes over."""
     noise = parse_number_noise(text)

@@ -143,6 +143,23 @@ def test_sums_have_expectation_1_under_the_claim(kept) -> None:
     assert gains.min() > -1e-6
 
 
+@pytest.mark.parametrize(
+    "text", ["laplace:1;cut", "gaussian:2;cut", "laplace:0.1;cut", "laplace:1;round"]
+)
+@pytest.mark.parametrize("count", [0, 1, 7])
+def test_wagers_on_rounded_counts_expect_at_most_1(text: str, count: int) -> None:
+    """Enumerated over a count's releases; catches a cut that is priced as half a step."""
+    one = Aggregate("count", parse_number_noise(text))
+    rows = Rows.of([*range(count)], [0] * count, [1.0] * count)
+    expected = np.zeros(1)
+    for released in np.arange(-60.0, 61.0):
+        evidence = LinearEvidence(Bounding(1, 1), one, rows, np.arange(1), 1)
+        evidence.observe(np.array([[released]]))
+        expected = expected + np.exp(one.noise.log_mass(released, count) + evidence.gains)
+    assert (expected <= 1.0 + 1e-9).all()
+    assert (expected > 0.3).any()
+
+
 @pytest.mark.parametrize("text", [GEOMETRIC, PUBLIC.split("partitions = [")[0]])
 def test_selections_have_expectation_1_under_the_claim(text) -> None:
     """Enumerated over which of three partitions come; catches a ratio that is not of two laws."""

@@ -22,6 +22,8 @@ LAWS = (
     "gaussian:3;grid=0.25;min=0",
     "gaussian:3;grid=0.25;min=-1;max=2",
     "gaussian:0.5;grid=0.25;min=0;max=0.25",
+    "laplace:1;cut",
+    "laplace:1;cut;min=-1",
 )
 
 
@@ -96,6 +98,8 @@ def test_a_wager_on_a_move_expects_at_most_1(text: str, short: float) -> None:
         ("laplace:2;round", 2.0**24, np.float32),
         ("discrete-laplace:2", 1e7, np.float32),
         ("laplace:1;min=0.1;max=0.7", 0.3, np.float32),
+        ("laplace:2;cut", 1.0, np.float64),
+        ("gaussian:2;cut", 2.0**24, np.float32),
     ],
 )
 def test_correct_noise_is_not_accused_at_ends_and_in_single_precision(

@@ -126,7 +126,14 @@ def test_wagers_on_known_faults_add_up_to_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["gaussian:3;min=0;max=5", "laplace:2;round", "discrete-laplace:2", "laplace:2;min=0"]
+    "text",
+    [
+        "gaussian:3;min=0;max=5",
+        "laplace:2;round",
+        "laplace:2;cut",
+        "discrete-laplace:2",
+        "laplace:2;min=0",
+    ],
 )
 @pytest.mark.quick_cases(1)
 def test_few_draws_at_once_have_the_likelihoods_of_many(text: str) -> None:

@@ -93,7 +93,7 @@ def test_what_is_not_clipped_shows_from_afar(
 
 @pytest.mark.parametrize("exact", [0.0, 1e16, 1e17])
 @pytest.mark.parametrize(
-    "text", ["laplace:1", "gaussian:3", "discrete-laplace:2", "laplace:4;round"]
+    "text", ["laplace:1", "gaussian:3", "discrete-laplace:2", "laplace:4;round", "laplace:4;cut"]
 )
 def test_a_wager_far_out_expects_at_most_1(text: str, exact: float) -> None:
     """By enumeration of floats, of a centre that has moved by what is allowed: exact integers."""
@@ -102,8 +102,9 @@ def test_a_wager_far_out_expects_at_most_1(text: str, exact: float) -> None:
     gap = max(1.0, float(np.spacing(exact)))
     sums = np.arange(-400.0, 401.0)
     if noise.grid or noise.family.whole:  # whole sums, of which floats hold some: ties go to even
-        log_mass = noise.family.log_mass(sums - allowed, 0.5)
-        released = np.array([float(int(exact) + int(k)) for k in sums])
+        log_mass = noise.family.log_mass(sums - allowed + 0.5 * noise.cut, 0.5)
+        cut_up = noise.cut and exact == 0.0  # of sums below 0
+        released = np.array([float(int(exact) + int(k) + (cut_up and k < 0)) for k in sums])
     else:  # cells of width 1, none of which reaches beyond the middle between two floats
         middle = sums + 0.5 if gap > 1.0 else sums
         log_mass = noise.family.log_mass(middle - allowed, 0.5)

@@ -23,7 +23,7 @@ from dpassay.verifiers.kinds.numbers.evidence.shared_columns import (
     log_chance_alike,
 )
 
-LAWS = ("discrete-laplace:0.6", "discrete-gaussian:0.9", "laplace:0.6;round")
+LAWS = ("discrete-laplace:0.6", "discrete-gaussian:0.9", "laplace:0.6;round", "laplace:0.6;cut")
 CLAMPED = ("discrete-laplace:0.6;min=0;max=2", "laplace:0.6;round;min=0", "laplace:0.6;grid=0.5")
 REACH = 14
 
@@ -74,7 +74,9 @@ def test_as_many_pairs_are_equal_as_priced(
     assert mean > (0.998 if text in LAWS[:2] else 0.2)
 
 
-@pytest.mark.parametrize("text", ["gaussian:2;grid=2", "laplace:0.5;round", "laplace:2;grid=3"])
+@pytest.mark.parametrize(
+    "text", ["gaussian:2;grid=2", "laplace:0.5;round", "laplace:2;grid=3", "laplace:1;cut"]
+)
 def test_sums_half_a_step_off_the_grid_are_alike_no_oftener_than_priced(text: str) -> None:
     """Catches two steps in one cell, by rounding of a half to the even number beside it."""
     noise = parse_number_noise(text)

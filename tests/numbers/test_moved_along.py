@@ -45,11 +45,11 @@ def test_of_whole_noise_by_enumeration(text: str, moved: tuple[float, float]) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["laplace:1", "gaussian:1", "laplace:1;grid=0.5", "gaussian:1;round"]
+    "text", ["laplace:1", "gaussian:1", "laplace:1;grid=0.5", "gaussian:1;round", "laplace:0.1;cut"]
 )
-@pytest.mark.parametrize("at", [0.0, 0.1, 0.25, 0.4, 0.499])
+@pytest.mark.parametrize("at", [0.0, 0.1, 0.25, 0.4, 0.499, -0.9])
 def test_of_rounded_noise_by_integration(text: str, at: float) -> None:
-    """One number between two steps: rounding moves it by half a step, which the claim has."""
+    """One number between two steps: rounding moves it by half a step, a cut by more, as claimed."""
     noise = parse_number_noise(text)
     step = noise.grid or 1e-3
     low = np.arange(-round(60 / step), round(60 / step) + 1) * step

@@ -15,6 +15,8 @@ EXACT = np.array([0.0, 3.0, 40.0])
         "laplace:2",
         "gaussian:3;grid=0.25",
         "laplace:2;round",
+        "laplace:2;cut",
+        "gaussian:3;cut;min=-1",
         "discrete-laplace:3",
         "discrete-laplace:3;min=0",
         "laplace:2;min=0;max=41.5",

@@ -35,7 +35,7 @@ from dpassay.verifiers.kinds.numbers.evidence.uniform import LEAVES, UniformEvid
 
 WHOLE = ["discrete-laplace:2", "discrete-gaussian:1.5;min=0", "laplace:2;round;min=0;max=9"]
 BETWEEN = "laplace:2;round;min=-0.3;max=3.3"  # a range that ends between two steps
-NOISES = [*WHOLE, BETWEEN, "laplace:2", "gaussian:3;min=-1"]
+NOISES = [*WHOLE, BETWEEN, "laplace:2", "gaussian:3;min=-1", "laplace:2;cut"]
 
 
 def support(text: str, exact: float) -> tuple[NumberNoise, Vector, Vector, Vector]:
@@ -106,7 +106,8 @@ def test_rounding_is_priced_by_the_floats_that_carry_it(digits: int, exact: floa
     for fault in known_faults(noise):
         if fault.kind is not FaultKind.ROUNDING:
             continue
-        grid = float(fault.name.split()[-1])
+        cut = "towards zero" in fault.name
+        grid = 1.0 if cut else float(fault.name.split()[-1])
         steps = (
             np.arange(-2_000.0, 2_001.0) if grid < 0.01 else np.arange(-15.0 / grid, 15.0 / grid)
         )

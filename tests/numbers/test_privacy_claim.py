@@ -63,6 +63,7 @@ PURE = "\n[privacy]\nepsilon = {}\ndelta = 0\nqueries = {}"
         (HISTOGRAM.replace("add-remove", "replace-one"), 3, 3.0),
         (SUM, 2, 3.0),
         (HISTOGRAM.replace("laplace:2", "laplace:2;round"), 1, 0.5),
+        (HISTOGRAM.replace("laplace:2", "laplace:2;cut"), 1, 0.5),
     ],
 )
 def test_a_claim_of_pure_privacy_is_refuted_just_below_its_cost(
@@ -270,7 +271,7 @@ def test_the_messages_of_keys_name_epsilon_and_delta() -> None:
 
 
 @pytest.mark.parametrize(
-    "noise", ["laplace:2", "gaussian:2", "discrete-gaussian:2", "laplace:2;round"]
+    "noise", ["laplace:2", "gaussian:2", "discrete-gaussian:2", "laplace:2;round", "laplace:2;cut"]
 )
 @pytest.mark.parametrize("queries", [1, 10])
 def test_what_textbooks_charge_for_keys_is_not_refuted(noise: str, queries: int) -> None:

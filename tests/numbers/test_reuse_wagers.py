@@ -18,6 +18,7 @@ FEW = (
     "discrete-laplace:0.9;min=-1;max=1",
     "discrete-gaussian:1.3;min=0;max=2",
     "laplace:0.8;round;min=-1;max=1",
+    "laplace:0.8;cut;min=0;max=2",
     "gaussian:0.7;grid=0.5;min=0;max=1",
 )
 """Noise of which three numbers can be released, so that all that can come is enumerated."""
@@ -107,6 +108,7 @@ def test_whole_releases_are_fair(text: str, forms: bool, monkeypatch: pytest.Mon
         ("discrete-laplace:2;min=0", 0.3),
         ("laplace:2;grid=3;max=1000", 1000.0),
         ("laplace:2;round;min=0.6", 0.7),
+        ("laplace:2;cut", 0.7),
         ("gaussian:2;grid=2", 3.0),
     ],
 )

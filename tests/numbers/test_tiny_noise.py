@@ -32,6 +32,7 @@ OTHER = pytest.mark.slow("whole runs; smaller and larger scales of this family a
     ("noise", "text"),
     [
         ("laplace:0.1;round", COUNT),
+        ("laplace:0.1;cut", COUNT),
         ("gaussian:0.3;grid=10", COUNT),
         ("discrete-gaussian:0.1", SUM),
         ("discrete-laplace:0.1", COUNT),

@@ -6,6 +6,7 @@ EXACT_HISTOGRAM = HISTOGRAM + '\nfloating_point = "exact"'
 EXACT_GAUSSIAN = GAUSSIAN + '\nfloating_point = "exact"'
 WHOLE = HISTOGRAM.replace("laplace:2", "discrete-laplace:2")
 ROUNDED = HISTOGRAM.replace("laplace:2", "laplace:2;round")
+CUT = HISTOGRAM.replace("laplace:2", "laplace:2;cut")
 COUNT = 'name = "noisy-count"\nnoise = "discrete-laplace:1"\nadjacency = "add-remove"'
 PRIVATE = "\n[privacy]\nepsilon = {}\ndelta = 1e-6\nqueries = {}"
 SUM = (

@@ -10,6 +10,7 @@ from .claims import (
     BALL,
     CLAMPED_SUM,
     COUNT,
+    CUT,
     DIAMOND,
     EXACT_GAUSSIAN,
     EXACT_HISTOGRAM,
@@ -32,7 +33,7 @@ correct = SHELF.correct
 
 @correct(
     *(HISTOGRAM, GAUSSIAN, WHOLE, ROUNDED, COUNT, SUM, BALL, MEAN, GRADIENT, DIAMOND),
-    *(REPLACED, WHOLE_BALL, CLAMPED_SUM),
+    *(REPLACED, WHOLE_BALL, CLAMPED_SUM, CUT),
 )
 def as_claimed(of: Aggregation, rng: Rng) -> Aggregate:
     return lambda values, size: noisy(of, rng, values, size)
@@ -41,6 +42,13 @@ def as_claimed(of: Aggregation, rng: Rng) -> Aggregate:
 @correct(HISTOGRAM, GAUSSIAN, SUM, WHOLE_BALL)
 def in_single_precision(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
     return noisy(of, rng, values, size).astype(np.float32)
+
+
+@correct(CUT)
+def integers_of_noisy_counts(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
+    """`int()` of each noisy count, as SmartNoise SQL has it, which cuts it towards zero."""
+    noisy_counts = of.exact(values) + rng.laplace(scale=2.0, size=(size, 10))
+    return [[int(count) for count in row] for row in noisy_counts.tolist()]
 
 
 @correct(HISTOGRAM, COUNT)

@@ -6,7 +6,7 @@ import numpy as np
 
 from dpassay.reference.numbers import Aggregation
 
-from .claims import COUNT, GAUSSIAN, HISTOGRAM, ROUNDED, WHOLE
+from .claims import COUNT, CUT, GAUSSIAN, HISTOGRAM, ROUNDED, WHOLE
 from .shelf import Rng, Shelf, noisy
 
 SHELF = Shelf()
@@ -41,6 +41,18 @@ def rounding_forgotten(of: Aggregation, rng: Rng, values: Any, size: int) -> Any
 @broken(WHOLE, "noise-law", source="python-dp: a count is rounded Laplace, not discrete")
 def rounded_laplace_for_discrete(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
     return np.rint(of.exact(values) + rng.laplace(scale=2.0, size=(size, 10)))
+
+
+@broken(CUT, "noise-law")
+def rounded_where_it_is_said_to_be_cut(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
+    return np.rint(of.exact(values) + rng.laplace(scale=2.0, size=(size, 10)))
+
+
+@broken(CUT, "noise-law", source="SQL's FLOOR() of a noisy count")
+def rounded_down_where_it_is_said_to_be_cut(
+    of: Aggregation, rng: Rng, values: Any, size: int
+) -> Any:
+    return np.floor(of.exact(values) + rng.laplace(scale=2.0, size=(size, 10)))
 
 
 @broken(HISTOGRAM, "noise-law")

@@ -20,6 +20,7 @@ SETTINGS = [
     ("gaussian:2", 8.0, 1e-3),
     ("discrete-gaussian:2", 7.5, 1e-2),
     ("laplace:2;round", 9.0, 0.03),
+    ("laplace:2;cut", 8.5, 0.03),
 ]
 
 
@@ -35,7 +36,8 @@ def rate(text: str, threshold: float, count: int) -> mpf:
     if count == 0:
         return mpf(0)
     name, scale = text.split(";", maxsplit=1)[0].split(":")
-    b, away = mpf(scale), mpf(threshold) - count - mpf("round" in text) / 2
+    least = math.ceil(threshold) if "cut" in text else mpf(threshold) - mpf("round" in text) / 2
+    b, away = mpf(scale), least - count
     if name.startswith("discrete"):
         power = 1 if name == "discrete-laplace" else 2
         mass = [mpmath.exp(-((mpf(abs(k)) / b) ** power) / power) for k in range(-150, 151)]

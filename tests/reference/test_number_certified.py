@@ -67,7 +67,7 @@ def test_many_releases_are_counted(text: str) -> None:
 def hockey_stick(text: str, here: float, by: float, epsilon: float) -> float:
     """Delta of one number by summation over all that is released."""
     noise = parse_number_noise(text)
-    y = np.arange(-80.0, 81.0)
+    y = np.arange(-80.0, 181.0)
     y = np.clip(y, noise.low, noise.high)
     laws = [np.exp(noise.log_mass(np.unique(y), x)) for x in (here, here + by)]
     ways = [np.maximum(p - math.exp(epsilon) * q, 0.0).sum() for p, q in (laws, laws[::-1])]
@@ -81,6 +81,10 @@ def hockey_stick(text: str, here: float, by: float, epsilon: float) -> float:
         ("gaussian:3;round", 0.0, 0.99),
         ("gaussian:3;round", 0.3, 0.95),
         ("laplace:2;round;min=0", 1.0, 0.9),
+        ("laplace:2;cut", 90.0, 0.99),
+        ("laplace:2;cut", -0.7, 0.9),
+        ("gaussian:3;cut", 0.0, 0.9),
+        ("laplace:2;cut;min=0", 1.0, 0.9),
         ("discrete-gaussian:3;min=-2;max=3", 0.0, 0.9),
         ("discrete-laplace:2;max=0", 0.0, 0.9),
     ],

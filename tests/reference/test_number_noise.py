@@ -142,6 +142,8 @@ def test_a_far_tail_of_the_discrete_gaussian_is_no_smaller_than_it_is() -> None:
         "gaussian:3;grid=2^-40",
         "laplace:2;round",
         "gaussian:0.7;round;min=0",
+        "laplace:3;cut",
+        "gaussian:4;cut;min=-3",
         "discrete-laplace:2;min=0;max=9",
         "discrete-gaussian:0.5",
     ],
@@ -169,12 +171,38 @@ def test_values_exceeded_have_their_probability(family) -> None:
     assert family.log_survival(family.exceeded(near_one)) == pytest.approx(near_one, rel=1e-2)
 
 
-@pytest.mark.parametrize("text", ["laplace:2;round", "gaussian:0.4;round;min=0;max=5"])
+@pytest.mark.parametrize(
+    "text", ["laplace:2;round", "gaussian:0.4;round;min=0;max=5", "gaussian:2;cut"]
+)
 def test_probabilities_of_rounded_noise_sum_to_one(text) -> None:
     noise = parse_number_noise(text)
     support = np.arange(-300.0, 301.0)
     mass = np.exp(noise.log_mass(support, 2.25))
     assert math.fsum(mass) == pytest.approx(1.0, abs=1e-13)
+
+
+@pytest.mark.parametrize("exact", [-4.0, 0.0, 0.25, 1.0, 7.0])
+def test_what_is_cut_is_the_whole_part_of_the_sum(exact: float) -> None:
+    """Tails by mpmath: 0 stands for (-1, 1), 2 for [2, 3), -2 for (-3, -2].
+
+    Catches sums that are rounded down, or to the nearest number.
+    """
+    noise, b = parse_number_noise("laplace:3;cut"), mpmath.mpf(3)
+
+    def below(t: float) -> mpmath.mpf:
+        u = (mpmath.mpf(t) - exact) / b
+        return mpmath.exp(u) / 2 if u < 0 else 1 - mpmath.exp(-u) / 2
+
+    ends = {y: (y if y > 0 else y - 1, y + 1 if y >= 0 else y) for y in range(-9, 10)}
+    released = np.array(list(ends), dtype=float)
+    wanted = np.array([[float(below(low)), float(below(high))] for low, high in ends.values()])
+    found = np.exp(noise.log_mass(released, exact))
+    assert found == pytest.approx(wanted[:, 1] - wanted[:, 0], rel=1e-12)
+    low, high = (noise.transform(released, exact, u) for u in (0.0, 1.0))
+    assert np.stack([low, high], 1) == pytest.approx(wanted, rel=1e-12)
+    assert np.isneginf(noise.log_mass(released + 0.5, exact)).all()
+    bare = noise.is_bare(released, np.full(19, exact), np.full(19, 0.5))
+    assert released[bare].tolist() == [math.trunc(exact)]
 
 
 def test_rounding_of_floats_is_part_of_the_law() -> None:
@@ -197,10 +225,12 @@ def test_rounding_of_floats_is_part_of_the_law() -> None:
     grid=st.one_of(st.just(0.0), st.floats(1e-12, 1e3), st.sampled_from([1.0, 2.0**-40])),
     low=st.one_of(st.just(-math.inf), st.floats(-1e9, 0)),
     high=st.one_of(st.just(math.inf), st.floats(1, 1e9)),
+    cut=st.booleans(),
 )
-def test_the_text_form_reads_back(family, scale, grid, low, high) -> None:
+def test_the_text_form_reads_back(family, scale, grid, low, high, cut) -> None:
     grid = 0.0 if FAMILIES[family].whole else grid
-    noise = NumberNoise(FAMILIES[family](scale), grid, low, high)
+    cut &= grid == 1.0 and scale >= 1e-3
+    noise = NumberNoise(FAMILIES[family](scale), grid, low, high, cut)
     assert parse_number_noise(str(noise)) == noise
 
 
@@ -210,11 +240,16 @@ def test_the_text_form_reads_back(family, scale, grid, low, high) -> None:
         ("lap:2", "expected FAMILY:SCALE with FAMILY one of laplace, gaussian, discrete-laplace"),
         ("laplace:0", "scale 0: expected 1e-09 to 1e+12"),
         ("laplace:nan", "scale 'nan': expected a number"),
-        ("laplace:2;clip", "'clip': expected round, grid=G, min=A or max=B"),
+        ("laplace:2;clip", "'clip': expected round, cut, grid=G, min=A or max=B"),
         ("laplace:2;round;grid=3", "comes after another grid: expected one"),
         ("laplace:2;grid=-1", "grid -1: expected a positive number"),
         ("laplace:2;grid=2^9999", "grid '2^9999': expected a number"),
         ("discrete-laplace:2;round", "is whole: expected no rounding beside it"),
+        ("discrete-laplace:2;cut", "is whole: expected no rounding beside it"),
+        ("laplace:2;cut;round", "'round' comes after another grid: expected one"),
+        ("laplace:2;cut;grid=3", "comes after another grid: expected one"),
+        ("laplace:2e-4;cut", "scale 2e-4: expected 0.001 or more with cut"),
+        ("laplace:2;cut=1", "'cut=1': expected round, cut, grid=G"),
         ("laplace:2;min=3;max=1", "expected min below max"),
     ],
 )

@@ -26,6 +26,7 @@ def carried(numbers: np.ndarray, digits: int) -> np.ndarray:
 def gathered(noise: NumberNoise, exact: float, digits: int) -> dict[float, float]:
     """Releases and their probabilities, of rounded or whole noise; sums to 40 deviations."""
     step = noise.grid or 1.0
+    lift = 0.5 * noise.cut  # of the middle of the sums from each step to the next
     reach = math.ceil(40.0 * noise.family.standard_deviation / step) + 2
     steps = range(-reach, reach + 1)
     first = round(exact / step)
@@ -35,7 +36,10 @@ def gathered(noise: NumberNoise, exact: float, digits: int) -> dict[float, float
         sums = np.array([(first + k) * step for k in steps])
     start = first * step
     # of whole noise by the law of one number, else by the cell of sums that are rounded to it
-    mass = np.exp(noise.family.log_mass(np.array(steps) * step + (start - exact), 0.5 * step))
+    middles = np.array(steps) * step + (start - exact) + lift
+    mass = np.exp(noise.family.log_mass(middles, 0.5 * step))
+    if noise.cut:  # sums from -1 to 0 are released as 0, too
+        sums = np.where(sums < 0, sums + 1.0, sums)
     released = carried(np.clip(sums, noise.low, noise.high), digits)
     found: dict[float, float] = {}
     for value, one in zip(released.tolist(), mass.tolist(), strict=True):
@@ -64,6 +68,15 @@ def gathered(noise: NumberNoise, exact: float, digits: int) -> dict[float, float
         ("discrete-gaussian:2;min=-0.5;max=3.5", 1.0),
         ("discrete-laplace:2;max=16777219", 2.0**24),
         ("laplace:2;round", 2.0**53),
+        ("laplace:2;cut", 0.0),
+        ("laplace:2;cut", -0.7),
+        ("gaussian:3;cut", 3.0),
+        ("gaussian:0.4;cut", -1.0),
+        ("laplace:2;cut;min=0", 1.0),
+        ("laplace:2;cut;min=-2.3;max=0.6", 0.3),
+        ("gaussian:3;cut;max=-0.4", -2.0),
+        ("laplace:2;cut", -(2.0**24)),
+        ("laplace:3;cut;min=16777214;max=16777219", 16_777_217.0),
         ("discrete-laplace:2", 2.0**53),
     ],
 )
@@ -80,7 +93,7 @@ def test_the_law_of_a_release_gathers_all_sums_behind_it(
     half = noise.half_width(released, digits)
     found = np.exp(noise.log_mass(released, exact, half))
     # steps of no power of two are themselves rounded to floats
-    off = 1e-9 + 20.0 * float(np.spacing(exact)) / noise.family.scale
+    off = 1e-9 + 20.0 * float(np.spacing(abs(exact))) / noise.family.scale
     assert found[likely] == pytest.approx(mass[likely], rel=off)
     below = np.concatenate([[0.0], np.cumsum(mass)])
     low, high = (noise.transform(released, exact, u, half) for u in (0.0, 1.0))

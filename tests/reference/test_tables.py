@@ -206,7 +206,10 @@ def test_selection_is_split_as_googles_libraries_do() -> None:
 
 @pytest.mark.parametrize(
     "noise",
-    ["laplace:2", "gaussian:3", "discrete-laplace:1.5", "discrete-gaussian:2", "laplace:2;round"],
+    [
+        *("laplace:2", "gaussian:3", "discrete-laplace:1.5", "discrete-gaussian:2"),
+        *("laplace:2;round", "laplace:2;cut"),
+    ],
 )
 @pytest.mark.parametrize("strict", [False, True])
 def test_thresholds_by_simulation_and_in_mpmath(noise: str, strict: bool) -> None:

@@ -8,9 +8,12 @@ from .engine import Engine
 from .frames import MISSING_POLARS, PANDAS, POLARS, OfPandas, OfPolars
 from .means import MeanEngine
 from .norms import NormEngine
+from .roundings import WholeCounts
 from .shelf import (
     ALONE,
     BOTH,
+    CUT,
+    CUT_KEYS,
     GEOMETRIC,
     HEAD,
     LISTED,
@@ -95,6 +98,7 @@ CORRECT = [
             VECTOR,
             OF_USER,
             ALONE,
+            CUT,
         ),
         Engine: (
             PUBLIC,
@@ -112,6 +116,7 @@ CORRECT = [
             UNUSUAL.replace('"dropped"', '"refused"'),
         ),
         NormEngine: (VECTOR, VECTOR_L2, VECTOR_LINF, OF_USER, OF_USER_L1, CUT_SUM),
+        WholeCounts: (CUT, CUT_KEYS),
         MeanEngine: (ALONE, ALONE.replace("laplace", "gaussian")),
         ByHash: (ANY,),
         InAnotherOrder: (GEOMETRIC,),

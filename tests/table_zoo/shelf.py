@@ -46,6 +46,19 @@ OWN = (
     + 'threshold = 40.0\ncompare = ">="\n'
 )
 
+CUT = (
+    BOTH
+    + LISTED
+    + '[mechanism.aggregates]\ncount = {noise = "laplace:2;cut"}\n'
+    + 'privacy-id-count = {noise = "laplace:1;cut"}\n'
+    + 'sum = {noise = "laplace:20", lower = 0.0, upper = 10.0}\n'
+)
+"""Counts that are cut to whole numbers; epsilon 9, so that a step is half the noise."""
+
+CUT_KEYS = RELEASED.replace("discrete-", "").replace('"laplace:6"', '"laplace:2;cut"')
+CUT_KEYS = CUT_KEYS.replace('"laplace:3"', '"laplace:1;cut"')
+"""Private partitions whose own noisy count, once it is cut, exceeds a threshold."""
+
 MEAN = (
     BOTH
     + LISTED

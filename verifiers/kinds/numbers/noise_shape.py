@@ -108,7 +108,7 @@ def _log_below(noise: NumberNoise, values: Vector, exact: Vector, inclusive: boo
         found = noise.family.log_cdf(nearest)
     elif step:
         nearest = np.floor(at / step + 1e-9) if inclusive else np.ceil(at / step - 1e-9) - 1.0
-        found = noise.family.log_cdf((nearest + 0.5) * step - exact)
+        found = noise.family.log_cdf((nearest + noise.around(nearest)[1]) * step - exact)
     else:
         found = noise.family.log_cdf(values + 0.0 * exact)
     found = np.broadcast_to(found, at.shape)

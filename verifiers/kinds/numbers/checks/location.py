@@ -63,7 +63,8 @@ class Location(NumberCheck):
             places, role = self.plan.coordinates, batch.asked.role
             before, off = self._off.get(role, (0, np.zeros(places.size)))
             both = before + len(batch.releases)
-            more = (batch.releases[:, places] - batch.asked.exact[places]).sum(0)
+            middles = self.noise.middle(batch.releases[:, places])
+            more = (middles - batch.asked.exact[places]).sum(0)
             self._off[role] = both, (before * off + more) / both
 
     def _log_likelihoods(self, placed: Placed, releases: NDArray[np.bool_]) -> Vector:

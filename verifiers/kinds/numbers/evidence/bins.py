@@ -2,8 +2,8 @@
 
 Where the noise has one law for every exact value, a fine bin tells as much of a fault as the number
 itself. The claim gives each bin a probability, so that ratios of bins have expectation 1 as ratios
-of densities have. Clamped releases, and those that a float holds too coarsely, are not binned: each
-is judged by its density.
+of densities have. Releases that are clamped, or cut towards zero, and those that a float holds too
+coarsely, are not binned: each is judged by its density.
 """
 
 import math
@@ -138,7 +138,7 @@ Bins = TailBins | StepBins
 @lru_cache(maxsize=32)
 def bins_of(noise: NumberNoise) -> Bins | None:
     """The bins of a claim; None where its law depends on the exact value, or has too many steps."""
-    if math.isfinite(noise.low) or math.isfinite(noise.high):
+    if noise.cut or math.isfinite(noise.low) or math.isfinite(noise.high):
         return None
     family, step = noise.family, noise.grid or float(noise.family.whole)
     if not family.whole and noise.grid <= 2.0 * _FINE * family.scale:

@@ -33,6 +33,7 @@ _OFFSETS = (0.03, 0.1, 0.3, 1.0, 3.0)  # in scales, to either side
 _ALIKE = "of equal variance"
 _MISSING = (1.0, 0.2, 0.05, 0.01)
 _GRIDS = (1.0, 0.5, 0.1, 0.01, 2.0**-10, 2.0**-20)
+_SUMS_CUT = "sums are cut to whole numbers, towards zero"
 _LEAST_FACTOR = 2.0**-20  # of another divisor: narrower noise is within a float's own width
 _STEPS = 2.0**52  # from 0: beyond, a float does not tell the multiples of 0.1 apart
 
@@ -228,9 +229,9 @@ def _rounded(noise: NumberNoise) -> list[Fault]:
     """Rounding that the claim does not name."""
     if noise.grid or noise.family.whole:
         return []
-    return [
-        _on_a_grid(replace(noise, grid=grid)) for grid in _GRIDS if grid <= 4.0 * noise.family.scale
-    ]
+    grids = [grid for grid in _GRIDS if grid <= 4.0 * noise.family.scale]
+    cut = [_on_a_grid(replace(noise, grid=grid, cut=True)) for grid in grids if grid == 1.0]
+    return cut + [_on_a_grid(replace(noise, grid=grid)) for grid in grids]
 
 
 def _one_sided(noise: NumberNoise) -> list[Fault]:
@@ -238,23 +239,33 @@ def _one_sided(noise: NumberNoise) -> list[Fault]:
     laws: dict[str, Additive] = {
         "noise is only ever added": Folded(noise.family, up=True),
         "noise is only ever taken away": Folded(noise.family, up=False),
+    }
+    at_it: dict[str, Additive] = {
         "releases are never below the exact value, but at it": Held(noise.family, up=True),
         "releases are never above the exact value, but at it": Held(noise.family, up=False),
     }
+    if not noise.cut:  # noise of 0 would have to be laid on one side of a whole number
+        laws |= at_it
     return [_of_family(noise, law, name, FaultKind.RANGE, False) for name, law in laws.items()]
 
 
 def _cut(noise: NumberNoise) -> list[Fault]:
-    """Noise, or a positive sum, that is cut down to a step where the claim rounds it to one."""
+    """Noise, or a sum, that is cut to a step otherwise than claimed, or rounded in its place."""
     step = noise.grid or float(noise.family.whole)
     if not step:
         return []
+    nearest = replace(noise, cut=False)
     to = "whole numbers" if step == 1.0 else f"multiples of {step:g}"
     wordings = {False: f"noise is cut to {to}, towards zero", True: f"sums are cut down to {to}"}
     made = [
-        _of_family(noise, CutNoise(noise.family, step, down=down), name, FaultKind.CUT, False)
+        _of_family(nearest, CutNoise(noise.family, step, down=down), name, FaultKind.CUT, False)
         for down, name in wordings.items()
     ]
+    if noise.cut:
+        name = "sums are rounded to the nearest whole number, not cut"
+        made.append(Fault(name, FaultKind.ROUNDING, nearest.log_mass, common=True))
+    elif step == 1.0 and not noise.family.whole:
+        made.insert(0, Fault(_SUMS_CUT, FaultKind.CUT, replace(noise, cut=True).log_mass))
     if noise.family.whole:
         rounded = CutNoise(noise.family, step, down=True, ahead=0.5)
         name = "continuous noise, rounded to whole numbers, in place of discrete noise"
@@ -280,5 +291,5 @@ def _on_a_grid(noise: NumberNoise) -> Fault:
         mass = noise.log_mass(y, x, np.maximum(half, 0.5 * noise.grid))
         return np.where(hits(y, x, half), mass, -np.inf)
 
-    message = f"rounded to multiples of {noise.grid:g}"
+    message = _SUMS_CUT if noise.cut else f"rounded to multiples of {noise.grid:g}"
     return Fault(message, FaultKind.ROUNDING, law, hits=hits, elsewhere=-math.inf)

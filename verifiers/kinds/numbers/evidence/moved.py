@@ -124,7 +124,7 @@ class MovedAlong(EvenMixture):
     With u_i the i-th part of the direction, the noise of that number has moment E exp(rate u_i N),
     and the moments of all numbers multiply. A centre nearer than the farthest one allowed only
     lowers a wager, so that its expectation is at most 1 for all of them. noise: without a range; a
-    grid adds at most half a step to each number. direction (d,).
+    grid adds at most half a step to each number, and a cut a whole one. direction (d,).
     """
 
     def __init__(self, noise: NumberNoise, direction: Vector) -> None:
@@ -136,7 +136,7 @@ class MovedAlong(EvenMixture):
             rates = _STEEP / (family.scale * float(np.linalg.norm(parts)))
         self._rates = rates
         self._prices = np.array([family.log_moment(rate * parts).sum() for rate in rates])
-        self._rounded = 0.5 * noise.grid * float(parts.sum())
+        self._rounded = noise.off_middle * float(parts.sum())
         self.gains = np.zeros(rates.size)
 
     def observe(self, moved: Vector, allowed: Vector) -> None:

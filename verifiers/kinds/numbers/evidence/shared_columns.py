@@ -146,5 +146,6 @@ def log_chance_alike(noise: NumberNoise, cell: float, *, folded: bool) -> float:
             middle = masses.size // 2
             masses = np.append(masses[middle + 1 :] + masses[:middle][::-1], masses[middle])
         return math.log(float(np.square(masses).sum()))
-    half = 0.5 * cell * (1.0 + 2.0 * _FINE) * (2.0 if folded else 1.0)
+    widest = cell + noise.grid * noise.cut  # two steps of sums are cut to 0
+    half = 0.5 * widest * (1.0 + 2.0 * _FINE) * (2.0 if folded else 1.0)
     return float(noise.family.log_mass(np.array(0.0), np.array(half)))

@@ -27,9 +27,9 @@ def farthest_move(claim: NumbersClaim) -> Move:
 def certified_pair(claim: NumbersClaim) -> CertifiedPair:
     """The costliest neighbours of any input, with exact values as far from clamps as possible.
 
-    Where a record is replaced, one count moves up and another down. Both cost the same if the law
-    of the noise is symmetric about either exact value; else one of the two is left out. Raises
-    ValueError as `CertifiedPair` does.
+    Of sums that are cut, above 0 too. Where a record is replaced, one count moves up and another
+    down. Both cost the same if the law of the noise is symmetric about either exact value; else one
+    of the two is left out. Raises ValueError as `CertifiedPair` does.
     """
     noise, move = claim.mechanism.aggregation.noise, farthest_move(claim)
     start = _start(claim, move)
@@ -72,7 +72,7 @@ def inputs_alike(claim: NumbersClaim, values: Any, pair: CertifiedPair) -> list[
     moves. Records of zeros are added or, where zeros are beyond the bounds, records like the first.
     """
     mechanism, noise = claim.mechanism, pair.noise
-    clamped = math.isfinite(noise.low) or math.isfinite(noise.high)
+    clamped = noise.cut or math.isfinite(noise.low) or math.isfinite(noise.high)
     if mechanism.takes == "counts":
         step = int(noise.grid) if noise.grid > 1 else 1
         fits = not noise.grid or (step / noise.grid).is_integer()
@@ -94,18 +94,23 @@ def _is_symmetric(noise: NumberNoise, start: float, by: float) -> bool:
     """Whether a count that moves down has the mirrored law of one that moves up."""
     on_grid = not noise.grid or all((v / noise.grid).is_integer() for v in (start, by))
     reach = 0.5 * _FAR * noise.family.scale
-    return on_grid and noise.low <= start - reach and start + by + reach <= noise.high
+    return on_grid and _lowest(noise) <= start - reach and start + by + reach <= noise.high
+
+
+def _lowest(noise: NumberNoise) -> float:
+    """From where on the law is the same about every exact value: a cut hides more about 0."""
+    return max(noise.low, 0.0) if noise.cut else noise.low
 
 
 def _start(claim: NumbersClaim, move: Move) -> float:
     """An exact value of some input, in the middle of the range of releases or far from its end."""
     noise, mechanism = claim.mechanism.aggregation.noise, claim.mechanism
     reach = _FAR * noise.family.scale
-    start = 0.0
-    if math.isfinite(noise.low) and math.isfinite(noise.high):
-        start = 0.5 * (noise.low + noise.high - move.by)
-    elif math.isfinite(noise.low):
-        start = noise.low + reach
+    start, low = 0.0, _lowest(noise)
+    if math.isfinite(low) and math.isfinite(noise.high):
+        start = 0.5 * (low + noise.high - move.by)
+    elif math.isfinite(low):
+        start = low + reach
     elif math.isfinite(noise.high):
         start = noise.high - reach - move.by
     if mechanism.takes == "counts":

@@ -56,19 +56,19 @@ class LinearEvidence:
         moments = bounding.log_moment(contributed, self.rates, once=aggregate.once)
         some = self.rates[:, cells]
         of_noise = np.where(some == 0.0, 0.0, noise.family.log_moment(some)).sum(1)
-        size = 0.5 * noise.grid * np.abs(some).sum(1)  # rounding moves each number by half a step
+        size = noise.off_middle * np.abs(some).sum(1)  # how far rounding moves each number
         sizes = np.bincount(contributed.cells, np.abs(contributed.values), width)
         self._log_moments = moments + of_noise + size + _LOST * (np.abs(self.rates) @ sizes)
-        self._cells = cells
+        self._cells, self._noise = cells, noise
         self.gains = np.zeros(len(self.rates))
         self.releases = 0
         self.total = np.zeros(width)
-        """Sums of what was released (width,), for diagnoses."""
+        """Sums of what was released (width,), each the middle of its sums, for diagnoses."""
 
     def observe(self, released: Matrix) -> None:
         """Takes releases (n, width); those that lack a partition are for other checks."""
         whole = released[~np.isnan(released[:, self._cells]).any(1)]
-        numbers = np.nan_to_num(whole).sum(0)
+        numbers = self._noise.middle(np.nan_to_num(whole)).sum(0)
         self.gains += self.rates @ numbers - len(whole) * self._log_moments
         self.releases += len(whole)
         self.total += numbers

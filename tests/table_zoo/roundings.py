@@ -1,0 +1,54 @@
+"""Engines that cut or round their noisy counts, and say so, say otherwise, or say nothing."""
+
+from typing import Any
+
+import numpy as np
+
+from .broken import broken
+from .engine import Engine
+from .shelf import CUT, CUT_KEYS
+
+
+class WholeCounts(Engine):
+    """Counts become whole numbers once noise is added: by `int()`, as SmartNoise SQL has it."""
+
+    def whole(self, number: float) -> float:
+        """The number that is released."""
+        return int(number)
+
+    def noisy(self, partition, numbers):
+        found: dict[str, Any] = {}
+        for name, aggregate in self.of.aggregates.items():
+            noise = float(aggregate.noise.family.sample(self.rng, ()))
+            found[name] = numbers[name] + noise
+            if name != "sum":
+                found[name] = self.whole(found[name])
+        return found
+
+
+@broken(CUT, "noise-law", cause="rounded to the nearest whole number, not cut")
+class RoundedWhereCutIsClaimed(WholeCounts):
+    def whole(self, number):
+        return float(np.rint(number))
+
+
+@broken(CUT_KEYS, "noise-law", cause="rounded to the nearest whole number, not cut")
+class RoundedAndComparedWhereCutIsClaimed(RoundedWhereCutIsClaimed):
+    pass
+
+
+@broken(CUT, "noise-law", cause="noise is cut to whole numbers")
+class TheNoiseAloneIsCut(Engine):
+    def drawn(self, name):
+        noise = float(self.of.aggregates[name].noise.family.sample(self.rng, ()))
+        return noise if name == "sum" else int(noise)
+
+
+@broken(CUT.replace(";cut", ";round"), "noise-law", cause="sums are cut")
+class CutWhereRoundIsClaimed(WholeCounts):
+    pass
+
+
+@broken(CUT.replace(";cut", ""), "noise-law", cause="cut to whole numbers")
+class CutWithoutSaying(WholeCounts):
+    pass
