@@ -37,7 +37,8 @@ def command(row: Row, interpreter: Path) -> list[str]:
     """The command that judges a row, from the repository's root."""
     child = shlex.join([str(interpreter.relative_to(ROOT)), *_script(row)])
     claim = str(row.claim_file.relative_to(ROOT))
-    return ["dpassay", "verify", f"exec:{child}", "--claim", claim, "--seed", str(SEED)]
+    planned = [] if row.planned is None else ["--queries", str(row.planned)]
+    return ["dpassay", "verify", f"exec:{child}", "--claim", claim, "--seed", str(SEED), *planned]
 
 
 def _script(row: Row) -> list[str]:
@@ -57,6 +58,8 @@ def part_of(row: Row) -> Part:
     sums = hashlib.sha256()
     for path in (CALLS / shlex.split(row.script)[0], CALLS / "served.py", row.claim_file):
         sums.update(path.read_bytes())
+    if row.planned is not None:
+        sums.update(str(row.planned).encode())
     return (row.name, sums.hexdigest()[:16])
 
 

@@ -6,6 +6,7 @@ _PIPE, _SMART = "pipeline-dp-0.3.1", "smartnoise-sql-1.0.10"
 _DP, _HAND = "opendp-0.16.0", "by-hand-0"
 _PANDAS, _DIFF = "pandas-2.2.3", "diffprivlib-0.6.6"
 _CORRECT = "no fault known"
+_SLOW = 450  # releases that a run is planned for, where one takes seconds
 _BOUNDING = ("contribution-bounding",)
 _PAIRS = '"max_partitions_contributed": null, "max_contributions_per_partition": null'
 
@@ -56,6 +57,22 @@ ENGINE_ROWS = (
         "pipelinedp_missing",
         "values are taken to be numbers; nothing is documented of NaN",
         _BOUNDING,
+    ),
+    Row(
+        "pipeline-dp-beam-0.3.1",
+        "aggregate on Beam, public partitions",
+        "pipelinedp_beam.py",
+        "pipelinedp_beam",
+        _CORRECT,
+        planned=_SLOW,
+    ),
+    Row(
+        "tmlt-analytics-0.21.0",
+        "count by public keys, MaxGroupsPerID and MaxRowsPerGroupPerID",
+        "tmlt_table.py",
+        "tmlt_table",
+        _CORRECT,
+        planned=_SLOW,
     ),
     Row(_SMART, "SUM by group", "smartnoise_table.py sum", "smartnoise_sum", _CORRECT),
     Row(
@@ -171,8 +188,7 @@ ENGINES_LATER = (
     ("smartnoise-sdk", "VARIANCE, #203", "made of another quotient than a claim names"),
     ("smartnoise-sdk", "covariance, #622", "no table by partition"),
     ("smartnoise-sdk", "column without bounds, #317", "1.0.10 refuses the query: mended"),
-    ("tmlt.analytics", "", "two to three seconds a release, a Java machine: not run here"),
-    ("PipelineDP on Beam", "", "the same engine; apache-beam was not installed"),
+    ("PipelineDP on Spark", "", "the same engine as on Beam"),
     ("SQLite, DuckDB, PostgreSQL", "", "a query is the claim's own: `[sql]`"),
 )
 """What is not in the table, and why: library, call, reason."""

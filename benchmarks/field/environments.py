@@ -112,6 +112,7 @@ ENVIRONMENTS = {
             (*_WHITENOISE, "opendp-whitenoise==0.1.2", "opendp-whitenoise-core==0.2.1"),
         ),
         Environment("pipeline-dp-0.3.1", ("pipeline-dp==0.3.1",)),
+        Environment("pipeline-dp-beam-0.3.1", ("pipeline-dp==0.3.1", "apache-beam==2.77.0")),
         Environment("smartnoise-sql-1.0.10", ("smartnoise-sql==1.0.10",)),
         Environment("by-hand-0", ()),
         Environment("pandas-2.2.3", ("pandas==2.2.3",)),
@@ -125,6 +126,7 @@ ENVIRONMENTS = {
         Environment("opacus-1.6.0", ("opacus==1.6.0", "torch==2.13.0"), large=True),
         Environment("privacyguard-0.0.2", _PRIVACYGUARD),
         Environment("tmlt-core-0.20.0", ("tmlt.core==0.20.0",), large=True),
+        Environment("tmlt-analytics-0.21.0", ("tmlt.analytics==0.21.0",), large=True),
     )
 }
 """By name: library, then version."""

@@ -13,7 +13,7 @@ class Row:
     environment: by its name; call: as the library names it; script: with its words, in `calls/`;
     claim: the file beside it, without its ending; known: the public record, or what was read in
     the library's source; caught: the checks of which one fails by that record, none where the call
-    is as claimed.
+    is as claimed; planned: the releases that the run of a slow engine is planned for.
     """
 
     environment: str
@@ -22,6 +22,7 @@ class Row:
     claim: str
     known: str
     caught: tuple[str, ...] = ()
+    planned: int | None = None
 
     @property
     def name(self) -> str:

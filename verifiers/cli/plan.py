@@ -24,7 +24,7 @@ def plan(
     seconds: float | None,
     as_json: bool,
 ) -> None:
-    """Say what a run would ask, see and cost. TARGET is asked for 201 labels, to learn its pace."""
+    """Say what a run would ask, see and cost. TARGET is asked for some, to learn its pace."""
     from ...reference import BudgetExhausted
     from ..claims.claim import ClaimError
     from ..commands.plan import planned_run

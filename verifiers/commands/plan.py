@@ -3,6 +3,7 @@
 Time is told from the pace of a target, per call and per label.
 """
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,8 +20,7 @@ _SEED = 0
 _SINGLE, _LARGE = 8, 3  # calls for one label, and for many
 _MANY = 64  # labels of a large call
 
-ASKED = 1 + _SINGLE + _LARGE * _MANY
-"""Labels or releases that are asked to measure a pace; the first is not timed."""
+_PATIENCE = 5.0  # seconds of calls of one size, after which no more of them are made
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,13 @@ class Pace:
 def pace_of(target: Target, asked: Any, largest: int | None, at_once: int) -> Pace:
     """Measures the pace of a target on input `asked`, by calls for one label and for many.
 
-    largest: most labels per call, None for no limit. Raises as the target does.
+    largest: most labels per call, None for no limit. A target that takes a second a label is asked
+    for a dozen. Raises as the target does.
     """
     many = _MANY if largest is None else min(_MANY, largest)
     target.ask(asked, 1)  # a first call may load models
     one = _seconds(target, asked, 1, _SINGLE)
+    many = min(many, max(2, int(_PATIENCE / one)))
     if many == 1:
         return Pace(one, 0.0, at_once)
     label = max(0.0, (_seconds(target, asked, many, _LARGE) - one) / (many - 1))
@@ -51,11 +53,12 @@ def pace_of(target: Target, asked: Any, largest: int | None, at_once: int) -> Pa
 
 
 def _seconds(target: Target, asked: Any, size: int, calls: int) -> float:
-    """Mean seconds of a call for `size` labels."""
-    started = time.perf_counter()
-    for _ in range(calls):
+    """Mean seconds of a call for `size` labels, over so many calls or fewer of a slow target."""
+    started, taken, made = time.perf_counter(), 0.0, 0
+    while made < calls and taken <= _PATIENCE:
         target.ask(asked, size)
-    return (time.perf_counter() - started) / calls
+        taken, made = time.perf_counter() - started, made + 1
+    return taken / made
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,9 @@ class PlannedRun:
 
     claimed: the mechanism in a few words; unit: what is asked for, such as "label"; looked_at: how
     many of these each check looks at, by id; lacking: why a check looks at none, by id; seconds:
-    that the target takes in total, None without one; law: whether a law is judged, so that a pass
-    has a precision.
+    that the target takes in total, None without one; foreseen: queries after which known mistakes
+    would show, None for those that would not; law: whether a law is judged, so that a pass has a
+    precision.
     """
 
     claimed: str
@@ -75,6 +79,7 @@ class PlannedRun:
     looked_at: Mapping[str, int]
     lacking: Mapping[str, str]
     seconds: float | None
+    foreseen: Mapping[str, int | None]
     law: bool = True
 
     @property
@@ -95,6 +100,9 @@ class PlannedRun:
             "checks": [
                 {"id": name, f"{self.unit}s": seen, "lacking": self.lacking.get(name)}
                 for name, seen in self.looked_at.items()
+            ],
+            "foreseen": [
+                {"mistake": words, "queries": needed} for words, needed in self.foreseen.items()
             ],
         }
 
@@ -119,6 +127,12 @@ class PlannedRun:
         ]
         for name, seen in self.looked_at.items():
             lines.append(f"  {name:<26}{self.lacking.get(name) or f'{seen:,}':>10}")
+        if self.foreseen:
+            lines += ["", "known mistakes, and about how many queries until they show:"]
+            lines += [
+                f"  {'not' if needed is None else f'{needed:,}':>7}  {words}"
+                for words, needed in sorted(self.foreseen.items(), key=_by_queries)
+            ]
         if self.queries > gate.max_queries:
             lines += ["", f"max_queries = {gate.max_queries:,} is too small for that"]
         if self.rate is not None and self.seconds is not None:
@@ -155,6 +169,7 @@ def planned_run(
         found.looked_at,
         found.lacking,
         taken,
+        kind.foreseen(found),
         kind.passed is None,
     )
 
@@ -184,6 +199,11 @@ def made_within(
         if longer is None or longer <= seconds or found.queries >= queries:
             return found, longer
         queries, taken = found.queries, longer
+
+
+def _by_queries(found: tuple[str, int | None]) -> float:
+    """Where a mistake stands in the list: those that do not show come last."""
+    return math.inf if found[1] is None else found[1]
 
 
 def _duration(seconds: float) -> str:

@@ -47,8 +47,9 @@ class ReleaseKind:
     asks for in a call at most; read_opening: the first call of an earlier report, at a path;
     no_figures: of a report that has none; not_chosen: why a run takes no inputs of the user's, None
     where it does; passed: what a pass means where no law is judged; ready: raises ValueError of one
-    line, before anything is asked, where the claim names what cannot be used; demos: embedded
-    claims by name.
+    line, before anything is asked, where the claim names what cannot be used; foreseen: of a plan,
+    the queries after which known mistakes would show, None for those that would not; demos:
+    embedded claims by name.
     """
 
     name: str
@@ -68,6 +69,7 @@ class ReleaseKind:
     not_chosen: str | None = None
     passed: str | None = None
     ready: Callable[[Any, Selection], None] = lambda claim, chosen: None
+    foreseen: Callable[[Any], Mapping[str, int | None]] = lambda planned: {}
     demos: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 
 

@@ -80,6 +80,7 @@ KIND = replace(
     parse=parse_tables_claim,
     checks=CHECKS,
     planned=late(__package__, "planned.planned_table"),
+    foreseen=late(__package__, "foreseen.foreseen"),
     session=_session,
     reference=_reference,
     served=late(__package__, "served.ServedTable"),

@@ -1,7 +1,7 @@
 """The releases that a pass takes, and the sharpest pass that a number of queries allows."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,26 +13,45 @@ from ...run.precision import (
     dearer,
     gate_for,
     is_default,
-    sharpest_within,
 )
 from ...run.registry import Setting
 from ...run.selection import ALWAYS, Selection
 from ..numbers.checks.input_contract import InputContract
-from ..numbers.planning.asked import Asked
+from ..numbers.planning.plan_for_budget import make_plan
 from ..numbers.restarting import releases_of_restarts
+from .checks.contribution_bounding import ContributionBounding
 from .checks.of_numbers import OfEachAggregate, TableFreshNoise
+from .checks.partition_release import PartitionRelease
 from .claim import TablesClaim
-from .planning.asked import NUMERIC
+from .planning.asked import NEAR, NUMERIC
 from .planning.plan import TablePlan
 
 _STEPS = 12  # of the search
-_TIMES = {"noise-scale": 3.0, "location": 1.5}
-"""Times the first look's need of checks that say only as they go how much more they need."""
+_THINNEST = 0.05  # share of what is asked for breadth, at least
+_MARGIN = 1.1  # times the releases that checks need: looks come a tenth apart
+_ENDLESS = 10_000_000  # releases, of a check that never has enough
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Releases that a check needs of the inputs of these roles: of each, or of all together."""
+
+    roles: Collection[str]
+    releases: float
+    each: bool = False
+
+    def met(self, seen: Mapping[str, int]) -> bool:
+        """Whether so many releases by role are enough."""
+        found = [seen[role] for role in self.roles]
+        return (min(found, default=_ENDLESS) if self.each else sum(found)) >= self.releases
 
 
 @dataclass(frozen=True)
 class PlannedTable:
-    """What a pass of the chosen checks takes; see `Planned`; fitted: to a number of queries."""
+    """What a pass of the chosen checks takes; see `Planned`.
+
+    fitted: to a number of queries; extent: of what is asked for breadth, the share that is asked.
+    """
 
     claim: TablesClaim
     seed: int
@@ -43,32 +62,69 @@ class PlannedTable:
     @property
     def coarser(self) -> str | None:
         """See `Planned.coarser`."""
-        gate = self.claim.gate
-        return None if not self.fitted or is_default(gate) else coarser(gate, "")
+        gate, share = self.claim.gate, self.extent
+        if not self.fitted or (is_default(gate) and share == 1.0):
+            return None
+        asked = "" if share == 1.0 else f"; what is asked for breadth is {share:.0%} of the usual"
+        return coarser(gate, asked)
 
     @property
     def queries(self) -> int:
         """See `Planned.queries`."""
-        return max(self.looked_at.values()) + self._restarts
+        return math.ceil(_MARGIN * max(self.looked_at.values())) + self._restarts
 
     @cached_property
     def looked_at(self) -> Mapping[str, int]:
-        """See `Planned.looked_at`: about; releases that show the noise are a part of all."""
-        plan, width = self._plan, self._plan.coordinates.size
+        """See `Planned.looked_at`: about; in the calls of a run, until each has seen enough."""
+        found, waiting = {ALWAYS: self._opening}, dict(self._wanted)
+        for total, seen in self.asked():
+            for check, wanted in list(waiting.items()):
+                if wanted.met(seen) or total > _ENDLESS:
+                    found[check] = total
+                    del waiting[check]
+            if not waiting:
+                ids = self.claim.kind.checks.ids
+                return {check: found[check] for check in ids if check in found}
+        raise AssertionError("calls never end")
+
+    def asked(self) -> Iterator[tuple[int, Mapping[str, int]]]:
+        """Releases after each call of a run, without end: in all, and by the role of the input."""
+        total = self._opening
+        typical, *others = self.plan.inputs
+        seen = {typical.role: total - len(others), **{asked.role: 1 for asked in others}}
+        yield total, seen
+        for asked, size, _ in self.plan.paced(self.seed, total):
+            seen[asked.role] += size
+            total += size
+            yield total, seen
+
+    @property
+    def _wanted(self) -> Mapping[str, "_Wanted"]:
+        """What each chosen check needs."""
+        plan, width = self.plan, self.plan.coordinates.size
         setting = Setting(self.claim, self.seed, plan)
-        found = {ALWAYS: self._opening}
-        numeric = self._share_of_numeric
+        roles = {asked.role for asked in plan.inputs}
+        found = {}
         for spec in self.claim.kind.checks.applicable(self.claim):
             if spec.phase is not Phase.SHARED or not self.chosen.keeps(spec.id):
                 continue
             check = spec.make(setting)
-            needed = check.samples_needed() / width * _TIMES.get(spec.id, 1.0)
-            if spec.id == "noise-scale":  # by the square of what it tells apart
-                needed = 40.0 / self.claim.gate.tolerance**2 * self.columns / width
-            if isinstance(check, OfEachAggregate):
-                needed /= numeric
-            found[spec.id] = math.ceil(needed)
+            if isinstance(check, ContributionBounding):
+                found[spec.id] = _Wanted({*check.inputs}, check.wanted, each=True)
+            elif isinstance(check, PartitionRelease):
+                found[spec.id] = _Wanted({*NEAR}, check.wanted, each=True)
+            elif isinstance(check, OfEachAggregate):
+                found[spec.id] = _Wanted({*NUMERIC} & roles, self._draws(check) / width)
+            else:
+                found[spec.id] = _Wanted(roles, check.samples_needed() / width)
         return found
+
+    def _draws(self, check: OfEachAggregate) -> float:
+        """Numbers that a check of each aggregate needs, of all of them."""
+        if check.id == "noise-scale":  # by the square of what it tells apart
+            return 40.0 / self.claim.gate.tolerance**2 * self.columns
+        times = 1.5 * self.extent if check.id == "location" else 1.0
+        return check.samples_needed() * times
 
     @property
     def columns(self) -> int:
@@ -83,39 +139,28 @@ class PlannedTable:
     @property
     def calls(self) -> int:
         """See `Planned.calls`."""
-        released, calls = self._opening, len(self._plan.inputs)
-        for _, size, _ in self._plan.paced(self.seed, released):
+        released, calls = self._opening, len(self.plan.inputs)
+        for _, size, _ in self.plan.paced(self.seed, released):
             if released >= self.queries:
                 break
             calls, released = calls + 1, released + size
         return calls
 
     @cached_property
-    def _plan(self) -> TablePlan:
-        return self.claim.inputs(self.seed)
+    def plan(self) -> TablePlan:
+        """The inputs, and how they are asked."""
+        return make_plan(self.claim, self.seed, self.extent)  # type: ignore[arg-type, return-value]
 
     @property
     def _opening(self) -> int:
-        contract = InputContract(self.claim, self._plan)  # type: ignore[arg-type]
-        return contract.opens_with + len(self._plan.inputs) - 1
+        contract = InputContract(self.claim, self.plan)  # type: ignore[arg-type]
+        return contract.opens_with + len(self.plan.inputs) - 1
 
     @property
     def _restarts(self) -> int:
         if not self.chosen.keeps(TableFreshNoise.id):
             return 0
-        return releases_of_restarts(self.claim, self._plan)  # type: ignore[arg-type]
-
-    @property
-    def _share_of_numeric(self) -> float:
-        """Of the releases of a round, those of rows that show the law of the noise."""
-        sizes: dict[bool, int] = {True: 0, False: 0}
-        calls: list[tuple[Asked, int]] = []
-        for call in self._plan.calls(self.seed):
-            calls.append(call)
-            sizes[call[0].role in NUMERIC] += call[1]
-            if len(calls) > 30 * len(self._plan.inputs):
-                break
-        return sizes[True] / (sizes[True] + sizes[False])
+        return releases_of_restarts(self.claim, self.plan)  # type: ignore[arg-type]
 
 
 def planned_table(
@@ -131,27 +176,43 @@ def planned_table(
     if queries is None:
         return PlannedTable(claim, seed, chosen)
 
-    def at(effect: float) -> PlannedTable:
+    def at(coarseness: float) -> PlannedTable:
+        """From what the claim asks for, at 0, to the coarsest, at 1."""
+        effect = least * (max(COARSEST_EFFECT, least) / least) ** coarseness
         fitting = claim.with_gate(gate_for(claim.gate, queries, effect))
-        return PlannedTable(fitting, seed, chosen, fitted=True)
+        return PlannedTable(fitting, seed, chosen, fitted=True, extent=_THINNEST**coarseness)
 
     least = claim.gate.smallest_effect
-    full = at(least)
+    full = at(0.0)
     if full.queries <= queries:
         return full
-    found = at(COARSEST_EFFECT)
+    found, low, high = at(1.0), 0.0, 1.0
     if found.queries > queries:
         raise TooFewError(
             f"{queries:,} queries are too few for a pass of this claim, which takes about "
             f"{found.queries:,} at its coarsest; --max-queries {queries} without --queries looks "
-            "for faults all the same, and many show far sooner",
+            "for faults all the same, and many show far sooner: `dpassay plan` says which",
             found.queries,
         )
-    coarsest = max(COARSEST_EFFECT, least)
-    return sharpest_within(at, (least, coarsest), found, queries, _STEPS)
+    for _ in range(_STEPS):
+        middle = at((low + high) / 2.0)
+        if middle.queries <= queries:
+            found, high = middle, (low + high) / 2.0
+        else:
+            low = (low + high) / 2.0
+    return found
 
 
-def dearer_than(claim: TablesClaim, seed: int) -> str:
-    """The warning that a run's queries ended before a pass, with what a pass takes."""
-    needed = PlannedTable(claim, seed).queries
-    return dearer(claim.gate.max_queries, needed, needed, coarse="")
+def dearer_than(claim: TablesClaim, seed: int, *, planned: bool) -> str:
+    """The warning that a run's queries ended before a pass, with what a pass takes.
+
+    planned: whether the run was planned for its queries.
+    """
+    most, needed, coarse = claim.gate.max_queries, PlannedTable(claim, seed).queries, ""
+    if not planned and needed > most:
+        coarsest = claim.with_gate(gate_for(claim.gate, most, COARSEST_EFFECT))
+        least = PlannedTable(coarsest, seed, extent=_THINNEST).queries
+        coarse = f", --queries {most} plans the sharpest pass that {most:,} queries allow"
+        if least > most:
+            coarse = f"; with --queries, a coarser one takes about {least:,} at least"
+    return dearer(most, needed, needed, coarse=coarse)

@@ -53,5 +53,7 @@ class TableSession(NumberSession):
     def end(self, found: Sequence[CheckResult]) -> Notes:
         """See `Session.end`."""
         if self.state.outcome.used_up and not self.state.failed:
-            self.state.outcome.warn(dearer_than(self.state.claim, self.request.seed))
+            request = self.request
+            words = dearer_than(self.state.claim, request.seed, planned=request.planned)
+            self.state.outcome.warn(words)
         return Notes()

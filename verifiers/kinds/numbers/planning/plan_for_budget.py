@@ -138,12 +138,12 @@ class PlannedNumbers:
         if isinstance(check, NoiseScale):
             tolerance = claim.gate.tolerance
             draws = nats / min(
-                _divergence(noise, noise.times(1.0 + sign * tolerance), 0.0) for sign in (1.0, -1.0)
+                divergence(noise, noise.times(1.0 + sign * tolerance), 0.0) for sign in (1.0, -1.0)
             )
         if isinstance(check, Location):
             near = check.offsets[check.offsets <= 1.01 * check.near]
             excluded = near[near > 0].max()
-            draws = nats / _divergence(noise, noise, float(excluded))
+            draws = nats / divergence(noise, noise, float(excluded))
         return math.ceil(draws / max(1, self.plan.coordinates.size))
 
     def _releases_call_by_call(self, check: ForeseenCheck) -> int:
@@ -218,7 +218,7 @@ def _at_effect(claim: NumbersClaim, queries: int, effect: float) -> NumbersClaim
     return claim.with_gate(gate_for(claim.gate, queries, effect))
 
 
-def _divergence(noise: NumberNoise, other: NumberNoise, offset: float) -> float:
+def divergence(noise: NumberNoise, other: NumberNoise, offset: float) -> float:
     """Mean nats of a draw of `noise` around 0 against `other`, moved by `offset`."""
     scale = noise.family.standard_deviation
     step = noise.grid or float(noise.family.whole) or scale / 100.0

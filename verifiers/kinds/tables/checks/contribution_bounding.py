@@ -23,7 +23,7 @@ from ..planning.plan import TablePlan
 from .base import TableCheck, spec_of
 from .input_contract import NotTaken
 
-_WANTED = 60  # releases of each input
+_WANTED, _FEWEST = 60, 10  # releases of each input, and in a run of few
 _SURE = 3.0  # nats by which a known mistake must be likelier to be named
 
 _CAUSES: dict[str, str] = {
@@ -53,6 +53,7 @@ class ContributionBounding(TableCheck):
             for asked in plan.inputs
             if isinstance(asked, TableAsked) and asked.role in BEYOND | UNUSUAL
         }
+        self.wanted = max(_FEWEST, math.ceil(plan.share * _WANTED))
         self._served = {*self.inputs}
         self._proof: Finding | None = None
         self._made: dict[Of, LinearEvidence | None] = {}
@@ -70,7 +71,7 @@ class ContributionBounding(TableCheck):
         cause = f"{found.role} are refused, not dropped"
         self._proof = self._proof or caused(message, cause, math.inf)
 
-    def _evidence(self, of: Of) -> LinearEvidence | None:
+    def evidence(self, of: Of) -> LinearEvidence | None:
         """Made once it is needed: a plan does without. None where the law is not known."""
         if of not in self._made:
             role, column = of
@@ -124,7 +125,7 @@ class ContributionBounding(TableCheck):
             role = batch.asked.role
             self._seen[role] = self._seen.get(role, 0) + len(released)
             for column in range(self.columns):
-                evidence = self._evidence((role, column))
+                evidence = self.evidence((role, column))
                 if evidence is not None:
                     evidence.observe(self._as_sums((role, column), released[:, column]))
 
@@ -156,8 +157,8 @@ class ContributionBounding(TableCheck):
 
     def samples_needed(self) -> int:
         """See `TableCheck.samples_needed`: an unserved input is not waited for."""
-        least = min((self._seen.get(role, 0) for role in self._served), default=_WANTED)
-        short = _WANTED - least
+        least = min((self._seen.get(role, 0) for role in self._served), default=self.wanted)
+        short = self.wanted - least
         return self.as_draws(max(0, short) * len(self.inputs))
 
     def fail_finding(self) -> Finding:
@@ -226,7 +227,9 @@ class ContributionBounding(TableCheck):
     def pass_finding(self) -> Finding:
         """See `TableCheck.pass_finding`."""
         bounding = self.table.bounding
-        left = "; which rows stay was not judged, only how much of a user does"
+        left = ""
+        if bounding.kept == "any":
+            left = "; which rows stay was not judged, only how much of a user does"
         claimed = self.claim.mechanism.missing.parts
         asked = [role for role in self.inputs if role in UNUSUAL and role in self._seen]
         asked += [role for role, part in LACKING.items() if claimed.get(part) == "refused"]
@@ -234,9 +237,9 @@ class ContributionBounding(TableCheck):
         parts = [part for part in PARTS if part not in claimed]
         lacking = f"; rows without a {' or a '.join(parts)} were not asked" if parts else ""
         return Finding(
-            f"{self.draws:,} numbers of {len(self.inputs)} inputs follow the bounds of the claim: "
-            "users of one partition, of all, and of up to 10,000 rows, values far beyond their "
-            f"bounds, equal rows{said}{left if bounding.kept == 'any' else ''}{lacking}"
+            f"{self.draws:,} numbers of {len(self.inputs)} inputs, each in {self.wanted} or more "
+            "releases, follow the bounds of the claim: users of one partition, of all, and of up "
+            f"to 10,000 rows, values far beyond their bounds, equal rows{said}{left}{lacking}"
         )
 
 

@@ -14,7 +14,7 @@ from ..planning.asked import TableAsked
 from ..planning.plan import TablePlan
 from .base import TableCheck, spec_of
 
-_WANTED = 200  # releases
+_WANTED, _FEWEST = 200, 50  # releases, and in a run of few
 
 
 class EmptyPartitions(TableCheck):
@@ -71,7 +71,7 @@ class EmptyPartitions(TableCheck):
 
     def samples_needed(self) -> int:
         """See `TableCheck.samples_needed`."""
-        return self.as_draws(_WANTED - self.releases)
+        return self.as_draws(max(_FEWEST, self.plan.share * _WANTED) - self.releases)
 
     def fail_finding(self) -> Finding:
         """See `TableCheck.fail_finding`."""

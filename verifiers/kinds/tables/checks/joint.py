@@ -32,7 +32,7 @@ class TableJoint(OfEachAggregate):
     Half of the evidence is on pairs of aggregates, where there are several.
     """
 
-    id, made = "joint", Joint
+    id, made, thinned = "joint", Joint, True
 
     def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
@@ -82,9 +82,10 @@ class TableJoint(OfEachAggregate):
         found = super().pass_finding()
         if not self.pairs:
             return found
+        least = _SEEN * math.sqrt(Joint.wanted_draws / self.each[0].wanted_draws)
         message = (
             "aggregates of a partition do not tell of each other's noise, where a correlation of "
-            f"{_SEEN:g} would have shown"
+            f"{least:.2g} would have shown"
         )
         return Finding(f"{message}; {found.message}")
 

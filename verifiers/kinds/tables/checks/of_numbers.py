@@ -20,6 +20,8 @@ from ..evidence.columns import Columns
 from ..planning.plan import TablePlan
 from .base import TableCheck, spec_of
 
+_FEWEST = 500  # draws, of a check that is thinned
+
 
 class OfEachAggregate(TableCheck):
     """A check of numbers of each aggregate; its evidence is the average of theirs.
@@ -28,6 +30,8 @@ class OfEachAggregate(TableCheck):
     """
 
     made: ClassVar[type[NumberCheck]]
+    thinned: ClassVar[bool] = False
+    """Whether a run of few releases looks at fewer draws, since they are looked at for breadth."""
 
     def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
@@ -36,6 +40,9 @@ class OfEachAggregate(TableCheck):
         for column, of in enumerate(self._columns.claims):
             check = self.made(of, self._columns.numbers_plan(column), seed)  # type: ignore[call-arg]
             check.log_threshold = self.log_threshold + math.log(self.columns)
+            if self.thinned:
+                fewer = math.ceil(plan.share * check.wanted_draws)
+                check.wanted_draws = max(_FEWEST, fewer)
             self.each.append(check)
 
     def observe(self, draws: Draws) -> None:
@@ -145,10 +152,19 @@ class TableNoiseScale(OfEachAggregate):
         ]
 
 
+class _Centre(Location):
+    """`location`, which a run of few releases tells less exactly."""
+
+    @property
+    def near(self) -> float:
+        """See `Location.near`."""
+        return super().near / math.sqrt(self.plan.share)
+
+
 class TableLocation(OfEachAggregate):
     """`location` of each aggregate."""
 
-    id, made = "location", Location
+    id, made = "location", _Centre
 
 
 class TableIndependence(OfEachAggregate):
@@ -160,7 +176,7 @@ class TableIndependence(OfEachAggregate):
 class TableFreshNoise(OfEachAggregate):
     """`fresh-noise` of each aggregate."""
 
-    id, made = "fresh-noise", FreshNoise
+    id, made, thinned = "fresh-noise", FreshNoise, True
 
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: Way) -> None:
         """Takes the first releases of two starts: those of the first aggregate are compared."""

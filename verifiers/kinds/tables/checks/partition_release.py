@@ -14,7 +14,7 @@ from ..planning.asked import NEAR, TableAsked
 from ..planning.plan import TablePlan
 from .base import TableCheck, spec_of
 
-_WANTED = 4_000  # partitions of one input near the selection
+_WANTED, _FEWEST = 4_000, 400  # partitions of one input near the selection; in a run of few
 _SURE = 3.0  # nats by which a known mistake must be likelier to be named
 
 
@@ -27,6 +27,7 @@ class PartitionRelease(TableCheck):
     def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
         self.evidence = SelectedEvidence(self.table)
+        self._wanted = max(_FEWEST, math.ceil(plan.share * _WANTED))
         self._seen: dict[str, int] = dict.fromkeys(NEAR, 0)
         self._rates: dict[tuple[float, float], list[int]] = {}
         self._below: str | None = None
@@ -71,10 +72,15 @@ class PartitionRelease(TableCheck):
             number = released[release, column, cell]
             self._below = f"{self.named(int(cell))} was released with a count of {number:.6g}"
 
+    @property
+    def wanted(self) -> int:
+        """Releases of each input near the selection that a pass takes."""
+        return math.ceil(self._wanted / max(1, self.cells - 1))
+
     def samples_needed(self) -> int:
         """See `TableCheck.samples_needed`."""
         per_release = max(1, self.cells - 1)
-        short = max(_WANTED - seen for seen in self._seen.values())
+        short = max(self._wanted - seen for seen in self._seen.values())
         return self.as_draws(max(0, short) / per_release * len(NEAR))
 
     def fail_finding(self) -> Finding:

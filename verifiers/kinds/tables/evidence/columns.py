@@ -49,7 +49,8 @@ class Columns:
     def numbers_plan(self, column: int) -> NumbersPlan:
         """What is asked, as a plan of numbers."""
         inputs = tuple(self.asked(a, column) for a in self.plan.inputs if a.role in NUMERIC)
-        return NumbersPlan(inputs, np.arange(self.cells.size), self.plan.largest_call)
+        cells, plan = np.arange(self.cells.size), self.plan
+        return NumbersPlan(inputs, cells, plan.largest_call, plan.share)
 
     def asked(self, asked: Asked, column: int) -> Asked:
         """An input, with the exact numbers of an aggregate."""

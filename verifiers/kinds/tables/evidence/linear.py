@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from .....reference.arrays import Matrix
+from .....reference.arrays import Matrix, Vector
 from .....reference.tables import Aggregate, Bounding, Rows
 from ....evidence.mixture import log_mean_of
 
@@ -72,6 +72,15 @@ class LinearEvidence:
         self.gains += self.rates @ numbers - len(whole) * self._log_moments
         self.releases += len(whole)
         self.total += numbers
+
+    def releases_until(self, log_e_value: float, numbers: Vector) -> float:
+        """Releases after which the evidence is about so much, where their mean is `numbers`.
+
+        numbers (width,): of a faulty engine; infinite where it is never so much.
+        """
+        gain = float((self.rates @ numbers - self._log_moments).max())
+        needed = log_e_value + math.log(len(self.rates))
+        return needed / gain if gain > 0.0 else math.inf
 
     @property
     def log_e_value(self) -> float:

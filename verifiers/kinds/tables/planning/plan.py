@@ -1,6 +1,7 @@
 """Which rows a run asks of an engine, and in calls of which sizes."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,14 +16,19 @@ from .asked import NEAR, NUMERIC, Role, TableAsked, core
 from .rows import Making, renumbered, together
 from .unusual import unusual_rows
 
-_BEYOND = {True: (1, 1, 2, 5, 16, 40), False: (1, 5, 16)}
-_NEAR = {True: (1, 1, 2, 5, 16, 40, 100, 100), False: (1, 5, 16, 40, 100)}
+_BEYOND = {True: (1, 1, 2, 5, 10, 16, 30), False: (1, 5, 16)}
+_NEAR = {True: (1, 1, 2, 5, 10, 16, 30, 100, 100), False: (1, 5, 16, 40, 100)}
 """Sizes of calls for rows that do not show the law of the noise: in the first round, and later."""
 
 _SMALL = CALLS.index(100)
 """Sizes of calls, the first so many, for rows that do show it, in the first round."""
 
-_LARGE = 16  # releases of a call that comes after smaller ones, in the first round
+_LEVELS = 8, 16
+"""Releases of calls that come after all smaller ones, in the first round."""
+
+_FEWEST, _FEWEST_NEAR, _FEWEST_NUMERIC = 10, 20, 200
+"""Releases in the first round of a run of few: of an input, of one near the selection, and of all
+that show the law of the noise."""
 _ROWS = 4_000  # of an input
 _TYPICAL, _MANY = 5, 30  # users of a partition
 _CROWD = 60  # users beyond the bounds
@@ -44,19 +50,41 @@ class TablePlan(NumbersPlan):
             pairs = [
                 (asked, min(size, self.largest_call))
                 for asked in self.inputs
-                for size in _sizes(asked.role, first)
+                for size in self._sizes(asked.role, first)
             ]
             shuffled = [pairs[place] for place in order.permutation(len(pairs))]
-            if first:  # large calls would be cut short, see `NumbersPlan.paced`
-                shuffled.sort(key=lambda call: call[1] >= _LARGE)
+            if first:
+                shuffled.sort(key=_turn)
             yield from shuffled
             first = False
 
+    def _sizes(self, role: str, first: bool) -> Sequence[int]:
+        """Sizes of the calls of a round; of the first one of a run of few releases, its share."""
+        sizes, least = (_NEAR, _FEWEST_NEAR) if role in NEAR else (_BEYOND, _FEWEST)
+        if role in NUMERIC:
+            sizes = {True: CALLS[:_SMALL], False: CALLS}
+            least = _FEWEST_NUMERIC // sum(asked.role in NUMERIC for asked in self.inputs)
+        if not first:
+            return sizes[False]
+        left, found = max(least, math.ceil(self.share * sum(sizes[True]))), []
+        for size in sizes[True]:
+            found.append(min(size, left))
+            left -= found[-1]
+        return [size for size in found if size]
 
-def _sizes(role: str, first: bool) -> tuple[int, ...]:
-    if role in NUMERIC:
-        return CALLS[:_SMALL] if first else CALLS
-    return (_NEAR if role in NEAR else _BEYOND)[first]
+
+def _turn(call: tuple[Asked, int]) -> tuple[int, bool, int]:
+    """When a call comes in the first round: single ones, then the inputs that show most in few.
+
+    These are of users and values beyond their bounds; most faults of the noise show in the calls
+    that open a run. Large calls come in any order, and last: earlier ones would be cut short, see
+    `NumbersPlan.paced`.
+    """
+    asked, size = call
+    level = sum(size >= least for least in _LEVELS)
+    if level == len(_LEVELS):
+        return level, False, 0
+    return level, size > 1 and asked.role in NUMERIC, size
 
 
 def make_table_plan(claim: TablesClaim, seed: int) -> TablePlan:
