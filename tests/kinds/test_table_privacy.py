@@ -7,17 +7,16 @@ import pytest
 from table_zoo.shelf import ALONE, GEOMETRIC, MEAN, PUBLIC
 
 from dpassay.verifiers.claims.claim import ClaimError
-from dpassay.verifiers.findings.report import CheckResult, Verdict
+from dpassay.verifiers.findings.finding import Outcome
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.kinds.tables.checks.privacy_claim import TablePrivacyClaim
 from dpassay.verifiers.run.run import verify
 
 
-def judged(text: str, epsilon: float, delta: float, queries: int = 1) -> CheckResult:
-    """What the reference of a claim gets for its privacy, after a few releases."""
-    claim = claim_of(text, epsilon, delta, queries)
-    gate = claim.gate.model_copy(update={"max_queries": 60})
-    report = verify(claim.kind.reference(claim), claim.with_gate(gate), seed=1)
-    return next(check for check in report.checks if check.id == "privacy-claim")
+def judged(text: str, epsilon: float, delta: float, queries: int = 1) -> Outcome:
+    """What the check says of a claim; it asks for nothing."""
+    return TablePrivacyClaim(claim_of(text, epsilon, delta, queries)).conclude()
 
 
 def claim_of(text: str, epsilon: float, delta: float, queries: int = 1) -> Any:
@@ -38,7 +37,7 @@ def test_what_engines_charge_is_not_refuted(text, epsilon, delta, queries) -> No
     """Budgets that are added up are bounds from above; catches a cost that is counted twice."""
     found = judged(text, epsilon, delta, queries)
     assert found.verdict is Verdict.PASS
-    assert "not refuted" in found.message
+    assert "not refuted" in found.finding.message
 
 
 @pytest.mark.parametrize(
@@ -58,12 +57,18 @@ def test_what_engines_charge_is_not_refuted(text, epsilon, delta, queries) -> No
 def test_what_leaves_a_part_out_is_refuted(text, epsilon, delta, queries, said) -> None:
     found = judged(text, epsilon, delta, queries)
     assert found.verdict is Verdict.FAIL
-    assert said in found.message
-    assert found.diagnosis
+    assert said in found.finding.message
+    assert found.finding.diagnosis
 
 
-def test_a_mean_without_its_count_is_not_priced() -> None:
-    assert judged(ALONE, 1.0, 1e-6).verdict is Verdict.NOT_APPLICABLE
+def test_a_run_judges_the_claim_and_leaves_out_what_it_cannot_price() -> None:
+    """Runs of a few releases: a sum of three, and a mean whose count is not released."""
+    for text, verdict in ((PUBLIC, Verdict.FAIL), (ALONE, Verdict.NOT_APPLICABLE)):
+        claim = claim_of(text, 0.5, 1e-6)
+        gate = claim.gate.model_copy(update={"max_queries": 60})
+        report = verify(claim.kind.reference(claim), claim.with_gate(gate), seed=1)
+        found = next(check for check in report.checks if check.id == "privacy-claim")
+        assert found.verdict is verdict
 
 
 @pytest.mark.parametrize("text", [GEOMETRIC, PUBLIC.replace("laplace:18", "gaussian:18")])

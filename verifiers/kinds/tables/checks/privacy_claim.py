@@ -4,14 +4,11 @@ from .....reference.accounting.adjacency import Adjacency
 from .....reference.tables.certified import TableCost, released_alone, table_cost
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY, Reason
+from ....run.registry import NO_PRIVACY, CheckSpec, Reason
 from ...numbers.checks.base import caused
 from ...numbers.checks.privacy_claim import CAUSE, digits_apart
 from ..claim import TablesClaim
-from ..planning.plan import TablePlan
-from .base import spec_of
 
 _ROUNDING = 1e-9
 """Relative error that is forgiven a delta: its law is exact to some 1e-12, claims are rounded."""
@@ -31,7 +28,7 @@ class TablePrivacyClaim:
     id = "privacy-claim"
     queries = asks = 0
 
-    def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
+    def __init__(self, claim: TablesClaim) -> None:
         self.claim = claim
 
     @staticmethod
@@ -42,7 +39,7 @@ class TablePrivacyClaim:
         released = [one for one in claim.mechanism.table.aggregates if one.hidden is None]
         return None if released else _UNPRICED
 
-    def conclude(self, context: RunContext) -> Outcome:
+    def conclude(self, context: object = None) -> Outcome:
         """See `Running.conclude`: it asks for nothing."""
         privacy, mechanism = self.claim.privacy, self.claim.mechanism
         assert privacy is not None, "a check of claims with [privacy]"
@@ -89,4 +86,11 @@ def _user(cost: TableCost) -> str:
     return f"a user of {rows} in {where}{other[pair.other]}"
 
 
-SPECS = (spec_of(TablePrivacyClaim, Phase.CLAIM, TablePrivacyClaim.not_applicable),)
+SPECS = (
+    CheckSpec(
+        id=TablePrivacyClaim.id,
+        phase=Phase.CLAIM,
+        not_applicable=TablePrivacyClaim.not_applicable,
+        make=lambda setting: TablePrivacyClaim(setting.claim),
+    ),
+)
