@@ -258,7 +258,7 @@ class NoNoiseOnEmptyPartitions(Engine):
         return super().noisy(partition, numbers) if numbers["count"] else numbers
 
 
-@broken(PUBLIC, "fresh-noise", cause="comes again")
+@broken(PUBLIC, "fresh-noise", cause="every call begins with the same noise")
 class OneSeedForEveryCall(Engine):
     def __call__(self, rows, size):
         self.rng = np.random.default_rng(8)

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 
 os.environ["PYSPARK_PYTHON"] = sys.executable  # its workers need the library too
 
@@ -17,6 +18,7 @@ from tmlt.analytics import (
     Session,
 )
 
+WAREHOUSE = tempfile.TemporaryDirectory()
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -24,6 +26,7 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.driver.memory": "1g",
     "spark.driver.host": "127.0.0.1",
+    "spark.sql.warehouse.dir": WAREHOUSE.name,
 }
 builder = SparkSession.builder.master("local[1]")
 for key, value in SETTINGS.items():
