@@ -29,6 +29,7 @@ BITS = 1_024
 """The precision of sums in bits: what is less likely than 2^-896 is left out."""
 _RARE = 2.0**-896
 _SHRUNK = 1.0 - 2.0**-48  # a move that floats have rounded is taken for no longer than this
+_FURTHEST = 1e5  # deviations, beyond which tails leave the balls; less costs no more
 _NEARLY = (1.0 - 1e-9, 1.0 - 1e-6, 1.0 - 1e-4)
 
 
@@ -102,6 +103,7 @@ def gaussian_epsilon(distance: arb, delta: float) -> float:
     distance: how far the exact numbers lie apart, each in standard deviations of its noise, in the
     L2 norm: all of them are one number that moves so far. Balle and Wang 2018, Theorem 8.
     """
+    distance = distance.min(arb(_FURTHEST))
     about = move_epsilon(Gaussian(1.0), float(distance.mid()), delta)
     for nearly in _NEARLY:
         epsilon, one = about * nearly, Gaussian(1.0)

@@ -14,13 +14,26 @@ from flint import arb, ctx
 from ..accounting.adjacency import Adjacency
 from ..accounting.certified import DIGITS, below
 from ..numbers.certified import gaussian_epsilon
-from ..numbers.families import DiscreteLaplace, Gaussian, Laplace
-from .certified_scores import countable, epsilon_of, laws_of, numbers_of, step_of, total_spread
+from ..numbers.families import DiscreteLaplace, Laplace
+from ..numbers.noise import NumberNoise
+from .certified_scores import (
+    epsilon_of,
+    fewer,
+    gaussian_distance,
+    is_gaussian,
+    laws_of,
+    numbers_of,
+    step_of,
+    told_apart,
+    total_spread,
+)
 from .certified_selection import selection_epsilon
 from .neighbours import TablePair, farthest_pairs
 from .table import NoisyTable
 
-_PAIRS = 4  # neighbours that are looked at, those that move farthest
+_PAIRS = 3  # neighbours that are looked at, of those that move farthest in a norm
+_PROVABLE = 621.0  # epsilon beyond which sums of scores, of 2^-896 at least, have no proof
+_TOO_FEW = 0.5  # of a release: even steps that tell nothing apart in numbers tell that they moved
 
 
 @dataclass(frozen=True)
@@ -43,9 +56,10 @@ def table_cost(table: NoisyTable, adjacency: Adjacency, releases: int, delta: fl
     """
     if not 0 <= delta < 1:
         raise ValueError(f"delta {delta:g}: expected a number from 0 to 1, below 1")
-    pairs = sorted(farthest_pairs(table, adjacency), key=_far, reverse=True)[:_PAIRS]
+    pairs = _farthest(farthest_pairs(table, adjacency))
     found = [_of_numbers(pair, releases, delta) for pair in pairs]
-    if table.selection is not None and table.released is None:
+    highest = max((cost.epsilon for cost in found), default=0.0)
+    if table.selection is not None and table.released is None and highest < _PROVABLE:
         for pair in pairs:
             epsilon, counted = selection_epsilon(table, pair, releases, delta)
             found.append(TableCost(epsilon, pair, counted))
@@ -55,9 +69,9 @@ def table_cost(table: NoisyTable, adjacency: Adjacency, releases: int, delta: fl
 
 def is_pure(table: NoisyTable) -> bool:
     """Whether a release has a finite epsilon at delta 0: Laplace noise, and public partitions."""
-    families = [aggregate.noise.family for aggregate in table.aggregates]
-    laplace = all(isinstance(family, Laplace | DiscreteLaplace) for family in families)
-    return laplace and table.selection is None
+    noises = [one.noise for one in table.aggregates]
+    noises += [one.hidden for one in table.aggregates if one.hidden is not None]
+    return all(_is_pure(noise) for noise in noises) and table.selection is None
 
 
 def released_alone(table: NoisyTable, releases: int) -> float:
@@ -68,28 +82,57 @@ def released_alone(table: NoisyTable, releases: int) -> float:
     """
     if table.selection is None:
         return 0.0
-    rows = 1 if table.counted.once else table.bounding.per_partition
-    wide = table.bounding.rows // rows if table.bounding.max_rows else table.bounding.partitions
-    stays = float(table.selection.log_dropped(np.array([float(rows)]))[0])
-    return -math.expm1(releases * max(wide, 1) * stays)
+    bounding, log_dropped = table.bounding, table.selection.log_dropped
+    most = 1 if table.counted.once else bounding.per_partition
+    stays = log_dropped(np.arange(1.0, most + 1.0))
+    if bounding.max_rows is None or table.counted.once:
+        least = bounding.partitions * float(stays[-1])
+    else:  # all rows lie in one partition, but for one in each of some others
+        others = np.arange(most)
+        least = float((stays[most - 1 - others] + others * stays[0]).min())
+    return -math.expm1(releases * least)
 
 
-def _far(pair: TablePair) -> float:
-    """How far the numbers move, each in scales of its noise."""
-    return pair.users * sum(m.times * (m.by / m.noise.family.scale) ** 2 for m in pair.moved)
+def _farthest(pairs: list[TablePair]) -> list[TablePair]:
+    """Those that move farthest, by the L2 norm, and by the L1 norm."""
+    found = [pair for power in (2, 1) for pair in _sorted(pairs, power)[:_PAIRS]]
+    return list(dict.fromkeys(found))
+
+
+def _sorted(pairs: list[TablePair], power: int) -> list[TablePair]:
+    """From those that move farthest on, each number in scales of its noise."""
+
+    def far(pair: TablePair) -> float:
+        each = (m.times * (m.by / m.noise.family.scale) ** power for m in pair.moved)
+        return pair.users * sum(each)
+
+    return sorted(pairs, key=far, reverse=True)
 
 
 def _of_numbers(pair: TablePair, releases: int, delta: float) -> TableCost:
     """The cost of numbers alone: partitions are public, or those of so many others as is sure."""
-    parts = numbers_of(pair.moved, pair.users * releases)
-    families = {type(part.noise.family) for part, _ in parts}
-    if delta == 0.0 and families <= {Laplace, DiscreteLaplace}:
+    moved, times = pair.moved, pair.users * releases
+    if delta == 0.0 and all(_is_pure(one.noise) for one in moved):
         with ctx.workdps(4 * DIGITS):
-            moved = [n * arb(part.by) / arb(part.noise.family.scale) for part, n in parts]
-            return TableCost(below(sum(moved, arb(0))), pair, releases)
-    if families == {Gaussian} and all(part.is_plain for part, _ in parts):
-        return TableCost(gaussian_epsilon(arb(parts[0][0].by), delta), pair, releases)
-    counted = countable(parts, releases, total_spread(parts))
-    parts = numbers_of(pair.moved, pair.users * counted)
-    laws = laws_of(parts, step_of(total_spread(parts)))
-    return TableCost(epsilon_of(laws, delta), pair, counted)
+            each = (one.times * arb(one.by) / arb(one.noise.family.scale) for one in moved)
+            return TableCost(below(times * sum(each, arb(0))), pair, releases)
+    distance = gaussian_distance(moved, times)
+    alone = gaussian_epsilon(arb(distance), delta) if distance and delta else 0.0
+    parts = numbers_of(moved, times)
+    if all(is_gaussian(part) for part, _ in parts):
+        return TableCost(alone, pair, releases)
+    share = told_apart(parts, total_spread(parts))
+    counted = max(1, int(releases * share))
+    parts = numbers_of(moved, pair.users * counted)
+    if releases * share < _TOO_FEW:
+        parts = fewer(parts, releases * share / _TOO_FEW)
+    epsilon = epsilon_of(laws_of(parts, step_of(total_spread(parts))), delta)
+    if alone > epsilon:
+        return TableCost(alone, pair, releases)
+    return TableCost(epsilon, pair, counted)
+
+
+def _is_pure(noise: NumberNoise) -> bool:
+    """Whether far out a move by b scales is e^b likelier."""
+    laplace = isinstance(noise.family, Laplace | DiscreteLaplace)
+    return laplace and math.isinf(noise.low) and math.isinf(noise.high)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from flint import arb_poly, ctx
+from flint import arb, arb_poly, ctx
 
 from ..numbers.aggregations import Move
 from ..numbers.certified import (
@@ -20,8 +20,9 @@ from .neighbours import Moved
 _LEVELS, _FEW = 65, 17  # merged outcomes of a number, and of one of very many
 _FINE = 400  # of all Gaussian ones together
 _DEGREE = 8_000  # of polynomials whose coefficients are probabilities of sums of scores
-_UNSURE = 1e-10  # of a move that floats have added up
+_UNSURE = 1e-10  # of an L2 norm that floats have added up
 _FAR = 60.0  # scales of the noise from 0, beyond which a cut towards it is the same everywhere
+_FURTHEST, _DEVIATIONS = 150.0, 12.0  # scales of the noise; beyond, balls lose digits of tails
 
 Numbers = list[tuple[CertifiedPair, int]]
 """How numbers move, and so many of each."""
@@ -33,22 +34,41 @@ Sides = tuple[arb_poly, arb_poly]
 def numbers_of(moved: Sequence[Moved], times: int) -> Numbers:
     """All that moves, so many times; plain Gaussian noise is one number, the first.
 
-    It is the same in all directions: numbers that move are one, which moves as far as the L2 norm.
     Numbers that are cut are those of partitions with many others, since a cut hides more about 0.
+    What moves very far is taken to move less: that costs no more.
     """
-    found, squared = [], 0.0
+    found = []
     for one in moved:
-        by = one.by if one.by.is_integer() else one.by * (1.0 - _UNSURE)
-        start = float(math.ceil(_FAR * one.noise.family.scale)) if one.noise.cut else 0.0
-        pair = CertifiedPair(one.noise, Move(by), start)
-        if pair.is_plain and isinstance(one.noise.family, Gaussian):
-            squared += times * one.times * (by / one.noise.family.scale) ** 2
-        else:
+        furthest = _FURTHEST * one.noise.family.scale
+        if one.noise.family.whole:
+            furthest = max(1.0, math.floor(furthest))
+        by = min(one.by, furthest)
+        pair = CertifiedPair(one.noise, Move(by), _start(one.noise))
+        if not is_gaussian(pair):
             found.append((pair, times * one.times))
-    if not squared:
-        return found
-    whole = NumberNoise(Gaussian(1.0))
-    return [(CertifiedPair(whole, Move(math.sqrt(squared) * (1.0 - _UNSURE))), 1), *found]
+    distance = min(gaussian_distance(moved, times), _DEVIATIONS)
+    one_number = [(CertifiedPair(NumberNoise(Gaussian(1.0)), Move(distance)), 1)]
+    return [*one_number, *found] if distance else found
+
+
+def _start(noise: NumberNoise) -> float:
+    return float(math.ceil(_FAR * noise.family.scale)) if noise.cut else 0.0
+
+
+def gaussian_distance(moved: Sequence[Moved], times: int) -> float:
+    """How far all numbers with plain Gaussian noise move, each in its deviations, so many times.
+
+    Such noise is the same in all directions: numbers that move are one, which moves as far as the
+    L2 norm.
+    """
+    plain = (one for one in moved if is_gaussian(CertifiedPair(one.noise, Move(0.0))))
+    squared = sum(one.times * (one.by / one.noise.family.scale) ** 2 for one in plain)
+    return math.sqrt(times * squared) * (1.0 - _UNSURE)
+
+
+def is_gaussian(pair: CertifiedPair) -> bool:
+    """Whether what is released is a number with Gaussian noise, as it is."""
+    return pair.is_plain and isinstance(pair.noise.family, Gaussian)
 
 
 def total_spread(numbers: Numbers) -> float:
@@ -56,24 +76,28 @@ def total_spread(numbers: Numbers) -> float:
     return sum(times * outcomes(pair, times).spread for pair, times in numbers)
 
 
-def countable(numbers: Numbers, releases: int, total: float) -> int:
-    """How many of so many releases are counted, for scores to tell the losses of one number apart.
+def told_apart(numbers: Numbers, total: float) -> float:
+    """The share of all numbers that is counted, for scores to tell the losses of one apart.
 
     total: how far apart the sums of losses of all of them lie.
     """
     spreads = (outcomes(pair, times).spread for pair, times in numbers)
-    widest = max(spreads, default=total / releases)
-    return max(1, min(releases, int(releases * _DEGREE * widest / (2.0 * total))))
+    return min(1.0, _DEGREE * max(spreads, default=total) / (2.0 * total)) if total else 1.0
+
+
+def fewer(numbers: Numbers, share: float) -> Numbers:
+    """A share of the numbers of each kind, or one: they cost no more than all."""
+    return [(pair, max(1, int(times * share))) for pair, times in numbers]
 
 
 def step_of(total: float, degree: int = _DEGREE) -> float:
     """The step of scores whose sums lie `total` apart; degree: of their polynomials at most."""
-    return total / degree
+    return total / degree or 1.0
 
 
 def outcomes(pair: CertifiedPair, times: int) -> Outcomes:
     """Merged outcomes of so many numbers: few where steps are too coarse to tell many apart."""
-    if pair.is_plain and isinstance(pair.noise.family, Gaussian):
+    if is_gaussian(pair):
         return merged_outcomes(pair, _FINE)
     return merged_outcomes(pair, _LEVELS if times * _LEVELS <= _DEGREE else _FEW)
 
@@ -90,4 +114,11 @@ def laws_of(numbers: Numbers, step: float) -> Sides:
 
 def epsilon_of(sides: Sides, delta: float) -> float:
     """A number that epsilon at `delta` is certainly at least, by the sum of scores."""
-    return threshold_epsilon(sides[0].coeffs(), sides[1].coeffs(), delta)
+    return threshold_epsilon(*coefficients(sides), delta)
+
+
+def coefficients(sides: Sides) -> tuple[list[arb], list[arb]]:
+    """Balls around the probabilities of the scores from 0, as many on either side."""
+    size = max(len(side) for side in sides)
+    here, there = ([*side.coeffs(), *[arb(0)] * (size - len(side))] for side in sides)
+    return here, there

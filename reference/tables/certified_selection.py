@@ -1,7 +1,9 @@
 """Partitions that may be dropped: what a user certainly costs by that, and by their numbers."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from flint import arb, arb_poly, ctx
@@ -13,12 +15,13 @@ from ..numbers.certified_keys import enclosed
 from .certified_scores import (
     Numbers,
     Sides,
-    countable,
+    coefficients,
     epsilon_of,
     laws_of,
     numbers_of,
     outcomes,
     step_of,
+    told_apart,
     total_spread,
 )
 from .neighbours import TablePair
@@ -26,7 +29,8 @@ from .selection import Selection, Threshold, TruncatedGeometric
 from .table import NoisyTable
 
 _COARSE, _DEGREE = 500, 8_000  # of polynomials, to choose the counts, and for the proof
-_COUNTS = 40  # of partitions that are looked at first
+_AT_ONCE = 1_000  # probabilities of partitions of so many users
+_COUNTS = 40  # of partitions that are looked at, again and again nearer to the best
 _SURE, _MOST = -40.0, 100_000  # log-probability of what is left out, and counts up to there
 
 
@@ -36,48 +40,87 @@ def selection_epsilon(
     """A number that epsilon at `delta` is certainly at least, and the releases that are counted.
 
     A user's partitions have few others, or another user's have: one that is dropped shows that
-    alone, one that is released its numbers too, without those that are cut: of few others, what a
-    cut hides depends on how many these are. Of a user who is replaced in the same partitions
-    selection tells nothing: 0.
+    alone, one that is released its numbers too, without those that others of these few may keep off
+    the grid that they are rounded to. Of a user who is replaced in the same partitions selection
+    tells nothing: 0.
     """
-    selection, by = table.selection, 1 if table.counted.once else pair.rows
-    assert selection is not None
     if pair.other == "same partitions":
         return 0.0, releases
-    told = (one for one in pair.moved if not one.noise.cut)
+    told = (one for one in pair.moved if one.on_grid)
     alone = [replace(one, times=one.times // pair.partitions) for one in told]
-    numbers, times = numbers_of(alone, 1), pair.partitions * releases
-    counts = _counts(selection, by, math.log(delta / times) if delta else -math.inf)
+    assert table.selection is not None
+    by = 1 if table.counted.once else pair.rows
+    times = pair.partitions * releases
+    user = _User(table.selection, by, numbers_of(alone, 1), times, delta)
+    found = []
+    lost, gained = (user.costliest(lost=way) for way in (True, False))
+    ways = [[lost], [gained]] if pair.other == "none" else [[lost, gained]]
+    for way in ways:
+        sides, counted = user.laws(way, _DEGREE)
+        found.append((epsilon_of(sides, delta), math.ceil(counted / pair.partitions)))
+    return max(found)
 
-    def seen(count: int) -> _Seen:
-        return _Seen(numbers, _enclosed(selection, count), _enclosed(selection, count - by))
 
-    places = np.unique(np.linspace(0, counts.size - 1, _COUNTS).astype(int))
-    total = pair.users * times * max(seen(int(n)).spread for n in counts[places])
-    counted = countable(numbers, releases, total)
-    total *= counted / releases
+@dataclass(frozen=True)
+class _Change:
+    """Partitions that lose, or gain, a user: the count with it."""
 
-    def laws(count: int, degree: int, *, lost: bool) -> Sides:
-        here, there = seen(count).laws(step_of(total, degree))
-        with ctx.workprec(BITS):
-            many = here ** (pair.partitions * counted), there ** (pair.partitions * counted)
-        return many if lost else _swapped(many)
+    count: int
+    lost: bool
 
-    def costliest(*, lost: bool) -> Sides:
+
+@dataclass(frozen=True)
+class _User:
+    """A user who is counted `by` times in each of so many partitions, of all releases together."""
+
+    selection: Selection
+    by: int
+    numbers: Numbers
+    times: int
+    delta: float
+
+    def costliest(self, *, lost: bool) -> _Change:
+        """The costliest count found, of partitions that all lose the user, or all gain it."""
+        rarely = math.log(self.delta) - math.log(self.times) if self.delta else -math.inf
+        counts = _counts(self.selection, self.by, rarely)
+
         def cost(place: int) -> float:
-            return epsilon_of(laws(int(counts[place]), _COARSE, lost=lost), delta)
+            change = _Change(int(counts[place]), lost)
+            return epsilon_of(self.laws([change], _COARSE)[0], self.delta)
 
-        best = max(places, key=cost)
-        near = places[max(0, np.searchsorted(places, best) - 1) :][:3]
-        best = max(range(near[0], near[-1] + 1), key=cost)
-        return laws(int(counts[best]), _DEGREE, lost=lost)
+        low, high = 0, counts.size - 1
+        while True:
+            places = np.unique(np.linspace(low, high, _COUNTS).astype(int))
+            best = int(np.argmax([cost(int(place)) for place in places]))
+            if places.size == high - low + 1:
+                return _Change(int(counts[places[best]]), lost)
+            low, high = places[max(0, best - 1)], places[min(best + 1, places.size - 1)]
 
-    here, there = costliest(lost=True), costliest(lost=False)
-    if pair.other == "none":
-        return max(epsilon_of(here, delta), epsilon_of(there, delta)), counted
-    with ctx.workprec(BITS):
-        both = here[0] * there[0], here[1] * there[1]
-    return epsilon_of(both, delta), counted
+    def laws(self, changes: Sequence[_Change], degree: int) -> tuple[Sides, int]:
+        """The laws of the sum of all scores, and of how many partitions of each change it is."""
+        partitions = [self._seen(change.count) for change in changes]
+        total = self.times * sum(one.spread for one in partitions)
+        counted = max(1, int(self.times * told_apart(self.numbers, total)))
+        step = step_of(total * counted / self.times, degree)
+        here, there = arb_poly([1]), arb_poly([1])
+        for change, one in zip(changes, partitions, strict=True):
+            with ctx.workprec(BITS):
+                law, other = (side**counted for side in one.laws(step))
+                law, other = (law, other) if change.lost else _swapped((law, other))
+                here, there = here * law, there * other
+        return (here, there), counted
+
+    def _seen(self, count: int) -> "_Seen":
+        both = count, count - self.by
+        kept, dropped = (
+            self.selection.log_kept([float(n) for n in both]),
+            self.selection.log_dropped([float(n) for n in both]),
+        )
+        with np.errstate(invalid="ignore"):
+            losses = np.nan_to_num([kept[0] - kept[1], dropped[0] - dropped[1]], nan=0.0)
+        clipped = np.clip(losses, _SURE, -_SURE).tolist()
+        here, there = (_enclosed(self.selection, n) for n in both)
+        return _Seen(self.numbers, here, there, clipped)
 
 
 @dataclass(frozen=True)
@@ -85,19 +128,19 @@ class _Seen:
     """A partition that may be dropped, and its numbers.
 
     here, there: balls around the probabilities that it is released, and dropped, with the user in
-    it and without.
+    it and without; logs: of the one over the other, in floating point, of either.
     """
 
     numbers: Numbers
     here: tuple[arb, arb]
     there: tuple[arb, arb]
+    logs: Sequence[float]
 
     @property
     def losses(self) -> tuple[float, float]:
         """The least loss where it is released, and that where it is dropped."""
-        found = [(p / q).log() for p, q in zip(self.here, self.there, strict=True)]
         least = sum(n * float(outcomes(pair, n).losses.min()) for pair, n in self.numbers)
-        return float(found[0].mid()) + least, float(found[1].mid())
+        return self.logs[0] + least, self.logs[1]
 
     @property
     def spread(self) -> float:
@@ -125,21 +168,21 @@ def _at(score: int) -> arb_poly:
 
 def _swapped(sides: Sides) -> Sides:
     """The laws of the scores where here is there: what told for the one tells for the other."""
-    size = max(len(side) for side in sides)
-    here, there = ([*side.coeffs(), *[arb(0)] * (size - len(side))][::-1] for side in sides)
-    return arb_poly(there), arb_poly(here)
+    here, there = coefficients(sides)
+    return arb_poly(there[::-1]), arb_poly(here[::-1])
 
 
 def _counts(selection: Selection, by: int, rarely: float) -> NDArray[np.int64]:
-    """Counts of a partition, `by` of them the user's, at which it may be released, and dropped.
+    """Counts of a partition, `by` of them the user's, at which the user may be told.
 
-    rarely: a log-probability below which neither is looked at, if that leaves any.
+    It may be released with the user, and dropped without. rarely: a log-probability below which
+    neither is looked at, if that leaves any.
     """
     top = by + 2
     while float(selection.log_dropped([float(top)])[0]) > _SURE and top < _MOST:
         top *= 2
     counts = np.arange(by + 1, top + by + 1)
-    kept, dropped = selection.log_kept(counts - by), selection.log_dropped(counts)
+    kept, dropped = selection.log_kept(counts), selection.log_dropped(counts - by)
     for least in (rarely, _SURE):
         telling = counts[(kept > least) & (dropped > least)]
         if telling.size:
@@ -154,8 +197,17 @@ def _enclosed(selection: Selection, count: int) -> tuple[arb, arb]:
             keys = selection.keys(np.array([float(count)]))
             return enclosed(keys, count, released=True), enclosed(keys, count, released=False)
         assert isinstance(selection, TruncatedGeometric)
-        epsilon, delta, kept = arb(selection.epsilon), arb(selection.delta), arb(0)
-        for _ in range(count):
-            up, down = epsilon.exp() * kept + delta, (-epsilon).exp() * (1 - kept - delta)
-            kept = up.min(1 - down).min(arb(1))
+        kept = _kept(selection, -(-count // _AT_ONCE) * _AT_ONCE)[count]
         return kept, 1 - kept
+
+
+@lru_cache(maxsize=16)
+def _kept(selection: TruncatedGeometric, most: int) -> list[arb]:
+    """Balls around the probabilities that a partition of 0, 1, ... users is released."""
+    delta, found = arb(selection.delta), [arb(0)]
+    with ctx.workdps(4 * DIGITS):
+        grows, falls = arb(selection.epsilon).exp(), (-arb(selection.epsilon)).exp()
+        for _ in range(most):
+            up, down = grows * found[-1] + delta, falls * (1 - found[-1] - delta)
+            found.append(up.min(1 - down).min(arb(1)))
+    return found

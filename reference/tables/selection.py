@@ -16,6 +16,8 @@ from ..numbers.thresholded import ThresholdedHistogram
 _MOST = 100_000
 """Counts beyond which a partition is as likely as one of so many."""
 
+_STEEP = 700.0  # epsilon of a user, beyond which floats know no e^epsilon
+
 
 class Selection(Protocol):
     """A way to select partitions: each by its own count and noise of its own, empty ones never."""
@@ -95,7 +97,7 @@ class TruncatedGeometric:
         kept, dropped = 0.0, 1.0
         found = [(kept, dropped)]
         while dropped > 0.0 and len(found) < _MOST:
-            up, down = math.exp(e) * kept + d, math.exp(-e) * (dropped - d)
+            up, down = math.exp(min(e, _STEEP)) * kept + d, math.exp(-e) * (dropped - d)
             if up <= 1.0 - down:  # the first form rules while few are kept
                 kept, dropped = up, 1.0 - up
             else:
@@ -104,9 +106,10 @@ class TruncatedGeometric:
         return np.array(found)
 
     def _of(self, counts: ArrayLike, column: int) -> Vector:
-        n = np.asarray(counts).astype(np.int64)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._table[np.minimum(n, len(self._table) - 1), column]))
+        n = np.minimum(np.asarray(counts).astype(np.int64), len(self._table) - 1)
+        it, other = self._table[n, column], self._table[n, 1 - column]
+        with np.errstate(divide="ignore"):  # 1 - delta has not all digits of a small delta
+            return np.asarray(np.where(other < 0.5, np.log1p(-other), np.log(it)))
 
     def log_kept(self, counts: ArrayLike) -> Vector:
         """See `Selection.log_kept`."""

@@ -20,6 +20,7 @@ from dpassay.reference.tables import (
     TruncatedGeometric,
 )
 from dpassay.reference.tables.certified import is_pure, released_alone, table_cost
+from dpassay.reference.tables.neighbours import farthest_pairs
 from dpassay.reference.tables.norms import Norm
 
 ADD, REPLACE = Adjacency.ADD_REMOVE, Adjacency.REPLACE_ONE
@@ -58,6 +59,8 @@ def of_user(norm: Norm) -> NoisyTable:
         (NoisyTable(BOTH, THREE, 9), REPLACE, 2 * (6 / 18 + 3 / 9 + 60 / 180)),
         # of three partitions none is free for another, but sums go from one end to the other
         (NoisyTable(Bounding(3, 2), THREE[2:], 3), REPLACE, 6 * 14 / 180),
+        # nor of one: another user comes who is in no public partition
+        (NoisyTable(Bounding(1, 100), (aggregate("count", "laplace:50"),), 1), REPLACE, 100 / 50),
         # four rows lie in four partitions, as far as users are counted
         (NoisyTable(Bounding(max_rows=4), THREE, 9), ADD, 4 / 18 + 4 / 9 + 40 / 180),
         # a mean is a sum of values less its centre, beside its count
@@ -258,9 +261,71 @@ def test_pure_privacy_needs_laplace_noise_and_public_partitions() -> None:
     assert is_pure(NoisyTable(BOTH, THREE, 9))
     assert not is_pure(NoisyTable(BOTH, (aggregate("count", "gaussian:2"),), 9))
     assert not is_pure(NoisyTable(BOTH, THREE, None, TruncatedGeometric(1.0, 1e-5)))
+    hidden = parse_number_noise("gaussian:2")
+    assert not is_pure(NoisyTable(BOTH, (aggregate("mean", "laplace:2", hidden=hidden),), 9))
 
 
 @pytest.mark.parametrize("delta", [-0.1, 1.0])
 def test_a_delta_that_is_none_is_refused(delta: float) -> None:
     with pytest.raises(ValueError, match=f"delta {delta:g}: expected a number from 0 to 1"):
         table_cost(NoisyTable(BOTH, THREE, 9), ADD, 1, delta)
+
+
+@pytest.mark.parametrize("delta", [1e-6, 1e-10, 1e-15])
+def test_a_small_delta_of_a_selection_is_not_rounded(delta: float) -> None:
+    """Catches 1 - delta in floats, which would accuse an engine that spends what it claims."""
+    selection = TruncatedGeometric.split(1.0, delta, 3)
+    table = NoisyTable(Bounding(3, 2), (aggregate("count", "laplace:2"),), None, selection)
+    assert released_alone(table, 1) == pytest.approx(delta, rel=1e-12)
+
+
+def test_rows_of_one_user_lie_where_they_are_likeliest_released() -> None:
+    """Of four rows, in four partitions where noise is wide, and in one where it is narrow."""
+    for scale, partitions, rows in ((18.0, 4, 1), (0.5, 1, 4)):
+        threshold = Threshold(parse_number_noise(f"laplace:{scale}"), 60.0)
+        table = NoisyTable(
+            Bounding(max_rows=4), (aggregate("count", "laplace:2"),), None, threshold, "count"
+        )
+        wanted = partitions * 0.5 * math.exp((rows - 60) / scale)
+        assert released_alone(table, 1) == pytest.approx(wanted, rel=0.1)
+
+
+@pytest.mark.parametrize("noise", ["discrete-gaussian:2", "skellam:2", "binomial:2", "laplace:2"])
+def test_a_selection_whose_noise_leaves_out_rows_costs_much(noise: str) -> None:
+    """A user of a hundred rows, where the threshold's noise is that of two or so: 1 is spent else.
+
+    Catches counts that are looked at only where both neighbours may go either way: there are none.
+    """
+    threshold = Threshold(parse_number_noise(noise), 140.0)
+    counts = (aggregate("count", "laplace:100"),)
+    table = NoisyTable(Bounding(1, 100), counts, None, threshold, "count")
+    assert table_cost(table, ADD, 1, 1e-6).epsilon > 5
+
+
+@pytest.mark.parametrize("noise", ["laplace:0.001", "gaussian:0.001"])
+def test_noise_a_thousand_times_too_small_costs_much(noise: str) -> None:
+    """Catches tails that leave the balls, after which nothing would be left to tell."""
+    table = NoisyTable(BOTH, (aggregate("count", noise), THREE[1]), 9)
+    assert table_cost(table, ADD, 1, 1e-6).epsilon > 100
+
+
+@pytest.mark.parametrize(
+    ("selection", "releases", "delta"),
+    [
+        (TruncatedGeometric.split(1e4, 1e-6, 3), 1, 1e-6),
+        (TruncatedGeometric(1.0, 0.9999), 1, 0.99999),
+        (TruncatedGeometric(0.5, 1e-6), 10**6, 5e-324),
+    ],
+)
+def test_extreme_claims_have_a_cost(selection: Selection, releases: int, delta: float) -> None:
+    """Catches e^epsilon, and delta over the number of releases, that leave the floats."""
+    table = NoisyTable(BOTH, THREE, None, selection)
+    assert math.isfinite(table_cost(table, ADD, releases, delta).epsilon)
+
+
+def test_few_others_may_not_lie_on_a_grid() -> None:
+    """Counts that are rounded to sevens say nothing certain of partitions with few others."""
+    for noise, certain in (("laplace:9;grid=7", False), ("laplace:9;grid=2^-4", True)):
+        table = NoisyTable(BOTH, (aggregate("count", noise),), 9)
+        found = farthest_pairs(table, ADD)
+        assert [one.on_grid for pair in found for one in pair.moved] == [certain]

@@ -80,6 +80,7 @@ def _user(cost: TableCost) -> str:
     where = "one partition" if pair.partitions == 1 else f"each of {pair.partitions:,} partitions"
     other = {
         "none": "",
+        "not public": ", replaced by one in no public partition,",
         "same partitions": ", replaced by one with other values,",
         "elsewhere": ", replaced by one in other partitions,",
     }
