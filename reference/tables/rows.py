@@ -52,8 +52,9 @@ class Rows:
         """
         if not len(self):
             return np.zeros(0, dtype=np.int64)
-        both = np.stack([self.users, self.cells])
-        return np.asarray(np.unique(both, axis=1, return_inverse=True)[1].reshape(-1))
+        user = np.unique(self.users, return_inverse=True)[1].reshape(-1)
+        both = user * (int(self.cells.max()) + 1) + self.cells
+        return np.asarray(np.unique(both, return_inverse=True)[1].reshape(-1), dtype=np.int64)
 
     @cached_property
     def first_of_pairs(self) -> Codes:

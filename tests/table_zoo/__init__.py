@@ -6,6 +6,7 @@ from . import (  # noqa: F401 - put their engines among the broken ones
     norms,
     partitions,
     roundings,
+    singled_out,
 )
 from .broken import BROKEN
 from .correct import CORRECT

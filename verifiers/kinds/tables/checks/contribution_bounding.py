@@ -17,14 +17,14 @@ from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
 from ..evidence.hidden import as_sums
 from ..evidence.linear import LinearEvidence
-from ..evidence.other_engines import numbers, other_engines
+from ..evidence.mistakes import SURE, Mistakes
+from ..evidence.other_engines import numbers
 from ..planning.asked import BEYOND, LACKING, UNUSUAL, Role, TableAsked, core
 from ..planning.plan import TablePlan
 from .base import TableCheck, spec_of
 from .input_contract import NotTaken
 
 _WANTED, _FEWEST = 60, 10  # releases of each input, and in a run of few
-_SURE = 3.0  # nats by which a known mistake must be likelier to be named
 
 _CAUSES: dict[str, str] = {
     Role.NO_USERS: "rows without a user are counted, and nobody's bounds hold them",
@@ -59,7 +59,7 @@ class ContributionBounding(TableCheck):
         self._made: dict[Of, LinearEvidence | None] = {}
         self._seen: dict[str, int] = {}
         self._kept: dict[Of, Rows | None] = {}
-        self._numbers: dict[tuple[str, str], Matrix] = {}
+        self._mistakes = Mistakes(self.table, self._cells, self.cells)
 
     def answered(self, roles: Collection[str]) -> None:
         """See `TableCheck.answered`."""
@@ -176,53 +176,14 @@ class ContributionBounding(TableCheck):
             f"the mean of {found.releases:,} releases, and to {expected:,.6g} under the claim"
         )
         others = [one.log_e_value for of, one in judged.items() if of[0] not in UNUSUAL]
-        if role in _CAUSES and max(others, default=0.0) < _SURE:
+        if role in _CAUSES and max(others, default=0.0) < SURE:
             return caused(message, _CAUSES[role], found.log_e_value)
-        named = self._likeliest()
-        if named is None or named[1] < _SURE:
+        usual = {of: one for of, one in judged.items() if of[0] not in UNUSUAL}
+        named = self._mistakes.likeliest({of[0]: self.inputs[of[0]].values for of in usual}, usual)
+        if named is None:
             cause = _CAUSES.get(role)
             return Finding(message) if cause is None else caused(message, cause, found.log_e_value)
         return caused(message, *named)
-
-    def _likeliest(self) -> tuple[str, float] | None:
-        """The known mistake that explains the means best, with its log-odds to the claim.
-
-        As if noise were normal: of a draw of rows, the spread is left out.
-        """
-        kept = self._numbers  # each look that finds more asks again
-        claimed = {}
-        for role, asked in self._usual():
-            if ("", role) not in kept:
-                kept["", role] = numbers(self.table, asked.values, self.cells, 0)
-            claimed[role] = kept["", role]
-        odds: dict[str, float] = {}
-        for words, made in other_engines(self.table):
-            odds[words] = 0.0
-            for role, asked in self._usual():
-                if (words, role) not in kept:
-                    kept[words, role] = made(asked.values, self.cells)
-                odds[words] += self._gain(role, claimed[role], kept[words, role])
-        best = max(odds, key=odds.__getitem__, default=None)
-        return None if best is None else (best, odds[best])
-
-    def _usual(self) -> list[tuple[str, TableAsked]]:
-        return [(role, self.inputs[role]) for role in self._seen if role not in UNUSUAL]
-
-    def _gain(self, role: str, claimed: Matrix, other: Matrix) -> float:
-        """Log-odds of other numbers (aggregates, cells) in place of the claimed ones."""
-        gain, judged = 0.0, self._judged
-        for column, one in enumerate(self.table.aggregates):
-            found = judged.get((role, column))
-            if found is None or not found.releases or one.hidden is not None:
-                continue
-            variance = max(one.noise.family.standard_deviation**2, 1e-9) / found.releases
-            mean = found.total[self._cells] / found.releases
-            mine, its = claimed[column, self._cells], other[column, self._cells]
-            for scale, sums in ((self._cells.size, True), (1, False)):
-                y, x, z = ((v.sum() if sums else v) for v in (mean, mine, its))
-                apart = np.square(y - x) - np.square(y - z)
-                gain += 0.25 * float(np.sum(apart)) / (variance * scale)
-        return gain
 
     def pass_finding(self) -> Finding:
         """See `TableCheck.pass_finding`."""

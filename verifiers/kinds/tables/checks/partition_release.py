@@ -9,8 +9,9 @@ from ....findings.finding import Finding
 from ...numbers.checks.base import caused
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
+from ..evidence.crowd import CrowdEvidence
 from ..evidence.selected import SelectedEvidence
-from ..planning.asked import NEAR, TableAsked
+from ..planning.asked import NEAR, Role, TableAsked
 from ..planning.plan import TablePlan
 from .base import TableCheck, spec_of
 
@@ -31,11 +32,18 @@ class PartitionRelease(TableCheck):
         self._seen: dict[str, int] = dict.fromkeys(NEAR, 0)
         self._rates: dict[tuple[float, float], list[int]] = {}
         self._below: str | None = None
+        self._crowded = any(asked.role == Role.CROWD for asked in plan.inputs)
+        self._crowd: CrowdEvidence | None = None
 
     @property
     def log_e_value(self) -> float:
         """See `TableCheck.log_e_value`."""
-        return math.inf if self._below is not None else self.evidence.log_e_value
+        if self._below is not None:
+            return math.inf
+        if not self._crowded:
+            return self.evidence.log_e_value
+        of_crowd = 0.0 if self._crowd is None else self._crowd.log_e_value
+        return float(np.logaddexp(self.evidence.log_e_value, of_crowd)) - math.log(2.0)
 
     def observe(self, draws: Draws) -> None:
         """See `TableCheck.observe`."""
@@ -45,6 +53,10 @@ class PartitionRelease(TableCheck):
             released = batch.releases.reshape(n, self.columns, self.cells)
             there = ~np.isnan(released[:, 0])
             self._look_below(released)
+            if asked.role == Role.CROWD:
+                self._crowd = self._crowd or CrowdEvidence(self.table, asked.values, self.cells)
+                self._crowd.observe(there.mean(1))
+                self.draws += there.size
             if not asked.counted:
                 continue
             came = there.sum(0)
@@ -96,6 +108,15 @@ class PartitionRelease(TableCheck):
             what = "was released, which" if released else "was not released, although it"
             end = "the claim never gives" if released else "always is under the claim"
             return Finding(f"a partition of {users:g} users and {rows:g} rows {what} {end}")
+        crowd = self._crowd
+        if crowd is not None and crowd.log_e_value > self.evidence.log_e_value:
+            message = (
+                f"of the input {Role.CROWD}, {crowd.came / crowd.releases:.3g} of the partitions "
+                f"were released, in {crowd.releases:,} releases, and {crowd.expected:.3g} at most "
+                "under the claim"
+            )
+            cause = "partitions are selected before users are bounded, who count in all of theirs"
+            return caused(message, cause, crowd.log_e_value)
         (users, rows), (came, of), expected = self._oddest()
         message = (
             f"of {of:,} partitions of {users:g} users and {rows:g} rows {came:,} were released "

@@ -6,11 +6,12 @@ from functools import partial
 
 import numpy as np
 
-from .....reference.arrays import Matrix
+from .....reference.arrays import Matrix, Vector
 from .....reference.tables import Aggregate, Bounding, NoisyTable, Rows
 from .....reference.tables.rows import places_within
+from .other_rows import OTHER_ROWS, OTHER_USERS
 
-_DRAWS = 24  # of which the mean is taken for the expectation
+_DRAWS = 12  # of which the mean is taken for the expectation
 SEED = 1
 """Of the draws of what stays, so that two engines are compared on the same ones."""
 
@@ -18,6 +19,8 @@ _NONE = 10**6  # stands for no bound
 _UNLIMITED = 1e300
 
 Contributed = Callable[[Rows, Aggregate], Rows]
+Numbers = Callable[[Rows, int], Matrix]
+"""Rows and how many partitions in, mean numbers (aggregates, cells) before noise out."""
 
 
 def numbers(
@@ -25,7 +28,8 @@ def numbers(
 ) -> Matrix:
     """Mean numbers (aggregates, cells) before noise, over draws of what stays."""
     rng, bounding = np.random.default_rng(seed), table.bounding
-    draws = 1 if bounding.holds(rows) else _DRAWS
+    sure = bounding.kept in ("first", "last") or bounding.holds(rows)
+    draws = 1 if sure else _DRAWS
     found = np.zeros((len(table.aggregates), cells))
     for _ in range(draws):
         kept = bounding.keep(rows, rng)
@@ -38,12 +42,10 @@ def numbers(
     return found / draws
 
 
-def other_engines(
-    table: NoisyTable,
-) -> Iterator[tuple[str, Callable[[Rows, int], Matrix]]]:
+def other_engines(table: NoisyTable) -> Iterator[tuple[str, Numbers]]:
     """Known mistakes, each in words with the numbers that it gives for rows."""
 
-    def bounded(bounding: Bounding) -> Callable[[Rows, int], Matrix]:
+    def bounded(bounding: Bounding) -> Numbers:
         other = replace(table, bounding=bounding)
         return lambda rows, cells: numbers(other, rows, cells, SEED)
 
@@ -51,12 +53,19 @@ def other_engines(
         yield words, bounded(bounding)
     for words, made in _OTHER_CONTRIBUTIONS.items():
         yield words, partial(_contributing, table, made)
+    for words, changed in OTHER_ROWS.items():
+        yield words, partial(_of_other_rows, table, changed)
+    for words, counted in OTHER_USERS.items():
+        if any(one.once for one in table.aggregates):
+            yield words, partial(_counting, table, counted)
+    if table.bounding.max_partitions is not None:
+        preferred = "partitions of a user that have more rows are kept more often"
+        yield preferred, partial(_by_rows, table)
+        yield "rows of each value of a user are bounded, not all of them", partial(_by_value, table)
     for way in ("first", "last") if table.bounding.kept != "all" else ():
         words = f"the {way} partitions of a user by name are kept, and rows by value, not any"
         ordered = replace(table, bounding=replace(table.bounding, kept=way))
         yield words, partial(_sorted, ordered)
-    merged = "equal rows of a user are merged"
-    yield merged, lambda rows, cells: numbers(table, _different(rows), cells, SEED)
     largest = "the largest values of a user are kept, not those that the claim says"
     yield largest, lambda rows, cells: numbers(table, _largest(rows, table.bounding), cells, SEED)
 
@@ -65,6 +74,42 @@ def _sorted(table: NoisyTable, rows: Rows, cells: int) -> Matrix:
     """Of rows in the order of partitions and values, as a sort or an index leaves them."""
     values = rows.values.reshape(len(rows), -1)[:, 0] if len(rows) else rows.users
     return numbers(table, rows.kept(np.lexsort((values, rows.cells))), cells, SEED)
+
+
+def _of_other_rows(
+    table: NoisyTable, changed: Callable[[Rows], Rows], rows: Rows, cells: int
+) -> Matrix:
+    return numbers(table, changed(rows), cells, SEED)
+
+
+def _counting(
+    table: NoisyTable, counted: Callable[[Rows, int], Vector], rows: Rows, cells: int
+) -> Matrix:
+    """With users counted in another way."""
+    found = numbers(table, rows, cells, SEED)
+    for column, one in enumerate(table.aggregates):
+        if one.once:
+            found[column] = counted(rows, cells)
+    return found
+
+
+def _by_rows(table: NoisyTable, rows: Rows, cells: int) -> Matrix:
+    """With the partitions in which the first rows of a user lie, when all its rows are shuffled."""
+    first = replace(table, bounding=replace(table.bounding, kept="first"))
+    rng = np.random.default_rng(SEED)
+    drawn = [
+        numbers(first, rows.kept(rng.permutation(len(rows))), cells, SEED) for _ in range(_DRAWS)
+    ]
+    return np.asarray(np.mean(drawn, axis=0))
+
+
+def _by_value(table: NoisyTable, rows: Rows, cells: int) -> Matrix:
+    """With so many rows of each value of a user in a partition as may stay in all."""
+    most, values = table.bounding.per_partition, rows.values.reshape(len(rows), -1)
+    different = np.unique(np.column_stack([rows.pairs, values]), axis=0, return_inverse=True)[1]
+    stays = places_within(different.reshape(-1)) < most
+    loose = replace(table, bounding=replace(table.bounding, max_per_partition=_NONE))
+    return numbers(loose, rows.kept(stays), cells, SEED)
 
 
 def _contributing(table: NoisyTable, made: Contributed, rows: Rows, cells: int) -> Matrix:
@@ -165,6 +210,20 @@ def _dropped(rows: Rows, one: Aggregate) -> Rows:
     return one.contributions(rows).kept((rows.values >= one.lower) & (rows.values <= one.upper))
 
 
+def _clipped_at_zero(rows: Rows, one: Aggregate) -> Rows:
+    if one.lower >= 0.0:
+        return one.contributions(rows)
+    return replace(one, lower=0.0, upper=max(one.upper, 0.0)).contributions(rows)
+
+
+def _multiplied(rows: Rows, one: Aggregate) -> Rows:
+    """Each row as often as its user has rows in its partition."""
+    made = one.contributions(rows)
+    if not len(made):
+        return made
+    return Rows(made.users, made.cells, made.values * np.bincount(made.pairs)[made.pairs])
+
+
 _OTHER_CONTRIBUTIONS: dict[str, Contributed] = {
     "values are not clipped": _unclipped,
     "the norm is bounded after users are added up, not of each user": _cut_together,
@@ -172,13 +231,9 @@ _OTHER_CONTRIBUTIONS: dict[str, Contributed] = {
     "the norm is bounded in each partition, not over all of a user's": _cut_in_each,
     "the sum of a user's values is clipped, not each value": _clipped_sums,
     "values beyond their bounds are dropped, not clipped": _dropped,
+    "values below 0 are clipped to 0, not to their lower bound": _clipped_at_zero,
+    "a join multiplies rows: each counts as often as its user has rows there": _multiplied,
 }
-
-
-def _different(rows: Rows) -> Rows:
-    """Rows of which no two are equal."""
-    columns = np.column_stack([rows.users.astype(float), rows.cells.astype(float), rows.values])
-    return rows.kept(np.sort(np.unique(columns, axis=0, return_index=True)[1]))
 
 
 def _largest(rows: Rows, bounding: Bounding) -> Rows:

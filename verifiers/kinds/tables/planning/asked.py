@@ -23,7 +23,7 @@ class Role(StrEnum):
     """
 
     TYPICAL = "typical"
-    OTHERS = "other rows"
+    ONE_ROW = "users of one row, of a small value"
     MANY = "many rows"
     EVERY_OTHER = "every other partition empty"
     EMPTY = str(NumbersRole.NO_RECORDS)
@@ -34,6 +34,7 @@ class Role(StrEnum):
     NEAR = "near the selection"
     NEAR_ROWS = "near the selection, of several rows a user"
     ALONE = "partitions of one user"
+    CROWD = "a crowd in every partition, of whom few stay in each"
     # beyond the bounds of a user
     EVERYWHERE = "users in every partition"
     ONE_USER = "one user in every partition"
@@ -51,7 +52,7 @@ class Role(StrEnum):
     TWO_TYPES = "users as numbers and as texts"
 
 
-NUMERIC = frozenset({Role.TYPICAL, Role.OTHERS, Role.MANY, Role.EVERY_OTHER, Role.EMPTY})
+NUMERIC = frozenset({Role.TYPICAL, Role.ONE_ROW, Role.MANY, Role.EVERY_OTHER, Role.EMPTY})
 """Those whose numbers show the law of the noise."""
 
 NEAR = (Role.NEAR, Role.NEAR_ROWS, Role.ALONE)

@@ -17,8 +17,13 @@ from .rows import Making, renumbered, together
 from .unusual import unusual_rows
 
 _BEYOND = {True: (1, 1, 2, 5, 10, 16, 30), False: (1, 5, 16)}
+_BULK = {True: (1, 1, 2, 5, 10, 16, 100), False: (1, 5, 16)}
+_CROWDED = {True: (1, 2, 5, 16), False: (1, 5)}
 _NEAR = {True: (1, 1, 2, 5, 10, 16, 30, 100, 100), False: (1, 5, 16, 40, 100)}
-"""Sizes of calls for rows that do not show the law of the noise: in the first round, and later."""
+"""Sizes of calls for rows that do not show the law of the noise: in the first round, and later.
+
+One crowd is asked in bulk too, where an engine may take another way.
+"""
 
 _SMALL = CALLS.index(100)
 """Sizes of calls, the first so many, for rows that do show it, in the first round."""
@@ -58,9 +63,19 @@ class TablePlan(NumbersPlan):
             yield from shuffled
             first = False
 
+    @property
+    def _bulk(self) -> str:
+        """The role of the crowd that is asked in bulk."""
+        roles = [asked.role for asked in self.inputs]
+        return next(role for role in (Role.EVERYWHERE, Role.MANY_ROWS) if role in roles)
+
     def _sizes(self, role: str, first: bool) -> Sequence[int]:
         """Sizes of the calls of a round; of the first one of a run of few releases, its share."""
         sizes, least = (_NEAR, _FEWEST_NEAR) if role in NEAR else (_BEYOND, _FEWEST)
+        if role == self._bulk:
+            sizes = _BULK
+        elif role == Role.CROWD:
+            sizes = _CROWDED
         if role in NUMERIC:
             sizes = {True: CALLS[:_SMALL], False: CALLS}
             least = _FEWEST_NUMERIC // sum(asked.role in NUMERIC for asked in self.inputs)
@@ -98,8 +113,8 @@ def make_table_plan(claim: TablesClaim, seed: int) -> TablePlan:
     if claim.mechanism.selection is not None:
         made += _near(making)
     inputs = tuple(
-        TableAsked.made(claim, rows if role is Role.TYPICAL else renumbered(rows, rng), role)
-        for role, rows in made
+        TableAsked.made(claim, renumbered(rows, rng, large=place % 2 == 1) if place else rows, role)
+        for place, (role, rows) in enumerate(made)
     )
     inputs += tuple(TableAsked.made(claim, rows, role) for role, rows in unusual_rows(making))
     width = cells.size * len(claim.mechanism.table.aggregates)
@@ -118,11 +133,11 @@ def _within(making: Making) -> list[tuple[Role, Rows]]:
     """Rows of which no user is beyond the bounds, and whose partitions are all released."""
     claim = making.claim
     made = [
-        (Role.OTHERS, making.within(_users(claim, making))),
+        (Role.ONE_ROW, making.small(making.within(_users(claim, making), 1, most_partitions=1))),
         (Role.MANY, making.within(_users(claim, making, _most_users(making)), 2)),
     ]
     if claim.mechanism.partitions is not None:
-        some = np.where(np.arange(making.cells.size) % 2, 0, 3)
+        some = np.where(np.arange(making.cells.size) % 2, 0, 2)
         made.append((Role.EVERY_OTHER, making.within(some)))
         made.append((Role.EMPTY, Rows.of([], [], [])))
         listed, others = len(claim.mechanism.partitions), making.within(0 * some + 2)
@@ -203,4 +218,8 @@ def _near(making: Making) -> list[tuple[Role, Rows]]:
         (Role.NEAR_ROWS, making.within(several)),
         (Role.ALONE, making.within(np.ones(cells.size, dtype=np.int64), 1)),
     ]
+    if table.bounding.kept != "any" and cells.size >= 2 * table.bounding.partitions:
+        each = 1 if table.counted.once else min(most, 20)
+        many = math.ceil(levels[len(_RATES) - 1] / each)
+        made.append((Role.CROWD, making.crowd(many, cells.tolist(), each, making.values(1))))
     return [(role, making.shuffled(rows)) for role, rows in made]

@@ -17,6 +17,7 @@ Value = float | Vector
 _SHARE = 0.75
 """Of its norm that a vector has: one is not clipped, the sum of two is."""
 
+_LARGE = 2**24  # from which single floats do not tell all whole numbers apart
 _ROWS = 20  # of a user in a partition, where all are within the bounds
 _FAR = 1_000.0  # widths of its bounds by which a value lies beyond them
 
@@ -68,20 +69,36 @@ class Making:
             return self.rng.integers(int(low), int(high) + 1, count).astype(np.float64)
         return np.asarray(low + (high - low) * self.rng.integers(0, 65, count) / 64.0)
 
-    def within(self, users: NDArray[np.int64], most_rows: int = _ROWS) -> Rows:
+    def small(self, rows: Rows) -> Rows:
+        """The rows with values of the lowest quarter of their bounds, or vectors of a quarter."""
+        if self.vector is not None:
+            return Rows(rows.users, rows.cells, 0.25 * rows.values)
+        low, high = self.bounds
+        whole = low.is_integer() and high.is_integer()
+        off = 0.25 * (rows.values - low)
+        return Rows(rows.users, rows.cells, low + (np.floor(off) if whole else off))
+
+    def within(
+        self,
+        users: NDArray[np.int64],
+        most_rows: int = _ROWS,
+        most_partitions: int | None = None,
+    ) -> Rows:
         """So many users (c,) in each partition, each in as many of them as the bounds allow.
 
-        most_rows: of a user in a partition. Users come in the order of their first rows.
+        most_rows: of a user in a partition; most_partitions: of a user, in place of the bound.
+        Users come in the order of their first rows.
         """
         bounding = self.claim.mechanism.table.bounding
+        partitions = most_partitions or bounding.partitions
         found: list[tuple[int, int]] = []
         user = 0
         for turn in range(int(users.max(initial=0))):
             some = self.rng.permutation(self.cells[users > turn])
             start = 0
             while start < some.size:
-                most = int(self.rng.integers(1, bounding.partitions + 1, 1)[0])
-                chunk = some[start : start + (most if turn % 2 else bounding.partitions)]
+                most = int(self.rng.integers(1, partitions + 1, 1)[0])
+                chunk = some[start : start + (most if turn % 2 else partitions)]
                 most = min(bounding.per_partition, bounding.rows // chunk.size, most_rows)
                 each = self.rng.integers(1, most + 1, chunk.size)
                 for cell, times in zip(chunk, each, strict=True):
@@ -130,8 +147,14 @@ def together(*parts: Rows) -> Rows:
     return Rows(np.concatenate(users), cells, np.concatenate([part.values for part in parts]))
 
 
-def renumbered(rows: Rows, rng: np.random.Generator) -> Rows:
-    """The rows with users of other numbers, which tell nothing."""
+def renumbered(rows: Rows, rng: np.random.Generator, *, large: bool = False) -> Rows:
+    """The rows with users of other numbers, which tell nothing.
+
+    large: numbers of eight digits that follow each other, which narrow types and cut texts merge.
+    """
     different, where = np.unique(rows.users, return_inverse=True)
-    numbers = rng.permutation(10 * max(1, different.size))[: different.size] + 1
+    if large:
+        numbers = _LARGE + rng.permutation(different.size) + int(rng.integers(_LARGE // 2))
+    else:
+        numbers = rng.permutation(10 * max(1, different.size))[: different.size] + 1
     return Rows(numbers[where.reshape(-1)].astype(np.int64), rows.cells, rows.values)

@@ -1,0 +1,107 @@
+"""Engines with one mistake each that shows on some users, values or calls alone."""
+
+from collections import Counter
+
+import numpy as np
+
+from .broken import BOUNDING, PARTITIONS, SCALE, broken
+from .engine import Engine, _grouped
+from .shelf import GEOMETRIC, OWN, PUBLIC
+
+SIGNED = PUBLIC.replace("lower = 0.0", "lower = -5.0")
+
+
+@broken(PUBLIC, BOUNDING, cause="")
+class NothingIsBoundedInBulk(Engine):
+    def __call__(self, rows, size):
+        self.bulk = size > 50
+        return super().__call__(rows, size)
+
+    def bounded(self, rows):
+        return _grouped(rows) if self.bulk else super().bounded(rows)
+
+
+@broken(PUBLIC, BOUNDING, "location", "noise-law", cause="as single floats")
+class UsersInSingleFloats(Engine):
+    def prepared(self, rows):
+        return [(int(np.float32(user)), p, v) for user, p, v in super().prepared(rows)]
+
+
+@broken(PUBLIC, BOUNDING, "location", "noise-law", cause="the first digits")
+class UsersAreCut(Engine):
+    def prepared(self, rows):
+        return [(str(user)[:6], p, v) for user, p, v in super().prepared(rows)]
+
+
+@broken(PUBLIC, BOUNDING, cause="a join multiplies rows")
+class AJoinMultipliesRows(Engine):
+    def bounded(self, rows):
+        return {pair: len(v) * v for pair, v in super().bounded(rows).items()}
+
+
+@broken(PUBLIC, BOUNDING, cause="more rows are kept more often")
+class PartitionsAreDrawnByTheirRows(Engine):
+    def bounded(self, rows):
+        mixed = [rows[place] for place in self.rng.permutation(len(rows))]
+        self.of = self.of.model_copy(update={"kept": "first"})
+        return super().bounded(mixed)
+
+
+@broken(PUBLIC, BOUNDING, cause="before their rows are bounded")
+class UsersAreCountedUnbounded(Engine):
+    def release(self, rows):
+        self.users = Counter(partition for _, partition in _grouped(rows))
+        return super().release(rows)
+
+    def noisy(self, partition, numbers):
+        return super().noisy(partition, numbers | {"privacy-id-count": self.users[partition]})
+
+
+@broken(PUBLIC, BOUNDING, cause="rows of each value")
+class RowsOfEachValueAreBounded(Engine):
+    def some(self, values, most):
+        if not values or isinstance(values[0], str):
+            return super().some(values, most)
+        alike = [[one] * values.count(one) for one in {*values}]
+        return [value for own in alike for value in Engine.some(self, own, most)]
+
+
+@broken(SIGNED, BOUNDING, "location", "noise-law", cause="clipped to 0")
+class ValuesAreClippedToZero(Engine):
+    def clipped(self, value):
+        return max(0.0, super().clipped(value))
+
+
+@broken(SIGNED, BOUNDING, "location", "noise-law", cause="below 0 are dropped")
+class NegativeRowsAreDropped(Engine):
+    def prepared(self, rows):
+        return [row for row in super().prepared(rows) if row[2] >= 0]
+
+
+@broken(PUBLIC, SCALE, "noise-law", cause="times the claimed scale for the input users of one row")
+class NoiseForTheLargestValueSeen(Engine):
+    def prepared(self, rows):
+        found = super().prepared(rows)
+        self.largest = min(10.0, max((value for _, _, value in found), default=10.0))
+        return found
+
+    def scale(self, name):
+        return self.largest / 10.0 if name == "sum" else 1.0
+
+
+@broken(GEOMETRIC, PARTITIONS, cause="before users are bounded")
+class SelectedBeforeUsersAreBounded(Engine):
+    def release(self, rows):
+        self.unbounded = Counter(partition for _, partition in _grouped(rows))
+        return super().release(rows)
+
+    def aggregated(self, pairs):
+        found = super().aggregated(pairs)
+        for partition, numbers in found.items():
+            numbers["users"] = self.unbounded[partition]
+        return found
+
+
+@broken(OWN, PARTITIONS, cause="before users are bounded")
+class ThresholdBeforeUsersAreBounded(SelectedBeforeUsersAreBounded):
+    pass

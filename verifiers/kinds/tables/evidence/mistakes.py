@@ -1,0 +1,77 @@
+"""Which known mistake explains best what an engine released, if any does: for diagnoses alone."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Matrix
+from .....reference.tables import NoisyTable, Rows
+from .linear import LinearEvidence
+from .other_engines import Numbers, numbers, other_engines
+
+SURE = 3.0
+"""Nats by which a known mistake must be likelier than the claim to be named."""
+
+_LEFT = 0.2  # of what the claim leaves unexplained, that a known mistake may leave at most
+_CHANCE = 6.0  # times the root of how many numbers there are: nats that noise may leave besides
+
+Of = tuple[str, int]
+"""The role of an input, and the place of an aggregate."""
+
+
+class Mistakes:
+    """Compares the means of released numbers with what known mistakes give for the same rows.
+
+    cells (c,): the partitions that are looked at, out of `width`.
+    """
+
+    def __init__(self, table: NoisyTable, cells: NDArray[np.int64], width: int) -> None:
+        self._table, self._cells, self._width = table, cells, width
+        self._numbers: dict[tuple[str, str], Matrix] = {}  # each look that finds more asks again
+
+    def likeliest(
+        self, rows: Mapping[str, Rows], seen: Mapping[Of, LinearEvidence]
+    ) -> tuple[str, float] | None:
+        """The mistake that explains the means best, in words, with its log-odds to the claim.
+
+        None where it is not likelier by `SURE`, or leaves most of what is off unexplained, since a
+        wrong cause is worse than none. rows: by the role of their input.
+        """
+        table, width = self._table, self._width
+
+        def misfit(words: str, made: Numbers) -> float:
+            found = 0.0
+            for role, own in rows.items():
+                if (words, role) not in self._numbers:
+                    self._numbers[words, role] = made(own, width)
+                found += self._misfit(role, self._numbers[words, role], seen)
+            return found
+
+        claim = misfit("", lambda own, width: numbers(table, own, width, 0))
+        each = {words: misfit(words, made) for words, made in other_engines(table)}
+        best = min(each, key=each.__getitem__, default=None)
+        if best is None or claim - each[best] < SURE:
+            return None
+        terms = len(seen) * (1 + self._cells.size)
+        by_noise = 0.25 * terms
+        most = _LEFT * (claim - by_noise) + _CHANCE * math.sqrt(terms)
+        return (best, claim - each[best]) if each[best] - by_noise <= most else None
+
+    def _misfit(self, role: str, expected: Matrix, seen: Mapping[Of, LinearEvidence]) -> float:
+        """How far means are from numbers (aggregates, cells), in nats; 1/4 a number by noise alone.
+
+        As if noise were normal: of a draw of rows, the spread is left out. Half of the nats are of
+        each partition, half of their sum.
+        """
+        found = 0.0
+        for column, one in enumerate(self._table.aggregates):
+            evidence = seen.get((role, column))
+            if evidence is None or not evidence.releases or one.hidden is not None:
+                continue
+            variance = max(one.noise.family.standard_deviation**2, 1e-9) / evidence.releases
+            off = evidence.total[self._cells] / evidence.releases - expected[column, self._cells]
+            squares = np.square(off.sum()) / self._cells.size + np.square(off).sum()
+            found += 0.25 * float(squares) / variance
+        return found
