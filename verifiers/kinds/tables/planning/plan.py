@@ -92,13 +92,13 @@ def _turn(call: tuple[Asked, int]) -> tuple[int, bool, int]:
     """When a call comes in the first round: single ones, then the inputs that show most in few.
 
     These are of users and values beyond their bounds; most faults of the noise show in the calls
-    that open a run. Large calls come in any order, and last: earlier ones would be cut short, see
-    `NumbersPlan.paced`.
+    that open a run. Large calls come last, in any order but for those of a hundred, which come
+    after them: earlier ones would be cut short, see `NumbersPlan.paced`.
     """
     asked, size = call
     level = sum(size >= least for least in _LEVELS)
     if level == len(_LEVELS):
-        return level, False, 0
+        return level, False, size // 100
     return level, size > 1 and asked.role in NUMERIC, size
 
 
