@@ -57,7 +57,7 @@ def test_the_bound_of_a_pair_lies_below_its_epsilon(folder) -> None:
 
 
 def test_a_curve_is_bounded_at_several_deltas_and_refuted(folder) -> None:
-    folder("gdp = 0.5")
+    folder("gdp = 0.5", most=200)
     done = typed("audit", "service.py:bare", "--claim", "any.toml")
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
@@ -74,13 +74,13 @@ def test_nothing_is_told_of_replies_that_know_no_input(folder) -> None:
 
 
 def test_drawn_pairs_have_their_bounds_too(folder) -> None:
-    folder(head='search = "rows"\n', most=1200)
+    folder(head='search = "rows"\n', most=700)
     done = typed("audit", "service.py:bare", "--claim", "any.toml", "--json")
     assert done.returncode == 1, done.stderr
     found = json.loads(done.stdout)
     assert len(found["pairs"]) > 3
     assert any("drawn: none, and" in pair["pair"] for pair in found["pairs"])
-    assert found["queries"] <= 1200
+    assert found["queries"] <= 700
 
 
 @pytest.mark.parametrize(
