@@ -89,16 +89,18 @@ def main() -> None:
 
 
 def _page(found: dict[str, list[Any]], accused: int, runs: int) -> list[str]:
-    rows, lost, causes = [], 0, 0
+    rows, lost, causes, asked = [], 0, 0, 0
     for entry in BROKEN:
         of = found[entry.name]
         named = [bool({*run["failed"]} & {*entry.caught}) for run in of]
         right = sum(run["cause"] for run in of)
-        lost, causes = lost + named.count(False), causes + right
+        told = f"{right} of {len(of)}" if entry.cause else "-"
+        lost, causes = lost + named.count(False), causes + right * bool(entry.cause)
+        asked += len(of) * bool(entry.cause)
         releases = [run["found"] for run in of]
         rows.append(
             f"| {entry.name} | {', '.join(entry.caught)} | {sum(named)} of {len(of)} "
-            f"| {right} of {len(of)} | {statistics.median(releases):.0f} ({max(releases):,}) |"
+            f"| {told} | {statistics.median(releases):.0f} ({max(releases):,}) |"
         )
     correct = [run for entry in CORRECT for run in found[entry.name]]
     wrong = sum(bool(run["failed"]) for run in correct)
@@ -116,7 +118,8 @@ def _page(found: dict[str, list[Any]], accused: int, runs: int) -> list[str]:
         f"{runs} times, with seeds of its own. A correct one fails with probability 10^-6 at most.",
         "",
         f"- Runs in which a broken one was not found by a check named for it: **{lost} of "
-        f"{len(BROKEN) * runs}**; the cause was right in {causes}.",
+        f"{len(BROKEN) * runs:,}**; the cause was right in {causes:,} of the {asked:,} runs of those "
+        "for which a cause is known.",
         f"- Correct ones accused: **{wrong} of {len(correct)}** whole runs, of which {passed} "
         f"passed, in {seconds:.0f} s in the median, and **{accused} of {_SHORT:,}** runs of "
         f"{_SHORTEST} releases.",
