@@ -118,8 +118,8 @@ def _page(found: dict[str, list[Any]], accused: int, runs: int) -> list[str]:
         f"{runs} times, with seeds of its own. A correct one fails with probability 10^-6 at most.",
         "",
         f"- Runs in which a broken one was not found by a check named for it: **{lost} of "
-        f"{len(BROKEN) * runs:,}**; the cause was right in {causes:,} of the {asked:,} runs of those "
-        "for which a cause is known.",
+        f"{len(BROKEN) * runs:,}**; the cause was right in {causes:,} of the {asked:,} runs of "
+        "those for which a cause is known.",
         f"- Correct ones accused: **{wrong} of {len(correct)}** whole runs, of which {passed} "
         f"passed, in {seconds:.0f} s in the median, and **{accused} of {_SHORT:,}** runs of "
         f"{_SHORTEST} releases.",
