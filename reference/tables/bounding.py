@@ -61,12 +61,11 @@ class Bounding:
 
     def within(self, rows: Rows) -> NDArray[np.bool_]:
         """Which rows (n,) are of users who have no more than the bounds allow: they all stay."""
-        users, where = np.unique(rows.users, return_inverse=True)
-        user = where.reshape(-1)
+        user = rows.numbered
         if self.max_rows is not None:
-            return np.asarray((np.bincount(user, minlength=users.size) <= self.max_rows)[user])
+            return np.asarray((np.bincount(user) <= self.max_rows)[user])
         of_pair = user[rows.first_of_pairs]
-        good = np.bincount(of_pair, minlength=users.size) <= self.partitions
+        good = np.bincount(of_pair) <= self.partitions
         good[of_pair[np.bincount(rows.pairs) > self.per_partition]] = False
         return np.asarray(good[user])
 
@@ -87,11 +86,14 @@ class Bounding:
             stays = order[places_within(rows.users[order]) < self.max_rows]
             return rows.kept(np.sort(stays))
         stays = order[places_within(rows.pairs[order]) < self.per_partition]
-        cells, first = np.unique(rows.pairs[stays], return_index=True)
-        drawn = np.argsort(first) if self.kept in ("first", "last") else rng.permutation(cells.size)
-        users = rows.users[rows.first_of_pairs[cells]]
-        chosen = cells[drawn[places_within(users[drawn]) < self.partitions]]
-        return rows.kept(np.sort(stays[np.isin(rows.pairs[stays], chosen)]))
+        of_pair = rows.numbered[rows.first_of_pairs]
+        if self.kept in ("first", "last"):
+            drawn = np.argsort(np.unique(rows.pairs[stays], return_index=True)[1])
+        else:
+            drawn = rng.permutation(of_pair.size)
+        chosen = np.zeros(of_pair.size, dtype=np.bool_)
+        chosen[drawn[places_within(of_pair[drawn]) < self.partitions]] = True
+        return rows.kept(np.sort(stays[chosen[rows.pairs[stays]]]))
 
     def log_moment(self, rows: Rows, rates: Matrix, *, once: bool) -> Vector:
         """Logs (k,) of E exp(sum of rate times what stays), exactly; of `any`, an upper bound.

@@ -45,6 +45,11 @@ class Rows:
         return Rows(self.users[which], self.cells[which], self.values[which])
 
     @cached_property
+    def numbered(self) -> Codes:
+        """The number (n,) of each row's user among the different ones, in their order, from 0."""
+        return np.unique(self.users, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+    @cached_property
     def pairs(self) -> Codes:
         """The number (n,) of each row's user and partition among the different ones, from 0.
 
@@ -52,8 +57,7 @@ class Rows:
         """
         if not len(self):
             return np.zeros(0, dtype=np.int64)
-        user = np.unique(self.users, return_inverse=True)[1].reshape(-1)
-        both = user * (int(self.cells.max()) + 1) + self.cells
+        both = self.numbered * (int(self.cells.max()) + 1) + self.cells
         return np.asarray(np.unique(both, return_inverse=True)[1].reshape(-1), dtype=np.int64)
 
     @cached_property

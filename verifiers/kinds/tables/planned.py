@@ -50,7 +50,8 @@ class _Wanted:
 class PlannedTable:
     """What a pass of the chosen checks takes; see `Planned`.
 
-    fitted: to a number of queries; extent: of what is asked for breadth, the share that is asked.
+    fitted: to a number of queries; extent: of what is asked for breadth, the share that is asked;
+    made: the inputs, where they are made already.
     """
 
     claim: TablesClaim
@@ -58,6 +59,7 @@ class PlannedTable:
     chosen: Selection = field(default_factory=Selection)
     fitted: bool = False
     extent: float = 1.0
+    made: TablePlan | None = None
 
     @property
     def coarser(self) -> str | None:
@@ -149,7 +151,7 @@ class PlannedTable:
     @cached_property
     def plan(self) -> TablePlan:
         """The inputs, and how they are asked."""
-        return make_plan(self.claim, self.seed, self.extent)  # type: ignore[arg-type, return-value]
+        return make_plan(self.claim, self.seed, self.extent, self.made)  # type: ignore[arg-type, return-value]
 
     @property
     def _opening(self) -> int:
@@ -180,9 +182,10 @@ def planned_table(
         """From what the claim asks for, at 0, to the coarsest, at 1."""
         effect = least * (max(COARSEST_EFFECT, least) / least) ** coarseness
         fitting = claim.with_gate(gate_for(claim.gate, queries, effect))
-        return PlannedTable(fitting, seed, chosen, fitted=True, extent=_THINNEST**coarseness)
+        extent = _THINNEST**coarseness
+        return PlannedTable(fitting, seed, chosen, fitted=True, extent=extent, made=made)
 
-    least = claim.gate.smallest_effect
+    least, made = claim.gate.smallest_effect, claim.inputs(seed)
     full = at(0.0)
     if full.queries <= queries:
         return full
@@ -208,10 +211,11 @@ def dearer_than(claim: TablesClaim, seed: int, *, planned: bool) -> str:
 
     planned: whether the run was planned for its queries.
     """
-    most, needed, coarse = claim.gate.max_queries, PlannedTable(claim, seed).queries, ""
+    full = PlannedTable(claim, seed)
+    most, needed, coarse = claim.gate.max_queries, full.queries, ""
     if not planned and needed > most:
         coarsest = claim.with_gate(gate_for(claim.gate, most, COARSEST_EFFECT))
-        least = PlannedTable(coarsest, seed, extent=_THINNEST).queries
+        least = PlannedTable(coarsest, seed, extent=_THINNEST, made=full.plan).queries
         coarse = f", --queries {most} plans the sharpest pass that {most:,} queries allow"
         if least > most:
             coarse = f"; with --queries, a coarser one takes about {least:,} at least"

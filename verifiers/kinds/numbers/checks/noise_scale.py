@@ -1,5 +1,6 @@
 """`noise-scale`: an interval of the noise's scale that holds at every number of draws."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -56,7 +57,6 @@ class NoiseScale(NumberCheck):
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
         self.evidence = ScaleEvidence(scale_factors(claim.gate.tolerance))
-        self._laws = [self.noise.times(float(factor)) for factor in self.evidence.factors]
         self._at_once: NumberNoise | None = None
         if not self.noise.family.whole:
             family, factors = self.noise.family, self.evidence.factors[:, None]
@@ -64,8 +64,13 @@ class NoiseScale(NumberCheck):
         self._waiting: list[Placed] = []
 
     @cached_property
+    def _laws(self) -> Sequence[NumberNoise]:
+        """The claimed noise at every scale; made late, since planning does without."""
+        return [self.noise.times(float(factor)) for factor in self.evidence.factors]
+
+    @cached_property
     def _table(self) -> Matrix:
-        """Log-probabilities (f, bins) of every scale; made late, since planning does without."""
+        """Log-probabilities (f, bins) of every scale; made late too."""
         return log_tables(bins_of(self.noise), [(law.family, 0.0) for law in self._laws])
 
     def observe(self, draws: Draws) -> None:

@@ -39,9 +39,14 @@ _FINEST = 1e-3  # of a share, the least that is searched for
 _ENDLESS = 10_000_000  # releases, of a check that never has enough
 
 
-def make_plan(claim: NumbersClaim, seed: int, share: float = 1.0) -> NumbersPlan:
-    """The inputs of a run; share: of the releases that checks ask for themselves."""
-    made = claim.inputs(seed)
+def make_plan(
+    claim: NumbersClaim, seed: int, share: float = 1.0, made: NumbersPlan | None = None
+) -> NumbersPlan:
+    """The inputs of a run; share: of the releases that checks ask for themselves.
+
+    made: the inputs, where they are made already: those of the claim at any gate.
+    """
+    made = made or claim.inputs(seed)
     largest = min(made.largest_call, max(_SHORTEST, math.ceil(share * made.largest_call)))
     return replace(
         made, share=share, largest_call=largest, long_call=made.long_call if share == 1.0 else 0

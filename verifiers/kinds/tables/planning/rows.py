@@ -91,21 +91,22 @@ class Making:
         """
         bounding = self.claim.mechanism.table.bounding
         partitions = most_partitions or bounding.partitions
-        found: list[tuple[int, int]] = []
-        user = 0
+        cells = [np.zeros(0, dtype=np.int64)]  # of each user
+        times = [np.zeros(0, dtype=np.int64)]  # rows in each of them
         for turn in range(int(users.max(initial=0))):
             some = self.rng.permutation(self.cells[users > turn])
             start = 0
             while start < some.size:
-                most = int(self.rng.integers(1, partitions + 1, 1)[0])
+                most = int(self.rng.integers(1, partitions + 1))
                 chunk = some[start : start + (most if turn % 2 else partitions)]
                 most = min(bounding.per_partition, bounding.rows // chunk.size, most_rows)
-                each = self.rng.integers(1, most + 1, chunk.size)
-                for cell, times in zip(chunk, each, strict=True):
-                    found += [(user, int(cell))] * int(times)
-                user, start = user + 1, start + chunk.size
-        pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
-        return Rows.of(pairs[:, 0], pairs[:, 1], self.values(len(pairs)))
+                cells.append(chunk)
+                times.append(self.rng.integers(1, most + 1, chunk.size))
+                start += chunk.size
+        each = np.concatenate(times)
+        user = np.repeat(np.arange(len(cells)) - 1, [chunk.size for chunk in cells])
+        found = np.repeat(user, each), np.repeat(np.concatenate(cells), each)
+        return Rows.of(*found, self.values(int(each.sum())))
 
     def crowd(
         self,
