@@ -1,9 +1,10 @@
 """Noise in shares in ball arithmetic: what is left out of a sum is bounded, and in the ball."""
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 
-from flint import arb, arb_poly, ctx, fmpz
+from flint import arb, arb_poly, ctx
 
 from .discrete import DiscreteGaussian, DiscreteLaplace, Whole
 from .shares import Binomial, Shares, Skellam
@@ -33,18 +34,50 @@ def _masses(family: Tabled) -> tuple[list[arb], arb]:
         first = (1 - decay) ** shape
         return _difference(first, lambda k: decay * (k + shape) / (k + 1), decay)
     if single is Skellam:
-        half = arb(family.scale) ** 2 * present / parties / 2
-        return _difference((-half).exp(), lambda k: half / (k + 1), arb(0))
+        return _skellam(arb(family.scale) ** 2 * present / parties)
     if single is Binomial:
         each = family.each if isinstance(family, Shares) else family
         assert isinstance(each, Binomial)
-        coins, all_ways = each.coins * present, arb(2) ** (each.coins * present)
-        ways = (fmpz.bin_uiui(coins, coins // 2 + k) for k in range(coins // 2 + 1))
-        return [arb(number) / all_ways for number in ways], arb(0)
+        return _binomial(each.coins * present // 2)
     assert isinstance(family, Shares)
     each = family.each
     assert isinstance(each, DiscreteGaussian)
     return _summed(each, present)
+
+
+def _skellam(variance: arb) -> tuple[list[arb], arb]:
+    """P(K = k) = e^-v I_k(v), by the recurrence of Bessel functions, downwards: sums of its terms.
+
+    What is left out: P(K >= k) <= exp(v (cosh t - 1) - t k) for any t above 0 (Chernoff).
+    """
+    last = math.ceil(math.sqrt(2.0 * math.log(2.0) * ctx.prec * float(variance.mid()))) + 1
+    while not (lost := _beyond(variance, last + 1)) < arb(2) ** (-ctx.prec):
+        last += 1 + last // 8
+    above, here = (variance.bessel_i(order, scaled=True) for order in (last + 1, last))
+    found = [here]
+    for order in range(last, 0, -1):
+        above, here = here, above + 2 * order / variance * here
+        found.append(here)
+    return found[::-1], lost
+
+
+def _beyond(variance: arb, k: int) -> arb:
+    """A ball above 0 that ends above P(Skellam noise >= k)."""
+    slope = (k / variance).asinh()
+    return (variance * (slope.cosh() - 1) - slope * k).exp()
+
+
+def _binomial(half: int) -> tuple[list[arb], arb]:
+    """Of heads less half of 2 * half fair coins, from the middle on, by ratios that go down."""
+    log_middle = arb(2 * half + 1).lgamma() - 2 * arb(half + 1).lgamma()
+    masses = [(log_middle - 2 * half * arb(2).log()).exp()]
+    for k in range(half):
+        ratio = arb(half - k) / (half + k + 1)
+        rest = masses[-1] * ratio / (1 - ratio)
+        if rest < arb(2) ** (-ctx.prec):
+            return masses, rest
+        masses.append(masses[-1] * ratio)
+    return masses, arb(0)
 
 
 def _difference(first: arb, ratio: Callable[[int], arb], limit: arb) -> tuple[list[arb], arb]:

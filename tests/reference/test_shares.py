@@ -124,6 +124,18 @@ def test_tails_and_costs_lie_in_balls(text) -> None:
     assert pair.renyi_lower(4.0) > 0.0
 
 
+@pytest.mark.parametrize("text", ["skellam:1000", "binomial:1000"])
+def test_tails_of_wide_noise_lie_in_balls(text) -> None:
+    """Beside floats, which invert the transform; sums of all Poisson numbers took minutes."""
+    family = parse_number_noise(text).family
+    assert isinstance(family, Tabled)
+    balls = survivals(family, 330)
+    places = np.array([1, 10, 1_000, 4_000, 8_000])
+    exact = np.array([float(balls[place].log().mid()) for place in places])
+    assert family.log_survival(places - 1.0) == pytest.approx(exact, rel=1e-6)
+    assert all(balls[place].rel_accuracy_bits() > 200 for place in places)
+
+
 def test_what_is_left_of_laplace_noise_costs_more_than_its_part() -> None:
     """Half of the shares cost 2.1 times as much at scale 2, and no delta mends it at 0.
 
