@@ -195,7 +195,7 @@ def test_every_key_of_a_claim_of_tallies_is_documented() -> None:
 
 
 def test_every_key_of_a_claim_of_tables_is_documented() -> None:
-    page = text("how-to/tables.md")
+    page = text("how-to/table-claims.md")
     rows = re.findall(r"^\| (`[^|]+`) \|", page, re.MULTILINE)
     shown = {key for row in rows for key in re.findall(r"`(\w+)`", row)}
     assert {*TableMechanism.model_fields} - shown == {"name", "unit"}
