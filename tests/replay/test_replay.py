@@ -78,7 +78,9 @@ def test_data_may_decide_what_is_drawn_when(name, pairs) -> None:
         assert seen.verdict is Verdict.PASS, seen.as_text()
 
 
-def test_the_scale_of_noise_is_told_though_no_function_was_given_it() -> None:
+def test_the_scale_of_noise_is_told_though_no_function_was_given_it(monkeypatch) -> None:
+    # the simplest pair is sought below
+    monkeypatch.setattr("dpassay.verifiers.replay.search._SHRINKS", 3)
     seen = found("wrong", "counts_multiplied_noise", WRONG["counts_multiplied_noise"], 4)
     assert "noise of another scale: a unit moves number" in seen.as_text()
 
