@@ -6,7 +6,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq, minimize_scalar
 
 from ..reference import ConfidentGNMax, Histogram, Noise, NoisyArgmax, as_histogram
 from ..reference.arrays import Matrix
@@ -113,6 +112,7 @@ def best_scale(
 
     Below it the noise eclipses rare classes, above it drowns them. between: scales to look at.
     """
+    from scipy.optimize import minimize_scalar
 
     def error(log_scale: float) -> float:
         louder = noise.times(float(np.exp(log_scale)) / noise.scale)
@@ -131,6 +131,7 @@ def queries_for_error(histogram: ArrayLike, mechanism: ClaimedMechanism, error: 
 
     Raises ValueError where so many do not suffice, or one answer does.
     """
+    from scipy.optimize import brentq
 
     def excess(log_queries: float) -> float:
         return expected_error(histogram, mechanism, float(np.exp(log_queries))) - error

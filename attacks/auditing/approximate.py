@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from ...reference.arrays import Matrix
 from .counts import Counts, checked_error
@@ -72,6 +71,8 @@ def trade_off(pilot: Counts, counts: Counts, alpha: float) -> TradeOff:
     pilot: orders the labels by their likelihood ratio; counts: independent of it; alpha: shared by
     the tests and the two errors of each. Mixtures of two tests reach what lies between them.
     """
+    from scipy.spatial import ConvexHull
+
     checked_error(alpha)
     events = threshold_events(pilot)
     share = alpha / (2.0 * len(events))

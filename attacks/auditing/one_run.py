@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, expit
-from scipy.stats import binom
 
 from ...reference.arrays import Vector
 from .canary_guesses import SHARES, guessed
@@ -37,6 +36,8 @@ def chance(right: int, guesses: int, canaries: int, epsilon: float, delta: float
     beta + 2 m delta alpha, with W binomial(guesses, e^epsilon / (1 + e^epsilon)),
     beta = P(W >= right) and alpha = max over i of P(right > W >= right - i) / i.
     """
+    from scipy.stats import binom
+
     if right == 0:
         return 1.0
     guessed = float(expit(epsilon))

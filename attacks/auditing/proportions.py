@@ -4,9 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import betaln, xlog1py, xlogy
-from scipy.stats import beta
 
 from ...reference.arrays import Matrix
 
@@ -22,6 +20,8 @@ def anytime_interval(successes: int, trials: int, alpha: float) -> tuple[float, 
     B(k + 1/2, n - k + 1/2) / B(1/2, 1/2) / (p^k (1 - p)^(n - k)) stays below 1 / alpha; by Ville's
     inequality the true one never leaves with probability 1 - alpha (Robbins 1970).
     """
+    from scipy.optimize import brentq
+
     if trials == 0:
         return 0.0, 1.0
     k, n = float(successes), float(trials)
@@ -45,6 +45,8 @@ def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, f
     Both together form an interval of level 1 - 2 alpha (Clopper and Pearson 1934): exact for every
     number of trials fixed beforehand.
     """
+    from scipy.stats import beta
+
     low = float(beta.ppf(alpha, successes, trials - successes + 1)) if successes else 0.0
     high = float(beta.isf(alpha, successes + 1, trials - successes)) if successes < trials else 1.0
     return low, high

@@ -15,9 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize
 from scipy.special import gammaln, xlogy
-from scipy.stats import chi2
 
 from ...reference.arrays import Matrix, Vector
 from .counts import Counts, checked_error, checked_orders
@@ -64,6 +62,8 @@ def _drop(counts: Counts, alpha: float, anytime: bool) -> float:
 
 
 def _asymptotic_drop(counts: Counts, alpha: float) -> float:
+    from scipy.stats import chi2
+
     return float(chi2.isf(alpha, 2 * (counts.here.size - 1))) / 2.0
 
 
@@ -93,6 +93,8 @@ def _drop_of_equal_laws(counts: Counts) -> float:
 
 def _smallest(counts: Counts, order: float, drop: float) -> float:
     """The smallest divergence of an order over the region, from below."""
+    from scipy.optimize import minimize
+
     seen = counts.here + counts.there > 0
     n, m = counts.here[seen].astype(np.float64), counts.there[seen].astype(np.float64)
     log_f, start = _start(n, m, order, drop)
@@ -123,6 +125,8 @@ def _start(n: Vector, m: Vector, order: float, drop: float) -> tuple[float, NDAr
     falls for each nat of likelihood on that way; u and v follow from the first-order conditions,
     summed over labels.
     """
+    from scipy.optimize import brentq
+
     both = (n + m) / (n.sum() + m.sum())
 
     def laws(t: float) -> tuple[Vector, Vector]:

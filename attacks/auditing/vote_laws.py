@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import poisson
 
 from ...reference import Gaussian, Noise, probabilities, quadrature
 from ...reference.arrays import Matrix, Vector
@@ -49,6 +48,8 @@ def laws_with_shifts(noise: Noise, votes: Vector, draws: int, shifts: NDArray[np
     relative error of labels likelier than 1e-30 is below 1e-9 (measured). Raises ValueError for
     probabilities that do not sum to 1, draws below 0 and shifts of another shape.
     """
+    from scipy.stats import poisson
+
     votes = np.asarray(votes, dtype=np.float64)
     if votes.ndim != 1 or votes.size < 2 or not votes.min() >= 0 or abs(votes.sum() - 1.0) > 1e-9:
         raise ValueError(f"votes {votes.tolist()}: expected probabilities of two or more classes")

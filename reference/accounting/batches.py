@@ -4,9 +4,6 @@ import math
 from typing import Any
 
 import numpy as np
-from dp_accounting import GaussianDpEvent, NeighboringRelation, SampledWithoutReplacementDpEvent
-from dp_accounting.pld import privacy_loss_distribution as pld
-from dp_accounting.rdp import RdpAccountant
 
 from ..batches import Batches, Draws
 from .composition import Bracket
@@ -26,6 +23,10 @@ def batches_epsilon(batches: Batches, multiplier: float, steps: int, delta: floa
     1808.00087, Theorem 9), so that the bracket begins at 0. Shuffled epochs: at most
     `epochs_epsilon`; what the shuffling takes off is not known, and the bracket begins at 0.
     """
+    from dp_accounting import GaussianDpEvent, NeighboringRelation, SampledWithoutReplacementDpEvent
+    from dp_accounting.pld import privacy_loss_distribution as pld
+    from dp_accounting.rdp import RdpAccountant
+
     if batches.how is Draws.SHUFFLE:
         return Bracket(0.0, epochs_epsilon(batches, multiplier, steps, delta))
     if batches.how is Draws.FIXED:
@@ -56,6 +57,8 @@ def epochs_epsilon(batches: Batches, multiplier: float, steps: int, delta: float
     What is true of shuffled epochs, whatever the order: for a record that is there or is left out
     of its batch, each epoch is one Gaussian mechanism, as its other batches do not depend on it.
     """
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
     epochs = math.ceil(steps / batches.epoch)
     whole = pld.from_gaussian_mechanism(
         multiplier / np.sqrt(epochs), value_discretization_interval=_INTERVAL

@@ -8,11 +8,13 @@ are composed, as they differ. The bracket says what the pair costs, not what a d
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from dp_accounting.pld import privacy_loss_distribution as pld
 from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from dp_accounting.pld import privacy_loss_distribution as pld
 
 _WIDTH = 0.01  # of the bracket, of a rough epsilon
 _FINEST = 1e-9  # interval of the grid
@@ -73,12 +75,14 @@ def _rough_epsilon(queries: list[Repeated], delta: float) -> float:
 
 def _composed(
     queries: list[Repeated], interval: float, pessimistic: bool, flipped: bool
-) -> pld.PrivacyLossDistribution:
+) -> "pld.PrivacyLossDistribution":
     parts = [_one(query, interval, pessimistic, flipped) for query in queries]
     return reduce(lambda one, other: one.compose(other), parts)
 
 
 def _one(query: Repeated, interval: float, pessimistic: bool, flipped: bool) -> Any:
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
     p, q = (dict(enumerate(np.asarray(x, dtype=np.float64))) for x in (query.log_p, query.log_q))
     upper, lower = (q, p) if flipped else (p, q)
     single = pld.from_two_probability_mass_functions(

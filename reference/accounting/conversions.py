@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
 
 from ..arrays import Matrix
 from ..searches import last_from_zero
@@ -56,6 +55,8 @@ def best_epsilon(
     delta 0 of all that is charged, infinity where there is none: what no conversion may exceed
     (see `at_most_pure`).
     """
+    from scipy.optimize import minimize_scalar
+
     coarse = to_epsilon(ORDERS, cost(ORDERS), delta, conversion)
     place = int(np.searchsorted(ORDERS, coarse.order))
     low, high = ORDERS[max(place - 1, 0)], ORDERS[min(place + 1, ORDERS.size - 1)]

@@ -3,8 +3,8 @@
 from functools import lru_cache
 
 import numpy as np
+import scipy  # whose `stats` load late, when they are first used
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 MOST = 10**9
 """Queries that a test counts at most: it may leave out the later ones."""
@@ -46,7 +46,7 @@ def costliest_count(p: float, q: float, times: int, delta: float) -> tuple[int, 
     """
     if not p > q or times < 1:
         return times, 0.0
-    last = int(binom.isf(delta, times, p))  # later counts come more rarely than delta
+    last = int(scipy.stats.binom.isf(delta, times, p))  # later counts come more rarely than delta
     spread = _REACH * (1.0 + np.sqrt(times * p * (1.0 - p)))
     first = max(1, int(last - spread))
     counts = np.arange(first, max(last, first) + 1)
@@ -64,9 +64,9 @@ def _proved(
     p: float, q: float, times: int, counts: NDArray[np.int64], delta: float
 ) -> NDArray[np.float64]:
     """The epsilon that accusing from each count (n,) proves; minus infinity for none."""
-    above = binom.sf(counts - 1, times, p) - delta
+    above = scipy.stats.binom.sf(counts - 1, times, p) - delta
     with np.errstate(divide="ignore", invalid="ignore"):
-        proved = np.log(above) - binom.logsf(counts - 1, times, q)
+        proved = np.log(above) - scipy.stats.binom.logsf(counts - 1, times, q)
     for place in np.flatnonzero(np.isinf(proved) & (above > 0)):
         proved[place] = np.log(above[place]) - _log_tail(q, times, int(counts[place]))
     return np.where(above > 0, proved, -np.inf)
@@ -74,7 +74,7 @@ def _proved(
 
 def _gap(p: float, q: float, times: int, least: int, epsilon: float) -> float:
     far = np.exp(min(epsilon + _log_tail(q, times, least), 0.0))
-    return float(binom.sf(least - 1, times, p) - far)
+    return float(scipy.stats.binom.sf(least - 1, times, p) - far)
 
 
 def _log_tail(p: float, times: int, least: int) -> float:
@@ -82,8 +82,8 @@ def _log_tail(p: float, times: int, least: int) -> float:
 
     There the terms fall by `ratio` or more from each to the next: a geometric series bounds them.
     """
-    log_tail = float(binom.logsf(least - 1, times, p))
+    log_tail = float(scipy.stats.binom.logsf(least - 1, times, p))
     if log_tail > -np.inf or p == 0:
         return log_tail
     ratio = (times - least) * p / ((least + 1) * (1.0 - p))
-    return float(binom.logpmf(least, times, p) - np.log1p(-ratio)) if ratio < 1 else 0.0
+    return float(scipy.stats.binom.logpmf(least, times, p) - np.log1p(-ratio)) if ratio < 1 else 0.0

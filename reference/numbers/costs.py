@@ -8,7 +8,6 @@ import math
 from typing import Any
 
 import numpy as np
-from dp_accounting.pld import privacy_loss_distribution as pld
 
 from ..accounting.composition import Bracket
 from .aggregations import Aggregation, sensitivity
@@ -92,6 +91,8 @@ def _interval(family: Additive, by: float, times: int) -> float:
 
 
 def _loss(family: Additive, shift: float, pessimistic: bool, interval: float) -> Any:
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
     if isinstance(family, Tabled):
         k = np.arange(family.told[0], family.told[-1] + shift + 1.0)
         laws = []

@@ -7,7 +7,6 @@ charged for all neighbours is in `costs`.
 import math
 
 import numpy as np
-from scipy.optimize import brentq
 
 from .families import Additive, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Tabled
 
@@ -24,6 +23,8 @@ def move_epsilon(family: Additive, move: float, delta: float) -> float:
     clamping only take away. Raises ValueError for whole noise and a move that is not whole, and for
     a delta that the family does not take.
     """
+    from scipy.optimize import brentq
+
     distance = abs(move)
     if family.whole and distance != math.floor(distance):
         raise ValueError(f"{family} on numbers that move by {move:g}: expected whole numbers")

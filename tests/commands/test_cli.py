@@ -74,3 +74,18 @@ def test_help_answers_at_once_because_heavy_imports_wait() -> None:
     )
     assert found.stderr.strip() == "[]"
     assert "verify" in found.stdout
+
+
+def test_a_claim_of_any_kind_is_read_without_what_only_some_runs_need() -> None:
+    """The rule, not the clock: these take a second to load, and most runs do without."""
+    code = (
+        "import sys\n"
+        "from dpassay.verifiers.kinds import kinds\n"
+        "kinds()\n"
+        "heavy = {'scipy.stats', 'scipy.optimize', 'dp_accounting', 'hypothesis', 'jax', 'pandas'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert found.stdout.strip() == "[]"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import binom, chi2, nbinom, norm
+from scipy.special import ndtri
 
 from ...reference.arrays import Vector
 from .dirichlet import dirichlet_log_e_value, split_levels
@@ -17,6 +17,7 @@ from .one_sided import log_e_value_larger
 from .outcomes import half
 from .pointed import LEAK
 from .power_of_levels import levels_show
+from .quantiles import binomial_quantile, chi_squared_quantile, waiting_quantile
 from .repetition import FOLLOWED
 from .repetition import SHARES as WAGERS
 from .replay import ALL_COPIED, CHANCES
@@ -26,7 +27,7 @@ MISSES = 0.01
 """Probability of missing an effect of the stated size."""
 
 _MOST = 1 << 27
-_QUANTILE = -float(norm.ppf(MISSES))
+_QUANTILE = -float(ndtri(MISSES))
 
 
 def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
@@ -51,7 +52,7 @@ def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
 
     def enough(n: int) -> bool:
         for move in moves:
-            seen = float(binom.ppf(MISSES if move > 0 else 1.0 - MISSES, n, share + move))
+            seen = binomial_quantile(MISSES if move > 0 else 1.0 - MISSES, n, share + move)
             if (seen - n * share) * move <= 0.0:
                 return False
             counts = _whole(np.where(inside, q * seen / share, outside * (n - seen)))
@@ -70,7 +71,7 @@ def bare_winners_to_see(chance: float, answered: float, log_wanted: float) -> in
     less the `LEAK` of every known fault. Only the number of answers is random.
     """
     answers = int(np.ceil(log_wanted / -np.log(chance / (1.0 - LEAK * (1.0 - chance)))))
-    return answers + int(nbinom.ppf(1.0 - MISSES, answers, min(answered, 1.0)))
+    return answers + waiting_quantile(1.0 - MISSES, answers, answered)
 
 
 def ratios_to_see(log_law: Vector, log_q: Vector, log_wanted: float) -> int:
@@ -150,8 +151,8 @@ def rises_to_see(chance: float, effect: float, log_threshold: float) -> int:
     share = first / (first + second)
 
     def enough(n: int) -> bool:
-        apart = int(binom.ppf(MISSES / 2, n, first + second))
-        only_first = int(binom.ppf(MISSES / 2, apart, share))
+        apart = binomial_quantile(MISSES / 2, n, first + second)
+        only_first = binomial_quantile(MISSES / 2, apart, share)
         return log_e_value_larger(only_first, apart - only_first) >= log_threshold
 
     return _least(enough)
@@ -192,7 +193,7 @@ def longest_round(log_q: Vector, starts: int, labels: int, log_wanted: float) ->
         copies = starts - turns
         n = copies * labels
         gained = n * mean - _QUANTILE * np.sqrt(n * max(square - mean**2, 0.0))
-        misfit = float(chi2.ppf(1.0 - MISSES, copies * degrees)) / 2.0
+        misfit = chi_squared_quantile(1.0 - MISSES, copies * degrees) / 2.0
         price = copies * (np.log(starts - 1) - np.log(chance)) - turns * np.log1p(-chance)
         if gained - misfit - price >= log_wanted:
             return turns

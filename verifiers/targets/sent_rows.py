@@ -35,11 +35,12 @@ def whole_rows(
     """
     found = []
     for row in given:
-        lacking = [part for part, each in zip(PARTS, row, strict=True) if is_missing(each)]
-        for part in lacking:
-            if missing.get(part) != "dropped":
+        user, key, value = row
+        if not (is_missing(user) or is_missing(key) or is_missing(value)):
+            found.append((int(user), places[key], value))
+            continue
+        for part, each in zip(PARTS, row, strict=True):
+            if is_missing(each) and missing.get(part) != "dropped":
                 raise ValueError(f"a row has no {part}")
-        if not lacking:
-            found.append((int(row[0]), places[row[1]], row[2]))
     users, cells, values = zip(*found, strict=True) if found else ((), (), ())
     return Rows.of(users, cells, values)

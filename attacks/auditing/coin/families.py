@@ -8,7 +8,6 @@ share each.
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import laplace, norm
 
 from ....reference.arrays import Matrix, Vector
 
@@ -26,6 +25,8 @@ def _ranks(cells: int) -> Vector:
 @lru_cache(maxsize=8)
 def noise(cells: int) -> Matrix:
     """Gaussian and Laplace noise, in one world of another scale, or moved, either way round."""
+    from scipy.stats import laplace, norm
+
     x, found = np.linspace(-40.0, 40.0, 40_001), []
     for law in (norm, laplace):
         for other in [*(law(0.0, r) for r in _SCALES), *(law(d, 1.0) for d in _SHIFTS)]:

@@ -7,7 +7,6 @@ rate of a draw is half of that sum.
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 
 from ....reference.arrays import Vector
 from .wagers import Guarantee
@@ -22,6 +21,8 @@ def best_rate(here: ArrayLike, there: ArrayLike, guarantee: Guarantee) -> float:
     minimum: what comes out is at most the limit, and near it. Raises ValueError for laws that do
     not sum to 1.
     """
+    from scipy.optimize import minimize
+
     p, q = np.asarray(here, dtype=np.float64), np.asarray(there, dtype=np.float64)
     for law in (p, q):
         if p.shape != q.shape or law.min() < 0.0 or abs(law.sum() - 1.0) > 1e-6:

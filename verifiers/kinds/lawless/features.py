@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from ....reference.arrays import Matrix, Vector
 
@@ -114,6 +113,8 @@ class Features:
 
 def _apart(numbers: Matrix, coins: NDArray[np.bool_]) -> Vector:
     """How far the ranks (n, features) of two coins are apart, or their distances to the middle."""
+    from scipy.stats import rankdata
+
     if coins.all() or not coins.any():
         return np.zeros(numbers.shape[1])
     ranks = rankdata(numbers, axis=0) - 0.5 * (len(numbers) + 1)

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
-from scipy.stats import chi2
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import ThresholdedHistogram
@@ -36,6 +34,8 @@ def named_selection(claimed: ThresholdedHistogram, name: str, counts: Vector, se
     name: of the likeliest known fault; counts: exact (k,), each once; seen: how often keys of each
     were released, and were not (k, 2).
     """
+    from scipy.stats import chi2
+
     some = counts > 0  # an empty key is released by none of these laws
     counts, seen = counts[some], seen[some]
     total = seen.sum(1, keepdims=True)
@@ -63,6 +63,7 @@ def _at_threshold(
     claimed: ThresholdedHistogram, family: Additive, counts: Vector, seen: Matrix
 ) -> float:
     """See `_at_thresholds`; whole noise has whole thresholds alone, each with its best scale."""
+    from scipy.optimize import minimize, minimize_scalar
 
     def lack(moved: float, log_factor: float) -> float:
         noise = replace(claimed.noise, family=family.times(math.exp(log_factor)))
@@ -95,6 +96,7 @@ def _most_geometric(
     claimed: ThresholdedHistogram, counts: Vector, seen: Matrix
 ) -> tuple[float, float, float]:
     """The epsilon and delta of the likeliest truncated geometric selection, and its likelihood."""
+    from scipy.optimize import minimize
 
     def lack(at: Vector) -> float:
         epsilon, delta = float(np.exp(at[0])), float(np.exp(min(at[1], -1e-9)))

@@ -10,7 +10,6 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from .....reference import ConfidentGNMax
 from .....reference.arrays import Matrix, Vector
@@ -97,6 +96,8 @@ def _of_noise(
 
 def _of_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
     """The fault of another threshold with the claimed noise, if it explains more."""
+    from scipy.optimize import minimize_scalar
+
     mechanism = plan.claim.mechanism.mechanism()
     asked = counts.any(-1)
     if not isinstance(mechanism, ConfidentGNMax) or not asked.any():
@@ -169,6 +170,8 @@ def fitted_field(plan: Plan, counts: Matrix, ratios: Matrix) -> Fitted | None:
 
 def _likeliest(gained: Callable[[float], float], explained: Mapping[float, float]) -> float:
     """The factor that explains most, between the neighbours of the best known factor."""
+    from scipy.optimize import minimize_scalar
+
     best = max(explained, key=lambda factor: explained[factor])
     below = max((f for f in explained if f < best), default=best / _FURTHEST)
     above = min((f for f in explained if f > best), default=best * _FURTHEST)

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import chi2
 
 from .....reference.mechanisms import Labels
 from ....evidence import InTurn, OfConnections, Periodic, as_outcomes
 from ....evidence.power import copies_to_see
+from ....evidence.quantiles import chi_squared_quantile
 from ....evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights
 from ....findings.finding import Finding
 from ....run.cause import SURE
@@ -261,7 +261,7 @@ class FreshNoise(JudgedLabels):
     def _wanted(self, stream: int) -> float:
         """Evidence that copies at one distance on one stream need to refute."""
         prior = _WEIGHTS["single"] * self.plan.weights[stream] / WAGERS
-        misfit = float(chi2.ppf(0.99, self.plan.log_q.shape[1] - 1)) / 2.0
+        misfit = chi_squared_quantile(0.99, self.plan.log_q.shape[1] - 1) / 2.0
         return self.log_threshold - float(np.log(prior) + log_lag_weights()[-1]) + misfit
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
 
 from .....reference.arrays import Matrix, Vector
@@ -116,6 +115,8 @@ def _orders(gains: Matrix, expected: Vector) -> Iterator[_Order]:
 
     gains: log-likelihood (c, c) if a class has a number; expected: labels (c,) of each class.
     """
+    from scipy.optimize import linear_sum_assignment
+
     c = len(gains)
     each, named = np.arange(c), math.log(c + 1.0)
     yield _Order(each, "", "", 0.0)

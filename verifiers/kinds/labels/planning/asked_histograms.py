@@ -8,7 +8,6 @@ from .....reference import Histogram
 from .....reference.clock import step
 from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
-from ..strategies import drawn_votes
 from .given_inputs import given_inputs
 from .pool import candidate_pool, entropies
 
@@ -157,6 +156,8 @@ def explorers(claim: LabelsClaim, seed: int, other_totals: bool) -> list[Histogr
 
 
 def _distinct(classes: int, least: int, most: int, count: int, seed: int) -> list[Histogram]:
+    from ..strategies import drawn_votes
+
     found = drawn_votes(classes, least, most, 2 * count, seed) if count else ()
     return [np.array(votes, dtype=np.int64) for votes in list(dict.fromkeys(found))[:count]]
 

@@ -11,7 +11,6 @@ from .....reference import Histogram
 from .....reference.arrays import Matrix
 from ....evidence.dirichlet import rare_share
 from ..mechanism import LabelsMechanism
-from ..strategies import drawn_votes
 from .faults import Fault, divergences, fault_laws
 
 _STEP = 1e-3
@@ -151,6 +150,8 @@ def candidate_pool(claim: LabelsMechanism, total: int, seed: int) -> Pool:
 
     Kept, as a search for the sharpest plan makes twenty plans of one mechanism.
     """
+    from ..strategies import drawn_votes
+
     found = set(drawn_votes(claim.classes, total, total, 60, seed))
     for leader in _LEADERS:
         for share in _RUNNERS:

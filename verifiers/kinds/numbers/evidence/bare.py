@@ -9,7 +9,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
@@ -84,6 +83,8 @@ def rarest_seen(log_chance: float, releases: int, nats: float) -> float | None:
     With probability `1 - MISSES`: so many come that the wager on this share reaches `nats`.
     log_chance: that the claim gives to a bare release.
     """
+    from scipy.stats import binom
+
     nats += math.log(2.0 * RELEASES.size)
     lost = np.log1p(-RELEASES)  # by a release that is not bare
     won = np.logaddexp(lost, np.log(RELEASES) - log_chance)

@@ -1,0 +1,28 @@
+"""Quantiles of common laws by `scipy.special`: `scipy.stats` takes half a second to load."""
+
+import math
+
+from scipy.special import bdtr, bdtrik, gammaincinv, nbdtr, nbdtrik
+
+
+def binomial_quantile(chance: float, times: int, share: float) -> int:
+    """The least count of `times` draws of probability `share` that is no less with this chance."""
+    if times == 0 or share <= 0.0:
+        return 0
+    if share >= 1.0:
+        return times
+    found = math.ceil(bdtrik(chance, times, share))
+    return found - 1 if found and bdtr(found - 1, times, share) >= chance else found
+
+
+def waiting_quantile(chance: float, wanted: int, share: float) -> int:
+    """The least number of misses before so many hits, of probability `share`, with this chance."""
+    if wanted == 0 or share >= 1.0:
+        return 0
+    found = math.ceil(nbdtrik(chance, wanted, share))
+    return found - 1 if found and nbdtr(found - 1, wanted, share) >= chance else found
+
+
+def chi_squared_quantile(chance: float, degrees: float) -> float:
+    """The value below which chi squared of so many degrees of freedom lies with this chance."""
+    return float(2.0 * gammaincinv(0.5 * degrees, chance))
