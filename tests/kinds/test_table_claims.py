@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from table_zoo.shelf import ALONE, OF_USER, PUBLIC
+from table_zoo.shelf import ALONE, LISTED, OF_USER, PUBLIC
 
 from dpassay import verifiers
 from dpassay.reference.tables.bounding import Kept
@@ -27,7 +27,9 @@ def claim_of(text: str) -> Any:
         ("max_partitions = 3", "max_partitions = 0", "max_partitions"),
         ("max_partitions = 3", "max_rows = 5", "the bounds of a user"),
         ('"b", "c"', '"b", "b"', "expected each of them once"),
-        ("lower = 0.0, ", "", "expected lower and upper"),
+        ("lower = 0.0, ", "", "expected lower and upper, lower is missing"),
+        ("lower = 0.0, ", "lower = 12.0, ", "lower = 12, upper = 10: expected lower below upper"),
+        (LISTED, "", "neither is there"),
         ('count = {noise = "laplace:18"}', 'median = {noise = "laplace:1"}', "median"),
         ('{noise = "laplace:18"}', '{noise = "laplace:18", upper = 2.0}', "only a sum takes"),
         ("sum = {", "mean = {", "a mean needs centre"),

@@ -4,7 +4,7 @@ import tomllib
 from typing import Any
 
 import pytest
-from table_zoo.shelf import ALONE, GEOMETRIC, MEAN, PUBLIC
+from table_zoo.shelf import ALONE, GEOMETRIC, MEAN, PUBLIC, RELEASED
 
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.finding import Outcome
@@ -59,6 +59,21 @@ def test_what_leaves_a_part_out_is_refuted(text, epsilon, delta, queries, said) 
     assert found.verdict is Verdict.FAIL
     assert said in found.finding.message
     assert found.finding.diagnosis
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            GEOMETRIC.replace('laplace:18"', 'laplace:18;cut"'),
+            "numbers with laplace:18;cut are not added",
+        ),
+        (RELEASED, "whether partitions are released is not added"),
+    ],
+)
+def test_what_is_not_composed_with_the_selection_is_said(text, said) -> None:
+    assert said in judged(text, 40.0, 1e-5).finding.message
+    assert "not added" not in judged(GEOMETRIC, 40.0, 1e-5).finding.message
 
 
 def test_a_run_judges_the_claim_and_leaves_out_what_it_cannot_price() -> None:

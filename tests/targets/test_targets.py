@@ -38,7 +38,7 @@ def test_callables_and_objects_answer(name, capfd) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("raises", f"{CALL} raised RuntimeError: no model$"),
+        ("raises", rf"{CALL} raised RuntimeError: no model at aggregators.py:\d+, in raises$"),
         ("not_a_number", f"{CALL} returned label nan at place 0: allowed are 0 to 2"),
         ("too_few", rf"{CALL} returned an array of shape \(4,\): expected 5 labels"),
         (

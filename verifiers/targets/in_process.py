@@ -11,6 +11,7 @@ import numpy as np
 from ...reference import BudgetExhausted, Histogram
 from ...reference.clock import OutOfTime, check_clock
 from .labels import LABELS
+from .raised_at import raised_at
 from .release import Release
 from .replies import CallError, NotOffered, Refused, shown_repr
 from .restart_command import RestartCommand
@@ -106,7 +107,7 @@ class InProcessTarget:
             hint = f": the {word} given is read-only, copy it" if written_to else ""
             if "budget" in str(error).lower():
                 hint = ": raise dpassay.reference.BudgetExhausted where the budget is spent"
-            raise CallError(call, f"raised {raised}{hint}") from error
+            raise CallError(call, f"raised {raised}{raised_at(error)}{hint}") from error
         if not _alike(given, make()):
             raise CallError(call, f"changed the {word} it was given")
         return reply

@@ -190,6 +190,17 @@ class TableRelease(NumberRelease):
         numbers = ", ".join(f'"{name}": {str(x).replace(chr(39), "")}' for name, x in names.items())
         return f'expected a list of {{"partition": p, {numbers}}}'
 
+    def _amiss(self, row: Any) -> str:
+        """Which keys a row of a table lacks, and which it has beside those of the claim."""
+        if not isinstance(row, Mapping):
+            return ""
+        wanted = (KEY, *self.columns)
+        lacking = [repr(key) for key in wanted if key not in row]
+        more = [shown_repr(key) for key in row if key not in wanted]
+        found = [f"without {' and '.join(lacking)}"] if lacking else []
+        found += [f"with {' and '.join(more)}, which the claim does not name"] if more else []
+        return f", {' and '.join(found)}" if found else ""
+
     def _take_any(self, row: Any, found: NDArray[np.float64], where: str, call: str) -> None:
         """As `_take`, where a partition or a number may be missing."""
         if not isinstance(row, Mapping):
@@ -211,7 +222,8 @@ class TableRelease(NumberRelease):
     def _take(self, row: Any, found: NDArray[np.float64], where: str, call: str) -> None:
         """Puts a row of a table into the release (columns, keys). Raises CallError."""
         if not isinstance(row, Mapping) or set(row) != {KEY, *self.columns}:
-            raise CallError(call, f"released {shown(row)} {where}: {self._allowed}, no more")
+            words = f"released {shown(row)} {where}{self._amiss(row)}"
+            raise CallError(call, f"{words}: {self._allowed}, no more")
         cell = self._places.get(row[KEY]) if isinstance(row[KEY], str | int) else None
         if cell is None or isinstance(row[KEY], bool):
             known = f"expected one of those in the rows or in the claim, such as {self.keys[0]!r}"

@@ -87,8 +87,12 @@ class AggregateClaim(Table):
             )
         if kind != "sum" and (self.noise.family.whole or self.noise.grid):
             raise ValueError(f"{name}: {self.noise}: a quotient shows no whole noise, nor a grid")
-        if self.lower is None or self.upper is None or not self.lower < self.upper:
-            raise ValueError(f"{name}: expected lower and upper, lower below upper")
+        if self.lower is None or self.upper is None:
+            lacking = "lower" if self.lower is None else "upper"
+            raise ValueError(f"{name}: expected lower and upper, {lacking} is missing")
+        if not self.lower < self.upper:
+            ends = f"lower = {self.lower:g}, upper = {self.upper:g}"
+            raise ValueError(f"{name}: {ends}: expected lower below upper")
         if self.noise.family.whole and not (self.lower.is_integer() and self.upper.is_integer()):
             raise ValueError(f"{name}: {self.noise} needs whole lower and upper")
         return Aggregate(kind, self.noise, self.lower, self.upper, centre)

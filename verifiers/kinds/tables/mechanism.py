@@ -150,7 +150,10 @@ class TableMechanism(Table):
         if "variance" in self.aggregates and "mean" not in self.aggregates:
             raise ValueError("aggregates.variance: expected mean and count beside it")
         if (self.partitions is None) == (self.selection is None):
-            raise ValueError("expected partitions, a public list, or selection of private ones")
+            there = "neither is there" if self.selection is None else "both are there"
+            raise ValueError(
+                f"expected either partitions, a public list, or selection of private ones: {there}"
+            )
         if self.partitions is not None and len({*self.partitions}) < len(self.partitions):
             raise ValueError("partitions: expected each of them once")
         if self.selection is not None:

@@ -171,9 +171,10 @@ class ContributionBounding(TableCheck):
         rows = self.inputs[role].values
         expected = numbers(self.table, rows, self.cells, 0)[column, self._cells].sum()
         total = found.total[self._cells].sum() / max(1, found.releases)
+        over = "one release" if found.releases == 1 else f"the mean of {found.releases:,} releases"
         message = (
             f"of the input {role}, the {one.name} adds up to {total:,.6g} over all partitions, in "
-            f"the mean of {found.releases:,} releases, and to {expected:,.6g} under the claim"
+            f"{over}, and to {expected:,.6g} under the claim"
         )
         others = [one.log_e_value for of, one in judged.items() if of[0] not in UNUSUAL]
         if role in _CAUSES and max(others, default=0.0) < SURE:

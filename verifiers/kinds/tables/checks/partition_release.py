@@ -119,8 +119,8 @@ class PartitionRelease(TableCheck):
             return caused(message, cause, crowd.log_e_value)
         (users, rows), (came, of), expected = self._oddest()
         message = (
-            f"of {of:,} partitions of {users:g} users and {rows:g} rows {came:,} were released "
-            f"({came / of:.3g}), and {expected:.3g} of them expected"
+            f"{came:,} of {of:,} partitions of {users:g} users and {rows:g} rows were released, a "
+            f"share of {came / of:.3g}, and a share of {expected:.3g} is expected"
         )
         name, nats = self.evidence.likeliest
         return Finding(message) if nats < _SURE else caused(message, name, nats)

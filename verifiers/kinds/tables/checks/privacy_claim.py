@@ -62,7 +62,21 @@ class TablePrivacyClaim:
         if cost.epsilon > privacy.epsilon:
             proof = f"{message} (certified in ball arithmetic)"
             return Outcome(Verdict.FAIL, caused(proof, CAUSE))
-        return Outcome(Verdict.PASS, Finding(f"{message}: not refuted"))
+        return Outcome(Verdict.PASS, Finding(f"{message}: not refuted{self._apart(cost)}"))
+
+    def _apart(self, cost: TableCost) -> str:
+        """What is left out of the composition with the selection of partitions, in words."""
+        table = self.claim.mechanism.table
+        if table.selection is None:
+            return ""
+        if table.released is not None:
+            return "; whether partitions are released is not added to the cost of their numbers"
+        coarse = {str(one.noise) for one in cost.pair.moved if not one.on_grid}
+        if not coarse:
+            return ""
+        return (
+            f"; numbers with {' and '.join(sorted(coarse))} are not added to the selection's cost"
+        )
 
 
 def _releases(number: int) -> str:
