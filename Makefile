@@ -6,6 +6,9 @@ QUICK := -m "not slow" --hypothesis-profile=quick
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
+# compiled tests are kept, which the processes that they start read too
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: verify test test-all coverage bench lint docs wheel clean runtime develop
 
 verify: runtime

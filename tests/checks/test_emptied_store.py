@@ -68,6 +68,7 @@ def emptied(target, made=None, seed=0, number=300):
 
 
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.quick_cases(5)
 def test_labels_that_are_a_function_of_the_votes_are_found(seed) -> None:
     """Asked again they repeat, and a restart changes nothing: kept answers look the same."""
     check = emptied(Keeping(seed, hashed=1.0), seed=seed)
@@ -79,6 +80,7 @@ def test_labels_that_are_a_function_of_the_votes_are_found(seed) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.quick_cases(5)
 def test_fresh_noise_in_an_empty_store_is_not_accused(seed) -> None:
     """Some labels come again by chance; the message says how many would."""
     check = emptied(Keeping(seed), seed=seed)

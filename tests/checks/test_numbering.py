@@ -46,7 +46,7 @@ def said_of(number, kept=10):
     ],
     ids=["plus-one", "minus-one", "backwards", "shuffled", "swapped"],
 )
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 def test_how_classes_are_numbered_is_read_from_the_labels(number, words, advice) -> None:
     """Catches labels of turned histograms that are taken as numbered back, and other causes told.
 

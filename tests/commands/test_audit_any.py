@@ -57,7 +57,7 @@ def test_the_bound_of_a_pair_lies_below_its_epsilon(folder) -> None:
 
 
 def test_a_curve_is_bounded_at_several_deltas_and_refuted(folder) -> None:
-    folder("gdp = 0.5", most=200)
+    folder("gdp = 0.5", most=100)
     done = typed("audit", "service.py:bare", "--claim", "any.toml")
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()

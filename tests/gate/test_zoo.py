@@ -24,7 +24,7 @@ ZOO = BROKEN + CORRECT
 
 QUICK = {
     "scale": "half-sensitivity",
-    "families": "laplace-equal-variance permute-and-flip-for-gumbel",
+    "families": "laplace-equal-variance",
     "rounding": "floor-for-round",
     "classes": "last-class-forgotten",
     "shortcuts": "single-bare-beyond-20",
@@ -41,7 +41,7 @@ QUICK = {
     "output": "noisy-maximum-itself",
     "screening": "one-screening-a-call",
     "accounting": "charges-half never-stops",
-    "neighbours": "one-more-or-less-for-moved-votes textbook-of-moved-votes",
+    "neighbours": "textbook-of-moved-votes",
     "restarts": "seed-of-the-process-id-by-command",
     "seldom": "small-calls-one-draw",
     "none": "noise-drawn-ahead textbook-noisy-max",

@@ -37,7 +37,7 @@ class Refuses(Engine):
 
 def test_a_row_that_ends_a_call_is_named_and_the_rest_is_judged() -> None:
     """A run that ended there would leave all else unsaid; catches a row that is not the one."""
-    report, checks = judged(Fails, 1_000)
+    report, checks = judged(Fails, 400)
     found = checks["contribution-bounding"]
     assert found.verdict is report.verdict is Verdict.ERROR
     assert 'the row [null, "a", 10.0] (rows without a user) is not answered' in found.message
@@ -48,7 +48,7 @@ def test_a_row_that_ends_a_call_is_named_and_the_rest_is_judged() -> None:
 
 def test_a_row_that_is_refused_though_it_is_dropped_fails() -> None:
     """Null: rows are dropped, so that no answer tells of one. Catches a warning in its place."""
-    report, checks = judged(Refuses, 1_000)
+    report, checks = judged(Refuses, 400)
     found = checks["contribution-bounding"]
     assert found.verdict is report.verdict is Verdict.FAIL
     assert '"a", null] (rows without a number) is refused: a value is missing' in found.message
@@ -76,5 +76,5 @@ def test_no_row_is_blamed_where_the_others_are_not_answered_either() -> None:
 @pytest.mark.parametrize("name", ["rows without a number are not refused"])
 def test_rows_that_are_to_be_refused_are_still_refused(name) -> None:
     (entry,) = (entry for entry in BROKEN if entry.name == name)
-    report, _ = judged(entry.make, 1_000, entry.text)
+    report, _ = judged(entry.make, 400, entry.text)
     assert report.verdict is Verdict.FAIL

@@ -38,7 +38,7 @@ FRESH = "fresh-noise"
 """A check that every kind has."""
 
 
-def claimed(kind, queries=4_000):
+def claimed(kind, queries=2_000):
     return parse_claim(tomllib.loads(CLAIMS[kind] + GATE.format(queries)))
 
 

@@ -39,7 +39,8 @@ def judged(text: str, made: Any, queries: int) -> Any:
     return verify(InProcessTarget(engine, release=claim.release), claim, queries=queries, seed=1)
 
 
-@pytest.mark.parametrize("text", [PUBLIC, GEOMETRIC])
+@pytest.mark.parametrize("text", [GEOMETRIC, PUBLIC])
+@pytest.mark.quick_cases(1)
 def test_a_pass_fits_the_queries_that_it_is_planned_for(text) -> None:
     """Catches an estimate that leaves out the inputs between those that a check waits for."""
     least = 600
@@ -110,8 +111,9 @@ class Half(Engine):
 
 @pytest.mark.parametrize(
     ("made", "words"),
-    [(Unbounded, "max_partitions is not enforced"), (Half, "half the claimed scale")],
+    [(Half, "half the claimed scale"), (Unbounded, "max_partitions is not enforced")],
 )
+@pytest.mark.quick_cases(1)
 def test_a_mistake_is_found_about_when_the_plan_says(made, words) -> None:
     """By then or before twice as many; checks that the plan does not count may find it earlier."""
     told = foreseen(planned(PUBLIC, 600))

@@ -102,7 +102,7 @@ def test_a_library_does_what_it_documents(aggregate: Aggregate, noise: str) -> N
     ],
     ids=["scale", "rounded", "family", "half", "gaussian"],
 )
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 def test_another_claim_of_the_same_call_fails(aggregate: Aggregate, noise: str) -> None:
     """Noise of another law has another joint law too, which rarely shows first."""
     failed = {c.id for c in judged(aggregate, noise).checks if c.verdict is Verdict.FAIL}

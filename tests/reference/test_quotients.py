@@ -61,8 +61,18 @@ def test_tails_are_those_of_a_quadrature_of_30_digits(
             assert tail[0] == pytest.approx(float(exact), rel=1e-5, abs=1e-13)
 
 
-@pytest.mark.parametrize("family", ["laplace", "gaussian"])
-@pytest.mark.parametrize("count", [0.0, 2.0, 40.0])
+@pytest.mark.parametrize(
+    ("family", "count"),
+    [
+        ("gaussian", 0.0),
+        ("laplace", 0.0),
+        ("laplace", 2.0),
+        ("laplace", 40.0),
+        ("gaussian", 2.0),
+        ("gaussian", 40.0),
+    ],
+)
+@pytest.mark.quick_cases(4)
 def test_quotients_become_sums_with_the_noise_of_the_claim(family, count) -> None:
     """Null: 20 cells of equal probability, each within 5.5 standard errors; the seed is fixed.
 
