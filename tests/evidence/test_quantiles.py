@@ -11,7 +11,7 @@ from dpassay.verifiers.evidence.quantiles import (
 
 
 @pytest.mark.parametrize("chance", [0.005, 0.01, 0.4, 0.99])
-@pytest.mark.parametrize("share", [0.0, 1e-9, 0.03, 0.5, 0.97, 1.0])
+@pytest.mark.parametrize("share", [0.0, 1e-60, 1e-9, 0.03, 0.5, 0.97, 1.0])
 def test_counts_are_those_of_the_exact_tails(chance: float, share: float) -> None:
     """Catches a count that is one too many where the tail is exactly reached, and no draws."""
     for times in (0, 1, 2, 10, 999, 100_000):

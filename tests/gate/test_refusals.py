@@ -99,5 +99,6 @@ def test_a_total_that_breaks_a_target_is_told_the_refusal_that_would_help() -> N
     report = verify(_of_one_total(AssertionError), claimed(**FEW_TEACHERS), seed=0)
     assert report.verdict is Verdict.ERROR
     message = result(report, "input-contract").message
-    assert "twelve teachers; a deployment that serves 12 votes alone should refuse" in message
+    assert "raised AssertionError: twelve teachers at test_refusals.py:" in message
+    assert "; a deployment that serves 12 votes alone should refuse" in message
     assert len(message.splitlines()) == 1

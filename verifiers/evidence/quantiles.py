@@ -2,7 +2,7 @@
 
 import math
 
-from scipy.special import bdtr, bdtrik, gammaincinv, nbdtr, nbdtrik
+from scipy.special import bdtr, bdtrik, betainc, gammaincinv, nbdtrik
 
 
 def binomial_quantile(chance: float, times: int, share: float) -> int:
@@ -11,16 +11,19 @@ def binomial_quantile(chance: float, times: int, share: float) -> int:
         return 0
     if share >= 1.0:
         return times
+    if times * math.log1p(-share) >= math.log(chance):  # none come: bdtrik has no answer there
+        return 0
     found = math.ceil(bdtrik(chance, times, share))
     return found - 1 if found and bdtr(found - 1, times, share) >= chance else found
 
 
 def waiting_quantile(chance: float, wanted: int, share: float) -> int:
     """The least number of misses before so many hits, of probability `share`, with this chance."""
-    if wanted == 0 or share >= 1.0:
+    if wanted == 0 or share >= 1.0 or wanted * math.log(share) >= math.log(chance):
         return 0
     found = math.ceil(nbdtrik(chance, wanted, share))
-    return found - 1 if found and nbdtr(found - 1, wanted, share) >= chance else found
+    # P(misses < found), by the incomplete beta function: nbdtr takes no counts beyond 64 bits
+    return found - 1 if found and betainc(wanted, float(found), share) >= chance else found
 
 
 def chi_squared_quantile(chance: float, degrees: float) -> float:
