@@ -119,7 +119,7 @@ def _of_numbers(pair: TablePair, releases: int, delta: float) -> TableCost:
     distance = gaussian_distance(moved, times)
     alone = gaussian_epsilon(arb(distance), delta) if distance and delta else 0.0
     parts = numbers_of(moved, times)
-    if all(is_gaussian(part) for part, _ in parts):
+    if all(is_gaussian(part.noise) for part, _ in parts):
         return TableCost(alone, pair, releases)
     share = told_apart(parts, total_spread(parts))
     counted = max(1, int(releases * share))

@@ -19,10 +19,12 @@ from .neighbours import Moved
 
 _LEVELS, _FEW = 65, 17  # merged outcomes of a number, and of one of very many
 _FINE = 400  # of all Gaussian ones together
-_DEGREE = 8_000  # of polynomials whose coefficients are probabilities of sums of scores
 _UNSURE = 1e-10  # of an L2 norm that floats have added up
 _FAR = 60.0  # scales of the noise from 0, beyond which a cut towards it is the same everywhere
 _FURTHEST, _DEVIATIONS = 150.0, 12.0  # scales of the noise; beyond, balls lose digits of tails
+
+DEGREE = 8_000
+"""Of polynomials at most, whose coefficients are probabilities of sums of scores."""
 
 Numbers = list[tuple[CertifiedPair, int]]
 """How numbers move, and so many of each."""
@@ -43,8 +45,8 @@ def numbers_of(moved: Sequence[Moved], times: int) -> Numbers:
         if one.noise.family.whole:
             furthest = max(1.0, math.floor(furthest))
         by = min(one.by, furthest)
-        pair = CertifiedPair(one.noise, Move(by), _start(one.noise))
-        if not is_gaussian(pair):
+        if not is_gaussian(one.noise):
+            pair = CertifiedPair(one.noise, Move(by), _start(one.noise))
             found.append((pair, times * one.times))
     distance = min(gaussian_distance(moved, times), _DEVIATIONS)
     one_number = [(CertifiedPair(NumberNoise(Gaussian(1.0)), Move(distance)), 1)]
@@ -61,14 +63,14 @@ def gaussian_distance(moved: Sequence[Moved], times: int) -> float:
     Such noise is the same in all directions: numbers that move are one, which moves as far as the
     L2 norm.
     """
-    plain = (one for one in moved if is_gaussian(CertifiedPair(one.noise, Move(0.0))))
+    plain = (one for one in moved if is_gaussian(one.noise))
     squared = sum(one.times * (one.by / one.noise.family.scale) ** 2 for one in plain)
     return math.sqrt(times * squared) * (1.0 - _UNSURE)
 
 
-def is_gaussian(pair: CertifiedPair) -> bool:
-    """Whether what is released is a number with Gaussian noise, as it is."""
-    return pair.is_plain and isinstance(pair.noise.family, Gaussian)
+def is_gaussian(noise: NumberNoise) -> bool:
+    """Whether what is released is a number with Gaussian noise, neither rounded nor clamped."""
+    return noise == NumberNoise(noise.family) and isinstance(noise.family, Gaussian)
 
 
 def total_spread(numbers: Numbers) -> float:
@@ -82,7 +84,7 @@ def told_apart(numbers: Numbers, total: float) -> float:
     total: how far apart the sums of losses of all of them lie.
     """
     spreads = (outcomes(pair, times).spread for pair, times in numbers)
-    return min(1.0, _DEGREE * max(spreads, default=total) / (2.0 * total)) if total else 1.0
+    return min(1.0, DEGREE * max(spreads, default=total) / (2.0 * total)) if total else 1.0
 
 
 def fewer(numbers: Numbers, share: float) -> Numbers:
@@ -90,16 +92,16 @@ def fewer(numbers: Numbers, share: float) -> Numbers:
     return [(pair, max(1, int(times * share))) for pair, times in numbers]
 
 
-def step_of(total: float, degree: int = _DEGREE) -> float:
+def step_of(total: float, degree: int = DEGREE) -> float:
     """The step of scores whose sums lie `total` apart; degree: of their polynomials at most."""
     return total / degree or 1.0
 
 
 def outcomes(pair: CertifiedPair, times: int) -> Outcomes:
     """Merged outcomes of so many numbers: few where steps are too coarse to tell many apart."""
-    if is_gaussian(pair):
+    if is_gaussian(pair.noise):
         return merged_outcomes(pair, _FINE)
-    return merged_outcomes(pair, _LEVELS if times * _LEVELS <= _DEGREE else _FEW)
+    return merged_outcomes(pair, _LEVELS if times * _LEVELS <= DEGREE else _FEW)
 
 
 def laws_of(numbers: Numbers, step: float) -> Sides:

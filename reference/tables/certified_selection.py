@@ -13,6 +13,7 @@ from ..accounting.certified import DIGITS
 from ..numbers.certified import BITS
 from ..numbers.certified_keys import enclosed
 from .certified_scores import (
+    DEGREE,
     Numbers,
     Sides,
     coefficients,
@@ -28,7 +29,7 @@ from .neighbours import TablePair
 from .selection import Selection, Threshold, TruncatedGeometric
 from .table import NoisyTable
 
-_COARSE, _DEGREE = 500, 8_000  # of polynomials, to choose the counts, and for the proof
+_COARSE = 500  # the degree of polynomials by which the counts are chosen
 _AT_ONCE = 1_000  # probabilities of partitions of so many users
 _COUNTS = 40  # of partitions that are looked at, again and again nearer to the best
 _SURE, _MOST = -40.0, 100_000  # log-probability of what is left out, and counts up to there
@@ -56,7 +57,7 @@ def selection_epsilon(
     lost, gained = (user.costliest(lost=way) for way in (True, False))
     ways = [[lost], [gained]] if pair.other == "none" else [[lost, gained]]
     for way in ways:
-        sides, counted = user.laws(way, _DEGREE)
+        sides, counted = user.laws(way)
         found.append((epsilon_of(sides, delta), math.ceil(counted / pair.partitions)))
     return max(found)
 
@@ -96,7 +97,7 @@ class _User:
                 return _Change(int(counts[places[best]]), lost)
             low, high = places[max(0, best - 1)], places[min(best + 1, places.size - 1)]
 
-    def laws(self, changes: Sequence[_Change], degree: int) -> tuple[Sides, int]:
+    def laws(self, changes: Sequence[_Change], degree: int = DEGREE) -> tuple[Sides, int]:
         """The laws of the sum of all scores, and of how many partitions of each change it is."""
         partitions = [self._seen(change.count) for change in changes]
         total = self.times * sum(one.spread for one in partitions)

@@ -82,8 +82,8 @@ def test_a_claim_of_any_kind_is_read_without_what_only_some_runs_need() -> None:
         "import sys\n"
         "from dpassay.verifiers.kinds import kinds\n"
         "kinds()\n"
-        "heavy = {'scipy.stats', 'scipy.optimize', 'dp_accounting', 'hypothesis', 'jax'}\n"
-        "heavy |= {'pandas'}\n"
+        "heavy = {'scipy.stats', 'scipy.optimize', 'dp_accounting', 'hypothesis', 'jax',"
+        " 'pandas'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     found = subprocess.run(

@@ -95,6 +95,16 @@ def table(rows, size):
 """
 
 
+def answered(folder, release, sent):
+    """Rows that may lack a part, and what the engine in the folder answers to them."""
+    rows = SentRows(*(np.zeros(0, dtype=int),) * 2, np.zeros(0), sent)
+    target = open_target(f"{folder / 'engine.py'}:table", 20.0, release=release)
+    try:
+        return rows, release.shaped(target.ask(rows, 1), rows, 1)
+    finally:
+        target.close()
+
+
 @pytest.mark.parametrize("form", ["array", "pandas"])
 def test_rows_that_lack_something_travel_whole(tmp_path, form) -> None:
     """And back; catches a NULL that becomes 0 or 'None', and a NaN taken for a changed input."""
@@ -103,12 +113,7 @@ def test_rows_that_lack_something_travel_whole(tmp_path, form) -> None:
     (tmp_path / "engine.py").write_text(MISSING)
     release = TableRelease(["count", "sum"], ["a", "b"], form)
     sent = ((1, "a", 1.0), (None, "b", math.nan), (2, None, None), ("1", "a", math.inf))
-    rows = SentRows(*(np.zeros(0, dtype=int),) * 2, np.zeros(0), sent)
-    target = open_target(f"{tmp_path / 'engine.py'}:table", 20.0, release=release)
-    try:
-        found = release.shaped(target.ask(rows, 1), rows, 1)
-    finally:
-        target.close()
+    rows, found = answered(tmp_path, release, sent)
     assert found[0].tolist()[0] == -math.inf  # NULL was released
     assert found[0, 2] == 1.0
     found = release.shaped([[{"partition": "a", "count": math.nan, "sum": 1.0}]], rows, 1)
@@ -140,12 +145,7 @@ def test_null_and_nan_are_two_in_a_frame_of_polars(tmp_path) -> None:
     (tmp_path / "engine.py").write_text(NULLS)
     release = TableRelease(["count", "sum"], ["a", "b"], "polars")
     sent = ((1, "a", 1.0), (None, "b", math.nan), (2, None, None), (3, "a", math.inf))
-    rows = SentRows(*(np.zeros(0, dtype=int),) * 2, np.zeros(0), sent)
-    target = open_target(f"{tmp_path / 'engine.py'}:table", 20.0, release=release)
-    try:
-        found = release.shaped(target.ask(rows, 1), rows, 1)
-    finally:
-        target.close()
+    _, found = answered(tmp_path, release, sent)
     assert found[0, [0, 2]].tolist() == [-math.inf, 1.0]  # NULL was released
 
 

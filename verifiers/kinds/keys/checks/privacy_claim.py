@@ -9,10 +9,13 @@ from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ...numbers.checks.base import AskingCheck, caused, spec_of, without_privacy
-from ...numbers.checks.privacy_claim import CAUSE, digits_apart
-
-_ROUNDING = 1e-9
-"""Relative error that is forgiven a delta: its law is exact to some 1e-12, claims are rounded."""
+from ...numbers.checks.privacy_claim import (
+    CAUSE,
+    ROUNDING,
+    counted_of,
+    digits_apart,
+    in_words,
+)
 
 
 class KeysPrivacyClaim(AskingCheck):
@@ -34,32 +37,24 @@ class KeysPrivacyClaim(AskingCheck):
         unit = self.claim.mechanism.unit
         alone = (
             f"keys that one {unit} alone makes are released with probability {least:.4g} in "
-            f"{_releases(privacy.queries)}, and delta = {privacy.delta:g} is claimed"
+            f"{in_words(privacy.queries)}, and delta = {privacy.delta:g} is claimed"
         )
-        if privacy.delta < least * (1.0 - _ROUNDING):
+        if privacy.delta < least * (1.0 - ROUNDING):
             cause = "delta leaves out that such keys are released"
             return Outcome(Verdict.FAIL, caused(alone, cause))
-        delta = privacy.delta * (1.0 + _ROUNDING)
+        delta = privacy.delta * (1.0 + ROUNDING)
         cost = keys_cost(keys, privacy.queries, min(delta, math.nextafter(1.0, 0.0)))
         digits = digits_apart(cost.epsilon, privacy.epsilon)
         message = (
             f"a {unit} costs at least epsilon {cost.epsilon:.{digits}g} at delta "
             f"{privacy.delta:g} over "
-            f"{_over(cost.releases, privacy.queries)} ({_neighbours(cost)}), and epsilon = "
+            f"{counted_of(cost.releases, privacy.queries)} ({_neighbours(cost)}), and epsilon = "
             f"{privacy.epsilon:.{digits}g} is claimed"
         )
         if cost.epsilon > privacy.epsilon:
             proof = f"{message} (certified in ball arithmetic)"
             return Outcome(Verdict.FAIL, caused(proof, CAUSE))
         return Outcome(Verdict.PASS, Finding(f"{message}; {alone}"))
-
-
-def _releases(number: int) -> str:
-    return "one release" if number == 1 else f"{number:,} releases"
-
-
-def _over(counted: int, releases: int) -> str:
-    return _releases(counted) if counted == releases else f"{counted:,} of {_releases(releases)}"
 
 
 def _neighbours(cost: KeysCost) -> str:

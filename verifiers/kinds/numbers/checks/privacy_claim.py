@@ -17,6 +17,9 @@ MOST = 1_000
 The cost of fewer releases than claimed is a lower bound for all of them.
 """
 
+ROUNDING = 1e-9
+"""Relative error that is forgiven a delta: its law is exact to some 1e-12, claims are rounded."""
+
 CAUSE = "the accountant charges too little, or the claim allows too many queries"
 
 
@@ -67,6 +70,16 @@ class PrivacyClaim(AskingCheck):
         if certified_pair(self.claim).is_plain and isinstance(aggregation.noise.family, Gaussian):
             counted = privacy.queries
         return counted, epsilon_bracket(aggregation, privacy.delta, counted)
+
+
+def in_words(releases: int) -> str:
+    """So many releases, for messages."""
+    return "one release" if releases == 1 else f"{releases:,} releases"
+
+
+def counted_of(counted: int, releases: int) -> str:
+    """How many of so many releases are counted, for messages."""
+    return in_words(releases) if counted == releases else f"{counted:,} of {in_words(releases)}"
 
 
 def digits_apart(certain: float, claimed: float) -> int:

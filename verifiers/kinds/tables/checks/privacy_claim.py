@@ -7,11 +7,14 @@ from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ....run.registry import NO_PRIVACY, CheckSpec, Reason
 from ...numbers.checks.base import caused
-from ...numbers.checks.privacy_claim import CAUSE, digits_apart
+from ...numbers.checks.privacy_claim import (
+    CAUSE,
+    ROUNDING,
+    counted_of,
+    digits_apart,
+    in_words,
+)
 from ..claim import TablesClaim
-
-_ROUNDING = 1e-9
-"""Relative error that is forgiven a delta: its law is exact to some 1e-12, claims are rounded."""
 
 _UNPRICED = "what a mean costs whose count is not released is not computed"
 
@@ -43,9 +46,9 @@ class TablePrivacyClaim:
         """See `Running.conclude`: it asks for nothing."""
         privacy, mechanism = self.claim.privacy, self.claim.mechanism
         assert privacy is not None, "a check of claims with [privacy]"
-        over = _releases(privacy.queries)
+        over = in_words(privacy.queries)
         least = released_alone(mechanism.table, privacy.queries)
-        if privacy.delta < least * (1.0 - _ROUNDING):
+        if privacy.delta < least * (1.0 - ROUNDING):
             message = (
                 f"partitions that one user alone is in are released with probability {least:.4g} "
                 f"in {over}, and delta = {privacy.delta:g} is claimed"
@@ -56,7 +59,7 @@ class TablePrivacyClaim:
         digits = digits_apart(cost.epsilon, privacy.epsilon)
         message = (
             f"{_user(cost)} costs at least epsilon {cost.epsilon:.{digits}g} at delta "
-            f"{privacy.delta:g} over {_counted(cost.releases, privacy.queries)}, and epsilon = "
+            f"{privacy.delta:g} over {counted_of(cost.releases, privacy.queries)}, and epsilon = "
             f"{privacy.epsilon:.{digits}g} is claimed"
         )
         if cost.epsilon > privacy.epsilon:
@@ -77,14 +80,6 @@ class TablePrivacyClaim:
         return (
             f"; numbers with {' and '.join(sorted(coarse))} are not added to the selection's cost"
         )
-
-
-def _releases(number: int) -> str:
-    return "one release" if number == 1 else f"{number:,} releases"
-
-
-def _counted(counted: int, releases: int) -> str:
-    return _releases(counted) if counted == releases else f"{counted:,} of {_releases(releases)}"
 
 
 def _user(cost: TableCost) -> str:
