@@ -1,9 +1,11 @@
 """Figures that are read from the pages of docs/results, or computed: no page types one by hand."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ..pages import RESULTS
+from . import shown
 from .computed import COMPUTED
 
 _REFERENCE = re.compile(r"\{([^{}]+)\}")
@@ -13,18 +15,22 @@ class UnreadableError(ValueError):
     """A reference to a figure that no page has."""
 
 
-def filled(text: str) -> str:
+def filled(text: str, values: Mapping[str, Any] | None = None) -> str:
     """The text with each reference in braces replaced by its figure, a link to the page it is on.
+
+    values: what the row's command printed, for references as `shown` has them.
 
     `{page: cell; cell -> column}` is the cell of the first row of a table that has these cells,
     `{page#heading: ...}` of the tables under a heading that has these words, `{page~words (.*)}`
     what a pattern finds in the page, and `{=name}` what a function of `computed.py` gives.
-    Raises UnreadableError.
+    Raises UnreadableError, or UnshownError.
     """
-    return _REFERENCE.sub(lambda found: _shown(found.group(1)), text)
+    return _REFERENCE.sub(lambda found: _figure(found.group(1), values or {}), text)
 
 
-def _shown(reference: str) -> str:
+def _figure(reference: str, values: Mapping[str, Any]) -> str:
+    if reference.startswith("$"):
+        return shown.figure(values, reference[1:].strip())
     if reference.startswith("="):
         return COMPUTED[reference[1:]]()
     page = re.split(r"[~#:]", reference)[0]

@@ -20,15 +20,19 @@ class Row:
     """A theorem, definition, algorithm, figure or table, and what the project does with it.
 
     item: where it stands; says: what it says, in a few words; here: what does it in the project;
-    run: a command that shows it, empty where `apart` says why none does; theirs: their figure;
-    ours: ours, with references as `figures.filled` reads them; apart: where it does not come out,
-    or why it is not here; differs: the source and the project disagree, which the index tells.
+    run: a command that shows it, empty where `apart` says why none does; takes: how long that is,
+    where it is more than a few seconds; status: with which it ends; theirs: their figure;
+    ours: ours, with references as `figures.filled` and `shown` read them; apart: where it does not
+    come out, or why it is not here; differs: the source and the project disagree, which the index
+    tells.
     """
 
     item: str
     says: str
     here: str = ""
     run: str = ""
+    takes: str = ""
+    status: int = 0
     theirs: str = ""
     ours: str = ""
     apart: str = ""

@@ -1,20 +1,24 @@
-"""The map of the sources: it is what is generated, its figures are read, its commands run."""
+"""The map of the sources: it is what is generated, and its commands print its figures."""
 
+import json
 import re
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
-from gradient_guide import write_files
 from typed import typed
 
 figures = import_module("benchmarks.map.figures")
 pages = import_module("benchmarks.map.render").pages
-sources = import_module("benchmarks.map.sources").sources
+shown = import_module("benchmarks.map.shown")
+sources_of = import_module("benchmarks.map.sources")
 filled = figures.filled
 
 ROOT = Path(__file__).parents[2]
-ROWS = [(source.key, row) for source in sources() for row in source.rows]
+ROWS = [(source.key, row) for source in sources_of.sources() for row in source.rows]
+KEPT = {source.key: shown.kept_values(source) for source in sources_of.sources()}
 RUNS = sorted({row.run for _, row in ROWS if row.run})
 
 
@@ -33,7 +37,7 @@ def test_rows_are_enough_and_each_has_a_command_or_a_reason() -> None:
         assert row.apart or not row.differs, (key, row.item)
         assert row.is_here or len(row.apart) > len("not here: ") + 20, (key, row.item)
         assert row.ours or row.apart or row.run, (key, row.item)
-        assert not row.run or row.run.split()[0] == "dpassay", (key, row.item)
+        assert re.match("dpassay |python -m benchmarks\\.|$", row.run), (key, row.item)
 
 
 @pytest.mark.parametrize(
@@ -62,22 +66,77 @@ def test_a_cell_is_found_by_its_row_and_column() -> None:
     assert found == f"[{row.split('|')[9].strip()}](../results/student.md)"
 
 
-@pytest.fixture
-def files(tmp_path, monkeypatch):
+def shows(row, printed, status=0):
+    """What a row reads from a command that prints this."""
+    done = CompletedProcess([], status, json.dumps(printed), "")
+    return shown.values_of(row, lambda _: done)
+
+
+A_ROW = sources_of.Row("Theorem 1", "x", run="dpassay account", ours="costs {$ cost.all -> .2f}")
+
+
+def test_a_figure_is_read_from_what_the_command_printed() -> None:
+    values = shows(A_ROW, {"cost": {"all": 2.3456}})
+    assert filled(A_ROW.ours, values) == "costs 2.35"
+    listed = replace(A_ROW, ours="{$ costs[*].all -> .1f}")
+    assert filled(listed.ours, shows(listed, {"costs": [{"all": 1}, {"all": 2}]})) == "1.0, 2.0"
+
+
+@pytest.mark.parametrize(
+    ("printed", "status", "words"),
+    [
+        ({"cost": {"all": 2.3}}, 3, "ended with 3, expected 0"),
+        ({"cost": {}}, 0, "nothing at cost.all"),
+        ({"cost": None}, 0, "nothing at cost.all"),
+    ],
+)
+def test_a_command_that_does_not_show_its_figure_is_an_error(printed, status, words) -> None:
+    """Status 3 says that nothing was decided: it shows no figure."""
+    with pytest.raises(shown.UnshownError, match=words):
+        shows(A_ROW, printed, status)
+
+
+def test_a_figure_that_no_command_has_printed_is_an_error() -> None:
+    with pytest.raises(shown.UnshownError, match="not kept"):
+        filled(A_ROW.ours, {})
+
+
+def test_each_row_with_a_command_reads_a_figure_from_it() -> None:
+    bare = [(key, row.item) for key, row in ROWS if row.run and not shown.references(row)]
+    assert bare == []
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
     """What the commands read, in a folder of their own."""
-    monkeypatch.chdir(tmp_path)
-    Path("histograms.csv").write_text("125,125,0,0\n200,40,10,0\n")
-    write_files(tmp_path)
+    made = tmp_path_factory.mktemp("map")
+    shown.prepare(made)
+    return made
 
 
-QUICK = {"dpassay chain": "--asked 100 --teachers 10 --learner tree"}
-"""What makes a command short that takes minutes."""
+AT_ONCE = ("dpassay account", "dpassay probabilities", "dpassay reconstruct")
+"""What takes no second runs in the quick suite."""
+
+RUN_SLOWLY = pytest.mark.slow("commands of the map that take seconds or minutes")
 
 
-@pytest.mark.slow("each command of the map, some of half a minute")
-@pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: re.sub(r"\W+", "-", run)[8:60])
-def test_a_command_runs(run) -> None:
-    """Catches an option that is gone. Status 3, a verdict that needs more labels, is no failure."""
-    done = typed(*f"{run} {QUICK.get(run, '')}".split()[1:])
-    assert done.returncode in (0, 3), done.stdout + done.stderr
+@pytest.mark.parametrize(
+    "run",
+    [run if run.startswith(AT_ONCE) else pytest.param(run, marks=RUN_SLOWLY) for run in RUNS],
+    ids=lambda run: re.sub(r"\W+", "-", run)[:60],
+)
+def test_a_command_shows_the_figures_of_its_rows(run, folder, monkeypatch) -> None:
+    """Catches a figure of the map that its command no longer prints, and an option that is gone."""
+    monkeypatch.chdir(folder)
+    for key, row in ROWS:
+        if row.run == run:
+            values = shown.values_of(row, typed_or_run)
+            for text in (row.ours, row.apart):
+                assert filled(text, values) == filled(text, KEPT[key].get(run)), row.item
+
+
+def typed_or_run(arguments):
+    """A command of dpassay within this process, another in one of its own."""
+    if arguments[0] == "dpassay":
+        return typed(*arguments[1:])
+    return shown.run(arguments, Path.cwd())

@@ -1,5 +1,6 @@
 """`dpassay play`."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -7,6 +8,23 @@ import click
 from ..commands.exit_statuses import fail, need
 from ..commands.options import Whole, option_with_default
 from .ending import json_option, print_found
+
+
+def _write_example(context: click.Context, _: click.Parameter, folder: str | None) -> None:
+    """Writes the example and ends, before anything else is asked for."""
+    if folder is None or context.resilient_parsing:
+        return
+    from ..gradients.example import write_example
+
+    try:
+        written = write_example(Path(folder))
+    except FileExistsError as error:
+        fail(f"--example {folder}: {error} is there already; name another folder")
+    except OSError as error:
+        fail(f"--example {folder}: {error.strerror or error}")
+    click.echo(f"written: {', '.join(map(str, written))}")
+    context.exit()
+
 
 _DEFENCES = ("none", "pruning", "sign-sgd", "perturbation", "dp-sgd")
 
@@ -46,6 +64,14 @@ _DEFENCES = ("none", "pruning", "sign-sgd", "perturbation", "dp-sgd")
 @option_with_default("--releases", type=Whole(1, 10_000), default=1, help="Of each batch.")
 @option_with_default("--trials", type=Whole(100, 100_000), default=1_000)
 @option_with_default("--seed", type=Whole(0, 2**63 - 1), default=0)
+@click.option(
+    "--example",
+    metavar="DIR",
+    is_eager=True,
+    expose_value=False,
+    callback=_write_example,
+    help="Write a small model, people, a deployment and its claim there, and end.",
+)
 @json_option
 def play(
     *,
