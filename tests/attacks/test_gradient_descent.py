@@ -28,30 +28,6 @@ def test_the_objective_is_the_distance_of_the_probabilities() -> None:
     assert value(VOTES, other, normalise=True) == pytest.approx(unit, abs=1e-5)
 
 
-def test_the_paper_stops_below_its_threshold_and_shifts_to_the_teachers() -> None:
-    votes, converged = gradient_descent(LAW[None] * 1e4, SIGMA, 100)
-    assert converged.all()
-    assert votes.sum() == pytest.approx(100, abs=1e-2)
-    assert value(votes[0], LAW) < PAPER.threshold
-    start = np.full(4, 25.0)
-    assert value(start, LAW) > PAPER.threshold  # it had somewhere to go
-    assert misplaced(votes[0], VOTES) < misplaced(start, VOTES)
-
-
-@pytest.mark.slow("compiles the published descent once more")
-def test_steps_are_ten_votes_long_then_one() -> None:
-    """From 0 with one step allowed, then two: each moves the votes by 10 in Euclidean length."""
-    one = replace(PAPER, most_steps=1, shift=False)
-    two = replace(one, most_steps=2)
-    first = gradient_descent(LAW[None] * 1e4, SIGMA, 100, one)[0][0]
-    second = gradient_descent(LAW[None] * 1e4, SIGMA, 100, two)[0][0]
-    assert np.linalg.norm(first) == pytest.approx(10.0, rel=1e-4)
-    assert np.linalg.norm(second - first) == pytest.approx(10.0, rel=1e-4)
-    far = replace(PAPER, threshold=0.0, shift=False)
-    votes = gradient_descent(LAW[None] * 1e4, SIGMA, 100, far)[0][0]
-    assert value(votes, LAW) < 0.005  # ten votes at a time cannot come so close
-
-
 @pytest.mark.slow("compiles the published descent once more")
 def test_the_released_code_starts_uniform_and_keeps_the_negative_votes() -> None:
     """Its step out of the histograms is the last, and is kept; the paper's variant goes on."""

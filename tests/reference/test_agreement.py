@@ -48,16 +48,6 @@ cases = st.tuples(
 )
 
 
-@given(cases)
-def test_float64_agrees_with_mpmath_in_the_tails(case) -> None:
-    """Down to 1e-300. Catches a step too wide, a window too short, a cancelling sum."""
-    histogram, family, scale = case
-    exact = exact_probabilities(histogram.tolist(), family(scale), 20)
-    seen = above(exact, "1e-300")
-    logs = log_probabilities(histogram, family(scale))[seen]
-    assert relative_to_exact(logs, [q for q, s in zip(exact, seen, strict=True) if s]) < LIMIT
-
-
 blocks = st.lists(st.tuples(st.integers(0, 400), st.integers(1, 8)), min_size=2, max_size=3).map(
     lambda pairs: [votes for votes, times in pairs for _ in range(times)]
 )
