@@ -72,7 +72,8 @@ def _student_and_votes(of: Any, best: str) -> str:
 def _apart(differences: Any) -> str:
     """A mean difference (n,) in points, with its interval."""
     found = over_seeds(differences)
-    return f"{found.value:+.1f} ({found.low:+.1f} to {found.high:+.1f})"
+    value, low, high = (round(x, 1) + 0.0 for x in (found.value, found.low, found.high))
+    return f"{value:+.1f} ({low:+.1f} to {high:+.1f})"  # without the sign of a nought below
 
 
 def _told_below(differences: Any) -> bool:
