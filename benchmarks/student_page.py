@@ -9,16 +9,10 @@ from matplotlib.figure import Figure
 
 from .drawing import plt
 from .pages import head
+from .student_reading import Found, reading, seeds_of
 
-Found = dict[tuple[str, str, float, int], dict[str, Any]]
 COLOURS = ("#d95f02", "#1b9e77", "#7570b3", "#e7298a")
 MARKS = ("o", "s", "^", "D")
-
-
-def seeds_of(found: Found, data: str, what: str, budget: float, key: str) -> np.ndarray[Any, Any]:
-    """One figure of every seed."""
-    keys = sorted(k for k in found if k[:3] == (data, what, budget))
-    return np.array([found[k][key] for k in keys], dtype=float)
 
 
 def draw(found: Found, settings: dict[str, Any], gammas: Any) -> Iterator[tuple[str, Figure]]:
@@ -146,7 +140,7 @@ def page(
     yield "\n## What the student learns\n"
     yield "![Students' accuracy against epsilon, by mechanism](student-accuracy.svg)\n"
     yield from _table(found, settings, data)
-    yield from _reading(found, settings, data)
+    yield from reading(found, settings, data)
     yield "\n## As a command\n"
     yield (
         "A student is a library function, `dpassay.reference.ensembles.taught.teach`, and a part "
@@ -161,8 +155,9 @@ def page(
 def _table(found: Found, settings: dict[str, Any], data: list[str]) -> Iterator[str]:
     runs = len({key[3] for key in found})
     yield (
-        "The paper's Table 1 (Figure 4 of version 4), delta 1e-5: mean and standard deviation of "
-        f"{runs} students, each with its own split, noise and seed. *LNMax* adds Laplace noise, "
+        "The paper's Table 1 (Figure 4 of version 4), delta 1e-5: mean ± standard deviation of "
+        f"{runs} students, each with its own split, noise and seed: the spread of single students, "
+        "not the error of the mean. *LNMax* adds Laplace noise, "
         "*GNMax* Gaussian; *Confident-GNMax* first asks, with noise, whether enough teachers "
         "agree, and gives no label where they do not; *Interactive-GNMax* also compares the votes "
         "with the student's own prediction (Papernot et al. 2018). *Epsilon* is charged by the "
@@ -208,46 +203,6 @@ def _table(found: Found, settings: dict[str, Any], data: list[str]) -> Iterator[
 def _both(values: Any, factor: float = 100.0, digits: int = 1) -> str:
     mark = " %" if factor == 100.0 else ""
     return f"{factor * values.mean():.{digits}f} ± {factor * values.std(ddof=1):.{digits}f}{mark}"
-
-
-def _reading(found: Found, settings: dict[str, Any], data: list[str]) -> Iterator[str]:
-    """What the table says, in figures of its own."""
-    for name in data:
-        setting, most = settings[name], settings[name].budgets[-1]
-        mean = {
-            m: 100 * seeds_of(found, name, m, most, "accuracy").mean() for m in setting.mechanisms
-        }
-        best = max(mean, key=lambda m: mean[m])
-        gain = {
-            m: 100
-            * (
-                seeds_of(found, name, m, most, "accuracy") - seeds_of(found, name, m, most, "alone")
-            ).mean()
-            for m in setting.mechanisms
-        }
-        first = next(iter(setting.mechanisms))
-        majority = 100 * seeds_of(found, name, first, most, "majority").mean()
-        below = [
-            f"{m} at {b:g}"
-            for m in setting.mechanisms
-            for b in setting.budgets
-            if seeds_of(found, name, m, b, "upper").mean()
-            < seeds_of(found, name, m, b, "epsilon").mean()
-        ]
-        yield (
-            f"\n**{name}**: at epsilon {most:g} the best on average is {best} with "
-            f"{mean[best]:.1f} %; always saying the class "
-            f"most frequent among private records is right in {majority:.1f} %. Records without a "
-            "label add "
-            f"{min(gain.values()):+.1f} to {max(gain.values()):+.1f} points at that epsilon; "
-            "differences within a standard deviation tell nothing. "
-            + (
-                "The bound at the votes is on average below what is charged whatever they are for "
-                f"{', '.join(below)}."
-                if below
-                else "The bound at the votes never helps here: too few teachers agree too little."
-            )
-        )
 
 
 def _settings(

@@ -4,7 +4,8 @@
 `bench` and `audit`, writes docs/results/student.md and its figures docs/results/student-*.svg, in
 the form of Figures 2 to 4 of Papernot et al. 2017 (arXiv 1610.05755v4). On scikit-learn's digits,
 and on Adult where DPASSAY_DATA names the folder of the data published with Wang et al. 2022.
-Stopped, it goes on where it was when it is run again.
+Stopped, it goes on where it was when it is run again. `python -m benchmarks.student_parts` prints a
+part of it.
 """
 
 import argparse
@@ -123,6 +124,8 @@ def measured(data: str, what: str, budget: float, seed: int) -> dict[str, Any]:
     some, labels = records[given], taught.answers.labels[given]
     alone = student(data).learn(some, labels, task(data).classes, seed)
     tested = taught.tested
+    truths = task(data).truths[tested]
+    voted = Votes(votes(data, setting.teachers[-1]).labels[tested], task(data).classes)
     assert taught.cost is not None
     return {
         "asked": int(taught.answers.asked.sum()),
@@ -130,7 +133,9 @@ def measured(data: str, what: str, budget: float, seed: int) -> dict[str, Any]:
         "given": taught.given,
         "right": taught.labels_right,
         "accuracy": taught.accuracy,
-        "alone": alone.accuracy(task(data).queries[tested], task(data).truths[tested]),
+        "alone": alone.accuracy(task(data).queries[tested], truths),
+        "votes": consensus_of(voted, truths).plurality_accuracy,
+        "noisy votes": noisy_accuracy(voted, truths, setting.mechanisms[what].noise),
         "majority": taught.majority,
         "epsilon": taught.answers.epsilon,
         "released": taught.cost.epsilon,

@@ -12,6 +12,7 @@ from dpassay.attacks.memorisation import Template, exposures, guesses
 from dpassay.attacks.memorisation.character_model import CharacterScorer, encoded
 from dpassay.attacks.memorisation.trained_lines import (
     LENGTH,
+    Canary,
     Training,
     canaries,
     lines,
@@ -42,8 +43,7 @@ def training(defence: str, seed: int) -> Training:
 
 def measured(defence: str, seed: int) -> dict[str, Any]:
     """One model: its loss on lines of its own and on others, and what it says of each canary."""
-    planted = canaries(TIMES * EACH, DIGITS, seed)
-    model = trained(with_canaries(lines(LINES, seed), planted), training(defence, seed))
+    planted, model = _trained(defence, seed)
     scorer = CharacterScorer(model)
     rows = []
     for canary in planted:
@@ -55,6 +55,21 @@ def measured(defence: str, seed: int) -> dict[str, Any]:
         name: _loss(model, lines(500, other)) for name, other in (("own", seed), ("test", 100))
     }
     return {"defence": defence, "seed": seed, **losses, "canaries": rows}
+
+
+def exposed(defence: str, seed: int, times: tuple[int, ...]) -> dict[str, Any]:
+    """One model: its loss on other lines, and exact exposures of the canaries inserted so often."""
+    planted, model = _trained(defence, seed)
+    bits = {
+        n: [_exact(model, one.template, one.text) for one in planted if one.times == n]
+        for n in times
+    }
+    return {"test": _loss(model, lines(500, 100)), "bits": bits}
+
+
+def _trained(defence: str, seed: int) -> tuple[list[Canary], Model]:
+    planted = canaries(TIMES * EACH, DIGITS, seed)
+    return planted, trained(with_canaries(lines(LINES, seed), planted), training(defence, seed))
 
 
 def _loss(model: Model, text: list[str]) -> float:

@@ -29,7 +29,7 @@ def test_json_holds_what_the_contract_says(tmp_path) -> None:
     found = charged(ROW + "\n", *GNMAX, "--delta", "1e-5", "--repeat", "10", folder=tmp_path)
     assert set(found) == {
         *("epsilon", "delta", "order", "queries", "expected_answered", "analysis", "charging"),
-        *("note", "repeats", "rows_beyond", "adjacency", "votes"),
+        *("note", "repeats", "rows_beyond", "adjacency", "votes", "data_independent_epsilon"),
     }
     assert found["note"] is None  # nothing is refused, so every query is charged in full
     assert (found["analysis"], found["charging"]) == ("data-dependent", "expected")
@@ -118,6 +118,20 @@ def test_data_independent_gnmax_is_the_gaussian_mechanism(tmp_path) -> None:
         folder=tmp_path,
     )
     assert found["epsilon"] == pytest.approx(best_epsilon(lambda a: 1000 * a / 1600, 1e-5).epsilon)
+
+
+@pytest.mark.parametrize("analysis", ["data-independent", "data-dependent", "exact", "worst-pair"])
+def test_each_analysis_tells_what_the_queries_cost_whatever_the_votes(tmp_path, analysis) -> None:
+    """Catches a second figure that repeats the first, or leaves out the repeats."""
+    options = [*GNMAX, "--delta", "1e-5", "--repeat", "1000", "--analysis", analysis]
+    expected = best_epsilon(lambda a: 1000 * a / 1600, 1e-5).epsilon
+    found = charged(ROW, *options, folder=tmp_path)
+    assert found["data_independent_epsilon"] == pytest.approx(expected)
+    assert (found["epsilon"] < 0.999 * expected) == (analysis != "data-independent")
+    printed = run(ROW, *options, folder=tmp_path).stdout
+    assert (f"data-independent: epsilon {expected:.4f}\n" in printed) == (
+        analysis != "data-independent"
+    )
 
 
 def test_headers_labels_and_realised_charging(tmp_path) -> None:

@@ -30,7 +30,7 @@ def instahide(
 
     A hundred pictures that a package carries are mixed in pairs and their signs flipped at random
     (Huang et al. 2020); the attack sees that and the mixed labels, and recovers the pictures
-    (Carlini et al. 2020). It takes some seconds. Needs what dpassay[pictures] installs.
+    (Carlini et al. 2020). It takes a minute or a few. Needs what dpassay[pictures] installs.
     """
     need("instahide", "sklearn", "skimage", *(["matplotlib"] if figure else []))
     if figure is not None and Path(figure).suffix not in _SUFFIXES:

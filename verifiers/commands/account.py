@@ -26,11 +26,13 @@ class Account:
     """The cost of queries, and the analysis that it is by.
 
     expected_answered: queries answered on average, or, where charging is `realised`, in fact;
-    repeats: how often each row is asked; rows_beyond: with a budget, how many rows, from the first,
-    fit once more after these repeats.
+    whatever_the_votes: epsilon of the same queries by the data-independent analysis; repeats: how
+    often each row is asked; rows_beyond: with a budget, how many rows, from the first, fit once
+    more after these repeats.
     """
 
     epsilon: Epsilon
+    whatever_the_votes: float
     delta: float
     queries: int
     expected_answered: float
@@ -46,6 +48,7 @@ class Account:
         """The public form."""
         return {
             "epsilon": self.epsilon.epsilon,
+            "data_independent_epsilon": self.whatever_the_votes,
             "delta": self.delta,
             "order": self.epsilon.order if math.isfinite(self.epsilon.order) else None,
             "queries": self.queries,
@@ -77,6 +80,8 @@ class Account:
             f"{answered}{'' if known else ' on average'}",
             f"analysis {self.analysis}: {MEANING[self.analysis]}",
         ]
+        if self.analysis != "data-independent":
+            lines.append(f"data-independent: epsilon {self.whatever_the_votes:.4f}")
         if isinstance(self.mechanism, ConfidentGNMax):
             meaning = {
                 "expected": _NO_GUARANTEE,
@@ -146,21 +151,23 @@ def account(
         if isinstance(mechanism.noise.unrounded, Gaussian)
         else pure_epsilon(mechanism.noise, neighbourhood)
     )
-    costs = RowCosts(
-        rows, mechanism, analysis, charging, neighbourhood=neighbourhood, executor=executor
+    costs, whatever = (
+        RowCosts(rows, mechanism, one, charging, neighbourhood=neighbourhood, executor=executor)
+        for one in (analysis, "data-independent")
     )
     beyond = None
     if budget is not None:
         fitting = Fitting(costs.kinds, costs.of_kinds(ORDERS), delta, pure)
         repeat = fitting.passes(budget)
         beyond = fitting.rows_beyond(repeat, budget)
-    found = best_epsilon(
-        lambda orders: repeat * costs.total(orders), delta, pure=repeat * len(rows) * pure
-    )
+    most = repeat * len(rows) * pure
+    found = best_epsilon(lambda orders: repeat * costs.total(orders), delta, pure=most)
+    guaranteed = best_epsilon(lambda orders: repeat * whatever.total(orders), delta, pure=most)
     answered = repeat * _answered(rows, mechanism, charging)
     queries = repeat * len(rows)
     return Account(
         found,
+        guaranteed.epsilon,
         delta,
         queries,
         answered,
