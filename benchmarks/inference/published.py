@@ -36,8 +36,8 @@ def document() -> dict[str, Any]:
             "high": one.balanced.quantile(0.975),
             "subsets_from_75": one.balanced.at_least(0.75),
         },
-        "teachers": [_of_teachers(votes, holder, count) for count in TEACHERS],
-        "together": [_of_several(votes, holder, count) for count in TOGETHER],
+        "teachers": [of_teachers(votes, holder, count) for count in TEACHERS],
+        "together": [of_several(votes, holder, count) for count in TOGETHER],
     }
 
 
@@ -56,7 +56,7 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"| {row['people']} | {_printed(row)} |"
 
 
-def _of_teachers(votes: NDArray[np.int64], holder: NDArray[np.bool_], count: int) -> dict[str, Any]:
+def of_teachers(votes: NDArray[np.int64], holder: NDArray[np.bool_], count: int) -> dict[str, Any]:
     """Area of the votes of so many of the teachers, drawn anew for each person; DeLong's interval.
 
     lost: how much less than the area of all, on the same people.
@@ -68,7 +68,7 @@ def _of_teachers(votes: NDArray[np.int64], holder: NDArray[np.bool_], count: int
     return {"teachers": count} | _said(measures.auc(scores, holder)) | {"lost": _said(lost)}
 
 
-def _of_several(votes: NDArray[np.int64], holder: NDArray[np.bool_], count: int) -> dict[str, Any]:
+def of_several(votes: NDArray[np.int64], holder: NDArray[np.bool_], count: int) -> dict[str, Any]:
     """Area of the mean disagreement on so many people of one kind, known to be so.
 
     How often that of as many with the attribute is above that of as many without, ties half. The
