@@ -1,118 +1,119 @@
-"""One row of the experiments: an attack, on one histogram, at one noise scale, with one seed."""
+"""Measurements: an attack on every histogram of an ensemble, at one noise scale, over seeds."""
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpassay.attacks import Answers, expected_error, misplaced, reconstruct
 from dpassay.attacks.gradient_descent import RELEASED, gradient_descent
 from dpassay.reference import Gaussian, NoisyArgmax
 
-from .ensembles import CANONICAL, EACH, GROUPS, SIGMAS, Ensemble, ensembles
+from .ensembles import CANONICAL, SIGMAS, Ensemble, ensembles
 
 HARD_LIMIT = 10_000
-ATTACKS = ("mle", "posterior", "gradient-descent", "released-code")
-ALL_ANSWERED, SCREENED = "every query answered", "refusals cost a query"
+BUDGET, MANY = "budget", "10,000 queries"
+EXPERIMENTS = {BUDGET: (CANONICAL,), MANY: SIGMAS}
+"""How often is asked, and the noise scales of that."""
+
+ALL_ANSWERED, SCREENED = "each is answered", "refusals count"
 VARIANTS = (ALL_ANSWERED, SCREENED)
 
+TOGETHER = {"mle": 50, "posterior": 1, "gradient-descent": 5, "released-code": 5}
+"""Seeds of one part: what is quick is read together."""
 
-@dataclass(frozen=True)
-class Outcome:
-    """What one attack read. error: share of votes misplaced; limit: the mean in the limit."""
+ATTACKS = ("mle", "gradient-descent", "released-code", "posterior")
 
-    dataset: str
-    sample: int
-    group: str
-    experiment: str
-    variant: str
-    sigma: float
-    seed: int
-    attack: str
-    queries: int
-    answered: int
-    error: float
-    limit: float
-    epsilon: float | None
-    converged: bool
-
-    as_row = asdict
+Errors = NDArray[np.float64]
+Block = tuple[int, str, int, int]
+"""The place of a setting among all, an attack, and the seeds from and up to."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The histograms of an ensemble, asked equally often, under one variant."""
+    """The histograms of an ensemble, asked equally often at one noise scale, under one variant."""
 
-    ensemble: Ensemble
+    dataset: str
     experiment: str
     variant: str
     sigma: float
-    seed: int
 
-    def outcomes(self) -> Iterator[Outcome]:
-        """What every attack reads from the same answers."""
-        ensemble = self.ensemble
-        votes, mechanism = ensemble.histograms, NoisyArgmax(Gaussian(self.sigma))
-        rng = np.random.default_rng([self.seed, int(self.sigma), VARIANTS.index(self.variant)])
-        queries = self._queries()
-        answered = queries
-        if self.variant == SCREENED:
-            refusal = np.exp(ensemble.screened(self.sigma).log_probabilities(votes)[:, -1])
-            answered = np.maximum(rng.binomial(queries, 1.0 - refusal), 1)
-        counts = rng.multinomial(answered, np.exp(mechanism.log_probabilities(votes)))
-        limits = [expected_error(h, mechanism, n) for h, n in zip(votes, answered, strict=True)]
-        for attack in ATTACKS:
-            read, converged = self._attack(attack, Answers(counts.astype(float), mechanism))
-            errors = misplaced(read, votes)
-            for i in range(len(votes)):
-                yield Outcome(
-                    ensemble.name,
-                    i + 1,
-                    GROUPS[i // EACH],
-                    self.experiment,
-                    self.variant,
-                    self.sigma,
-                    self.seed,
-                    attack,
-                    int(queries[i]),
-                    int(answered[i]),
-                    float(errors[i]),
-                    limits[i],
-                    self._cost(i),
-                    bool(converged[i]),
-                )
+    @property
+    def ensemble(self) -> Ensemble:
+        """Whose histograms these are."""
+        return next(known for known in _known() if known.name == self.dataset)
 
-    def _attack(self, attack: str, answers: Answers) -> tuple[np.ndarray, np.ndarray]:
+    def blocks(self, attack: str, seeds: int) -> list[Block]:
+        """Parts of a run of one attack."""
+        place, size = settings().index(self), TOGETHER[attack]
+        return [(place, attack, i, min(i + size, seeds)) for i in range(0, seeds, size)]
+
+    def errors(self, attack: str, seeds: range) -> Errors:
+        """Shares of votes (seeds, histograms) that the attack misplaces."""
+        votes, mechanism = self.ensemble.histograms, NoisyArgmax(Gaussian(self.sigma))
+        counts = np.concatenate([self._counts(seed) for seed in seeds]).astype(float)
+        teachers = self.ensemble.teachers
         if attack == "released-code":
-            return gradient_descent(answers.counts, self.sigma, self.ensemble.teachers, RELEASED)
-        found = reconstruct(answers, self.ensemble.teachers, attack)  # type: ignore[arg-type]
-        return found.histogram, found.converged
+            read, _ = gradient_descent(counts, self.sigma, teachers, RELEASED)
+        else:
+            found = reconstruct(Answers(counts, mechanism), teachers, attack)  # type: ignore[arg-type]
+            read = found.histogram
+        errors = misplaced(read, np.tile(votes, (len(seeds), 1)))
+        return errors.reshape(len(seeds), len(votes))
 
-    def _queries(self) -> np.ndarray:
-        if self.experiment == "canonical budget":
+    def limit(self) -> float:
+        """What the likeliest votes misplace on average in the limit of many answers."""
+        mechanism = NoisyArgmax(Gaussian(self.sigma))
+        answered = np.rint(self._queries() * (1.0 - self._refusal()))
+        pairs = zip(self.ensemble.histograms, answered, strict=True)
+        return float(np.mean([expected_error(votes, mechanism, n) for votes, n in pairs]))
+
+    def costs(self) -> Errors:
+        """Epsilon of 10,000 queries of each histogram (histograms,)."""
+        ensemble = self.ensemble
+        return np.array([ensemble.epsilon[self.sigma, i] for i in range(len(ensemble.histograms))])
+
+    def _counts(self, seed: int) -> NDArray[np.int64]:
+        """How often each label came (histograms, classes): the same answers for every attack."""
+        votes, mechanism = self.ensemble.histograms, NoisyArgmax(Gaussian(self.sigma))
+        rng = np.random.default_rng([seed, int(self.sigma), VARIANTS.index(self.variant)])
+        answered = self._queries()
+        if self.variant == SCREENED:
+            answered = np.maximum(rng.binomial(answered, 1.0 - self._refusal()), 1)
+        return rng.multinomial(answered, np.exp(mechanism.log_probabilities(votes)))
+
+    def _refusal(self) -> Errors:
+        """How often a query of each histogram is refused."""
+        votes = self.ensemble.histograms
+        if self.variant == ALL_ANSWERED:
+            return np.zeros(len(votes))
+        refused = self.ensemble.screened(self.sigma).log_probabilities(votes)[:, -1]
+        return np.asarray(np.exp(refused))
+
+    def _queries(self) -> NDArray[np.int64]:
+        if self.experiment == BUDGET:
             return self.ensemble.budget_queries
         return np.full(len(self.ensemble.histograms), HARD_LIMIT)
 
-    def _cost(self, sample: int) -> float | None:
-        if self.experiment == "canonical budget":
-            return self.ensemble.epsilon_budget
-        return self.ensemble.epsilon.get((self.sigma, sample))
 
-
-def settings(ensembles: list[Ensemble], seeds: int) -> list[Setting]:
+def settings() -> list[Setting]:
     """Every setting: the canonical budget at sigma 40, and 10,000 queries at every sigma."""
-    plan = [("canonical budget", (CANONICAL,)), ("10,000 queries", SIGMAS)]
     return [
-        Setting(ensemble, experiment, variant, sigma, seed)
-        for ensemble in ensembles
-        for experiment, sigmas in plan
+        Setting(ensemble.name, experiment, variant, sigma)
+        for ensemble in _known()
+        for experiment, sigmas in EXPERIMENTS.items()
         for variant in VARIANTS
         for sigma in sigmas
-        for seed in range(seeds)
     ]
 
 
-def attacked(place: int, seeds: int) -> list[dict[str, Any]]:
-    """The outcomes of one setting, as tables of JSON."""
-    return [outcome.as_row() for outcome in settings(ensembles(), seeds)[place].outcomes()]
+def attacked(place: int, attack: str, start: int, end: int) -> list[list[float]]:
+    """The errors (seeds, histograms) of one part, as JSON has them."""
+    errors = settings()[place].errors(attack, range(start, end))
+    return [list(map(float, row)) for row in errors]
+
+
+@cache
+def _known() -> list[Ensemble]:
+    return ensembles()
