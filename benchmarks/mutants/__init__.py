@@ -1,0 +1,1 @@
+"""Faults of one line in the package, and the tests that must find each."""
