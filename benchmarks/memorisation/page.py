@@ -56,8 +56,10 @@ def _exposed(models: list[Row]) -> Iterator[str]:
         f"canaries `pin of NAME: [0-9]{{6}}`, which stand in the data 1 to 10 times: {EACH} of "
         f"each number in a model, {len(SEEDS)} models a row, 600 steps on batches of 5 % of the "
         "lines, drawn one by one. DP-SGD clips the gradient of a line to 0.5. Exposures are exact, "
-        "by the rank among all 1,000,000 strings; means and standard deviations over canaries. A "
-        "canary that was never seen has 1.4 bits on average."
+        "by the rank among all 1,000,000 strings; means ± standard deviations over the "
+        f"{EACH * len(SEEDS)} canaries of a cell, which say how far canaries differ: they are no "
+        "errors of the mean, as canaries of one model are not independent, and models too few for "
+        "an interval. A canary that was never seen has 1.4 bits on average."
     )
     yield ""
     yield "![Exposure against insertions](memorisation.svg)"
