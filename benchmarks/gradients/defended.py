@@ -69,8 +69,8 @@ def defences_section(found: Found) -> Iterator[str]:
         "bottleneck, and gain from the perturbation, which writes a into the gradients. DP-SGD "
         "alone takes it all away, at a sigma that costs utility too. SignSGD, with the rate that "
         f"the paper gives, costs more of it than the paper has: {signs[0]:.3f} one-hot, "
-        f"{signs[1]:.3f} label-encoded, with a step of .01 in every coordinate; one-hot, {lost} of the "
-        "seeds ends below .5, and the mean is far from the others.\n"
+        f"{signs[1]:.3f} label-encoded, with a step of .01 in every coordinate; one-hot, "
+        f"{lost} of the seeds ends below .5, and the mean is far from the others.\n"
     )
     yield from _costs(found)
 
