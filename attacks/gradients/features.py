@@ -5,6 +5,7 @@ Each is fitted to shadow gradients (s, p) and then applied to those observed (t,
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -47,8 +48,23 @@ class Components(Features):
 
     def of(self, shadow: Floats, observed: Floats, seed: int) -> tuple[Floats, Floats]:
         """Principal components of both, at most as many as there are shadow gradients."""
-        from sklearn.decomposition import PCA
-
-        count = min(self.count, *shadow.shape)
-        fit = PCA(count, svd_solver="randomized", random_state=seed).fit(shadow)
+        fit = fitted_components(shadow, self.count, seed)
         return fit.transform(shadow), fit.transform(observed)
+
+
+def fitted_components(rows: Floats, count: int, seed: int) -> Any:
+    """scikit-learn's PCA of rows (s, p), of so many components where there are as many."""
+    from sklearn.decomposition import PCA
+
+    with np.errstate(invalid="ignore"):  # rows that are all the same have no shares of variance
+        return PCA(min(count, *rows.shape), svd_solver="randomized", random_state=seed).fit(rows)
+
+
+@dataclass(frozen=True)
+class Coordinates(Features):
+    """The release as it is, where coordinates are few: pooled or turned, one of them says less."""
+
+    def of(self, shadow: Floats, observed: Floats, seed: int) -> tuple[Floats, Floats]:
+        """See `Features.of`: nothing is fitted."""
+        del seed
+        return shadow, observed

@@ -68,8 +68,13 @@ def over_seeds(values: Sequence[float], alpha: float = ALPHA) -> OverSeeds:
     if found.ndim != 1 or found.size < 2:
         raise ValueError(f"{found.size} seeds: expected 2 or more")
     mean, deviation = float(found.mean()), float(found.std(ddof=1))
-    reach = float(student.isf(alpha / 2.0, found.size - 1)) * deviation / np.sqrt(found.size)
-    return OverSeeds(mean, deviation, mean - reach, mean + reach)
+    half = reach(found.size, alpha) * deviation
+    return OverSeeds(mean, deviation, mean - half, mean + half)
+
+
+def reach(seeds: int, alpha: float = ALPHA) -> float:
+    """Half of Student's interval of the mean of so many seeds, in standard deviations of one."""
+    return float(student.isf(alpha / 2.0, seeds - 1) / np.sqrt(seeds))
 
 
 def values(found: Judged) -> dict[str, float]:

@@ -3,11 +3,12 @@
 Definition 3.1 of Li et al. 2024 with the parameters as they stand: records are split in two, the
 challenger draws batches from one half, all records of a batch with one value of the sensitive
 variable, and an adversary who knows the defence reads what is released of them, having learned from
-batches of the other half. Of several releases of a batch the adversary takes the mean.
+batches of the other half. Of several releases of a batch the adversary takes the mean. Rounds of
+training are games with the same seed on a model that has changed: halves and trials are the same.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,19 +19,20 @@ from scipy.sparse import csr_array
 from ...reference.arrays import Matrix
 from ...reference.clock import step
 from ...reference.parallel.workers import stream
-from ..inference.measures import Estimate, advantage
 from .adversaries import balanced, combined
 from .canaries import Labels, PerExample, checked
 from .data import Floats, Records, Whole
 from .defences.defence import Defence
-from .features import Components, Features, MaxPooled
-from .posteriors import Logs, by_forest
+from .features import Components, Coordinates, Features, MaxPooled, fitted_components
+from .played import Played
+from .posteriors import by_forest
 from .sensitive import Batches, SharedValue
 
 _AT_ONCE = 1_000  # records whose gradients are asked for together
 _STORED = 100_000_000  # numbers of all records' gradients together
 _CHUNK = 4_000_000  # numbers of the batches that are made together
 _LOOKED_AT = 10_000  # coordinates of a release
+_NARROW = 50  # coordinates that are looked at one by one too
 _FEWEST = 4  # records of each value on either side
 _SHADOW, _CHOOSING = 1_000, 400  # batches to learn from, and to choose features by
 
@@ -108,10 +110,7 @@ class Side:
         means = np.stack(
             [rows[self.table.sensitive == a].mean(0) for a in range(len(self.table.names))]
         )
-        from sklearn.decomposition import PCA
-
-        count = min(Components().count, *rows.shape)
-        found = PCA(count, svd_solver="randomized", random_state=0).fit(rows).components_
+        found = fitted_components(rows, Components().count, 0).components_
         apart = means[1:] - means[0]
         lengths = np.linalg.norm(apart, axis=1, keepdims=True)
         apart = apart / np.where(lengths > 0.0, lengths, 1.0)
@@ -119,55 +118,11 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Played:
-    """What the adversary made of trials.
-
-    truth (t,): the value of each; prior (m,): the law that it was drawn from; logs (t, m): log
-    posteriors; features: that the adversary took.
-    """
-
-    truth: Whole
-    prior: NDArray[np.float64]
-    logs: Logs
-    features: str
-
-    def part(self, trials: slice) -> "Played":
-        """The results of some of the trials."""
-        return replace(self, truth=self.truth[trials], logs=self.logs[trials])
-
-    @property
-    def right(self) -> NDArray[np.bool_]:
-        """Whether each guess (t,) was."""
-        return np.asarray(self.logs.argmax(1) == self.truth)
-
-    @property
-    def base(self) -> float:
-        """How often somebody is right who sees nothing: the largest of the prior."""
-        return float(self.prior.max())
-
-    @property
-    def guessing(self) -> float:
-        """How often who always says the trials' commonest value is right in these trials."""
-        return float(np.bincount(self.truth).max() / self.truth.size)
-
-    @property
-    def advantage(self) -> Estimate:
-        """What guesses gain over the commonest value of the trials, as a share of what there is.
-
-        By the trials' own share, not the prior's, so that who always says it gains 0. The interval
-        is for the gain over the prior's, of which trials are drawn: the trials' own share errs
-        with the guesses, and an interval that takes it as known holds in 84 % of runs at times.
-        """
-        guessed = self.logs.argmax(1)
-        own, known = advantage(guessed, self.truth), advantage(guessed, self.truth, self.base)
-        return Estimate(own.value, min(known.low, own.value), max(known.high, own.value))
-
-
-@dataclass(frozen=True)
 class VendorGame:
     """A game that is set up: both halves, and its rules.
 
-    size: records a batch; releases: of each batch, with noise of its own; defence: the learner's.
+    size: records a batch; releases: of each batch, with noise of its own; defence: the learner's;
+    number: of the round of training, from 0, each with noise and shadow batches of its own.
     """
 
     private: Side
@@ -176,6 +131,7 @@ class VendorGame:
     size: int
     releases: int
     seed: int
+    number: int = 0
 
     @property
     def inferred(self) -> SharedValue:
@@ -196,7 +152,8 @@ class VendorGame:
 
     def simulated(self, trials: Batches) -> Floats:
         """The releases of these trials under the defence."""
-        return self.private.released(trials, self.defence, self.releases, [self.seed, 31])
+        seed = [self.seed, 31, self.number]
+        return self.private.released(trials, self.defence, self.releases, seed)
 
     def played(self, trials: Batches, observed: Floats) -> Played:
         """What an adversary who knows the defence makes of releases of trials (t, coordinates).
@@ -211,10 +168,14 @@ class VendorGame:
         step("learning from shadow batches")
         shadow, held = (self._shadow(number, key) for number, key in ((_SHADOW, 0), (_CHOOSING, 1)))
         m, found = self.inferred.classes, []
-        for features in (MaxPooled(), Components(), self.public.known(self.defence, self.size)):
+        known = self.public.known(self.defence, self.size)
+        kinds: list[Features] = [MaxPooled(), Components(), known]
+        if observed.shape[1] <= _NARROW:
+            kinds.append(Coordinates())
+        for features in kinds:
             both = np.concatenate([held[1], observed])
             ours, theirs = features.of(shadow[1], both, self.seed)
-            logs = by_forest(ours, shadow[0].sensitive, theirs, m, self.seed)
+            logs = by_forest(ours, shadow[0].sensitive, theirs, m, self.seed + self.number)
             success = float((logs[: len(held[1])].argmax(1) == held[0].sensitive).mean())
             seen = combined(logs[None, len(held[1]) :], self.prior)
             name = type(features).__name__
@@ -222,9 +183,9 @@ class VendorGame:
         return found
 
     def _shadow(self, number: int, key: int) -> tuple[Batches, Floats]:
-        random = stream([self.seed, 32], key)
+        random = stream([self.seed, 32, self.number], key)
         batches = balanced(self.inferred, self.public.table.as_records, number, self.size, random)
-        seed = [self.seed, 33, key]
+        seed = [self.seed, 33, self.number, key]
         return batches, self.public.released(batches, self.defence, self.releases, seed)
 
 
@@ -236,12 +197,13 @@ def vendor_game(
     size: int,
     releases: int,
     seed: int,
+    number: int = 0,
 ) -> VendorGame:
     """Sets the game up: halves the records, and asks the model for the gradient of each.
 
-    Of wide gradients, fewer records than there are. What defences learn, they learn from public
-    batches without a defence. Raises ValueError, in one line, for gradients that are none, and
-    where a value has too few records.
+    per_example: the model as it is in the round `number`. Of wide gradients, fewer records than
+    there are. What defences learn, they learn from public batches without a defence. Raises
+    ValueError, in one line, for gradients that are none, and where a value has too few records.
     """
     random = stream([seed, 34], 0)
     order = random.permutation(len(table.records))
@@ -258,12 +220,12 @@ def vendor_game(
             side.append(half)
     private, public = (_side(per_example, table.take(np.concatenate(side))) for side in sides)
     if type(defence).fitted is not Defence.fitted:
-        plain = VendorGame(private, public, Defence(), size, 1, seed)
+        plain = VendorGame(private, public, Defence(), size, 1, seed, number)
         batches, shown = plain._shadow(_SHADOW, 2)
         if shown.shape[1] < width:
             raise ValueError(f"{defence.name} of gradients of {width:,} numbers: expected fewer")
         defence = defence.fitted(shown, batches.sensitive, seed)
-    return VendorGame(private, public, defence, size, releases, seed)
+    return VendorGame(private, public, defence, size, releases, seed, number)
 
 
 def coordinates(width: int) -> NDArray[np.int64]:

@@ -35,6 +35,7 @@ from dpassay.attacks.gradients.canary_audit import (
 from dpassay.attacks.gradients.data import Split, split
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.derivatives import per_example
+from dpassay.attacks.gradients.judged import reach
 from dpassay.attacks.gradients.learner import Training, trained
 from dpassay.attacks.gradients.models import Model, Perceptron
 
@@ -182,7 +183,9 @@ def page(found: dict[str, list[Any]], audits: dict[tuple[Any, ...], list[float]]
         "differ in it alone and are chosen to drive gradients apart; how they are chosen is not in "
         "the text that was at hand, so that the construction is ours (`attacks/gradients/"
         "canaries.py`). Clip norm 1, noise multiplier 1, delta 1e-5, on Adult, whose sex is "
-        f"flipped; a perceptron 64-64 as it is initialised, {SEEDS} seeds. How far gradients can "
+        f"flipped; a perceptron 64-64 as it is initialised, {SEEDS} seeds; figures with ± "
+        "are means and standard deviations of one seed, and Student's interval of 95 % of such a "
+        f"mean reaches {reach(SEEDS):.2f} deviations to either side. How far gradients can "
         "be driven apart is a matter of the model: the third encoding has sex as two columns, all "
         "scaled, and weights as He et al. 2015 draw them.\n"
     )

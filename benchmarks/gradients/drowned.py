@@ -16,7 +16,7 @@ from dpassay.attacks.gradients.adult import adult
 from dpassay.attacks.gradients.data import split
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.derivatives import per_example
-from dpassay.attacks.gradients.judged import judged
+from dpassay.attacks.gradients.judged import judged, over_seeds
 from dpassay.attacks.gradients.models import Model, Perceptron
 from dpassay.attacks.gradients.vendor_game import Table, vendor_game
 from dpassay.reference.accounting.adjacency import Adjacency
@@ -67,8 +67,8 @@ def page(found: dict[tuple[str, float], list[dict[str, Any]]]) -> Iterator[str]:
         "and in which men and women do. Property inference on Adult, as in the study of "
         f"`benchmarks.gradients`, from one release of a batch of {SIZE} by the first model; clip "
         "norm 1; the 5,000 private records are halved, and the adversary learns from one half; "
-        f"{TRIALS:,} trials, {SEEDS} seeds, means ± standard deviations. All three know the "
-        f"defence. Epsilons are exact, of one release, at delta {DELTA:g}.\n"
+        f"{TRIALS:,} trials, means over {SEEDS} seeds, with Student's intervals of 95 %. All three "
+        f"know the defence. Epsilons are exact, of one release, at delta {DELTA:g}.\n"
     )
     heads = " | ".join(f"{name}, AUROC" for name in NAMES.values())
     yield head(f"encoding | sigma | epsilon, substitution | epsilon, add-remove | {heads}")
@@ -80,8 +80,9 @@ def page(found: dict[tuple[str, float], list[dict[str, Any]]]) -> Iterator[str]:
         ]
         cells = []
         for name in NAMES:
-            values = [one[name] for one in seeds]
-            cells.append(f"{np.mean(values):.3f} ± {np.std(values, ddof=1):.3f}")
+            over = over_seeds([one[name] for one in seeds])
+            low, high = max(over.low, 0.0), min(over.high, 1.0)
+            cells.append(f"{over.mean:.3f} ({low:.3f} to {high:.3f})")
         yield f"| {encoding} | {sigma:g} | {' | '.join(costs + cells)} |"
 
 

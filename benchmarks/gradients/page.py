@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from dpassay.attacks.gradients.judged import reach
+
 from ..pages import head
 from .defended import defences_section, fano_section
 from .rows import FIRST, Found
@@ -25,8 +27,12 @@ def page(found: Found, others: Found, speeds: list[Speed]) -> Iterator[str]:
         "Adult. The model learns the income; the adversary has 1,000 public records, equally many "
         "men and women, and trains a random forest of 50 trees on gradients of batches of them, "
         "pooled by 3, afresh in each round. Figures are means ± standard deviations over "
-        f"{seeds} seeds, each a split, a model and its trials; those of the paper stand in "
-        "brackets. All of them, by round, are in [gradients.csv](gradients.csv).\n"
+        f"{seeds} seeds, each a split, a model and its trials; those of the paper, which has the "
+        "same, stand in brackets. A deviation is no error of the mean: Student's interval of 95 % "
+        f"of a mean of {seeds} seeds reaches {reach(seeds):.2f} deviations to either side. All "
+        "figures, by round, are in [gradients.csv](gradients.csv); `python -m "
+        'benchmarks.gradients.some "pia one-hot" --seeds 2` plays a game by itself, and tells its '
+        "intervals.\n"
     )
     yield from _data()
     yield from _attacks(found)

@@ -68,6 +68,7 @@ on `PYTHONPATH`. `$DPASSAY_DATA` is the folder of the data published with Wang e
 def _page(source: Source) -> str:
     kept = kept_values(source)
     rows = "\n".join(_line(row, kept.get(row.run, {})) for row in source.rows)
+    note = f"\n{source.note}\n" if source.note else ""
     return f"""# {source.name}
 
 {_MADE}
@@ -75,7 +76,7 @@ def _page(source: Source) -> str:
 *{source.title}*, {source.address}. Figures in the column of ours are printed by the command of
 their row, or computed exactly; those that are links are read from the
 [results](../results/index.md). [All sources, and what to type first](../map.md).
-
+{note}
 {head("item | what it says | here | theirs | ours")}
 {rows}
 """

@@ -12,8 +12,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -37,7 +36,6 @@ BEFORE = (
 )
 """What a user types first, in an empty folder: commands of the map read the files that it makes."""
 
-Typed = Callable[[list[str]], CompletedProcess[str]]
 Document = dict[str, Any]
 
 _REFERENCE = re.compile(r"\{\$([^{}]+)\}")
@@ -65,9 +63,13 @@ def figure(values: Mapping[str, Any], reference: str) -> str:
     return ", ".join(format(part, form) for part in parts)
 
 
-def values_of(row: Row, typed: Typed) -> dict[str, Any]:
-    """What the row's command prints, by expression. Raises UnshownError if it shows less."""
-    done = typed([*shlex.split(row.run), *(() if "--json" in row.run else ("--json",))])
+def as_json(command: str) -> list[str]:
+    """The words of a row's command, with `--json`."""
+    return [*shlex.split(command), *(() if "--json" in command else ("--json",))]
+
+
+def values_of(row: Row, done: CompletedProcess[str]) -> dict[str, Any]:
+    """What the row's command printed, by expression. Raises UnshownError if it shows less."""
     if done.returncode != row.status:
         raise UnshownError(
             f"{row.item}: {row.run}: ended with {done.returncode}, expected {row.status}\n"
@@ -106,15 +108,20 @@ def kept_values(source: Source) -> dict[str, dict[str, Any]]:
 
 
 def run_and_keep(source: Source, words: str) -> None:
-    """Runs the commands of the rows whose item or command has these words, and keeps figures."""
+    """Runs the commands of the rows whose item or command has these words, and keeps figures.
+
+    A command of several rows is run once.
+    """
     kept = kept_values(source)
+    done: dict[str, CompletedProcess[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder))
-        once = cache(lambda *arguments: run(list(arguments), Path(folder)))
         for row in source.rows:
             if row.run and references(row) and (words in row.item or words in row.run):
                 print(f"{source.name}, {row.item}: {row.run}", flush=True)
-                kept[row.run] = kept.get(row.run, {}) | values_of(row, lambda typed: once(*typed))
+                if row.run not in done:
+                    done[row.run] = run(as_json(row.run), Path(folder))
+                kept[row.run] = kept.get(row.run, {}) | values_of(row, done[row.run])
                 _write(source, kept)
 
 

@@ -46,13 +46,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Source:
-    """A paper or lecture, its place, and its rows in its own order."""
+    """A paper or lecture, its place, its rows in its own order, and what holds for all of them."""
 
     key: str
     name: str
     title: str
     address: str
     rows: tuple[Row, ...]
+    note: str = ""
 
 
 def sources() -> list[Source]:
@@ -61,5 +62,6 @@ def sources() -> list[Source]:
     for key in ORDER:
         table = tomllib.loads((FOLDER / f"{key}.toml").read_text())
         rows = tuple(Row(**row) for row in table["row"])
-        found.append(Source(key, table["name"], table["title"], table["address"], rows))
+        name, title, address = table["name"], table["title"], table["address"]
+        found.append(Source(key, name, title, address, rows, table.get("note", "")))
     return found

@@ -14,6 +14,8 @@ def broken(records, labels):
     raise RuntimeError("no weights")
 def flat(records, labels):
     return records[:, 0]
+def by_round(records, labels, round):
+    return np.tile(records, 2) * (1.0 if round else 0.0)
 weights = [1.0]
 """
 WHO = ("--data", "people.csv", "--label", "income", "--attribute", "sex")
@@ -58,6 +60,34 @@ def test_people_see_a_table() -> None:
     assert line.startswith("none")
 
 
+def test_rounds_of_training_are_told_by_round_and_together() -> None:
+    """The first round shows nothing, the second nearly all: neither hides the other."""
+    done = typed("play", "model.py:by_round", *WHO, "--rounds", "2", "--trials", "100", "--json")
+    assert done.returncode == 0, done.stderr
+    (line,) = json.loads(done.stdout)["played"]
+    first, second = line["by_round"]
+    assert first["auroc"]["value"] == 0.5
+    assert second["auroc"]["value"] > 0.9
+    assert line["auroc"] == second["auroc"]
+    text = typed("play", "model.py:by_round", *WHO, "--rounds", "2", "--trials", "100").stdout
+    assert text.startswith("sex from one release in each of 2 rounds of training of batches of 16")
+    names = [row[:14].strip() for row in text.splitlines()[2:]]
+    assert names == ["none", "round 1", "round 2", "all rounds"]
+
+
+def test_releases_of_all_rounds_are_charged() -> None:
+    """Two releases in each of two rounds at sigma 2 cost what one does at sigma 1."""
+    often = ("--rounds", "2", "--releases", "2", "--defence", "dp-sgd", "--sigma", "2")
+    done = typed("play", "model.py:by_round", *WHO, *often, "--trials", "100", "--json")
+    assert done.returncode == 0, done.stderr
+    (line,) = json.loads(done.stdout)["played"]
+    assert line["epsilon_substitution"] == pytest.approx(10.0, abs=0.01)
+    assert line["epsilon_add_remove"] == pytest.approx(4.38, abs=0.01)
+
+
+SEVERAL = ("--releases", "3", "--defence", "dp-sgd")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -69,6 +99,9 @@ def test_people_see_a_table() -> None:
         (("model.py:gradients", *WHO, "--defence", "vib"), "Invalid value for '--defence'"),
         (("model.py:gradients", *WHO, "--trials", "5"), "whole number from 100 to 100,000"),
         (("model.py:gradients", *WHO[:4]), "Missing option '--attribute'"),
+        (("model.py:gradients", *WHO, *SEVERAL, "--defence", "none"), "expected 1 with none: with"),
+        (("model.py:gradients", *WHO, *SEVERAL, "--sigma", "0"), "expected 1 with dp-sgd: without"),
+        (("model.py:gradients", *WHO, "--rounds", "2"), "expected a callable (records, labels, ro"),
     ],
 )
 def test_misuse_is_one_line(arguments, message) -> None:

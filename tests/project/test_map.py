@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -69,8 +68,7 @@ def test_a_cell_is_found_by_its_row_and_column() -> None:
 
 def shows(row, printed, status=0):
     """What a row reads from a command that prints this."""
-    done = CompletedProcess([], status, json.dumps(printed), "")
-    return shown.values_of(row, lambda _: done)
+    return shown.values_of(row, CompletedProcess([], status, json.dumps(printed), ""))
 
 
 A_ROW = sources_of.Row("Theorem 1", "x", run="dpassay account", ours="costs {$ cost.all -> .2f}")
@@ -118,7 +116,9 @@ def folder(tmp_path_factory):
 AT_ONCE = ("dpassay account", "dpassay probabilities", "dpassay reconstruct")
 """What takes no second runs in the quick suite."""
 
-OF_PUBLISHED = ("python -m benchmarks.reconstruction", "python -m benchmarks.inference")
+OF_PUBLISHED = tuple(
+    f"python -m benchmarks.{name}" for name in ("reconstruction", "inference", "gradients.some")
+)
 """What reads the data published with Wang et al. 2022, which may be absent."""
 
 RUN_SLOWLY = pytest.mark.slow("commands of the map that take seconds or minutes")
@@ -139,10 +139,10 @@ def test_a_command_shows_the_figures_of_its_rows(run, folder, monkeypatch, reque
     if run.startswith(OF_PUBLISHED) or "--data adult" in run:
         request.getfixturevalue("published_data")  # skips where they are absent
     monkeypatch.chdir(folder)
-    once = cache(lambda *arguments: typed_or_run(list(arguments)))
+    done = typed_or_run(shown.as_json(run))
     for key, row in ROWS:
         if row.run == run:
-            values = shown.values_of(row, lambda typed: once(*typed))
+            values = shown.values_of(row, done)
             for text in (row.ours, row.apart):
                 assert filled(text, values) == filled(text, KEPT[key].get(run)), row.item
 

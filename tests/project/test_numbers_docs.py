@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gradient_guide import write_files
 from typed import typed
 
 from dpassay.verifiers.targets import Refused, open_target
@@ -104,15 +103,21 @@ def test_the_tutorials_counts_fail_as_shown(tmp_path, monkeypatch) -> None:
 def test_gradients_are_played_and_audited_as_shown(tmp_path, monkeypatch) -> None:
     """Each line of the guide, typed; the claim of add-remove is true, and not accused."""
     monkeypatch.chdir(tmp_path)
-    write_files(tmp_path)
-    line = block(GRADIENTS, "", "dpassay play").split()
-    played = typed(*line[1:], "--trials", "100")
-    assert played.returncode == 0, played.stderr
-    assert "epsilon 4.377 at delta 1e-05 for an attribute flipped" in played.stdout  # at sigma 2
-    line = block(GRADIENTS, "", "dpassay audit deployment.py").split()
-    audited = typed(*line[1:])
-    assert audited.returncode == 0, audited.stdout + audited.stderr
-    assert "of any record added" in audited.stdout
+    lines = re.findall(r"^```\n(dpassay .*)\n```", (ROOT / GRADIENTS).read_text(), re.MULTILINE)
+    example, played, rounds, verified, audited = (line.split()[1:] for line in lines)
+    assert typed(*example).returncode == 0
+    found = typed(*played, "--trials", "100")
+    assert found.returncode == 0, found.stderr
+    assert "epsilon 4.377 at delta 1e-05 for an attribute flipped" in found.stdout  # at sigma 2
+    found = typed(*rounds, "--trials", "100")
+    assert found.returncode == 0, found.stderr
+    assert "  all rounds " in found.stdout
+    found = typed(*verified, "--seed", "1")
+    assert found.returncode == 1, found.stdout + found.stderr
+    assert re.findall("^fail +(.*)", found.stdout, re.MULTILINE) == ["gradient-leakage"]
+    found = typed(*audited)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert "of any record added" in found.stdout
 
 
 def test_readme_names_the_demo() -> None:

@@ -61,7 +61,12 @@ _DEFENCES = ("none", "pruning", "sign-sgd", "perturbation", "dp-sgd")
     help="At which dp-sgd's exact epsilon is told.",
 )
 @option_with_default("--batch", type=Whole(1, 10_000), default=16, help="Records.")
-@option_with_default("--releases", type=Whole(1, 10_000), default=1, help="Of each batch.")
+@option_with_default(
+    "--rounds", type=Whole(1, 1_000), default=1, help="Of training; each releases the batch."
+)
+@option_with_default(
+    "--releases", type=Whole(1, 10_000), default=1, help="In a round; several of dp-sgd alone."
+)
 @option_with_default("--trials", type=Whole(100, 100_000), default=1_000)
 @option_with_default("--seed", type=Whole(0, 2**63 - 1), default=0)
 @click.option(
@@ -89,6 +94,8 @@ def play(
     Batches are drawn of people who share a value of the attribute; an adversary who knows the
     defence and has learned from one half of the data infers it from gradients of the other half.
     MODEL is package.module:attr or path/to/file.py:attr; gradients are (n, p), one of each record.
+    With --rounds, MODEL is a callable (records, labels, round), of the model as it is before the
+    step of that round, from 0: the adversary adds up what each of them says of the same batch.
     Needs what dpassay[gradients] installs.
     """
     trained = {"perturbation", "dp-sgd"} & set(defences)

@@ -6,8 +6,9 @@ import pytest
 from dpassay.attacks.gradients.defences.defence import Defence
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.defences.perturbation import Perturbation
+from dpassay.attacks.gradients.played import Played, together
 from dpassay.attacks.gradients.sensitive import Batches
-from dpassay.attacks.gradients.vendor_game import Played, Table, coordinates, vendor_game
+from dpassay.attacks.gradients.vendor_game import Table, coordinates, vendor_game
 
 WIDTH = 12
 
@@ -33,8 +34,9 @@ def gradients(records, labels):
     return np.tile(records, 3)
 
 
-def made(table, defence, size=8, releases=1, seed=0):
-    return vendor_game(gradients, table, defence, size=size, releases=releases, seed=seed)
+def made(table, defence, size=8, releases=1, number=0):
+    how = {"size": size, "releases": releases, "seed": 0, "number": number}
+    return vendor_game(gradients, table, defence, **how)
 
 
 def played(game, number=300):
@@ -88,6 +90,37 @@ def test_several_releases_of_a_batch_say_more() -> None:
         for n in (1, 100)
     )
     assert many > one + 0.1
+
+
+def test_rounds_show_the_same_batches_with_noise_of_their_own() -> None:
+    """The same noise twice would be taken off, and other batches would not be added up."""
+    first, second = (made(people(), DPSGD(multiplier=1.0, size=8), number=n) for n in (0, 1))
+    trials, again = first.trials(200, 0), second.trials(200, 0)
+    assert (trials.rows == again.rows).all()
+    exact = made(people(), DPSGD(multiplier=0.0, size=8)).simulated(trials)
+    noise, other = (game.simulated(trials) - exact for game in (first, second))
+    assert abs(np.corrcoef(noise.ravel(), other.ravel())[0, 1]) < 0.1  # one in a million: of 2,400
+
+
+def test_rounds_are_added_up_by_equation_5() -> None:
+    """Against Bayes by hand: independent rounds of likelihoods 3:1 and 1:2, prior 0.8 and 0.2."""
+    prior, seen = np.array([0.8, 0.2]), np.array([[3.0, 1.0], [1.0, 2.0]])
+    each = [Played(np.array([0]), prior, np.log([x * prior / (x @ prior)]), "f") for x in seen]
+    expected = prior * seen.prod(0) / (prior * seen.prod(0)).sum()
+    assert np.allclose(np.exp(together(each).logs), [expected])
+    assert np.allclose(together(each[:1]).logs, each[0].logs)
+
+
+def test_of_few_coordinates_each_is_looked_at() -> None:
+    """A small one that is 0 for one value tells all, and is lost in the others' pool and sum."""
+
+    def telling(records, labels):
+        shown = np.where(records[:, 0] > 0.0, 0.01, 0.0)
+        return np.column_stack([shown, 50.0 * records[:, 1:3]])
+
+    table = people(telling=100.0)
+    game = vendor_game(telling, table, Defence(), size=8, releases=1, seed=0)
+    assert played(game).right.all()
 
 
 def test_the_commonest_guess_gains_nothing() -> None:

@@ -1,6 +1,7 @@
 """The vendor's model: whatever gives gradients of records, by its spec, run in this process."""
 
-from dataclasses import dataclass
+import inspect
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ....attacks.gradients.canaries import Labels, checked
@@ -19,23 +20,40 @@ class ModelError(ValueError):
 class VendorModel:
     """`package.module:attr` or `path/to/file.py:attr`, a callable (records, labels) -> gradients.
 
-    spec: as typed, which messages name.
+    spec: as typed, which messages name; number: of a round of training, from 0, which a model that
+    changes takes as a third argument; None of one that stands still.
     """
 
     spec: str
     model: Any
+    number: int | None = None
 
     def __call__(self, records: Matrix, labels: Labels) -> Any:
         """Gradients (n, p) of records (n, q) with labels (n,). Raises ModelError."""
+        third = () if self.number is None else (self.number,)
         try:
-            return self.model(records.copy(), labels.copy())
+            return self.model(records.copy(), labels.copy(), *third)
         except OutOfTime:
             raise
         except Exception as error:
             raised = f"{type(error).__name__}: {error}".splitlines()[0]
+            when = "" if self.number is None else f" in round {self.number}"
             raise ModelError(
-                f"{self.spec}: for records of shape {records.shape} it raised {raised}"
+                f"{self.spec}: for records of shape {records.shape}{when} it raised {raised}"
             ) from error
+
+    def in_round(self, number: int) -> "VendorModel":
+        """The model as it is before the step of this round. Raises ModelError if it has none."""
+        try:
+            inspect.signature(self.model).bind(None, None, number)
+        except TypeError:
+            raise ModelError(
+                f"{self.spec}: expected a callable (records, labels, round) -> gradients (n, p), "
+                "for rounds of training"
+            ) from None
+        except ValueError:  # a callable of C, which does not say what it takes
+            pass
+        return replace(self, number=number)
 
 
 def load_model(spec: str) -> VendorModel:

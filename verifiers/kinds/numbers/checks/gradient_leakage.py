@@ -22,8 +22,9 @@ from .base import AskingCheck, caused, spec_of
 
 if TYPE_CHECKING:
     from .....attacks.gradients.data import Floats
+    from .....attacks.gradients.played import Played
     from .....attacks.gradients.sensitive import Batches
-    from .....attacks.gradients.vendor_game import Played, VendorGame
+    from .....attacks.gradients.vendor_game import VendorGame
 
 _TRIALS, _FEWEST = 2_000, 200  # simulated; of wide gradients, fewer
 _OF_TARGET = 100  # trials whose releases are asked of the target
