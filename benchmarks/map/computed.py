@@ -7,7 +7,6 @@ import numpy as np
 
 from dpassay.reference import Gaussian, Laplace, NoisyArgmax
 from dpassay.reference.accounting.analyses import Analysis, query_cost
-from dpassay.reference.accounting.conversions import to_epsilon
 from dpassay.reference.accounting.gnmax import log_q_exact, log_q_union
 from dpassay.reference.accounting.lnmax import log_q_lemma_4
 from dpassay.reference.oracle import exact_probabilities
@@ -72,18 +71,6 @@ def _q(of: str) -> str:
     return f"{math.exp(float(bound(votes, 40.0)[0])):.2e}"
 
 
-def _share_of_the_tie() -> str:
-    """Exact cost of order 2 of 250 votes that tie, as a share of order / sigma^2, at sigma 40."""
-    votes, sigma = [125, 125] + [0] * 8, 40.0
-    cost = query_cost(votes, NoisyArgmax(Gaussian(sigma)), [2.0], "exact")
-    return f"{float(cost[0]) * sigma**2 / 2.0:.4f}"
-
-
-def _converted() -> str:
-    """Epsilon at delta 1e-6 of a cost of half a nat at order 8."""
-    return f"{to_epsilon([8.0], [0.5], 1e-6).epsilon:.3f}"
-
-
 COMPUTED: dict[str, Callable[[], str]] = {
     "agreement": _agreement,
     "moved": _moved,
@@ -100,6 +87,4 @@ COMPUTED: dict[str, Callable[[], str]] = {
     "sure independent": lambda: _cost("data-independent", *_SURE),
     "sure dependent": lambda: _cost("data-dependent", *_SURE),
     "sure exact": lambda: _cost("exact", *_SURE),
-    "share of the tie": _share_of_the_tie,
-    "converted": _converted,
 }

@@ -27,6 +27,12 @@ KEPT = Path(__file__).parent / "shown"
 BEFORE = (
     "dpassay play --example .",
     r"printf '125,125,0,0\n200,40,10,0\n' > histograms.csv",
+    r"printf 'import numpy as np\n\nrng = np.random.default_rng(6)\n\n\n"
+    r"def aggregate(votes, size):\n"
+    r"    return (votes + 2 * rng.normal(size=(size, len(votes)))).argmax(1)\n' > aggregator.py",
+    r"""printf '[mechanism]\nname = "gnmax"\nnoise = "gaussian:2"\nclasses = 5\nteachers = 50\n"""
+    r"""[privacy]\nepsilon = 4\ndelta = 1e-6\nqueries = 1\n"""
+    r"""scope = "any-queries"\n' > labels.toml""",
 )
 """What a user types first, in an empty folder: commands of the map read the files that it makes."""
 
