@@ -165,8 +165,9 @@ def page(found: orderings.Found, ahead: dict[tuple[str, str], Lead]) -> Iterator
         "teachers trained anew for each, as the paper does: of PATE's teachers trained once they "
         f"are no bounds (see there). {EXPERIMENTS:.0e} experiments of each query and world, drawn "
         "from exact laws; bounds at 95 %, those of many queries together. Nat-MIAQ and Pois-MIAQ "
-        "ask the query that gives away most as many times as there are queries, Pois-MINQ each "
-        "query once. All costs in all orders: [private-prediction.csv](private-prediction.csv).\n"
+        "ask the query that gives away most at order 2, which need not be the worst at order 20, "
+        "as many times as there are queries, Pois-MINQ each query once. All costs in all orders: "
+        "[private-prediction.csv](private-prediction.csv).\n"
     )
     yield head(
         "data | records | queries | trainings for PATE's votes | teachers | noise "
@@ -235,7 +236,7 @@ def _orderings(found: orderings.Found) -> Iterator[str]:
         f"{len(ORDERS)} orders of the CSV{others}.\n"
     )
     yield (
-        "In nats it does not: a vote that changes costs less, the further the first class leads. "
+        "In nats it does not everywhere: a vote costs less, the further the first class leads. "
         "*Much lower*, as the paper says of natural queries beside adversarial ones, is taken to "
         "be less than half:\n"
     )

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -128,9 +129,10 @@ RUN_SLOWLY = pytest.mark.slow("commands of the map that take seconds or minutes"
 def test_a_command_shows_the_figures_of_its_rows(run, folder, monkeypatch) -> None:
     """Catches a figure of the map that its command no longer prints, and an option that is gone."""
     monkeypatch.chdir(folder)
+    once = cache(lambda *arguments: typed_or_run(list(arguments)))
     for key, row in ROWS:
         if row.run == run:
-            values = shown.values_of(row, typed_or_run)
+            values = shown.values_of(row, lambda arguments: once(*arguments))
             for text in (row.ours, row.apart):
                 assert filled(text, values) == filled(text, KEPT[key].get(run)), row.item
 
