@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -109,11 +110,12 @@ def run_and_keep(source: Source, words: str) -> None:
     kept = kept_values(source)
     with tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder))
+        once = cache(lambda *arguments: run(list(arguments), Path(folder)))
         for row in source.rows:
             if row.run and references(row) and (words in row.item or words in row.run):
                 print(f"{source.name}, {row.item}: {row.run}", flush=True)
                 kept[row.run] = kept.get(row.run, {}) | values_of(
-                    row, lambda arguments: run(arguments, Path(folder))
+                    row, lambda arguments: once(*arguments)
                 )
                 _write(source, kept)
 
