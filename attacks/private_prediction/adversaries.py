@@ -63,13 +63,15 @@ class Attack:
     """What an adversary does.
 
     crafted: the record that it adds, in words; asked: each query that it may ask; records: how
-    often it adds the record. One that asks again and again takes the worst of the queries.
+    often it adds the record; tried: the prompts that it chose from, the one it adds among them.
+    One that asks again and again takes the worst of the queries.
     """
 
     adversary: Adversary
     crafted: str
     asked: tuple[Asked, ...]
     records: int = 1
+    tried: tuple["Attack", ...] = ()
 
     @property
     def worst(self) -> Asked:

@@ -1,7 +1,7 @@
 """The adversaries against PromptPATE, whose teachers are prompts of one model."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,9 @@ def prompt_pate(prompted: Prompted, adversary: Adversary, seed: int, records: in
 
     The prompts that are replaced, as many as `records`, are those from which most is given away:
     for each query that is asked again and again its own, and the same for all natural queries.
-    These try the four prompts of Chadha et al. 2024 (arXiv 2402.09403), appendix E.2. seed: of ties
-    between queries to put into a prompt.
+    These try the four prompts of Chadha et al. 2024 (arXiv 2402.09403), appendix E.2, of which
+    `all same` demands the label that gives away most. seed: of ties between queries to put into a
+    prompt.
     """
     votes = votes_of(prompted.teacher, prompted.prompts, prompted.queries)
     check_records(records, len(votes))
@@ -43,20 +44,34 @@ def prompt_pate(prompted: Prompted, adversary: Adversary, seed: int, records: in
     if adversary.repeats:
         own = [_own(prompted, known, adversary, query) for query in range(votes.shape[1])]
         return Attack(adversary, adversary.adds, tuple(own), records)
-    best, replaced, crafted = -1.0, [], ""
+    best: dict[str, tuple[float, str, list[tuple[int, Labels]]]] = {}
     for name, tried in _poisons(prompted, known, seed):
         totals = [known.total(teacher, altered) for teacher, altered in tried]
         most = np.argsort(-np.array(totals), kind="stable")[:records]
-        if (total := sum(totals[i] for i in most)) > best:
-            best, replaced = total, [tried[i] for i in most]
-            crafted = f"the prompt `{name}`, at {_named([teacher for teacher, _ in replaced])}"
+        total, kind = sum(totals[i] for i in most), name.partition(":")[0]
+        if kind not in best or total > best[kind][0]:
+            best[kind] = total, name, [tried[i] for i in most]
+    attacks = tuple(
+        Attack(adversary, *_replacing(known, name, replaced), records)
+        for _, name, replaced in best.values()
+    )
+    chosen = max(zip(best.values(), attacks, strict=True), key=lambda each: each[0][0])[1]
+    return replace(chosen, tried=attacks)
+
+
+def _replacing(
+    known: "_Known", name: str, replaced: list[tuple[int, Labels]]
+) -> tuple[str, tuple[Asked, ...]]:
+    """A prompt in words, and all queries where it stands in place of some teachers' own."""
     each = [
         known.asked(
-            query, [int(votes[t, query]) for t, _ in replaced], [int(v[query]) for _, v in replaced]
+            query,
+            [int(known.votes[t, query]) for t, _ in replaced],
+            [int(votes[query]) for _, votes in replaced],
         )
-        for query in range(votes.shape[1])
+        for query in range(known.votes.shape[1])
     ]
-    return Attack(adversary, crafted, tuple(each), records)
+    return f"the prompt `{name}`, at {_named([teacher for teacher, _ in replaced])}", tuple(each)
 
 
 class _Known:

@@ -86,8 +86,14 @@ def audited(attack: Attack, terms: Terms, executor: Executor, *, anew: bool = Fa
     return Audited(charged, theory, changed, exact, cut, whole, worst, asked, resampled)
 
 
+def exact_of_all(attack: Attack, orders: Vector) -> Vector:
+    """The exact cost (n,) of one answer to each query, the larger of both directions, in nats."""
+    each = np.array([divergences(query.worlds, orders) for query in attack.asked])
+    return np.asarray(composed(each).max(0))
+
+
 def mean_exact(attack: Attack, orders: Vector) -> Vector:
-    """The exact cost (n,) of one answer, the mean over all queries that the adversary may ask."""
+    """The exact cost (n,) of one answer in nats, the mean over all queries that may be asked."""
     each = [divergences(query.worlds, orders).max(0) for query in attack.asked]
     return np.asarray(np.mean(each, 0))
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import numpy as np
 
 from dpassay.reference import Gaussian, Laplace, NoisyArgmax
-from dpassay.reference.accounting.analyses import Analysis, query_cost
-from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
+from dpassay.reference.accounting.analyses import query_cost
+from dpassay.reference.accounting.conversions import ORDERS
 from dpassay.reference.accounting.gnmax import log_q_union
 from dpassay.reference.accounting.lnmax import log_q_lemma_4
 from dpassay.reference.oracle import exact_probabilities
@@ -25,14 +25,6 @@ def _agreement() -> str:
     return next(f"{bound:.0e}" for bound in (1e-14, 1e-12, 1e-9, math.inf) if apart < bound)
 
 
-def _moved() -> str:
-    """How far Q(H) moves, at most, as seven votes are added to each class."""
-    votes, sigma = np.array(_PAPERS[0]), _PAPERS[1]
-    mechanism = NoisyArgmax(Gaussian(sigma))
-    here, there = (np.exp(mechanism.log_probabilities(v)) for v in (votes, votes + 7))
-    return f"{np.abs(here - there).max():.0e}".replace("0e+00", "0")
-
-
 def _tail_bound(queries: int, delta: float) -> str:
     """Epsilon of LNMax with laplace:20, whatever the votes, by Theorem 1.2 of the paper."""
     mechanism = NoisyArgmax(Laplace(20.0))
@@ -47,12 +39,6 @@ def _strongly_composed(queries: int, delta: float) -> str:
     return f"{found:.2f}"
 
 
-def _cost(analysis: Analysis, votes: list[int], sigma: float) -> str:
-    """The Renyi cost of order 2 of one query of a histogram, in nats."""
-    cost = query_cost(votes, NoisyArgmax(Gaussian(sigma)), [2.0], analysis)
-    return f"{float(cost[0]):.3g}"
-
-
 def _q(of: str) -> str:
     """Probability that another than the first of 200, 40 and 10 votes is released, at most."""
     votes = [[200, 40, 10]]
@@ -60,28 +46,11 @@ def _q(of: str) -> str:
     return f"{math.exp(float(log_q[0])):.2e}"
 
 
-def _share_of_the_tie() -> str:
-    """Exact cost of order 2 of 250 votes that tie, as a share of order / sigma^2, at sigma 40."""
-    votes, sigma = [125, 125] + [0] * 8, 40.0
-    cost = query_cost(votes, NoisyArgmax(Gaussian(sigma)), [2.0], "exact")
-    return f"{float(cost[0]) * sigma**2 / 2.0:.4f}"
-
-
-def _converted() -> str:
-    """Epsilon at delta 1e-6 of a cost of half a nat at order 8."""
-    return f"{to_epsilon([8.0], [0.5], 1e-6).epsilon:.3f}"
-
-
 COMPUTED: dict[str, Callable[[], str]] = {
     "agreement": _agreement,
-    "moved": _moved,
     "tail bound": lambda: _tail_bound(100, 1e-5),
     "strong SVHN": lambda: _strongly_composed(1_000, 1e-6),
     "strong MNIST": lambda: _strongly_composed(100, 1e-5),
     "q Lemma 4": lambda: _q("Lemma 4"),
     "q Proposition 7": lambda: _q("Proposition 7"),
-    "cost independent": lambda: _cost("data-independent", *_PAPERS),
-    "cost exact": lambda: _cost("exact", *_PAPERS),
-    "share of the tie": _share_of_the_tie,
-    "converted": _converted,
 }

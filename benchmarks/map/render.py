@@ -54,14 +54,14 @@ What is printed wrongly, and what does not come out here; figures are in the row
 
 A row's command prints the row's figure: what stands without a link is read from its output with
 `--json`, and a test runs each command again and compares. Linked figures are of longer runs, whose
-page names the command that wrote it. Type first, in an empty folder:
+page names the command that wrote it. Type first, in an empty folder, with your clone for CLONE:
 
 ```
 {chr(10).join(BEFORE)}
 ```
 
-Commands that begin with `python -m benchmarks` run in a clone; from another folder, with the clone
-on `PYTHONPATH`. `$DPASSAY_DATA` is the folder of the data published with Wang et al. 2022.
+Commands that begin with `python -m benchmarks` need what `make test` installs. Those that read the
+data published with Wang et al. 2022 find its folder by the variable `DPASSAY_DATA`.
 """
 
 

@@ -25,16 +25,11 @@ from .sources import Row, Source
 KEPT = Path(__file__).parent / "shown"
 
 BEFORE = (
+    "export PYTHONPATH=CLONE",
+    "cp CLONE/docs/map/files/* .",
     "dpassay play --example .",
-    r"printf '125,125,0,0\n200,40,10,0\n' > histograms.csv",
-    r"""printf 'import random\nown = random.Random(0)\ndef release(records, size):\n    """
-    r"""return own.choices(records, k=size)\ndef total(records, size):\n    """
-    r"""return [sum(records)] * size\n' > sample.py""",
-    r"""printf '[mechanism]\nname = "any"\n[privacy]\nepsilon = 1.0\ndelta = 0.001\n[[pairs]]\n"""
-    r"""here = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]\nthere = [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n' """
-    r"""> sample.toml""",
 )
-"""What a user types first, in an empty folder: commands of the map read the files that it makes."""
+"""What a user types first, in an empty folder; CLONE is the folder of the clone."""
 
 Document = dict[str, Any]
 
@@ -88,7 +83,7 @@ def values_of(row: Row, done: CompletedProcess[str]) -> dict[str, Any]:
 def prepare(folder: Path) -> None:
     """Types what stands `BEFORE` the commands, in a folder."""
     for line in BEFORE:
-        done = run(["sh", "-c", line], folder)
+        done = run(["sh", "-c", line.replace("CLONE", shlex.quote(str(ROOT)))], folder)
         assert done.returncode == 0, done.stderr
 
 

@@ -87,6 +87,35 @@ def test_the_bounds_come_near_the_truth() -> None:
     assert found.verdict is Verdict.PASS
 
 
+def test_epsilon_is_read_from_the_errors_of_one_event() -> None:
+    """Chadha et al. 2024, section 2.2, with the logarithm that it lacks; both orders of the pair.
+
+    Catches errors that are swapped, and those of the event's complement, whose sum is above 1.
+    The exact errors are below the bounds by at most .02, 12 standard errors of 90,000 labels.
+    """
+    made = claim()
+    for here, there in ((HERE, THERE), (THERE, HERE)):
+        found = audit(target(), made, here, there, 200_000)
+        assert found.errors is not None
+        positive, negative = found.errors
+        assert positive + negative < 1.0
+        ratios = ((1 - 1e-5 - negative) / positive, (1 - 1e-5 - positive) / negative)
+        assert found.epsilon_lower == pytest.approx(np.log(max(ratios)))
+        one, other = (
+            np.exp(NoisyArgmax(parse_noise("gaussian:2")).log_probabilities(h.astype(float)))
+            for h in (here, there)
+        )
+        rejected = one < other
+        assert one[rejected].sum() <= positive <= one[rejected].sum() + 0.02
+        assert other[~rejected].sum() <= negative <= other[~rejected].sum() + 0.02
+
+
+def test_labels_that_look_alike_have_no_errors() -> None:
+    found = audit(target("gaussian:40"), claim("gaussian:40"), HERE, THERE, 200)
+    assert found.errors is None
+    assert "false" not in found.as_text()
+
+
 def test_a_claim_that_labels_refute_fails() -> None:
     """Half the claimed noise: five queries cost more than the claimed epsilon."""
     made = claim(epsilon=6.0)
@@ -205,7 +234,8 @@ def test_the_command_prints_what_the_contract_says(tmp_path, monkeypatch) -> Non
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert set(found) == {
-        *("epsilon_lower", "delta", "rdp_lower", "confidence", "queries", "verdict")
+        *("epsilon_lower", "delta", "rdp_lower", "confidence", "queries", "verdict"),
+        *("false_positives_at_most", "false_negatives_at_most"),
     }
     assert (found["confidence"], found["queries"], found["delta"]) == (0.99, 20_000, 1e-5)
     assert run("--pair", "5,5,0", "4,6,0").stdout.startswith("PASS: ")

@@ -203,6 +203,28 @@ def test_misuse_is_one_line(tmp_path, monkeypatch, arguments, message) -> None:
     assert_misuse(run(*arguments), message)
 
 
+def test_each_prompt_is_told_and_the_best_is_taken() -> None:
+    """Catches a prompt that is left out, costs of another one, and a mean that is a sum."""
+    arguments = ("--mechanism", "prompt-pate", "--queries", "4", "--teachers", "12", "--order", "2")
+    more = ("--experiments", "10000", "--adversary", "pois-minq", "--noise", "gaussian:3")
+    done = run(*arguments, *more, "--json")
+    assert done.returncode in (0, 3), done.stderr
+    (audit,) = json.loads(done.stdout)["audits"]
+    tried = {each["crafted"].split("`")[1]: each["exact"][0] for each in audit["tried"]}
+    kinds = [name.partition(":")[0] for name in tried]
+    assert kinds == ["confident", "unconfident", "all same", "mapping"]
+    chosen = audit["crafted"].split("`")[1]
+    assert tried[chosen] == pytest.approx(audit["exact"][0]) == max(tried.values())
+    assert len(set(tried.values())) > 1
+    # the larger direction of each query, at least the larger direction of the sum
+    assert 4 * audit["mean_exact"][0] == pytest.approx(audit["exact"][0], rel=0.3)
+    text = run(*arguments, *more).stdout
+    assert "mean of one" in text
+    assert f"{audit['mean_exact'][0]:.4g}" in text
+    assert all(f"`{name}`" in text for name in tried)
+    assert all(f"{cost:.4g}" in text for cost in tried.values())
+
+
 def test_a_group_says_what_it_refutes_of_one_record() -> None:
     """Four records: a ninth at four times the order, a sixteenth of a claim of Gaussian noise."""
     arguments = ("--mechanism", "capc", "--queries", "2", "--teachers", "20", "--noise")

@@ -235,3 +235,15 @@ def test_published_votes_are_on_these_records_in_this_order(published_data) -> N
 def test_files_that_are_not_adult_are_refused(tmp_path) -> None:
     with pytest.raises(ValueError, match=r"adult_income_train\.csv\.gz: not read"):
         adult(tmp_path)
+
+
+def test_the_nearest_record_gives_its_label() -> None:
+    """Against distances written out; of records that are the same, the first."""
+    rng = np.random.default_rng(3)
+    records, queries = rng.normal(size=(30, 5)), rng.normal(size=(50, 5))
+    records[7] = records[20]
+    labels = np.arange(30)
+    far = ((queries[:, None] - records[None]) ** 2).sum(-1)
+    found = LEARNERS["nearest"](records, labels, 0)
+    assert (found(queries) == far.argmin(-1)).all()
+    assert found(records[20:21]) == [7]

@@ -6,6 +6,7 @@ With --group, also what the bounds for a group of records refute for one.
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from ...attacks.auditing import epsilon_if_the_bounds_were_exact, share_of
 from ...attacks.private_prediction.adversaries import Adversary, Attack
 from ...attacks.private_prediction.against_neighbours import Source
-from ...attacks.private_prediction.audited import Audited, Terms, audited, mean_exact
+from ...attacks.private_prediction.audited import Audited, Terms, audited, exact_of_all, mean_exact
 from ...attacks.private_prediction.deployments import Deployment, Mechanism
 from ...attacks.private_prediction.group import least_order, per_record, per_record_if_gaussian
 from ...attacks.private_prediction.trainings import trained_votes
@@ -133,7 +134,10 @@ class MechanismAudit:
             "teachers_trained_anew_for_each_query": self.found.resampled,
             "orders": orders.tolist(),
             **{name: cost.tolist() for name, cost in costs.items()},
-            "mean_exact": mean_exact(self.attack, orders).tolist(),
+            "mean_exact": self.mean_exact.tolist(),
+            "tried": [
+                {"crafted": crafted, "exact": exact.tolist()} for crafted, exact in self.tried
+            ],
             "epsilon_if_the_bounds_were_exact": {
                 name: epsilon_if_the_bounds_were_exact(cost, orders, self.delta)
                 if cost.max() > 0
@@ -143,6 +147,17 @@ class MechanismAudit:
             "refuted_of_one_record": [each.as_json() for each in self.refuted],
             "verdict": self.verdict.value,
         }
+
+    @cached_property
+    def mean_exact(self) -> Vector:
+        """The exact cost (n,) of one answer in nats, the mean over all queries."""
+        return mean_exact(self.attack, self.terms.orders)
+
+    @cached_property
+    def tried(self) -> tuple[tuple[str, Vector], ...]:
+        """Each prompt that the adversary chose from, with its exact cost (n,) of all queries."""
+        orders = self.terms.orders
+        return tuple((each.crafted, exact_of_all(each, orders)) for each in self.attack.tried)
 
     @property
     def refuted(self) -> tuple[Refuted, ...]:
@@ -156,10 +171,17 @@ class MechanismAudit:
         often = f", {self.attack.records} times over" if self.attack.records > 1 else ""
         adds = f"{self.attack.crafted}{often}"
         yield f"{name.value} adds {adds}; it asks {asks}, {found.queries:,} in all"
-        yield "  order" + "".join(f"{heading:>14}" for heading in _HEADINGS)
+        headings = (*_HEADINGS, "mean of one")
+        yield "  order" + "".join(f"{heading:>14}" for heading in headings)
         for i, order in enumerate(self.terms.orders):
-            costs = "".join(f"{getattr(found, column)[i]:14.4g}" for column in _COLUMNS)
-            yield f"{order:7g}{costs}"
+            costs = [getattr(found, column)[i] for column in _COLUMNS]
+            cells = "".join(f"{cost:14.4g}" for cost in (*costs, self.mean_exact[i]))
+            yield f"{order:7g}{cells}"
+        if self.tried:
+            orders = "".join(f"{f'order {order:g}':>14}" for order in self.terms.orders)
+            yield f"  exact, of each prompt that it tried{'':17}{orders}"
+        for crafted, exact in self.tried:
+            yield f"    {crafted:<50}{''.join(f'{cost:14.4g}' for cost in exact)}"
         for each in self.refuted:
             yield from each.lines()
         if found.resampled:
@@ -217,7 +239,8 @@ class MechanismAudits:
             f"{trained if deployment.mechanism == 'pate' else ''}; "
             f"{terms.experiments:,} experiments per query and world\n"
             "Rényi costs in nats; 2-cut and region are lower bounds from labels, which all hold "
-            f"together with probability {self.confidence:g}"
+            f"together with probability {self.confidence:g};\nmean of one: the exact cost of one "
+            "answer, the mean over all queries"
         )
         return "\n\n".join([head, *("\n".join(audit.lines()) for audit in self.audits)])
 

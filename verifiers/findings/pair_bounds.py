@@ -4,7 +4,7 @@ All labels are merged into two by a cut that is fixed beforehand (the 2-cut of C
 arXiv 2402.09403, equation 3). As this is post-processing, bounds for the cut hold for the pair.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..text import counted
 from .report import Verdict
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
+ERRORS = ("false_positives_at_most", "false_negatives_at_most")
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,9 @@ class Audit:
 
     epsilon_lower: at `delta`; rdp_lower: at `ORDERS`, in nats; refuted: whether the claimed
     epsilon, delta and queries cannot all hold; queries: labels of both histograms together;
-    claimed: the claim in words.
+    claimed: the claim in words; errors: how often a test by one event is wrong, at most: says that
+    the second histogram was asked when the first was (false positives), and the other way round;
+    None where bounds are of several events, or labels look alike.
     """
 
     epsilon_lower: float
@@ -37,6 +40,7 @@ class Audit:
     refuted: bool
     confidence: float
     claimed: str
+    errors: tuple[float, float] | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -54,7 +58,7 @@ class Audit:
             "confidence": self.confidence,
             "queries": self.queries,
             "verdict": self.verdict.value,
-        }
+        } | ({} if self.errors is None else dict(zip(ERRORS, self.errors, strict=True)))
 
     def as_text(self) -> str:
         """The audit as text for the terminal."""
@@ -66,8 +70,14 @@ class Audit:
         costs = ", ".join(
             f"{v:.3g} at order {o:g}" for o, v in zip(ORDERS, self.rdp_lower, strict=True)
         )
+        told = ""
+        if self.errors is not None:
+            positive, negative = self.errors
+            told = (
+                f"by one label: false positives at most {positive:.4g}, negatives {negative:.4g}\n"
+            )
         return (
-            f"{self.verdict.value.upper()}: {meaning}\n"
+            f"{self.verdict.value.upper()}: {meaning}\n{told}"
             f"epsilon of one query at least {self.epsilon_lower:.4g} at delta {self.delta:g}\n"
             f"Rényi cost of one query at least {costs}\n"
             f"confidence {self.confidence:g}, {self.queries:,} queries"
@@ -103,7 +113,8 @@ class PairLabels:
         ]
         p, q = _nearest(*intervals)
         asked = int(self.first.sum() + self.fresh.sum())
-        return bounds_of(p, q, privacy, times, queries=asked, confidence=1.0 - alpha)
+        found = bounds_of(p, q, privacy, times, queries=asked, confidence=1.0 - alpha)
+        return replace(found, errors=_errors(p, q))
 
 
 def bounds_of(
@@ -138,6 +149,16 @@ def _nearest(one: tuple[float, float], other: tuple[float, float]) -> tuple[floa
     if one[1] < other[0]:
         return one[1], other[0]
     return 0.5, 0.5
+
+
+def _errors(p: float, q: float) -> tuple[float, float] | None:
+    """False positives and negatives of the event by which p and q are nearest: see `Audit`.
+
+    The first histogram is rejected where the label is one that the second has more often.
+    """
+    if p == q:
+        return None
+    return (1.0 - p, q) if p > q else (p, 1.0 - q)
 
 
 def _epsilon(p: float, q: float, delta: float) -> float:
