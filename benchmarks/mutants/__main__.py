@@ -54,7 +54,10 @@ def mutants() -> list[Mutant]:
 
 
 def killers(mutant: Mutant | None, tests: str) -> list[str]:
-    """The tests that fail, of which the first ends the run; of None: of the package as it is."""
+    """The tests that fail, of which the first ends the run; of None: of the package as it is.
+
+    A file of tests that does not load is no test that fails: the fault is no Python then.
+    """
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "dpassay"
         for package in PACKAGES:
@@ -69,7 +72,9 @@ def killers(mutant: Mutant | None, tests: str) -> list[str]:
             text=True,
             check=False,
         )
-    return re.findall(r"^(?:FAILED|ERROR) \S*?([^/\s]+)", done.stdout, re.MULTILINE)
+    if "\nERROR " in done.stdout:
+        raise ValueError(f"{mutant and mutant.title}: the tests do not load\n{done.stdout[-2000:]}")
+    return re.findall(r"^FAILED (\S+)", done.stdout, re.MULTILINE)
 
 
 def main() -> None:
