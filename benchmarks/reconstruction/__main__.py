@@ -17,6 +17,7 @@ from .experiments import ALL_ANSWERED, ATTACKS, BUDGET, MANY, Setting, settings
 from .figures import draw_all
 from .page import NAMES, cost_table, document, page, table
 from .results import SEEDS, all_results, results_of
+from .summaries import costs
 
 
 def main() -> None:
@@ -35,7 +36,9 @@ def main() -> None:
     if options.json:
         print(json.dumps(document(results), indent=1))
         return
-    print("\n".join([*table(results), "", *cost_table(results)]))
+    print("\n".join(table(results)))
+    if costs(results):
+        print("\n".join(["", *cost_table(results)]))
 
 
 def _parser() -> argparse.ArgumentParser:

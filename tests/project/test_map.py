@@ -128,7 +128,7 @@ RUN_SLOWLY = pytest.mark.slow("commands of the map that take seconds or minutes"
     "run",
     [
         run
-        if run.startswith(AT_ONCE) and "worst-pair" not in run
+        if run.startswith(AT_ONCE) and not re.search("worst-pair|gradient-descent", run)
         else pytest.param(run, marks=RUN_SLOWLY)
         for run in RUNS
     ],
