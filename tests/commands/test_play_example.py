@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def test_the_weights_are_those_of_training() -> None:
     typed("play", "--example", ".")
     rows = np.loadtxt("people.csv", delimiter=",", skiprows=1)
     inputs, labels = np.column_stack([rows[:, :3], np.ones(len(rows))]), rows[:, 3]
-    names: dict = {}
+    names: dict[str, Any] = {}
     exec(Path("model.py").read_text(), names)
     weights, random = names["weights"][0], np.random.default_rng(0)
     for kept in names["weights"]:

@@ -6,7 +6,8 @@ taken for another, a scale that is off by a tenth, noise left out of a class, no
 """
 
 import math
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +16,6 @@ from mpmath import mp
 from scipy.special import gammaln
 
 from dpassay.reference import (
-    Exponential,
-    Gaussian,
-    Gumbel,
-    Laplace,
     NoisyArgmax,
     exact_probabilities,
     log_probabilities,
@@ -77,20 +74,17 @@ def sampled(family):
     return [(v, n, [float(q) for q in exact_probabilities(v, n, 20)]) for v, n in telling]
 
 
-def same_deviation(noise, family):
+def same_deviation(family, noise):
     """Noise of another family with the same standard deviation."""
     return family(noise.scale * noise.standard_deviation / family.standard_deviation)
 
 
-WAGERS = {
+WAGERS: dict[str, Any] = {
     "half the scale": lambda noise: noise.times(0.5),
     "twice the scale": lambda noise: noise.times(2.0),
     "a tenth less": lambda noise: noise.times(0.9),
     "a tenth more": lambda noise: noise.times(1.1),
-    **{
-        family.family: lambda noise, family=family: same_deviation(noise, family)
-        for family in (Gaussian, Laplace, Gumbel, Exponential)
-    },
+    **{family.family: partial(same_deviation, family) for family in FAMILIES},
 }
 
 

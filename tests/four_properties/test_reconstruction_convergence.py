@@ -84,8 +84,9 @@ def told(votes, noise):
     return np.array(high_precision.information(votes, noise, 12).tolist(), dtype=float)
 
 
-def in_the_open(votes, noise, law, labels) -> bool:
+def in_the_open(case, labels) -> bool:
     """Whether each class is seen often, and no vote is within five deviations of its bound."""
+    votes, noise, law = case
     if law.min() * labels < SEEN:
         return False
     deviations = np.sqrt(np.diag(np.linalg.pinv(told(votes, noise))) / labels)
@@ -110,7 +111,7 @@ def test_the_error_is_what_the_information_says(family) -> None:
     more, as the standard error is at most 5 % at each.
     """
     for labels in SIZES:
-        cases = [case for case in attacked(family) if in_the_open(*case, labels)]
+        cases = [case for case in attacked(family) if in_the_open(case, labels)]
         degrees = sum(len(votes) - 1 for votes, _, _ in cases)
         runs = math.ceil(2.0 / (0.05**2 * degrees))
         distances = 0.0
@@ -133,7 +134,7 @@ def test_elsewhere_it_is_bounded(family, labels) -> None:
     the two laws is at most 2 (c - 1) / M, and by five standard errors more in 40 runs.
     """
     for place, (votes, noise, law) in enumerate(attacked(family)):
-        if in_the_open(votes, noise, law, labels):
+        if in_the_open((votes, noise, law), labels):
             continue
         read, counts = readings(place, votes, noise, law, labels, 40)
         assert (read.histogram >= 0).all()
@@ -166,8 +167,7 @@ def descend(frequencies, sigma, start, threshold, *, released=False):
         law, slopes = as_printed(votes, sigma), jacobian(votes, Gaussian(sigma))
         size, target = 1.0, frequencies
         if released:
-            size = np.linalg.norm(law)
-            target = frequencies / np.linalg.norm(frequencies)
+            size, target = float(np.linalg.norm(law)), frequencies / np.linalg.norm(frequencies)
         apart = law / size - target
         along = apart - (apart @ law / size) * law / size if released else apart
         value = np.linalg.norm(apart)
