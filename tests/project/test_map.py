@@ -113,7 +113,7 @@ def folder(tmp_path_factory):
     return made
 
 
-AT_ONCE = ("dpassay account", "dpassay probabilities", "dpassay reconstruct")
+AT_ONCE = ("dpassay account", "dpassay probabilities")
 """What takes no second runs in the quick suite."""
 
 OF_PUBLISHED = tuple(
@@ -128,7 +128,7 @@ RUN_SLOWLY = pytest.mark.slow("commands of the map that take seconds or minutes"
     "run",
     [
         run
-        if run.startswith(AT_ONCE) and not re.search("worst-pair|gradient-descent", run)
+        if run.startswith(AT_ONCE) and "worst-pair" not in run
         else pytest.param(run, marks=RUN_SLOWLY)
         for run in RUNS
     ],

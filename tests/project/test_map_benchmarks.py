@@ -19,6 +19,7 @@ def test_the_limit_of_many_steps_is_a_gaussian_mechanism(share) -> None:
     assert delta == pytest.approx(sampled_steps.DELTA, rel=0.02)
 
 
+@pytest.mark.slow("composes steps at two ratios")
 def test_epsilon_falls_to_its_limit_as_batches_are_smaller(monkeypatch) -> None:
     """Catches steps that grow as n/b, of which epsilon falls far below, or as its cube."""
     monkeypatch.setattr(sampled_steps, "RATIOS", (10, 30))
