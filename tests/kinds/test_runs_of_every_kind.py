@@ -3,93 +3,20 @@
 Catches a kind whose session forgets a phase, and a rule of the run that only one kind follows.
 """
 
-import tomllib
-from dataclasses import replace
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
+from every_kind import CLAIMS, claimed, deployment
 
 from dpassay.reference import BudgetExhausted
-from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.reporting.junit import junit
 from dpassay.verifiers.run.precision import TooFewError
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
-from dpassay.verifiers.targets import InProcessTarget
 
-GATE = "\n[gate]\nmax_queries = {}\ntolerance = 0.4\nsmallest_effect = 0.2\n"
-CLAIMS = {
-    "labels": '[mechanism]\nname = "gnmax"\nnoise = "gaussian:8"\nclasses = 3\nteachers = 30\n',
-    "numbers": '[mechanism]\nname = "noisy-histogram"\nnoise = "laplace:2"\n'
-    'adjacency = "add-remove"\ncells = 4\n',
-    "keys": '[mechanism]\nname = "thresholded-histogram"\nnoise = "discrete-laplace:1"\n'
-    'adjacency = "add-remove"\ncells = 40\nthreshold = 6\n',
-    "tallies": '[mechanism]\nname = "secure-tally"\nnoise = "discrete-laplace:2;sum=2"\n'
-    'adjacency = "add-remove"\nparties = 4\nlower = 0\nupper = 5\ndimensions = 20\n'
-    "modulus = 4096\n",
-    "tables": '[mechanism]\nname = "table"\nadjacency = "add-remove"\nkept = "first"\n'
-    'max_partitions = 2\nmax_per_partition = 3\npartitions = ["a", "b", "c", "d"]\n'
-    'aggregates.count = {noise = "laplace:6"}\n',
-}
 FRESH = "fresh-noise"
 """A check that every kind has."""
-
-
-def claimed(kind, queries=2_000):
-    return parse_claim(tomllib.loads(CLAIMS[kind] + GATE.format(queries)))
-
-
-def deployment(claim, scale=1.0, stop_at=None, error=None, seed=3):
-    """The claimed mechanism at `scale` times its noise; raises `error` at the call `stop_at`."""
-    rng, mechanism, calls = np.random.default_rng(seed), claim.mechanism, []
-
-    def labels(votes, size):
-        return mechanism.mechanism(mechanism.noise.times(scale)).sample(votes, size, rng)
-
-    def numbers(values, size):
-        exact = mechanism.aggregation.exact(values)
-        return exact + scale * (sample(mechanism.aggregation, values, size, rng) - exact)
-
-    def keys(values, size):
-        noisy = values + np.rint(mechanism.noise.times(3 * scale).sample(0 * values, size, rng))
-        kept = mechanism.keys.sample(values, size, rng)
-        if scale != 1.0:
-            kept = [np.flatnonzero((values > 0) & (row >= mechanism.threshold)) for row in noisy]
-        return [[{"key": int(key)} for key in row] for row in kept]
-
-    def tallies(values, size):
-        exact = mechanism.aggregation.exact(values)
-        noisy = mechanism.noise.sample(exact, size, rng)
-        return np.rint(exact + scale * (noisy - exact)).astype(int).tolist()
-
-    def tables(values, size):
-        engine = replace(
-            mechanism.table,
-            aggregates=tuple(
-                replace(one, noise=one.noise.times(scale)) for one in mechanism.table.aggregates
-            ),
-        )
-        rows = claim.release.rows_of(values)
-        return engine.sample(rows, len(claim.keys), size, rng).reshape(size, -1)
-
-    answers = {
-        "labels": labels,
-        "numbers": numbers,
-        "keys": keys,
-        "tallies": tallies,
-        "tables": tables,
-    }[claim.kind.name]
-
-    def aggregate(given, size):
-        calls.append(size)
-        if stop_at is not None and len(calls) > stop_at:
-            raise error
-        return answers(given, size)
-
-    return InProcessTarget(aggregate, release=claim.release)
 
 
 @pytest.fixture(params=CLAIMS)
