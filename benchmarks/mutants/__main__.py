@@ -74,7 +74,7 @@ def killers(mutant: Mutant | None, tests: str) -> list[str]:
         )
     if "\nERROR " in done.stdout:
         raise ValueError(f"{mutant and mutant.title}: the tests do not load\n{done.stdout[-2000:]}")
-    return re.findall(r"^FAILED (\S+)", done.stdout, re.MULTILINE)
+    return re.findall(r"^FAILED (.+?)(?: - |$)", done.stdout, re.MULTILINE)
 
 
 def main() -> None:
