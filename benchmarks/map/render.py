@@ -38,8 +38,9 @@ def _index(known: list[Source]) -> str:
 
 What the papers say that this project follows, item by item: theorems, definitions, algorithms,
 figures and tables. Each row tells what the project does with it, a command that shows it, their
-figure beside ours, and where it does not come out. {total} rows; figures of ours are links to the
-page that they are read from, and a test compares them.
+figure beside ours, and where it does not come out. {total} rows; figures of ours
+are printed by the row's command, or are links to the page of results that they are read from, and a
+test compares both.
 
 {head("source | | rows | with a figure of ours | not here, with the reason")}
 {chr(10).join(lines)}
