@@ -14,7 +14,7 @@ pytest_plugins = "pytester"
 
 settings.register_profile(
     "suite",
-    derandomize=True,  # the same examples on every run: the suite never flakes
+    derandomize=True,  # the same examples on every run, but for properties that hold exactly
     database=None,
     deadline=None,
     max_examples=60,

@@ -25,7 +25,7 @@ _GAUSS_LEGENDRE = 5
 """Of mpmath's degrees: 48 points a piece."""
 
 FAR = 60.0
-"""Scales behind the leader from which on a class is left out: its probability is below 1e-25."""
+"""Scales behind the leader from which on a class is left out: its probability is below 2e-25."""
 
 
 class _Family(NamedTuple):
@@ -155,25 +155,28 @@ def _points(
     """Places and weights from the tail below the last of `near` to the tail above the first."""
     family, scale = _FAMILIES[type(noise)], mpf(noise.scale)
     last, first = min(votes[k] for k in near), max(votes)
-    if family.step is None:
-        yield from _between_kinks(votes, last, first, scale)
-        return
     tail = family.reach(digits + len(votes) // 3 + 3) * scale
+    if family.step is None:
+        yield from _between_kinks(votes, last - tail, scale)
+        return
     step = family.step(digits + 3, len(votes)) * scale
     for i in range(int((first - last + 2 * tail) / step) + 2):
         yield last - tail + i * step, step
 
 
-def _between_kinks(votes: Sequence[int], last: int, first: int, scale: mpf) -> Iterator[Point]:
-    """Gauss and Legendre's rule, from vote to vote, and over both tails.
+def _between_kinks(votes: Sequence[int], low: mpf, scale: mpf) -> Iterator[Point]:
+    """Gauss and Legendre's rule, from vote to vote down to `low`, and over the tails.
 
-    Beyond all votes the integrand is a polynomial of w = exp(-distance), over w: exact.
+    Above all votes, and below all, the integrand is a polynomial of w = exp(-distance), over w:
+    exact. Votes below `low` leave nothing of the integrals below it.
     """
+    tails = [(mpf(max(votes)), -1)] + [(mpf(min(votes)), 1)] * (min(votes) >= low)
     for w, weight in _gauss_legendre(mp.prec):
         inside = (w + 1) / 2
-        for end, side in ((first, -1), (last, 1)):
+        for end, side in tails:
             yield end + side * scale * mp.log(inside), weight / 2 * scale / inside
-    for start, end in pairwise(sorted({mpf(v) for v in votes if v >= last})):
+    kinks = {mpf(v) for v in votes if v > low} | ({low} if min(votes) < low else set())
+    for start, end in pairwise(sorted(kinks)):
         pieces = int(mp.ceil((end - start) / (2 * scale)))
         width = (end - start) / pieces
         for i in range(pieces):

@@ -3,7 +3,7 @@
 The error is the root of the trace of the inverse Fisher information, of the votes without their
 common shift, in mpmath: what the best estimates of many labels are off by, over the root of their
 number. In a fixed budget, where labels grow as the square of the scale, it falls as the noise
-grows, always; at a fixed number of labels it falls to one least value and then rises. For two
+grows; at a fixed number of labels it falls to one least value and then rises, where votes differ. For two
 classes docs/explanation/noise.md proves both; for more they are checked on drawn histograms.
 Caught, each by a test below: information without its square, or of another family; a bound that
 leaves out a class; an attack that does not use what more noise uncovers.

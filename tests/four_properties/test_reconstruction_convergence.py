@@ -106,9 +106,9 @@ def test_the_error_is_what_the_information_says(family) -> None:
 
     Null: the squared distance by the information of the labels has mean c - 1, and the law of a
     chi-square of as many degrees; what is not seen so often as to be normal moves the mean by less
-    than 5 %. A correct attack fails once in 10^6 at each size (4.9 standard errors). Power: an
-    error a quarter too large at any size (1.56 of the square) is found with probability .999 and
-    more, as the standard error is at most 5 % at each.
+    than 5 %. The standard error is at most 5 % at each size, and the bound 5.5 of them beyond that:
+    a correct attack fails once in 10^6. Power: an error a quarter too large at any size (1.56 of
+    the square) is found with probability .98 and more, whatever the 5 %. Seeds are fixed.
     """
     for labels in SIZES:
         cases = [case for case in attacked(family) if in_the_open(case, labels)]
@@ -120,7 +120,7 @@ def test_the_error_is_what_the_information_says(family) -> None:
             away = read.histogram - np.array(votes)
             information = labels * told(votes, noise)
             distances += np.einsum("ri,ij,rj->r", away, information, away).mean()
-        assert abs(distances / degrees - 1.0) < 4.9 * 0.05 + 0.05, labels
+        assert abs(distances / degrees - 1.0) < 5.5 * 0.05 + 0.05, labels
 
 
 @pytest.mark.parametrize("family", FAMILIES)
