@@ -54,15 +54,20 @@ What is printed wrongly, and what does not come out here; figures are in the row
 ## Commands
 
 A row's command prints the row's figure: what stands without a link is read from its output with
-`--json`, and a test runs each command again and compares. Linked figures are of longer runs, whose
-page names the command that wrote it. Type first, in an empty folder, with your clone for CLONE:
+`--json`, and a test runs each command again and compares; the terminal has most of it too. Linked
+figures are of longer runs, whose page names the command that wrote it. `make develop` in the clone
+installs what the commands need. Type first, in an empty folder of each new terminal, with the
+folder of your clone for CLONE:
 
 ```
 {chr(10).join(BEFORE)}
 ```
 
-Commands that begin with `python -m benchmarks` need what `make test` installs. Those that read the
-data published with Wang et al. 2022 find its folder by the variable `DPASSAY_DATA`.
+What begins with `python -m benchmarks` keeps results in `.benchmarks` of the clone; without
+`--json` some of it writes pages of docs/results anew. Commands of reconstruction, `inference --published`,
+`gradients.some` and `--data adult` read the data that Wang et al. 2022 published (their histograms,
+and the records of Adult that they used), which are not part of this project: the variable
+`DPASSAY_DATA` names their folder.
 """
 
 
@@ -84,11 +89,16 @@ their row, or computed exactly; those that are links are read from the
 
 
 def _line(row: Row, values: dict[str, Any]) -> str:
-    run = f"`{row.run}`" + (f" ({row.takes})" if row.takes else "")
+    run = f"`{_typed(row.run)}`" + (f" ({row.takes})" if row.takes else "")
     here = ": ".join(part for part in (row.here, run if row.run else "") if part)
     parts = (filled(part, values) for part in (row.ours, row.apart) if part)
     ours = ". ".join(_sentence(part) for part in parts)
     return f"| {row.item} | {row.says} | {here} | {row.theirs} | {ours} |"
+
+
+def _typed(run: str) -> str:
+    """A command as it is typed: a benchmark that prints no JSON may write its page instead."""
+    return run if run.startswith("dpassay") or "--json" in run else f"{run} --json"
 
 
 def _sentence(text: str) -> str:

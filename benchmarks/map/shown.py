@@ -25,7 +25,7 @@ from .sources import Row, Source
 KEPT = Path(__file__).parent / "shown"
 
 BEFORE = (
-    "export PYTHONPATH=CLONE",
+    "export PYTHONPATH=CLONE PATH=CLONE/.venv/bin:$PATH",
     "cp CLONE/docs/map/files/* .",
     "dpassay play --example .",
 )

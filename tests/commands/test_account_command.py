@@ -121,7 +121,7 @@ def test_data_independent_gnmax_is_the_gaussian_mechanism(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("analysis", ["data-independent", "data-dependent", "exact", "worst-pair"])
-def test_each_analysis_tells_what_the_queries_cost_whatever_the_votes(tmp_path, analysis) -> None:
+def test_each_analysis_tells_the_data_independent_one_beside_it(tmp_path, analysis) -> None:
     """Catches a second figure that repeats the first, or leaves out the repeats."""
     options = [*GNMAX, "--delta", "1e-5", "--repeat", "1000", "--analysis", analysis]
     expected = best_epsilon(lambda a: 1000 * a / 1600, 1e-5).epsilon

@@ -2,8 +2,8 @@
 
 The error is the root of the trace of the inverse Fisher information, of the votes without their
 common shift, in mpmath: what the best estimates of many labels are off by, over the root of their
-number. In a fixed budget, where labels grow as the square of the scale, it falls as the noise
-grows; at a fixed number of labels it falls to one least value and then rises, where votes differ. For two
+number. Where votes differ, it falls as the noise grows in a fixed budget, where labels grow as the
+square of the scale; at a fixed number of labels it falls to one least value and then rises. For two
 classes docs/explanation/noise.md proves both; for more they are checked on drawn histograms.
 Caught, each by a test below: information without its square, or of another family; a bound that
 leaves out a class; an attack that does not use what more noise uncovers.
@@ -228,8 +228,9 @@ def test_refusals_change_the_number_of_labels_alone() -> None:
     """Refused queries tell of the leader's votes only, and so of the common shift.
 
     What is known of the distances is what the answered labels say: the inverse information without
-    the shift is that of the labels over the probability of an answer, whatever the noise, so that
-    with the noise of the screen kept both statements above hold as they stand.
+    the shift is that of the labels over the probability of an answer, whatever the noise. So with
+    the screen kept, both statements above hold of as many queries. A fixed epsilon does not allow
+    these, as the screen is charged for each.
     """
     votes = [90, 60, 30]
     centred = np.eye(3) - 1 / 3

@@ -26,13 +26,13 @@ class Account:
     """The cost of queries, and the analysis that it is by.
 
     expected_answered: queries answered on average, or, where charging is `realised`, in fact;
-    whatever_the_votes: epsilon of the same queries by the data-independent analysis; repeats: how
+    data_independent: epsilon of the same queries by that analysis, charged alike; repeats: how
     often each row is asked; rows_beyond: with a budget, how many rows, from the first, fit once
     more after these repeats.
     """
 
     epsilon: Epsilon
-    whatever_the_votes: float
+    data_independent: float
     delta: float
     queries: int
     expected_answered: float
@@ -48,7 +48,7 @@ class Account:
         """The public form."""
         return {
             "epsilon": self.epsilon.epsilon,
-            "data_independent_epsilon": self.whatever_the_votes,
+            "data_independent_epsilon": self.data_independent,
             "delta": self.delta,
             "order": self.epsilon.order if math.isfinite(self.epsilon.order) else None,
             "queries": self.queries,
@@ -81,7 +81,7 @@ class Account:
             f"analysis {self.analysis}: {MEANING[self.analysis]}",
         ]
         if self.analysis != "data-independent":
-            lines.append(f"data-independent: epsilon {self.whatever_the_votes:.4f}")
+            lines.append(f"data-independent: epsilon {self.data_independent:.4f}")
         if isinstance(self.mechanism, ConfidentGNMax):
             meaning = {
                 "expected": _NO_GUARANTEE,
