@@ -64,10 +64,10 @@ folder of your clone for CLONE:
 ```
 
 What begins with `python -m benchmarks` keeps results in `.benchmarks` of the clone; without
-`--json` some of it writes pages of docs/results anew. Commands of reconstruction, `inference --published`,
-`gradients.some` and `--data adult` read the data that Wang et al. 2022 published (their histograms,
-and the records of Adult that they used), which are not part of this project: the variable
-`DPASSAY_DATA` names their folder.
+`--json` some of it writes pages of docs/results anew. Commands of reconstruction,
+`inference --published`, `gradients.some` and `--data adult` read the data that Wang et al. 2022
+published (their histograms, and the records of Adult that they used), which are not part of this
+project: the variable `DPASSAY_DATA` names their folder.
 """
 
 
