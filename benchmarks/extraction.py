@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from scipy.stats import t
 
+from dpassay.attacks.gradients.judged import reach
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.ensembles.taught import split, teach
 from dpassay.reference.ensembles.teachers import votes_of
@@ -99,10 +99,10 @@ def _page(found: dict[Any, list[dict[str, Any]]], names: list[str]) -> Iterator[
         "model on them, and so copy the ensemble (model extraction). *Agreement*: how often the "
         "copy says of records that it never saw what most teachers say; the mean and standard "
         f"deviation of {SEEDS} students, each with its own split and noise; a 95 % interval for "
-        f"the mean, by Student's t, reaches {_reach():.2f} times that deviation to either side. "
-        f"*Epsilon*: of all answers, at delta {DELTA:g}, whatever the votes. The data, ensembles "
-        "and students are those of [the page on students](student.md); answers are of GNMax, one "
-        "for each record."
+        f"the mean, by Student's t, reaches {reach(SEEDS):.2f} times that deviation to either "
+        f"side. *Epsilon*: of all answers, at delta {DELTA:g}, whatever the votes. The data, "
+        "ensembles and students are those of [the page on students](student.md); answers are of "
+        "GNMax, one for each record."
     )
     for data in names:
         alone = found[data, 0.0, 0]
@@ -136,11 +136,6 @@ def _page(found: dict[Any, list[dict[str, Any]]], names: list[str]) -> Iterator[
         "in both. Differential privacy promises nothing here: it protects the records that "
         "teachers were trained on, not what the ensemble has learned from them all."
     )
-
-
-def _reach() -> float:
-    """Half the width of a 95 % interval for the mean, in standard deviations of students."""
-    return float(t.ppf(0.975, SEEDS - 1) / np.sqrt(SEEDS))
 
 
 def _drawn(found: dict[Any, list[dict[str, Any]]], names: list[str]) -> Figure:

@@ -140,10 +140,11 @@ def _text(found: dict[str, Any]) -> Iterator[str]:
         fano = one["fano"]
         yield f"    {HEADLINE} rounds gain {_shown(one['gained'])} AUROC over the first alone"
         yield f"    and are above every single one in {one['beaten']} seeds"
-        yield f"    shows {fano['information']:.3f} of {fano['entropy']:.3f} nats, with which it"
+        yield f"    information: {fano['information']:.3f} of {fano['entropy']:.3f} nats"
         yield (
-            f"    errs in {fano['full']:.4f} or more by equation 6 ({fano['cautious']:.4f} at that "
-            f"estimate's upper end), {fano['simple']:.4f} by 7; errs in {fano['error']:.4f}"
+            f"    errors: {fano['error']:.4f}; at least {fano['full']:.4f} by equation 6 "
+            f"({fano['cautious']:.4f} at the upper end of that information), "
+            f"{fano['simple']:.4f} by equation 7"
         )
     if found["for_all"] is not None:
         yield (

@@ -31,8 +31,6 @@ BEFORE = (
 )
 """What a user types first, in an empty folder; CLONE is the folder of the clone."""
 
-Document = dict[str, Any]
-
 _REFERENCE = re.compile(r"\{\$([^{}]+)\}")
 
 

@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 
-from ..long_runs import add_workers, workers
+from ..long_runs import DATA, add_workers, workers
 from ..pages import RESULTS, write_page
 from .ensembles import SIGMAS
 from .experiments import ALL_ANSWERED, ATTACKS, BUDGET, MANY, Setting, settings
@@ -29,9 +29,11 @@ def main() -> None:
         draw_all(results, RESULTS)
         write_page("reconstruction.md", page(results))
         return
+    if options.only and settings()[0].dataset not in NAMES:
+        sys.exit(f"{DATA}: no published votes; DPASSAY_DATA names the folder of the published data")
     chosen = [setting for setting in settings() if _is_asked(setting, options)]
     if not chosen:
-        sys.exit("no setting is such: the budget is that of sigma 40; is DPASSAY_DATA set?")
+        sys.exit("--queries budget is of sigma 40 alone")
     results = results_of(chosen, options.attacks or ATTACKS, options.seeds)
     if options.json:
         print(json.dumps(document(results), indent=1))

@@ -151,23 +151,31 @@ def account(
         if isinstance(mechanism.noise.unrounded, Gaussian)
         else pure_epsilon(mechanism.noise, neighbourhood)
     )
-    costs, whatever = (
-        RowCosts(rows, mechanism, one, charging, neighbourhood=neighbourhood, executor=executor)
-        for one in (analysis, "data-independent")
-    )
+
+    def costs_by(analysis: Analysis) -> RowCosts:
+        return RowCosts(
+            rows, mechanism, analysis, charging, neighbourhood=neighbourhood, executor=executor
+        )
+
+    costs = costs_by(analysis)
     beyond = None
     if budget is not None:
         fitting = Fitting(costs.kinds, costs.of_kinds(ORDERS), delta, pure)
         repeat = fitting.passes(budget)
         beyond = fitting.rows_beyond(repeat, budget)
-    most = repeat * len(rows) * pure
-    found = best_epsilon(lambda orders: repeat * costs.total(orders), delta, pure=most)
-    guaranteed = best_epsilon(lambda orders: repeat * whatever.total(orders), delta, pure=most)
+
+    def epsilon_of(costs: RowCosts) -> Epsilon:
+        most = repeat * len(rows) * pure
+        return best_epsilon(lambda orders: repeat * costs.total(orders), delta, pure=most)
+
+    found = independent = epsilon_of(costs)
+    if analysis != "data-independent":
+        independent = epsilon_of(costs_by("data-independent"))
     answered = repeat * _answered(rows, mechanism, charging)
     queries = repeat * len(rows)
     return Account(
         found,
-        guaranteed.epsilon,
+        independent.epsilon,
         delta,
         queries,
         answered,
