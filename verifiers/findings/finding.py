@@ -1,8 +1,9 @@
 """What a check has to say for a report, and what it has come to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from .note import Fields, Note
 from .verdict import Verdict
 
 
@@ -10,21 +11,29 @@ from .verdict import Verdict
 class Finding:
     """What a check has to say for a report: the facts, the likeliest cause, where it shows.
 
-    figure: numbers that the report draws; warning: a line for the report's warnings; log_odds: of
-    the cause against the claim, None where it has no name; cause: in a few words, for the checks
-    that the same fault fails; otherwise: the message where another check has found the cause, if
-    this one's would mislead there; advice: what could be done about it, a line each.
+    code: of the likeliest cause, or of what was seen where none is known; None for a pass; fields:
+    the parameters of the code; figure: numbers that the report draws; warnings: for the report;
+    log_odds: of the cause against the claim, None where it has no name; cause: in a few words, for
+    the checks that the same fault fails; otherwise: the message where another check has found the
+    cause, if this one's would mislead there; advice: what could be done about it, a line each.
     """
 
     message: str
     diagnosis: str | None = None
     histogram: tuple[int, ...] | None = None
     figure: Any = None
-    warning: str | None = None
+    warnings: tuple[Note, ...] = ()
     log_odds: float | None = None
     cause: str | None = None
     otherwise: str | None = None
     advice: tuple[str, ...] = ()
+    code: str | None = None
+    fields: Fields = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, note: Note) -> "Finding":
+        """A finding that says no more than why a check says nothing."""
+        return cls(note.message, code=note.code, fields=note.fields)
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 import math
 import platform
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from ..claims.claim import Claim
 from .figures import Figures
+from .note import Fields, Note
 from .verdict import Verdict, worst
 
 __all__ = ["CheckResult", "Report", "Verdict", "versions", "worst"]
@@ -21,7 +22,8 @@ class CheckResult:
     """One check's verdict, with its evidence; None where a value does not apply to the check.
 
     cut_short: whether the run ended because another check, or the target, failed, so that this
-    check has no finding of its own; advice: what could be done about it, in lines.
+    check has no finding of its own; advice: what could be done about it, in lines; code: of what
+    was found, or of the reason why nothing was; None for a pass; fields: parameters of the code.
     """
 
     id: str
@@ -35,6 +37,13 @@ class CheckResult:
     reproduce: str | None = None
     cut_short: bool = False
     advice: tuple[str, ...] = ()
+    code: str | None = None
+    fields: Fields = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, check: str, verdict: Verdict, note: Note, queries: int = 0) -> Self:
+        """The result of a check that says no more than why it says nothing."""
+        return cls(check, verdict, note.message, queries, code=note.code, fields=note.fields)
 
     def as_json(self) -> dict[str, Any]:
         """The public JSON form, without figures; evidence in decimal logs."""
@@ -45,6 +54,8 @@ class CheckResult:
             "log10_e_value": _decimal_log(self.log_e_value),
             "threshold_log10": _decimal_log(self.log_threshold),
             "histogram": None if self.histogram is None else list(self.histogram),
+            "code": self.code,
+            "fields": dict(self.fields),
             "message": self.message,
             "diagnosis": self.diagnosis,
             "reproduce": self.reproduce,
@@ -78,17 +89,17 @@ class Report:
     seconds: float
     seed: int
     checks: tuple[CheckResult, ...]
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[Note, ...] = field(default=())
     figures: Figures | None = None
     interrupted: bool = False
-    unseen: str | None = None
+    unseen: Note | None = None
     opening: Opens | None = None
     target: str | None = None
-    left_out: str | None = None
+    left_out: Note | None = None
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     found_after: int | None = None
     nothing_applied: bool = False
-    unemptied: str | None = None
+    unemptied: Note | None = None
     asked: bool = True
 
     @property
@@ -129,7 +140,8 @@ class Report:
             "false_alarm": self.claim.gate.false_alarm,
             "claim": self.claim.model_dump(mode="json", exclude_none=True),
             "versions": versions(),
-            "warnings": list(self.warnings),
+            "warnings": [warning.message for warning in self.warnings],
+            "notes": [asdict(warning) for warning in self.warnings],
             "opening": None if self.opening is None else self.opening.as_json(),
             "checks": [check.as_json() | self._drawn(check) for check in self.checks],
         }

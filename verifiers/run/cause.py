@@ -26,10 +26,18 @@ class Explanation:
         assert check.peak is not None
         found, words = check.peak.finding, self.finding.diagnosis
         if check is self.check:  # told by what it showed at its highest, as its evidence is
-            return replace(found, diagnosis=words)
+            return replace(
+                found, diagnosis=words, code=self.finding.code, fields=self.finding.fields
+            )
         if self.check.refuted:
             words = f"{self.finding.cause} (see {self.check.id})"
-        return replace(found, message=found.otherwise or found.message, diagnosis=words)
+        return replace(
+            found,
+            message=found.otherwise or found.message,
+            diagnosis=words,
+            code=self.finding.code,
+            fields=self.finding.fields,
+        )
 
 
 def named(explanations: Sequence[Explanation]) -> Explanation | None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..findings.finding import Finding, Outcome
+from ..findings.note import Note
 from ..targets import Target
 
 
@@ -63,7 +64,7 @@ class Check(Running, Protocol):
     """
 
     unit: str
-    not_applicable: str | None
+    not_applicable: Note | None
     peak: Peak | None
 
     @property
@@ -96,7 +97,7 @@ class Judged:
     """For a `Check`: its evidence is judged at every look, and its verdict at the end."""
 
     unit = "queries"
-    not_applicable: str | None = None
+    not_applicable: Note | None = None
     peak: Peak | None = None
 
     @property

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..findings.finding import Finding
+from ..findings.note import Note
 from ..findings.report import CheckResult, Verdict
 from .events import Concluded, Event, ReleasesSeen
 
@@ -30,16 +31,16 @@ class RunOutcome:
 
     reproduce: str | None = None
     finished: bool = False
-    stopped: str | None = None
-    error: str | None = None
+    stopped: Note | None = None
+    error: Note | None = None
     used_up: bool = False
     interrupted: bool = False
     timed_out: bool = False
     simplest: Simplest | None = None
     proofs: dict[str, CheckResult] = field(default_factory=dict)
-    broken: dict[str, str] = field(default_factory=dict)
-    hopeless: dict[str, str] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
+    broken: dict[str, Note] = field(default_factory=dict)
+    hopeless: dict[str, Note] = field(default_factory=dict)
+    warnings: list[Note] = field(default_factory=list)
     found_after: int | None = None
 
     def hear(self, event: Event) -> None:
@@ -49,7 +50,7 @@ class RunOutcome:
         elif isinstance(event, Concluded):
             self._prove(event)
 
-    def warn(self, warning: str) -> None:
+    def warn(self, warning: Note) -> None:
         """Adds a line to the report's warnings; the same one is said once."""
         if warning not in self.warnings:
             self.warnings.append(warning)
@@ -59,8 +60,11 @@ class RunOutcome:
         if self.timed_out:
             return
         self.timed_out = True
-        self.stopped = limit if self.stopped is None else f"{self.stopped}, and {limit}"
-        self.warn(f"{limit} ({doing}): what was not seen by then is inconclusive")
+        why = limit if self.stopped is None else f"{self.stopped}, and {limit}"
+        self.stopped = Note("out-of-time", why)
+        self.warn(
+            Note("out-of-time", f"{limit} ({doing}): what was not seen by then is inconclusive")
+        )
 
     def again(self, verdict: Verdict) -> str | None:
         """The command that repeats the run, for a verdict that one would want to see again."""
@@ -73,8 +77,8 @@ class RunOutcome:
     def _prove(self, event: Concluded) -> None:
         """The result of a check that comes to an outcome by itself."""
         verdict, finding = event.outcome.verdict, event.outcome.finding
-        if finding.warning is not None:
-            self.warn(finding.warning)
+        for warning in finding.warnings:
+            self.warn(warning)
         self._note_failure(verdict is Verdict.FAIL, event.queries)
         self.proofs[event.check] = CheckResult(
             event.check,
@@ -85,4 +89,6 @@ class RunOutcome:
             diagnosis=finding.diagnosis,
             reproduce=self.again(verdict),
             advice=finding.advice,
+            code=finding.code,
+            fields=finding.fields,
         )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..findings.figures import NoFigures
+from ..findings.note import Note
 from ..findings.report import CheckResult
 from .cause import Explanation
 from .checks import Check, Running
@@ -17,8 +18,8 @@ class PlainSession:
 
     state: RunState
     checks: list[Check]
-    refusals: Sequence[str] = ()
-    lacking: Mapping[str, str] = {}
+    refusals: Sequence[Note] = ()
+    lacking: Mapping[str, Note] = {}
     opening = None
     id = "input-contract"
 

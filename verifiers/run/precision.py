@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from ..claims.tables import Gate
+from ..findings.note import Note
 
 COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
 """Coarsest precision tried: beyond it a pass would not rule out halved or doubled noise."""
@@ -69,27 +70,31 @@ def is_default(gate: Gate) -> bool:
     return (gate.smallest_effect, gate.tolerance) == default
 
 
-def coarser(gate: Gate, besides: str) -> str:
+def coarser(gate: Gate, besides: str) -> Note:
     """A warning that a pass rules out less than at the default precision.
 
     besides: what is left out, or asked less of.
     """
     fields = Gate.model_fields
     effect, tolerance = fields["smallest_effect"].default, fields["tolerance"].default
-    return (
+    return Note(
+        "coarser-than-default",
         f"planned for {gate.max_queries:,} queries: a pass sees {gate.smallest_effect:g} in total "
         f"variation (default {effect:g}) and a noise scale off by {gate.tolerance:.0%} "
-        f"(default {tolerance:.0%}){besides}"
+        f"(default {tolerance:.0%}){besides}",
+        {"smallest_effect": gate.smallest_effect, "tolerance": gate.tolerance},
     )
 
 
-def dearer(most: int, needed: int, enough: float, *, coarse: str) -> str:
+def dearer(most: int, needed: int, enough: float, *, coarse: str) -> Note:
     """A warning that the queries ended before a pass, with the number that a pass takes.
 
     enough: queries that nearly always suffice; coarse: what fewer queries allow, if to be said.
     """
     if needed <= most:
-        return f"{most:,} queries were too few for a pass, for which about as many were expected"
+        message = f"{most:,} queries were too few for a pass, for which about as many were expected"
+        return Note("too-few-queries", message)
     unit = 10 ** max(0, len(str(needed)) - 2)
     rounded = math.ceil(enough / unit) * unit
-    return f"a pass takes about {needed:,} queries: --max-queries {rounded} allows one{coarse}"
+    message = f"a pass takes about {needed:,} queries: --max-queries {rounded} allows one{coarse}"
+    return Note("too-few-queries", message, {"queries": rounded})

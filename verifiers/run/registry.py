@@ -11,9 +11,10 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
+from ..findings.note import Note
 from .phase import Phase
 
-Reason = str | None
+Reason = Note | None
 """Why there is no room for a check; None where there is."""
 
 
@@ -51,7 +52,7 @@ class CheckSpec:
     not_applicable: Callable[[Any], Reason] = always_applicable
 
 
-NO_PRIVACY = "the claim has no [privacy]"
+NO_PRIVACY = Note("no-privacy-claimed", "the claim has no [privacy]")
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Entry:
     id: str
     share: float
     files: tuple[str, ...] = ()
-    absent: str = ""
+    absent: Note | None = None
 
 
 class Registry:
@@ -104,9 +105,9 @@ class Registry:
         """The checks that a claim has room for, in the order of a report."""
         return [spec for spec in self.specs if spec.not_applicable(claim) is None]
 
-    def lacking(self, claim: Any) -> dict[str, str]:
+    def lacking(self, claim: Any) -> dict[str, Note]:
         """The checks that a claim leaves no room for: check id -> why."""
-        found = {entry.id: entry.absent for entry in self.entries if not entry.files}
+        found = {entry.id: entry.absent for entry in self.entries if entry.absent is not None}
         for spec in self.specs:
             reason = spec.not_applicable(claim)
             if reason is not None:

@@ -1,8 +1,10 @@
 """From what the checks of a run found to the results that a report lists."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..findings.finding import Finding
+from ..findings.note import Note
 from ..findings.report import CheckResult, Verdict
 from .cause import Explanation, named
 from .checks import Check
@@ -11,7 +13,7 @@ from .session import Session
 
 
 def results(
-    session: Session, outcome: RunOutcome, ids: Sequence[str], left_out: Mapping[str, str]
+    session: Session, outcome: RunOutcome, ids: Sequence[str], left_out: Mapping[str, Note]
 ) -> list[CheckResult]:
     """One result for each check that has one, in the order of the report.
 
@@ -27,39 +29,42 @@ def results(
     for check in checks:
         found[check.id] = _result(check, outcome, cut, cause)
     for name, reason in {**session.lacking, **left_out}.items():
-        found[name] = CheckResult(name, Verdict.NOT_APPLICABLE, reason)
+        found[name] = CheckResult.of(name, Verdict.NOT_APPLICABLE, reason)
     return [found.get(name) or _not_reached(name, outcome, cut) for name in ids]
 
 
 def _of_contract(name: str, session: Session, outcome: RunOutcome) -> CheckResult:
-    verdict, message = Verdict.PASS, "every reply had the right shape, type and range"
+    queries = session.contract_queries
     if outcome.error is not None:
-        verdict, message = Verdict.ERROR, outcome.error
+        found = CheckResult.of(name, Verdict.ERROR, outcome.error, queries)
     elif not session.answered:
-        verdict, message = Verdict.INCONCLUSIVE, outcome.stopped or "nothing was answered"
-    again = outcome.again(verdict)
-    return CheckResult(name, verdict, message, session.contract_queries, reproduce=again)
+        why = outcome.stopped or Note("nothing-answered", "nothing was answered")
+        found = CheckResult.of(name, Verdict.INCONCLUSIVE, why, queries)
+    else:
+        message = "every reply had the right shape, type and range"
+        found = CheckResult(name, Verdict.PASS, message, queries)
+    return replace(found, reproduce=outcome.again(found.verdict))
 
 
-def _cut(checks: Sequence[Check], outcome: RunOutcome) -> str | None:
+def _cut(checks: Sequence[Check], outcome: RunOutcome) -> Note | None:
     """Which failure cut the other checks short, if one did."""
     if outcome.error is not None:
-        return "the run ended when the target failed"
+        return Note("cut-short", "the run ended when the target failed")
     failed = [check.id for check in checks if check.refuted]
     if not failed or outcome.finished:
         return None
     listed = " and ".join([", ".join(failed[:-1]), failed[-1]] if failed[1:] else failed)
-    return f"the run ended when {listed} failed"
+    return Note("cut-short", f"the run ended when {listed} failed")
 
 
-def _not_reached(name: str, outcome: RunOutcome, cut: str | None) -> CheckResult:
-    why = cut or outcome.stopped or "not asked before the run ended"
-    again = outcome.again(Verdict.INCONCLUSIVE)
-    return CheckResult(name, Verdict.INCONCLUSIVE, why, reproduce=again, cut_short=cut is not None)
+def _not_reached(name: str, outcome: RunOutcome, cut: Note | None) -> CheckResult:
+    why = cut or outcome.stopped or Note("not-reached", "not asked before the run ended")
+    found = CheckResult.of(name, Verdict.INCONCLUSIVE, why)
+    return replace(found, reproduce=outcome.again(found.verdict), cut_short=cut is not None)
 
 
 def _result(
-    check: Check, outcome: RunOutcome, cut: str | None, cause: Explanation | None
+    check: Check, outcome: RunOutcome, cut: Note | None, cause: Explanation | None
 ) -> CheckResult:
     queries, evidence = check.queries, check.log_e_value
     if check.refuted:
@@ -70,15 +75,20 @@ def _result(
         if outcome.simplest is not None:
             finding = outcome.simplest.shown_in(check.id, finding)
     elif check.id in outcome.broken:
-        verdict, finding = Verdict.ERROR, Finding(outcome.broken[check.id])
+        verdict, finding = Verdict.ERROR, Finding.of(outcome.broken[check.id])
     elif check.not_applicable is not None:
-        return CheckResult(check.id, Verdict.NOT_APPLICABLE, check.not_applicable)
+        return CheckResult.of(check.id, Verdict.NOT_APPLICABLE, check.not_applicable)
     elif (samples_needed := check.samples_needed()) == 0:
         verdict, finding = Verdict.PASS, check.pass_finding()
     else:
-        verdict, why = Verdict.INCONCLUSIVE, outcome.stopped or "the run ended"
-        more = f"{why}; about {samples_needed:,} more {check.unit} would have been needed"
-        finding = Finding(cut or outcome.hopeless.get(check.id) or more)
+        verdict = Verdict.INCONCLUSIVE
+        why = outcome.stopped or Note("too-few-queries", "the run ended")
+        more = Note(
+            why.code,
+            f"{why}; about {samples_needed:,} more {check.unit} would have been needed",
+            {**why.fields, "more": samples_needed},
+        )
+        finding = Finding.of(cut or outcome.hopeless.get(check.id) or more)
     return CheckResult(
         check.id,
         verdict,
@@ -90,4 +100,6 @@ def _result(
         finding.diagnosis,
         outcome.again(verdict),
         verdict is Verdict.INCONCLUSIVE and cut is not None,
+        code=finding.code,
+        fields=finding.fields,
     )

@@ -8,6 +8,8 @@ import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..findings.note import Note
+
 ALWAYS = "input-contract"
 """The check that no run does without: a reply that breaks the contract is no evidence."""
 
@@ -16,7 +18,7 @@ ALWAYS = "input-contract"
 class Selection:
     """The checks of a run, out of `all_checks`; left_out: check id -> why it is not among them."""
 
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, Note] = field(default_factory=dict)
     all_checks: tuple[str, ...] = ()
 
     def keeps(self, check: str) -> bool:
@@ -24,22 +26,24 @@ class Selection:
         return check not in self.left_out
 
     @property
-    def warning(self) -> str | None:
+    def warning(self) -> Note | None:
         """What a reader must know of a verdict that rests on some checks alone."""
         if not self.left_out:
             return None
         why, left, kept = next(iter(self.left_out.values())), list(self.left_out), self._chosen
         named = f"all but {', '.join(kept)}" if kept and len(kept) < len(left) else ", ".join(left)
-        return (
+        return Note(
+            why.code,
             f"{why}: {named}; the verdict says nothing of what was left out, and its share of "
-            "false_alarm is not given to the rest"
+            "false_alarm is not given to the rest",
         )
 
-    def nothing_applies(self, not_applicable: Collection[str]) -> str | None:
+    def nothing_applies(self, not_applicable: Collection[str]) -> Note | None:
         """The warning of a run that has none of the checks chosen."""
         if not self.left_out or not set(self._chosen) <= set(not_applicable):
             return None
-        return f"none of the checks that were chosen applies: {', '.join(self._chosen)}"
+        named = ", ".join(self._chosen)
+        return Note("no-check-applies", f"none of the checks that were chosen applies: {named}")
 
     @property
     def _chosen(self) -> list[str]:
@@ -65,4 +69,5 @@ def select(check: Sequence[str] = (), skip: Sequence[str] = (), *, of: Iterable[
     if ALWAYS in skip:
         raise ValueError(f"--skip {ALWAYS}: it cannot be left out, as all others rest on it")
     kept = {ALWAYS, *check} if check else set(ids) - set(skip)
-    return Selection({name: f"left out by {option}" for name in ids if name not in kept}, ids)
+    why = Note("left-out-by-choice", f"left out by {option}")
+    return Selection({name: why for name in ids if name not in kept}, ids)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ..findings.note import Note
 from ..findings.report import CheckResult, Opens
 from .cause import Explanation
 from .checks import Check, Running
@@ -15,8 +16,8 @@ from .registry import Registry
 class Notes:
     """Warnings that a report has fields of their own for, as `findings.report.Report` says."""
 
-    unseen: str | None = None
-    unemptied: str | None = None
+    unseen: Note | None = None
+    unemptied: Note | None = None
 
 
 class Session(Protocol):
@@ -27,11 +28,11 @@ class Session(Protocol):
         """Those that gather evidence from what all look at."""
 
     @property
-    def lacking(self) -> Mapping[str, str]:
+    def lacking(self) -> Mapping[str, Note]:
         """Check id -> why it is not to be run."""
 
     @property
-    def refusals(self) -> Sequence[str]:
+    def refusals(self) -> Sequence[Note]:
         """Inputs that the target refuses, for the report's warnings."""
 
     @property
@@ -93,7 +94,7 @@ class Planned(Protocol):
         """How much is asked, in the terms of the kind."""
 
     @property
-    def coarser(self) -> str | None:
+    def coarser(self) -> Note | None:
         """The warning of a pass that says less than one at the defaults."""
 
     @property
@@ -105,7 +106,7 @@ class Planned(Protocol):
         """Queries that each check looks at, by its id."""
 
     @property
-    def lacking(self) -> Mapping[str, str]:
+    def lacking(self) -> Mapping[str, Note]:
         """Check id -> why a run has none."""
 
     @property

@@ -9,13 +9,15 @@ from typing import Any
 from ...reference import BudgetExhausted
 from ...reference.clock import OutOfTime
 from ...reference.clock import step as clock_step
+from ..findings.note import Note
 from ..targets import Refused, Target, TargetError
 from .events import Event, Hearer, Listener, Progress
 from .outcome import RunOutcome
 
-_EXHAUSTED = (
+_EXHAUSTED = Note(
+    "budget-exhausted",
     "the target's own budget was exhausted: verify an instance without one, and name the one that "
-    "has it as budget_target in [gate]"
+    "has it as budget_target in [gate]",
 )
 
 
@@ -85,7 +87,10 @@ class RunState:
     def use_up(self) -> None:
         """See `Site.use_up`."""
         self.outcome.used_up = True
-        self.outcome.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
+        most = self.claim.gate.max_queries
+        self.outcome.stopped = Note(
+            "too-few-queries", f"max_queries = {most} are used up", {"max_queries": most}
+        )
 
     def note_restart(self) -> None:
         """See `Site.note_restart`."""
@@ -97,11 +102,11 @@ class RunState:
         try:
             yield
         except (TargetError, Refused) as error:
-            self.outcome.error = str(error)
+            self.outcome.error = Note(error.code, str(error))
         except BudgetExhausted:
             self.outcome.stopped = _EXHAUSTED
         except OutOfTime as end:
             self.outcome.out_of_time(str(end), self._doing)
         except KeyboardInterrupt:
             self.outcome.interrupted = True
-            self.outcome.stopped = "the run was interrupted"
+            self.outcome.stopped = Note("interrupted", "the run was interrupted")

@@ -16,7 +16,12 @@ _LINE = 300  # characters of a target's own text in a message
 
 
 class TargetError(Exception):
-    """A target that raised, hung, died or broke the reply format; names the call and its input."""
+    """A target that raised, hung, died or broke the reply format; names the call and its input.
+
+    code: of the table of codes.
+    """
+
+    code = "target-failed"
 
 
 class CallError(TargetError):

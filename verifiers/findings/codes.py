@@ -1,0 +1,52 @@
+"""The table of codes: every finding, warning and reason of a report has one of them.
+
+`codes.toml` is the table. The anchors of the site, the published schema and the tests are made from
+it. A sentence may change from version to version, a code may not.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal, cast
+
+CodeClass = Literal["defect", "power", "coverage", "leakage", "input"]
+Severity = Literal["breaks-privacy", "weakens-privacy", "breaks-contract"]
+
+
+@dataclass(frozen=True)
+class Code:
+    """One code.
+
+    what: `defect` (the deployment, or its claim, is wrong), `power` (too little was seen),
+    `coverage` (something could not be looked at), `leakage` (what an attacker reads although the
+    claim holds), or `input` (what dpassay was given); severity: of a defect; proof: whether it is
+    certain where it is raised, not a statistic with a share of `false_alarm`; checks: whose pages
+    have its anchor; title: a few words; sentence: for whoever meets it first.
+    """
+
+    id: str
+    what: CodeClass
+    checks: tuple[str, ...]
+    title: str
+    sentence: str
+    severity: Severity | None = None
+    proof: bool = False
+
+
+@cache
+def codes() -> dict[str, Code]:
+    """All codes, by id, in the order of the table."""
+    table = tomllib.loads(files(__package__).joinpath("codes.toml").read_text("utf-8"))
+    return {
+        name: Code(
+            name,
+            cast(CodeClass, row["class"]),
+            tuple(row["checks"]),
+            row["title"],
+            row["sentence"],
+            row.get("severity"),
+            row.get("proof", False),
+        )
+        for name, row in table.items()
+    }
