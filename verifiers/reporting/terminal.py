@@ -117,7 +117,7 @@ def print_report(report: Report, target: str) -> None:
     most_telling = (report.unemptied, report.left_out, report.unseen)
     first = [warning for warning in most_telling if warning is not None]
     for warning in first:
-        _say(console, warning, lead=("warning: ", "yellow"))
+        _say(console, warning.message, lead=("warning: ", "yellow"))
     console.print()
     messages = [check for check in report.checks if _is_told(check, report)]
     for check in sorted(messages, key=lambda check: check.verdict.rank):
@@ -126,7 +126,7 @@ def print_report(report: Report, target: str) -> None:
     _print_others(console, others, asked=report.asked)
     for warning in report.warnings:
         if warning not in first:
-            _say(console, warning, lead=("warning: ", "yellow"))
+            _say(console, warning.message, lead=("warning: ", "yellow"))
 
 
 def _say(

@@ -24,20 +24,13 @@ class Explanation:
     def seen_by(self, check: Check) -> Finding:
         """The finding of a failed check, whose diagnosis defers to this one."""
         assert check.peak is not None
-        found, words = check.peak.finding, self.finding.diagnosis
+        words = self.finding.diagnosis
+        found = replace(check.peak.finding, code=self.finding.code, fields=self.finding.fields)
         if check is self.check:  # told by what it showed at its highest, as its evidence is
-            return replace(
-                found, diagnosis=words, code=self.finding.code, fields=self.finding.fields
-            )
+            return replace(found, diagnosis=words)
         if self.check.refuted:
             words = f"{self.finding.cause} (see {self.check.id})"
-        return replace(
-            found,
-            message=found.otherwise or found.message,
-            diagnosis=words,
-            code=self.finding.code,
-            fields=self.finding.fields,
-        )
+        return replace(found, message=found.otherwise or found.message, diagnosis=words)
 
 
 def named(explanations: Sequence[Explanation]) -> Explanation | None:
