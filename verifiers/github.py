@@ -10,66 +10,64 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from .commands.exit_statuses import fail
-from .findings.report import Verdict
+from .findings.report import CheckResult, Report
 from .text import counted, printable
 
 _LONGEST = 2000  # characters of a text: a summary beyond 1 MiB is dropped as a whole
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 
 
-def summary(report: Mapping[str, Any]) -> str:
-    """The Markdown of a report in its public JSON form: verdict, then checks, worst first."""
-    facts = [f"target: {report['target']}"] if report["target"] is not None else []
-    facts.append(f"claim: {report['claimed']}")
-    facts.append(f"{counted(report['queries'], 'query', 'queries')} in {report['seconds']:.1f} s")
-    facts.append(f"seed {report['seed']}")
+def summary(report: Report) -> str:
+    """The Markdown of a report: verdict, then checks, worst first."""
+    facts = [f"target: {report.target}"] if report.target is not None else []
+    facts.append(f"claim: {report.claimed}")
+    facts.append(f"{counted(report.queries, 'query', 'queries')} in {report.seconds:.1f} s")
+    facts.append(f"seed {report.seed}")
     lines = [
-        f"### dpassay: {report['verdict']}",
+        f"### dpassay: {report.verdict.value}",
         "",
-        f"{_text(report['meaning'])}\\",
+        f"{_text(report.meaning)}\\",
         _text("; ".join(facts)),
         "",
         "| verdict | check | found |",
         "|---|---|---|",
     ]
     lines += [_row(check) for check in _ordered(report)]
-    lines += [""] + [f"- warning: {_text(warning)}" for warning in report["warnings"]]
+    lines += [""] + [f"- warning: {_text(warning)}" for warning in report.warnings]
     return "\n".join(lines) + "\n"
 
 
-def annotations(report: Mapping[str, Any]) -> list[str]:
+def annotations(report: Report) -> list[str]:
     """Workflow commands, one per line: errors for what failed, warnings for what is inconclusive.
 
     A check that a failure of another one cut short has none: one fault, one annotation.
     """
     made = []
     for check in _ordered(report):
-        verdict = check["verdict"]
-        if verdict in ("fail", "error", "inconclusive") and not check["cut_short"]:
+        verdict = check.verdict.value
+        if verdict in ("fail", "error", "inconclusive") and not check.cut_short:
             level = "warning" if verdict == "inconclusive" else "error"
-            made.append(_command(level, f"dpassay: {check['id']}: {verdict}", _found(check)))
+            made.append(_command(level, f"dpassay: {check.id}: {verdict}", _found(check)))
     return made
 
 
-def _ordered(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return sorted(report["checks"], key=lambda check: Verdict(check["verdict"]).rank)
+def _ordered(report: Report) -> list[CheckResult]:
+    return sorted(report.checks, key=lambda check: check.verdict.rank)
 
 
-def _row(check: Mapping[str, Any]) -> str:
-    cells = [_text(check["verdict"]), _text(check["id"]), _text(_found(check))]
-    if check["reproduce"] and not check["cut_short"]:  # said where the run was cut short
-        cells[-1] += f"<br><code>{_text(check['reproduce'])}</code>"
+def _row(check: CheckResult) -> str:
+    cells = [_text(check.verdict.value), _text(check.id), _text(_found(check))]
+    if check.reproduce and not check.cut_short:  # said where the run was cut short
+        cells[-1] += f"<br><code>{_text(check.reproduce)}</code>"
     return f"| {' | '.join(cells)} |"
 
 
-def _found(check: Mapping[str, Any]) -> str:
-    cause = f"; likely cause: {check['diagnosis']}" if check["diagnosis"] else ""
-    return f"{check['message']}{cause}"
+def _found(check: CheckResult) -> str:
+    cause = f"; likely cause: {check.diagnosis}" if check.diagnosis else ""
+    return f"{check.message}{cause}"
 
 
 def _text(text: str) -> str:
@@ -84,12 +82,11 @@ def _command(level: str, title: str, message: str) -> str:
     return f"::{level} title={named}::{data}"
 
 
-def _read(folder: str) -> Mapping[str, Any] | None:
+def _read(folder: str) -> Report | None:
     try:
-        report: Mapping[str, Any] = json.loads((Path(folder) / "report.json").read_text("utf-8"))
-    except (OSError, ValueError):
+        return Report.read(json.loads((Path(folder) / "report.json").read_text("utf-8")))
+    except (OSError, ValueError):  # pydantic's errors among them
         return None
-    return report
 
 
 def main(arguments: list[str]) -> None:

@@ -25,9 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .findings.explained import explained
-
 if TYPE_CHECKING:
+    from .findings.report import CheckResult, Report
     from .testing.shared_run import SharedRun
 
 _WARNING = "dpassay-warning"
@@ -200,18 +199,20 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         """Makes the run if no item has yet. Raises CheckNotPassed, or skips."""
+        from .findings.explained import explained
+
         report, made = self.run.report()
         if made:
-            self.user_properties += [(_WARNING, text) for text in report["warnings"]]
-        check = next(check for check in report["checks"] if check["id"] == self.name)
-        if check["verdict"] == "not-applicable" or self._is_cut_short(check, report):
-            pytest.skip(check["message"])
-        if check["verdict"] != "pass":
+            self.user_properties += [(_WARNING, text) for text in report.warnings]
+        check = next(check for check in report.checks if check.id == self.name)
+        if check.verdict == "not-applicable" or self._is_cut_short(check, report):
+            pytest.skip(check.message)
+        if check.verdict != "pass":
             raise CheckNotPassed(explained(check, report))
-        self.user_properties.append(("dpassay-message", check["message"]))
-        self.add_report_section("call", "dpassay", check["message"])
+        self.user_properties.append(("dpassay-message", check.message))
+        self.add_report_section("call", "dpassay", check.message)
 
-    def _is_cut_short(self, check: dict[str, Any], report: dict[str, Any]) -> bool:
+    def _is_cut_short(self, check: "CheckResult", report: "Report") -> bool:
         """Whether a check says nothing since another failed, which this session shows itself.
 
         One fault makes one failure; but where only this check is selected, it is no pass.
@@ -222,8 +223,8 @@ class CheckItem(pytest.Item):
             if isinstance(item, CheckItem)
             and not any(item.get_closest_marker(mark) for mark in ("xfail", "skip"))
         }
-        worse = {found["id"] for found in report["checks"] if found["verdict"] in _ENDS}
-        return check["cut_short"] and not worse.isdisjoint(shown)
+        worse = {found.id for found in report.checks if found.verdict in _ENDS}
+        return check.cut_short and not worse.isdisjoint(shown)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The words of a verdict alone; anything else is a fault of ours, and shown in full."""

@@ -37,7 +37,7 @@ def written(report: "Report", files: "ReportFolder | None", name: str, as_json: 
     trouble = None if files is None else files.write(report)  # stdout may be closed: first
     folder = None if files is None else str(files.path)
     with on_stdout(kept=None if trouble is not None else folder):
-        print(json.dumps(report.as_json())) if as_json else print_report(report, name)
+        print(json.dumps(report.public())) if as_json else print_report(report, name)
     return trouble
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from datetime import UTC, datetime
 
-from ..findings.report import Report
+from ..findings.note import Note
+from ..findings.report import Ended, Report, report_of
 from ..inputs.log_file import read_log, shown_path
 from ..inputs.release_log import LogError, Row
 from ..kinds.labels.claim import LabelsClaim
@@ -20,10 +21,11 @@ from ..kinds.labels.logs import (
     reader_of,
 )
 
-ORDER = (
+ORDER = Note(
+    "rows-in-order-assumed",
     "the verdict holds only if rows are in the order of their draws, and each histogram (and "
     "worker) was fixed before its noise was drawn: not for rows that are sorted, selected, or "
-    "written as calls end, where refusals end sooner"
+    "written as calls end, where refusals end sooner",
 )
 
 
@@ -63,18 +65,15 @@ def verify_log(
     selected = None if leaves_out_refusals(claim) else missing.selected
     results = log_results(evidence, costs, unread or selected)
     found = evidence.found_after.values()
-    warnings = [ORDER, *([stopped] if interrupted else []), *_unseen(evidence)]
-    return Report(
+    cut = [Note("interrupted", stopped)] if interrupted else []
+    return report_of(
         claim,
-        evidence.asked,
-        time.monotonic() - started,
-        seed,
-        tuple(results),
-        tuple(warnings),
-        interrupted=interrupted,
+        results,
+        Ended(began, time.monotonic() - started, min(found, default=None), interrupted),
+        queries=evidence.asked,
+        seed=seed,
+        notes=(ORDER, *cut, *_unseen(evidence)),
         target=shown_path(path),
-        started=began,
-        found_after=min(found, default=None),
         asked=False,
     )
 
@@ -94,10 +93,12 @@ def _observe(evidence: LogEvidence, rows: Iterable[Row], tell: Callable[[int], N
             evidence.observe(chunk)
 
 
-def _unseen(evidence: LogEvidence) -> Iterator[str]:
+def _unseen(evidence: LogEvidence) -> Iterator[Note]:
     """Warnings of what these rows could not show, and of totals other than the teachers."""
     if evidence.copies.repeated == 0 and not evidence.claim.mechanism.caching:
-        yield "no histogram occurs twice in the log, so kept answers would not show"
+        message = "no histogram occurs twice in the log, so kept answers would not show"
+        yield Note("no-repeated-input", message)
     if evidence.other_totals:
         rows, teachers = evidence.other_totals, evidence.claim.mechanism.teachers
-        yield f"{rows:,} rows have more or fewer votes than the {teachers:,} claimed teachers"
+        message = f"{rows:,} rows have more or fewer votes than the {teachers:,} claimed teachers"
+        yield Note("other-totals", message, {"rows": rows, "teachers": teachers})

@@ -11,7 +11,7 @@ class Document(BaseModel):
     A key may be added in later versions, and none is renamed or removed.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 
     def public(self) -> dict[str, Any]:
         """The JSON object: of lists, strings, finite numbers and null."""

@@ -1,11 +1,13 @@
-"""The figures of reports on any kind of release: evidence over queries, and the noise scale."""
+"""The figures of a report, in numbers: evidence, noise, labels, rates of keys, leakage, cost."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
+from pydantic import BeforeValidator, ConfigDict, Field, computed_field
+
+from .document import Document
 
 MOST_POINTS = 200
 """Points of a curve at most."""
@@ -13,80 +15,246 @@ MOST_POINTS = 200
 MOST_LABELS = 30
 """Labels, classes or counts of a table at most."""
 
+CONFIDENCE = 0.95
+"""Of the interval of a label's probability, or of a key's rate, each for itself."""
+
 Point = TypeVar("Point")
 
 
-class Figures(Protocol):
-    """The figures of one run; those that it did not get to are absent.
-
-    template: of the page of a report.
-    """
-
-    template: str
-
-    def trace(self, check: str) -> "EvidenceTrace | None":
-        """The evidence of a check, by its id."""
-
-    def as_json(self, check: str, claim: Any) -> dict[str, Any] | None:
-        """The figures of a check as JSON, by its id; None where it has none."""
-
-    def shown(self, claim: Any) -> dict[str, Any]:
-        """What the template is given beside what every report has."""
+def _without_hair(value: Any) -> Any:
+    """A probability without what rounding leaves it above 1, or below 0."""
+    near = isinstance(value, float) and -1e-9 < value < 1.0 + 1e-9
+    return min(max(value, 0.0), 1.0) if near else value
 
 
-@dataclass
-class NoFigures:
-    """The figures of a report that draws nothing."""
-
-    template: str = "report.html"
-
-    def trace(self, check: str) -> None:
-        """See `Figures.trace`."""
-
-    def as_json(self, check: str, claim: Any) -> None:
-        """See `Figures.as_json`."""
-
-    def shown(self, claim: Any) -> dict[str, Any]:
-        """See `Figures.shown`."""
-        return {}
+Count = Annotated[int, Field(ge=0)]
+Probability = Annotated[float, BeforeValidator(_without_hair), Field(ge=0.0, le=1.0)]
+Interval = Annotated[
+    tuple[Probability, Probability],
+    Field(description="Of the probability, from the draws alone, whenever the run stopped."),
+]
+Votes = Annotated[tuple[Count, ...], Field(min_length=2)]
+NoiseSpec = Annotated[str, Field(pattern="^[a-z-]+:.+$")]
 
 
-@dataclass(frozen=True)
-class EvidenceTrace:
-    """How a check's evidence grew: points (queries it saw, log10 e-value), oldest first."""
+class Share(Document):
+    """A share of draws: observed, and expected under the claim."""
 
-    check: str
-    threshold_log10: float
-    points: tuple[tuple[int, float], ...]
+    observed: Probability
+    expected: Probability
 
 
-def trace_of(traces: tuple[EvidenceTrace, ...], check: str) -> EvidenceTrace | None:
-    """The evidence of a check, by its id."""
-    return next((trace for trace in traces if trace.check == check), None)
+class InInterval(Share):
+    """A share with an anytime-valid interval of its probability, with `CONFIDENCE` for it alone."""
+
+    interval: Interval
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+        return self.interval[0]
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        return self.interval[1]
+
+    @property
+    def inside(self) -> bool:
+        """Whether the claimed probability lies in the interval."""
+        return self.low <= self.expected <= self.high
 
 
-def drawn_evidence(trace: EvidenceTrace | None) -> dict[str, Any]:
-    """The evidence of a check as JSON; empty where it has none."""
-    return {} if trace is None else {"evidence": [list(point) for point in trace.points]}
+class LabelShare(InInterval):
+    """One label of an asked histogram."""
+
+    label: int = Field(ge=-1, description="The class, or -1 for a refusal.")
+    count: Count
+    expected_count: float = Field(ge=0.0)
 
 
-@dataclass(frozen=True)
-class ScaleTrace:
-    """The interval of the noise scale: points (queries, low, high), high possibly infinite.
+class AskedHistogram(Document):
+    """A histogram asked often, or the one of a violation, with its labels."""
 
-    emptied: queries after which every scale was refuted, None if that did not happen.
-    """
+    kind: str = Field(description="Why it was asked.")
+    histogram: Votes
+    queries: Count
+    outcomes: int = Field(
+        ge=2, description="Labels there are; of more than 30, `labels` has those that deviate most."
+    )
+    labels: tuple[LabelShare, ...] = Field(min_length=1)
 
-    noise: str
-    claimed: float
-    confidence: str
-    points: tuple[tuple[int, float, float], ...]
-    emptied: int | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        """The public form: JSON has no infinity."""
-        points = [[n, low, high if math.isfinite(high) else None] for n, low, high in self.points]
-        return asdict(self) | {"points": points}
+class KeyRate(InInterval):
+    """How often keys of one count were released."""
+
+    count: Count = Field(description="Of a key.")
+    draws: Count = Field(description="Keys of this count, release after release.")
+    released: Count
+
+
+class NoiseCell(Share):
+    """Draws whose noise lies in [low, high)."""
+
+    low: float
+    high: float = Field(description="Not in the cell itself.")
+
+
+class NoiseBelow(Share):
+    """Draws whose noise lies below `high`."""
+
+    high: float
+
+
+class NoiseAbove(Share):
+    """Draws whose noise is `low` or more."""
+
+    low: float
+
+
+class NoiseQuantile(Document):
+    """The quantile of the noise at a share of the draws, at or below."""
+
+    share: Probability
+    observed: float
+    expected: float
+
+
+class NoiseShape(Document):
+    """What was released less the exact value, beside its law with its rounding and range."""
+
+    noise: NoiseSpec
+    draws: Count
+    kept: Count = Field(description="Draws of which the quantiles are.")
+    cells: tuple[NoiseCell, ...] = Field(min_length=1)
+    below: NoiseBelow = Field(description="What lies below the cells.")
+    above: NoiseAbove = Field(description="What lies above them.")
+    quantiles: tuple[NoiseQuantile, ...] = Field(min_length=1)
+
+
+class ScaleTrace(Document):
+    """How the interval of the noise scale narrowed."""
+
+    noise: NoiseSpec
+    claimed: float = Field(gt=0.0, description="In votes, or as the numbers are.")
+    confidence: str = Field(description="That the interval holds at all points together.")
+    points: tuple[
+        tuple[Count, Annotated[float, Field(ge=0.0)], Annotated[float, Field(ge=0.0)] | None], ...
+    ] = Field(
+        description="Draws seen, the lower and the upper end; null where no scale was too large."
+    )
+    emptied: int | None = Field(
+        description="Draws after which every scale was refuted, if it came to that."
+    )
+
+
+class Mitigation(Document):
+    """What an attacker would recover if something were done about it."""
+
+    kind: str = Field(
+        description="query-limit: fewer answers to one input, one where answers are kept; "
+        "near-duplicates: of an input whose answers are kept; other-noise: with the queries that "
+        "cost the same epsilon. Later versions may add kinds."
+    )
+    queries: Count = Field(description="Answers that an attacker has then.")
+    noise: NoiseSpec
+    recovered: float = Field(description="Mean share of votes put on the right class.")
+    attacks: Count = Field(description="Simulated.")
+    error: float = Field(default=0.0, ge=0.0, description="Standard error of recovered.")
+
+
+class Leakage(Document):
+    """What an attacker recovers of one histogram from answers under the claim."""
+
+    histogram: Votes
+    queries: Count = Field(description="Answers that an attacker has.")
+    attacks: Count = Field(description="Simulated under the claim.")
+    misplaced: float = Field(description="Mean share of votes put on a wrong class.")
+    low: float = Field(description="95 % of the attacks misplace from this share ...")
+    high: float = Field(description="... to this one.")
+    labels: Count = Field(description="Of the target itself, that were attacked.")
+    reading: tuple[float, ...] | None = Field(description="Votes of each class, read from them.")
+    limit: float = Field(ge=0.0, le=1.0, description="max_recoverable; 0 where there is none.")
+    mitigations: tuple[Mitigation, ...] = Field(
+        default=(),
+        description="Simulated for this claim; empty where leakage is within max_recoverable.",
+    )
+
+    @computed_field(description="Mean share of votes put on the right class.")  # type: ignore[prop-decorator]
+    @property
+    def recovered(self) -> float:
+        """Mean share of votes on the right class."""
+        return 1.0 - self.misplaced
+
+    @computed_field(description="Share that even votes have right, without any label.")  # type: ignore[prop-decorator]
+    @property
+    def guessed(self) -> Probability:
+        """Share of votes right if they are guessed to be even, without any label."""
+        votes = sum(self.histogram)
+        return sum(min(own, votes / len(self.histogram)) for own in self.histogram) / votes
+
+
+class PrivacyCost(Document):
+    """The claimed privacy beside the cost of telling a histogram from its neighbour."""
+
+    epsilon: float = Field(gt=0.0, description="Claimed.")
+    delta: float = Field(ge=0.0, description="Claimed.")
+    queries: Count = Field(description="Claimed.")
+    here: Votes
+    there: Votes = Field(description="Its neighbour.")
+    times: Count = Field(description="Queries of the pair.")
+    test_delta: float = Field(
+        ge=0.0, description="Of a counting test at the claimed epsilon, in floating point."
+    )
+    certified_delta: float = Field(
+        ge=0.0, description="A bound from below in ball arithmetic, 0 where none was needed."
+    )
+    exact_epsilon: tuple[float, float] | None = Field(
+        default=None,
+        description="Of the pair at the claimed delta, bracketed; null where not computed.",
+    )
+    not_computed: str | None = Field(
+        default=None,
+        description="Why there is no exact_epsilon, if so.",
+    )
+
+
+def _is_none(value: Any) -> bool:
+    return value is None
+
+
+def _if_any(description: str | None = None, **bounds: Any) -> Any:
+    """A field that JSON leaves out where there is none."""
+    return Field(default=None, exclude_if=_is_none, description=description, **bounds)
+
+
+class CheckFigures(Document):
+    """What the page draws of a check, in numbers; what it did not get to is absent."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    evidence: tuple[tuple[Count, float], ...] | None = _if_any(
+        "How the evidence grew, oldest first: what the check had seen, and log10 of the e-value, "
+        "1e308 where it is beyond all bounds.",
+        min_length=1,
+    )
+    confidence: float | None = _if_any(
+        "Of the interval of each label in `histograms`, or count in `rates`, for itself, whenever "
+        "the run stopped."
+    )
+    histograms: tuple[AskedHistogram, ...] | None = _if_any(
+        "Histograms of violations, then those asked in depth, with their labels.", min_length=1
+    )
+    scale: ScaleTrace | None = _if_any()
+    leakage: Leakage | None = _if_any()
+    cost: PrivacyCost | None = _if_any()
+    noise: NoiseShape | None = _if_any()
+    rates: tuple[KeyRate, ...] | None = _if_any(
+        "How often keys were released, by their count; of more than 30 counts those asked most "
+        "often.",
+        min_length=1,
+    )
+    counts: Count | None = _if_any("How many counts of keys there were.")
 
 
 def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ...]:
@@ -95,3 +263,8 @@ def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ..
         return tuple(points)
     kept = np.unique(np.linspace(0, len(points) - 1, most).round().astype(int))
     return tuple(points[i] for i in kept)
+
+
+def finite(end: float) -> float | None:
+    """An end of an interval, None where it is infinite, which JSON does not have."""
+    return end if math.isfinite(end) else None

@@ -1,168 +1,411 @@
-"""The report of a run: the results of its checks, and their public JSON form."""
+"""The report of a run: a document, from which terminal, page, JUnit, annotations and JSON are made.
+
+`verify --json` prints it and `--report DIR` writes it as report.json. A report of an earlier
+version is read by `Report.read`.
+"""
 
 import math
 import platform
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from importlib.metadata import version
-from typing import Any, Protocol, Self
+from typing import Annotated, Any, Literal, Required, Self, cast
+
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PrivateAttr,
+    computed_field,
+    model_validator,
+)
+from typing_extensions import TypedDict
 
 from ..claims.claim import Claim
-from .figures import Figures
+from .document import Document
+from .figures import CheckFigures, Count, NoiseSpec, Votes
 from .note import Fields, Note
 from .verdict import Verdict, worst
 
 __all__ = ["CheckResult", "Report", "Verdict", "versions", "worst"]
 
+VERSION = 2
+"""Of the report and of its schema: 1 had no codes."""
+
 _REPORTED = ("dpassay", "numpy", "scipy", "hypothesis")
+_UNCODED = "uncoded"
 
 
-@dataclass(frozen=True)
-class CheckResult:
-    """One check's verdict, with its evidence; None where a value does not apply to the check.
+def _encodable(text: Any) -> Any:
+    """A text whose lone surrogates, which a target's words may hold, are escaped."""
+    return text.encode("utf-8", "backslashreplace").decode() if isinstance(text, str) else text
 
-    cut_short: whether the run ended because another check, or the target, failed, so that this
-    check has no finding of its own; advice: what could be done about it, in lines; code: of what
-    was found, or of the reason why nothing was; None for a pass; fields: parameters of the code.
-    """
 
-    id: str
+Text = Annotated[str, BeforeValidator(_encodable), Field(min_length=1)]
+Time = Annotated[
+    datetime,
+    PlainSerializer(
+        lambda time: time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        return_type=str,
+    ),
+    Field(
+        description="In UTC, ISO 8601.",
+        json_schema_extra={"format": "date-time", "pattern": r"^\d{4}-\d\d-\d\dT[\d:.]+Z$"},
+    ),
+]
+CodeName = Annotated[
+    str, Field(pattern="^[a-z][a-z0-9-]*$", description="One of the table of codes.")
+]
+
+
+def decimal_log(nats: float) -> float:
+    """Evidence as a decimal log; infinity, which JSON does not have, as 1e308."""
+    return round(min(max(nats / math.log(10.0), -1e308), 1e308), 3)
+
+
+class CheckResult(Document):
+    """One check's verdict, with its evidence; null where a value does not apply to the check."""
+
+    id: str = Field(pattern="^[a-z][a-z0-9-]*$")
     verdict: Verdict
-    message: str
-    queries: int = 0
-    log_e_value: float | None = None
-    log_threshold: float | None = None
-    histogram: tuple[int, ...] | None = None
-    diagnosis: str | None = None
-    reproduce: str | None = None
-    cut_short: bool = False
-    advice: tuple[str, ...] = ()
-    code: str | None = None
-    fields: Fields = field(default_factory=dict)
+    code: CodeName | None = Field(
+        default=None,
+        description="Of what was found, or of the reason why nothing was; null for a pass.",
+    )
+    fields: Fields = Field(
+        default={},
+        description="The parameters of the code.",
+    )
+    queries: Count = Field(
+        default=0,
+        description="Labels this check has seen; of numbers and keys, how many of them, or "
+        "releases that it asked for itself; of a failed check with evidence, as it stood when that "
+        "was highest.",
+    )
+    log10_e_value: float | None = Field(
+        default=None,
+        description="Evidence against the claim, the highest of any look where the check failed, "
+        "1e308 where it is beyond all bounds; null where a check gathers none.",
+    )
+    threshold_log10: Annotated[float, Field(gt=0.0)] | None = Field(
+        default=None,
+        description="Evidence that refutes: -log10 of the check's share of false_alarm.",
+    )
+    histogram: tuple[Count, ...] | None = Field(
+        default=None,
+        description="Votes per class where the finding shows.",
+    )
+    message: Text
+    diagnosis: Text | None = Field(
+        default=None,
+        description="The likeliest cause.",
+    )
+    reproduce: Text | None = Field(
+        default=None,
+        description="The command that repeats the run.",
+    )
+    cut_short: bool = Field(
+        default=False,
+        description="Whether the run ended when another check, or the target, failed, so that this "
+        "one says nothing of its own.",
+    )
+    advice: tuple[Text, ...] = Field(
+        default=(),
+        description="What could be done about what was found, a line each.",
+    )
+    figures: CheckFigures | None = Field(
+        default=None,
+        description="What the page draws of the check, in numbers; null where nothing.",
+    )
 
     @classmethod
     def of(cls, check: str, verdict: Verdict, note: Note, queries: int = 0) -> Self:
         """The result of a check that says no more than why it says nothing."""
-        return cls(check, verdict, note.message, queries, code=note.code, fields=note.fields)
+        return cls(
+            id=check,
+            verdict=verdict,
+            message=note.message,
+            queries=queries,
+            code=note.code,
+            fields=note.fields,
+        )
 
-    def as_json(self) -> dict[str, Any]:
-        """The public JSON form, without figures; evidence in decimal logs."""
-        return {
-            "id": self.id,
-            "verdict": self.verdict.value,
-            "queries": self.queries,
-            "log10_e_value": _decimal_log(self.log_e_value),
-            "threshold_log10": _decimal_log(self.log_threshold),
-            "histogram": None if self.histogram is None else list(self.histogram),
-            "code": self.code,
-            "fields": dict(self.fields),
-            "message": self.message,
-            "diagnosis": self.diagnosis,
-            "reproduce": self.reproduce,
-            "cut_short": self.cut_short,
-            "advice": list(self.advice),
+
+class Opening(Document):
+    """The first calls of a run, which a later run can compare its own with."""
+
+
+class LabelsOpening(Opening):
+    """Labels of a histogram, as the target answered them."""
+
+    histogram: Votes
+    labels: tuple[Annotated[int, Field(ge=-1)], ...] = Field(min_length=1)
+
+
+class ReleasesOpening(Opening):
+    """Releases of one input; of keys the counts, and 1 where a key was released."""
+
+    exact: tuple[float, ...] = Field(
+        min_length=1, description="The numbers of the input, 64 at most."
+    )
+    releases: tuple[tuple[float, ...], ...] = Field(
+        min_length=1, description="What was released in their place."
+    )
+
+
+class MechanismTable(TypedDict, total=False):
+    """The `[mechanism]` of a claim; each kind of release has keys of its own beside these."""
+
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+    name: Required[str]
+    noise: NoiseSpec
+    classes: Annotated[int, Field(ge=2)]
+    teachers: Annotated[int, Field(ge=1)]
+    threshold: float
+    threshold_noise: NoiseSpec
+    adjacency: Literal["add-remove", "replace-one"]
+    unit: Literal["record", "user", "teacher"]
+
+
+class _Privacy(TypedDict, total=False):
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+    epsilon: float
+    delta: float
+    queries: int
+
+
+class ClaimTables(TypedDict, total=False):
+    """The tables of a claim, as far as every claim has them."""
+
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+    mechanism: Required[MechanismTable]
+    gate: Required[dict[str, Any]]
+    privacy: _Privacy
+
+
+class Report(Document):
+    """The report of one run.
+
+    Keys may be added in later versions, and check ids and codes too; none is renamed or removed.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "allOf": [
+                {
+                    "if": {"properties": {"verdict": {"const": "fail"}}},
+                    "then": {
+                        "properties": {
+                            "checks": {"contains": {"properties": {"verdict": {"const": "fail"}}}}
+                        }
+                    },
+                    "else": {
+                        "properties": {
+                            "checks": {
+                                "items": {"properties": {"verdict": {"not": {"const": "fail"}}}}
+                            }
+                        }
+                    },
+                },
+                {
+                    "if": {"properties": {"verdict": {"const": "pass"}}},
+                    "then": {
+                        "properties": {
+                            "checks": {
+                                "items": {
+                                    "properties": {"verdict": {"enum": ["pass", "not-applicable"]}}
+                                }
+                            }
+                        }
+                    },
+                },
+            ]
         }
+    )
+
+    schema_version: int = Field(default=VERSION, ge=1)
+    verdict: Verdict = Field(
+        json_schema_extra={"enum": ["pass", "fail", "inconclusive", "error"]},
+        description="The worst of the checks in the order fail, error, inconclusive, pass; exit "
+        "status 1, 2, 3, 0.",
+    )
+    meaning: Text = Field(description="What the run found, in a sentence.")
+    target: Text | None = Field(
+        default=None,
+        description="As the user named it, without credentials; null for an object handed over in "
+        "Python.",
+    )
+    kind: str = Field(
+        default="labels",
+        description="What the deployment releases, in a word.",
+    )
+    unit: str = Field(
+        default="queries",
+        description="What checks count.",
+    )
+    claimed: Text = Field(description="The claim in a few words.")
+    started: Time
+    ended: Time
+    queries: Count = Field(
+        description="Labels asked of the target, or rows of the log that was judged; of numbers "
+        "and keys, releases."
+    )
+    found_after: Count | None = Field(
+        default=None,
+        description="Queries after which the first check was refuted; those that follow serve the "
+        "diagnosis. Null where none was.",
+    )
+    seconds: float = Field(ge=0.0)
+    seed: Count = Field(description="Fixes the histograms, or other inputs, that are asked.")
+    false_alarm: float = Field(
+        gt=0.0,
+        le=0.5,
+        description="Probability that a correct deployment gets fail, all checks together.",
+    )
+    claim: ClaimTables = Field(description="The claim as it was read, defaults filled in.")
+    versions: dict[str, str]
+    notes: tuple[Note, ...] = Field(
+        default=(),
+        description="The warnings, each with its code.",
+    )
+    opening: LabelsOpening | ReleasesOpening | None = Field(
+        default=None,
+        description="The first calls of the run, which --compare holds beside those of another; "
+        "null where they were not answered.",
+    )
+    checks: tuple[CheckResult, ...] = Field(min_length=1)
+    interrupted: bool = Field(
+        default=False,
+        description="Whether the user ended the run.",
+    )
+    asked: bool = Field(
+        default=True,
+        description="Whether a target was asked, rather than a log read.",
+    )
+
+    _slow: "Slow" = PrivateAttr(default_factory=dict)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What else a reader must know, a line each."""
+        return tuple(note.message for note in self.notes)
+
+    @cached_property
+    def whole(self) -> Self:
+        """The report with the figures that take seconds, which a terminal does not show."""
+        if not self._slow:
+            return self
+        checks = tuple(
+            self._slow[check.id](check) if check.id in self._slow else check
+            for check in self.checks
+        )
+        return self.model_copy(update={"checks": checks})
+
+    def public(self) -> dict[str, Any]:
+        """See `Document.public`."""
+        return super(Report, self.whole).public()
+
+    @classmethod
+    def read(cls, public: Any) -> Self:
+        """A report from its JSON object, of this version or an earlier one.
+
+        Raises pydantic.ValidationError for one that is none.
+        """
+        return cls.model_validate(public)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_version_1(cls, public: Any) -> Any:
+        """Warnings had no codes in version 1, and nothing said what was released."""
+        if not isinstance(public, Mapping) or "schema_version" in public or "notes" in public:
+            return public
+        notes = [{"code": _UNCODED, "message": line} for line in public.get("warnings", ())]
+        labels = "classes" in public.get("claim", {}).get("mechanism", {})
+        counted = {} if labels else {"kind": "numbers", "unit": "draws"}
+        return {"schema_version": 1, "notes": notes, **counted, **public}
 
 
-class Opens(Protocol):
-    """The first calls of a run, with which a later run can compare its own."""
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
+Slow = Mapping[str, Callable[[CheckResult], CheckResult]]
+"""For checks, by their id: the result with figures that take seconds."""
 
 
 @dataclass(frozen=True)
-class Report:
-    """The report of one run.
+class Ended:
+    """How a run ended, for its report.
 
-    figures: of its page; interrupted: whether the user ended it; unseen, unemptied, left_out:
-    warnings, which are among `warnings` too, of what the run could not look at, of kept answers
-    that could not be drawn anew, and of checks that were not chosen; opening: its first call, if
-    answered; target: as the user named it, None for a Python object; started: in UTC; found_after:
-    queries at which a check first refuted the claim (later ones serve the diagnosis), None if none
-    did; nothing_applied: whether none of the chosen checks could be run; asked: whether a target
-    was asked, rather than a log read.
+    seconds: it took; found_after: queries at which a check first refuted the claim, None if none
+    did; partial: whether checks were left out by choice; nothing_applied: whether none of the
+    chosen checks could be run.
     """
 
-    claim: Claim
-    queries: int
+    started: datetime
     seconds: float
-    seed: int
-    checks: tuple[CheckResult, ...]
-    warnings: tuple[Note, ...] = field(default=())
-    figures: Figures | None = None
-    interrupted: bool = False
-    unseen: Note | None = None
-    opening: Opens | None = None
-    target: str | None = None
-    left_out: Note | None = None
-    started: datetime = field(default_factory=lambda: datetime.now(UTC))
     found_after: int | None = None
+    interrupted: bool = False
+    partial: bool = False
     nothing_applied: bool = False
-    unemptied: Note | None = None
-    asked: bool = True
 
-    @property
-    def verdict(self) -> Verdict:
-        """The worst verdict of the checks, in the order fail, error, inconclusive, pass.
 
-        Inconclusive where none of the chosen checks applies, and only the form of replies passed.
-        """
-        found = worst(check.verdict for check in self.checks)
-        silent = found is Verdict.PASS and self.nothing_applied
-        return Verdict.INCONCLUSIVE if silent else found
+def report_of(
+    claim: Claim,
+    checks: Iterable[CheckResult],
+    ended: Ended,
+    *,
+    queries: int,
+    seed: int,
+    notes: Iterable[Note] = (),
+    opening: LabelsOpening | ReleasesOpening | None = None,
+    target: str | None = None,
+    asked: bool = True,
+    slow: Slow | None = None,
+) -> Report:
+    """The report of a run under a claim; slow: figures that are left until they are drawn."""
+    checks = tuple(checks)
+    verdict = worst(check.verdict for check in checks)
+    if verdict is Verdict.PASS and ended.nothing_applied:
+        verdict = Verdict.INCONCLUSIVE
+    made = Report(
+        verdict=verdict,
+        meaning=_meaning(claim, verdict, ended),
+        target=target,
+        kind=claim.kind.name,
+        unit=claim.kind.evidence_unit,
+        claimed=claim.summary,
+        started=ended.started,
+        ended=ended.started + timedelta(seconds=ended.seconds),
+        queries=queries,
+        found_after=ended.found_after,
+        seconds=round(ended.seconds, 3),
+        seed=seed,
+        false_alarm=claim.gate.false_alarm,
+        claim=cast(ClaimTables, claim.model_dump(mode="json", exclude_none=True)),
+        versions=versions(),
+        notes=tuple(replace(note, message=_encodable(note.message)) for note in notes),
+        opening=opening,
+        checks=checks,
+        interrupted=ended.interrupted,
+        asked=asked,
+    )
+    made._slow = slow or {}
+    return made
 
-    @property
-    def meaning(self) -> str:
-        """The verdict of the run in a sentence."""
-        if self.nothing_applied and self.verdict is Verdict.INCONCLUSIVE:
-            return "none of the checks that were chosen can be run on this target"
-        if self.left_out is not None and self.verdict is Verdict.PASS:
-            return "nothing was found by the checks that were chosen, to the precision below"
-        passed: str | None = self.claim.kind.passed
-        if self.verdict is Verdict.PASS and passed is not None:
-            return passed
-        return self.verdict.meaning.replace("labels", self.claim.kind.name)
 
-    def as_json(self) -> dict[str, Any]:
-        """The public form, as `verify --json` prints it."""
-        return {
-            "verdict": self.verdict.value,
-            "meaning": self.meaning,
-            "target": self.target,
-            "claimed": self.claim.summary,
-            "started": _utc(self.started),
-            "ended": _utc(self.started + timedelta(seconds=self.seconds)),
-            "queries": self.queries,
-            "found_after": self.found_after,
-            "seconds": round(self.seconds, 3),
-            "seed": self.seed,
-            "false_alarm": self.claim.gate.false_alarm,
-            "claim": self.claim.model_dump(mode="json", exclude_none=True),
-            "versions": versions(),
-            "warnings": [warning.message for warning in self.warnings],
-            "notes": [asdict(warning) for warning in self.warnings],
-            "opening": None if self.opening is None else self.opening.as_json(),
-            "checks": [check.as_json() | self._drawn(check) for check in self.checks],
-        }
-
-    def _drawn(self, check: CheckResult) -> dict[str, Any]:
-        drawn = None if self.figures is None else self.figures.as_json(check.id, self.claim)
-        return {"figures": drawn}
+def _meaning(claim: Claim, verdict: Verdict, ended: Ended) -> str:
+    """The verdict of the run in a sentence."""
+    if ended.nothing_applied and verdict is Verdict.INCONCLUSIVE:
+        return "none of the checks that were chosen can be run on this target"
+    if ended.partial and verdict is Verdict.PASS:
+        return "nothing was found by the checks that were chosen, to the precision below"
+    passed: str | None = claim.kind.passed
+    if verdict is Verdict.PASS and passed is not None:
+        return passed
+    return verdict.meaning.replace("labels", claim.kind.name)
 
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that a report depends on, by name."""
     return {name: version(name) for name in _REPORTED} | {"python": platform.python_version()}
-
-
-def _utc(time: datetime) -> str:
-    """A time in UTC as ISO 8601, to the millisecond."""
-    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _decimal_log(value: float | None) -> float | None:
-    """Nats as a decimal log; infinity, which JSON does not have, as 1e308."""
-    if value is None:
-        return None
-    return round(min(max(value / math.log(10.0), -1e308), 1e308), 3)

@@ -11,8 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..findings.figures import Figures
-from ..findings.report import Opens
 from ..run.registry import Registry
 from ..run.request import RunRequest
 from ..run.selection import Selection
@@ -45,11 +43,10 @@ class ReleaseKind:
     reference: the reference implementation; served: that as a server answers for it, or ValueError
     of one line; probe: an input that shows the pace of a target, and how many releases of it a run
     asks for in a call at most; read_opening: the first call of an earlier report, at a path;
-    no_figures: of a report that has none; not_chosen: why a run takes no inputs of the user's, None
-    where it does; passed: what a pass means where no law is judged; ready: raises ValueError of one
-    line, before anything is asked, where the claim names what cannot be used; foreseen: of a plan,
-    the queries after which known mistakes would show, None for those that would not; demos:
-    embedded claims by name.
+    not_chosen: why a run takes no inputs of the user's, None where it does; passed: what a pass
+    means where no law is judged; ready: raises ValueError of one line, before anything is asked,
+    where the claim names what cannot be used; foreseen: of a plan, the queries after which known
+    mistakes would show, None for those that would not; demos: embedded claims by name.
     """
 
     name: str
@@ -63,8 +60,7 @@ class ReleaseKind:
     reference: Callable[[Any], InProcessTarget]
     served: Callable[[Any], Served]
     probe: Callable[[Any], tuple[Any, int | None]]
-    read_opening: Callable[[str, Any], Opens]
-    no_figures: Callable[[], Figures]
+    read_opening: Callable[[str, Any], Any]
     serves_all: Callable[[Target, Any], bool] = lambda target, claim: True
     not_chosen: str | None = None
     passed: str | None = None

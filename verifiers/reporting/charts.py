@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..findings.figures import EvidenceTrace, ScaleTrace
-from ..kinds.labels.figures import AskedHistogram, LabelShare
-from ..kinds.numbers.figures import KeyRate, NoiseShape
+from ..findings.figures import AskedHistogram, KeyRate, LabelShare, NoiseShape, ScaleTrace
 
 WIDTH, HEIGHT = 480.0, 276.0
 LEFT, RIGHT, TOP, BOTTOM = 88.0, 18.0, 30.0, 54.0
@@ -88,17 +86,19 @@ class EvidenceChart:
     name: float
 
 
-def evidence_chart(trace: EvidenceTrace) -> EvidenceChart:
-    """Evidence beyond twice what is finite, or the threshold, runs along the top."""
-    values = [value for _, value in trace.points]
-    finite = [value for value in values if abs(value) < 1e300]
-    top = 1.15 * max([trace.threshold_log10, *finite])
-    x = Axis(0.0, float(trace.points[-1][0]), *ACROSS)
+def evidence_chart(evidence: Sequence[tuple[int, float]], threshold_log10: float) -> EvidenceChart:
+    """Evidence beyond twice what is finite, or the threshold, runs along the top.
+
+    evidence: points (queries, log10 of the e-value), oldest first.
+    """
+    finite = [value for _, value in evidence if abs(value) < 1e300]
+    top = 1.15 * max([threshold_log10, *finite])
+    x = Axis(0.0, float(evidence[-1][0]), *ACROSS)
     y = Axis(min([0.0, *finite]), top, *UPWARDS)
-    points = [(0, 0.0), *trace.points]
-    crossed = _crossing(points, trace.threshold_log10)
+    points = [(0, 0.0), *evidence]
+    crossed = _crossing(points, threshold_log10)
     early = crossed is not None and x.place(crossed) < LEFT + _NAME
-    threshold = y.place(trace.threshold_log10)
+    threshold = y.place(threshold_log10)
     below = early and threshold < HEIGHT - BOTTOM - _LETTERS
     name = threshold + (16.0 if below else -6.0)
     return EvidenceChart(x, y, line_through(x, y, points), threshold, early, name)
@@ -124,7 +124,7 @@ class ScaleChart:
 
 def scale_chart(trace: ScaleTrace) -> ScaleChart:
     """Logarithmic axes; the vertical one shows the last interval and half to twice the claim."""
-    points = list(trace.points)
+    points = [(n, low, math.inf if high is None else high) for n, low, high in trace.points]
     first, last = points[0][0], points[-1][0]
     if last < 2 * first:  # too few to show a course: before the labels, any scale was possible
         first //= 4

@@ -53,7 +53,7 @@ class ReportFolder:
         from .page import page
 
         made: dict[str, Callable[[], str]] = {
-            "report.json": lambda: json.dumps(report.as_json(), indent=1) + "\n",
+            "report.json": lambda: json.dumps(report.public(), indent=1) + "\n",
             "junit.xml": lambda: junit(report, self.target, self.claim_file, report.started),
             "index.html": lambda: page(report, self.target, report.started),
         }

@@ -13,10 +13,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from ...reference import REFUSAL
 from ..findings.evidence_text import power_of_ten, told_apart
 from ..findings.figures import MOST_LABELS
-from ..findings.report import Report, Verdict, versions
-from ..kinds.labels.figures import LABEL_CONFIDENCE
+from ..findings.report import Report, Verdict
 from ..text import counted, printable
 from .charts import (
     HEIGHT,
@@ -47,18 +47,17 @@ _MEASURES = {
 
 def page(report: Report, target: str, started: datetime) -> str:
     """The HTML of a report; target: as the user named it; started: in UTC."""
-    figures = report.figures or report.claim.kind.no_figures()
-    checks = sorted(report.checks, key=lambda check: check.verdict.rank)
-    template = page_environment().get_template(figures.template)
-    return template.render(
-        report=report,
-        target=target,
-        started=started.strftime("%Y-%m-%d %H:%M"),
-        versions=versions(),
-        checks=checks,
-        absent=[check for check in checks if check.verdict is Verdict.NOT_APPLICABLE],
-        figures=figures,
-        **figures.shown(report.claim),
+    checks = sorted(report.whole.checks, key=lambda check: check.verdict.rank)
+    return (
+        page_environment()
+        .get_template("report.html")
+        .render(
+            report=report,
+            target=target,
+            started=started.strftime("%Y-%m-%d %H:%M"),
+            checks=checks,
+            absent=[check for check in checks if check.verdict is Verdict.NOT_APPLICABLE],
+        )
     )
 
 
@@ -76,8 +75,8 @@ def page_environment() -> Environment:
     made.filters |= {
         "counted": counted,
         "count": lambda value: f"{value:,}",
-        "e_value": lambda log: "\N{EN DASH}" if log is None else power_of_ten(log / math.log(10.0)),
-        "label": lambda label: "refused" if label is None else f"label {label}",
+        "e_value": lambda log10: "\N{EN DASH}" if log10 is None else power_of_ten(log10),
+        "label": lambda label: "refused" if label == REFUSAL else f"label {label}",
         "number": _number,
         "percent": lambda share: f"{100 * share:.1f} %",
         "power": power_of_ten,
@@ -88,7 +87,6 @@ def page_environment() -> Environment:
     made.globals |= {
         "chart_height": HEIGHT,
         "chart_width": WIDTH,
-        "confidence": LABEL_CONFIDENCE,
         "measures": _MEASURES,
         "evidence_chart": evidence_chart,
         "noise_chart": noise_chart,
@@ -96,6 +94,7 @@ def page_environment() -> Environment:
         "rate_chart": rate_chart,
         "label_chart": label_chart,
         "most_labels": MOST_LABELS,
+        "refusal": REFUSAL,
         "scale_chart": scale_chart,
         "symbols": _SYMBOLS,
     }
@@ -113,9 +112,9 @@ def _number(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def _scales(point: tuple[int, float, float], claimed: float) -> str:
+def _scales(point: tuple[int, float, float | None], claimed: float) -> str:
     """The scales of an interval; each end is refuted itself, as is seen where it is the claim."""
-    ends = point[1:]
+    ends = point[1], math.inf if point[2] is None else point[2]
     low, high = (told_apart(end, claimed, 3) for end in ends)
     outside = claimed in ends
     if math.isinf(ends[1]):

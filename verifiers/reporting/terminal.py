@@ -24,6 +24,9 @@ _STYLES = {
     Verdict.NOT_APPLICABLE: "dim",
 }
 
+_MOST_TELLING = {"not-restarted", "left-out-by-choice", "kept-answers-not-emptied"}
+"""Codes of warnings without which a verdict would be misread: they stand at its head."""
+
 _LINE_SECONDS = 60.0  # between lines of progress where there is no terminal
 _INDENT = 13
 _NARROW = 60  # columns of a terminal below which the indent is small
@@ -105,28 +108,26 @@ def print_report(report: Report, target: str) -> None:
     _say(console, f"target: {target}")
     _say(
         console,
-        f"claim: {report.claim.summary}; {counted(report.queries, 'query', 'queries')} in "
+        f"claim: {report.claimed}; {counted(report.queries, 'query', 'queries')} in "
         f"{report.seconds:.1f} s, seed {report.seed}",
     )
     if verdict is not Verdict.ERROR:
         _say(
             console,
-            "a correct deployment fails this run with probability at most "
-            f"{report.claim.gate.false_alarm:g}",
+            f"a correct deployment fails this run with probability at most {report.false_alarm:g}",
         )
-    most_telling = (report.unemptied, report.left_out, report.unseen)
-    first = [warning for warning in most_telling if warning is not None]
-    for warning in first:
-        _say(console, warning.message, lead=("warning: ", "yellow"))
+    first = [note for note in report.notes if note.code in _MOST_TELLING]
+    for note in first:
+        _say(console, note.message, lead=("warning: ", "yellow"))
     console.print()
     messages = [check for check in report.checks if _is_told(check, report)]
     for check in sorted(messages, key=lambda check: check.verdict.rank):
-        _print_check(console, check, report.claim.kind.evidence_unit)
+        _print_check(console, check, report.unit)
     others = [check for check in report.checks if check not in messages]
     _print_others(console, others, asked=report.asked)
-    for warning in report.warnings:
-        if warning not in first:
-            _say(console, warning.message, lead=("warning: ", "yellow"))
+    for note in report.notes:
+        if note not in first:
+            _say(console, note.message, lead=("warning: ", "yellow"))
 
 
 def _say(
@@ -168,11 +169,11 @@ def _print_check(console: Console, check: CheckResult, seen: str) -> None:
     if check.diagnosis:
         details.append(f"likely cause: {check.diagnosis}")
     details += [f"advice: {line}" for line in check.advice]
-    if check.verdict is Verdict.FAIL and check.log_e_value is not None:
-        public = check.as_json()
+    evidence, threshold = check.log10_e_value, check.threshold_log10
+    if check.verdict is Verdict.FAIL and evidence is not None and threshold is not None:
         details.append(
-            f"evidence: e-value {power_of_ten(public['log10_e_value'])} from {check.queries:,} "
-            f"{seen}; {power_of_ten(public['threshold_log10'])} refutes"
+            f"evidence: e-value {power_of_ten(evidence)} from {check.queries:,} {seen}; "
+            f"{power_of_ten(threshold)} refutes"
         )
     for detail in details:
         _say(console, detail, indent=_INDENT)

@@ -81,10 +81,10 @@ class RunOutcome:
             self.warn(warning)
         self._note_failure(verdict is Verdict.FAIL, event.queries)
         self.proofs[event.check] = CheckResult(
-            event.check,
-            verdict,
-            finding.message,
-            event.outcome.queries,
+            id=event.check,
+            verdict=verdict,
+            message=finding.message,
+            queries=event.outcome.queries,
             histogram=finding.histogram,
             diagnosis=finding.diagnosis,
             reproduce=self.again(verdict),

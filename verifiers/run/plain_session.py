@@ -1,11 +1,12 @@
 """What a session does in the phases of a run for which its kind has nothing to do."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
-from ..findings.figures import NoFigures
+from ..findings.figures import CheckFigures
 from ..findings.note import Note
-from ..findings.report import CheckResult
+from ..findings.report import CheckResult, Slow
 from .cause import Explanation
 from .checks import Check, Running
 from .phase import Phase
@@ -21,6 +22,7 @@ class PlainSession:
     refusals: Sequence[Note] = ()
     lacking: Mapping[str, Note] = {}
     opening = None
+    slow: Slow = MappingProxyType({})
     id = "input-contract"
 
     @property
@@ -56,6 +58,6 @@ class PlainSession:
         """See `Session.end`."""
         return Notes()
 
-    def figures(self, found: Sequence[CheckResult]) -> NoFigures:
-        """See `Session.figures`."""
-        return NoFigures()
+    def figures(self, found: Sequence[CheckResult]) -> Mapping[str, CheckFigures]:
+        """See `Session.figures`: nothing is drawn."""
+        return {}

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ..findings.report import Opens
 from .after_failure import AfterFailure
 from .selection import Selection
 
@@ -18,7 +17,7 @@ class RunRequest:
 
     seed: int
     own: tuple[tuple[int, ...], ...]
-    earlier: Opens | None
+    earlier: Any
     selection: Selection
     after_failure: AfterFailure
     extent: Any

@@ -1,11 +1,10 @@
 """From what the checks of a run found to the results that a report lists."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from ..findings.finding import Finding
 from ..findings.note import Note
-from ..findings.report import CheckResult, Verdict
+from ..findings.report import CheckResult, Verdict, decimal_log
 from .cause import Explanation, named
 from .checks import Check
 from .outcome import RunOutcome
@@ -42,8 +41,8 @@ def _of_contract(name: str, session: Session, outcome: RunOutcome) -> CheckResul
         found = CheckResult.of(name, Verdict.INCONCLUSIVE, why, queries)
     else:
         message = "every reply had the right shape, type and range"
-        found = CheckResult(name, Verdict.PASS, message, queries)
-    return replace(found, reproduce=outcome.again(found.verdict))
+        found = CheckResult(id=name, verdict=Verdict.PASS, message=message, queries=queries)
+    return found.model_copy(update={"reproduce": outcome.again(found.verdict)})
 
 
 def _cut(checks: Sequence[Check], outcome: RunOutcome) -> Note | None:
@@ -60,7 +59,8 @@ def _cut(checks: Sequence[Check], outcome: RunOutcome) -> Note | None:
 def _not_reached(name: str, outcome: RunOutcome, cut: Note | None) -> CheckResult:
     why = cut or outcome.stopped or Note("not-reached", "not asked before the run ended")
     found = CheckResult.of(name, Verdict.INCONCLUSIVE, why)
-    return replace(found, reproduce=outcome.again(found.verdict), cut_short=cut is not None)
+    again = outcome.again(found.verdict)
+    return found.model_copy(update={"reproduce": again, "cut_short": cut is not None})
 
 
 def _result(
@@ -90,16 +90,16 @@ def _result(
         )
         finding = Finding.of(cut or outcome.hopeless.get(check.id) or more)
     return CheckResult(
-        check.id,
-        verdict,
-        finding.message,
-        queries,
-        evidence,
-        check.log_threshold,
-        finding.histogram,
-        finding.diagnosis,
-        outcome.again(verdict),
-        verdict is Verdict.INCONCLUSIVE and cut is not None,
+        id=check.id,
+        verdict=verdict,
+        message=finding.message,
+        queries=queries,
+        log10_e_value=decimal_log(evidence),
+        threshold_log10=decimal_log(check.log_threshold),
+        histogram=finding.histogram,
+        diagnosis=finding.diagnosis,
+        reproduce=outcome.again(verdict),
+        cut_short=verdict is Verdict.INCONCLUSIVE and cut is not None,
         code=finding.code,
         fields=finding.fields,
     )

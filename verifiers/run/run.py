@@ -5,11 +5,11 @@ The same for every kind of release: a kind has a `Session`, which asks the targe
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any
 
 from ...reference.clock import run_clock, untimed
 from ..claims.claim import Claim
-from ..findings.report import Opens, Report, Verdict
+from ..findings.report import Ended, Report, Verdict, report_of
 from ..targets import PacedTarget, Target
 from .after_failure import AfterFailure, known
 from .events import Concluded, Listener, Progress
@@ -31,7 +31,7 @@ def verify(
     listener: Listener | None = None,
     reproduce: str | None = None,
     name: str | None = None,
-    earlier: Opens | None = None,
+    earlier: Any = None,
     selection: Selection | None = None,
     after_failure: AfterFailure = "diagnose",
     queries: int | None = None,
@@ -72,7 +72,7 @@ def verify(
     state = RunState(target, claim, outcome, listener)
     state.explains = after != "stop"
     with run_clock(claim.gate.run_timeout, state.step):
-        return replace(_Run(state, request, kind).report(), target=name)
+        return _Run(state, request, kind).report(name)
 
 
 class _Run:
@@ -82,8 +82,8 @@ class _Run:
         self.state, self.request, self.kind = state, request, kind
         self.session: Session = kind.session(state, request)
 
-    def report(self) -> Report:
-        """What the run finds, whatever ends it."""
+    def report(self, name: str | None) -> Report:
+        """What the run finds, whatever ends it; name: of the target."""
         with self.state.kept_to_here():
             self._conclude(Phase.OPENING, "opening")
             for refusal in self.session.refusals:
@@ -96,7 +96,7 @@ class _Run:
         with self.state.kept_to_here():
             self.state.say_over()
         with untimed():
-            return self._reported()
+            return self._reported(name)
 
     def _verify(self) -> None:
         """All that the target is asked for once there is a plan."""
@@ -130,27 +130,29 @@ class _Run:
             if found is not None:
                 self.state.publish(Concluded(self.state.queries, check.id, found))
 
-    def _reported(self) -> Report:
+    def _reported(self, name: str | None) -> Report:
         state, selection, session = self.state, self.request.selection, self.session
         outcome, ids = state.outcome, self.kind.checks.ids
         found = results(session, outcome, ids, selection.left_out)
         absent = [result.id for result in found if result.verdict is Verdict.NOT_APPLICABLE]
         nothing, notes = selection.nothing_applies(absent), session.end(found)
         warnings = (notes.unemptied, selection.warning, nothing, notes.unseen)
-        return Report(
+        seconds, drawn = state.seconds, session.figures(found)
+        return report_of(
             state.claim,
-            state.queries,
-            state.seconds,
-            self.request.seed,
-            tuple(found),
-            (*filter(None, warnings), *outcome.warnings),
-            session.figures(found),
-            outcome.interrupted,
-            notes.unseen,
-            session.opening,
-            started=state.began,
-            left_out=selection.warning,
-            found_after=outcome.found_after,
-            nothing_applied=nothing is not None,
-            unemptied=notes.unemptied,
+            [one.model_copy(update={"figures": drawn.get(one.id)}) for one in found],
+            Ended(
+                state.began,
+                seconds,
+                outcome.found_after,
+                outcome.interrupted,
+                partial=selection.warning is not None,
+                nothing_applied=nothing is not None,
+            ),
+            queries=state.queries,
+            seed=self.request.seed,
+            notes=(*filter(None, warnings), *outcome.warnings),
+            opening=session.opening,
+            target=name,
+            slow=session.slow,
         )

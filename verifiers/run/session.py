@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ..findings.figures import CheckFigures
 from ..findings.note import Note
-from ..findings.report import CheckResult, Opens
+from ..findings.report import CheckResult, LabelsOpening, ReleasesOpening, Slow
 from .cause import Explanation
 from .checks import Check, Running
 from .phase import Phase
@@ -44,7 +45,7 @@ class Session(Protocol):
         """Whether the target has answered those calls, so that there is something to judge."""
 
     @property
-    def opening(self) -> Opens | None:
+    def opening(self) -> LabelsOpening | ReleasesOpening | None:
         """What the first call released, for a later run to compare its own with."""
 
     @property
@@ -78,8 +79,12 @@ class Session(Protocol):
     def end(self, found: Sequence[CheckResult]) -> Notes:
         """What else a report says; found: the results. It may warn."""
 
-    def figures(self, found: Sequence[CheckResult]) -> Any:
-        """What a report draws."""
+    def figures(self, found: Sequence[CheckResult]) -> Mapping[str, CheckFigures]:
+        """Check id -> what a report draws of it."""
+
+    @property
+    def slow(self) -> Slow:
+        """Figures that take seconds, left until they are drawn."""
 
 
 class Planned(Protocol):

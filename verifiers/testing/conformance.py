@@ -82,9 +82,8 @@ def _judge(report: Report) -> None:
     }
     if report.verdict not in kinds:
         return
-    public = report.as_json()
-    worst = [check for check in public["checks"] if check["verdict"] == public["verdict"]]
-    raise kinds[report.verdict]("\n\n".join(explained(check, public) for check in worst))
+    worst = [check for check in report.checks if check.verdict is report.verdict]
+    raise kinds[report.verdict]("\n\n".join(explained(check, report) for check in worst))
 
 
 def held_claim(claim: Claim | dict[str, Any] | str | Path) -> Claim:

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ..claims.claim import Claim
 from ..claims.open_target import open_claimed
 from ..commands.verify_line import verify_line
+from ..findings.report import Report
 from ..kinds.kind import REFERENCE
 from ..run.run import verify
 from ..targets import Target, shown_spec
@@ -35,7 +35,7 @@ class SharedRun:
     seed: int | None
     folder: Path | None
     _opened: Target | None = field(default=None, init=False)
-    _report: dict[str, Any] | None = field(default=None, init=False)
+    _report: Report | None = field(default=None, init=False)
 
     def open(self) -> None:
         """Reaches the target. Raises TargetError with one line for the user."""
@@ -52,8 +52,8 @@ class SharedRun:
             self._opened.close()
             self._opened = None
 
-    def report(self) -> tuple[dict[str, Any], bool]:
-        """The report in its public JSON form, and whether this call made the run.
+    def report(self) -> tuple[Report, bool]:
+        """The report, and whether this call made the run.
 
         Raises TargetError where the target cannot be reached, KeyboardInterrupt where the user
         ended the run.
@@ -67,12 +67,11 @@ class SharedRun:
             kept = self.folder / _REPORT
             made = not kept.exists()
             if made:
-                kept.write_text(json.dumps(self._run()))
-            self._report = json.loads(kept.read_text())
-        assert self._report is not None
+                kept.write_text(json.dumps(self._run().public()))
+            self._report = Report.read(json.loads(kept.read_text()))
         return self._report, made
 
-    def _run(self) -> dict[str, Any]:
+    def _run(self) -> Report:
         shown = None if self.target is None else shown_spec(self.target)
         self.open()
         assert self._opened is not None
@@ -88,7 +87,7 @@ class SharedRun:
             self.close()
         if report.interrupted:
             raise KeyboardInterrupt
-        return report.as_json()
+        return report
 
 
 @contextmanager

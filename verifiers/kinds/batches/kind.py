@@ -3,7 +3,6 @@
 from typing import Any, NoReturn
 
 from ....reference.generators import secure_generator
-from ...findings.figures import NoFigures
 from ...targets import InProcessTarget
 from ..kind import ReleaseKind
 from .claim import OF_BATCHES, BatchesClaim, parse_batches_claim
@@ -42,7 +41,6 @@ KIND = ReleaseKind(
     served=_not_served,
     probe=lambda claim: (None, 1),
     read_opening=_no_opening,
-    no_figures=NoFigures,
     passed="nothing that was seen contradicts the claimed sampling",
     not_chosen="a sampler takes no inputs",
 )

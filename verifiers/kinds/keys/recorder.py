@@ -1,11 +1,12 @@
 """Follows a run of keys and makes the figures of its report: how often keys were released."""
 
+from typing import Any
+
 import numpy as np
 
 from ....attacks.auditing import anytime_interval
-from ...findings.figures import MOST_LABELS
+from ...findings.figures import CONFIDENCE, MOST_LABELS, KeyRate
 from ..numbers.claim import NumbersClaim
-from ..numbers.figures import RATE_CONFIDENCE, KeyRate, NumberFigures
 from ..numbers.planning.asked import Draws
 from ..numbers.recorder import Recorder
 from .evidence.key_faults import claimed_law
@@ -18,9 +19,10 @@ class RatesRecorder(Recorder):
         super().__init__(claim)
         self._rates: dict[int, tuple[int, int]] = {}
 
-    def figures(self) -> NumberFigures:
-        """See `Recorder.figures`."""
-        return NumberFigures(self.traces, rates=self._key_rates(), counts=len(self._rates))
+    def _drawn(self) -> dict[str, dict[str, Any]]:
+        rates = self._key_rates()
+        drawn = {"confidence": CONFIDENCE, "rates": rates, "counts": len(self._rates)}
+        return {"partition-release": drawn} if rates else {}
 
     def _draw(self, draws: Draws) -> None:
         for batch in draws.batches:
@@ -41,6 +43,14 @@ class RatesRecorder(Recorder):
         rates = []
         for count, expected in zip(shown, np.exp(released), strict=True):
             draws, came = self._rates[count]
-            low, high = anytime_interval(came, draws, 1.0 - RATE_CONFIDENCE)
-            rates.append(KeyRate(count, draws, came, float(min(expected, 1.0)), low, high))
+            rates.append(
+                KeyRate(
+                    count=count,
+                    draws=draws,
+                    released=came,
+                    observed=came / draws,
+                    expected=float(expected),
+                    interval=anytime_interval(came, draws, 1.0 - CONFIDENCE),
+                )
+            )
         return tuple(rates)

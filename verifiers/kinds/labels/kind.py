@@ -4,7 +4,6 @@ from typing import Any
 
 from ..kind import ReleaseKind, late
 from .claim import LabelsClaim, parse_labels_claim
-from .figures import LabelFigures
 from .mechanism import OF_LABELS
 from .registry import CHECKS
 
@@ -29,5 +28,4 @@ KIND = ReleaseKind(
     probe=_probe,
     serves_all=late(__package__, "checks.input_contract.serves_other_totals"),
     read_opening=late(__package__, "opening.read_opening"),
-    no_figures=LabelFigures,
 )

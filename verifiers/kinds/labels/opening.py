@@ -1,29 +1,16 @@
 """The first call of a run of labels: labels to compare with those after a restart."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ....reference import REFUSAL
 from ...findings.opening import EarlierReportError, opening_of
+from ...findings.report import LabelsOpening
 from ...targets.replies import shown
 from .claim import LabelsClaim
 from .planning.asked_histograms import opening_histogram
 
 
-@dataclass(frozen=True)
-class LabelOpening:
-    """The first call of a run: labels (n,) of a histogram (c,), as the target answered them."""
-
-    histogram: tuple[int, ...]
-    labels: tuple[int, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        return {"histogram": list(self.histogram), "labels": list(self.labels)}
-
-
-def read_opening(path: str | Path, claim: LabelsClaim) -> LabelOpening:
+def read_opening(path: str | Path, claim: LabelsClaim) -> LabelsOpening:
     """The opening of an earlier report under the same mechanism.
 
     path: of a report.json, or of the folder that holds it. Raises EarlierReportError of one line.
@@ -55,4 +42,4 @@ def read_opening(path: str | Path, claim: LabelsClaim) -> LabelOpening:
             f"{len(histogram) - 1}"
         )
     assert isinstance(labels, list)
-    return LabelOpening(tuple(histogram), tuple(labels))
+    return LabelsOpening(histogram=tuple(histogram), labels=tuple(labels))

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...findings.report import CheckResult, Verdict
+from ...findings.figures import CheckFigures
+from ...findings.report import CheckResult, LabelsOpening, Slow, Verdict
 from ...run.cause import Explanation
 from ...run.checks import Check, Running
 from ...run.phase import Phase
@@ -13,15 +14,14 @@ from ...run.session import Notes, Session
 from ...run.state import RunState
 from .checks import FreshNoise, InputContract
 from .checks.asked_again import not_emptied
+from .checks.privacy_claim import PrivacyClaimCheck
 from .checks.spec import LabelsSetting, applicable, lacking
 from .claim import LabelsClaim
-from .figures import LabelFigures
 from .gathering.connections import ask_over_kept
 from .gathering.explaining import explain, explanations
 from .gathering.gathering import Gathering
 from .gathering.recorder import Recorder
 from .gathering.restarting import ask_after_restart, compare_with, expect_restart, restart
-from .opening import LabelOpening
 from .planned import dearer_than, extent_of
 from .planning.coverage import coverage
 from .planning.planner import make_plan
@@ -71,11 +71,11 @@ class LabelSession(Session):
         return self.gathering is not None
 
     @property
-    def opening(self) -> LabelOpening | None:
+    def opening(self) -> LabelsOpening | None:
         """See `Session.opening`."""
         first = self.contract.first
         votes = tuple(int(v) for v in self.contract.opening)
-        return LabelOpening(votes, tuple(first.tolist())) if first.size else None
+        return LabelsOpening(histogram=votes, labels=tuple(first.tolist())) if first.size else None
 
     @property
     def goes_on(self) -> bool:
@@ -91,7 +91,7 @@ class LabelSession(Session):
         self.gathering = Gathering(self.state, plan, asked.seed, self.contract, asked.selection)
         expect_restart(self.gathering)
 
-    def compare(self, earlier: LabelOpening) -> None:
+    def compare(self, earlier: LabelsOpening) -> None:
         """See `Session.compare`."""
         compare_with(self._gathering, earlier)
 
@@ -147,9 +147,19 @@ class LabelSession(Session):
         unemptied = not_emptied(self.claim) if chosen.keeps(FreshNoise.id) else None
         return Notes(self._unseen(chosen, found), unemptied)
 
-    def figures(self, found: Sequence[CheckResult]) -> LabelFigures:
+    def figures(self, found: Sequence[CheckResult]) -> Mapping[str, CheckFigures]:
         """See `Session.figures`."""
         return self.recorder.figures(self.checks, found)
+
+    @property
+    def slow(self) -> Slow:
+        """See `Session.slow`."""
+        return {PrivacyClaimCheck.id: self._with_exact_cost}
+
+    def _with_exact_cost(self, result: CheckResult) -> CheckResult:
+        from .exact_cost import with_exact_cost
+
+        return with_exact_cost(result, self.claim.mechanism)
 
     def _unseen(self, chosen: Selection, found: Sequence[CheckResult]) -> str | None:
         """The warning of a run that never restarted its target, and found no fault."""

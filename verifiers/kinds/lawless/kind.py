@@ -2,7 +2,6 @@
 
 from typing import Any, NoReturn
 
-from ...findings.figures import NoFigures
 from ..kind import ReleaseKind
 from .claim import OF_ANY, parse_any_claim
 from .predictor import load_predictor
@@ -39,7 +38,6 @@ KIND = ReleaseKind(
     served=_no_reference,
     probe=lambda claim: (claim.pairs[0].here, 1),
     read_opening=_no_opening,
-    no_figures=NoFigures,
     passed="nothing that was seen contradicts the claimed guarantee",
     ready=_ready,
     not_chosen="pairs of inputs stand in the claim",

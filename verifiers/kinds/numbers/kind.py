@@ -15,7 +15,6 @@ from ...run.state import RunState
 from ...targets import InProcessTarget
 from ..kind import ReleaseKind, late
 from .claim import NumbersClaim, parse_numbers_claim
-from .figures import NumberFigures
 from .mechanism import OF_NUMBERS
 from .registry import CHECKS
 
@@ -110,7 +109,6 @@ KIND = ReleaseKind(
     served=late(__package__, "served.ServedNumbers"),
     probe=_probe,
     read_opening=_read_opening,
-    no_figures=NumberFigures,
     not_chosen="a run of numbers chooses its inputs itself",
     ready=_ready,
     demos={"noisy-histogram": _demo},

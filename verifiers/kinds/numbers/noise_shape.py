@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ....reference.arrays import Matrix, Vector
 from ....reference.numbers import NumberNoise
-from .figures import NoiseCell, NoiseQuantile, NoiseShape
+from ...findings.figures import NoiseAbove, NoiseBelow, NoiseCell, NoiseQuantile, NoiseShape
 
 _CELLS, _MOST = 40, 1 << 17  # draws that are kept, for quantiles
 _REACH = 1e-3  # of the law, that lies beyond the cells on either side
@@ -58,18 +58,22 @@ class ShapeRecorder:
         ends = np.concatenate([[-np.inf], self.edges, [np.inf]])
         expected = np.maximum(np.diff(below), 0.0)
         columns = ends[:-1], ends[1:], self.counts / total, expected
-        cells = [NoiseCell(*cell) for cell in np.stack(columns, axis=1).tolist()]
+        names = "low", "high", "observed", "expected"
+        cells = [dict(zip(names, cell, strict=True)) for cell in np.stack(columns, axis=1).tolist()]
         kept = np.sort(np.concatenate(self._kept))
         observed = np.quantile(kept, SHARES, method="inverted_cdf")
         quantiles = np.stack([SHARES, observed, self._quantiles()], axis=1).tolist()
         return NoiseShape(
-            str(self.noise),
-            int(total),
-            kept.size,
-            tuple(cells[1:-1]),
-            cells[0],
-            cells[-1],
-            tuple(NoiseQuantile(*each) for each in quantiles),
+            noise=str(self.noise),
+            draws=int(total),
+            kept=kept.size,
+            cells=tuple(NoiseCell(**cell) for cell in cells[1:-1]),
+            below=NoiseBelow(**cells[0]),
+            above=NoiseAbove(**cells[-1]),
+            quantiles=tuple(
+                NoiseQuantile(share=share, observed=seen, expected=law)
+                for share, seen, law in quantiles
+            ),
         )
 
     def _share_below(self, values: Vector, *, inclusive: bool = False) -> Vector:

@@ -1,7 +1,6 @@
 """What an earlier run of numbers opened with: releases to compare with those of another start."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from ....reference.arrays import Matrix, Vector
 from ...findings.opening import EarlierReportError, opening_of
+from ...findings.report import ReleasesOpening
 from ...targets.replies import shown
 from .claim import NumbersClaim
 
@@ -17,23 +17,15 @@ KEPT = 64
 """Numbers of a release that are compared, the first ones: more would prove no more."""
 
 
-@dataclass(frozen=True)
-class NumbersOpening:
+class NumbersOpening(ReleasesOpening):
     """The first calls of a run, all of one input: its exact numbers (k,), and releases (n, k)."""
-
-    exact: tuple[float, ...]
-    releases: tuple[tuple[float, ...], ...]
 
     @classmethod
     def of(cls, exact: Vector, releases: Matrix) -> "NumbersOpening":
         """The first numbers of exact ones (d,) that are known, and of releases (n, d)."""
         known = _first_known(exact)
         first = np.nan_to_num(releases[:, known])  # a table may lack some
-        return cls(tuple(exact[known].tolist()), tuple(map(tuple, first.tolist())))
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        return {"exact": list(self.exact), "releases": [list(row) for row in self.releases]}
+        return cls(exact=tuple(exact[known].tolist()), releases=tuple(map(tuple, first.tolist())))
 
     @property
     def as_releases(self) -> Matrix:
@@ -61,7 +53,7 @@ def read_numbers_opening(path: str | Path, claim: NumbersClaim, exact: Vector) -
             f"--compare {path}: opening.releases = {shown(releases)}: expected lists of "
             f"{len(ours)} finite numbers"
         )
-    return NumbersOpening(tuple(ours), tuple(tuple(float(y) for y in row) for row in releases))
+    return NumbersOpening(exact=tuple(ours), releases=tuple(map(tuple, releases)))
 
 
 def _first_known(exact: Vector) -> NDArray[np.int64]:

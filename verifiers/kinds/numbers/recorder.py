@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
-from ...findings.figures import EvidenceTrace, ScaleTrace, thinned
+from ...findings.figures import CheckFigures, ScaleTrace, finite, thinned
 from .checks.base import NumberCheck
 from .checks.noise_scale import NoiseScale
 from .claim import NumbersClaim
-from .figures import NumberFigures
 from .noise_shape import ShapeRecorder
 from .planning.asked import Draws
 
@@ -40,19 +40,18 @@ class Recorder:
 
     def _draw(self, draws: Draws) -> None:
         """Notes what the figures of this kind show of the draws."""
-        raise NotImplementedError
 
-    def figures(self) -> NumberFigures:
-        """The figures of the run."""
-        raise NotImplementedError
-
-    @property
-    def traces(self) -> tuple[EvidenceTrace, ...]:
-        """The evidence of all checks."""
-        return tuple(
-            EvidenceTrace(check, self._thresholds[check], thinned(points))
+    def figures(self) -> dict[str, CheckFigures]:
+        """The figures of each check, by its id."""
+        drawn = self._drawn()
+        return {
+            check: CheckFigures(evidence=thinned(points), **drawn.get(check, {}))
             for check, points in self._evidence.items()
-        )
+        }
+
+    def _drawn(self) -> dict[str, dict[str, Any]]:
+        """What is drawn of a check, by its id, beside its evidence."""
+        return {}
 
 
 class ShapesRecorder(Recorder):
@@ -65,14 +64,20 @@ class ShapesRecorder(Recorder):
     def _draw(self, draws: Draws) -> None:
         self._shape.observe(draws.released, draws.exact)
 
-    def figures(self) -> NumberFigures:
-        """See `Recorder.figures`."""
-        return NumberFigures(self.traces, self._shape.shape(), self._scale_trace())
+    def _drawn(self) -> dict[str, dict[str, Any]]:
+        return {
+            "noise-law": {"noise": self._shape.shape()},
+            "noise-scale": {"scale": self._scale_trace()},
+        }
 
     def _scale_trace(self) -> ScaleTrace | None:
         if not self._scale:
             return None
         noise = self.claim.mechanism.added
-        confidence = f"1 - {10.0 ** -self._thresholds['noise-scale']:.2g}"
-        points = thinned(self._scale)
-        return ScaleTrace(str(noise), noise.family.scale, confidence, points, self._emptied)
+        return ScaleTrace(
+            noise=str(noise),
+            claimed=noise.family.scale,
+            confidence=f"1 - {10.0 ** -self._thresholds['noise-scale']:.2g}",
+            points=tuple((n, low, finite(high)) for n, low, high in thinned(self._scale)),
+            emptied=self._emptied,
+        )

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ....reference import BudgetExhausted
+from ...findings.figures import CheckFigures
 from ...findings.finding import Finding
-from ...findings.report import CheckResult
+from ...findings.report import CheckResult, Slow
 from ...run.cause import Explanation
 from ...run.checks import Running
 from ...run.phase import Phase
@@ -20,7 +21,6 @@ from .checks.input_contract import InputContract
 from .checks.location import Location
 from .checks.noise_law import NoiseLaw
 from .claim import NumbersClaim
-from .figures import NumberFigures
 from .gathering import Gathering
 from .opening import NumbersOpening
 from .planning.plan_for_budget import dearer_than, make_plan
@@ -51,6 +51,7 @@ class NumberSession:
         seeing = (spec for spec in self._specs if spec.phase is Phase.SHARED)
         self.checks: Sequence[NumberCheck] = [spec.make(setting) for spec in seeing]
         self.recorder = recorder
+        self.slow: Slow = {}
         self.gathering = Gathering(
             state, request, self.plan, self.contract, self.checks, recorder=recorder
         )
@@ -162,7 +163,7 @@ class NumberSession:
             outcome.warn(dearer_than(self.claim, self.request.seed, planned=planned))
         return Notes()
 
-    def figures(self, found: Sequence[CheckResult]) -> NumberFigures:
+    def figures(self, found: Sequence[CheckResult]) -> Mapping[str, CheckFigures]:
         """See `Session.figures`."""
         return self.recorder.figures()
 

@@ -43,10 +43,10 @@ queries = 1
 
 
 def _session(state: RunState, request: RunRequest) -> Session:
-    from .recorder import TableRecorder
+    from ..numbers.recorder import Recorder
     from .session import TableSession
 
-    return TableSession(state, request, TableRecorder(state.claim))
+    return TableSession(state, request, Recorder(state.claim))
 
 
 def _reference(claim: TablesClaim) -> InProcessTarget:

@@ -9,6 +9,7 @@ from .....reference.arrays import Matrix
 from .....reference.clock import step
 from .....reference.mechanisms import Labels
 from ....evidence import count_outcomes, log_e_value_above
+from ....findings.figures import Leakage
 from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
 from ....run.checks import RunContext
@@ -16,7 +17,6 @@ from ....run.error_budget import log_threshold
 from ....run.phase import Phase
 from ....text import counted
 from ..claim import LabelsClaim
-from ..figures import Leakage
 from ..planning.plan import Plan
 from ..planning.roles import Role
 from ..registry import SHARES
@@ -196,22 +196,23 @@ class HistogramLeakage:
         step("simulated mitigations")
         done = mitigations(claim, figure.histogram, self.asked, self.advised)
         advised = advice(claim, done, figure.guessed)
-        return replace(found, figure=replace(figure, mitigations=done), advice=advised)
+        shown = figure.model_copy(update={"mitigations": done})
+        return replace(found, figure=shown, advice=advised)
 
     def _figure(self) -> Leakage:
         assert self.worst is not None
         shares = self.worst.misplaced
         low, high = (float(end) for end in np.quantile(shares, [0.025, 0.975]))
         return Leakage(
-            self.plan.streams[self.worst.stream].histogram,
-            self.asked,
-            shares.size,
-            float(shares.mean()),
-            low,
-            high,
-            self.queries,
-            self.worst.reading,
-            self.limit,
+            histogram=self.plan.streams[self.worst.stream].histogram,
+            queries=self.asked,
+            attacks=shares.size,
+            misplaced=float(shares.mean()),
+            low=low,
+            high=high,
+            labels=self.queries,
+            reading=self.worst.reading,
+            limit=self.limit,
         )
 
     def _text(self, figure: Leakage) -> str:

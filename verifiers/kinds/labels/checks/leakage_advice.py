@@ -14,8 +14,8 @@ from .....attacks import Answers, misplaced, reconstruct
 from .....reference import Noise
 from .....reference.accounting.conversions import ORDERS, most_repeats
 from .....reference.accounting.release_costs import CountedCost, release_costs
+from ....findings.figures import Mitigation
 from ..claim import LabelsClaim
-from ..figures import Mitigation
 from ..mechanism import LabelsMechanism
 
 _TOLD = (10, 100, 1000)  # limits that the advice names
@@ -138,6 +138,13 @@ class _Attacked:
         shares = 1.0 - misplaced(read, self.histogram).reshape(len(queries), -1)
         errors = shares.std(1, ddof=1) / np.sqrt(self.attacks)
         return tuple(
-            Mitigation(kind, n, str(noise), float(share), self.attacks, float(error))
+            Mitigation(
+                kind=kind,
+                queries=n,
+                noise=str(noise),
+                recovered=float(share),
+                attacks=self.attacks,
+                error=float(error),
+            )
             for n, share, error in zip(queries, shares.mean(1), errors, strict=True)
         )

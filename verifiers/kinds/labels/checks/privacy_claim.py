@@ -12,6 +12,7 @@ from .....reference.accounting.neighbourhood import MOVED_VOTE, ONE_MORE_OR_LESS
 from .....reference.accounting.pairs import worst_among
 from .....reference.accounting.worst_pair import worst_pair
 from ....claims.tables import ANY_QUERIES
+from ....findings.figures import PrivacyCost
 from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
 from ....inputs.histogram_file import read_histograms
@@ -19,7 +20,6 @@ from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....text import counted
 from ..claim import LabelsClaim
-from ..figures import PrivacyCost
 from .base import Unseeing, refuting
 from .spec import LabelsSpec
 
@@ -157,9 +157,16 @@ class PrivacyClaimCheck(Unseeing):
     def _figure(self) -> PrivacyCost | None:
         if self.best is None:
             return None
-        claimed, test = (self.privacy.epsilon, self.privacy.delta, self.privacy.queries), self.best
-        here, there = (tuple(int(v) for v in votes) for votes in (test.here, test.there))
-        return PrivacyCost(*claimed, here, there, test.times, test.delta, self.certified)
+        return PrivacyCost(
+            epsilon=self.privacy.epsilon,
+            delta=self.privacy.delta,
+            queries=self.privacy.queries,
+            here=tuple(self.best.here.tolist()),
+            there=tuple(self.best.there.tolist()),
+            times=self.best.times,
+            test_delta=self.best.delta,
+            certified_delta=self.certified,
+        )
 
 
 SPECS = (

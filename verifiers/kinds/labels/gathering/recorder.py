@@ -2,24 +2,31 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .....attacks.auditing import anytime_interval
-from ....findings.figures import MOST_LABELS, EvidenceTrace, ScaleTrace, thinned
+from .....reference import REFUSAL
+from ....findings.figures import (
+    CONFIDENCE,
+    MOST_LABELS,
+    AskedHistogram,
+    CheckFigures,
+    LabelShare,
+    Leakage,
+    PrivacyCost,
+    ScaleTrace,
+    finite,
+    thinned,
+)
 from ....findings.report import CheckResult, Verdict
 from ....run.checks import Check
 from ....run.events import Concluded, Event, ReleasesSeen
 from ..checks import ClassProbabilities, NoiseScale
-from ..figures import (
-    LABEL_CONFIDENCE,
-    AskedHistogram,
-    LabelFigures,
-    LabelShare,
-    Leakage,
-    PrivacyCost,
-)
+from ..checks.histogram_leakage import HistogramLeakage
+from ..checks.privacy_claim import PrivacyClaimCheck
 from ..planning.plan import Plan
 
 _BEYOND = 1e308  # evidence without bound, as the public JSON writes it
@@ -67,40 +74,49 @@ class Recorder:
         elif self._emptied is None:
             self._emptied = check.queries
 
-    def figures(self, checks: Sequence[Check], results: Sequence[CheckResult]) -> LabelFigures:
-        """The figures of the run; results: what will be reported of the checks."""
+    def figures(
+        self, checks: Sequence[Check], results: Sequence[CheckResult]
+    ) -> dict[str, CheckFigures]:
+        """The figures of each check, by its id; results: what will be reported of the checks."""
         self._observe(checks)  # what was seen before a run ended early was not published
         refuted = [result for result in results if result.verdict is Verdict.FAIL]
         shown = {result.histogram for result in refuted}
-        labels = next((check for check in checks if isinstance(check, ClassProbabilities)), None)
-        scale = next((check for check in checks if isinstance(check, NoiseScale)), None)
-        return LabelFigures(
-            tuple(self._trace(check) for check in checks if self._evidence.get(check.id)),
-            () if labels is None else tuple(_asked(labels, shown)),
-            None if scale is None or not self._scale else self._scale_trace(scale),
-            self._leakage,
-            self._privacy,
-        )
-
-    def _trace(self, check: Check) -> EvidenceTrace:
-        threshold = check.log_threshold / math.log(10.0)
-        return EvidenceTrace(check.id, threshold, thinned(self._evidence[check.id]))
+        found: dict[str, dict[str, Any]] = {
+            name: {"evidence": thinned(points)} for name, points in self._evidence.items() if points
+        }
+        for check in checks:
+            drawn = found.setdefault(check.id, {})
+            if isinstance(check, ClassProbabilities) and (asked := _asked(check, shown)):
+                drawn |= {"confidence": CONFIDENCE, "histograms": asked}
+            if isinstance(check, NoiseScale) and self._scale:
+                drawn["scale"] = self._scale_trace(check)
+        if self._leakage is not None:
+            found.setdefault(HistogramLeakage.id, {})["leakage"] = self._leakage
+        if self._privacy is not None:
+            found.setdefault(PrivacyClaimCheck.id, {})["cost"] = self._privacy
+        return {name: CheckFigures(**drawn) for name, drawn in found.items() if drawn}
 
     def _scale_trace(self, check: NoiseScale) -> ScaleTrace:
         noise = check.plan.claim.mechanism.noise
-        confidence = f"1 - {math.exp(-check.log_threshold):.2g}"
-        points = thinned(self._scale)
-        return ScaleTrace(str(noise), noise.scale, confidence, points, self._emptied)
+        return ScaleTrace(
+            noise=str(noise),
+            claimed=noise.scale,
+            confidence=f"1 - {math.exp(-check.log_threshold):.2g}",
+            points=tuple((n, low, finite(high)) for n, low, high in thinned(self._scale)),
+            emptied=self._emptied,
+        )
 
 
-def _asked(check: ClassProbabilities, shown: set[tuple[int, ...] | None]) -> list[AskedHistogram]:
+def _asked(
+    check: ClassProbabilities, shown: set[tuple[int, ...] | None]
+) -> tuple[AskedHistogram, ...]:
     """The histograms of violations first, then the anchors, as far as they were asked."""
     plan, found = check.plan, []
     for i, stream in enumerate(plan.streams):
         of_a_finding = stream.histogram in shown
         if check.counts[i].sum() > 0 and (of_a_finding or stream.is_anchor):
             found.append((not of_a_finding, _histogram(plan, i, check.counts[i])))
-    return [histogram for _, histogram in sorted(found, key=lambda pair: pair[0])]
+    return tuple(histogram for _, histogram in sorted(found, key=lambda pair: pair[0]))
 
 
 def _histogram(plan: Plan, stream: int, counts: Counts) -> AskedHistogram:
@@ -108,10 +124,22 @@ def _histogram(plan: Plan, stream: int, counts: Counts) -> AskedHistogram:
     deviation = np.abs(counts - asked * law) / np.sqrt(np.maximum(asked * law, 1e-9))
     outcomes = np.sort(np.argsort(-deviation, kind="stable")[:MOST_LABELS])
     classes = plan.claim.mechanism.classes
-    labels = []
-    for k in (int(k) for k in outcomes):
-        low, high = anytime_interval(int(counts[k]), asked, 1.0 - LABEL_CONFIDENCE)
-        name = k if k < classes else None
-        labels.append(LabelShare(name, float(law[k]), float(counts[k]) / asked, low, high))
+    labels = [
+        LabelShare(
+            label=k if k < classes else REFUSAL,
+            count=int(counts[k]),
+            expected_count=asked * float(law[k]),
+            observed=float(counts[k]) / asked,
+            expected=float(law[k]),
+            interval=anytime_interval(int(counts[k]), asked, 1.0 - CONFIDENCE),
+        )
+        for k in (int(k) for k in outcomes)
+    ]
     what = plan.streams[stream]
-    return AskedHistogram(what.kind, what.histogram, asked, counts.size, tuple(labels))
+    return AskedHistogram(
+        kind=what.kind,
+        histogram=what.histogram,
+        queries=asked,
+        outcomes=counts.size,
+        labels=tuple(labels),
+    )

@@ -8,6 +8,7 @@ import numpy as np
 from .....reference import BudgetExhausted, Histogram
 from .....reference.clock import check_clock, seconds_left
 from .....reference.mechanisms import Labels
+from ....findings.report import LabelsOpening
 from ....targets import (
     NotOffered,
     Refused,
@@ -19,7 +20,6 @@ from ....targets import (
 )
 from ..checks import FreshNoise
 from ..claim import LabelsClaim
-from ..opening import LabelOpening
 from ..planning.plan import Batch
 from ..planning.roles import Role
 from ..planning.stream_planner import FRESH_CALL, NEW_LIFE
@@ -46,7 +46,7 @@ def expect_restart(gathering: Gathering) -> None:
         fresh.restarts.owed = before + of_restarts + _labels_at_once(gathering)
 
 
-def compare_with(gathering: Gathering, earlier: LabelOpening) -> None:
+def compare_with(gathering: Gathering, earlier: LabelsOpening) -> None:
     """Compares the first call of this run with that of an earlier one."""
     if gathering.observers.fresh is not None and not gathering.plan.claim.mechanism.caching:
         first = gathering.contract.first

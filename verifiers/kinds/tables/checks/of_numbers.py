@@ -184,7 +184,7 @@ class TableFreshNoise(OfEachAggregate):
 
         def first(opening: NumbersOpening) -> NumbersOpening:
             rows = tuple(row[:width] for row in opening.releases)
-            return NumbersOpening(opening.exact[:width], rows)
+            return NumbersOpening(exact=opening.exact[:width], releases=rows)
 
         check = self.each[0]
         assert isinstance(check, FreshNoise)
