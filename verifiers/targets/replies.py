@@ -39,6 +39,8 @@ class NoReplyError(TargetError):
 class Refused(Exception):  # noqa: N818 - an answer, not an error
     """The target's answer that it does not serve this histogram."""
 
+    code = "input-refused"
+
 
 class NotOffered(Exception):  # noqa: N818 - an answer, not an error
     """The target's answer that it has no such call: no accountant, ledger or restart."""
