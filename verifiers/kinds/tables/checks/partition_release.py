@@ -138,11 +138,10 @@ class PartitionRelease(TableCheck):
             f"share of {came / of:.3g}, and a share of {expected:.3g} is expected"
         )
         fields = {"users": users, "rows": rows, "came": came, "of": of, "expected": expected}
-        cause, nats = self.evidence.likeliest
+        why, nats = self.evidence.likeliest
         if nats < _SURE:
             return Finding(message, code="release-rate-unexplained", fields=fields)
-        found = Finding.caused(message, cause, nats)
-        return replace(found, fields={**fields, **cause.fields})
+        return replace(Finding.caused(message, why, nats), fields={**fields, **why.fields})
 
     def _oddest(self) -> tuple[tuple[float, float], list[int], float]:
         """Users and rows whose partitions' rate tells most, how many came of how many, the rate."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix, Vector
 from .....reference.tables import NoisyTable, Selection, Threshold, TruncatedGeometric
 from ....evidence.mixture import log_mean_of
-from ....findings.note import Note
+from ....findings.note import Fields, Note
 
 _LEAK = 1e-3
 """Share of the claim in every alternative, so that one odd partition does not end a wager."""
@@ -116,8 +116,8 @@ def _others(table: NoisyTable) -> Iterator[OtherSelection]:
 
 def _undivided(words: str, what: str, most: int) -> Note:
     """What a user of several partitions costs more, where the budget is that of each."""
-    fields = {"undivided": what, "max_partitions": most}
     message = f"{words}: max_partitions = {most} is missing"
+    fields: Fields = {"undivided": what, "max_partitions": most}
     return Note("selection-budget-undivided", message, fields)
 
 
