@@ -31,6 +31,14 @@ class Finding:
     fields: Fields = field(default_factory=dict)
 
     @classmethod
+    def caused(cls, message: str, cause: Note, log_odds: float | None = None) -> "Finding":
+        """A finding whose diagnosis is its cause, with the code and the fields of that."""
+        words = cause.message
+        return cls(
+            message, words, cause=words, log_odds=log_odds, code=cause.code, fields=cause.fields
+        )
+
+    @classmethod
     def of(cls, note: Note) -> "Finding":
         """A finding that says no more than why a check says nothing."""
         return cls(note.message, code=note.code, fields=note.fields)

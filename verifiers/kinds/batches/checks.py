@@ -6,17 +6,33 @@ import numpy as np
 
 from ....reference.batches import Draws
 from ...findings.finding import Finding
+from ...findings.note import Fields, Note
 from ...run.checks import Judged
 from ...run.error_budget import log_threshold
+from ...run.registry import NO_PRIVACY
 from . import subsets
 from .claim import BatchesClaim
 from .registry import CHECKS
-from .sizes import AGAIN, RATE
+from .sizes import AGAIN, DRIFT, EVEN, RATE
 from .wagers import LOWER, TILTS, Wagers
 from .watch import Watch
 
 WANTED = 2_000
 """Batches of a pass, unless others are asked for."""
+
+_CODES = {
+    RATE: "sampling-rate-differs",
+    DRIFT: "sampling-rate-drifts",
+    EVEN: "batch-size-spread-differs",
+    subsets.NUMBERED: "draws-follow-numbers",
+    subsets.NEVER: "records-never-drawn",
+    subsets.OFTEN: "records-drawn-too-often",
+    subsets.EARLIER: "epoch-order-kept",
+    subsets.LAGGED: "batch-follows-earlier",
+    subsets.COPIED: "batch-repeated",
+    subsets.PAIRED: "records-come-together",
+}
+"""Of what wagers show, where one group of them has one cause."""
 
 SHUFFLED = (
     "records that have come wait until others have: data are shuffled or taken in turn, not drawn "
@@ -61,9 +77,9 @@ class BatchCheck(Judged):
             message, cause = self.watch.proofs[self.id]
         else:
             message, cause = self._refuted()
-        return Finding(message, cause, log_odds=self.log_e_value, cause=cause)
+        return Finding.caused(message, cause, self.log_e_value)
 
-    def _refuted(self) -> tuple[str, str]:
+    def _refuted(self) -> tuple[str, Note]:
         raise NotImplementedError
 
     def pass_finding(self) -> Finding:
@@ -111,22 +127,26 @@ class BatchSize(BatchCheck):
         mean = law.records * law.rate
         return f"{mean:.4g}, with a deviation of {math.sqrt(mean * (1 - law.rate)):.3g}"
 
-    def _refuted(self) -> tuple[str, str]:
+    def _refuted(self) -> tuple[str, Note]:
         sizes = self.watch.sizes
         assert sizes is not None
+        message = (
+            f"of {self.watch.seen:,} batches {self._seen()}; the claim says {self._expected()}"
+        )
         likeliest = sizes.wagers.likeliest
+        fields: Fields = {"rate": self.watch.rate, "claimed": self.watch.of.rate}
         cause = likeliest
         if likeliest == RATE:
             cause = f"the rate is about {self.watch.rate:.4g}, not {self.watch.of.rate:.4g}"
         elif likeliest == AGAIN:
             size, times = sizes.seen.most_common(1)[0]
-            fixed = times > 0.9 * self.watch.seen
+            fields = {"size": size, "times": times, "batches": self.watch.seen}
+            if times > 0.9 * self.watch.seen:
+                fixed = f"batches have a fixed size, {size:,}"
+                return message, Note("batch-size-fixed", fixed, fields)
             often = f"{times:,} of {self.watch.seen:,} batches have {size:,} records"
-            cause = f"batches have a fixed size, {size:,}" if fixed else often
-        message = (
-            f"of {self.watch.seen:,} batches {self._seen()}; the claim says {self._expected()}"
-        )
-        return message, cause
+            return message, Note("batch-sizes-repeat", often, fields)
+        return message, Note(_CODES[likeliest], cause, fields)
 
 
 class Inclusion(BatchCheck):
@@ -139,7 +159,7 @@ class Inclusion(BatchCheck):
         """See `BatchCheck.wagers`."""
         return self.watch.inclusion.wagers
 
-    def _refuted(self) -> tuple[str, str]:
+    def _refuted(self) -> tuple[str, Note]:
         counts, cause = self.watch.history.counts, self.wagers.likeliest
         never = int(np.count_nonzero(counts == 0))
         message = (
@@ -147,7 +167,8 @@ class Inclusion(BatchCheck):
             f"{counts.mean():.4g} times in the mean, from {counts.min():,} to {counts.max():,}, "
             f"and {never:,} never"
         )
-        return message, cause
+        fields = {"never": never, "least": int(counts.min()), "most": int(counts.max())}
+        return message, Note(_CODES[cause], cause, fields)
 
 
 class Independence(BatchCheck):
@@ -160,25 +181,31 @@ class Independence(BatchCheck):
         """See `BatchCheck.wagers`."""
         return self.watch.dependence.wagers
 
-    def _refuted(self) -> tuple[str, str]:
+    def _refuted(self) -> tuple[str, Note]:
         of, likeliest = self.watch.dependence, self.wagers.likeliest
         fewer = self.wagers.best(likeliest) % TILTS < LOWER.stop
-        cause = likeliest
+        message = f"{self.watch.seen:,} batches are not independent: {likeliest}"
+        if likeliest == subsets.SINCE and fewer:
+            return message, Note("shuffled-not-sampled", SHUFFLED)
         if likeliest == subsets.SINCE:
             again = "batches have records of those before them again"
-            cause = SHUFFLED if fewer else again
-        elif likeliest == subsets.COPIED and of.copies.found is not None:
+            return message, Note("records-come-again", again)
+        if likeliest == subsets.BLOCKS and fewer:
+            return message, Note("neighbours-come-together", likeliest)
+        if likeliest == subsets.BLOCKS:
+            avoid = "records with numbers beside each other avoid each other"
+            return message, Note("neighbours-avoid-each-other", avoid)
+        cause, fields = likeliest, {}
+        if likeliest == subsets.COPIED and of.copies.found is not None:
             later, earlier = of.copies.found
             seeded = ", as where a generator is set anew" if later > earlier + 1 else ""
             cause = f"batch {later:,} is batch {earlier:,} again{seeded}"
+            fields = {"batch": later, "earlier": earlier}
         elif likeliest == subsets.PAIRED and of.pairs.likeliest is not None:
             one, other = of.pairs.likeliest
             cause = f"records {one} and {other} are in the same batches"
-        elif likeliest == subsets.BLOCKS and fewer:
-            cause = subsets.BLOCKS
-        elif likeliest == subsets.BLOCKS:
-            cause = "records with numbers beside each other avoid each other"
-        return f"{self.watch.seen:,} batches are not independent: {likeliest}", cause
+            fields = {"one": one, "other": other}
+        return message, Note(_CODES[likeliest], cause, fields)
 
 
 def made_checks(claim: BatchesClaim, watch: Watch, wanted: int) -> list[BatchCheck]:
@@ -187,11 +214,12 @@ def made_checks(claim: BatchesClaim, watch: Watch, wanted: int) -> list[BatchChe
     return [one(claim, watch, wanted) for one in kinds if one.id not in lacking(claim)]
 
 
-def lacking(claim: BatchesClaim) -> dict[str, str]:
+def lacking(claim: BatchesClaim) -> dict[str, Note]:
     """Check id -> why a claim leaves no room for it."""
     found = {}
     if claim.mechanism.batches.how is not Draws.SHUFFLE:
-        found["coverage"] = "records need not come once an epoch by the claim"
+        none = "records need not come once an epoch by the claim"
+        found["coverage"] = Note("not-claimed", none)
     if claim.privacy is None:
-        found["privacy-claim"] = "the claim has no [privacy]"
+        found["privacy-claim"] = NO_PRIVACY
     return found

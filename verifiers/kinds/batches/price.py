@@ -6,6 +6,7 @@ from ....reference.accounting.batches import batches_epsilon, epochs_epsilon
 from ....reference.accounting.composition import Bracket
 from ....reference.batches import Draws
 from ...findings.finding import Finding, Outcome
+from ...findings.note import Fields, Note
 from ...findings.verdict import Verdict
 from ...run.checks import Check, RunContext
 from . import subsets
@@ -39,12 +40,17 @@ class PrivacyClaim:
             said.append(f"without amplification, once in an epoch, {whole:.4g}")
         said += self._of_found(terms)
         message = f"{'; '.join(said)}; the claim says {privacy.epsilon:g} at {privacy.delta:g}"
+        claimed: Fields = {"claimed": privacy.epsilon, "delta": privacy.delta}
         if found.low > privacy.epsilon * (1.0 + _DOUBT):
             cause = "the claimed sampler costs more than the claimed epsilon"
-            return Outcome(Verdict.FAIL, Finding(message, cause, cause=cause))
+            why = Note("cost-above-claim", cause, {"epsilon": found.low, **claimed})
+            return Outcome(Verdict.FAIL, Finding.caused(message, why))
         if found.high > privacy.epsilon * (1.0 + _DOUBT):
             short = f"{message}; no bound that is known here shows that it is enough"
-            return Outcome(Verdict.INCONCLUSIVE, Finding(short))
+            fields = {"least": found.low, "most": found.high, **claimed}
+            return Outcome(
+                Verdict.INCONCLUSIVE, Finding.of(Note("cost-not-bounded", short, fields))
+            )
         return Outcome(Verdict.PASS, Finding(message))
 
     def _of_found(self, terms: tuple[float, int, float]) -> list[str]:

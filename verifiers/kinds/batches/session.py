@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...findings.finding import Finding, Outcome
+from ...findings.note import Note
 from ...findings.verdict import Verdict
 from ...run.checks import Check, RunContext, Running
 from ...run.events import ReleasesSeen
@@ -35,18 +36,23 @@ class BatchSession(PlainSession):
         self.wanted = request.extent
         made = made_checks(self.claim, self.watch, request.extent)
         self.checks: list[Check] = [one for one in made if request.selection.keeps(one.id)]
-        self.lacking: Mapping[str, str] = lacking(self.claim)
+        self.lacking: Mapping[str, Note] = lacking(self.claim)
 
     def conclude(self, context: RunContext) -> Outcome:
         """`input-contract`: the first batches are lists of record numbers."""
         for _ in range(_FIRST):
             if not self._one():
-                message = f"the target has no more batches after {self.watch.seen}"
-                return Outcome(Verdict.INCONCLUSIVE, Finding(message), self.watch.seen)
+                ended = self._ended(f"{self.watch.seen}")
+                return Outcome(Verdict.INCONCLUSIVE, Finding.of(ended), self.watch.seen)
         self.answered = True
         self.state.publish(ReleasesSeen(self.state.queries, self.checks))
         message = "each call was answered by record numbers"
         return Outcome(Verdict.PASS, Finding(message), _FIRST)
+
+    def _ended(self, seen: str) -> Note:
+        """That there are no more batches; seen: how many there were, as it is written."""
+        message = f"the target has no more batches after {seen}"
+        return Note("no-more-batches", message, {"batches": self.watch.seen})
 
     def _one(self) -> bool:
         """Looks at the next batch; False where there is none."""
@@ -67,8 +73,7 @@ class BatchSession(PlainSession):
                     self.state.use_up()
                     return
                 if not self._one():
-                    more = f"the target has no more batches after {self.watch.seen:,}"
-                    self.state.outcome.stopped = more
+                    self.state.outcome.stopped = self._ended(f"{self.watch.seen:,}")
                     self.state.publish(ReleasesSeen(self.state.queries, self.checks))
                     return
             self.state.publish(ReleasesSeen(self.state.queries, self.checks))
@@ -98,7 +103,7 @@ class PlannedBatches:
     calls = queries
 
     @property
-    def lacking(self) -> dict[str, str]:
+    def lacking(self) -> dict[str, Note]:
         """See `Planned.lacking`."""
         return lacking(self.claim)
 

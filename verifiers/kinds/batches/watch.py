@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 
 from ....reference.batches import Batches, Draws
+from ...findings.note import Fields, Note
 from .history import Batch, History
 from .sizes import SizeEvidence
 from .subsets import DependenceEvidence, InclusionEvidence
@@ -20,7 +21,7 @@ class Watch:
         self.sizes = SizeEvidence(batches) if batches.how is Draws.POISSON else None
         self.inclusion = InclusionEvidence(self.history)
         self.dependence = DependenceEvidence(self.history)
-        self.proofs: dict[str, tuple[str, str]] = {}
+        self.proofs: dict[str, tuple[str, Note]] = {}
         self.seen = self.members = 0
 
     def observe(self, batch: Batch) -> None:
@@ -43,7 +44,9 @@ class Watch:
         if different.size < batch.size:
             record, times = Counter(batch.tolist()).most_common(1)[0]
             said = f"{number} has record {record} {times} times"
-            self._prove_one("repeats", said, "records of a batch are drawn with replacement")
+            cause = "records of a batch are drawn with replacement"
+            fields: Fields = {"batch": self.seen, "record": record, "times": times}
+            self._prove_one("repeats", said, Note("drawn-with-replacement", cause, fields))
         wanted = self.of.size(left)
         shuffles = self.of.how is Draws.SHUFFLE
         if wanted is not None and batch.size != wanted:
@@ -51,14 +54,17 @@ class Watch:
             said = f"{number} has {batch.size:,} records{of_epoch}: expected {wanted:,}"
             dropped = shuffles and batch.size == self.of.amount > left
             cause = DROPPED if dropped else "batches have other sizes than the claim says"
-            self._prove_one("batch-size", said, cause)
+            code = "last-batch-dropped" if dropped else "batch-size-differs"
+            fields = {"batch": self.seen, "size": batch.size, "expected": wanted}
+            self._prove_one("batch-size", said, Note(code, cause, fields))
         again = different[~self.history.pool[different]]
         if again.size and wanted == batch.size:
             said = f"record {again[0]} of {number} was in its epoch already, with {left:,} left"
             cause = "records are drawn anew for each batch, or an epoch ends before all have come"
-            self._prove_one("coverage", said, cause)
+            fields = {"batch": self.seen, "record": int(again[0]), "left": left}
+            self._prove_one("coverage", said, Note("record-again-in-epoch", cause, fields))
 
-    def _prove_one(self, check: str, said: str, cause: str) -> None:
+    def _prove_one(self, check: str, said: str, cause: Note) -> None:
         self.proofs.setdefault(check, (said, cause))
 
     @property

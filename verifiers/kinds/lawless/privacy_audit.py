@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ....attacks.auditing.coin import CoinAudit, Guarantee, epsilon_lower
 from ....reference.arrays import Matrix, Vector
 from ...findings.finding import Finding
+from ...findings.note import Fields, Note
 from ...run.checks import Judged
 from ...run.error_budget import log_threshold
 from .claim import AnyClaim
@@ -179,13 +180,22 @@ class PrivacyAudit(Judged):
         line = max(found.audits, key=lambda audit: audit.log_e_value)
         claimed = line.guarantee
         error = _ERROR / (len(self.each) * len(found.audits))  # as the most telling were chosen
+        refuted = found.least_epsilon(claimed.delta, error)
         message = (
             f"replies tell the inputs of {self.named(worst)} apart: {len(found.coins):,} draws "
             f"refute epsilon {claimed.epsilon:.4g} at delta {claimed.delta:.3g}, and at "
-            f"{CONFIDENCE:.0%} every epsilon up to {found.least_epsilon(claimed.delta, error):.3g}"
+            f"{CONFIDENCE:.0%} every epsilon up to {refuted:.3g}"
         )
         cause = f"the outputs of {self.named(worst)} differ more than the claim allows"
-        return Finding(message, cause, log_odds=self.log_e_value, cause=cause)
+        fields: Fields = {
+            "pair": worst + 1,
+            "name": found.pair.name,
+            "draws": len(found.coins),
+            "epsilon": claimed.epsilon,
+            "delta": claimed.delta,
+            "refuted_epsilon": refuted,
+        }
+        return Finding.caused(message, Note("inputs-told-apart", cause, fields), self.log_e_value)
 
     def pass_finding(self) -> Finding:
         """See `Check.pass_finding`: what the draws leave of epsilon."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...findings.finding import Finding, Outcome
+from ...findings.note import Note
 from ...findings.verdict import Verdict
 from ...run.checks import Check, RunContext
 from ...run.events import ReleasesSeen
@@ -56,7 +57,9 @@ class AnySession(PlainSession):
                 self._one(pair.there)
             except (Refused, CallError) as error:
                 self.audit.drop(place)
-                self.state.outcome.warn(f"{pair.name}: not looked at: {error}")
+                code = error.code if isinstance(error, CallError) else "input-refused"
+                message = f"{pair.name}: not looked at: {error}"
+                self.state.outcome.warn(Note(code, message, {"pair": place + 1}))
 
     def _one(self, values: Any) -> Any:
         found = one_release(self.state.target, self.claim, values)
@@ -99,7 +102,7 @@ class PlannedDraws:
     claim: AnyClaim
     extent: int = WANTED  # draws of each pair
     coarser: None = None
-    lacking: dict[str, str] = field(default_factory=dict)
+    lacking: dict[str, Note] = field(default_factory=dict)
 
     @property
     def queries(self) -> int:

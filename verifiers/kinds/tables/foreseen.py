@@ -50,7 +50,7 @@ def _of_bounds(planned: PlannedTable) -> Mapping[str, list[Needed]]:
         role: numbers(check.table, asked.values, check.cells, SEED) for role, asked in usual.items()
     }
     found: dict[str, list[Needed]] = {}
-    for words, made in other_engines(check.table):
+    for cause, made in other_engines(check.table):
         ways: list[Needed] = []
         differs = False
         for role, asked in usual.items():
@@ -62,7 +62,7 @@ def _of_bounds(planned: PlannedTable) -> Mapping[str, list[Needed]]:
                     until = evidence.releases_until(nats, its[column])
                     ways.append((frozenset({role}), until))
         if differs:  # a norm is no mistake where none is claimed
-            found[words] = ways
+            found[cause.message] = ways
     return found
 
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ...findings.note import Note
 from ...run.phase import Phase
 from ...run.precision import (
     COARSEST_EFFECT,
@@ -62,7 +63,7 @@ class PlannedTable:
     made: TablePlan | None = None
 
     @property
-    def coarser(self) -> str | None:
+    def coarser(self) -> Note | None:
         """See `Planned.coarser`."""
         gate, share = self.claim.gate, self.extent
         if not self.fitted or (is_default(gate) and share == 1.0):
@@ -134,7 +135,7 @@ class PlannedTable:
         return len(self.claim.mechanism.table.aggregates)
 
     @property
-    def lacking(self) -> Mapping[str, str]:
+    def lacking(self) -> Mapping[str, Note]:
         """See `Planned.lacking`."""
         return {**self.claim.kind.checks.lacking(self.claim), **self.chosen.left_out}
 
@@ -206,7 +207,7 @@ def planned_table(
     return found
 
 
-def dearer_than(claim: TablesClaim, seed: int, *, planned: bool) -> str:
+def dearer_than(claim: TablesClaim, seed: int, *, planned: bool) -> Note:
     """The warning that a run's queries ended before a pass, with what a pass takes.
 
     planned: whether the run was planned for its queries.

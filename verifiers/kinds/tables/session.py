@@ -25,11 +25,11 @@ class TableSession(NumberSession):
         bounding = next((one for one in checks if isinstance(one, ContributionBounding)), None)
         for found in self.contract.not_taken:
             if bounding is None:
-                self.state.outcome.warn(found.message)
+                self.state.outcome.warn(found.note)
             elif found.refused:
                 bounding.not_taken(found)
             else:
-                self.state.outcome.broken[bounding.id] = found.message
+                self.state.outcome.broken[bounding.id] = found.note
 
     def explain(self) -> None:
         """See `Session.explain`: what was asked tells the cause."""

@@ -14,6 +14,7 @@ from ..registry import CHECKS
 
 if TYPE_CHECKING:
     from ....findings.finding import Finding
+    from ....findings.note import Note
 
 
 class TableCheck(Judged):
@@ -27,7 +28,7 @@ class TableCheck(Judged):
 
     def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
         self.claim, self.plan, self.draws = claim, plan, 0
-        self.not_applicable: str | None = None
+        self.not_applicable: Note | None = None
         self.table = claim.mechanism.table
         self.columns, self.cells = len(self.table.aggregates), len(claim.keys)
         self.log_threshold = log_threshold(CHECKS.shares[self.id], claim.gate.false_alarm)

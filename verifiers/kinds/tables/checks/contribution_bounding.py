@@ -11,8 +11,8 @@ from .....reference.arrays import Matrix
 from .....reference.tables import Bounding, Rows
 from .....reference.tables.norms import settled
 from ....findings.finding import Finding
+from ....findings.note import Fields, Note
 from ....targets.sent_rows import PARTS
-from ...numbers.checks.base import caused
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
 from ..evidence.hidden import as_sums
@@ -26,12 +26,17 @@ from .input_contract import NotTaken
 
 _WANTED, _FEWEST = 60, 10  # releases of each input, and in a run of few
 
-_CAUSES: dict[str, str] = {
-    Role.NO_USERS: "rows without a user are counted, and nobody's bounds hold them",
-    Role.NO_PARTITIONS: "NULL counts as a partition of a user: such rows are dropped too late",
-    Role.NO_NUMBERS: "rows without a number are counted",
-    Role.INFINITE: "infinite values are not clipped",
-    Role.TWO_TYPES: "the user 1 and the user '1' are bounded as two",
+_CAUSES: dict[str, Note] = {
+    Role.NO_USERS: Note(
+        "userless-rows-counted", "rows without a user are counted, and nobody's bounds hold them"
+    ),
+    Role.NO_PARTITIONS: Note(
+        "null-partition-counted",
+        "NULL counts as a partition of a user: such rows are dropped too late",
+    ),
+    Role.NO_NUMBERS: Note("rows-without-number-counted", "rows without a number are counted"),
+    Role.INFINITE: Note("infinite-values-not-clipped", "infinite values are not clipped"),
+    Role.TWO_TYPES: Note("user-types-split", "the user 1 and the user '1' are bounded as two"),
 }
 """Of unusual rows, where nothing else is wrong."""
 
@@ -68,8 +73,9 @@ class ContributionBounding(TableCheck):
     def not_taken(self, found: NotTaken) -> None:
         """Takes a row that is refused, although the claim has it dropped: a proof."""
         message = f"{found.message}, and the claim says that such rows are dropped"
-        cause = f"{found.role} are refused, not dropped"
-        self._proof = self._proof or caused(message, cause, math.inf)
+        words = f"{found.role} are refused, not dropped"
+        cause = Note("rows-refused", words, {"input": found.role})
+        self._proof = self._proof or Finding.caused(message, cause, math.inf)
 
     def evidence(self, of: Of) -> LinearEvidence | None:
         """Made once it is needed: a plan does without. None where the law is not known."""
@@ -131,18 +137,23 @@ class ContributionBounding(TableCheck):
 
     def _impossible(self, role: str, released: NDArray[np.float64]) -> Finding | None:
         """What no draw of noise explains, of rows that lack something or are infinite."""
-        part = LACKING.get(role)
+        part, fields = LACKING.get(role), {"input": role}
         if part is not None and self.claim.mechanism.missing.parts[part] == "refused":
             message = f"{role} were answered, and the claim says that they are refused"
-            return caused(message, f"{role} are not refused", math.inf)
+            cause = Note("rows-not-refused", f"{role} are not refused", fields)
+            return Finding.caused(message, cause, math.inf)
         if (released[:, 0, 0] == -np.inf).any():
             message = f"of the input {role}, the partition NULL was released"
-            return caused(message, "NULL is released as a partition", math.inf)
+            cause = Note("null-partition-released", "NULL is released as a partition", fields)
+            return Finding.caused(message, cause, math.inf)
         if np.isinf(released).any():
             _, column, cell = np.argwhere(np.isinf(released))[0]
             kind = self.table.aggregates[column].name
             message = f"of the input {role}, the {kind} of {self.named(int(cell))} is no number"
-            return caused(message, f"one such row makes the {kind} no number", math.inf)
+            words = f"one such row makes the {kind} no number"
+            where = {"aggregate": kind, "partition": self.claim.keys[cell]}
+            cause = Note("number-not-finite", words, {**fields, **where})
+            return Finding.caused(message, cause, math.inf)
         return None
 
     @property
@@ -176,15 +187,27 @@ class ContributionBounding(TableCheck):
             f"of the input {role}, the {one.name} adds up to {total:,.6g} over all partitions, in "
             f"{over}, and to {expected:,.6g} under the claim"
         )
+        fields: Fields = {
+            "input": role,
+            "aggregate": one.name,
+            "total": float(total),
+            "expected": float(expected),
+            "releases": found.releases,
+        }
+
+        def because(cause: Note, odds: float) -> Finding:
+            return replace(Finding.caused(message, cause, odds), fields={**fields, **cause.fields})
+
         others = [one.log_e_value for of, one in judged.items() if of[0] not in UNUSUAL]
         if role in _CAUSES and max(others, default=0.0) < SURE:
-            return caused(message, _CAUSES[role], found.log_e_value)
+            return because(_CAUSES[role], found.log_e_value)
         usual = {of: one for of, one in judged.items() if of[0] not in UNUSUAL}
         named = self._mistakes.likeliest({of[0]: self.inputs[of[0]].values for of in usual}, usual)
-        if named is None:
-            cause = _CAUSES.get(role)
-            return Finding(message) if cause is None else caused(message, cause, found.log_e_value)
-        return caused(message, *named)
+        if named is not None:
+            return because(*named)
+        if role in _CAUSES:
+            return because(_CAUSES[role], found.log_e_value)
+        return Finding(message, code="totals-unexplained", fields=fields)
 
     def pass_finding(self) -> Finding:
         """See `TableCheck.pass_finding`."""

@@ -7,7 +7,7 @@ import numpy as np
 from .....reference.arrays import Vector
 from ....evidence.power import MISSES
 from ....findings.finding import Finding
-from ...numbers.checks.base import caused
+from ....findings.note import Fields, Note
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
 from ..planning.asked import TableAsked
@@ -47,7 +47,7 @@ class EmptyPartitions(TableCheck):
     def _impossible(self, asked: TableAsked, came: Vector, releases: int) -> Finding | None:
         """What the claim rules out in releases of one input; came (cells,): how often each did."""
         counts = np.bincount(asked.values.cells, minlength=self.cells).astype(float)
-        listed = self.table.listed
+        listed, keys = self.table.listed, self.claim.keys
         if listed is not None:
             missed = np.flatnonzero(came[:listed] < releases)
             if missed.size:
@@ -57,17 +57,32 @@ class EmptyPartitions(TableCheck):
                 message += f"{releases:,} releases of the input {asked.role}"
                 some = counts[missed].max() > 0
                 cause = "public partitions are dropped" + ("" if some else " where they are empty")
-                return caused(message, cause, math.inf)
+                fields: Fields = {
+                    "partition": keys[cell],
+                    "rows": int(counts[cell]),
+                    "empty": not some,
+                    "came": int(came[cell]),
+                    "releases": releases,
+                    "input": asked.role,
+                }
+                why = Note("public-partition-dropped", cause, fields)
+                return Finding.caused(message, why, math.inf)
             unlisted = np.flatnonzero(came[listed:])
             if unlisted.size:
-                message = f"{self.named(listed + int(unlisted[0]))} is not listed, and was released"
-                return caused(message, "partitions that are not public are released", math.inf)
+                cell = listed + int(unlisted[0])
+                message = f"{self.named(cell)} is not listed, and was released"
+                cause = "partitions that are not public are released"
+                why = Note("unlisted-partition-released", cause, {"partition": keys[cell]})
+                return Finding.caused(message, why, math.inf)
             return None
         vacant = np.flatnonzero((counts == 0) & (came > 0))
         if not vacant.size:
             return None
-        message = f"{self.named(int(vacant[0]))} has no rows, and was released"
-        return caused(message, "private partitions that nobody has are released", math.inf)
+        cell = int(vacant[0])
+        message = f"{self.named(cell)} has no rows, and was released"
+        cause = "private partitions that nobody has are released"
+        why = Note("empty-partition-released", cause, {"partition": keys[cell]})
+        return Finding.caused(message, why, math.inf)
 
     def samples_needed(self) -> int:
         """See `TableCheck.samples_needed`."""

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+from ....findings.note import Note
 from ....targets import Refused, Target, TargetError
 from ...numbers.checks.input_contract import SPECS, InputContract, alive
 from ...numbers.planning.asked import Asked, asked_for
@@ -16,14 +17,24 @@ from ..planning.unusual import Row, some_unusual, with_one
 class NotTaken:
     """A row that the target does not take, where it takes the same rows without it.
 
-    role: of the input; row: as it travels; words: what the target did; refused: whether it refused
-    the call, and did not fail.
+    role: of the input; row: as it travels; words: what the target did; error: the code of how it
+    failed, None where it refused the call.
     """
 
     role: str
     row: Row
     words: str
-    refused: bool
+    error: str | None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the target refused the call, and did not fail."""
+        return self.error is None
+
+    @property
+    def note(self) -> Note:
+        """What happened, with its code, where it is no finding."""
+        return Note(self.error or "input-refused", self.message, {"input": self.role})
 
     @property
     def message(self) -> str:
@@ -79,7 +90,8 @@ class TableInputContract(InputContract):
             end = self._ends(target, asked, with_one(self.claim, asked.values, row))
             if isinstance(end, ends):
                 words = getattr(end, "message", None) or str(end)
-                return NotTaken(asked.role, row, words, isinstance(end, Refused))
+                error = end.code if isinstance(end, TargetError) else None
+                return NotTaken(asked.role, row, words, error)
         return None
 
     def _ends(self, target: Target, asked: Asked, rows: object) -> Refused | TargetError | None:

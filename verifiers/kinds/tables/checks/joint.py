@@ -7,7 +7,7 @@ import numpy as np
 
 from ....evidence.mixture import log_mean_of
 from ....findings.finding import Finding
-from ...numbers.checks.base import caused
+from ....findings.note import Fields, Note
 from ...numbers.checks.joint import Joint
 from ...numbers.evidence.copula import (
     CORRELATIONS,
@@ -75,7 +75,10 @@ class TableJoint(OfEachAggregate):
             f"{CORRELATIONS[evidence.best]:g}, of the noise or of its size"
         )
         cause = f"{one} and {other} of a partition share noise: one draw serves both"
-        return caused(message, cause, float(evidence.gains.max()))
+        correlation = float(CORRELATIONS[evidence.best])
+        fields: Fields = {"one": one, "other": other, "correlation": correlation}
+        why = Note("noise-shared-by-aggregates", cause, fields)
+        return Finding.caused(message, why, float(evidence.gains.max()))
 
     def pass_finding(self) -> Finding:
         """See `TableCheck.pass_finding`."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ....findings.finding import Finding
+from ....findings.note import Note
 from ...numbers.checks.base import NumberCheck
 from ...numbers.checks.fresh_noise import FreshNoise, Way
 from ...numbers.checks.independence import Independence
@@ -76,7 +77,8 @@ class OfEachAggregate(TableCheck):
         found = self.each[column].fail_finding()
         cause = None if found.cause is None else f"{kind}: {found.cause}"
         message = f"of the {kind}, {found.message}"
-        return replace(found, message=message, cause=cause, diagnosis=cause or found.diagnosis)
+        told = replace(found, message=message, cause=cause, diagnosis=cause or found.diagnosis)
+        return replace(told, fields={**found.fields, "aggregate": kind})
 
     def pass_finding(self) -> Finding:
         """See `TableCheck.pass_finding`."""
@@ -109,17 +111,19 @@ class TableNoiseScale(OfEachAggregate):
         """See `OfEachAggregate.found_of`."""
         check, found = self.each[column], super().found_of(column)
         assert isinstance(check, NoiseScale)
-        known = next((w for factor, w in self._forgotten(column) if check.is_likely(factor)), None)
+        forgotten = self._forgotten(column)
+        known = next((note for factor, note in forgotten if check.is_likely(factor)), None)
         if known is None or found.cause is None:
             return found
         cause = f"{self.table.aggregates[column].name}: {known}"
-        return replace(found, cause=cause, diagnosis=cause)
+        fields = {**found.fields, **known.fields}
+        return replace(found, cause=cause, diagnosis=cause, code=known.code, fields=fields)
 
-    def _forgotten(self, column: int) -> list[tuple[float, str]]:
+    def _forgotten(self, column: int) -> list[tuple[float, Note]]:
         """Factors of the scale, and what an engine that has them leaves out."""
         bounding, one = self.table.bounding, self.table.aggregates[column]
         gaussian = "gaussian" in one.noise.family.family
-        found = []
+        found: list[tuple[float, str, str]] = []  # what is missing, as a field and in words
         if bounding.kept == "all":
             pass
         elif bounding.max_rows is None:
@@ -127,29 +131,39 @@ class TableNoiseScale(OfEachAggregate):
             most, rows = bounding.partitions, 1 if once else bounding.per_partition
             of = math.sqrt(most) if gaussian else float(most)
             missing = f"max_partitions = {most} is missing"
-            found += [(of, missing)] if most > 1 else []
+            found += [(of, "max_partitions", missing)] if most > 1 else []
             if rows > 1:
-                found.append((float(rows), f"max_per_partition = {rows} is missing"))
-                found.append(
-                    (of * rows, f"max_partitions and max_per_partition = {rows} are missing")
-                )
+                per = f"max_per_partition = {rows}"
+                found.append((float(rows), "max_per_partition", f"{per} is missing"))
+                both = "max_partitions and max_per_partition"
+                found.append((of * rows, both, f"max_partitions and {per} are missing"))
         elif bounding.max_rows > 1:
-            found.append((float(bounding.max_rows), f"max_rows = {bounding.max_rows} is missing"))
+            most = bounding.max_rows
+            found.append((float(most), "max_rows", f"max_rows = {most} is missing"))
         if self.columns > 1:
             words = f"the budget is not divided among {self.columns} aggregates"
-            found.append((float(self.columns), words))
+            found.append((float(self.columns), _UNDIVIDED, words))
         if one.largest != 1.0:
             off = f" off {one.centre:g}" if one.centre else ""
             words = f"made for values up to 1{off}, not up to {one.largest:g}"
             if one.bound is not None:
                 words = f"max_norm = {one.largest:g} is missing"
-            found.append((one.largest, words))
+            found.append((one.largest, "values" if one.bound is None else "max_norm", words))
         size = self.claim.mechanism.vector_size
         if one.coordinate is not None and size > 1:
-            found.append((math.sqrt(size) if gaussian else size, f"size = {size} is missing"))
-        return [
-            (1.0 / f, f"noise of 1/{f:.3g} of the claimed scale: {words}") for f, words in found
-        ]
+            by_size = math.sqrt(size) if gaussian else float(size)
+            found.append((by_size, "size", f"size = {size} is missing"))
+        return [(1.0 / f, _too_small(f, missing, words)) for f, missing, words in found]
+
+
+_UNDIVIDED = "budget"
+
+
+def _too_small(times: float, missing: str, words: str) -> Note:
+    """Noise of too small a scale, by so many times, since something was left out of it."""
+    message = f"noise of 1/{times:.3g} of the claimed scale: {words}"
+    code = "budget-not-divided" if missing == _UNDIVIDED else "sensitivity-too-small"
+    return Note(code, message, {"factor": 1.0 / times, "missing": missing})
 
 
 class _Centre(Location):

@@ -1,12 +1,14 @@
 """`partition-release`: private partitions come as often as the claimed selection gives."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....findings.finding import Finding
-from ...numbers.checks.base import caused
+from ....findings.note import Fields, Note
+from ....run.registry import Reason
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
 from ..evidence.crowd import CrowdEvidence
@@ -31,7 +33,7 @@ class PartitionRelease(TableCheck):
         self._wanted = max(_FEWEST, math.ceil(plan.share * _WANTED))
         self._seen: dict[str, int] = dict.fromkeys(NEAR, 0)
         self._rates: dict[tuple[float, float], list[int]] = {}
-        self._below: str | None = None
+        self._below: tuple[int, float] | None = None
         self._crowded = any(asked.role == Role.CROWD for asked in plan.inputs)
         self._crowd: CrowdEvidence | None = None
 
@@ -72,7 +74,10 @@ class PartitionRelease(TableCheck):
                     tally[1] += n
 
     def _look_below(self, released: NDArray[np.float64]) -> None:
-        """A released count below the threshold that it is compared with cannot be."""
+        """A released count below the threshold that it is compared with cannot be.
+
+        The partition, and the count, are kept.
+        """
         column = self.table.released
         if column is None or self._below is not None:
             return
@@ -81,8 +86,7 @@ class PartitionRelease(TableCheck):
         low = (released[:, column] < least - step) & np.isfinite(released[:, column])
         if low.any():
             release, cell = np.argwhere(low)[0]
-            number = released[release, column, cell]
-            self._below = f"{self.named(int(cell))} was released with a count of {number:.6g}"
+            self._below = int(cell), float(released[release, column, cell])
 
     @property
     def wanted(self) -> int:
@@ -98,16 +102,21 @@ class PartitionRelease(TableCheck):
     def fail_finding(self) -> Finding:
         """See `TableCheck.fail_finding`."""
         if self._below is not None:
-            least = self.table.selection.least  # type: ignore[union-attr]
-            message = f"{self._below}, and {least:g} is the least that is released"
-            return caused(
-                message, "what is released is not what the threshold was compared with", math.inf
+            (cell, count), least = self._below, self.table.selection.least  # type: ignore[union-attr]
+            message = (
+                f"{self.named(cell)} was released with a count of {count:.6g}, and {least:g} is "
+                "the least that is released"
             )
+            fields: Fields = {"partition": self.claim.keys[cell], "count": count, "least": least}
+            cause = "what is released is not what the threshold was compared with"
+            return Finding.caused(message, Note("count-below-threshold", cause, fields), math.inf)
         if self.evidence.impossible is not None:
             users, rows, released = self.evidence.impossible
             what = "was released, which" if released else "was not released, although it"
             end = "the claim never gives" if released else "always is under the claim"
-            return Finding(f"a partition of {users:g} users and {rows:g} rows {what} {end}")
+            message = f"a partition of {users:g} users and {rows:g} rows {what} {end}"
+            fields = {"users": users, "rows": rows, "released": released}
+            return Finding(message, code="release-impossible", fields=fields)
         crowd = self._crowd
         if crowd is not None and crowd.log_e_value > self.evidence.log_e_value:
             message = (
@@ -116,14 +125,23 @@ class PartitionRelease(TableCheck):
                 "under the claim"
             )
             cause = "partitions are selected before users are bounded, who count in all of theirs"
-            return caused(message, cause, crowd.log_e_value)
+            fields = {
+                "share": crowd.came / crowd.releases,
+                "expected": crowd.expected,
+                "releases": crowd.releases,
+            }
+            why = Note("selected-before-bounding", cause, fields)
+            return Finding.caused(message, why, crowd.log_e_value)
         (users, rows), (came, of), expected = self._oddest()
         message = (
             f"{came:,} of {of:,} partitions of {users:g} users and {rows:g} rows were released, a "
             f"share of {came / of:.3g}, and a share of {expected:.3g} is expected"
         )
-        name, nats = self.evidence.likeliest
-        return Finding(message) if nats < _SURE else caused(message, name, nats)
+        fields = {"users": users, "rows": rows, "came": came, "of": of, "expected": expected}
+        why, nats = self.evidence.likeliest
+        if nats < _SURE:
+            return Finding(message, code="release-rate-unexplained", fields=fields)
+        return replace(Finding.caused(message, why, nats), fields={**fields, **why.fields})
 
     def _oddest(self) -> tuple[tuple[float, float], list[int], float]:
         """Users and rows whose partitions' rate tells most, how many came of how many, the rate."""
@@ -149,9 +167,11 @@ class PartitionRelease(TableCheck):
         )
 
 
-def _public(claim: TablesClaim) -> str | None:
+def _public(claim: TablesClaim) -> Reason:
     """Why there is nothing to select; None where there is."""
-    return None if claim.mechanism.selection is not None else "partitions are public"
+    if claim.mechanism.selection is not None:
+        return None
+    return Note("not-claimed", "partitions are public")
 
 
 SPECS = (spec_of(PartitionRelease, not_applicable=_public),)

@@ -3,10 +3,10 @@
 from .....reference.accounting.adjacency import Adjacency
 from .....reference.tables.certified import TableCost, released_alone, table_cost
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ....run.registry import NO_PRIVACY, CheckSpec, Reason
-from ...numbers.checks.base import caused
 from ...numbers.checks.privacy_claim import (
     CAUSE,
     ROUNDING,
@@ -16,7 +16,9 @@ from ...numbers.checks.privacy_claim import (
 )
 from ..claim import TablesClaim
 
-_UNPRICED = "what a mean costs whose count is not released is not computed"
+_UNPRICED = Note(
+    "cost-not-computed", "what a mean costs whose count is not released is not computed"
+)
 
 
 class TablePrivacyClaim:
@@ -53,7 +55,10 @@ class TablePrivacyClaim:
                 f"partitions that one user alone is in are released with probability {least:.4g} "
                 f"in {over}, and delta = {privacy.delta:g} is claimed"
             )
-            return Outcome(Verdict.FAIL, caused(message, "delta leaves out the private partitions"))
+            fields: Fields = {"probability": least, "delta": privacy.delta}
+            cause = "delta leaves out the private partitions"
+            why = Note("delta-too-small", cause, {**fields, "queries": privacy.queries})
+            return Outcome(Verdict.FAIL, Finding.caused(message, why))
         adjacency = Adjacency(mechanism.adjacency)
         cost = table_cost(mechanism.table, adjacency, privacy.queries, privacy.delta)
         digits = digits_apart(cost.epsilon, privacy.epsilon)
@@ -64,7 +69,9 @@ class TablePrivacyClaim:
         )
         if cost.epsilon > privacy.epsilon:
             proof = f"{message} (certified in ball arithmetic)"
-            return Outcome(Verdict.FAIL, caused(proof, CAUSE))
+            fields = {"epsilon": cost.epsilon, "claimed": privacy.epsilon, "delta": privacy.delta}
+            why = Note("cost-above-claim", CAUSE, {**fields, "releases": cost.releases})
+            return Outcome(Verdict.FAIL, Finding.caused(proof, why))
         return Outcome(Verdict.PASS, Finding(f"{message}: not refuted{self._apart(cost)}"))
 
     def _apart(self, cost: TableCost) -> str:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix
 from .....reference.tables import NoisyTable, Rows
+from ....findings.note import Note
 from .linear import LinearEvidence
 from .other_engines import Numbers, numbers, other_engines
 
@@ -33,8 +34,8 @@ class Mistakes:
 
     def likeliest(
         self, rows: Mapping[str, Rows], seen: Mapping[Of, LinearEvidence]
-    ) -> tuple[str, float] | None:
-        """The mistake that explains the means best, in words, with its log-odds to the claim.
+    ) -> tuple[Note, float] | None:
+        """The mistake that explains the means best, with its log-odds to the claim.
 
         None where it is not likelier by `SURE`, or leaves most of what is off unexplained, since a
         wrong cause is worse than none. rows: by the role of their input.
@@ -50,14 +51,14 @@ class Mistakes:
             return found
 
         claim = misfit("", lambda own, width: numbers(table, own, width, 0))
-        each = {words: misfit(words, made) for words, made in other_engines(table)}
-        best = min(each, key=each.__getitem__, default=None)
-        if best is None or claim - each[best] < SURE:
+        each = [(misfit(cause.message, made), cause) for cause, made in other_engines(table)]
+        least, best = min(each, key=lambda one: one[0], default=(math.inf, None))
+        if best is None or claim - least < SURE:
             return None
         terms = len(seen) * (1 + self._cells.size)
         by_noise = 0.25 * terms
         most = _LEFT * (claim - by_noise) + _CHANCE * math.sqrt(terms)
-        return (best, claim - each[best]) if each[best] - by_noise <= most else None
+        return (best, claim - least) if least - by_noise <= most else None
 
     def _misfit(self, role: str, expected: Matrix, seen: Mapping[Of, LinearEvidence]) -> float:
         """How far means are from numbers (aggregates, cells), in nats; 1/4 a number by noise alone.

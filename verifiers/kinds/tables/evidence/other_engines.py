@@ -9,6 +9,7 @@ import numpy as np
 from .....reference.arrays import Matrix, Vector
 from .....reference.tables import Aggregate, Bounding, NoisyTable, Rows
 from .....reference.tables.rows import places_within
+from ....findings.note import Note
 from .other_rows import OTHER_ROWS, OTHER_USERS
 
 _DRAWS = 12  # of which the mean is taken for the expectation
@@ -42,32 +43,47 @@ def numbers(
     return found / draws
 
 
-def other_engines(table: NoisyTable) -> Iterator[tuple[str, Numbers]]:
-    """Known mistakes, each in words with the numbers that it gives for rows."""
+def other_engines(table: NoisyTable) -> Iterator[tuple[Note, Numbers]]:
+    """Known mistakes, each as a cause with the numbers that it gives for rows."""
 
     def bounded(bounding: Bounding) -> Numbers:
         other = replace(table, bounding=bounding)
         return lambda rows, cells: numbers(other, rows, cells, SEED)
 
-    for words, bounding in _other_bounds(table.bounding):
-        yield words, bounded(bounding)
-    for words, made in _OTHER_CONTRIBUTIONS.items():
-        yield words, partial(_contributing, table, made)
-    for words, changed in OTHER_ROWS.items():
-        yield words, partial(_of_other_rows, table, changed)
-    for words, counted in OTHER_USERS.items():
+    for cause, bounding in _other_bounds(table.bounding):
+        yield cause, bounded(bounding)
+    for cause, made in _OTHER_CONTRIBUTIONS:
+        yield cause, partial(_contributing, table, made)
+    for cause, changed in OTHER_ROWS:
+        yield cause, partial(_of_other_rows, table, changed)
+    for cause, counted in OTHER_USERS:
         if any(one.once for one in table.aggregates):
-            yield words, partial(_counting, table, counted)
+            yield cause, partial(_counting, table, counted)
     if table.bounding.max_partitions is not None:
         preferred = "partitions of a user that have more rows are kept more often"
-        yield preferred, partial(_by_rows, table)
-        yield "rows of each value of a user are bounded, not all of them", partial(_by_value, table)
+        yield _kept(preferred, "partitions of more rows"), partial(_by_rows, table)
+        of_value = "rows of each value of a user are bounded, not all of them"
+        yield (
+            _misapplied(of_value, "max_per_partition", "rows of a value"),
+            partial(_by_value, table),
+        )
     for way in ("first", "last") if table.bounding.kept != "all" else ():
         words = f"the {way} partitions of a user by name are kept, and rows by value, not any"
         ordered = replace(table, bounding=replace(table.bounding, kept=way))
-        yield words, partial(_sorted, ordered)
-    largest = "the largest values of a user are kept, not those that the claim says"
+        yield _kept(words, f"{way} by name"), partial(_sorted, ordered)
+    words = "the largest values of a user are kept, not those that the claim says"
+    largest = _kept(words, "largest values")
     yield largest, lambda rows, cells: numbers(table, _largest(rows, table.bounding), cells, SEED)
+
+
+def _kept(words: str, what: str) -> Note:
+    """Of a user beyond the bounds other rows stay than the claim says."""
+    return Note("other-rows-kept", words, {"kept": what})
+
+
+def _misapplied(words: str, bound: str, to: str) -> Note:
+    """A bound of a user holds something else than the claim says."""
+    return Note("bound-misapplied", words, {"bound": bound, "applied_to": to})
 
 
 def _sorted(table: NoisyTable, rows: Rows, cells: int) -> Matrix:
@@ -116,52 +132,74 @@ def _contributing(table: NoisyTable, made: Contributed, rows: Rows, cells: int) 
     return numbers(table, rows, cells, SEED, made)
 
 
-def _other_bounds(of: Bounding) -> Iterator[tuple[str, Bounding]]:
+def _off_by_one(words: str, bound: str, claimed: int, kept: int) -> Note:
+    code = "bound-too-high" if kept > claimed else "bound-too-low"
+    return Note(code, words, {"bound": bound, "claimed": claimed, "kept": kept})
+
+
+def _other_bounds(of: Bounding) -> Iterator[tuple[Note, Bounding]]:
     kept = of.kept
     if kept == "all":
         return
-    yield "contributions of a user are not bounded", Bounding(_NONE, _NONE, None, kept)
+    unbounded = "contributions of a user are not bounded"
+    yield Note("contributions-not-bounded", unbounded), Bounding(_NONE, _NONE, None, kept)
     if of.max_partitions is None or of.max_per_partition is None:
         most = of.rows
+        words = "rows of a user are bounded in each partition, not over all"
         yield (
-            "rows of a user are bounded in each partition, not over all",
+            _misapplied(words, "max_rows", "rows in a partition"),
             Bounding(_NONE, most, None, kept),
         )
         off_by = {most - 1: "one row less", most + 1: "one row more"}
-        for bound, words in off_by.items():
+        for bound, less in off_by.items():
             if bound:
-                yield f"{words} of a user is kept than claimed", Bounding(None, None, bound, kept)
+                cause = _off_by_one(
+                    f"{less} of a user is kept than claimed", "max_rows", most, bound
+                )
+                yield cause, Bounding(None, None, bound, kept)
     else:
         partitions, rows = of.max_partitions, of.max_per_partition
         yield (
-            "contributions are bounded per partition and not over partitions: max_partitions is "
-            "not enforced",
+            Note(
+                "bound-not-enforced",
+                "contributions are bounded per partition and not over partitions: max_partitions "
+                "is not enforced",
+                {"bound": "max_partitions"},
+            ),
             Bounding(_NONE, rows, None, kept),
         )
         yield (
-            "partitions of a user are bounded, and not the rows in each: max_per_partition is not "
-            "enforced",
+            Note(
+                "bound-not-enforced",
+                "partitions of a user are bounded, and not the rows in each: max_per_partition is "
+                "not enforced",
+                {"bound": "max_per_partition"},
+            ),
             Bounding(partitions, _NONE, None, kept),
         )
+        words = "rows of a user are bounded over all partitions, not partitions and rows in each"
         yield (
-            "rows of a user are bounded over all partitions, not partitions and rows in each",
+            _misapplied(words, "max_partitions and max_per_partition", "rows"),
             Bounding(None, None, partitions * rows, kept),
         )
+        words = "max_partitions bounds the rows of a user, not its partitions"
         yield (
-            "max_partitions bounds the rows of a user, not its partitions",
+            _misapplied(words, "max_partitions", "rows"),
             Bounding(None, None, partitions, kept),
         )
         for more, words in ((1, "more"), (-1, "less")):
             if partitions + more:
                 other = Bounding(partitions + more, rows, None, kept)
-                yield f"one partition {words} of a user is kept than claimed", other
+                said = f"one partition {words} of a user is kept than claimed"
+                yield _off_by_one(said, "max_partitions", partitions, partitions + more), other
             if rows + more:
                 other = Bounding(partitions, rows + more, None, kept)
-                yield f"one row {words} of a user is kept in a partition than claimed", other
+                said = f"one row {words} of a user is kept in a partition than claimed"
+                yield _off_by_one(said, "max_per_partition", rows, rows + more), other
     for way in ("first", "last"):
         if way != kept:
             words = f"the {way} rows and partitions of a user are kept, not those that it claims"
-            yield words, replace(of, kept=way)
+            yield _kept(words, way), replace(of, kept=way)
 
 
 def _unclipped(rows: Rows, one: Aggregate) -> Rows:
@@ -224,16 +262,24 @@ def _multiplied(rows: Rows, one: Aggregate) -> Rows:
     return Rows(made.users, made.cells, made.values * np.bincount(made.pairs)[made.pairs])
 
 
-_OTHER_CONTRIBUTIONS: dict[str, Contributed] = {
-    "values are not clipped": _unclipped,
-    "the norm is bounded after users are added up, not of each user": _cut_together,
-    "the norm of each row is bounded, not of what a user adds up to": _cut_each,
-    "the norm is bounded in each partition, not over all of a user's": _cut_in_each,
-    "the sum of a user's values is clipped, not each value": _clipped_sums,
-    "values beyond their bounds are dropped, not clipped": _dropped,
-    "values below 0 are clipped to 0, not to their lower bound": _clipped_at_zero,
-    "a join multiplies rows: each counts as often as its user has rows there": _multiplied,
-}
+_TOGETHER = "the norm is bounded after users are added up, not of each user"
+_EACH = "the norm of each row is bounded, not of what a user adds up to"
+_IN_EACH = "the norm is bounded in each partition, not over all of a user's"
+_SUMS = "the sum of a user's values is clipped, not each value"
+_BEYOND = "values beyond their bounds are dropped, not clipped"
+_AT_ZERO = "values below 0 are clipped to 0, not to their lower bound"
+_JOINED = "a join multiplies rows: each counts as often as its user has rows there"
+
+_OTHER_CONTRIBUTIONS: tuple[tuple[Note, Contributed], ...] = (
+    (Note("values-not-clipped", "values are not clipped"), _unclipped),
+    (_misapplied(_TOGETHER, "max_norm", "all users"), _cut_together),
+    (_misapplied(_EACH, "max_norm", "a row"), _cut_each),
+    (_misapplied(_IN_EACH, "max_norm", "a user in a partition"), _cut_in_each),
+    (_misapplied(_SUMS, "lower and upper", "a user in a partition"), _clipped_sums),
+    (Note("rows-dropped", _BEYOND, {"of": "beyond the bounds"}), _dropped),
+    (Note("clipped-at-zero", _AT_ZERO), _clipped_at_zero),
+    (Note("rows-multiplied", _JOINED), _multiplied),
+)
 
 
 def _largest(rows: Rows, bounding: Bounding) -> Rows:

@@ -7,6 +7,7 @@ import numpy as np
 from .....reference.arrays import Vector
 from .....reference.tables import Rows
 from .....reference.tables.rows import Codes
+from ....findings.note import Note
 
 
 def _different(rows: Rows) -> Rows:
@@ -50,18 +51,24 @@ def _different_values(rows: Rows, cells: int) -> Vector:
     return np.bincount(different, minlength=cells).astype(float)
 
 
-OTHER_ROWS: dict[str, Callable[[Rows], Rows]] = {
-    "equal rows of a user are merged": _different,
-    "different users are taken for one, as single floats round large numbers": _in_single_floats,
-    "different users are taken for one, as the first digits of their numbers": _cut,
-    "rows of the value 0 are dropped": _without_zeros,
-    "rows of a value below 0 are dropped": _from_zero,
-    "values count without their sign": _without_signs,
-}
+_IN_FLOATS = "different users are taken for one, as single floats round large numbers"
+_AS_CUT = "different users are taken for one, as the first digits of their numbers"
+
+OTHER_ROWS: tuple[tuple[Note, Callable[[Rows], Rows]], ...] = (
+    (Note("equal-rows-merged", "equal rows of a user are merged"), _different),
+    (Note("users-merged", _IN_FLOATS, {"by": "single floats"}), _in_single_floats),
+    (Note("users-merged", _AS_CUT, {"by": "first digits"}), _cut),
+    (Note("rows-dropped", "rows of the value 0 are dropped", {"of": "0"}), _without_zeros),
+    (Note("rows-dropped", "rows of a value below 0 are dropped", {"of": "below 0"}), _from_zero),
+    (Note("signs-lost", "values count without their sign"), _without_signs),
+)
 """Rows that an engine takes in place of those that it is given."""
 
-OTHER_USERS: dict[str, Callable[[Rows, int], Vector]] = {
-    "users are counted before their rows are bounded": _every_user,
-    "different values are counted, not users": _different_values,
-}
+OTHER_USERS: tuple[tuple[Note, Callable[[Rows, int], Vector]], ...] = (
+    (
+        Note("counted-before-bounding", "users are counted before their rows are bounded"),
+        _every_user,
+    ),
+    (Note("values-counted-as-users", "different values are counted, not users"), _different_values),
+)
 """Numbers (cells,) of rows that an engine gives as its users."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix, Vector
 from .....reference.tables import NoisyTable, Selection, Threshold, TruncatedGeometric
 from ....evidence.mixture import log_mean_of
+from ....findings.note import Fields, Note
 
 _LEAK = 1e-3
 """Share of the claim in every alternative, so that one odd partition does not end a wager."""
@@ -28,9 +29,9 @@ Laws = Callable[[Vector, Vector], tuple[Vector, Vector]]
 
 @dataclass(frozen=True)
 class OtherSelection:
-    """Another way to select; name: for a diagnosis."""
+    """Another way to select; cause: for a diagnosis."""
 
-    name: str
+    cause: Note
     law: Laws
 
 
@@ -79,10 +80,10 @@ class SelectedEvidence:
         return math.inf if self.impossible is not None else float(log_mean_of(self.gains))
 
     @property
-    def likeliest(self) -> tuple[str, float]:
+    def likeliest(self) -> tuple[Note, float]:
         """The likeliest mistake, and its log-ratio."""
         best = int(np.argmax(self.gains))
-        return self.others[best].name, float(self.gains[best])
+        return self.others[best].cause, float(self.gains[best])
 
 
 def _of(selection: Selection | None, users: bool) -> Laws:
@@ -99,79 +100,101 @@ def _others(table: NoisyTable) -> Iterator[OtherSelection]:
     claimed, once, bounding = table.selection, table.counted.once, table.bounding
     assert claimed is not None
     counts, other = ("users", "rows") if once else ("rows", "users")
-    yield OtherSelection(
-        f"partitions are selected by their {other}, not by their {counts}", _of(claimed, not once)
-    )
+    words = f"partitions are selected by their {other}, not by their {counts}"
+    swapped = Note("selection-counts-differ", words, {"counts": other, "claimed": counts})
+    yield OtherSelection(swapped, _of(claimed, not once))
     most = bounding.partitions
-    for words, selection in _other_laws(claimed, most):
-        yield OtherSelection(words, _of(selection, once))
-    yield OtherSelection("private partitions are always released", _always)
+    for cause, selection in _other_laws(claimed, most):
+        yield OtherSelection(cause, _of(selection, once))
+    words = "private partitions are always released"
+    yield OtherSelection(Note("partitions-always-released", words), _always)
     for odds in _ODDS:
-        way = "more" if odds > 1 else "less"
-        name = f"partitions are released {way} often than claimed, at {odds:g} times the odds"
-        yield OtherSelection(name, _at_odds(_of(claimed, once), odds))
+        way, code = ("more", "released-too-often") if odds > 1 else ("less", "released-too-seldom")
+        words = f"partitions are released {way} often than claimed, at {odds:g} times the odds"
+        yield OtherSelection(Note(code, words, {"odds": odds}), _at_odds(_of(claimed, once), odds))
 
 
-def _other_laws(claimed: Selection, most: int) -> Iterator[tuple[str, Selection]]:
+def _undivided(words: str, what: str, most: int) -> Note:
+    """What a user of several partitions costs more, where the budget is that of each."""
+    message = f"{words}: max_partitions = {most} is missing"
+    fields: Fields = {"undivided": what, "max_partitions": most}
+    return Note("selection-budget-undivided", message, fields)
+
+
+def _too(small: str, large: str, factor: float, words: str, of: str) -> Note:
+    """Of a part of a selection that is off by a factor; small, large: codes of either way."""
+    return Note(small if factor < 1 else large, words, {"factor": factor, "of": of})
+
+
+def _other_laws(claimed: Selection, most: int) -> Iterator[tuple[Note, Selection]]:
     """Selections of the same strategy with another noise, threshold or budget."""
-    without = f"max_partitions = {most} is missing"
+    budget = "selection-budget-too-small", "selection-budget-too-large"
     if isinstance(claimed, TruncatedGeometric):
         e, d = claimed.epsilon, claimed.delta
         whole = min(-math.expm1(most * math.log1p(-d)), 0.999)
         if most > 1:
             yield (
-                f"the epsilon of the selection is not divided: {without}",
+                _undivided("the epsilon of the selection is not divided", "epsilon", most),
                 TruncatedGeometric(e * most, d),
             )
             yield (
-                f"the delta of the selection is not divided: {without}",
+                _undivided("the delta of the selection is not divided", "delta", most),
                 TruncatedGeometric(e, whole),
             )
             yield (
-                f"the selection's budget is not divided: {without}",
+                _undivided("the selection's budget is not divided", "both", most),
                 TruncatedGeometric(e * most, whole),
             )
         for factor in _SCALES:
+            words = f"the selection has {factor:g} times the claimed "
             yield (
-                f"the selection has {factor:g} times the claimed epsilon",
+                _too(*budget, factor, f"{words}epsilon", "epsilon"),
                 TruncatedGeometric(e * factor, d),
             )
             yield (
-                f"the selection has {factor:g} times the claimed delta",
+                _too(*budget, factor, f"{words}delta", "delta"),
                 TruncatedGeometric(e, min(d * factor, 0.999)),
             )
         return
     assert isinstance(claimed, Threshold)
+    scales = "scale-too-small", "scale-too-large"
     if most > 1:
-        for factor, words in ((1.0 / most, f"1/{most}"), (most**-0.5, f"1/sqrt({most})")):
+        for factor, of in ((1.0 / most, f"1/{most}"), (most**-0.5, f"1/sqrt({most})")):
+            words = f"the noise of the selection has {of} of the claimed scale"
+            words += f": max_partitions = {most} is missing"
             yield (
-                f"the noise of the selection has {words} of the claimed scale: {without}",
+                _too(*scales, factor, words, "selection"),
                 replace(claimed, noise=claimed.noise.times(factor)),
             )
     for factor in _SCALES:
+        words = f"the noise of the selection has {factor:g} times the claimed scale"
         yield (
-            f"the noise of the selection has {factor:g} times the claimed scale",
+            _too(*scales, factor, words, "selection"),
             replace(claimed, noise=claimed.noise.times(factor)),
         )
     scale = claimed.noise.family.scale
     if most > 1:  # of Laplace noise: ln(most) scales
         lower = claimed.threshold - scale * math.log(most)
         yield (
-            f"the delta of the threshold is not divided: {without}",
+            _undivided("the delta of the threshold is not divided", "delta", most),
             replace(claimed, threshold=lower),
         )
     for move in _MOVES:
         by = move if claimed.noise.family.whole else move * 0.5 * scale
         other = claimed.threshold + by
-        yield (
-            f"partitions are released from a noisy count of {other:g}",
-            replace(claimed, threshold=other),
-        )
+        words = f"partitions are released from a noisy count of {other:g}"
+        code = "threshold-too-low" if by < 0 else "threshold-too-high"
+        fields = {"threshold": other, "claimed": claimed.threshold}
+        yield Note(code, words, fields), replace(claimed, threshold=other)
     if claimed.least != claimed.threshold or claimed.noise.family.whole or claimed.noise.grid:
         sign = ">=" if claimed.strict else ">"
-        yield f"the threshold is compared by {sign}", replace(claimed, strict=not claimed.strict)
+        cause = Note(
+            "threshold-compared-otherwise", f"the threshold is compared by {sign}", {"sign": sign}
+        )
+        yield cause, replace(claimed, strict=not claimed.strict)
     bare = replace(claimed, noise=claimed.noise.times(1e-3))
-    yield "counts are compared with the threshold without noise", bare
+    words = "counts are compared with the threshold without noise"
+    yield Note("noise-missing", words, {"of": "selection"}), bare
 
 
 def _always(users: Vector, rows: Vector) -> tuple[Vector, Vector]:

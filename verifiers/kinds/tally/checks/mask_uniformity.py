@@ -4,15 +4,17 @@ Ciphertexts are not residues: of them a repeat is looked for.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....targets.tally import Seen
-from ...numbers.checks.base import caused, spec_of
+from ...numbers.checks.base import spec_of
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
@@ -59,32 +61,40 @@ class MaskUniformity(RoundsCheck):
             seen = self.ask(context, given)
             if not seen.sent and not seen.keys and not seen.ciphertexts:
                 message = "the target does not show what its parties send"
-                return Outcome(Verdict.NOT_APPLICABLE, Finding(message), self.queries)
+                nothing = Finding.of(Note("not-shown", message))
+                return Outcome(Verdict.NOT_APPLICABLE, nothing, self.queries)
             found = self._look(given, seen)
             if found is not None:
                 return Outcome(Verdict.FAIL, found, self.queries)
+        partial = self._partial
         if not (self.shown or self.keys.rounds or self.ciphertexts.rounds):
-            message = f"the target does not show what all of its parties send: {self._partial}"
-            return Outcome(Verdict.NOT_APPLICABLE, Finding(message), self.queries)
-        return Outcome(Verdict.PASS, Finding(self._passed(), warning=self._partial), self.queries)
+            message = f"the target does not show what all of its parties send: {partial}"
+            nothing = Finding.of(Note("not-shown", message, {"rounds": self.without}))
+            return Outcome(Verdict.NOT_APPLICABLE, nothing, self.queries)
+        warnings = () if partial is None else (partial,)
+        return Outcome(Verdict.PASS, Finding(self._passed(), warnings=warnings), self.queries)
 
     @property
-    def _partial(self) -> str | None:
+    def _partial(self) -> Note | None:
         """Of rounds that do not show what is sent by all, although all stay."""
         if not self.without:
             return None
-        return (
+        return Note(
+            "not-shown",
             f"in {self.without:,} rounds, in which all parties stay, `sent` is null of some: "
-            "their masks were not looked at"
+            "their masks were not looked at",
+            {"rounds": self.without},
         )
 
     def _look(self, given: Asked, seen: Seen) -> Finding | None:
         again = self.keys.repeated(dict(seen.keys))
         if again is not None:
-            return _repeated("key", again, "keys come from a generator with few states")
+            cause = Note("keys-repeat", "keys come from a generator with few states")
+            return _repeated("key", again, cause)
         again = self.ciphertexts.repeated(seen.ciphertexts)
         if again is not None:
-            return _repeated("ciphertext", again, "the same values encrypt to the same ciphertext")
+            words = "the same values encrypt to the same ciphertext"
+            return _repeated("ciphertext", again, Note("ciphertexts-repeat", words))
         self.without += 0 < len(seen.sent) < self.claim.mechanism.parties
         if len(seen.sent) == self.claim.mechanism.parties:
             self.shown += 1
@@ -104,10 +114,11 @@ class MaskUniformity(RoundsCheck):
         name = self.evidence.likeliest
         what = "what parties send is not uniform and independent modulo "
         message = f"{what}{self.evidence.modulus}: e-value 10^{value / math.log(10):.1f}"
-        cause = BETWEEN.get(name, "parties send values without a mask")
+        cause = BETWEEN.get(name) or Note("mask-missing", "parties send values without a mask")
         if name.startswith("party"):
-            cause = f"{name} sends its values without a mask"
-        return caused(message, cause, value)
+            fields = {"party": int(name.removeprefix("party "))}
+            cause = Note("mask-missing", f"{name} sends its values without a mask", fields)
+        return Finding.caused(message, cause, value)
 
     def _passed(self) -> str:
         parties = self.claim.mechanism.parties
@@ -123,12 +134,13 @@ class MaskUniformity(RoundsCheck):
         return "; ".join(text for seen, text in said if seen)
 
 
-def _repeated(what: str, again: tuple[str, Place, Place], cause: str) -> Finding:
+def _repeated(what: str, again: tuple[str, Place, Place], cause: Note) -> Finding:
     """A proof: what is drawn anew was seen twice."""
     text, (one, first), (other, last) = again
     where = f"of party {one} in round {first} is that of party {other} in round {last}"
     message = f"{what} {text[:16]} {where}: new {what}s are never alike"
-    return caused(message, cause, math.inf)
+    fields: Fields = {"party": other, "round": last, "first_party": one, "first_round": first}
+    return replace(Finding.caused(message, cause, math.inf), fields=fields)
 
 
 SPECS = (spec_of(MaskUniformity, Phase.OPENING),)  # type: ignore[arg-type]

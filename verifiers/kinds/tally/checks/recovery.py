@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,12 +10,14 @@ from numpy.typing import NDArray
 from .....reference.arrays import Vector
 from ....evidence.mixture import log_mean_of
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
+from ....run.registry import Reason
 from ....targets import Refused
 from ....targets.tally import LEAVES
-from ...numbers.checks.base import caused, spec_of
+from ...numbers.checks.base import spec_of
 from ...numbers.checks.noise_law import wanted
 from ...numbers.evidence.bins import Placing
 from ...numbers.evidence.noise_law import NoiseLawEvidence
@@ -92,19 +95,23 @@ class Recovery(RoundsCheck):
                 return Outcome(Verdict.FAIL, found, self.queries)
         if not self.left:
             message = f"the target refuses rounds with dropouts: {'; '.join(self.refusals)}"
-            nothing = Finding(message, warning=self._warning)
+            nothing = Finding.of(Note("input-refused", message, {"refused": len(self.refusals)}))
+            nothing = replace(nothing, warnings=self._warnings)
             return Outcome(Verdict.NOT_APPLICABLE, nothing, self.queries)
-        return Outcome(Verdict.PASS, Finding(self._passed(), warning=self._warning), self.queries)
+        passed = Finding(self._passed(), warnings=self._warnings)
+        return Outcome(Verdict.PASS, passed, self.queries)
 
     @property
-    def _warning(self) -> str | None:
+    def _warnings(self) -> tuple[Note, ...]:
         """Of rounds that the quorum lets end, and that the target does not end."""
         if not self.refusals:
-            return None
-        return (
-            f"a round with {self.claim.mechanism.fewest} of {self.claim.mechanism.parties} parties "
-            f"or more is refused where {self.refusals[0]}"
+            return ()
+        fewest, parties = self.claim.mechanism.fewest, self.claim.mechanism.parties
+        message = (
+            f"a round with {fewest} of {parties} parties or more is refused where "
+            f"{self.refusals[0]}"
         )
+        return (Note("input-refused", message, {"fewest": fewest, "parties": parties}),)
 
     def _present(self, given: Asked) -> int:
         leaves = np.asarray(given.values[1])
@@ -119,7 +126,8 @@ class Recovery(RoundsCheck):
                 f"{given.role}: what it has sent can be read"
             )
             cause = "a party's self mask is revealed together with its pairwise ones"
-            return caused(message, cause, math.inf)
+            fields: Fields = {"party": both[0], "input": given.role}
+            return Finding.caused(message, Note("both-masks-revealed", cause, fields), math.inf)
         present = self._present(given)
         if present not in self.left:
             self.left[present] = _Left(self.claim, present, self._rng)
@@ -142,10 +150,14 @@ class Recovery(RoundsCheck):
             f"to tallies of {present} of {self.claim.mechanism.parties} parties the claim leaves "
             f"{worst.noise}, and they do not follow it"
         )
+        fields: Fields = {"present": present, "parties": self.claim.mechanism.parties}
         if 2 * worst.far > worst.draws:
-            return caused(f"{message}: where {given.role}", _UNCANCELLED, value)
+            cause = Note("masks-not-cancelled", _UNCANCELLED, {**fields, "input": given.role})
+            return Finding.caused(f"{message}: where {given.role}", cause, value)
         _, fault, _ = worst.law.worst()
-        return caused(message, f"after dropouts: {fault.name}", value)
+        fields = {**fields, "fault": fault.kind.name.lower()}
+        cause = Note("noise-after-dropouts-differs", f"after dropouts: {fault.name}", fields)
+        return Finding.caused(message, cause, value)
 
     def _passed(self) -> str:
         rounds = f"{self.queries:,} rounds in which "
@@ -173,9 +185,9 @@ def _patterns(claim: TallyClaim) -> Iterator[tuple[str, NDArray[np.int64]]]:
         yield "one party leaves before its values, one after", mixed
 
 
-def _not_applicable(claim: TallyClaim) -> str | None:
+def _not_applicable(claim: TallyClaim) -> Reason:
     if next(_patterns(claim), None) is None:
-        return "all parties must stay by the claim: none may drop out"
+        return Note("not-claimed", "all parties must stay by the claim: none may drop out")
     return None
 
 

@@ -5,10 +5,11 @@ import math
 import numpy as np
 
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ...numbers.checks.base import caused, spec_of
+from ...numbers.checks.base import spec_of
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
@@ -85,10 +86,16 @@ class WrapAround(RoundsCheck):
         given = self.inputs[place]
         way = "above" if shift > 0 else "below"
         message = f"where {given.role}, the tally lies about {abs(shift):,.0f} {way} their sum"
-        cause = "the modulus, or a limit on the way, is too small for the largest values"
+        fields: Fields = {"shift": shift, "input": given.role}
+        words = "the modulus, or a limit on the way, is too small for the largest values"
+        cause = Note("modulus-too-small", words, fields)
         if given.role not in (_ALL_LARGEST, _ALL_SMALLEST):
-            cause = f"values of {given.role.partition(' alone')[0]} are cut, or scaled otherwise"
-        return caused(message, cause, self.evidence.log_e_value)
+            party = given.role.partition(" alone")[0]
+            of_party = {**fields, "party": int(party.removeprefix("party "))}
+            cause = Note(
+                "party-values-cut", f"values of {party} are cut, or scaled otherwise", of_party
+            )
+        return Finding.caused(message, cause, self.evidence.log_e_value)
 
     def _passed(self) -> str:
         width = self.turns * self.claim.mechanism.width

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....evidence.mixture import log_mean_of
+from ....findings.note import Note
 from ...numbers.evidence.uniform import LEAVES, UniformEvidence, leaves
 
 Rows = NDArray[np.int64] | NDArray[np.object_]
@@ -12,13 +13,21 @@ Rows = NDArray[np.int64] | NDArray[np.object_]
 _OWN = 16
 """Parties that are a group of their own, at most."""
 
+_ROUNDS, _NUMBERS, _PARTIES = (
+    "mask-kept-across-rounds",
+    "mask-shared-by-numbers",
+    "mask-shared-by-parties",
+)
+
 BETWEEN = {
-    "next": "a party's masks are those of its round before",
-    "first": "a party's masks are those of its first round",
-    "coordinates": "a party's numbers share one mask",
-    "parties": "parties share their masks",
-    "some coordinates": "some of a party's numbers share their masks",
-    "some parties": "some parties share their masks",
+    "next": Note(_ROUNDS, "a party's masks are those of its round before", {"of": "before"}),
+    "first": Note(_ROUNDS, "a party's masks are those of its first round", {"of": "first"}),
+    "coordinates": Note(_NUMBERS, "a party's numbers share one mask", {"all": True}),
+    "parties": Note(_PARTIES, "parties share their masks", {"all": True}),
+    "some coordinates": Note(
+        _NUMBERS, "some of a party's numbers share their masks", {"all": False}
+    ),
+    "some parties": Note(_PARTIES, "some parties share their masks", {"all": False}),
 }
 """Ways to reuse masks, and the cause that each shows."""
 
