@@ -66,7 +66,8 @@ def verify(
     request = RunRequest(
         seed, inputs, earlier, chosen, after, planned.extent, planned=queries is not None
     )
-    outcome = RunOutcome(reproduce and f"{reproduce} --seed {seed}", request.keeps_going)
+    again = f"{reproduce} --seed {seed}" if reproduce else None
+    outcome = RunOutcome(again, request.keeps_going)
     if planned.coarser is not None:
         outcome.warn(planned.coarser)
     state = RunState(target, claim, outcome, listener)

@@ -70,7 +70,7 @@ class TablePrivacyClaim:
         if cost.epsilon > privacy.epsilon:
             proof = f"{message} (certified in ball arithmetic)"
             fields = {"epsilon": cost.epsilon, "claimed": privacy.epsilon, "delta": privacy.delta}
-            why = Note("cost-above-claim", CAUSE, {**fields, "releases": cost.releases})
+            why = Note("cost-above-claim", CAUSE.message, {**fields, "releases": cost.releases})
             return Outcome(Verdict.FAIL, Finding.caused(proof, why))
         return Outcome(Verdict.PASS, Finding(f"{message}: not refuted{self._apart(cost)}"))
 
