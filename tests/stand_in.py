@@ -5,11 +5,13 @@
 
 import tomllib
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from claims import gnmax, in_toml
 
-from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
+from dpassay.verifiers.findings.note import Note
+from dpassay.verifiers.findings.report import CheckResult, Ended, Report, Verdict, report_of
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.labels.registry import SHARES
 
@@ -19,21 +21,29 @@ TABLE = tomllib.loads(CLAIM)
 
 SPECIAL = {
     "class-probabilities": CheckResult(
-        "class-probabilities",
-        Verdict.FAIL,
-        "label 2 came 3 times",
-        69,
-        50.0,
-        15.0,
-        (30, 0, 0),
-        "labels fit gaussian:2",
-        "dpassay verify x:y --claim claim.toml --seed 7",
+        id="class-probabilities",
+        verdict=Verdict.FAIL,
+        message="label 2 came 3 times",
+        queries=69,
+        log10_e_value=21.7,
+        threshold_log10=6.5,
+        histogram=(30, 0, 0),
+        diagnosis="labels fit gaussian:2",
+        reproduce="dpassay verify x:y --claim claim.toml --seed 7",
     ),
     "noise-scale": CheckResult(
-        "noise-scale", Verdict.INCONCLUSIVE, "others failed", reproduce="again", cut_short=True
+        id="noise-scale",
+        verdict=Verdict.INCONCLUSIVE,
+        message="others failed",
+        reproduce="again",
+        cut_short=True,
     ),
-    "fresh-noise": CheckResult("fresh-noise", Verdict.ERROR, "aggregate([1]) raised KeyError"),
-    "abstention": CheckResult("abstention", Verdict.NOT_APPLICABLE, "gnmax refuses no query"),
+    "fresh-noise": CheckResult(
+        id="fresh-noise", verdict=Verdict.ERROR, message="aggregate([1]) raised KeyError"
+    ),
+    "abstention": CheckResult(
+        id="abstention", verdict=Verdict.NOT_APPLICABLE, message="gnmax refuses no query"
+    ),
 }
 ORDER = ("observed: ", "allowed: ", "likely cause: ", "reproduce: ")
 
@@ -58,9 +68,12 @@ class Gate:
     ) -> Report:
         self.runs.append((seed, reproduce))
         checks = [
-            self.special.get(name) or CheckResult(name, Verdict.PASS, "ok") for name in SHARES
+            self.special.get(name) or CheckResult(id=name, verdict=Verdict.PASS, message="ok")
+            for name in SHARES
         ]
-        return Report(claim, 69, 0.1, 7, tuple(checks), ("it leaks",), interrupted=self.interrupted)
+        ended = Ended(datetime.now(UTC), 0.1, interrupted=self.interrupted)
+        notes = [Note("recoverable-without-limit", "it leaks")]
+        return report_of(claim, checks, ended, queries=69, seed=7, notes=notes)
 
 
 def in_order(text: str, words: Sequence[str]) -> bool:

@@ -1,23 +1,28 @@
 """What `histogram-leakage` advises: simulated for the claim, short, deciding no verdict."""
 
-from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
 import pytest
 from claims import COARSE
-from runs import claimed
+from runs import claimed, result
 
 from dpassay.attacks import misplaced
-from dpassay.verifiers.findings.report import CheckResult, Verdict
+from dpassay.verifiers.findings.figures import CheckFigures, Leakage, Mitigation
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks.histogram_leakage import HistogramLeakage
 from dpassay.verifiers.kinds.labels.checks.leakage_advice import advice, mitigations
-from dpassay.verifiers.kinds.labels.figures import Leakage, Mitigation
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.reporting.page import page
 from dpassay.verifiers.reporting.terminal import print_report
 
 HISTOGRAM = (110, 60, 40, 30, 10)
+
+
+def mitigation(kind, queries, noise, recovered, attacks, error=0.0):
+    return Mitigation(
+        kind=kind, queries=queries, noise=noise, recovered=recovered, attacks=attacks, error=error
+    )
 
 
 def claim(**more):
@@ -58,12 +63,12 @@ def test_what_is_kept_is_asked_in_near_duplicates():
 
 def test_three_lines_at_most_say_what_was_simulated():
     found = (
-        Mitigation("query-limit", 1, "gaussian:40", 0.2, 20),
-        Mitigation("query-limit", 10, "gaussian:40", 0.7, 20),
-        Mitigation("query-limit", 20, "gaussian:40", 0.79, 20),
-        Mitigation("query-limit", 50, "gaussian:40", 0.81, 20),
-        Mitigation("query-limit", 100, "gaussian:40", 0.78, 20),
-        Mitigation("other-noise", 2500, "gaussian:20", 0.957, 20),
+        mitigation("query-limit", 1, "gaussian:40", 0.2, 20),
+        mitigation("query-limit", 10, "gaussian:40", 0.7, 20),
+        mitigation("query-limit", 20, "gaussian:40", 0.79, 20),
+        mitigation("query-limit", 50, "gaussian:40", 0.81, 20),
+        mitigation("query-limit", 100, "gaussian:40", 0.78, 20),
+        mitigation("other-noise", 2500, "gaussian:20", 0.957, 20),
     )
     kept, limit, other = advice(claim(max_recoverable=0.8), found, 0.64)
     assert "per input, which recovers 20.0 % (guessing even votes recovers 64.0 %)" in kept
@@ -82,7 +87,7 @@ def test_three_lines_at_most_say_what_was_simulated():
 
 def test_an_advised_limit_is_within_by_more_than_the_error_of_its_simulation():
     found = tuple(
-        Mitigation("query-limit", n, "gaussian:40", 0.7 + 0.008 * n, 20, error=0.01)
+        mitigation("query-limit", n, "gaussian:40", 0.7 + 0.008 * n, 20, error=0.01)
         for n in (1, 2, 5, 10, 20)
     )  # 10 recover 0.78, within 0.8, but three errors above it are not
     (_, limit) = advice(claim(max_recoverable=0.8), found, 0.64)
@@ -95,7 +100,17 @@ def test_of_very_many_classes_nothing_is_simulated():
 
 
 def test_even_votes_have_right_what_they_share():
-    figure = Leakage(HISTOGRAM, 1, 1, 0.5, 0.4, 0.6, 0, None, 0.0)
+    figure = Leakage(
+        histogram=HISTOGRAM,
+        queries=1,
+        attacks=1,
+        misplaced=0.5,
+        low=0.4,
+        high=0.6,
+        labels=0,
+        reading=None,
+        limit=0.0,
+    )
     assert figure.guessed == pytest.approx(1 - misplaced([50] * 5, HISTOGRAM))
 
 
@@ -128,14 +143,15 @@ def test_within_the_limit_there_is_nothing_to_advise():
 
 def test_reports_show_it(reports, capsys):
     report = reports["pass"]
-    check = CheckResult("histogram-leakage", Verdict.PASS, "reads", advice=("keep <b>answers",))
-    figure = replace(
-        report.figures.leakage, mitigations=(Mitigation("query-limit", 10, "gaussian:4", 0.7, 20),)
+    check = result(report, "histogram-leakage")
+    leakage = check.figures.leakage.model_copy(
+        update={"mitigations": (mitigation("query-limit", 10, "gaussian:4", 0.7, 20),)}
     )
-    told = replace(report, checks=(check,), figures=replace(report.figures, leakage=figure))
+    drawn = {"figures": CheckFigures(leakage=leakage), "advice": ("keep <b>answers",)}
+    told = report.model_copy(update={"checks": (check.model_copy(update=drawn),)})
     print_report(told, "it")
     assert "advice: keep <b>answers" in capsys.readouterr().out
     html = page(told, "it", datetime(2026, 1, 1))
     assert "<li>keep &lt;b&gt;answers</li>" in html
     assert "Limit of answers to one input</th><td>gaussian:4</td>" in html
-    assert told.as_json()["checks"][0]["advice"] == ["keep <b>answers"]
+    assert told.public()["checks"][0]["advice"] == ["keep <b>answers"]

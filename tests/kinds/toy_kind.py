@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,22 +61,21 @@ class Bias(Judged):
 
     def fail_finding(self) -> Finding:
         share = f"{self.heads:,} of {self.queries:,} flips are heads"
-        return Finding(share, "another bias", log_odds=self.log_e_value, cause="another bias")
+        return Finding(
+            share,
+            "another bias",
+            log_odds=self.log_e_value,
+            cause="another bias",
+            code="law-unexplained",
+        )
 
     def pass_finding(self) -> Finding:
         return Finding(f"{self.queries:,} flips have the claimed bias")
 
 
-@dataclass(frozen=True)
-class CoinFigures:
-    template: ClassVar = "report.html"
-
-    trace, as_json, shown = (lambda s, *_: None), (lambda s, *_: None), (lambda s, claim: {})
-
-
 class CoinSession:
     lacking: ClassVar = {}
-    refusals, answered, opening = (), False, None
+    refusals, answered, opening, slow = (), False, None, MappingProxyType({})
     id, contract_queries = "input-contract", FIRST  # which it concludes itself
 
     def __init__(self, state: Any, request: Any) -> None:
@@ -112,7 +112,7 @@ class CoinSession:
         peaks = [(c, c.peak.finding) for c in self.checks if c.refuted]
         return [Explanation(check, finding, finding.log_odds) for check, finding in peaks]
 
-    end, figures = (lambda self, _: Notes()), (lambda self, _: CoinFigures())
+    end, figures = (lambda self, _: Notes()), (lambda self, _: {})
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,6 @@ KIND: ReleaseKind = ReleaseKind(
     served=lambda claim: None,
     probe=lambda claim: (NOTHING, None),
     read_opening=lambda path, claim: None,
-    no_figures=CoinFigures,
     not_chosen="a coin has no inputs",
     ready=lambda claim, chosen: None,
     demos={},

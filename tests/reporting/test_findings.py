@@ -1,7 +1,6 @@
 """What findings say: the label that tells most, an interval seen to leave out the claim."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,11 +11,10 @@ from small import drawing, small_claim
 
 from dpassay.verifiers.evidence import telling_outcomes
 from dpassay.verifiers.findings.evidence_text import told_apart
-from dpassay.verifiers.findings.figures import ScaleTrace
+from dpassay.verifiers.findings.figures import CheckFigures, ScaleTrace
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, NoiseScale
 from dpassay.verifiers.kinds.labels.checks.class_probabilities import named_outcomes
-from dpassay.verifiers.kinds.labels.figures import LabelFigures
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.reporting.page import page
 from dpassay.verifiers.run.run import verify
@@ -106,9 +104,13 @@ def test_digits_show_on_which_side_an_end_is(claimed, factor) -> None:
 
 
 def test_the_page_says_it_as_the_message_does(reports) -> None:
-    points = ((100, 0.0, math.inf), (200, 10.0, 17.16))
-    trace = ScaleTrace("gaussian:10", 10.0, "1 - 1e-4", points)
-    report = replace(reports["fail"], figures=LabelFigures(scale=trace))
+    points = ((100, 0.0, None), (200, 10.0, 17.16))
+    trace = ScaleTrace(
+        noise="gaussian:10", claimed=10.0, confidence="1 - 1e-4", points=points, emptied=None
+    )
+    check = result(reports["fail"], "noise-scale")
+    drawn = check.model_copy(update={"figures": CheckFigures(scale=trace)})
+    report = reports["fail"].model_copy(update={"checks": (drawn,)})
     shown = page(report, "a.py:b", report.started)
     assert "the labels allow scales above 10 and below 17.2." in shown
 

@@ -1,11 +1,13 @@
 """What GitHub shows of a report: one line of Markdown a check, one annotation a fault."""
 
+from datetime import UTC, datetime
 from html import unescape
 
 import pytest
 from checked_alone import claimed
 
-from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
+from dpassay.verifiers.findings.note import Note
+from dpassay.verifiers.findings.report import CheckResult, Ended, Verdict, report_of
 from dpassay.verifiers.github import annotations, main, summary
 
 HOSTILE = "a|b\n::error::x\r100% <img src=x> [l](https://e.x) `c` @all\u202e\u2028\\"
@@ -13,16 +15,18 @@ HOSTILE = "a|b\n::error::x\r100% <img src=x> [l](https://e.x) `c` @all\u202e\u20
 
 @pytest.fixture
 def inconclusive(reports):
-    return reports["inconclusive"].as_json()
+    return reports["inconclusive"]
 
 
 def with_message(report, text):
-    checks = [check | {"message": text} for check in report["checks"]]
-    return report | {"checks": checks, "warnings": [text], "target": text}
+    checks = tuple(check.model_copy(update={"message": text}) for check in report.checks)
+    return report.model_copy(
+        update={"checks": checks, "notes": (Note("interrupted", text),), "target": text}
+    )
 
 
 def test_an_inconclusive_check_is_a_warning_and_never_an_error(inconclusive) -> None:
-    open_checks = [c for c in inconclusive["checks"] if c["verdict"] == "inconclusive"]
+    open_checks = [c for c in inconclusive.checks if c.verdict == "inconclusive"]
     made = annotations(inconclusive)
     assert open_checks
     assert len(made) == len(open_checks)
@@ -30,7 +34,7 @@ def test_an_inconclusive_check_is_a_warning_and_never_an_error(inconclusive) -> 
 
 
 def test_a_pass_needs_no_annotation(reports) -> None:
-    report = reports["pass"].as_json()
+    report = reports["pass"]
     assert annotations(report) == []
     assert summary(report).startswith("### dpassay: pass\n")
 
@@ -48,8 +52,9 @@ def test_a_pass_needs_no_annotation(reports) -> None:
 def test_reports_of_numbers_have_a_summary_too(mechanism: str) -> None:
     """They have neither classes nor teachers, and were said to release labels."""
     claim = claimed(mechanism)
-    passed = CheckResult("input-contract", Verdict.PASS, "fine")
-    report = Report(claim, 50, 1.0, 3, (passed,)).as_json()
+    passed = CheckResult(id="input-contract", verdict=Verdict.PASS, message="fine")
+    ended = Ended(datetime.now(UTC), 1.0)
+    report = report_of(claim, [passed], ended, queries=50, seed=3)
     text = unescape(summary(report))
     assert f"claim: {claim.summary};" in text
     assert f"the {claim.kind.name} are what the claim says" in text
@@ -59,29 +64,29 @@ def test_reports_of_numbers_have_a_summary_too(mechanism: str) -> None:
 
 def test_what_a_failure_cut_short_has_no_annotation(reports) -> None:
     """One fault, one annotation: the cut-short checks of a fail are inconclusive too."""
-    report = reports["fail"].as_json()
-    failed = [check["id"] for check in report["checks"] if check["verdict"] == "fail"]
-    assert any(check["verdict"] == "inconclusive" for check in report["checks"])
+    report = reports["fail"]
+    failed = [check.id for check in report.checks if check.verdict == "fail"]
+    assert any(check.verdict == "inconclusive" for check in report.checks)
     assert [line.split("%3A ")[1] for line in annotations(report)] == failed
     assert all(line.startswith("::error ") for line in annotations(report))
 
 
 def test_every_check_is_one_row_worst_first(reports) -> None:
-    report = reports["fail"].as_json()
+    report = reports["fail"]
     rows = [line for line in summary(report).splitlines() if line.startswith("|")][2:]
-    assert len(rows) == len(report["checks"])
+    assert len(rows) == len(report.checks)
     assert "| fail |" in rows[0]
     messages = [row for row in rows if "<code>" in row]
-    again = [check for check in report["checks"] if check["reproduce"]]
-    assert 0 < len(messages) == sum(not check["cut_short"] for check in again) < len(again)
-    assert {unescape(row.split(" | ")[1]) for row in rows} == {c["id"] for c in report["checks"]}
+    again = [check for check in report.checks if check.reproduce]
+    assert 0 < len(messages) == sum(not check.cut_short for check in again) < len(again)
+    assert {unescape(row.split(" | ")[1]) for row in rows} == {c.id for c in report.checks}
 
 
 def test_hostile_text_stays_in_its_cell_and_in_its_line(inconclusive) -> None:
     report = with_message(inconclusive, HOSTILE)
     text = summary(report)
     rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert len(rows) == 2 + len(report["checks"])
+    assert len(rows) == 2 + len(report.checks)
     assert all(row.count("|") == 4 for row in rows)
     assert not any(sign in text.replace("<br>", "").replace("code>", "") for sign in "@[`>\u202e")
     assert not any(line.lstrip().startswith("::") for line in text.splitlines())

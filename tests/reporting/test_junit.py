@@ -1,7 +1,6 @@
 """JUnit XML as GitLab and Jenkins read it."""
 
 from collections import ChainMap, Counter
-from dataclasses import replace
 from datetime import datetime
 from xml.etree import ElementTree
 
@@ -10,7 +9,7 @@ from claims import gnmax
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
+from dpassay.verifiers.findings.report import CheckResult, Ended, Verdict, report_of
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.reporting.junit import junit
 from dpassay.verifiers.text import printable
@@ -93,9 +92,13 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()))
 @given(ANY_TEXT, ANY_TEXT, st.sampled_from(list(Verdict)))
 def test_any_text_makes_xml_that_parses_and_says_it(message, other, verdict) -> None:
     """Catches control characters and lone surrogates, which no escaping makes legal in XML."""
-    check = CheckResult("input-contract", verdict, message, diagnosis=other, reproduce=other)
-    report = Report(CLAIM, 1, 0.5, 0, (check, replace(check, id="noise-scale")))
-    text = junit(report, other, other, WHEN)
+    message, other = message or "x", other or None
+    checks = [
+        CheckResult(id=name, verdict=verdict, message=message, diagnosis=other, reproduce=other)
+        for name in ("input-contract", "noise-scale")
+    ]
+    report = report_of(CLAIM, checks, Ended(WHEN, 0.5), queries=1, seed=0)
+    text = junit(report, other or "", other, WHEN)
     root = ElementTree.fromstring(text.encode())
     case = root.find("./testsuite/testcase")
     if verdict is not Verdict.PASS:

@@ -2,7 +2,6 @@
 
 import re
 from collections import ChainMap
-from dataclasses import replace
 from datetime import datetime
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpassay.verifiers.findings.figures import EvidenceTrace
+from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.reporting.charts import BOTTOM, HEIGHT, TOP, Axis, evidence_chart
 from dpassay.verifiers.reporting.page import page
@@ -67,7 +66,7 @@ def test_what_the_report_says_is_on_the_page(all_reports, kind) -> None:
     read = Read(page(report, "a.py:b", WHEN))
     assert read.text.index(report.verdict.value.upper()) < read.text.index("Checks")
     for check in report.checks:
-        public = check.as_json()
+        public = check.public()
         assert printable(check.message) in read.text
         for key in ("diagnosis", "reproduce"):
             assert public[key] is None or printable(public[key]) in read.text
@@ -123,10 +122,18 @@ HOSTILE = st.lists(st.one_of(ANY_TEXT, PIECES), max_size=5).map("".join)
 def test_hostile_text_is_shown_as_it_is(hostile_reports, message, target) -> None:
     """Catches a value that reaches the page unescaped, or is taken for a template."""
     checks = (
-        CheckResult("noise-scale", Verdict.FAIL, message, 1, 2.0, 1.0, (1, 2), message, message),
-        CheckResult("abstention", Verdict.NOT_APPLICABLE, message),
+        CheckResult(
+            id="noise-scale",
+            verdict=Verdict.FAIL,
+            message=message,
+            histogram=(1, 2),
+            diagnosis=message,
+            reproduce=message,
+        ),
+        CheckResult(id="abstention", verdict=Verdict.NOT_APPLICABLE, message=message),
     )
-    report = replace(hostile_reports, checks=checks, warnings=(message,))
+    notes = (Note("interrupted", message),)
+    report = hostile_reports.model_copy(update={"checks": checks, "notes": notes})
     read = Read(page(report, target, WHEN))
     assert not read.all("script")
     assert read.text.count(printable(message)) >= 5
@@ -135,7 +142,7 @@ def test_hostile_text_is_shown_as_it_is(hostile_reports, message, target) -> Non
 
 @pytest.fixture(scope="session")
 def hostile_reports(reports):
-    return replace(reports["fail"], figures=None)
+    return reports["fail"]
 
 
 def test_the_cost_of_the_pair_stands_beside_the_claim(reports) -> None:
@@ -160,7 +167,7 @@ def test_ticks_are_few_round_and_on_the_axis(low, length, logarithmic) -> None:
 
 def test_evidence_beyond_all_bounds_is_drawn_at_the_top() -> None:
     """A label that the claim forbids gives an infinite e-value; its chart is finite."""
-    chart = evidence_chart(EvidenceTrace("noise-scale", 6.9, ((32, 1.0), (64, 1e308))))
+    chart = evidence_chart([(32, 1.0), (64, 1e308)], 6.9)
     places = [tuple(map(float, point.split(","))) for point in chart.line.split()]
     assert places[-1][1] == chart.y.end < chart.threshold < places[1][1]
 
@@ -177,7 +184,7 @@ def test_evidence_beyond_all_bounds_is_drawn_at_the_top() -> None:
 )
 def test_the_name_of_the_refuting_line_is_clear_of_the_evidence(points) -> None:
     """Within the axes, and the evidence goes neither through it nor under it."""
-    chart = evidence_chart(EvidenceTrace("noise-scale", 6.9, points))
+    chart = evidence_chart(points, 6.9)
     assert TOP - 20 < chart.name <= HEIGHT - BOTTOM
     places = [tuple(map(float, point.split(","))) for point in chart.line.split()]
     start = chart.x.end - 130 if chart.early else chart.x.start

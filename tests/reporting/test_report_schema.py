@@ -18,7 +18,7 @@ def complaints(report):
 
 @pytest.fixture
 def failed(reports):
-    return json.loads(json.dumps(reports["fail"].as_json()))
+    return json.loads(json.dumps(reports["fail"].public()))
 
 
 def test_it_is_a_schema() -> None:
@@ -30,13 +30,13 @@ def test_it_is_a_schema() -> None:
 )
 def test_real_reports_are_valid(reports, kind) -> None:
     """They are JSON: no NaN and no infinity, which an interval without an upper end would give."""
-    assert complaints(json.loads(json.dumps(reports[kind].as_json(), allow_nan=False))) == []
+    assert complaints(json.loads(json.dumps(reports[kind].public(), allow_nan=False))) == []
 
 
 @pytest.mark.parametrize("kind", ["numbers", "clamped", "half", "bare", "raising", "keys", "every"])
 def test_real_reports_of_numbers_are_valid(number_reports, kind) -> None:
     """They list every check, those that do not apply with the reason."""
-    public = json.loads(json.dumps(number_reports[kind].as_json(), allow_nan=False))
+    public = json.loads(json.dumps(number_reports[kind].public(), allow_nan=False))
     assert complaints(public) == []
     found = {check["id"]: check for check in public["checks"]}
     of_keys = kind in ("keys", "every")
@@ -77,7 +77,7 @@ def test_every_key_of_a_report_is_required(failed) -> None:
 @pytest.mark.quick_cases(2)
 def test_every_key_of_a_figure_is_required(reports, number_reports, kind, check, way, name) -> None:
     """Catches a figure that the schema has forgotten, or does not demand."""
-    public = json.loads(json.dumps(ChainMap(reports, number_reports)[kind].as_json()))
+    public = json.loads(json.dumps(ChainMap(reports, number_reports)[kind].public()))
     held = next(found for found in public["checks"] if found["id"] == check)["figures"]
     for key in way:
         held = held[key]

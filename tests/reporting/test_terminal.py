@@ -4,12 +4,12 @@ import io
 import math
 import re
 import time
-from dataclasses import replace
 
 import pytest
 
 from dpassay.verifiers.findings.explained import explained
-from dpassay.verifiers.findings.report import CheckResult, Verdict
+from dpassay.verifiers.findings.note import Note
+from dpassay.verifiers.findings.report import CheckResult, Verdict, decimal_log
 from dpassay.verifiers.reporting import terminal
 from dpassay.verifiers.reporting.terminal import print_report, progress_bar
 from dpassay.verifiers.run.events import Progress
@@ -38,11 +38,18 @@ def test_markup_and_escapes_of_a_target_are_text(reports, monkeypatch) -> None:
     """Catches console markup read from a message, and escapes that reach the terminal."""
     hostile = "[red]not red[/red] [/] \x1b[31mnor this\x1b]0;title\x07 \r\nPASS: fine"
     checks = (
-        CheckResult("input-contract", Verdict.ERROR, hostile),
-        CheckResult("noise-scale", Verdict.FAIL, hostile, diagnosis=hostile, reproduce=hostile),
-        CheckResult("abstention", Verdict.NOT_APPLICABLE, hostile),
+        CheckResult(id="input-contract", verdict=Verdict.ERROR, message=hostile),
+        CheckResult(
+            id="noise-scale",
+            verdict=Verdict.FAIL,
+            message=hostile,
+            diagnosis=hostile,
+            reproduce=hostile,
+        ),
+        CheckResult(id="abstention", verdict=Verdict.NOT_APPLICABLE, message=hostile),
     )
-    report = replace(reports["fail"], checks=checks, warnings=(hostile,))
+    notes = (Note("interrupted", hostile),)
+    report = reports["fail"].model_copy(update={"checks": checks, "notes": notes})
     text = shown(report, monkeypatch, io.StringIO())
     assert text.count(printable(hostile)) == 6
     assert "\x1b" not in text
@@ -64,10 +71,11 @@ def test_colours_are_for_terminals_that_want_them(reports, monkeypatch) -> None:
     assert codes <= {"", "0", "1", "2"}
 
 
-@pytest.mark.parametrize("field", ["unseen", "unemptied"])
-def test_what_a_run_could_not_see_stands_before_the_checks(reports, monkeypatch, field) -> None:
+@pytest.mark.parametrize("code", sorted(terminal._MOST_TELLING))
+def test_what_a_run_could_not_see_stands_before_the_checks(reports, monkeypatch, code) -> None:
     """Once, and above; other warnings stay below."""
-    report = replace(reports["pass"], **{field: "not seen"}, warnings=("not seen", "another"))
+    notes = (Note("too-few-queries", "another"), Note(code, "not seen"))
+    report = reports["pass"].model_copy(update={"notes": notes})
     lines = shown(report, monkeypatch, io.StringIO()).splitlines()
     empty = lines.index("")
     assert lines[:empty].count("warning: not seen") == lines.count("warning: not seen") == 1
@@ -90,10 +98,17 @@ def test_lines_are_broken_at_words_on_a_terminal(reports, monkeypatch, columns) 
 @pytest.mark.parametrize(("value", "said"), [(math.inf, "beyond all bounds"), (-1e-9, "10^0.0")])
 def test_evidence_without_bound_is_no_number(reports, monkeypatch, value, said) -> None:
     """It was a number of 309 digits; nothing is said of a nought's sign."""
-    check = CheckResult("noise-law", Verdict.FAIL, "seen", 50, value, 7.0)
-    report = replace(reports["fail"], checks=(check,))
+    check = CheckResult(
+        id="noise-law",
+        verdict=Verdict.FAIL,
+        message="seen",
+        queries=50,
+        log10_e_value=decimal_log(value),
+        threshold_log10=7.0,
+    )
+    report = reports["fail"].model_copy(update={"checks": (check,)})
     assert f"evidence: e-value {said} from 50" in shown(report, monkeypatch, io.StringIO())
-    words = explained(check.as_json(), report.as_json())
+    words = explained(check, report)
     assert f"but it is {said} from 50 queries" in words
 
 

@@ -231,7 +231,9 @@ def _if_any(description: str | None = None, **bounds: Any) -> Any:
 class CheckFigures(Document):
     """What the page draws of a check, in numbers; what it did not get to is absent."""
 
-    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+    model_config = ConfigDict(
+        json_schema_serialization_defaults_required=False, json_schema_extra={"minProperties": 1}
+    )
 
     evidence: tuple[tuple[Count, float], ...] | None = _if_any(
         "How the evidence grew, oldest first: what the check had seen, and log10 of the e-value, "
