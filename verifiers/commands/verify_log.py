@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from datetime import UTC, datetime
 
+from ..findings.note import Note
 from ..findings.report import Report
 from ..inputs.log_file import read_log, shown_path
 from ..inputs.release_log import LogError, Row
@@ -20,10 +21,11 @@ from ..kinds.labels.logs import (
     reader_of,
 )
 
-ORDER = (
+ORDER = Note(
+    "order-of-rows",
     "the verdict holds only if rows are in the order of their draws, and each histogram (and "
     "worker) was fixed before its noise was drawn: not for rows that are sorted, selected, or "
-    "written as calls end, where refusals end sooner"
+    "written as calls end, where refusals end sooner",
 )
 
 
@@ -59,11 +61,11 @@ def verify_log(
     if evidence.asked == 0:
         raise LogError(f"{shown_path(path)}: no rows: expected one per label")
     stopped = f"interrupted after {evidence.asked:,} rows: the others were not looked at"
-    unread = stopped if interrupted else None
+    unread = Note("interrupted", stopped) if interrupted else None
     selected = None if leaves_out_refusals(claim) else missing.selected
     results = log_results(evidence, costs, unread or selected)
     found = evidence.found_after.values()
-    warnings = [ORDER, *([stopped] if interrupted else []), *_unseen(evidence)]
+    warnings = [ORDER, *([unread] if unread is not None else []), *_unseen(evidence)]
     return Report(
         claim,
         evidence.asked,
@@ -94,10 +96,12 @@ def _observe(evidence: LogEvidence, rows: Iterable[Row], tell: Callable[[int], N
             evidence.observe(chunk)
 
 
-def _unseen(evidence: LogEvidence) -> Iterator[str]:
+def _unseen(evidence: LogEvidence) -> Iterator[Note]:
     """Warnings of what these rows could not show, and of totals other than the teachers."""
     if evidence.copies.repeated == 0 and not evidence.claim.mechanism.caching:
-        yield "no histogram occurs twice in the log, so kept answers would not show"
+        message = "no histogram occurs twice in the log, so kept answers would not show"
+        yield Note("no-input-repeated", message)
     if evidence.other_totals:
         rows, teachers = evidence.other_totals, evidence.claim.mechanism.teachers
-        yield f"{rows:,} rows have more or fewer votes than the {teachers:,} claimed teachers"
+        message = f"{rows:,} rows have more or fewer votes than the {teachers:,} claimed teachers"
+        yield Note("other-totals-logged", message, {"rows": rows})
