@@ -84,7 +84,7 @@ class Replayed:
                 return f"the noise depends on the data: {found.fault.message}"
             return f"with {found.pair.words} the {what} {found.fault.message}"
         if self.verdict is Verdict.INCONCLUSIVE:
-            return found.unfrozen or "no pair could be compared"
+            return str(found.unfrozen or "no pair could be compared")
         why = "" if found.unfrozen is None else f" ({found.unfrozen})"
         skipped = f", {found.skipped} could not be compared{why}" if found.skipped else ""
         return f"no fault in {found.compared} pairs of inputs with the same draws{skipped}"

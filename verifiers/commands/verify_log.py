@@ -22,7 +22,7 @@ from ..kinds.labels.logs import (
 )
 
 ORDER = Note(
-    "rows-in-order-assumed",
+    "order-of-rows",
     "the verdict holds only if rows are in the order of their draws, and each histogram (and "
     "worker) was fixed before its noise was drawn: not for rows that are sorted, selected, or "
     "written as calls end, where refusals end sooner",
@@ -61,11 +61,11 @@ def verify_log(
     if evidence.asked == 0:
         raise LogError(f"{shown_path(path)}: no rows: expected one per label")
     stopped = f"interrupted after {evidence.asked:,} rows: the others were not looked at"
-    unread = stopped if interrupted else None
+    unread = Note("interrupted", stopped) if interrupted else None
     selected = None if leaves_out_refusals(claim) else missing.selected
     results = log_results(evidence, costs, unread or selected)
     found = evidence.found_after.values()
-    cut = [Note("interrupted", stopped)] if interrupted else []
+    cut = [unread] if unread is not None else []
     return report_of(
         claim,
         results,
@@ -97,8 +97,8 @@ def _unseen(evidence: LogEvidence) -> Iterator[Note]:
     """Warnings of what these rows could not show, and of totals other than the teachers."""
     if evidence.copies.repeated == 0 and not evidence.claim.mechanism.caching:
         message = "no histogram occurs twice in the log, so kept answers would not show"
-        yield Note("no-repeated-input", message)
+        yield Note("no-input-repeated", message)
     if evidence.other_totals:
         rows, teachers = evidence.other_totals, evidence.claim.mechanism.teachers
         message = f"{rows:,} rows have more or fewer votes than the {teachers:,} claimed teachers"
-        yield Note("other-totals", message, {"rows": rows, "teachers": teachers})
+        yield Note("other-totals-logged", message, {"rows": rows})

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..findings.note import Note
+from .faults import DIFFERENT
 from .frozen import FrozenTarget
 from .ran import Ran
 from .tape import Draw
@@ -31,7 +33,7 @@ class Answers:
     line: str
 
 
-def answers_of(target: FrozenTarget, values: Any, ran: Ran, *, some: bool) -> Answers | str:
+def answers_of(target: FrozenTarget, values: Any, ran: Ran, *, some: bool) -> Answers | Note:
     """The answers on one input, or why they cannot be told.
 
     ran: a run on it; some: whether some of the numbers will do where there are many.
@@ -45,19 +47,22 @@ def answers_of(target: FrozenTarget, values: Any, ran: Ran, *, some: bool) -> An
     if not places:
         if np.array_equal(target.run(values).row, ran.row):  # whatever is drawn
             return Answers(np.zeros(ran.row.size), np.zeros(0), True, "?")
-        return "what the release is made of is drawn as bits, which show nothing of their law"
+        message = "what the release is made of is drawn as bits, which show nothing of their law"
+        return Note("drawn-as-bits", message)
     if len(places) > _MOST:
         if not some:
-            return f"{len(places):,} numbers are drawn in an order that may depend on the data"
+            message = f"{len(places):,} numbers are drawn in an order that may depend on the data"
+            return Note("draws-by-data", message, {"numbers": len(places)})
         places = [places[k] for k in np.linspace(0, len(places) - 1, _MOST).astype(int)]
     again = target.run(values, ran.draws)
     if again.partings or not np.array_equal(again.row, ran.row):
-        return "two runs on one input with the same draws give different releases"
+        return DIFFERENT
     found = []
     for turn, at in places:
         answer = _answer(target, values, ran, turn, at)
         if answer is None:
-            return f"{ran.draws[turn].line}: the release does not follow what is drawn"
+            message = f"{ran.draws[turn].line}: the release does not follow what is drawn"
+            return Note("draws-not-followed", message)
         found.append(answer)
     matrix = np.array(found)
     sizes = np.linalg.norm(matrix, axis=1)

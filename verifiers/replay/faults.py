@@ -1,18 +1,23 @@
 """What two runs with the same draws show: how far a release moves, and where the runs part."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from ...reference.arrays import Vector
+from ..findings.note import Fields, Note
 from .ran import Ran
 from .tape import Parting
 
 _ROUNDING = 1e-5
 """Part of the numbers released, and of what is allowed: room for sums in single precision."""
 
+OF_DATA = "noise-depends-on-data"
+"""The code of noise whose law depends on the data."""
+
+_NAMES = {np.inf: "max", 2.0: "L2", 1.0: "L1"}
 NORMS = {np.inf: "in one number", 2.0: "in L2 norm", 1.0: "in L1 norm"}
 
 
@@ -20,8 +25,9 @@ NORMS = {np.inf: "in one number", 2.0: "in L2 norm", 1.0: "in L1 norm"}
 class Fault:
     """What is wrong with a pair: in words, and where.
 
-    what: one of "sensitivity", "noise", "shift"; lines: lines of the target with what happens
-    there; moves: how far a number of the release moves, and allowed: how far it may.
+    what: one of "sensitivity", "noise", "shift"; code, fields: of what is wrong; lines: lines of
+    the target with what happens there; moves: how far a number of the release moves, and allowed:
+    how far it may.
     """
 
     what: str
@@ -29,6 +35,8 @@ class Fault:
     lines: tuple[str, ...] = ()
     moves: float | None = None
     allowed: float | None = None
+    code: str = field(kw_only=True)
+    fields: Fields = field(default_factory=dict, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,9 @@ class Limits:
         """The fault of a release that moves further; None where it does not."""
         if np.isnan(other).any() or np.isnan(one).any():
             alike = np.array_equal(np.isnan(one), np.isnan(other))
-            return None if alike else Fault("sensitivity", "is NaN for one of them")
+            if alike:
+                return None
+            return Fault("sensitivity", "is NaN for one of them", code="nan-by-data")
         with np.errstate(invalid="ignore"):
             apart = np.abs(np.where(one == other, 0.0, other - one))
         near = _ROUNDING * float(np.abs(one[np.isfinite(one)]).max(initial=0.0))
@@ -63,7 +73,11 @@ class Limits:
             if found > limit * (1.0 + _ROUNDING) + room:
                 how = NORMS[norm] if apart.size > 1 else ""
                 words = f"moves by {found:.6g}{' ' * bool(how)}{how}, the claim allows {limit:.6g}"
-                return Fault("sensitivity", words, moves=found, allowed=limit)
+                told: Fields = {"moves": found, "allowed": limit, "norm": _NAMES[norm]}
+                code = "moves-too-far"
+                return Fault(
+                    "sensitivity", words, moves=found, allowed=limit, code=code, fields=told
+                )
         return None
 
 
@@ -80,9 +94,11 @@ def parted_noise(partings: tuple[Parting, ...], *, absent: bool) -> Fault | None
         words = f"{parting.one} for the first input, {parting.other} for the second"
         if parting.absent:
             made = f"a draw ({_drawn(parting)})"
-            return Fault("noise", f"{made} is made for one input only", (line,))
-        what = "noise of another scale" if parting.scale else "noise of another shape"
-        return Fault("noise", f"{what}: {words}", (line,))
+            only = f"{made} is made for one input only"
+            return Fault("noise", only, (line,), code=OF_DATA, fields={"of": "absence"})
+        of = "scale" if parting.scale else "shape"
+        message = f"noise of another {of}: {words}"
+        return Fault("noise", message, (line,), code=OF_DATA, fields={"of": of})
     return None
 
 
@@ -90,14 +106,20 @@ def _drawn(parting: Parting) -> str:
     return parting.other if parting.one == "nothing" else parting.one
 
 
-def unfrozen(first: Ran, again: Ran) -> str | None:
+DIFFERENT = Note("runs-differ", "two runs on one input with the same draws give different releases")
+"""Why a target whose draws are played back is not frozen."""
+
+
+def unfrozen(first: Ran, again: Ran) -> Note | None:
     """Why two runs on one input with the same draws differ; None where they do not."""
     released = np.array_equal(first.released, again.released, equal_nan=True)
     if released and not again.partings:
         return None
     if first.modules:
-        return f"{first.modules[0]} draws outside Python, unseen: dpassay verify can judge it"
+        message = f"{first.modules[0]} draws outside Python, unseen: dpassay verify can judge it"
+        return Note("draws-unseen", message)
     if again.partings:
         parting = again.partings[0]
-        return f"{parting.line}: {parting.function} is not asked alike in two runs on one input"
-    return "two runs on one input with the same draws give different releases"
+        message = f"{parting.line}: {parting.function} is not asked alike in two runs on one input"
+        return Note("runs-differ", message)
+    return DIFFERENT

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.arrays import Vector
+from ..findings.note import Note
 from ..kinds.labels.claim import LabelsClaim
 from .faults import Fault
 from .number_pairs import moves_between
@@ -54,9 +55,12 @@ class _Any:
 
 @dataclass(frozen=True)
 class _Alike(_Any):
-    """Labels must be the same where the first is `label`, or any if None; why: in words."""
+    """Labels must be the same where the first is `label`, or any if None.
 
-    why: str
+    why: in words, with the code of labels that are not.
+    """
+
+    why: Note
     label: int | None = None
 
     def exceeded(self, one: Vector, other: Vector) -> Fault | None:
@@ -64,7 +68,9 @@ class _Alike(_Any):
         here, there = int(one[0]), int(other[0])
         if here == there or self.label not in (None, here):
             return None
-        return Fault("shift", f"changes from {here} to {there}, {self.why}")
+        fields = {"first": here, "second": there}
+        message = f"changes from {here} to {there}, {self.why}"
+        return Fault("shift", message, code=self.why.code, fields=fields)
 
 
 def _moved(votes: NDArray[np.int64], rng: np.random.Generator) -> Pair:
@@ -84,7 +90,7 @@ def _moved(votes: NDArray[np.int64], rng: np.random.Generator) -> Pair:
 
 def _shifted(votes: NDArray[np.int64], by: int) -> Pair:
     """As many votes more for each class (Theorem 2 of Wang et al. 2022)."""
-    alike = _Alike("though no class has gained on another")
+    alike = _Alike(Note("labels-depend-on-shift", "though no class has gained on another"))
     words = f"{by} vote{'s' * (by > 1)} more for each class"
     return Pair(words, votes, votes + by, alike, neighbours=False)
 
@@ -100,5 +106,6 @@ def _raised(votes: NDArray[np.int64]) -> Iterator[Pair]:
             continue
         other = votes.copy()
         other[label] += 1
-        alike = _Alike("though only that class has gained", int(label))
+        why = Note("winner-loses-by-votes", "though only that class has gained")
+        alike = _Alike(why, int(label))
         yield Pair(f"one vote more for class {label}", votes, other, alike, neighbours=False)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ..findings.note import Note
 from .answers import centred, moves, replaced
 from .faults import Fault
 from .frozen import FrozenTarget
@@ -25,7 +26,7 @@ _NEAR = 1e-4  # relative, of scales that are taken for one
 
 def proved_of_label(
     target: FrozenTarget, pair: Pair, fault: Fault, first: Ran, other: Ran
-) -> tuple[Fault | None, str | None]:
+) -> tuple[Fault | None, Note | None]:
     """The fault of labels that is proved of a pair, or why what was seen proves none.
 
     Neither, where noise is drawn otherwise and has one law all the same. fault: what the runs
@@ -34,14 +35,16 @@ def proved_of_label(
     if (changes := unlike(target, pair, first, other)) is not None:
         return None, changes
     if not any(map(moves, first.draws)):
-        return None, "what the label is made of is drawn as bits, which may serve any end"
+        message = "what the label is made of is drawn as bits, which may serve any end"
+        return None, Note("drawn-as-bits", message)
     if fault.what != "noise":
         return fault, None
     if _numbers(first) == _numbers(other):
         one = list(_scales(target, pair.one, first))
         two = list(_scales(target, pair.other, other))
         if not one or not two:
-            return None, f"{fault.lines[0]}: the label does not follow what is drawn"
+            message = f"{fault.lines[0]}: the label does not follow what is drawn"
+            return None, Note("draws-not-followed", message)
         if np.ptp([*one, *two]) <= _NEAR * max(*one, *two):
             return None, None
     return fault, None

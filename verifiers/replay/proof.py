@@ -16,14 +16,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..findings.note import Fields, Note
 from .answers import Answers, answers_of, centred, centres
-from .faults import Fault, unfrozen
+from .faults import DIFFERENT, OF_DATA, Fault, unfrozen
 from .frozen import FrozenTarget
 from .pairs import Pair
 from .ran import Ran
 from .tape import Parting
 
-NOTHING = "the target draws nothing of what can be frozen"
+NOTHING = Note("nothing-drawn", "the target draws nothing of what can be frozen")
 
 _TAPES = 3  # with draws of their own
 _NEAR = 1e-3  # relative, of answers to noise that are taken for equal
@@ -32,7 +33,7 @@ _ALIKE = 1e-6  # relative, of moves that are taken for the same
 
 def proved(
     target: FrozenTarget, pair: Pair, fault: Fault, first: Ran, other: Ran
-) -> tuple[Fault | None, str | None]:
+) -> tuple[Fault | None, Note | None]:
     """The fault of numbers that is proved of a pair, or why what was seen proves none.
 
     Neither, where noise is drawn otherwise and has one law all the same.
@@ -53,13 +54,13 @@ def proved(
     return _answered(target, pair, fault, first, other)
 
 
-def unlike(target: FrozenTarget, pair: Pair, first: Ran, other: Ran) -> str | None:
+def unlike(target: FrozenTarget, pair: Pair, first: Ran, other: Ran) -> Note | None:
     """Why runs with the same draws differ; None where they do not."""
     changes = unfrozen(first, target.run(pair.one, first.draws))
     if changes is None:
         again = target.run(pair.other, first.draws)
         if not np.array_equal(again.released, other.released, equal_nan=True):
-            changes = "two runs on one input with the same draws give different releases"
+            changes = DIFFERENT
     return changes
 
 
@@ -116,13 +117,13 @@ def _redrawn(partings: Sequence[Parting], fresh: Sequence[Ran]) -> bool:
 
 def _answered(
     target: FrozenTarget, pair: Pair, fault: Fault, first: Ran, other: Ran
-) -> tuple[Fault | None, str | None]:
+) -> tuple[Fault | None, Note | None]:
     """The fault of a release that answers otherwise to its noise on the second input."""
     aligned = all(parting.scale for parting in other.partings)
     one = answers_of(target, pair.one, first, some=aligned)
     two = answers_of(target, pair.other, other, some=aligned)
     for found in (one, two):
-        if isinstance(found, str):
+        if isinstance(found, Note):
             return None, found
     assert isinstance(one, Answers)
     assert isinstance(two, Answers)
@@ -131,7 +132,8 @@ def _answered(
     ):
         if fault.what == "noise":
             return None, None
-        return None, f"{one.line}: the order of what is drawn depends on the data"
+        message = f"{one.line}: the order of what is drawn depends on the data"
+        return None, Note("draws-by-data", message)
     if fault.what == "noise":
         return fault, None
     line = one.line if one.sizes.size else two.line
@@ -139,7 +141,9 @@ def _answered(
     here, there = (float(np.sqrt(each.variances[at])) for each in (one, two))
     place = f" number {at}" if one.variances.size > 1 else " the release"
     words = f"a unit moves{place} by {here:.6g} for the first input, by {there:.6g} for the second"
-    return Fault("noise", f"noise of another scale: {words}", (line,)), None
+    fields: Fields = {"of": "scale", "first": here, "second": there}
+    message = f"noise of another scale: {words}"
+    return Fault("noise", message, (line,), code=OF_DATA, fields=fields), None
 
 
 def _close(one: NDArray[np.float64], two: NDArray[np.float64]) -> bool:

@@ -8,6 +8,7 @@ from itertools import islice
 
 import numpy as np
 
+from ..findings.note import Note
 from ..targets.replies import Refused
 from .faults import Fault, parted_noise, unfrozen
 from .frozen import FrozenTarget
@@ -18,13 +19,13 @@ from .ran import Ran
 from .steps import moved, parted_after
 from .tape import Draw, Parting
 
-REFUSED = "the target refuses these inputs"
+REFUSED = Note("input-refused", "the target refuses these inputs")
 
 _SHRINKS, _SECONDS = 60, 20.0
 """Simpler pairs that are tried in all, and for how long: a target may import for seconds."""
 
 _LOOKS = 8  # at what a line, or a move, seems to show and cannot be proved: then no more
-_Looks = defaultdict[tuple[str, ...], list[str | None]]
+_Looks = defaultdict[tuple[str, ...], list[Note | None]]
 """Lines of what seemed to be a fault -> why each was none, None where the noise is of one law."""
 
 _LINES = 4  # that are named where numbers move
@@ -40,7 +41,7 @@ class Found:
 
     fault: Fault | None
     pair: Pair | None
-    unfrozen: str | None
+    unfrozen: Note | None
     compared: int
     skipped: int
     draws: tuple[Draw, ...]
@@ -51,7 +52,7 @@ def search(target: FrozenTarget, pairs: Iterable[Pair]) -> Found:
     compared = skipped = 0
     looks: _Looks = defaultdict(list)
     base, first = None, None
-    why: str | None = None
+    why: Note | None = None
     draws: tuple[Draw, ...] = ()
     for pair in pairs:
         looked = [pair]
@@ -116,7 +117,7 @@ def _first(target: FrozenTarget, pair: Pair) -> Ran | None:
 
 def _seen(
     target: FrozenTarget, first: Ran | None, pair: Pair
-) -> tuple[list[Fault], Ran | None, str | None]:
+) -> tuple[list[Fault], Ran | None, Note | None]:
     """What a pair seems to show, and the second run; or why it cannot be compared."""
     if first is None:
         return [], None, REFUSED
@@ -133,13 +134,13 @@ def _seen(
     if drawn is None:
         return [*faults, moved], other, None
     # what moved may be the draw
-    why = f"{drawn.line}: {drawn.function} draws by the data, and is not frozen"
-    return faults, other, why
+    message = f"{drawn.line}: {drawn.function} draws by the data, and is not frozen"
+    return faults, other, Note("draws-by-data", message)
 
 
 def _found(
     target: FrozenTarget, first: Ran | None, pair: Pair, looks: _Looks
-) -> tuple[Fault | None, str | None]:
+) -> tuple[Fault | None, Note | None]:
     """The fault that a pair shows, or why it cannot be compared."""
     faults, other, why = _seen(target, first, pair)
     for seen in faults:

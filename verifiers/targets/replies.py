@@ -44,8 +44,6 @@ class Refused(Exception):  # noqa: N818 - an answer, not an error
 
     code = "claimed-input-refused"
 
-    code = "input-refused"
-
 
 class NotOffered(Exception):  # noqa: N818 - an answer, not an error
     """The target's answer that it has no such call: no accountant, ledger or restart."""

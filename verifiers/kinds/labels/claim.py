@@ -8,6 +8,7 @@ from pydantic import model_validator
 
 from ...claims.claim import Claim, ClaimError
 from ...claims.tables import ANY_QUERIES
+from ...findings.note import Note
 from ...inputs.histogram_file import read_histograms
 from ...inputs.input_file import Input
 from ...run.registry import NO_PRIVACY
@@ -21,9 +22,10 @@ from .mechanism import LabelsMechanism, LogClaim
 _SHOWN = 3  # groups of teachers in the summary
 
 
-BY_OUTCOME = (
+BY_OUTCOME = Note(
+    "charged-by-outcome",
     "charges = 'realised': the budget ends by what was answered, so that no number of queries says "
-    "what they cost; the charges are judged, and that the deployment stops"
+    "what they cost; the charges are judged, and that the deployment stops",
 )
 
 
@@ -79,7 +81,7 @@ class LabelsClaim(Claim):
         return self
 
     @property
-    def uncounted(self) -> str | None:
+    def uncounted(self) -> Note | None:
         """Why [privacy] is not held to what so many queries cost; None where it is."""
         if self.privacy is None:
             return NO_PRIVACY

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ...claims.tables import Gate
+from ...findings.note import Note
 from ...run.error_budget import log_threshold
 from ...run.precision import (
     COARSEST_EFFECT,
@@ -52,7 +53,7 @@ class PlannedLabels:
 
     claim: LabelsClaim
     extent: Extent
-    coarser: str | None
+    coarser: Note | None
     seed: int
     own: tuple[tuple[int, ...], ...]
     chosen: Selection
@@ -76,7 +77,7 @@ class PlannedLabels:
         return self.plan.traffic.calls + calls
 
     @property
-    def lacking(self) -> Mapping[str, str]:
+    def lacking(self) -> Mapping[str, Note]:
         """See `Planned.lacking`."""
         return {**lacking(self.claim, self.plan), **self.chosen.left_out}
 
@@ -176,14 +177,14 @@ def plan_for_budget(
     return sharpest_within(lambda e: at(e, extent), (least, coarsest), found, queries, _STEPS)
 
 
-def _coarser(gate: Gate, extent: Extent) -> str | None:
+def _coarser(gate: Gate, extent: Extent) -> Note | None:
     """A warning that a pass rules out less than at the default precision, if it does."""
     if is_default(gate) and extent == FULL:
         return None
     return coarser(gate, "" if extent.symmetries else _WITHOUT)
 
 
-def dearer_than(plan: Plan, *, planned: bool) -> str:
+def dearer_than(plan: Plan, *, planned: bool) -> Note:
     """A warning that the queries ended before a pass, with the number that a pass takes.
 
     planned: whether the plan was made for this number of queries.

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...findings.figures import CheckFigures
+from ...findings.note import Note
 from ...findings.report import CheckResult, LabelsOpening, Slow, Verdict
 from ...run.cause import Explanation
 from ...run.checks import Check, Running
@@ -51,12 +52,12 @@ class LabelSession(Session):
         return () if self.gathering is None else self.gathering.observers.checks
 
     @property
-    def lacking(self) -> Mapping[str, str]:
+    def lacking(self) -> Mapping[str, Note]:
         """See `Session.lacking`."""
         return lacking(self.claim) if self.gathering is None else self.gathering.observers.lacking
 
     @property
-    def refusals(self) -> Sequence[str]:
+    def refusals(self) -> Sequence[Note]:
         """See `Session.refusals`."""
         return self.contract.refusals
 
@@ -161,7 +162,7 @@ class LabelSession(Session):
 
         return with_exact_cost(result, self.claim.mechanism)
 
-    def _unseen(self, chosen: Selection, found: Sequence[CheckResult]) -> str | None:
+    def _unseen(self, chosen: Selection, found: Sequence[CheckResult]) -> Note | None:
         """The warning of a run that never restarted its target, and found no fault."""
         fresh = next(result for result in found if result.id == FreshNoise.id)
         state, outcome = self.state, self.state.outcome

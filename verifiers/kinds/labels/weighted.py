@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ....reference.accounting.neighbourhood import Neighbourhood
 from ....reference.accounting.release_costs import CountedCost
+from ...findings.note import Note
 from ...inputs.input_file import Input
 from .mechanism import Groups, LabelsMechanism
 
@@ -22,8 +23,8 @@ _TWINS = 40  # of them with other class numbers, and as many with more votes for
 _APART = 0.5  # share of the inputs on which the groups vote apart
 
 
-def cost_by_weight(mechanism: LabelsMechanism) -> str | None:
-    """What an answer costs a teacher of each weight, in words; None without weights.
+def cost_by_weight(mechanism: LabelsMechanism) -> Note | None:
+    """What an answer costs a teacher of each weight; None without weights.
 
     Epsilon at delta 1e-5 by the data-independent analysis, between w votes that move together.
     """
@@ -32,14 +33,14 @@ def cost_by_weight(mechanism: LabelsMechanism) -> str | None:
     weights = sorted({weight for _, weight in mechanism.weights})
     if len(weights) > _SHOWN:
         weights = [weights[0], weights[-1]]
-    costs = ", ".join(
-        f"{CountedCost(mechanism.mechanism(), Neighbourhood(votes=w)).epsilon(1, 0, _DELTA):.3g} "
-        f"for one of weight {w}"
-        for w in weights
-    )
-    return (
-        f"an answer costs each teacher by its weight: epsilon {costs} (at delta {_DELTA:g}, by the "
-        "data-independent analysis)"
+    made = mechanism.mechanism()
+    costs = {w: CountedCost(made, Neighbourhood(votes=w)).epsilon(1, 0, _DELTA) for w in weights}
+    words = ", ".join(f"{cost:.3g} for one of weight {w}" for w, cost in costs.items())
+    return Note(
+        "costs-by-weight",
+        f"an answer costs each teacher by its weight: epsilon {words} (at delta {_DELTA:g}, by the "
+        "data-independent analysis)",
+        {"delta": _DELTA, **{f"epsilon_of_weight_{w}": cost for w, cost in costs.items()}},
     )
 
 

@@ -7,7 +7,9 @@ from .....reference import REFUSAL
 from .....reference.mechanisms import Labels
 from ....evidence import dirichlet_log_e_value
 from ....findings.finding import Finding
+from ....findings.note import Note
 from ....run.phase import Phase
+from ....run.registry import Reason
 from ....text import four_digits
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
@@ -60,12 +62,15 @@ class Abstention(JudgedLabels):
         answered, refused = (int(count) for count in self.counts[at])
         expected = float(np.exp(self.log_q[at, 1])) * (answered + refused)
         histogram = self.plan.streams[at].histogram
-        few = "too few" if refused < expected else "too many"
+        seldom = refused < expected
+        few = "too few" if seldom else "too many"
         return Finding(
             f"{refused:,} of {answered + refused:,} queries of "
             f"{self.plan.claim.named(histogram)} were refused, {four_digits(expected)} expected",
             f"{few} refusals: look at the threshold, and at the noise of its test",
             histogram,
+            code="refuses-too-seldom" if seldom else "refuses-too-often",
+            fields={"refused": refused, "asked": answered + refused, "expected": expected},
         )
 
     def pass_finding(self) -> Finding:
@@ -77,10 +82,10 @@ class Abstention(JudgedLabels):
         )
 
 
-def _not_applicable(claim: LabelsClaim) -> str | None:
+def _not_applicable(claim: LabelsClaim) -> Reason:
     if claim.mechanism.refuses:
         return None
-    return f"{claim.mechanism.name} refuses no query"
+    return Note("no-refusals-claimed", f"{claim.mechanism.name} refuses no query")
 
 
 def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:

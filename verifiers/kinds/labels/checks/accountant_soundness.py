@@ -19,6 +19,7 @@ from .....reference.accounting.worst_pair import worst_pair
 from .....reference.arrays import Vector
 from .....reference.clock import step
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Note
 from ....findings.report import Verdict
 from ....run.charged_orders import ChargedOrders
 from ....run.checks import RunContext
@@ -39,6 +40,13 @@ _ROUNDING = 1e-12  # nats; smaller divergences may be rounding errors
 _TRIES = 5
 _NEAR = 0.01  # largest relative difference, at any order, of a charge from one that is known
 _PUBLISHED = "the published data-independent bound"
+_TOO_LOW = "charge-too-low"
+_UNPAID: dict[PartName, str] = {
+    "screening": "screening-not-charged",
+    "answer": "answer-not-charged",
+}
+"""Codes of parts of a query for which nothing is charged."""
+
 _FEWER = {
     ONE_MORE_OR_LESS: 'one vote more or less, as under adjacency = "add-remove"',
     MOVED_VOTE: "one moved vote, where a record moves several",
@@ -89,15 +97,15 @@ class AccountantSoundness(Unseeing):
         step(self.id)
         lacking = self.run(context.target)
         if lacking is not None:
-            return Outcome(Verdict.NOT_APPLICABLE, Finding(lacking))
+            return Outcome(Verdict.NOT_APPLICABLE, Finding.of(lacking))
         refuted = self.proved is not None or self.dependence.violation is not None
-        return Outcome(refuting(refuted), replace(self.finding(), warning=self._warning()))
+        return Outcome(refuting(refuted), replace(self.finding(), warnings=self._warnings()))
 
-    def _warning(self) -> str | None:
+    def _warnings(self) -> tuple[Note, ...]:
         unproved = self.dependence.warning if self.proved is None else None
-        return "; ".join(filter(None, (self.orders.warning, unproved))) or None
+        return (*self.orders.warnings, *(() if unproved is None else (unproved,)))
 
-    def run(self, target: Target) -> str | None:
+    def run(self, target: Target) -> Note | None:
         """Asks for charges and compares them; returns why, if the target has no accountant."""
         found: list[_Shortfall] = []
         for histogram in self._histograms():
@@ -106,7 +114,7 @@ class AccountantSoundness(Unseeing):
                     self.mechanism, self.plan.claim.charges, self.orders, target, histogram
                 )
             except NotOffered as lack:
-                return str(lack)
+                return Note("not-offered", str(lack))
             except Refused:
                 continue
             self.charges += 1
@@ -116,7 +124,9 @@ class AccountantSoundness(Unseeing):
         for shortfall in sorted(found, key=lambda s: (-s.factor, -s.divergence))[:_TRIES]:
             if self._prove(shortfall):
                 break
-        return None if self.charges else "the target refuses to charge for every histogram"
+        if self.charges:
+            return None
+        return Note("input-refused", "the target refuses to charge for every histogram")
 
     def _histograms(self) -> Iterator[Histogram]:
         """The plan's histograms with the claimed number of votes, then the costliest pairs.
@@ -186,12 +196,14 @@ class AccountantSoundness(Unseeing):
                 f"{self.orders.words}"
             )
         pair = self.proved
-        share = "nothing"  # a difference of two charges may be their rounding
+        part, share = 0.0, "nothing"  # a difference of two charges may be their rounding
         if pair.charge > _ROUNDING * self.certified:
-            share = f"{pair.charge / self.certified:.3g} of the exact cost"
+            part = pair.charge / self.certified
+            share = f"{part:.3g} of the exact cost"
         named = self.plan.claim.named
-        like = _resembled(self.plan.claim.mechanism, pair.part)
-        if like is not None:
+        code = _UNPAID.get(pair.part.of, _TOO_LOW) if part == 0.0 else _TOO_LOW
+        like = _resembled(self.plan.claim.mechanism, pair.part) or Note(code, "")
+        if like.message:
             share += f" ({like})"
         return Finding(
             f"charged {pair.charge:.10g}{pair.part.words} at order {pair.order:g} for "
@@ -200,6 +212,15 @@ class AccountantSoundness(Unseeing):
             "(certified in ball arithmetic)",
             f"the accountant charges {share}{pair.part.ending}",
             tuple(int(v) for v in pair.here),
+            code=like.code,
+            fields={
+                "charge": pair.charge,
+                "cost": self.certified,
+                "order": pair.order,
+                "share": part,
+                "part": pair.part.of,
+                **like.fields,
+            },
         )
 
 
@@ -216,19 +237,19 @@ def _looked_at(votes: Histogram) -> NDArray[np.intp]:
     return order
 
 
-def _resembled(claim: LabelsMechanism, part: ChargedPart) -> str | None:
-    """What the charge for a part resembles, in words; None where nothing known is near."""
+def _resembled(claim: LabelsMechanism, part: ChargedPart) -> Note | None:
+    """What the charge for a part resembles; None where nothing known is near."""
     costs = part.charge.costs
-    for known, words in _known(claim, part.of, part.charge.orders):
+    for known, note in _known(claim, part.of, part.charge.orders):
         finite = np.isfinite(known)  # of some published bounds the computation fails at low orders
         near = np.abs(costs[finite] - known[finite]) <= _NEAR * known[finite]
         if near.all() and np.array_equal(costs[~finite], known[~finite]):
-            return words
+            return note
     return _less_beyond(part, claim)
 
 
-def _less_beyond(part: ChargedPart, claim: LabelsMechanism) -> str | None:
-    """A charge that is the published bound up to an order, and one share of it beyond, in words."""
+def _less_beyond(part: ChargedPart, claim: LabelsMechanism) -> Note | None:
+    """A charge that is the published bound up to an order, and one share of it beyond."""
     answer, screen = _published(claim, part.charge.orders, claim.neighbourhood)
     bound = {"query": answer + screen, "screening": screen, "answer": answer}[part.of]
     share = part.charge.costs / bound
@@ -236,11 +257,12 @@ def _less_beyond(part: ChargedPart, claim: LabelsMechanism) -> str | None:
     last = int(np.argmin(whole)) - 1  # the last order before the first that is not charged in full
     if last < 0 or np.ptp(share[last + 1 :]) > _NEAR * share[-1]:
         return None
-    order = part.charge.orders[last]
-    return f"{_PUBLISHED} up to order {order:g}, and {share[-1]:.3g} of it beyond"
+    order, beyond = float(part.charge.orders[last]), float(share[-1])
+    message = f"{_PUBLISHED} up to order {order:g}, and {beyond:.3g} of it beyond"
+    return Note("high-orders-undercharged", message, {"up_to_order": order, "fraction": beyond})
 
 
-def _known(claim: LabelsMechanism, of: PartName, orders: Vector) -> Iterator[tuple[Vector, str]]:
+def _known(claim: LabelsMechanism, of: PartName, orders: Vector) -> Iterator[tuple[Vector, Note]]:
     """Known wrong charges (n,), each with its name."""
     scale, near = claim.noise.scale / claim.heaviest, claim.neighbourhood
     answer, screen = _published(claim, orders, near)
@@ -248,15 +270,23 @@ def _known(claim: LabelsMechanism, of: PartName, orders: Vector) -> Iterator[tup
     if isinstance(claim.noise.unrounded, Laplace) and near == MOVED_VOTE:
         yield (
             pure_data_independent(1.0 / scale, orders),
-            "gamma for two gamma: as for one count, where a moved vote changes two",
+            Note(
+                "one-count-charged",
+                "gamma for two gamma: as for one count, where a moved vote changes two",
+            ),
         )
     if claim.refuses:
         published = {"query": published, "screening": screen, "answer": answer}[of]
-        yield answer, "the published bound of an answer, without that of the screening"
-        yield screen, "the published bound of the screening, without that of an answer"
+        message = "the published bound of an answer, without that of the screening"
+        yield answer, Note("screening-not-charged", message)
+        message = "the published bound of the screening, without that of an answer"
+        yield screen, Note("answer-not-charged", message)
     for other, words in _FEWER.items():
         if other.l1 < near.l1:
-            yield np.add(*_published(claim, orders, other)), f"{_PUBLISHED} of {words}"
+            note = Note(
+                "fewer-votes-charged", f"{_PUBLISHED} of {words}", {"counts_moved": other.l1}
+            )
+            yield np.add(*_published(claim, orders, other)), note
     if claim.sampled is not None and find_spec("dp_accounting") is not None:
         from .....reference.accounting.knn import knn_data_independent
 
@@ -264,11 +294,15 @@ def _known(claim: LabelsMechanism, of: PartName, orders: Vector) -> Iterator[tup
         share = drawn if claim.sampled.drawn is None else min(1.0, drawn / claim.teachers)
         yield (
             knn_data_independent(scale, share, orders),
-            "as for Poisson sampling between data of one record more or less",
+            Note(
+                "other-sampling-charged",
+                "as for Poisson sampling between data of one record more or less",
+            ),
         )
     if claim.heaviest > 1:
         light = claim.model_copy(update={"weights": None})
-        yield np.add(*_published(light, orders, near)), f"{_PUBLISHED} of a teacher of weight 1"
+        note = Note("weights-not-charged", f"{_PUBLISHED} of a teacher of weight 1")
+        yield np.add(*_published(light, orders, near)), note
     fractions = {
         "half of": 1 / 2,
         "a quarter of": 1 / 4,
@@ -279,9 +313,11 @@ def _known(claim: LabelsMechanism, of: PartName, orders: Vector) -> Iterator[tup
     }
     for words, fraction in fractions.items():
         if fraction < 1 - _NEAR:
-            yield fraction * published, f"{words} {_PUBLISHED}"
-    for order, bound in zip(orders, published, strict=True):
-        yield np.full(orders.size, bound), f"{_PUBLISHED} of order {order:g}, at every order"
+            note = Note(_TOO_LOW, f"{words} {_PUBLISHED}", {"fraction": fraction})
+            yield fraction * published, note
+    for order, bound in zip(orders.tolist(), published, strict=True):
+        message = f"{_PUBLISHED} of order {order:g}, at every order"
+        yield np.full(orders.size, bound), Note("one-order-charged", message, {"charged": order})
 
 
 def _published(

@@ -10,6 +10,7 @@ from .....reference.mechanisms import Labels
 from ....evidence import as_outcomes, log_e_value_again
 from ....findings.evidence_text import power_of_ten
 from ....findings.finding import Finding
+from ....findings.note import Fields, Note
 from ....run.error_budget import log_threshold
 from ..claim import LabelsClaim
 from ..registry import SHARES
@@ -83,6 +84,11 @@ class AskedAgain:
         return float(-self._log_q.sum()) >= _SPARE * self.log_threshold
 
     @property
+    def fields(self) -> Fields:
+        """What was counted, as fields of a finding."""
+        return {"same": sum(self.same), "asked": self.asked, "expected": self.by_chance}
+
+    @property
     def odds(self) -> str:
         """Odds against the claim in words, in parentheses."""
         return f"(odds {power_of_ten(self.log_e_value / np.log(10.0))} to 1 against the claim)"
@@ -116,6 +122,8 @@ class FirstDraws(AskedAgain):
             "a seed is fixed, and set anew when the deployment starts: noise comes again after "
             "every restart",
             new,
+            code="seed-fixed",
+            fields=self.fields,
         )
 
 
@@ -157,26 +165,31 @@ class EmptiedStore(AskedAgain):
             "of them, without a secret; or fresh_state does not empty all that keeps answers"
             f"{memory}",
             self.histograms[self.same.index(True)],
+            code="labels-follow-votes",
+            fields=self.fields,
         )
 
     @property
-    def unseen(self) -> str | None:
+    def unseen(self) -> Note | None:
         """A warning where labels are too predictable for this test; else None."""
         if self.tells:
             return None
-        return (
+        return Note(
+            "labels-too-predictable",
             "after fresh_state emptied the store, labels were too predictable to tell new ones "
-            "from former ones: a label that is a function of the votes would not show"
+            "from former ones: a label that is a function of the votes would not show",
         )
 
 
-def not_emptied(claim: LabelsClaim) -> str | None:
+def not_emptied(claim: LabelsClaim) -> Note | None:
     """A warning for a caching claim without `fresh_state`; None for other claims."""
     if not claim.mechanism.caching or claim.gate.fresh_state is not None:
         return None
-    return (
+    return Note(
+        "store-not-emptied",
         "a label that is a function of the votes, such as noise seeded by a hash of them, would "
-        "not show: name the command that empties the store of kept answers as fresh_state in [gate]"
+        "not show: name the command that empties the store of kept answers as fresh_state in "
+        "[gate]",
     )
 
 

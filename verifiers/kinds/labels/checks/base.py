@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeGuard
 
 from .....reference.mechanisms import Labels
+from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.checks import Check, Judged, Running
 from ....run.error_budget import log_threshold
@@ -40,7 +41,7 @@ class LabelsRunning(Running, Protocol):
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """Takes fresh labels of one stream of the plan."""
 
-    def drop(self, stream: int) -> str | None:
+    def drop(self, stream: int) -> Note | None:
         """Does without a stream that the target refuses; the reason if the check cannot."""
 
 
@@ -63,7 +64,7 @@ class JudgedLabels(Judged):
         self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
         self.dropped: set[int] = set()
 
-    def drop(self, stream: int) -> str | None:
+    def drop(self, stream: int) -> Note | None:
         """See `LabelsRunning.drop`."""
         self.dropped.add(stream)
         return None
@@ -75,7 +76,7 @@ class Unseeing:
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """See `LabelsRunning.observe`."""
 
-    def drop(self, stream: int) -> str | None:
+    def drop(self, stream: int) -> Note | None:
         """See `LabelsRunning.drop`."""
         return None
 

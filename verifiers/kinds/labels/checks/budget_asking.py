@@ -116,7 +116,7 @@ class BudgetAsking(Watched):
                 of = " to calls for one label" if self._moves(target, free, _LARGE) else ""
         except (BudgetExhausted, Refused, TargetError):
             return  # what was found stands without it
-        self.diagnosis = f"answers{of} are not charged"
+        self.diagnosis, self.code = f"answers{of} are not charged", "answers-not-charged"
 
     def diagnose_few(self, target: Target, kind: AskedHistogram) -> None:
         """Tells calls for a few labels that are charged as one from charges that are too low."""
@@ -133,6 +133,7 @@ class BudgetAsking(Watched):
         one, several = spent[1] - spent[0], spent[2] - spent[1]
         if 0.0 < several < 0.5 * SEVERAL[-1] * one:
             self.diagnosis = "calls for a few labels are charged as calls for fewer"
+            self.code = "calls-undercharged"
 
     def _moves(self, target: Target, kind: AskedHistogram, size: int) -> bool:
         """Whether a call moves the account."""
@@ -179,6 +180,7 @@ class BudgetAsking(Watched):
             self._labels(target.ask(kind.votes, 1), kind, 1)
         except BudgetExhausted:
             self.diagnosis = "the budget is enforced only where spent is asked"
+            self.code = "enforced-only-when-read"
         except (Refused, TargetError):
             return  # what was found stands without it
 
@@ -189,8 +191,10 @@ class BudgetAsking(Watched):
         claimed = self.privacy
         paid = self._paid(kind, claimed.delta)
         if (proof := paid.costs_more_than(claimed.epsilon)) is not None:
+            times = self._times(paid, proof.of)
+            self.fields = {proof.of: times, "cost": proof.epsilon, "epsilon": claimed.epsilon}
             self.violation = (
-                f"it {_DID[proof.of]} {self._times(paid, proof.of):,} queries of "
+                f"it {_DID[proof.of]} {times:,} queries of "
                 f"{self._named(paid)}, which cost more than "
                 f"({claimed.epsilon:g}, {claimed.delta:g}), namely epsilon {proof.epsilon:.4g} or "
                 f"more: certified, against {self.claim.named(proof.there)}"
@@ -206,7 +210,7 @@ class BudgetAsking(Watched):
         delta, spent = small
         self._hold_to_account(kind, spent, delta)
         if self.violation is not None and self.constant:
-            self.diagnosis = IGNORES_DELTA
+            self.diagnosis, self.code = IGNORES_DELTA, "account-ignores-delta"
 
     def _paid(self, kind: AskedHistogram, delta: float) -> AskedHistogram:
         """What the account must cover at `delta`: all queries, where all are charged alike."""
@@ -234,8 +238,9 @@ class BudgetAsking(Watched):
         if proof is None:
             return
         named = self.claim.named
+        times = self._times(paid, proof.of)
         self.undercharged(
-            f"{counted(self._times(paid, proof.of), *_COUNTED[proof.of])} {self._named(paid)}",
+            f"{counted(times, *_COUNTED[proof.of])} {self._named(paid)}",
             others=self.answered - paid.answered,
             spent=spent,
             cost=proof.epsilon,
@@ -243,10 +248,12 @@ class BudgetAsking(Watched):
             proof=f": certified, against its neighbour {named(proof.there)}, by counting labels "
             f"{list(proof.labels)} ({proof.least:,} or more of {proof.times:,})",
         )
+        self.fields = {**self.fields, proof.of: times, "others": self.answered - paid.answered}
         if proof.of == "screenings":
-            self.diagnosis = SCREENINGS_UNPAID
+            self.diagnosis, self.code = SCREENINGS_UNPAID, "screening-not-charged"
         if paid.votes is not kind.votes and kind.at(delta).costs_more_than(spent) is None:
-            self.diagnosis = NOT_ADDED_UP  # those to this histogram alone are charged
+            # those to this histogram alone are charged
+            self.diagnosis, self.code = NOT_ADDED_UP, "answers-not-added-up"
             return
         claimed = delta == self.privacy.delta
         self.uncharged = kind if claimed and spent == kind.before else None

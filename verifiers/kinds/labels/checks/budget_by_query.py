@@ -15,6 +15,7 @@ from .....reference.arrays import Matrix
 from .....reference.numbers import families
 from .....reference.numbers.moves import move_delta
 from .....reference.searches import last_from_zero
+from ....findings.note import Note
 from ..claim import LabelsClaim
 from .certain_cost import AskedHistogram
 
@@ -62,7 +63,7 @@ class BudgetByQuery:
 
         return last_from_zero(fits, _COUNTED)
 
-    def violation(self, kind: AskedHistogram) -> str | None:
+    def violation(self, kind: AskedHistogram) -> Note | None:
         """The violation by the number of answers to one histogram, if there is one.
 
         It is one if there are more answers than claimed, and than any analysis allows that a
@@ -74,22 +75,25 @@ class BudgetByQuery:
         allowed, analysis = max(self._allowed(kind))
         if kind.answered <= allowed:
             return None
-        return (
+        return Note(
+            "too-many-answers",
             f"it answered {self._answers(kind)}, more than the claim's queries = "
             f"{self.privacy.queries:,}, and more than the {allowed:,} that epsilon "
-            f"{self.privacy.epsilon:g} allows by {analysis}; other analyses tried allow no more"
+            f"{self.privacy.epsilon:g} allows by {analysis}; other analyses tried allow no more",
+            {"answers": kind.answered, "queries": self.privacy.queries, "allowed": allowed},
         )
 
-    def warning(self, kind: AskedHistogram) -> str | None:
+    def warning(self, kind: AskedHistogram) -> Note | None:
         """A warning about the number of answers to one histogram, if it is large but no fault."""
         allowed = max(self.sound, self.exactly_gaussian)
         if kind.answered > self.privacy.queries:
-            than = f"the claim's queries = {self.privacy.queries:,}"
+            most, than = self.privacy.queries, f"the claim's queries = {self.privacy.queries:,}"
         elif kind.answered > allowed:
-            than = f"the {allowed:,} that analyses allow whatever the votes"
+            most, than = allowed, f"the {allowed:,} that analyses allow whatever the votes"
         else:
             return None
-        return f"it answered {self._answers(kind)}, more than {than}"
+        message = f"it answered {self._answers(kind)}, more than {than}"
+        return Note("many-answers", message, {"answers": kind.answered, "allowed": most})
 
     def factor(self, answered: int) -> str:
         """How `answered` compares with what the data-independent analysis allows, in words."""

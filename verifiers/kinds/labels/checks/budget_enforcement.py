@@ -9,10 +9,11 @@ from .....reference.clock import OutOfTime, step
 from ....claims.open_target import open_claimed
 from ....claims.tables import ANY_QUERIES
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Note
 from ....findings.report import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY
+from ....run.registry import NO_PRIVACY, Reason
 from ....run.watched import NOT_RESTARTED, SECONDS
 from ....targets import Refused, Target
 from ..claim import LabelsClaim
@@ -62,7 +63,8 @@ class BudgetEnforcement(Unseeing):
         try:
             lacking = self.run(self._reopened or context.target)
         except Refused as refusal:
-            lacking = f"the target refuses the costliest histogram: {refusal}"
+            message = f"the target refuses the costliest histogram: {refusal}"
+            lacking = Note("input-refused", message)
         except OutOfTime:
             if self.violation is None:
                 raise
@@ -71,13 +73,14 @@ class BudgetEnforcement(Unseeing):
             if self._reopened is not None:
                 self._reopened.close()
         if lacking is not None:
-            return Outcome(Verdict.NOT_APPLICABLE, Finding(lacking))
+            return Outcome(Verdict.NOT_APPLICABLE, Finding.of(lacking))
         return Outcome(self.verdict, self.finding())
 
-    def run(self, target: Target) -> str | None:
+    def run(self, target: Target) -> Reason:
         """Asks until the end; returns why, if there is no budget to test."""
         if not self.asking.account.open(target) and self.reopen is None:
-            return "the target has no spent(delta), and [gate] names no budget_target"
+            message = "the target has no spent(delta), and [gate] names no budget_target"
+            return Note("not-offered", message)
         any_queries = self.privacy.scope == ANY_QUERIES
         lacking = self._ask_kinds(target) if any_queries else self._ask_scope(target)
         self.unended = not self.asking.in_time
@@ -85,15 +88,16 @@ class BudgetEnforcement(Unseeing):
 
     # -- which histograms, in which calls --------------------------------------------------------
 
-    def _ask_kinds(self, target: Target) -> str | None:
+    def _ask_kinds(self, target: Target) -> Reason:
         found = costliest(self.claim)
         if found is None:
-            return f"even {MOST_ANSWERS:,} answers cannot be proved to exceed the claim"
+            return _NEVER_EXCEEDED
         worst = self.worst = self._asked(*found)
         self.asking.limit, self.asking.costliest = found[1], worst
         most = self._patience(worst)
         if most > MOST_ANSWERS:
-            return f"exceeding the claim takes {found[1]:,} answers, or over {most:,} queries"
+            message = f"exceeding the claim takes {found[1]:,} answers, or over {most:,} queries"
+            return Note(_TOO_LONG, message, {"answers": found[1], "queries": most})
         kinds = telling(self.claim)
         if self.by_query.sound < _FEW:  # a budget of a few answers: the clearest lead alone
             kinds = kinds[:1]
@@ -107,7 +111,11 @@ class BudgetEnforcement(Unseeing):
         calls.severally(target, worst)
         calls.to_the_end(target, worst, most)
         if worst.asked >= most:
-            return f"it refused all but {worst.answered:,} of {worst.asked:,} queries, and went on"
+            message = (
+                f"it refused all but {worst.answered:,} of {worst.asked:,} queries, and went on"
+            )
+            asked = {"answers": worst.answered, "queries": worst.asked}
+            return Note("hardly-answered", message, asked)
         for kind in others:
             if kind.limit is not None and kind.limit <= _FAR:
                 size = max(1, kind.limit // _BATCHES)
@@ -119,7 +127,11 @@ class BudgetEnforcement(Unseeing):
     def _judge_queries(self, worst: AskedHistogram) -> None:
         """Checks the number of answers to the costliest histogram, if nothing else is wrong."""
         if self.violation is None:
-            self.asking.violation = self.by_query.violation(worst)
+            found = self.by_query.violation(worst)
+            if found is None:
+                return
+            self.asking.violation, self.asking.code = found.message, found.code
+            self.asking.fields = found.fields
             moved = self.claim.mechanism.neighbourhood == MOVED_VOTE
             self.asking.diagnosis = (
                 "answers are charged less than they cost by the published analyses"
@@ -127,20 +139,23 @@ class BudgetEnforcement(Unseeing):
                 "not counted"
             )
 
-    def _ask_scope(self, target: Target) -> str | None:
+    def _ask_scope(self, target: Target) -> Reason:
         """Asks passes over the scope file: first one query of each histogram, then the rest."""
         try:
             found = in_scope(self.claim)
         except ValueError as error:
-            return f"privacy.scope: {error}"
+            return Note("file-unreadable", f"privacy.scope: {error}")
         beyond = self.privacy.epsilon
         rows = [(self._asked(cost, cost.answers_beyond(beyond)), times) for cost, times in found]
         passes = [kind.limit / times for kind, times in rows if kind.limit is not None]
         if not passes:
-            return f"even {MOST_ANSWERS:,} answers cannot be proved to exceed the claim"
+            return _NEVER_EXCEEDED
         most = int(_SPARE * min(passes)) + 2
         if most * sum(times for _, times in rows) > MOST_ANSWERS:
-            return f"exceeding the claim takes {most:,} passes over the scope, which take too long"
+            message = (
+                f"exceeding the claim takes {most:,} passes over the scope, which take too long"
+            )
+            return Note(_TOO_LONG, message, {"passes": most})
         self.asking.limit = min(kind.limit for kind, _ in rows if kind.limit is not None)
         self._pass_through(target, rows, most)
         self._restart(lambda again: self._pass_through(again, rows, most))
@@ -237,47 +252,61 @@ class BudgetEnforcement(Unseeing):
     def finding(self) -> Finding:
         """The finding, after `run`."""
         if self.violation is not None:
-            return Finding(self.violation, self.asking.diagnosis)
+            asking = self.asking
+            return Finding(self.violation, asking.diagnosis, code=asking.code, fields=asking.fields)
         now = self.asking.account.now
         message = "" if now is None else f", with epsilon {now:.4g} spent by its own account"
         if self.answered == 0:
             return Finding(
                 f"its budget was spent before it answered anything{message}: give an instance that "
-                "has its whole budget, as budget_target in [gate]"
+                "has its whole budget, as budget_target in [gate]",
+                code="budget-exhausted",
+                fields={} if now is None else {"spent": now},
             )
         answers = f"{self.answered:,} answer{'s' * (self.answered != 1)}"
         asked = self.asking.asked
         queries = f" to {asked:,} queries" if asked > self.answered else ""
         if self.unended:
-            return Finding(f"{answers}{queries} took {SECONDS:g} s, and it had not stopped")
+            message = f"{answers}{queries} took {SECONDS:g} s, and it had not stopped"
+            return Finding(message, code="out-of-time", fields={"answers": self.answered})
         factor = self.by_query.factor(self.answered)
         return Finding(
             f"it stopped after {answers}{queries}{message}; {factor}, and the costliest pair known "
             f"exceeds the claim from {self.asking.limit:,} answers on"
             + NOT_RESTARTED
             * (self.reopen is not None and not self._restarts),
-            warning="; ".join(filter(None, self._warnings())) or None,
+            warnings=tuple(filter(None, self._warnings())),
         )
 
-    def _warnings(self) -> Iterator[str | None]:
+    def _warnings(self) -> Iterator[Note | None]:
         """Warnings of what is no violation by itself."""
         yield self.asking.account.still(self.answered)
         if self.claim.charges != "realised":
             yield self.asking.rises.warning
         if self.asking.constant and isinstance(self.claim.mechanism.noise.unrounded, Gaussian):
-            yield (
+            yield Note(
+                "account-ignores-delta",
                 f"spent said epsilon {self.asking.account.now:.4g} at every delta: an account that "
-                "ignores delta, which it is asked for"
+                "ignores delta, which it is asked for",
+                {"spent": self.asking.account.now},
             )
         if self.worst is not None:
             yield self.by_query.warning(self.worst)
 
 
-def _not_applicable(claim: LabelsClaim) -> str | None:
+def _not_applicable(claim: LabelsClaim) -> Reason:
     if claim.privacy is None:
         return NO_PRIVACY
-    caching = claim.mechanism.caching
-    return "a caching deployment may repeat an answer for ever" if caching else None
+    return _CACHING if claim.mechanism.caching else None
+
+
+_CACHING = Note("answers-cached", "a caching deployment may repeat an answer for ever")
+_NEVER_EXCEEDED = Note(
+    "cannot-be-seen-here",
+    f"even {MOST_ANSWERS:,} answers cannot be proved to exceed the claim",
+    {"answers": MOST_ANSWERS},
+)
+_TOO_LONG = "takes-too-many-queries"
 
 
 def _make(setting: LabelsSetting) -> BudgetEnforcement:

@@ -9,13 +9,15 @@ import numpy as np
 
 from .....reference.mechanisms import Labels
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Note
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....targets import FreshStateCommand, Refused, Target, TargetError, checked_labels
+from ....targets import FreshStateCommand, Refused, Target, checked_labels
 from ..claim import LabelsClaim
 from ..planning.roles import Role
 from .asked_again import ASKED, FIRST, EmptiedStore, FirstDraws
 from .base import Unseeing, refuting
+from .input_contract import RefusedLaterError
 from .spec import LabelsSpec
 
 REPEATED = 100
@@ -143,7 +145,8 @@ class CachedAnswers(Unseeing):
         try:
             return self._drawn(target, votes, size)
         except Refused as refusal:
-            raise TargetError(f"{list(votes)} is refused, but was answered: {refusal}") from None
+            message = f"{list(votes)} is refused, but was answered: {refusal}"
+            raise RefusedLaterError(message) from None
 
     def _drawn(self, target: Target, votes: tuple[int, ...], size: int) -> Labels:
         asked = np.array(votes, dtype=np.int64)
@@ -178,6 +181,8 @@ class CachedAnswers(Unseeing):
             if self.restarted
             else "answers are drawn anew: claim caching = false, or keep the first answer",
             votes,
+            code="kept-answers-lost" if self.restarted else "answers-drawn-anew",
+            fields={"first": first, "again": other},
         )
 
     def _kept(self) -> Finding:
@@ -197,7 +202,10 @@ class CachedAnswers(Unseeing):
         if emptied is None:
             return Finding(message)
         again = f"{message}; after fresh_state emptied the store, {emptied.counted}"
-        return Finding(again, warning=emptied.unseen)
+        return Finding(again, warnings=tuple(filter(None, [emptied.unseen])))
+
+
+_DRAWN_ANEW = Note("no-answers-kept", "answers are drawn anew")
 
 
 SPECS = (
@@ -206,7 +214,7 @@ SPECS = (
         phase=Phase.RESTARTED,
         make=lambda setting: CachedAnswers(setting.kept, setting.claim, setting.before),
         # `FreshNoise` stands in
-        not_applicable=lambda c: None if c.mechanism.caching else "answers are drawn anew",
+        not_applicable=lambda c: None if c.mechanism.caching else _DRAWN_ANEW,
         needs=lambda _plan, _at, stream: stream.role is Role.PROBE,  # they are asked again
     ),
 )

@@ -10,6 +10,7 @@ from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcomes
 from ....findings.finding import Finding
+from ....findings.note import Note
 from ....run.cause import SURE
 from ....run.phase import Phase
 from ....text import four_digits
@@ -166,19 +167,20 @@ class ClassProbabilities(JudgedLabels):
         apart = told_apart(divergences(self.plan, best))
         least = max(fits.log_odds - _RIVAL, 0.0)
         others = [i for i in np.argsort(-fits.ratios) if i != best and fits.ratios[i] >= least]
-        same = [self._worded(i, fits) for i in others if not apart[i]]
-        near = [self._worded(i, fits) for i in others if apart[i]]
+        same = [self._told(i, fits) for i in others if not apart[i]]
+        near = [self._told(i, fits) for i in others if apart[i]]
         words = "".join(f"; the same labels come of {one}" for one in same[:1])
         return words + "".join(f"; nearly as well {one}" for one in near[:1])
 
-    def _worded(self, fault: int, fits: Fits) -> str:
-        """A fault in words, with the query from which it set in if that is not the first."""
-        wording, onset = self.plan.faults[fault].wording, int(fits.onsets[fault])
+    def _told(self, fault: int, fits: Fits) -> Note:
+        """A fault, with the query from which it set in if that is not the first."""
+        note, onset = self.plan.faults[fault].note, int(fits.onsets[fault])
         if fits.fitted is not None and fits.fitted.stands_for == fault:
-            wording = fits.fitted.fault.wording
+            note = fits.fitted.fault.note
         if onset == 0 or fits.single or fits.first:
-            return wording
-        return f"{wording}, from about query {onset:,} of this run on"
+            return note
+        words = f"{note}, from about query {onset:,} of this run on"
+        return Note(note.code, words, {**note.fields, "from_query": onset})
 
     def fail_finding(self) -> Finding:
         """See `Check.fail_finding`."""
@@ -195,17 +197,24 @@ class ClassProbabilities(JudgedLabels):
         )
         miscounted = self._miscounted(fits)
         if miscounted is not None:
-            cause, odds = miscounted.cause, miscounted.log_ratio
-            diagnosis = f"{cause} {_against(odds)}; {miscounted.advice}"
-            return Finding(message, diagnosis, histogram, log_odds=odds, cause=cause)
+            odds = miscounted.log_ratio
+            diagnosis = f"{miscounted.cause} {_against(odds)}; {miscounted.advice}"
+            return _named(message, diagnosis, histogram, odds, miscounted.cause)
         if not fits.explained:
             advice = f"{NO_KNOWN_FAULT}; compare the observed with the expected labels"
-            return Finding(message, advice, histogram)
+            counted = {"times": times, "asked": int(counts.sum()), "expected": expected}
+            return Finding(message, advice, histogram, code="law-unexplained", fields=counted)
         where = "in the first answer to a histogram, " if fits.first else ""
         where = "in calls for one label, " if fits.single else where
-        cause = f"{where}labels fit {self._worded(fits.best, fits)}"
+        fault = self._told(fits.best, fits)
+        calls = "first" if fits.first else "single" if fits.single else None
+        cause = Note(
+            fault.code,
+            f"{where}labels fit {fault.message}",
+            fault.fields if calls is None else {**fault.fields, "calls": calls},
+        )
         diagnosis = f"{cause} {_against(fits.log_odds)}{self._rivals(fits)}"
-        return Finding(message, diagnosis, histogram, log_odds=fits.log_odds, cause=cause)
+        return _named(message, diagnosis, histogram, fits.log_odds, cause)
 
     def _miscounted(self, fits: Fits) -> Miscounted | None:
         """Another numbering of the classes, if it explains the labels better than known faults."""
@@ -244,6 +253,14 @@ class ClassProbabilities(JudgedLabels):
         if not leads:
             return ""
         return f"; noise left out for leaders up to {max(leads)} votes ahead would have been too"
+
+
+def _named(
+    message: str, diagnosis: str, histogram: tuple[int, ...], log_odds: float, cause: Note
+) -> Finding:
+    """The finding of a cause that has a name."""
+    found = Finding(message, diagnosis, histogram, log_odds=log_odds, cause=cause.message)
+    return replace(found, code=cause.code, fields=cause.fields)
 
 
 def _against(log_odds: float) -> str:

@@ -11,6 +11,7 @@ from .....reference.mechanisms import Labels
 from ....evidence import LevelsOfOneLaw, Outcomes, SameLawEvidence, as_outcomes, log_e_value_larger
 from ....evidence.dirichlet import split_levels
 from ....findings.finding import Finding
+from ....findings.note import Note
 from ....run.phase import Phase
 from ....run.registry import Reason
 from ..claim import LabelsClaim
@@ -21,9 +22,23 @@ from .spec import CACHED, TOO_FEW, LabelsSpec
 MOST_REFUSED = 0.85
 """Least share of labels that must be compared: at 85 %, simulated power is at least 0.99."""
 
-ORDERED = "noisy counts are rounded: of equal ones the first class wins"
-CUT = "noisy counts are cut towards zero, which a shift of all votes moves"
+ORDERED = Note(
+    "symmetry-not-claimed", "noisy counts are rounded: of equal ones the first class wins"
+)
+CUT = Note(
+    "symmetry-not-claimed", "noisy counts are cut towards zero, which a shift of all votes moves"
+)
+_SAMPLED = Note(
+    "symmetry-not-claimed",
+    "teachers are drawn: as many votes more for every class change what is drawn",
+)
 
+PAIR_REFUSED = Note("input-refused", "the target refuses a histogram of the pair")
+
+_CODES = {
+    "shift-invariance": "labels-depend-on-shift",
+    "permutation-equivariance": "labels-depend-on-numbers",
+}
 _RELATED = {
     "shift-invariance": "the same votes added to every class (Theorem 2 of Wang et al. 2022)",
     "permutation-equivariance": "the same votes under other class numbers",
@@ -70,9 +85,9 @@ class _ComparedStreams(JudgedLabels):
         """Adds pairs (n,), (n,) of what is compared; the evidence after them."""
         raise NotImplementedError
 
-    def drop(self, stream: int) -> str | None:
+    def drop(self, stream: int) -> Note | None:
         """See `LabelsRunning.drop`: neither of the two can be spared."""
-        return "the target refuses a histogram of the pair" if stream in self._waiting else None
+        return PAIR_REFUSED if stream in self._waiting else None
 
     def pass_finding(self) -> Finding:
         """See `Check.pass_finding`."""
@@ -126,6 +141,13 @@ class Symmetry(_ComparedStreams):
             f"the second is {self.plan.claim.named(other)}",
             f"labels depend on more than the claim allows: {_RELATED[self.id]}",
             self.plan.streams[self.base].histogram,
+            code=_CODES[self.id],
+            fields={
+                "label": worst,
+                "first": int(first[worst]),
+                "second": int(second[worst]),
+                "pairs": self.evidence.pairs,
+            },
         )
 
 
@@ -172,6 +194,8 @@ class VoteMonotonicity(_ComparedStreams):
             "not lower it (dQ_k/dH_k >= 0 and dQ_k/dH_j <= 0, whatever the noise)",
             "the noise, or a shortcut, depends on the votes",
             after,
+            code="noise-depends-on-votes",
+            fields={"label": self.leader, "first": first, "second": second, "pairs": self._seen},
         )
 
 
@@ -182,7 +206,7 @@ def _spec(check: str, named: int) -> LabelsSpec:
         if claim.mechanism.caching and is_symmetry:
             return CACHED
         if claim.mechanism.sampled is not None and check == "shift-invariance":
-            return "teachers are drawn: as many votes more for every class change what is drawn"
+            return _SAMPLED
         if check == "shift-invariance" and claim.mechanism.moved_by_shifts:
             return CUT
         return ORDERED if claim.mechanism.ordered and check == "permutation-equivariance" else None
@@ -193,13 +217,15 @@ def _spec(check: str, named: int) -> LabelsSpec:
         if not plan.extent.symmetries:
             return TOO_FEW
         if plan.claim.given:
-            return (
+            return Note(
+                "no-related-inputs",
                 "no two inputs that max_queries has room to compare are related as this check "
-                f"needs: {_RELATED[check]}"
+                f"needs: {_RELATED[check]}",
             )
         if is_symmetry:
-            return "the target refuses totals other than the claimed teachers"
-        return "hardly any query is answered"
+            refused = "the target refuses totals other than the claimed teachers"
+            return Note("other-totals-refused", refused)
+        return Note("hardly-answered", "hardly any query is answered")
 
     def needs(plan: Plan, at: int, _: Stream) -> bool:
         compared = plan.compared_streams.get(check)

@@ -5,6 +5,7 @@ import numpy as np
 from .....reference import Histogram
 from .....reference.accounting.release_costs import release_costs
 from ....findings.finding import Finding
+from ....findings.note import Note
 from ....targets import Charge
 from ..claim import LabelsClaim
 
@@ -22,7 +23,7 @@ class Dependence:
     def __init__(self, claim: LabelsClaim) -> None:
         self._claim, self._first = claim, dict[float, tuple[Histogram, float]]()
         self.violation: Finding | None = None
-        self.warning: str | None = None
+        self.warning: Note | None = None
 
     def see(self, votes: Histogram, charge: Charge) -> None:
         """Takes the charge for a query of a histogram (c,)."""
@@ -46,9 +47,11 @@ class Dependence:
             f"{named(other)}, although the claim says that charges are data-independent",
             "the charges depend on the votes",
             tuple(int(v) for v in other),
+            code="charges-depend-on-votes",
+            fields={"order": order, "charge": cost, "other_charge": at_other},
         )
 
-    def _below(self, charge: Charge) -> str | None:
+    def _below(self, charge: Charge) -> Note | None:
         claimed = self._claim.mechanism
         if claimed.sampled is not None or claimed.weights is not None:
             return None  # no bound of drawn teachers, or of those with weights, is compared here
@@ -57,8 +60,10 @@ class Dependence:
         least = int(np.argmin(share))
         if share[least] >= 1.0 - _SHARE:
             return None
-        return (
+        return Note(
+            "charge-below-published",
             f"a query is charged {share[least]:.3g} of the published data-independent bound at "
             f"order {charge.orders[least]:g}: no less than the costliest pair known costs, but a "
-            "smaller bound needs a proof of its own"
+            "smaller bound needs a proof of its own",
+            {"share": float(share[least]), "order": float(charge.orders[least])},
         )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .....reference import ConfidentGNMax
 from .....reference.arrays import Matrix, Vector
+from ....findings.note import Note
 from ..planning.faults import Fault, Scaled, fault_laws, scale_fault
 from ..planning.features import kinds_of_histograms
 from ..planning.laws import mechanism_law
@@ -107,7 +108,9 @@ def _of_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fi
     def of(threshold: float) -> tuple[Fault, Vector]:
         law = mechanism_law(replace(mechanism, threshold=threshold))
         words = f"a threshold of about {threshold:g} in place of {mechanism.threshold:g}"
-        fault = Fault(words, law)
+        code = "threshold-too-low" if threshold < mechanism.threshold else "threshold-too-high"
+        fields = {"threshold": threshold, "claimed": mechanism.threshold}
+        fault = Fault(Note(code, words, fields), law)
         return fault, log_ratios(fault, *seen)
 
     def explained(threshold: float) -> float:
@@ -148,20 +151,25 @@ def fitted_field(plan: Plan, counts: Matrix, ratios: Matrix) -> Fitted | None:
     asked = counts.any(-1)
     votes = np.array([stream.histogram for stream in plan.streams], dtype=np.int64)
     kinds = [
-        (words, holds & asked)
-        for words, holds in kinds_of_histograms(votes, plan.claim.mechanism.total)
+        (words, fields, holds & asked)
+        for words, fields, holds in kinds_of_histograms(votes, plan.claim.mechanism.total)
         if (holds & asked).any() and (asked & ~holds).any()
     ]
     if not kinds or not scaled:
         return None
-    gained = np.array([ratios[holds][:, scaled].sum(0) for _, holds in kinds])
+    gained = np.array([ratios[holds][:, scaled].sum(0) for _, _, holds in kinds])
     kind, scale = np.unravel_index(int(np.argmax(gained)), gained.shape)
-    words, holds = kinds[kind]
+    words, fields, holds = kinds[kind]
     at = scaled[scale]
     fault = plan.faults[at]
     costs = FITTING_COSTS + float(np.log(len(kinds)))
     return Fitted(
-        replace(fault, wording=f"{fault.wording}, {words}"),
+        replace(
+            fault,
+            note=Note(
+                fault.note.code, f"{fault.wording}, {words}", {**fault.note.fields, **fields}
+            ),
+        ),
         float(gained[kind, scale]) - costs,
         np.where(holds, ratios[:, at], 0.0),
         at,

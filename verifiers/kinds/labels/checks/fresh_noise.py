@@ -197,7 +197,8 @@ class FreshNoise(JudgedLabels):
         parts, odds = self._parts(), self.log_odds
         once = self._alike.once_a_call()
         if once is not None:
-            found = Finding(*WORDS[once[0]], self.plan.streams[self._fresh].histogram)
+            code, seen, why = WORDS[once[0]]
+            found = Finding(seen, why, self.plan.streams[self._fresh].histogram, code=code)
             return replace(found, log_odds=odds, cause=found.message, otherwise=OTHERWISE)
         shown = parts if odds > 0.0 else self._parts_then
         heaviest = max(shown, key=lambda name: shown[name])
@@ -227,9 +228,13 @@ class FreshNoise(JudgedLabels):
             heaviest = f"{heaviest}, {'even' if factor < 1.0 else 'uneven'}"
         elif heaviest in ("restarted", "recurring"):
             heaviest = self.restarts.likeliest(SURE)
-        message, diagnosis = WORDS[heaviest]
-        message = message.format(size=size, period=ordinal(self._periodic.heaviest), factor=factor)
-        return Finding(message, diagnosis, self.plan.streams[at].histogram)
+        code, message, diagnosis = WORDS[heaviest]
+        period = self._periodic.heaviest
+        told = {"size": size, "period": period, "factor": factor}
+        fields = {name: value for name, value in told.items() if f"{{{name}" in message}
+        message = message.format(size=size, period=ordinal(period), factor=factor)
+        histogram = self.plan.streams[at].histogram
+        return Finding(message, diagnosis, histogram, code=code, fields=fields)
 
     def _place_of(self, part: str) -> int:
         """The stream with most evidence of an e-process."""

@@ -11,10 +11,12 @@ from .....reference.mechanisms import Labels
 from ....evidence import count_outcomes, log_e_value_above
 from ....findings.figures import Leakage
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Note
 from ....findings.report import Verdict
 from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
+from ....run.registry import Reason
 from ....text import counted
 from ..claim import LabelsClaim
 from ..planning.plan import Plan
@@ -27,6 +29,7 @@ from .spec import LabelsSpec
 QUERIES = 10_000
 """Queries of an attacker where the claim has no [privacy] (Wang et al. 2022, section 4.1)."""
 
+_ABOVE = "recoverable-above-limit"
 _ATTACKS, _MOST_ATTACKS = 100, 12_800  # simulated on the histogram that leaks most
 _SCOUTS = 6  # simulated on each histogram, to find it
 _HISTOGRAMS = 4
@@ -79,7 +82,7 @@ class HistogramLeakage:
         room = self.asked - int(self.seen[stream].sum())
         self.seen[stream] += count_outcomes(labels[: max(room, 0)], self.seen.shape[1])
 
-    def drop(self, stream: int) -> str | None:
+    def drop(self, stream: int) -> Note | None:
         """See `LabelsRunning.drop`."""
         self.dropped.add(stream)
         return None
@@ -87,7 +90,7 @@ class HistogramLeakage:
     def conclude(self, context: RunContext) -> Outcome:
         """See `Running.conclude`."""
         self.run()
-        found = replace(self.finding(), warning=self.warning)
+        found = replace(self.finding(), warnings=tuple(filter(None, [self.warning])))
         return Outcome(self.verdict, self._with_advice(found), self.queries)
 
     def run(self) -> None:
@@ -174,22 +177,32 @@ class HistogramLeakage:
             "caching = true",
             figure.histogram,
             figure,
+            code=_ABOVE if self.verdict is Verdict.FAIL else "recovery-undecided",
+            fields={**self._read, "limit": self.limit},
         )
 
     @property
-    def warning(self) -> str | None:
+    def _read(self) -> dict[str, float]:
+        """What an attacker reads, as fields of a finding."""
+        assert self.worst is not None
+        return {"recovered": float(1.0 - self.worst.misplaced.mean()), "queries": self.asked}
+
+    @property
+    def warning(self) -> Note | None:
         """A warning of leakage where the claim sets no limit."""
         if self.worst is None or self.plan.claim.gate.max_recoverable > 0:
             return None
         share = 100.0 * (1.0 - self.worst.misplaced.mean())
-        return (
+        return Note(
+            "votes-recoverable",
             f"the claim lets an attacker read {share:.1f} % of a histogram's votes "
-            "(see histogram-leakage); max_recoverable in [gate] sets a limit"
+            "(see histogram-leakage); max_recoverable in [gate] sets a limit",
+            self._read,
         )
 
     def _with_advice(self, found: Finding) -> Finding:
         """Adds mitigations to a finding with too much leakage or a warning."""
-        within = self.verdict is Verdict.PASS and found.warning is None
+        within = self.verdict is Verdict.PASS and not found.warnings
         if within or not isinstance(found.figure, Leakage):
             return found
         claim, figure = self.plan.claim, found.figure
@@ -243,12 +256,16 @@ def attacker_queries(claim: LabelsClaim) -> int:
     return QUERIES if claim.privacy is None else claim.privacy.queries
 
 
-_SAMPLED = "teachers are drawn: no attack is known that reads votes from what is drawn of them"
+_SAMPLED = Note(
+    "no-attack-known",
+    "teachers are drawn: no attack is known that reads votes from what is drawn of them",
+)
+_WEIGHED = Note("no-attack-known", "teachers have weights: the attacks read votes that count alike")
 
 
-def _not_applicable(claim: LabelsClaim) -> str | None:
+def _not_applicable(claim: LabelsClaim) -> Reason:
     if claim.mechanism.weights is not None:
-        return "teachers have weights: the attacks read votes that count alike"
+        return _WEIGHED
     return _SAMPLED if claim.mechanism.sampled is not None else None
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from .....reference import Histogram
 from .....reference.mechanisms import Labels
 from ....findings.finding import Outcome
+from ....findings.note import Note
 from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....targets import (
@@ -30,6 +31,18 @@ from .spec import LabelsSpec
 _KEPT = 2  # calls of the size of the first, that are left for others
 
 
+class CoveredRefusedError(TargetError):
+    """An input that the claim covers is refused."""
+
+    code = "claimed-input-refused"
+
+
+class RefusedLaterError(TargetError):
+    """An input is refused that was answered before."""
+
+    code = "refused-later"
+
+
 class InputContract(Unseeing):
     """Asks a handful of valid histograms before any evidence is gathered.
 
@@ -49,7 +62,7 @@ class InputContract(Unseeing):
         self.queries = 0
         self._totals = _other_totals(claim)
         self.serves_other_totals = bool(self._totals)
-        self.refusals: list[str] = []
+        self.refusals: list[Note] = []
         self.opening = opening_histogram(claim)
         self.clear = clearest_histogram(claim)
         self.first: Labels = np.zeros(0, dtype=np.int64)
@@ -78,7 +91,8 @@ class InputContract(Unseeing):
                 self._ask(target, _even(self.claim.classes, total), 2)
             except Refused as refusal:
                 self.serves_other_totals = False
-                self.refusals.append(f"a total of {total} votes is refused: {refusal}")
+                message = f"a total of {total} votes is refused: {refusal}"
+                self.refusals.append(Note("input-refused", message, {"votes": total}))
             except TargetError as error:
                 raise TargetError(f"{error}; {self._refusal_that_helps}") from None
 
@@ -110,7 +124,7 @@ class InputContract(Unseeing):
                     f"compare teachers = {claim.teachers} and classes = {claim.classes} of the "
                     "claim with what the target counts"
                 )
-            raise TargetError(
+            raise CoveredRefusedError(
                 f"{self.release.text(histogram, size)} was refused (ValueError, status 422 or an "
                 f"error), although the claim covers it: {refusal}; {look}"
             ) from None

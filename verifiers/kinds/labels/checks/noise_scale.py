@@ -49,10 +49,13 @@ class NoiseScale(JudgedLabels):
     def fail_finding(self) -> Finding:
         """See `Check.fail_finding`."""
         noise = self.plan.claim.mechanism.noise
-        fits = short(noise.times(self.evidence.best))
+        best = self.evidence.best
+        fits = short(noise.times(best))
         return Finding(
             f"{self._interval_text()} leaves out the claimed {noise}",
             f"labels fit {fits} best",
+            code="scale-too-small" if best < 1.0 else "scale-too-large",
+            fields={"factor": best},
         )
 
     def pass_finding(self) -> Finding:

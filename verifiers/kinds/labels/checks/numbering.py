@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from .....reference.arrays import Matrix, Vector
+from ....findings.note import Note
 from ....text import counted, four_digits
 from ..planning.faults import Fault
 from ..planning.laws import without
@@ -31,7 +32,7 @@ class Miscounted:
     log_ratio: log-likelihood ratio against the claim, less the price of the choice.
     """
 
-    cause: str
+    cause: Note
     advice: str
     log_ratio: float
 
@@ -74,9 +75,10 @@ class AsNumbered:
         if (order.label_of == each).all():
             return None
         class_of = np.append(np.argsort(order.label_of), np.arange(self.classes, log_q.shape[1]))
-        fault = Fault(order.words, lambda _: np.exp(log_q[:, class_of]))
+        note = replace(order.note, message=f"labels look as if {order.note}")
+        fault = Fault(note, lambda _: np.exp(log_q[:, class_of]))
         gained = float(log_ratios(fault, counts, log_q, votes).sum()) - order.cost
-        return Miscounted(f"labels look as if {order.words}", order.advice, gained)
+        return Miscounted(note, order.advice, gained)
 
     def _left_out(self, counts: Matrix, log_q: Matrix, votes: Matrix) -> Miscounted | None:
         """Classes that were never released although expected, if there are any."""
@@ -85,19 +87,22 @@ class AsNumbered:
         gone = (counts[:, :c].sum(0) == 0) & (expected >= _EXPECTED)
         if not gone.any() or gone.all():
             return None
-        fault = Fault("", without(self.plan.claim.mechanism, gone))
+        fault = Fault(_RENUMBERED, without(self.plan.claim.mechanism, gone))
         gained = float(log_ratios(fault, counts, log_q, votes).sum() - gone.sum() * math.log(c))
-        few = _listed(np.flatnonzero(gone).tolist())
-        never = f"{few} never came, {four_digits(float(expected[gone].sum()))} expected"
+        few, missing = _listed(np.flatnonzero(gone).tolist()), float(expected[gone].sum())
+        never = f"{few} never came, {four_digits(missing)} expected"
         left = c - int(gone.sum())
         if gone[left:].all():
             cause = f"labels look as if the target had {counted(left, 'class', 'classes')}: {never}"
             advice = f"compare classes = {c} of the claim with the number that the target has"
-            return Miscounted(cause, advice, gained)
+            fields = {"classes": left, "claimed": c, "expected": missing}
+            return Miscounted(Note("class-count-differs", cause, fields), advice, gained)
         advice = "look for a class that is passed over"
         if gone[0]:
             advice = "is it passed over as the background, or are classes counted from 1?"
-        return Miscounted(f"labels look as if a class had been left out: {never}", advice, gained)
+        cause = f"labels look as if a class had been left out: {never}"
+        fields = {"class": int(np.argmax(gone)), "classes": c - left, "expected": missing}
+        return Miscounted(Note("class-left-out", cause, fields), advice, gained)
 
 
 @dataclass(frozen=True)
@@ -105,9 +110,12 @@ class _Order:
     """A numbering; label_of: number (c,) of each class; cost: nats for its choice."""
 
     label_of: NDArray[np.int64]
-    words: str
+    note: Note
     advice: str
     cost: float
+
+
+_RENUMBERED = Note("classes-renumbered", "")
 
 
 def _orders(gains: Matrix, expected: Vector) -> Iterator[_Order]:
@@ -119,27 +127,30 @@ def _orders(gains: Matrix, expected: Vector) -> Iterator[_Order]:
 
     c = len(gains)
     each, named = np.arange(c), math.log(c + 1.0)
-    yield _Order(each, "", "", 0.0)
+    yield _Order(each, _RENUMBERED, "", 0.0)
     backwards = "classes were numbered backwards, the first one " + str(c - 1)
-    yield _Order(each[::-1], backwards, _COMPARE, named)
+    note = replace(_RENUMBERED, message=backwards, fields={"order": "backwards"})
+    yield _Order(each[::-1], note, _COMPARE, named)
     for step in range(1, c):
         message, advice = f"class k were numbered k + {step}, modulo {c}", _COMPARE
         if step == 1:
             message, advice = f"class k were numbered k + 1, and class {c - 1} were 0", _FROM_ONE
         elif step == c - 1:
             message, advice = f"class k were numbered k - 1, and class 0 were {c - 1}", _FROM_ONE
-        yield _Order((each + step) % c, message, advice, named)
+        note = replace(_RENUMBERED, message=message, fields={"shift": step})
+        yield _Order((each + step) % c, note, advice, named)
     label_of = linear_sum_assignment(gains, maximize=True)[1]
     moved = np.flatnonzero(label_of != each)
     if moved.size == 2:
         message, cost = f"{_listed(moved.tolist())} had each other's numbers", 2.0 * named
+        fields = {"class": int(moved[0]), "other_class": int(moved[1])}
     else:
         seen = moved[expected[moved] >= _EXPECTED]  # classes with enough labels
         seen = seen[np.argsort(-expected[seen])[:_NAMED]]
         messages = [f"{k} as {label_of[k]}" for k in sorted(seen)]
         message = f"classes were numbered otherwise, {', '.join(messages) or 'many'} among them"
-        cost = float(gammaln(c + 1.0))
-    yield _Order(label_of, message, _COMPARE, cost)
+        cost, fields = float(gammaln(c + 1.0)), {"classes": int(moved.size)}
+    yield _Order(label_of, replace(_RENUMBERED, message=message, fields=fields), _COMPARE, cost)
 
 
 def _listed(classes: list[int]) -> str:

@@ -1,5 +1,6 @@
 """`order`: noise depends neither on earlier queries, nor on a query's place among them."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from ....evidence import Conditional, Copies, Switching, as_outcomes
 from ....evidence.in_order import AVOIDED, COPIED, SWITCHES
 from ....evidence.mixture import log_mean_of
 from ....findings.finding import Finding
+from ....findings.note import Note
 from ....run.cause import SURE
 from ....run.phase import Phase
 from ..planning.earlier import earlier_calls
@@ -22,17 +24,19 @@ from .base import JudgedLabels, Unseeing
 from .spec import TOO_FEW, LabelsSpec
 
 _COPIED_WEIGHT, _SWITCHED_WEIGHT, _SCALED_WEIGHT = 1 / 8, 1 / 16, 1 / 16
+_DEPENDS = "labels-depend-on-order"
 _QUANTILE = 2.33  # of the normal law, for a probability of 0.99
 
 
 class Wager(NamedTuple):
     """One way in which labels may depend on the order of calls.
 
-    log_odds: against the claim; says: in words; feature, law: their indices, if it is on a feature.
+    log_odds: against the claim; says: as a cause; feature, law: their indices, if it is on a
+    feature.
     """
 
     log_odds: float
-    says: str
+    says: Note
     feature: int | None = None
     law: int | None = None
 
@@ -131,25 +135,34 @@ class Order(Unseeing, JudgedLabels):
     def _heaviest(self) -> Wager:
         """The wager with most evidence."""
         scaled = float(self._scaled.log_ratios[0, 0])
-        found = [Wager(scaled, "labels fit votes scaled up to the number of teachers")]
+        of_all = self._scaled_up.note
+        found = [Wager(scaled, replace(of_all, message=f"labels fit {of_all}"))]
         conditional = self._conditional.log_ratios  # (features, laws)
         if conditional.size:
             feature, law = _largest(conditional)
-            says = f"labels fit {self._faults[law].wording}, {self._features[feature].words}"
+            fault, on = self._faults[law].note, self._features[feature]
+            fields = {"fault": fault.code, **fault.fields, **on.fields}
+            says = Note(_DEPENDS, f"labels fit {fault}, {on.words}", fields)
             found.append(Wager(float(conditional[feature, law]), says, feature, law))
         switching = self._switching.log_ratios  # (switches, laws)
         switch, law = _largest(switching)
-        calls = f"for about {1 / SWITCHES[switch]:.0f} calls at a time"
-        says = f"labels fit {self._faults[law].wording} now and then, {calls}"
+        fault, calls = self._faults[law].note, 1.0 / float(SWITCHES[switch])
+        message = f"labels fit {fault} now and then, for about {calls:.0f} calls at a time"
+        fields = {"fault": fault.code, **fault.fields, "calls": calls}
+        says = Note("noise-changes-at-times", message, fields)
         found.append(Wager(float(switching[switch, law]), says))
         copies = self._copies.log_ratios  # (earlier calls, wagers)
         which, wager = _largest(copies)
-        earlier = self._earlier[which].words
+        earlier = self._earlier[which]
         if wager < COPIED.size:
-            says = f"with probability {COPIED[wager]:g} a label repeats that {earlier}"
+            share = float(COPIED[wager])
+            message = f"with probability {share:g} a label repeats that {earlier.words}"
+            says = Note("labels-repeat-calls", message, {"probability": share, **earlier.fields})
         else:
-            rarer = 1.0 / (1.0 - AVOIDED[wager - COPIED.size])
-            says = f"a label equals that {earlier}, {rarer:.0f} times more rarely than by chance"
+            rarer = float(1.0 / (1.0 - AVOIDED[wager - COPIED.size]))
+            message = f"a label equals that {earlier.words}, {rarer:.0f} times more rarely than by "
+            fields = {"times_rarer": rarer, **earlier.fields}
+            says = Note("labels-avoid-calls", f"{message}chance", fields)
         found.append(Wager(float(copies[which, wager]), says))
         return max(found, key=lambda one: one.log_odds)
 
@@ -190,7 +203,9 @@ class Order(Unseeing, JudgedLabels):
             f"{found.says}: look for state that outlives a call",
             histogram,
             log_odds=found.log_odds,
-            cause=found.says,
+            cause=found.says.message,
+            code=found.says.code,
+            fields=found.says.fields,
         )
 
     def pass_finding(self) -> Finding:

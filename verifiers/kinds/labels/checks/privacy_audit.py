@@ -3,15 +3,18 @@
 from .....reference.mechanisms import Labels
 from ....claims.tables import ANY_QUERIES
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Note
 from ....findings.pair_bounds import Audit, PairLabels
 from ....findings.report import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
+from ....run.registry import Reason
 from ..claim import LabelsClaim
 from ..planning.plan import Plan
 from ..planning.roles import Role
 from ..registry import SHARES
 from .base import PLAINLY, How
+from .compared_streams import PAIR_REFUSED
 from .spec import CACHED, LabelsSpec
 
 
@@ -34,7 +37,7 @@ class PrivacyAudit:
         outcomes = claim.mechanism.classes + claim.mechanism.refuses
         self.alpha = SHARES[self.id] * claim.gate.false_alarm
         self.pairs = PairLabels(outcomes, pilot=plan.streams[pair.first].queries // 10)
-        self.lacking: str | None = None
+        self.lacking: Note | None = None
         self.found: Audit | None = None
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
@@ -42,10 +45,10 @@ class PrivacyAudit:
         if stream in self.streams:
             self.pairs.observe(self.streams.index(stream), labels)
 
-    def drop(self, stream: int) -> str | None:
+    def drop(self, stream: int) -> Note | None:
         """See `LabelsRunning.drop`: both are needed, so the check does not apply then."""
         if stream in self.streams:
-            self.lacking = "the target refuses a histogram of the pair"
+            self.lacking = PAIR_REFUSED
         return None
 
     def conclude(self, context: RunContext) -> Outcome | None:
@@ -76,7 +79,7 @@ class PrivacyAudit:
     def finding(self) -> Finding:
         """The finding, after `run`."""
         if self.lacking is not None:
-            return Finding(self.lacking)
+            return Finding.of(self.lacking)
         assert self.found is not None
         here, there = (self.plan.claim.named(self.plan.streams[i].histogram) for i in self.streams)
         text = (
@@ -89,28 +92,32 @@ class PrivacyAudit:
                 f"{text}; over the claim's queries that is more than the claimed epsilon",
                 "the labels of neighbours differ far more than the claim allows: too little noise",
                 self.plan.streams[self.streams[0]].histogram,
+                code="neighbours-too-far-apart",
+                fields={"epsilon": self.found.epsilon_lower, "delta": self.found.delta},
             )
         return Finding(f"{text}; the claim is not refuted")
 
 
-def _not_applicable(claim: LabelsClaim) -> str | None:
+def _not_applicable(claim: LabelsClaim) -> Reason:
     if claim.uncounted is not None or claim.privacy is None:
         return claim.uncounted
     if claim.mechanism.caching:
         return CACHED
     if claim.privacy.scope != ANY_QUERIES:
-        return "privacy.scope is a file of histograms: use dpassay audit for a pair of them"
+        message = "privacy.scope is a file of histograms: use dpassay audit for a pair of them"
+        return Note("scope-is-a-file", message)
     return None
 
 
-def _not_applicable_in(plan: Plan) -> str | None:
+def _not_applicable_in(plan: Plan) -> Reason:
     claim = plan.claim.mechanism
     if plan.pair(Role.PAIR):
         return None
     if claim.adjacency == "replace-one":
-        return "no two inputs of the claim are one vote apart"
+        return Note("no-neighbours-asked", "no two inputs of the claim are one vote apart")
     who = "every input has" if plan.claim.given else "the target refuses other totals than"
-    return f"{who} {claim.teachers} votes, and under add-remove a neighbour has one more or less"
+    message = f"{who} {claim.teachers} votes, and under add-remove a neighbour has one more or less"
+    return Note("no-neighbours-asked", message)
 
 
 SPECS = (

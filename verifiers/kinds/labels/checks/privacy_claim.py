@@ -61,7 +61,8 @@ class PrivacyClaimCheck(Unseeing):
         try:
             self.run()
         except ValueError as error:
-            return Outcome(Verdict.ERROR, Finding(f"privacy.scope: {error}"))
+            found = Finding(f"privacy.scope: {error}", code="file-unreadable")
+            return Outcome(Verdict.ERROR, found)
         return Outcome(refuting(self.refuted), self.finding())
 
     def run(self) -> None:
@@ -133,26 +134,35 @@ class PrivacyClaimCheck(Unseeing):
                 known = f": the best test found has delta {self.best.delta:.3g}"
             return Finding(f"{what} is not refuted{known}", figure=self._figure())
         test = self.best
+        holds_for, others = self._of_others()
         return Finding(
             f"{what} is refuted: asked {test.times:,} times, {test.here.tolist()} and its "
             f"neighbour {test.there.tolist()} are told apart by counting labels "
             f"{list(test.labels)} ({test.least} or more) with delta at least "
             f"{self.certified:.4g} at that epsilon (certified in ball arithmetic)",
-            "the accountant charges too little, or the claim allows too many queries"
-            f"{self._of_others()}",
+            f"the accountant charges too little, or the claim allows too many queries{others}",
             tuple(int(v) for v in test.here),
             self._figure(),
+            code="cost-above-claim",
+            fields={
+                "delta": self.certified,
+                "epsilon": claim.epsilon,
+                "queries": test.times,
+                "least": test.least,
+                "holds_for": holds_for,
+            },
         )
 
-    def _of_others(self) -> str:
-        """Of which neighbours by fewer votes the claim is not refuted, in words; empty for none."""
+    def _of_others(self) -> tuple[str | None, str]:
+        """Of which neighbours by fewer votes the claim is not refuted, and in words, if of any."""
         other, words = ONE_MORE_OR_LESS, 'a teacher more or less, which is adjacency = "add-remove"'
+        name = "one vote more or less"
         if self.claim.mechanism.unit == "record":
-            most = self.neighbourhood.votes
+            most, name = self.neighbourhood.votes, "one moved vote"
             other, words = MOVED_VOTE, f"one moved vote, where a record moves {most}"
         if other == self.neighbourhood or PrivacyClaimCheck(self.claim, other).suspect():
-            return ""
-        return f"; it is not refuted for {words}"
+            return None, ""
+        return name, f"; it is not refuted for {words}"
 
     def _figure(self) -> PrivacyCost | None:
         if self.best is None:

@@ -1,5 +1,7 @@
 """Whether an account of spending depends on the votes, by how much single answers moved it."""
 
+from ....findings.note import Note
+
 _MORE = 1.05  # over an earlier rise: more than accounts of discretised losses are off by
 
 
@@ -19,15 +21,17 @@ class Rises:
             self._rises.append(after - before)
 
     @property
-    def warning(self) -> str | None:
+    def warning(self) -> Note | None:
         """Where a later answer moved it more; None where it stood still, as a block may be paid."""
         if min(self._rises, default=0.0) <= 0.0:
             return None
         for place, rise in enumerate(self._rises):
             least = min(self._rises[: place + 1])
             if rise > _MORE * least:
-                return (
+                return Note(
+                    "budget-depends-on-votes",
                     f"spent rose by {least:.3g} for one answer and later by {rise:.3g}, so that it "
-                    "depends on the votes: when the budget ends then tells of them"
+                    "depends on the votes: when the budget ends then tells of them",
+                    {"rise": least, "later_rise": rise},
                 )
         return None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
+from ....findings.note import Note
 from ....run.registry import CheckSpec, Reason, Setting, always_applicable
 from ....run.selection import Selection
 from ..claim import LabelsClaim
@@ -40,8 +41,8 @@ class LabelsSpec(CheckSpec):
     named: int = 0
 
 
-TOO_FEW = "left out, as there are few queries"
-CACHED = "answers are cached: each label is of another histogram"
+TOO_FEW = Note("left-out-for-budget", "left out, as there are few queries")
+CACHED = Note("answers-cached", "answers are cached: each label is of another histogram")
 
 
 def specs() -> tuple[LabelsSpec, ...]:
@@ -49,12 +50,12 @@ def specs() -> tuple[LabelsSpec, ...]:
     return cast(tuple[LabelsSpec, ...], CHECKS.specs)
 
 
-def lacking(claim: LabelsClaim, plan: Plan | None = None) -> dict[str, str]:
+def lacking(claim: LabelsClaim, plan: Plan | None = None) -> dict[str, Note]:
     """The checks that a claim leaves no room for, or a plan of it: check id -> why.
 
     Of several that share an id, each for other claims, one that there is room for is enough.
     """
-    found: dict[str, str] = {}
+    found: dict[str, Note] = {}
     there = {spec.id for spec in applicable(claim, plan)}
     for spec in specs():
         reason = _reason(spec, claim, plan)
@@ -81,7 +82,7 @@ def streams_asked(selection: Selection, plan: Plan, lacking: Collection[str]) ->
     return [any(need(plan, i, stream) for need in needs) for i, stream in streams]
 
 
-def _reason(spec: LabelsSpec, claim: LabelsClaim, plan: Plan | None) -> str | None:
+def _reason(spec: LabelsSpec, claim: LabelsClaim, plan: Plan | None) -> Reason:
     by_claim = spec.not_applicable(claim)
     if by_claim is not None or plan is None:
         return by_claim

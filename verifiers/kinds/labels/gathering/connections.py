@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from ....targets import KeptConnections, NotOffered, Refused, TargetError, checked_labels
+from ....targets import KeptConnections, NotOffered, Refused, checked_labels
 from ....targets.kept import CLOSES
 from ..checks import FreshNoise
 from ..checks.base import How
+from ..checks.input_contract import RefusedLaterError
 from ..planned import queries_of
 from ..planning.roles import Role
 from .gathering import Gathering
@@ -60,7 +61,8 @@ def _ask(gathering: Gathering, kept: KeptConnections) -> None:
             replies, over = kept.ask(histogram, min(_AT_ONCE, CALLS - seen))
         except Refused as refusal:
             named = claim.named(tuple(int(v) for v in histogram))
-            raise TargetError(f"{named} is refused, but was answered: {refusal}") from None
+            message = f"{named} is refused, but was answered: {refusal}"
+            raise RefusedLaterError(message) from None
         finally:
             gathering.state.spend(kept.calls - before)
         seen += len(replies)

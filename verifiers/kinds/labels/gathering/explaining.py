@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ....findings.note import Note
 from ....run.cause import SURE, Explanation
 from ....run.checks import Check
 from ....targets import Refused
@@ -86,7 +87,8 @@ def _simplify(gathering: Gathering) -> None:
             budget,
         )
     except Refused as refusal:
-        state.outcome.warn(f"a simple histogram is refused: {refusal}")
+        message = f"a simple histogram is refused: {refusal}"
+        state.outcome.warn(Note("input-refused", message))
 
 
 def explanations(checks: Sequence[Check]) -> Iterator[Explanation]:

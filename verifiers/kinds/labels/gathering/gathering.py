@@ -6,12 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from .....reference.mechanisms import Labels
+from ....findings.note import Note
 from ....run.events import ReleasesSeen
 from ....run.selection import Selection
 from ....run.state import RunState
-from ....targets import Refused, TargetError
+from ....targets import Refused
 from ..checks import InputContract
 from ..checks.base import How
+from ..checks.input_contract import RefusedLaterError
 from ..checks.spec import LabelsSetting, streams_asked
 from ..planning.adaptive_sampling import AdaptiveSampling
 from ..planning.plan import Batch, Plan
@@ -22,7 +24,8 @@ from .in_order import AFTER, InOrder
 from .observers import Observers
 
 LEAST_INFORMATION = 1e-6  # about the log of the scale, per label
-_UNTOLD = "no histogram that the target serves tells the noise scale"
+_UNTOLD = Note("cannot-be-seen-here", "no histogram that the target serves tells the noise scale")
+_ALL_KEPT = Note("inputs-used-up", "an answer is kept, and no more histograms have this law")
 
 
 class Gathering:
@@ -138,12 +141,12 @@ class Gathering:
         except Refused as refusal:
             if self.observers.answered[stream] and not self._caching:
                 named = self.plan.claim.named(self.plan.streams[stream].histogram)
-                raise TargetError(f"{named} is refused, but was answered: {refusal}") from None
+                message = f"{named} is refused, but was answered: {refusal}"
+                raise RefusedLaterError(message) from None
             self._drop(stream, str(refusal))
         except UsedUp:
             self.without.add(stream)
-            outcome = self.state.outcome
-            outcome.stopped = "an answer is kept, and no more histograms have this law"
+            self.state.outcome.stopped = _ALL_KEPT
 
     def ask(self, batch: Batch) -> Labels:
         """Fresh labels of a stream, seen by all checks."""
@@ -187,4 +190,5 @@ class Gathering:
         """Goes on without a histogram that the target refuses."""
         self.without.add(stream)
         self.observers.drop(stream)
-        self.state.outcome.warn(f"histogram refused ({self.plan.streams[stream].kind}): {refusal}")
+        message = f"histogram refused ({self.plan.streams[stream].kind}): {refusal}"
+        self.state.outcome.warn(Note("input-refused", message))

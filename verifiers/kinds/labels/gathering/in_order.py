@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference import Histogram
-from ....targets import Refused, TargetError
+from ....findings.note import Note
+from ....targets import Refused
 from ..checks import Order
+from ..checks.input_contract import RefusedLaterError
 from ..planning.plan import Batch
 from ..planning.roles import Role
 from ..planning.traffic import BATCH
@@ -92,6 +94,7 @@ class InOrder:
         same = np.flatnonzero((self.plan.traffic.histograms == votes).all(-1))
         if not self.plan.claim.mechanism.caching and (same < place).any():
             named = self.plan.claim.named(votes)
-            raise TargetError(f"{named} is refused, but was answered: {why}") from None
+            message = f"{named} is refused, but was answered: {why}"
+            raise RefusedLaterError(message) from None
         self.check.pass_over(same)
-        self.state.outcome.warn(f"histogram refused (in turn): {why}")
+        self.state.outcome.warn(Note("input-refused", f"histogram refused (in turn): {why}"))

@@ -19,6 +19,7 @@ from ....targets import (
     checked_labels,
 )
 from ..checks import FreshNoise
+from ..checks.input_contract import RefusedLaterError
 from ..claim import LabelsClaim
 from ..planning.plan import Batch
 from ..planning.roles import Role
@@ -238,7 +239,7 @@ class RestartComparison:
             reply = self.target.ask(self.histogram, FRESH_CALL)
         except Refused as refusal:
             call = self.claim.release.text(self.histogram, FRESH_CALL)
-            raise TargetError(
+            raise RefusedLaterError(
                 f"{call} is refused after a restart, but was answered: {refusal}"
             ) from None
         return checked_labels(reply, self.histogram, FRESH_CALL, self.claim.mechanism.refuses)

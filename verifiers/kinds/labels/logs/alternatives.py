@@ -12,8 +12,9 @@ import numpy as np
 from .....reference.arrays import Matrix, Vector
 from .....reference.shared_nodes import REACHES
 from ....evidence.pointed import LEAK
+from ....findings.note import Note
 from ..mechanism import LabelsMechanism
-from ..planning.faults import Fault, cheap_faults, fault_laws, short
+from ..planning.faults import Fault, cheap_faults, fault_laws, scale_note
 
 _NEAR = (0.02, 0.03, 0.05, 0.08, 0.13, 0.2, 0.3)
 _WIDE = (1.5, 2.0, 4.0, 20.0)
@@ -51,17 +52,29 @@ class Alternatives:
         return int(np.argmin(np.abs(self.factors - 1.0)))
 
     @property
-    def wordings(self) -> list[str]:
+    def causes(self) -> list[Note]:
         """Each alternative in words to follow "labels fit": scales, faults, selected rows."""
         noise = self.claim.noise
-        scales = [f"{short(noise.times(f))}, {f:.3g} times the claimed scale" for f in self.factors]
+        scales = [
+            scale_note(noise.times(factor), factor, f"{factor:.3g} times the claimed scale")
+            for factor in self.factors.tolist()
+        ]
         del scales[self.claimed]
         selected = (
-            f"{rate} fewer labels other than the plurality's (rows left out by their label, or "
-            "noise that is at times too small)"
-            for rate in _LEFT_OUT.values()
+            Note(
+                "other-labels-missing",
+                f"{rate} fewer labels other than the plurality's (rows left out by their label, or "
+                "noise that is at times too small)",
+                {"share": share},
+            )
+            for share, rate in _LEFT_OUT.items()
         )
-        return [*scales, *(fault.wording for fault in self.faults), *selected]
+        return [*scales, *(fault.note for fault in self.faults), *selected]
+
+    @property
+    def wordings(self) -> list[str]:
+        """The alternatives in words."""
+        return [cause.message for cause in self.causes]
 
     @property
     def weights(self) -> Vector:

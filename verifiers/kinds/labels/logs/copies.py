@@ -7,15 +7,16 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from ....evidence.onset import OnsetEvidence
+from ....findings.note import Note
 from ....inputs.release_log import Row
 from .laws import EXPONENTS
 
 _RATES = (0.02, 0.2, 0.9)  # shares of copies among labels
-_OF = (
-    "the label before of the same histogram",
-    "the label of the row before",
-    "the label before of the same worker",
-)
+_OF = {
+    "histogram": "the label before of the same histogram",
+    "row": "the label of the row before",
+    "worker": "the label before of the same worker",
+}
 _WORKERS = 10_000
 _KEPT = len(_RATES) - 1  # index of the wager on kept answers: nearly all, of the same histogram
 
@@ -88,12 +89,14 @@ class Copies:
         return np.asarray(found.reshape(earlier.shape[0], -1))
 
     @property
-    def likeliest(self) -> tuple[float, str]:
-        """The wager with most evidence: its log-ratio since its onset, and its words."""
+    def likeliest(self) -> tuple[float, Note]:
+        """The wager with most evidence: its log-ratio since its onset, and what it says."""
         at = int(np.argmax(self.evidence.recent))
         kind, rate = divmod(at, len(_RATES))
-        words = f"about {_RATES[rate]:.0%} of the labels are copies of {_OF[kind]}"
-        return float(self.evidence.recent[at]), words
+        of, words = list(_OF.items())[kind]
+        message = f"about {_RATES[rate]:.0%} of the labels are copies of {words}"
+        note = Note("labels-copied", message, {"share": _RATES[rate], "of": of})
+        return float(self.evidence.recent[at]), note
 
     @property
     def log_kept_weight(self) -> float:

@@ -5,11 +5,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .....reference import REFUSAL
 from .....reference.arrays import Vector
 from ....claims.tables import ANY_QUERIES, PrivacyClaim
+from ....findings.note import Note
 from ....findings.report import CheckResult
 from ....findings.verdict import Verdict
 from ....inputs.release_log import Row
@@ -22,6 +23,14 @@ from ..claim import LabelsClaim
 from .certain_total import CertainTotal, Votes, certain_total
 
 PRIVACY, CHARGES = PrivacyClaimCheck.id, AccountantSoundness.id
+
+_NO_DELTA = Note(
+    "no-privacy-claimed", "the claim has no privacy.delta, which judging charges needs"
+)
+_NOT_LOGGED = Note(
+    "charges-not-logged", "the first row does not say what was charged, where an account must begin"
+)
+_UNPROVED = "cost-not-proved"
 
 _HISTOGRAMS = 20_000  # most that a watch looks at, the most frequent ones
 _GROWN = 1.25  # rows over those at the last look from which costs are computed again
@@ -107,21 +116,19 @@ class Costs:
         """Results on the claimed budget and on the charges; rows: in total."""
         privacy = self.claim.privacy
         if privacy is None:
-            no_charges = "the claim has no privacy.delta, which judging charges needs"
             return [
-                CheckResult(PRIVACY, Verdict.NOT_APPLICABLE, NO_PRIVACY),
-                CheckResult(CHARGES, Verdict.NOT_APPLICABLE, no_charges),
+                CheckResult.of(PRIVACY, Verdict.NOT_APPLICABLE, NO_PRIVACY),
+                CheckResult.of(CHARGES, Verdict.NOT_APPLICABLE, _NO_DELTA),
             ]
         if self.claim.uncounted is not None:
-            budget = CheckResult(PRIVACY, Verdict.NOT_APPLICABLE, self.claim.uncounted)
+            budget = CheckResult.of(PRIVACY, Verdict.NOT_APPLICABLE, self.claim.uncounted)
         else:
             budget = _privacy(self.claim, privacy, self.asked.drawn.times, rows)
         return [budget, self._charges(privacy)]
 
     def _charges(self, privacy: PrivacyClaim) -> CheckResult:
         if not self.rows_charged:
-            text = "the first row does not say what was charged, where an account must begin"
-            return CheckResult(CHARGES, Verdict.NOT_APPLICABLE, text)
+            return CheckResult.of(CHARGES, Verdict.NOT_APPLICABLE, _NOT_LOGGED)
         total = _charges_cost(self.claim, privacy, self.charging.drawn, self.charged)
         rows = counted(self.rows_charged, "row", "rows")
         text = f"{rows} charged {self.charged:.4g} in all"
@@ -129,10 +136,13 @@ class Costs:
             message = f"{text}, less than what they cost at delta = {privacy.delta:g}: "
             message += _proof(total)
             cause = "the accountant charges too little, or not every query"
-            return CheckResult(CHARGES, Verdict.FAIL, message, self.rows_charged, diagnosis=cause)
+            fields = {"charge": self.charged, "cost": total.proved, "delta": privacy.delta}
+            short = Note("charge-too-low", message, fields)
+            failed = CheckResult.of(CHARGES, Verdict.FAIL, short, self.rows_charged)
+            return replace(failed, diagnosis=cause)
         if total.epsilon > self.charged:
-            message = f"{text}: {_unproved(total)}"
-            return CheckResult(CHARGES, Verdict.INCONCLUSIVE, message, self.rows_charged)
+            unproved = Note(_UNPROVED, f"{text}: {_unproved(total)}", {"cost": total.epsilon})
+            return CheckResult.of(CHARGES, Verdict.INCONCLUSIVE, unproved, self.rows_charged)
         message = (
             f"{text}, no less than the {total.epsilon:.4g} that they cost by the best test found"
         )
@@ -252,22 +262,32 @@ def _privacy(
     finding = check.finding()
     total = _queries_cost(claim, privacy, asked)
     queries = sum(asked.values())
-    wrong = [finding.message] if check.refuted else []
+    wrong = []
+    if check.refuted:
+        wrong.append(Note("cost-above-claim", finding.message, finding.fields))
     cause = "the accountant charges too little, or the claim allows too many queries"
     if queries > privacy.queries:
-        wrong.append(
+        message = (
             f"{counted(queries, 'query', 'queries')} of this log were answered or refused, and the "
             f"claim is for {privacy.queries:,}"
         )
+        many = {"queries": queries, "claimed": privacy.queries}
+        wrong.append(Note("queries-above-claim", message, many))
     if total.proved > privacy.epsilon:
-        wrong.append(f"the queries of this log cost more than is claimed: {_proof(total)}")
+        message = f"the queries of this log cost more than is claimed: {_proof(total)}"
+        fields = {"cost": total.proved, "epsilon": privacy.epsilon, "queries": total.queries}
+        wrong.append(Note("log-above-claim", message, fields))
     if wrong:
         if len(wrong) == 1 and queries > privacy.queries:
             cause = "the budget was not enforced, or the log spans more than one budget"
-        return CheckResult(PRIVACY, Verdict.FAIL, "; ".join(wrong), rows, diagnosis=cause)
+        # many queries are the cause only where nothing costs more than is claimed
+        told = next((note for note in wrong if note.code != "queries-above-claim"), wrong[0])
+        both = replace(told, message="; ".join(note.message for note in wrong))
+        return replace(CheckResult.of(PRIVACY, Verdict.FAIL, both, rows), diagnosis=cause)
     if total.epsilon > privacy.epsilon:
         message = f"{finding.message}; of the queries of this log: {_unproved(total)}"
-        return CheckResult(PRIVACY, Verdict.INCONCLUSIVE, message, rows)
+        unproved = Note(_UNPROVED, message, {"cost": total.epsilon})
+        return CheckResult.of(PRIVACY, Verdict.INCONCLUSIVE, unproved, rows)
     cost = (
         f"the queries of this log cost about {total.epsilon:.4g} by the best test found, from "
         "below and at these votes alone (an account bounds the cost from above); this figure "

@@ -14,6 +14,7 @@ from ....evidence.mixture import log_sums
 from ....evidence.onset import OnsetEvidence
 from ....evidence.outcomes import as_outcomes
 from ....evidence.scale import ScaleEvidence
+from ....findings.note import Note
 from ....inputs.release_log import Row, RowReader
 from ....run.error_budget import log_threshold
 from ..claim import LabelsClaim
@@ -223,10 +224,11 @@ class LogEvidence:
         return int(np.argmax(self.pointed.recent))
 
     @property
-    def likeliest_copies(self) -> str:
-        """What is reused, by the wager with most evidence, in words."""
+    def likeliest_copies(self) -> Note:
+        """What is reused, by the wager with most evidence."""
         found = [self.copies.likeliest, self.lagged.likeliest]
-        return max([*found, *(side.likeliest for side in self.sides)])[1]
+        found += (side.likeliest for side in self.sides)
+        return max(found, key=lambda one: (one[0], one[1].message))[1]
 
     def refuted(self, check: str) -> bool:
         """Whether the evidence of a check has reached its threshold."""

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from ....findings.note import Note
 from ....inputs.cells import is_whole
 from ....inputs.release_log import Row
 
@@ -48,21 +49,23 @@ class Missing:
             self._calls += 1
 
     @property
-    def selected(self) -> str | None:
-        """What is missing, in words; None if nothing seems to be."""
+    def selected(self) -> Note | None:
+        """What is missing; None if nothing seems to be."""
         return self._of_calls() or self._of_inputs()
 
-    def _of_calls(self) -> str | None:
+    def _of_calls(self) -> Note | None:
         if not self._numbered or self._first is None or self._calls < _LEAST:
             return None
         numbers = self._last - self._first + 1
         if self._calls == numbers or self._calls < _DENSE * numbers:
             return None
         between = f"between {self._first:,} and {self._last:,}"
-        return f"{numbers - self._calls:,} numbers of calls {between} are missing: {CHOSEN}"
+        missing = numbers - self._calls
+        message = f"{missing:,} numbers of calls {between} are missing: {CHOSEN}"
+        return Note("rows-missing", message, {"calls": missing})
 
-    def _of_inputs(self) -> str | None:
-        """Words if most inputs are equally frequent, apart from a last round, and some are not."""
+    def _of_inputs(self) -> Note | None:
+        """A note if most inputs are equally frequent, apart from a last round, and some are not."""
         most = max(self._times.values(), default=0)
         whole = sum(times == most for times in self._times.values())
         if most < _TURNS or self._times.total() < _LEAST or len(self._times) > _MOST:
@@ -77,6 +80,8 @@ class Missing:
         fewer = sum(times < full for times in counts)
         if not fewer:
             return None
-        return (
-            f"most ids occur {full:,} times, and {fewer:,} of {len(counts):,} less often: {CHOSEN}"
+        return Note(
+            "rows-missing",
+            f"most ids occur {full:,} times, and {fewer:,} of {len(counts):,} less often: {CHOSEN}",
+            {"ids": fewer, "times": full},
         )

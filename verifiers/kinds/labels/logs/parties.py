@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from ....evidence.onset import OnsetEvidence
+from ....findings.note import Note
 from .alternatives import Alternatives
 
 MOST = 1_000
@@ -31,7 +32,8 @@ class Parties:
         scales = [int(np.argmin(np.abs(np.log(others / factor)))) for factor in _FACTORS]
         faults = range(others.size, others.size + len(alternatives.faults))
         self.columns = np.array([*scales, *list(faults)[:_FAULTS]])
-        self.wordings = [alternatives.wordings[i] for i in self.columns]
+        causes = alternatives.causes
+        self.causes = [causes[i] for i in self.columns]
         self.evidence: dict[str, OnsetEvidence] = {}
         self._log_values: list[float] = []
 
@@ -68,13 +70,14 @@ class Parties:
             self._log_values.append(0.0)
 
     @property
-    def likeliest(self) -> tuple[float, str, str]:
+    def likeliest(self) -> tuple[float, str, Note] | None:
         """The wager with most evidence: its log-ratio since its onset, the party, and the law."""
-        found = (0.0, "", "")
-        for name, evidence in self.evidence.items():
-            at = int(np.argmax(evidence.recent))
-            found = max(found, (float(evidence.recent[at]), name, self.wordings[at]))
-        return found
+        best = [
+            (float(evidence.recent.max()), name, self.causes[int(np.argmax(evidence.recent))])
+            for name, evidence in self.evidence.items()
+        ]
+        found = max(best, key=lambda one: one[:2], default=None)
+        return None if found is None or found[0] <= 0.0 else found
 
     def as_arrays(self) -> dict[str, NDArray[Any]]:
         """The state as arrays; the names, keys of `evidence`, are saved apart."""

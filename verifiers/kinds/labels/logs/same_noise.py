@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 from .....reference import ConfidentGNMax
 from .....reference.arrays import Matrix, Vector
 from ....evidence.onset import OnsetEvidence
+from ....findings.note import Note
 from ..mechanism import LabelsMechanism
 
 Bits = NDArray[np.uint64]
 """Bit set (w,) of the fixed noise draws that give a row its label."""
 
 DRAWS = 1_024
+_SHARED = "noise-shared-by-parties"
 LAGS = 16
 """Largest distance, in rows, from which noise may come."""
 
@@ -104,12 +106,14 @@ class Lagged:
         return self.evidence.observe(ratios.reshape(number, -1))
 
     @property
-    def likeliest(self) -> tuple[float, str]:
-        """The wager with most evidence: its log-ratio since its onset, and its words."""
+    def likeliest(self) -> tuple[float, Note]:
+        """The wager with most evidence: its log-ratio since its onset, and what it says."""
         at = int(np.argmax(self.evidence.recent))
-        lag, share = at // _SHARES.size + 1, _SHARES[at % _SHARES.size]
+        lag, share = at // _SHARES.size + 1, float(_SHARES[at % _SHARES.size])
         rows = "the row before" if lag == 1 else f"the row {lag} before"
-        return float(self.evidence.recent[at]), f"{_often(share)} have the noise of {rows}"
+        message = f"{_often(share)} have the noise of {rows}"
+        note = Note("noise-reused", message, {"share": share, "rows_before": lag})
+        return float(self.evidence.recent[at]), note
 
 
 class SideBySide:
@@ -199,19 +203,22 @@ class SideBySide:
         return place or 0
 
     @property
-    def likeliest(self) -> tuple[float, str]:
+    def likeliest(self) -> tuple[float, Note]:
         """See `Lagged.likeliest`."""
         at = int(np.argmax(self.evidence.recent))
-        pair, share = at // _SHARES.size, _SHARES[at % _SHARES.size]
+        pair, share = at // _SHARES.size, float(_SHARES[at % _SHARES.size])
+        fields: dict[str, str | float] = {"share": share, "parties": self.kind}
         if not pair:
             whose = f"of another {self.kind}'s label of the same number"
-            return float(self.evidence.recent[at]), f"{_often(share)} have the noise {whose}"
+            note = Note(_SHARED, f"{_often(share)} have the noise {whose}", fields)
+            return float(self.evidence.recent[at]), note
         high = next(h for h in range(PAIRED) if h * (h + 1) // 2 >= pair)
         low = pair - 1 - high * (high - 1) // 2
         first, second = sorted((self.names[low][:60], self.names[high][:60]))
         both = f"{self.kind}s {first!r} and {second!r}"
         message = f"{_often(share)} of {both} have the same noise, the n-th of one and of the other"
-        return float(self.evidence.recent[at]), message
+        note = Note(_SHARED, message, {**fields, "first": first, "second": second})
+        return float(self.evidence.recent[at]), note
 
 
 def _longer(kept: Bits, axis: int) -> Bits:

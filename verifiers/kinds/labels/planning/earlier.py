@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ....findings.note import Fields
 from .features import votes_moved
 
-_BANDS = (
+_BANDS: tuple[tuple[int, float, str], ...] = (
     (0, 0, "that asked the same"),
     (1, 2, "1 or 2 votes away"),
     (1, 4, "1 to 4 votes away"),
@@ -21,9 +22,13 @@ _NEAR = 8  # votes
 
 @dataclass(frozen=True)
 class Earlier:
-    """A rule that names an earlier call: in words, and that call's index per call (n,), or -1."""
+    """A rule that names an earlier call: in words, and that call's index per call (n,), or -1.
+
+    fields: how many calls before it was made, and how many votes away it asked.
+    """
 
     words: str
+    fields: Fields
     places: NDArray[np.intp]
 
 
@@ -32,18 +37,27 @@ def earlier_calls(histograms: NDArray[np.int64]) -> list[Earlier]:
     places = np.arange(len(histograms))
     moved = votes_moved(histograms)
     found = [
-        Earlier(f"of the call before, {words}", _where((moved >= least) & (moved <= most), 1))
+        Earlier(
+            f"of the call before, {words}",
+            _near(1, most),
+            _where((moved >= least) & (moved <= most), 1),
+        )
         for least, most, words in _BANDS
     ]
     for back in _BACK:
         moved = votes_moved(histograms, back)
-        words = f"of {back} calls before"
-        found.append(Earlier(f"{words}, at most {_NEAR} votes away", _where(moved <= _NEAR, back)))
-        found.append(Earlier(f"{words}, whatever it asked", _where(moved < np.inf, back)))
+        for most, what in ((_NEAR, f"at most {_NEAR} votes away"), (np.inf, "whatever it asked")):
+            words = f"of {back} calls before, {what}"
+            found.append(Earlier(words, _near(back, most), _where(moved <= most, back)))
     first, last = _same_histogram(histograms)
-    found.append(Earlier("of the first call of its histogram", np.where(first < places, first, -1)))
-    found.append(Earlier("of the latest call of its histogram", last))
+    of_first = np.where(first < places, first, -1)
+    found.append(Earlier("of the first call of its histogram", {"of": "first"}, of_first))
+    found.append(Earlier("of the latest call of its histogram", {"of": "latest"}, last))
     return found
+
+
+def _near(back: int, most: float) -> Fields:
+    return {"calls_before": back, "votes_away_at_most": most if np.isfinite(most) else None}
 
 
 def _where(holds: NDArray[np.bool_], back: int) -> NDArray[np.intp]:

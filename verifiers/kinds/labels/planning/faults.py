@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
@@ -12,6 +12,7 @@ from .....reference import ConfidentGNMax, Exponential, Laplace, Noise
 from .....reference.arrays import Matrix
 from .....reference.noise import FAMILIES, Rounded
 from ....evidence.pointed import LEAK
+from ....findings.note import Fields, Note
 from ..mechanism import LabelsMechanism
 from .counting_laws import FEW_TEACHERS, counted_by_votes
 from .ladder import ladder
@@ -47,7 +48,7 @@ class Scaled(Enum):
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault: what it is, in words that follow "labels fit", and its law (b, o).
+    """One fault: what it is, its message in words that follow "labels fit", and its law (b, o).
 
     weight: relative weight of the wager on it; of_class: (fault name, k) where class k is treated
     unlike the others, None where the fault does not depend on class numbers; scaled: which noise
@@ -55,12 +56,17 @@ class Fault:
     depends on the class numbers in another way.
     """
 
-    wording: str
+    note: Note = field(hash=False)
     law: Law
     weight: float = 1.0
     of_class: tuple[str, int] | None = None
     scaled: tuple["Scaled", float] | None = None
     numbered: bool = False
+
+    @property
+    def wording(self) -> str:
+        """What it is, in words that follow "labels fit"."""
+        return self.note.message
 
 
 def fault_laws(faults: Sequence[Fault], claimed: Matrix, histograms: Matrix) -> Matrix:
@@ -108,20 +114,25 @@ def known_faults(claim: LabelsMechanism) -> list[Fault]:
     if claim.sampled is not None:
         return _faults_of_sampled(claim)
     noise = claim.noise
+    first = "the plurality, the first class of a tie, without any noise"
+    without_votes = {"classes": "without votes"}
     faults = [
-        Fault("the plurality without any noise", finish(claim, plurality)),
+        Fault(_NO_NOISE, finish(claim, plurality)),
+        Fault(Note("noise-missing", first, {"tie": "first"}), finish(claim, first_plurality)),
+        Fault(_UNIFORM, finish(claim, uniform)),
+        Fault(_ARGMIN, argmin(claim)),
         Fault(
-            "the plurality, the first class of a tie, without any noise",
-            finish(claim, first_plurality),
+            Note(_BARE_CLASSES, "noise missing on classes without votes", without_votes),
+            noiseless(claim, empty),
         ),
-        Fault("a uniform draw that ignores the votes", finish(claim, uniform)),
-        Fault("the smallest noisy count, argmin for argmax", argmin(claim)),
-        Fault("noise missing on classes without votes", noiseless(claim, empty)),
-        Fault("classes with few votes left out", left_out(claim)),
+        Fault(Note("few-votes-left-out", "classes with few votes left out"), left_out(claim)),
         *_bare_classes(claim),
-        Fault("the plurality without noise one time in twenty", now_and_then(claim, plurality)),
-        Fault("a uniform draw one time in twenty", now_and_then(claim, uniform)),
-        Fault(f"{short(noise)} clipped at twice its scale", clipped(claim, 2.0)),
+        Fault(_SOMETIMES_BARE, now_and_then(claim, plurality)),
+        Fault(_SOMETIMES_UNIFORM, now_and_then(claim, uniform)),
+        Fault(
+            Note("noise-clipped", f"{short(noise)} clipped at twice its scale", {"scales": 2.0}),
+            clipped(claim, 2.0),
+        ),
         *_scale_faults(claim),
         *_family_faults(claim),
         *_shortcuts(claim),
@@ -130,7 +141,8 @@ def known_faults(claim: LabelsMechanism) -> list[Fault]:
     ]
     if claim.classes > 10:  # tensorflow/privacy, pate_2017: ten classes hard-coded
         law = noiseless(claim, from_ten)
-        faults.append(Fault("noise missing on classes from 10 on", law, of_class=("from ten", 0)))
+        note = Note(_BARE_CLASSES, "noise missing on classes from 10 on", {"from_class": 10})
+        faults.append(Fault(note, law, of_class=("from ten", 0)))
     return faults + _screening_faults(claim)
 
 
@@ -142,11 +154,11 @@ def cheap_faults(claim: LabelsMechanism) -> list[Fault]:
     if claim.sampled is not None:
         return [fault for fault in _faults_of_sampled(claim) if fault.scaled is None]
     faults = [
-        Fault("the plurality without any noise", finish(claim, plurality)),
-        Fault("a uniform draw that ignores the votes", finish(claim, uniform)),
-        Fault("the smallest noisy count, argmin for argmax", argmin(claim)),
-        Fault("the plurality without noise one time in twenty", now_and_then(claim, plurality)),
-        Fault("a uniform draw one time in twenty", now_and_then(claim, uniform)),
+        Fault(_NO_NOISE, finish(claim, plurality)),
+        Fault(_UNIFORM, finish(claim, uniform)),
+        Fault(_ARGMIN, argmin(claim)),
+        Fault(_SOMETIMES_BARE, now_and_then(claim, plurality)),
+        Fault(_SOMETIMES_UNIFORM, now_and_then(claim, uniform)),
         *_family_faults(claim, roughly),
         *_shortcuts(claim),
         *_favoured_classes(claim, _FAVOURS[-2:]),
@@ -159,13 +171,25 @@ def _faults_of_sampled(claim: LabelsMechanism) -> list[Fault]:
     least = _LEAST_SAMPLED / claim.noise.scale
     scales = [f for f in _scale_faults(claim) if f.scaled is not None and f.scaled[1] >= least]
     return [
-        Fault("the plurality without any noise", finish(claim, plurality)),
-        Fault("a uniform draw that ignores the votes", finish(claim, uniform)),
-        Fault("the plurality without noise one time in twenty", now_and_then(claim, plurality)),
-        Fault("a uniform draw one time in twenty", now_and_then(claim, uniform)),
+        Fault(_NO_NOISE, finish(claim, plurality)),
+        Fault(_UNIFORM, finish(claim, uniform)),
+        Fault(_SOMETIMES_BARE, now_and_then(claim, plurality)),
+        Fault(_SOMETIMES_UNIFORM, now_and_then(claim, uniform)),
         *scales,
-        *(Fault(words, law, _NOISE_WEIGHT) for words, law in sampling_laws(claim)),
+        *(Fault(note, law, _NOISE_WEIGHT) for note, law in sampling_laws(claim)),
     ]
+
+
+_NO_NOISE = Note("noise-missing", "the plurality without any noise")
+_UNIFORM = Note("votes-ignored", "a uniform draw that ignores the votes")
+_ARGMIN = Note("smallest-count-released", "the smallest noisy count, argmin for argmax")
+_SOMETIMES_BARE = Note(
+    "noise-missing-at-times", "the plurality without noise one time in twenty", {"share": 0.05}
+)
+_SOMETIMES_UNIFORM = Note(
+    "votes-ignored-at-times", "a uniform draw one time in twenty", {"share": 0.05}
+)
+_BARE_CLASSES = "noise-missing-on-classes"
 
 
 _LEAST_SAMPLED = 0.3  # votes: below, laws of drawn votes take many nodes
@@ -211,14 +235,22 @@ def scale_fault(claim: LabelsMechanism, of: Scaled, factor: float, wording: str)
     """
     if of is Scaled.VOTES:
         noise = claim.noise.times(factor)
-        law, wording = mechanism_law(claim.mechanism(noise)), f"{short(noise)}, {wording}"
-        return Fault(wording, law, weight=_NOISE_WEIGHT, scaled=(of, factor))
+        law, note = mechanism_law(claim.mechanism(noise)), scale_note(noise, factor, wording)
+        return Fault(note, law, weight=_NOISE_WEIGHT, scaled=(of, factor))
     mechanism = claim.mechanism()
     if not isinstance(mechanism, ConfidentGNMax):
         raise ValueError(f"{claim.name} has no threshold")
     screen = mechanism.threshold_noise.times(factor)
     law = mechanism_law(replace(mechanism, threshold_noise=screen))
-    return Fault(f"threshold noise {short(screen)}, {wording}", law, scaled=(of, factor))
+    code = "threshold-noise-too-small" if factor < 1.0 else "threshold-noise-too-large"
+    note = Note(code, f"threshold noise {short(screen)}, {wording}", {"factor": factor})
+    return Fault(note, law, scaled=(of, factor))
+
+
+def scale_note(noise: Noise, factor: float, wording: str) -> Note:
+    """That labels fit noise of another scale; wording: of its factor of the claimed one."""
+    code = "scale-too-small" if factor < 1.0 else "scale-too-large"
+    return Note(code, f"{short(noise)}, {wording}", {"factor": factor})
 
 
 def _family_faults(
@@ -232,17 +264,20 @@ def _family_faults(
         if isinstance(claim.noise, Rounded):
             same = same.rounded(claim.noise.rounding)
         ratio = claimed.standard_deviation / family.standard_deviation
-        found = {f"{short(same)}, another family at the same scale": same}
+        found: dict[str, tuple[Noise, Fields]] = {
+            f"{short(same)}, another family at the same scale": (same, {})
+        }
         if abs(math.log(ratio)) > 0.02:
             equal = same.times(ratio)
-            found[f"{short(equal)}, another family of the same variance"] = equal
+            found[f"{short(equal)}, another family of the same variance"] = equal, {}
         if claim.classes == 2 and isinstance(claimed, Laplace) and family is Exponential:
             twice = same.times(2.0)
-            found[f"{short(twice)}, the claimed noise on one of two counts"] = twice
-        faults += [
-            Fault(wording, law(claim, noise), weight=_NOISE_WEIGHT)
-            for wording, noise in found.items()
-        ]
+            of_one = {"noisy_counts": 1}
+            found[f"{short(twice)}, the claimed noise on one of two counts"] = twice, of_one
+        for wording, (noise, fields) in found.items():
+            of = {"family": noise.unrounded.family, "scale": noise.scale, **fields}
+            note = Note("noise-family-differs", wording, of)
+            faults.append(Fault(note, law(claim, noise), weight=_NOISE_WEIGHT))
     return faults
 
 
@@ -254,10 +289,12 @@ def _counting_faults(claim: LabelsMechanism) -> list[Fault]:
     found = []
     if claim.teachers > claim.classes:
         by_votes = "as many classes counted as there are votes, then modulo the classes"
-        found.append(Fault(by_votes, counted_by_votes(claim, cut=False), numbered=True))
+        note = Note("classes-counted-by-votes", by_votes, {"cut": False})
+        found.append(Fault(note, counted_by_votes(claim, cut=False), numbered=True))
         if claim.teachers <= FEW_TEACHERS and claim.noise.scale <= _MOST_CUT:
             both = f"{by_votes}, and noisy counts cut to whole numbers"
-            found.append(Fault(both, counted_by_votes(claim, cut=True), numbered=True))
+            note = Note("classes-counted-by-votes", both, {"cut": True})
+            found.append(Fault(note, counted_by_votes(claim, cut=True), numbered=True))
     return found
 
 
@@ -272,9 +309,12 @@ def _screening_faults(claim: LabelsMechanism) -> list[Fault]:
     swapped = replace(mechanism, noise=noise, threshold_noise=votes)
     scales = ((1e-3, "none at all"), (0.5, "half the claim"), (2.0, "twice the claim"))
     return [
-        Fault("an answer to every query: no threshold", mechanism_law(skipped)),
+        Fault(
+            Note("threshold-not-applied", "an answer to every query: no threshold"),
+            mechanism_law(skipped),
+        ),
         *(scale_fault(claim, Scaled.THRESHOLD, factor, wording) for factor, wording in scales),
-        Fault("the two noise scales swapped", mechanism_law(swapped)),
+        Fault(Note("noise-scales-swapped", "the two noise scales swapped"), mechanism_law(swapped)),
     ]
 
 
@@ -282,7 +322,7 @@ def _bare_classes(claim: LabelsMechanism) -> list[Fault]:
     """Faults where one class gets no noise: the first or last, or any where classes are few."""
     return [
         Fault(
-            f"noise missing on {wording}",
+            Note(_BARE_CLASSES, f"noise missing on {wording}", {"class": k}),
             noiseless(claim, lambda histogram, k=k: np.arange(histogram.size) == k),  # type: ignore[misc]
             of_class=("bare", k),
         )
@@ -312,7 +352,8 @@ def _favoured_classes(claim: LabelsMechanism, favours: Sequence[float]) -> list[
         for k, wording in _named_classes(claim).items():
             law = favoured(claim, k, votes)
             what = (f"favour {favour:g}", k)
-            faults.append(Fault(f"{wording} given {more}", law, _FAVOUR_WEIGHT, what))
+            note = Note("class-favoured", f"{wording} given {more}", {"class": k, "votes": votes})
+            faults.append(Fault(note, law, _FAVOUR_WEIGHT, what))
     return faults
 
 
@@ -326,7 +367,11 @@ def _shortcuts(claim: LabelsMechanism) -> list[Fault]:
     leads += [rung.lead - 0.5 for rung in ladder(claim)]
     return [
         Fault(
-            f"no noise where the leader is more than {lead:.4g} votes ahead",
+            Note(
+                "noise-missing-beyond-lead",
+                f"no noise where the leader is more than {lead:.4g} votes ahead",
+                {"lead": lead},
+            ),
             bare_beyond(claim, lead),
             _SHORTCUT_WEIGHT,
         )

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ....findings.note import Fields
+
 Holds = NDArray[np.bool_]
 
-Named = Iterator[tuple[str, Holds]]
-"""Properties in words after "labels fit ...", and for which calls (n,) they hold."""
+Named = Iterator[tuple[str, Fields, Holds]]
+"""Properties in words after "labels fit ...", as fields, and for which calls (n,) they hold."""
 
 RATES = (0.1, 0.01, 0.002)
 """Weights of the latest call in exponentially weighted means of the consensus."""
@@ -27,10 +29,14 @@ _POSITIONS = (32, 128, 512, 1024, 2048)
 
 @dataclass(frozen=True)
 class Feature:
-    """A property of calls: its family, words after "labels fit ...", and per call if it holds."""
+    """A property of calls: its family, words after "labels fit ...", and per call if it holds.
+
+    fields: the property by its parameters.
+    """
 
     family: str
     words: str
+    fields: Fields
     holds: Holds
 
 
@@ -63,40 +69,42 @@ def _asked(histograms: NDArray[np.int64], _teachers: int) -> Named:
     _, which = np.unique(histograms, axis=0, return_inverse=True)
     times = _counted(np.asarray(which).ravel())
     for n in _ASKED:
-        yield (f"in call {n} of a histogram", times == n)
+        yield (f"in call {n} of a histogram", {"call": n}, times == n)
         if n > 1:
-            yield (f"in call {n} of a histogram and later ones", times >= n)
+            yield (f"in call {n} of a histogram and later ones", {"from_call": n}, times >= n)
 
 
 def _streaks(histograms: NDArray[np.int64], _: int) -> Named:
     leaders = histograms.argmax(-1)
     same = np.concatenate([[False], leaders[1:] == leaders[:-1]])
     before = _since(same)
-    yield ("where the call before had another leader", before == 0)
+    yield ("where the call before had another leader", {"same_leader": 0}, before == 0)
     for n in _STREAKS:
         calls = "the call before" if n == 1 else f"the {n} calls before"
-        yield (f"where {calls} had the same leader", before >= n)
+        yield (f"where {calls} had the same leader", {"same_leader": n}, before >= n)
 
 
 def _supports(histograms: NDArray[np.int64], _: int) -> Named:
     support = (histograms > 0).sum(-1)
     for k in np.unique(support):
-        yield (f"where {k} classes have votes", support == k)
-        yield (f"where {k} classes or fewer have votes", support <= k)
-        yield (f"where {k} classes or more have votes", support >= k)
+        yield (f"where {k} classes have votes", {"voted_for": int(k)}, support == k)
+        most, least = {"voted_for_at_most": int(k)}, {"voted_for_at_least": int(k)}
+        yield (f"where {k} classes or fewer have votes", most, support <= k)
+        yield (f"where {k} classes or more have votes", least, support >= k)
 
 
 def _confident(histograms: NDArray[np.int64], teachers: int) -> Named:
     most = histograms.max(-1)
     share = most / histograms.sum(-1)
-    sure = {f"{least:g} of the teachers": most > least * teachers for least in _COUNTS}
-    sure |= {f"{least:g} of the votes": share > least for least in _SHARES}
-    for words, holds in sure.items():
+    sure = {("teachers", least): most > least * teachers for least in _COUNTS}
+    sure |= {("votes", least): share > least for least in _SHARES}
+    for (whole, least), holds in sure.items():
         in_a_row = _since(holds)
-        where = f"where the leader has more than {words}"
-        yield (where, in_a_row >= 1)
-        yield (f"{where}, as in the call before", in_a_row >= 2)
-        yield (f"{where}, as in the two calls before", in_a_row >= 3)
+        where = f"where the leader has more than {least:g} of the {whole}"
+        before = ("", ", as in the call before", ", as in the two calls before")
+        for n, words in enumerate(before, 1):
+            fields = {f"leader_of_{whole}": least, "in_a_row": n}
+            yield (f"{where}{words}", fields, in_a_row >= n)
 
 
 def _consensus(histograms: NDArray[np.int64], _: int) -> Named:
@@ -105,7 +113,7 @@ def _consensus(histograms: NDArray[np.int64], _: int) -> Named:
         running = _running(share, rate)
         for least in _CONSENSUS:
             words = f"where the running consensus (weight {rate:g}) is above {least:g}"
-            yield (words, running > least)
+            yield (words, {"running_consensus": least, "weight": rate}, running > least)
 
 
 def _running(values: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
@@ -119,31 +127,32 @@ def _running(values: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
 
 def _distances(histograms: NDArray[np.int64], _: int) -> Named:
     moved = votes_moved(histograms)
-    yield ("where the call before asked the same", moved == 0)
+    yield ("where the call before asked the same", {"votes_away_at_most": 0}, moved == 0)
     for most in _DISTANCES:
         away = f"1 to {most} votes away" if most > 1 else "one vote away"
-        yield (f"where the call before lies {away}", (moved > 0) & (moved <= most))
+        fields = {"votes_away_at_most": most}
+        yield (f"where the call before lies {away}", fields, (moved > 0) & (moved <= most))
     far = f"where the call before lies more than {_DISTANCES[-1]} votes away"
-    yield (far, moved > _DISTANCES[-1])
+    yield (far, {"votes_away_above": _DISTANCES[-1]}, moved > _DISTANCES[-1])
     share = histograms.max(-1) / histograms.sum(-1)
     for least in _SHARES_BEFORE:
         before = np.concatenate([[False], share[:-1] > least])
         words = f"where the leader of the call before has more than {least:g} of the votes"
-        yield (words, before)
+        yield (words, {"leader_before": least}, before)
 
 
 def _totals(histograms: NDArray[np.int64], teachers: int) -> Named:
     totals = histograms.sum(-1)
     for share in _TOTALS:
         words = f"where fewer than {share:g} of the teachers vote"
-        yield (words, totals < share * teachers)
-    yield ("where more vote than there are teachers", totals > teachers)
+        yield (words, {"votes_below": share}, totals < share * teachers)
+    yield ("where more vote than there are teachers", {"votes_above": 1.0}, totals > teachers)
 
 
 def _positions(histograms: NDArray[np.int64], _: int) -> Named:
     calls = len(histograms)
     for n in _POSITIONS:
-        yield (f"from call {n} in turn on", np.arange(calls) >= n)
+        yield (f"from call {n} in turn on", {"from_place": n}, np.arange(calls) >= n)
 
 
 _BEFORE = "the call before"
@@ -180,10 +189,11 @@ def features(
     if not len(histograms):
         return []
     found = [
-        Feature(family, words, holds)
+        Feature(family, words, fields, holds)
         for family, (_, named) in _KINDS.items()
-        for words, holds in named(histograms, teachers)
+        for words, fields, holds in named(histograms, teachers)
     ]
     if after_batch is not None:
-        found.append(Feature(_BEFORE, "just after a call for several labels", after_batch))
+        words = "just after a call for several labels"
+        found.append(Feature(_BEFORE, words, {"after_batch": True}, after_batch))
     return [one for one in found if one.holds.any() and not one.holds.all()]

@@ -15,6 +15,7 @@ from .....reference import ConfidentGNMax, Histogram
 from .....reference.clock import step
 from ....evidence.pointed import FROM_THE_START
 from ....evidence.power import ratios_to_see
+from ....findings.note import Note
 from ....run.error_budget import log_threshold
 from ..mechanism import LabelsMechanism
 from ..registry import SHARES
@@ -53,7 +54,8 @@ def support(histogram: Sequence[int] | Histogram) -> int:
 def half_the_noise(mechanism: LabelsMechanism) -> Fault:
     """The fault that is looked for on each size of support."""
     noise = mechanism.noise.times(0.5)
-    return Fault("half the claimed scale", mechanism_law(mechanism.mechanism(noise)))
+    note = Note("scale-too-small", "half the claimed scale", {"factor": 0.5})
+    return Fault(note, mechanism_law(mechanism.mechanism(noise)))
 
 
 def sizes(classes: int) -> list[int]:
@@ -109,11 +111,19 @@ def faults_by_total(mechanism: LabelsMechanism) -> list[Fault]:
     fewest = round(min(SHARES_OF_TEACHERS) * teachers)
     faults = [
         Fault(
-            f"votes scaled to {teachers} in all, whatever their total",
+            Note(
+                "votes-rescaled",
+                f"votes scaled to {teachers} in all, whatever their total",
+                {"to": teachers},
+            ),
             scaled_to_the_teachers(mechanism, 0, None),
         ),
         Fault(
-            f"votes of {fewest} to {teachers} in all scaled up to {teachers}",
+            Note(
+                "votes-rescaled",
+                f"votes of {fewest} to {teachers} in all scaled up to {teachers}",
+                {"to": teachers, "from_votes": fewest},
+            ),
             scaled_to_the_teachers(mechanism, fewest, teachers),
         ),
     ]
@@ -121,8 +131,13 @@ def faults_by_total(mechanism: LabelsMechanism) -> list[Fault]:
         wording = "the threshold compared with the share of the votes, not with their number"
         few = f", where there are {fewest} to {teachers}"
         faults += [
-            Fault(wording, screened_by_the_share(mechanism, 0, None)),
-            Fault(wording + few, screened_by_the_share(mechanism, fewest, teachers)),
+            Fault(
+                Note("threshold-of-the-share", wording), screened_by_the_share(mechanism, 0, None)
+            ),
+            Fault(
+                Note("threshold-of-the-share", wording + few, {"from_votes": fewest}),
+                screened_by_the_share(mechanism, fewest, teachers),
+            ),
         ]
     return faults
 

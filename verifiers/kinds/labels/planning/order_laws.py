@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from .....reference import ConfidentGNMax
 from .....reference.arrays import Matrix
+from ....findings.note import Note
 from ..mechanism import LabelsMechanism
-from .faults import NAMED_FACTORS, Fault, fault_laws, short
+from .faults import NAMED_FACTORS, Fault, fault_laws, scale_note
 from .laws import finish, mechanism_law, plurality, roughly
 
 _FACTORS = (0.5, 0.25, 0.7, 2.0)  # of the claimed noise scale
@@ -25,16 +26,17 @@ def order_faults(claim: LabelsMechanism) -> list[Fault]:
     for factor in _FACTORS:
         noise = claim.noise.times(factor)
         words = NAMED_FACTORS.get(factor, f"{factor} of the claimed scale")
-        faults.append(Fault(f"{short(noise)}, {words}", roughly(claim, noise)))
+        faults.append(Fault(scale_note(noise, factor, words), roughly(claim, noise)))
     faults.append(
         Fault(
-            "the plurality without noise",
+            Note("noise-missing", "the plurality without noise"),
             lambda histograms: _BARE * bare(histograms) + (1.0 - _BARE) * right(histograms),
         )
     )
     if isinstance(mechanism, ConfidentGNMax):
         unscreened = replace(mechanism, threshold=-1e12)
-        faults.append(Fault("an answer to every query", mechanism_law(unscreened)))
+        note = Note("threshold-not-applied", "an answer to every query")
+        faults.append(Fault(note, mechanism_law(unscreened)))
     return faults
 
 
@@ -46,7 +48,8 @@ def scaled_up(claim: LabelsMechanism) -> Fault:
         totals = histograms.sum(-1, keepdims=True)
         return law(histograms * np.maximum(1.0, claim.total / np.maximum(totals, 1.0)))
 
-    return Fault("votes scaled up to the number of teachers", scaled)
+    note = Note("votes-rescaled", "votes scaled up to the number of teachers", {"to": claim.total})
+    return Fault(note, scaled)
 
 
 def log_ratios(faults: list[Fault], log_q: Matrix, histograms: Matrix) -> NDArray[np.float64]:

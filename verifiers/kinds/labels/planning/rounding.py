@@ -16,6 +16,7 @@ from .....reference.clock import step
 from .....reference.noise import ROUNDINGS, Rounded, Rounding
 from ....evidence.pointed import FROM_THE_START
 from ....evidence.power import small_ratios_to_see
+from ....findings.note import Note
 from ....run.error_budget import log_threshold
 from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
@@ -70,12 +71,14 @@ def unclaimed_roundings(claim: LabelsMechanism) -> tuple[Fault, ...]:
         plain = claim.noise.unrounded
         law = finish(claim, lambda histograms: np.asarray(probabilities(histograms, plain)))
         words = f"{_UNROUNDED}, {_claimed_as(plain)}"
-        found.append(Fault(words, law, _WEIGHT, numbered=True))
+        note = Note("rounding-differs", words, {"rounding": None})
+        found.append(Fault(note, law, _WEIGHT, numbered=True))
     for together in _alike(claim):
         if own not in together:
             noise = claim.noise.unrounded.rounded(together[0])
             words = f"{_words(together)}, {_FIRST}, {_claimed_as(noise)}"
-            found.append(Fault(words, _law(claim, noise), _WEIGHT, numbered=True))
+            note = _note(together, words, "first")
+            found.append(Fault(note, _law(claim, noise), _WEIGHT, numbered=True))
     return tuple(found)
 
 
@@ -88,7 +91,13 @@ def _won_by_the_last(claim: LabelsMechanism) -> Iterator[Fault]:
     """Every rounding, where the last of equal counts wins."""
     for together in _alike(claim) if _is_looked_for(claim) else ():
         law = _law(claim, claim.noise.unrounded.rounded(together[0]), last=True)
-        yield Fault(f"{_words(together)}, {_LAST}", law, _WEIGHT_OF_LAST, numbered=True)
+        note = _note(together, f"{_words(together)}, {_LAST}", "last")
+        yield Fault(note, law, _WEIGHT_OF_LAST, numbered=True)
+
+
+def _note(together: tuple[Rounding, ...], words: str, wins: str) -> Note:
+    """Any of roundings that have one law; wins: which of equal counts does."""
+    return Note("rounding-differs", words, {"rounding": " or ".join(together), "tie": wins})
 
 
 def _words(together: tuple[Rounding, ...]) -> str:
@@ -226,15 +235,25 @@ def add_roundings(planner: StreamPlanner, seen: tuple[ToSee, ...], explored: int
         planner.add(Role.ROUNDED, np.array(histogram, dtype=np.int64), queries, shuffle=False)
 
 
-def not_excluded(plan: Plan) -> str | None:
-    """The roundings that the labels of the plan may leave unseen, in words; None where none."""
+def not_excluded(plan: Plan) -> Note | None:
+    """The roundings that the labels of the plan may leave unseen; None where none."""
     least, asked = plan.claim.gate.smallest_effect / _NAMED, dict[tuple[int, ...], int]()
     for stream in plan.streams:
         asked[stream.histogram] = asked.get(stream.histogram, 0) + stream.queries
     left = [
-        f"{one.fault.wording} (it changes {100 * one.moves:.2g} % of the labels of "
-        f"{list(one.histogram)}; {one.queries:,} labels of that histogram would show it)"
+        one
         for one in plan.roundings
         if one.moves >= least and asked.get(one.histogram, 0) < one.queries
     ]
-    return f"this run may have missed a rounding: {'; or '.join(left)}" if left else None
+    if not left:
+        return None
+    words = (
+        f"{one.fault.wording} (it changes {100 * one.moves:.2g} % of the labels of "
+        f"{list(one.histogram)}; {one.queries:,} labels of that histogram would show it)"
+        for one in left
+    )
+    return Note(
+        "rounding-not-excluded",
+        f"this run may have missed a rounding: {'; or '.join(words)}",
+        {"roundings": len(left), "moves": left[0].moves, "queries": left[0].queries},
+    )

@@ -1,9 +1,11 @@
 """Laws of labels of aggregators that draw the teachers of an answer in another way than claimed."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from .....reference import NoisyArgmax, SampledArgmax, Sampling
 from .....reference.sampling import Way
+from ....findings.note import Note
 from ..mechanism import LabelsMechanism
 from .laws import Law, mechanism_law
 
@@ -14,30 +16,41 @@ _WAYS = {
 }
 
 
-def sampling_laws(claim: LabelsMechanism) -> Iterator[tuple[str, Law]]:
-    """Faults of a claim with `sampled`, in words after "labels fit ...", each with its law."""
+def sampling_laws(claim: LabelsMechanism) -> Iterator[tuple[Note, Law]]:
+    """Faults of a claim with `sampled`, as words after "labels fit ...", each with its law."""
     mechanism = claim.mechanism()
     if not isinstance(mechanism, SampledArgmax):
         return
     sampling, noise, teachers = mechanism.sampling, mechanism.noise, claim.teachers
     share = sampling.amount if sampling.drawn is None else sampling.amount / teachers
-    yield "the votes of all teachers, of whom none were drawn", mechanism_law(NoisyArgmax(noise))
     yield (
-        "the votes of all teachers, scaled down to as many as are drawn",
+        Note("teachers-not-sampled", "the votes of all teachers, of whom none were drawn"),
+        mechanism_law(NoisyArgmax(noise)),
+    )
+    scaled = "the votes of all teachers, scaled down to as many as are drawn"
+    yield (
+        Note("teachers-not-sampled", scaled, {"scaled_by": share}),
         mechanism_law(NoisyArgmax(noise.times(1.0 / share))),
     )
     for factor, words in (
         (share, "drawn votes scaled up to all teachers before the noise"),
         (share**0.5, "noise that shrinks with the square root of the share drawn"),
     ):
-        yield words, mechanism_law(SampledArgmax(noise.times(factor), sampling))
-    shares = {1.0 - share: "the teachers who were not drawn, in place of those drawn"}
-    shares |= {share / 2.0: "half as many teachers drawn", 2.0 * share: "twice as many drawn"}
-    others = {words: _of(sampling.way, other, teachers) for other, words in shares.items()}
-    others |= {words: _of(way, share, teachers) for way, words in _WAYS.items()}
-    for words, other in others.items():
+        note = Note("noise-scaled-by-sampling", words, {"factor": factor})
+        yield note, mechanism_law(SampledArgmax(noise.times(factor), sampling))
+    rest = "the teachers who were not drawn, in place of those drawn"
+    shares = {1.0 - share: Note("other-teachers-sampled", rest)}
+    for factor, words in ((0.5, "half as many teachers drawn"), (2.0, "twice as many drawn")):
+        shares[factor * share] = Note("sampling-share-differs", words, {"factor": factor})
+    others = [(note, _of(sampling.way, other, teachers)) for other, note in shares.items()]
+    others += [
+        (Note("sampling-way-differs", words, {"way": way.value}), _of(way, share, teachers))
+        for way, words in _WAYS.items()
+    ]
+    for note, other in others:
         if other is not None and other != sampling:
-            yield f"{words}, {other}", mechanism_law(SampledArgmax(noise, other))
+            words = f"{note.message}, {other}"
+            yield replace(note, message=words), mechanism_law(SampledArgmax(noise, other))
 
 
 def _of(way: Way, share: float, teachers: int) -> Sampling | None:

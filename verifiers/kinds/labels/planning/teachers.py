@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .....reference import Histogram
 from .....reference.arrays import Matrix
+from ....findings.note import Note
 from ....targets.input_forms import FormRelease
 from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
@@ -28,7 +29,11 @@ def faults_by_teacher(claim: LabelsClaim) -> list[Fault]:
         return []
     return [
         Fault(
-            f"the vote of teacher {teacher}, or of one who votes alike, counted three times",
+            Note(
+                "teacher-counted-often",
+                f"the vote of teacher {teacher}, or of one who votes alike, counted three times",
+                {"teacher": teacher, "times": 3},
+            ),
             counted_thrice(claim.mechanism, release.votes, teacher),
             _WEIGHT,
             numbered=True,

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix
+from ....findings.note import Note
 from ..claim import LabelsClaim
 from ..weighted import each_weight
 from .faults import Fault
@@ -26,17 +27,23 @@ def faults_of_weights(claim: LabelsClaim) -> list[Fault]:
     swapped = np.repeat([float(w) for _, w in weights[::-1]], [n for n, _ in weights])
     turned = each_weight(weights[::-1]).astype(np.float64)
     ways = {
-        "weights left out: each teacher's vote counted once": np.ones(right.size),
-        "weights applied twice": right**2,
-        "weights divided by their mean, so that they sum to the teachers": right / mean,
-        "weights divided by their sum, so that they sum to 1": right / right.sum(),
-        "weights of the groups in the reverse order": swapped,
-        "weights given to the teachers in the reverse order": turned,
-        "the inverse of the weights": 1.0 / right,
+        "left out": ("weights left out: each teacher's vote counted once", np.ones(right.size)),
+        "squared": ("weights applied twice", right**2),
+        "over their mean": (
+            "weights divided by their mean, so that they sum to the teachers",
+            right / mean,
+        ),
+        "over their sum": (
+            "weights divided by their sum, so that they sum to 1",
+            right / right.sum(),
+        ),
+        "groups reversed": ("weights of the groups in the reverse order", swapped),
+        "teachers reversed": ("weights given to the teachers in the reverse order", turned),
+        "inverse": ("the inverse of the weights", 1.0 / right),
     }
     return [
-        Fault(words, _weighing(claim, other), _WEIGHT)
-        for words, other in ways.items()
+        Fault(Note("weights-differ", words, {"weights": how}), _weighing(claim, other), _WEIGHT)
+        for how, (words, other) in ways.items()
         if not np.array_equal(other, right)
     ]
 
