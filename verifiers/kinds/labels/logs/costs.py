@@ -139,14 +139,16 @@ class Costs:
             fields = {"charge": self.charged, "cost": total.proved, "delta": privacy.delta}
             short = Note("charge-too-low", message, fields)
             failed = CheckResult.of(CHARGES, Verdict.FAIL, short, self.rows_charged)
-            return replace(failed, diagnosis=cause)
+            return failed.model_copy(update={"diagnosis": cause})
         if total.epsilon > self.charged:
             unproved = Note(_UNPROVED, f"{text}: {_unproved(total)}", {"cost": total.epsilon})
             return CheckResult.of(CHARGES, Verdict.INCONCLUSIVE, unproved, self.rows_charged)
         message = (
             f"{text}, no less than the {total.epsilon:.4g} that they cost by the best test found"
         )
-        return CheckResult(CHARGES, Verdict.PASS, message, self.rows_charged)
+        return CheckResult(
+            id=CHARGES, verdict=Verdict.PASS, message=message, queries=self.rows_charged
+        )
 
 
 class Watch:
@@ -283,7 +285,8 @@ def _privacy(
         # many queries are the cause only where nothing costs more than is claimed
         told = next((note for note in wrong if note.code != "queries-above-claim"), wrong[0])
         both = replace(told, message="; ".join(note.message for note in wrong))
-        return replace(CheckResult.of(PRIVACY, Verdict.FAIL, both, rows), diagnosis=cause)
+        failed = CheckResult.of(PRIVACY, Verdict.FAIL, both, rows)
+        return failed.model_copy(update={"diagnosis": cause})
     if total.epsilon > privacy.epsilon:
         message = f"{finding.message}; of the queries of this log: {_unproved(total)}"
         unproved = Note(_UNPROVED, message, {"cost": total.epsilon})
@@ -294,7 +297,7 @@ def _privacy(
         "depends on the votes, and is itself not private"
     )
     message = f"{finding.message}; {cost}"
-    return CheckResult(PRIVACY, Verdict.PASS, message, rows)
+    return CheckResult(id=PRIVACY, verdict=Verdict.PASS, message=message, queries=rows)
 
 
 def _proof(total: CertainTotal) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from .....reference.arrays import Vector
 from ....findings.note import Note
-from ....findings.report import CheckResult
+from ....findings.report import CheckResult, decimal_log
 from ....findings.verdict import Verdict
 from ....run.cause import SURE
 from ..checks import FreshNoise
@@ -64,7 +64,9 @@ def _contract(evidence: LogEvidence, stopped: Note | None) -> CheckResult:
     if stopped is not None:
         return CheckResult.of("input-contract", Verdict.INCONCLUSIVE, stopped, evidence.asked)
     message = f"{evidence.asked:,} rows, each with a label in range, no time before an earlier one"
-    return CheckResult("input-contract", Verdict.PASS, message, evidence.asked)
+    return CheckResult(
+        id="input-contract", verdict=Verdict.PASS, message=message, queries=evidence.asked
+    )
 
 
 def _labels(evidence: LogEvidence) -> CheckResult:
@@ -199,7 +201,9 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
     if failed is not None:
         return failed
     if evidence.claim.mechanism.caching:
-        return CheckResult(name, Verdict.PASS, _kept(evidence), evidence.asked)
+        return CheckResult(
+            id=name, verdict=Verdict.PASS, message=_kept(evidence), queries=evidence.asked
+        )
     if copies.repeated <= _FEW * evidence.rows:
         text = "no" if copies.repeated == 0 else "hardly any"
         message = (
@@ -258,7 +262,14 @@ def _judged(  # noqa: PLR0917 - as CheckResult has them
 ) -> CheckResult:
     """The result of a check with an e-process; cause: with the diagnosis, if there is one."""
     value = evidence.highest[name] if log_e_value is None else log_e_value
-    found = CheckResult(name, verdict, message, evidence.rows, value, evidence.thresholds[name])
-    if cause is None:
-        return found
-    return replace(found, diagnosis=cause.message or None, code=cause.code, fields=cause.fields)
+    return CheckResult(
+        id=name,
+        verdict=verdict,
+        message=message,
+        queries=evidence.rows,
+        log10_e_value=decimal_log(value),
+        threshold_log10=decimal_log(evidence.thresholds[name]),
+        diagnosis=None if cause is None else cause.message or None,
+        code=None if cause is None else cause.code,
+        fields={} if cause is None else cause.fields,
+    )
