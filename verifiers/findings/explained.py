@@ -1,5 +1,7 @@
 """One check of a report in words, for failures of tests."""
 
+from typing import Any, cast
+
 from ..text import counted
 from .evidence_text import power_of_ten
 from .report import CheckResult, Report
@@ -26,7 +28,8 @@ def explained(check: CheckResult, report: Report) -> str:
 
 def _allowed(check: CheckResult, report: Report) -> str:
     """What the claim allows, with the e-value against it if the check has one."""
-    mechanism, privacy = report.claim["mechanism"], report.claim.get("privacy")
+    mechanism = report.claim["mechanism"]
+    privacy = cast(dict[str, Any] | None, report.claim.get("privacy"))
     words = [mechanism["name"]]
     if "noise" in mechanism:
         words[0] += f" with {mechanism['noise']}"

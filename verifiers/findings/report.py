@@ -156,10 +156,13 @@ class ReleasesOpening(Opening):
     )
 
 
+_OPEN = ConfigDict(extra="allow", json_schema_serialization_defaults_required=False)
+
+
 class MechanismTable(TypedDict, total=False):
     """The `[mechanism]` of a claim; each kind of release has keys of its own beside these."""
 
-    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+    __pydantic_config__ = _OPEN  # type: ignore[misc]
     name: Required[str]
     noise: NoiseSpec
     classes: Annotated[int, Field(ge=2)]
@@ -170,20 +173,12 @@ class MechanismTable(TypedDict, total=False):
     unit: Literal["record", "user", "teacher"]
 
 
-class _Privacy(TypedDict, total=False):
-    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
-    epsilon: float
-    delta: float
-    queries: int
-
-
 class ClaimTables(TypedDict, total=False):
-    """The tables of a claim, as far as every claim has them."""
+    """The tables of a claim, as far as every claim has them; others stand beside them."""
 
-    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+    __pydantic_config__ = _OPEN  # type: ignore[misc]
     mechanism: Required[MechanismTable]
     gate: Required[dict[str, Any]]
-    privacy: _Privacy
 
 
 class Report(Document):

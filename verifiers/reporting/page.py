@@ -5,6 +5,7 @@ content security policy forbids all but its own style sheet.
 """
 
 import math
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -53,11 +54,26 @@ def page(report: Report, target: str, started: datetime) -> str:
         .get_template("report.html")
         .render(
             report=report,
+            claim=_claim(report),
             target=target,
             started=started.strftime("%Y-%m-%d %H:%M"),
             checks=checks,
             absent=[check for check in checks if check.verdict is Verdict.NOT_APPLICABLE],
         )
+    )
+
+
+def _claim(report: Report) -> str:
+    """The claim in a line: the mechanism, and the privacy that it is to have."""
+    tables: Mapping[str, Any] = report.claim
+    kept = ", answers cached" if tables["mechanism"].get("caching") else ""
+    privacy = tables.get("privacy", {})
+    if not {"epsilon", "delta", "queries"} <= privacy.keys():  # a claim without a law has lines
+        return f"{report.claimed}{kept}"
+    one, many = ("query", "queries") if report.kind == "labels" else ("release", "releases")
+    return (
+        f"{report.claimed}{kept}; epsilon {_number(privacy['epsilon'])} at delta "
+        f"{_number(privacy['delta'])} for {counted(privacy['queries'], one, many)}"
     )
 
 
