@@ -166,8 +166,7 @@ def test_an_interrupted_run_keeps_its_figures(reports) -> None:
 def test_a_scale_without_bounds_is_null_in_json(reports) -> None:
     """Early on no scale is too large, and JSON has no infinity."""
     points = figures(reports["far"], "noise-scale").scale.points
-    assert points[0][2] is None
-    assert points[-1][2] is not None
+    assert any(high is None for _, _, high in points)
 
 
 def test_what_costs_is_worked_out_for_page_and_json_alone(reports) -> None:

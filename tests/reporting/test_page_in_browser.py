@@ -6,11 +6,11 @@ import shutil
 import subprocess
 import tempfile
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
+from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.reporting.page import page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -177,12 +177,15 @@ def pages(reports, number_reports, tmp_path_factory):
     """A page for each kind of report, one whose texts are hostile, one of a thousand classes."""
     where, made = tmp_path_factory.mktemp("pages"), {}
     hostile = "<script>alert(1)</script><img src=x onerror=alert(1)>" + "w" * 500
-    check = replace(reports["fail"].checks[1], message=hostile, diagnosis=hostile)
-    wild = replace(reports["fail"], checks=(check,), warnings=(hostile,))
-    few = reports["fail"].figures
-    labels = tuple(replace(label, label=996 + label.label) for label in few.histograms[0].labels)
-    asked = replace(few.histograms[0], outcomes=1000, histogram=(9,) * 1000, labels=labels)
-    many = replace(reports["fail"], figures=replace(few, histograms=(asked,)))
+    fail, check = reports["fail"], reports["fail"].checks[1]
+    said = check.model_copy(update={"message": hostile, "diagnosis": hostile})
+    notes = (Note("interrupted", hostile),)
+    wild = fail.model_copy(update={"checks": (said,), "notes": notes})
+    few = check.figures.histograms[0]
+    labels = tuple(label.model_copy(update={"label": 996 + label.label}) for label in few.labels)
+    asked = few.model_copy(update={"outcomes": 1000, "histogram": (9,) * 1000, "labels": labels})
+    drawn = check.figures.model_copy(update={"histograms": (asked,)})
+    many = fail.model_copy(update={"checks": (check.model_copy(update={"figures": drawn}),)})
     for kind, report in {**reports, **number_reports, "hostile": wild, "many": many}.items():
         made[kind] = where / f"{kind}.html"
         target = hostile if kind == "hostile" else "a.py:b"

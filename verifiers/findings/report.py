@@ -9,7 +9,6 @@ import platform
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from importlib.metadata import version
 from typing import Annotated, Any, Literal, Required, Self, cast
 
@@ -44,7 +43,7 @@ def _encodable(text: Any) -> Any:
     return text.encode("utf-8", "backslashreplace").decode() if isinstance(text, str) else text
 
 
-Text = Annotated[str, BeforeValidator(_encodable), Field(min_length=1)]
+Text = Annotated[str, BeforeValidator(_encodable), Field(json_schema_extra={"minLength": 1})]
 Time = Annotated[
     datetime,
     PlainSerializer(
@@ -261,7 +260,7 @@ class Report(Document):
         description="Probability that a correct deployment gets fail, all checks together.",
     )
     claim: ClaimTables = Field(description="The claim as it was read, defaults filled in.")
-    versions: dict[str, str]
+    versions: dict[str, str] = Field(json_schema_extra={"required": ["dpassay", "python"]})
     notes: tuple[Note, ...] = Field(
         default=(),
         description="The warnings, each with its code.",
@@ -289,7 +288,7 @@ class Report(Document):
         """What else a reader must know, a line each."""
         return tuple(note.message for note in self.notes)
 
-    @cached_property
+    @property
     def whole(self) -> Self:
         """The report with the figures that take seconds, which a terminal does not show."""
         if not self._slow:
