@@ -14,7 +14,8 @@ from dpassay.verifiers.findings.report import Report
 class Outcome:
     """What one run said of one aggregator.
 
-    reporting: the checks that accuse it; found: queries until one did; queries: of the whole run.
+    reporting: the checks that accuse it; found: queries until one did; queries: of the whole run;
+    code, fields: of the first failing check.
     """
 
     verdict: str
@@ -22,6 +23,8 @@ class Outcome:
     found: int | None
     queries: int
     diagnosis: str
+    code: str | None
+    fields: dict[str, Any]
 
     @property
     def until(self) -> int:
@@ -55,7 +58,10 @@ def outcome(report: Report, accusing: Iterable[str]) -> dict[str, Any]:
     """The outcome of a run as a table of JSON; accusing: verdicts of a check that accuses."""
     reporting = tuple(check.id for check in report.checks if check.verdict.value in accusing)
     verdict, found = report.verdict.value, report.found_after
-    return asdict(Outcome(verdict, reporting, found, report.queries, diagnosis(report)))
+    first = next((check for check in report.checks if check.verdict == "fail"), None)
+    code, fields = (None, {}) if first is None else (first.code, dict(first.fields))
+    said = diagnosis(report)
+    return asdict(Outcome(verdict, reporting, found, report.queries, said, code, fields))
 
 
 def outcome_of(table: dict[str, Any]) -> Outcome:

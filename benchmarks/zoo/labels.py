@@ -7,6 +7,7 @@ from typing import Any
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from zoo import BROKEN, CORRECT, Entry, opened
+from zoo.names import is_told
 
 from ..pages import head
 from .kind import Outcome, Outcomes, Zoo, outcome, table_row, told
@@ -86,7 +87,7 @@ each of the 63 aggregators with a name that the zoo had then."""
 
 def is_named(entry: Entry, outcome: Outcome) -> bool:
     """Whether the fault that is named first is the one that is there."""
-    return entry.named is not None and entry.named in outcome.diagnosis.split("; nearly as")[0]
+    return is_told(entry.named, outcome.code, outcome.fields)
 
 
 def named(outcomes: Outcomes) -> Iterator[str]:
@@ -96,9 +97,8 @@ def named(outcomes: Outcomes) -> Iterator[str]:
     asked = sum(len(outcomes[e.id]) for e in known)
     yield (
         f"{len(known)} of the broken ones have a fault with a name (`tests/zoo/names.py`). The "
-        "diagnosis of the first failing check, or of the one that it defers to, names it in "
-        f"{sum(right.values()):,} of {asked:,} runs ({sum(right.values()) / asked:.1%}); a name "
-        'that comes second, after "nearly as well", does not count. It was '
+        "code of the first failing check, with its fields, names it in "
+        f"{sum(right.values()):,} of {asked:,} runs ({sum(right.values()) / asked:.1%}). It was "
         f"{EARLIER_NAMED:.0%} while runs ended with their first failing check, without labels for "
         "the diagnosis.\n"
     )

@@ -28,11 +28,15 @@ def screened(gate=None, **change):
 
 @pytest.mark.slow("whole runs; others are")
 @pytest.mark.parametrize(
-    ("threshold", "noise", "words"),
-    [(200.0, 75.0, "half the claim"), (170.0, 150.0, "too few"), (230.0, 150.0, "too many")],
+    ("threshold", "noise", "codes"),
+    [
+        (200.0, 75.0, {"threshold-noise-too-small"}),
+        (170.0, 150.0, {"threshold-too-low", "refuses-too-seldom"}),
+        (230.0, 150.0, {"threshold-too-high", "refuses-too-often"}),
+    ],
 )
 def test_a_wrong_threshold_or_noise_of_its_test_shows_in_the_refusals(
-    threshold, noise, words
+    threshold, noise, codes
 ) -> None:
     """While the labels that are answered keep their law."""
     wrong = ConfidentGNMax(Gaussian(40.0), threshold, Gaussian(noise))
@@ -43,8 +47,8 @@ def test_a_wrong_threshold_or_noise_of_its_test_shows_in_the_refusals(
     assert report.found_after < 20_000
     found = result(report, "abstention")
     if found.verdict is Verdict.FAIL:
-        assert words in found.diagnosis
-        assert "queries of [" in found.message
+        assert found.code in codes
+        assert found.fields.get("factor", 0.5) == pytest.approx(0.5)
 
 
 def test_abstention_refutes_on_its_own() -> None:
@@ -78,7 +82,7 @@ def test_confident_gnmax_passes_and_a_skipped_threshold_fails() -> None:
     assert result(report, "abstention").verdict is Verdict.PASS
     report = verify(drawing_with("gaussian:40"), made, seed=3)
     assert report.verdict is Verdict.FAIL
-    assert "no threshold" in result(report, "class-probabilities").diagnosis
+    assert result(report, "class-probabilities").code == "threshold-not-applied"
     assert report.found_after < 1000
 
 

@@ -67,7 +67,7 @@ def test_published_accountants_are_not_accused(name) -> None:
     """Although their costs at one side of a pair are below the divergence from the other."""
     found = judged("accountant-soundness", SOUND[name])
     assert found.verdict is Verdict.PASS, found.message
-    assert "charges cover the exact cost" in found.message
+    assert found.code is None
 
 
 def soundness(mechanism, charge, share=1.0):
@@ -158,9 +158,9 @@ def test_accountants_that_charge_too_little_are_proved_wrong(name) -> None:
     """The pair, the order and the digits are shown; one vote apart, and re-checked here."""
     found = judged("accountant-soundness", UNSOUND[name])
     assert found.verdict is Verdict.FAIL
-    assert "certified in ball arithmetic" in found.message
-    charged = float(found.message.split()[1])
-    order = float(found.message.split(" order ")[1].split()[0])
+    charged, order = found.fields["charge"], found.fields["order"]
+    assert charged < found.fields["cost"]
+    assert found.fields["part"] == "query"
     here, there = (
         [int(v) for v in part.split("]")[0].split(",")] for part in found.message.split("[")[1:3]
     )
@@ -179,30 +179,31 @@ CHARGES = pytest.mark.slow("many charges")
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "charge", "words"),
+    ("mechanism", "charge", "code", "fields"),
     [
         pytest.param(
-            *(GNMAX, lambda a: 0.5 * a / SIGMA**2, "bound of one vote more or less"),
+            *(GNMAX, lambda a: 0.5 * a / SIGMA**2, "fewer-votes-charged", {"counts_moved": 1}),
             marks=CHARGES,
         ),
         (GNMAX, lambda a: 0.2515 * a / SIGMA**2, "a quarter of the published"),
         pytest.param(*(GNMAX, lambda a: a / SIGMA**4, "1/scale^2 of the published"), marks=CHARGES),
-        (GNMAX, lambda a: np.full(a.size, 2 / SIGMA**2), "bound of order 2, at every order"),
+        (GNMAX, lambda a: np.full(a.size, 2 / SIGMA**2), "one-order-charged", {"charged": 2.0}),
         pytest.param(
-            *(LNMAX, lambda a: np.minimum(1 / 20, a / 800), "gamma for two gamma"), marks=CHARGES
+            *(LNMAX, lambda a: np.minimum(1 / 20, a / 800), "one-count-charged", {}), marks=CHARGES
         ),
         pytest.param(
-            *(SCREENED, lambda a: a / 100**2, "of an answer, without that of the screening"),
+            *(SCREENED, lambda a: a / 100**2, "screening-not-charged", {}),
             marks=CHARGES,
         ),
     ],
 )
 @pytest.mark.quick_cases(1)
-def test_a_charge_like_a_known_one_is_named(mechanism, charge, words) -> None:
+def test_a_charge_like_a_known_one_is_named(mechanism, charge, code, fields) -> None:
     """Beside the share of the exact cost, which depends on the histogram and the order."""
-    check = soundness(mechanism, lambda h, m, a: charge(a))
-    assert "of the exact cost (" in check.finding().diagnosis
-    assert words in check.finding().diagnosis
+    found = soundness(mechanism, lambda h, m, a: charge(a)).finding()
+    assert found.code == code
+    assert 0.0 < found.fields["share"] < 1.0
+    assert {name: found.fields[name] for name in fields} == pytest.approx(fields)
 
 
 @CHARGES
@@ -210,9 +211,16 @@ def test_a_charge_like_a_known_one_is_named(mechanism, charge, words) -> None:
 def test_a_charge_like_no_known_one_is_not_named(share) -> None:
     """Two per cent from a half is no half, nor is what is half of it at one order alone."""
     check = soundness(GNMAX, lambda h, m, a: share * a / SIGMA**2)
-    assert check.finding().diagnosis.endswith("of the exact cost")
+    assert_unknown(check.finding())
     bent = soundness(GNMAX, lambda h, m, a: 0.5 * a**0.99 / SIGMA**2)
-    assert bent.finding().diagnosis.endswith("of the exact cost")
+    assert_unknown(bent.finding())
+
+
+def assert_unknown(found):
+    """A charge that is too low, by the share of the exact cost alone."""
+    assert found.code == "charge-too-low"
+    assert "fraction" not in found.fields
+    assert found.fields["share"] == pytest.approx(found.fields["charge"] / found.fields["cost"])
 
 
 def overflowing(charge, beyond):
@@ -230,14 +238,15 @@ def test_orders_that_an_accountant_does_not_serve_are_a_warning() -> None:
     """It is held to those that it serves; without any, it is an error."""
     report = reported("accountant-soundness", overflowing(SOUND["data-independent"], 512))
     found = result(report, "accountant-soundness")
-    assert any("not judged at order 4096" in warning for warning in report.warnings)
+    (told,) = (warning for warning in report.warnings if warning.code == "orders-not-charged")
+    assert told.fields["orders"] == 1
     assert found.verdict is Verdict.PASS
-    assert "15 orders between 1.5 and 512" in found.message
     found = judged("accountant-soundness", overflowing(lambda h, a: 0.4 * a / SIGMA**2, 512))
     assert found.verdict is Verdict.FAIL
     report = reported("accountant-soundness", overflowing(SOUND["data-independent"], 1))
     assert report.verdict is Verdict.ERROR
-    assert any("math range error" in each.message for each in report.checks)
+    assert report.checks[0].code == "target-failed"
+    assert "math range error" in report.checks[0].message
 
 
 def test_an_accountant_is_held_to_the_orders_that_it_names() -> None:
@@ -258,7 +267,7 @@ def test_an_accountant_is_held_to_the_orders_that_it_names() -> None:
 def test_a_target_without_an_accountant_is_not_judged() -> None:
     found = judged("accountant-soundness")
     assert found.verdict is Verdict.NOT_APPLICABLE
-    assert "no rdp" in found.message
+    assert found.code == "not-offered"
 
 
 @pytest.mark.parametrize(

@@ -81,23 +81,26 @@ class Silent(Deployment):
 def test_a_ledger_enforces_its_budget(enforced, tmp_path) -> None:
     check = enforced(Deployment(tmp_path / "ledger"), few_answers())
     assert check.verdict is Verdict.PASS
-    assert check.finding().message.startswith("it stopped after 3 answers, with epsilon")
-    assert check.finding().warning is None
+    assert check.answered == 3
+    assert check.finding().code is None
+    assert check.finding().warnings == ()
 
 
 @pytest.mark.parametrize(
-    ("broken", "words"),
+    ("broken", "code", "fields"),
     [
-        (Expected, "spent said epsilon 0 after 1 answer to [49, 1, 0]"),
-        (Forgetful, "spent fell"),
-        (Endless, "its own account then says"),
-        (Silent, "certified, against"),
+        (Expected, "answers-not-charged", {"spent": 0.0, "answers": 1}),
+        (Forgetful, "account-falls", {}),
+        (Endless, "budget-not-enforced", {}),
+        (Silent, "answers-not-charged", {"spent": 0.0}),
     ],
 )
-def test_budgets_that_are_not_enforced_are_found(enforced, tmp_path, broken, words) -> None:
+def test_budgets_that_are_not_enforced_are_found(enforced, tmp_path, broken, code, fields) -> None:
     check = enforced(broken(tmp_path / "ledger"), few_answers())
     assert check.verdict is Verdict.FAIL
-    assert words in check.violation
+    found = check.finding()
+    assert found.code == code
+    assert fields.items() <= found.fields.items()
 
 
 def test_where_too_far_is_depends_on_the_claim_alone() -> None:
@@ -115,7 +118,7 @@ def test_where_too_far_is_has_an_end() -> None:
     privacy = {"epsilon": 1e9, "delta": 1e-5, "queries": 5, "scope": "any-queries"}
     unchecked = PrivacyClaim.model_construct(**privacy)  # a claim read from a file has less
     check = BudgetEnforcement(few_answers().model_copy(update={"privacy": unchecked}))
-    assert "cannot be proved to exceed" in check.run(InProcessTarget(Spending([0, 1, 2])))
+    assert check.run(InProcessTarget(Spending([0, 1, 2]))).code == "cannot-be-seen-here"
 
 
 @pytest.mark.parametrize("delta", [1e-16, 1e-20])
@@ -173,12 +176,13 @@ def test_exact_gaussian_accounts_answer_more(enforced, most, verdict) -> None:
     if verdict is Verdict.PASS:
         assert check.by_query.sound == 168
         assert check.by_query.exactly_gaussian == 195
-        assert "more than the claim's queries = 168" in check.finding().warning
+        (told,) = check.finding().warnings
+        assert told.code == "many-answers"
+        assert dict(told.fields) == {"answers": 195, "allowed": 168}
     else:
-        message = (
-            "more than the 264 that epsilon 1.97 allows by the exact Rényi cost of these votes"
-        )
-        assert message in check.violation
+        found = check.finding()
+        assert found.code == "too-many-answers"
+        assert dict(found.fields) == {"answers": 275, "queries": 168, "allowed": 264}
 
 
 def test_answers_that_fit_by_pure_composition_are_allowed(enforced) -> None:
@@ -225,20 +229,18 @@ class FewAsOne(ByNumber):
 
 
 @pytest.mark.parametrize(
-    ("broken", "words", "cause"),
-    [
-        (SecretlyRenewing, "it answered 312 queries of", "the budget is not enforced"),
-        (FewAsOne, "spent said epsilon", "calls for a few labels are charged as calls for fewer"),
-    ],
+    ("broken", "code", "answers"),
+    [(SecretlyRenewing, "budget-not-enforced", 312), (FewAsOne, "calls-undercharged", None)],
 )
 @pytest.mark.quick_cases(1)
-def test_faults_of_other_calls_than_single_and_large_ones(enforced, broken, words, cause) -> None:
+def test_faults_of_other_calls_than_single_and_large_ones(enforced, broken, code, answers) -> None:
     """Who stops at the third refusal, or asks single labels and large calls alone, sees neither."""
     privacy = {"epsilon": 1.97, "delta": 1e-5, "queries": 168}
     deployment = broken(NoisyArgmax(Gaussian(40.0)), 168, by_queries)
     check = enforced(deployment, claimed("gaussian:40", privacy=privacy))
-    assert words in check.violation
-    assert check.finding().diagnosis == cause
+    found = check.finding()
+    assert found.code == code
+    assert answers is None or found.fields["answers"] == answers
 
 
 class Renewing(Deployment):
@@ -264,8 +266,9 @@ def test_a_budget_that_renews_is_found(enforced, tmp_path) -> None:
     """Every answer counts, also those after it said that it has stopped."""
     # its account says enough for the first few
     check = enforced(Renewing(tmp_path / "ledger"), few_answers())
-    assert check.violation is not None
-    assert "cost more than" in check.violation
+    found = check.finding()
+    assert found.code == "budget-not-enforced"
+    assert found.fields["cost"] > found.fields["epsilon"]
 
 
 def screened(epsilon=0.171):
@@ -296,7 +299,8 @@ def test_refused_queries_are_not_counted_as_answers() -> None:
     """Realised charging: a run of refusals is chance, and paid for; it must not look like 20
     times as many answers."""
     check = BudgetEnforcement(screened())
-    assert "refused all but 0 of" in check.run(InProcessTarget(Spending([-1])))
+    lacking = check.run(InProcessTarget(Spending([-1])))
+    assert (lacking.code, lacking.fields["answers"]) == ("hardly-answered", 0)
     assert check.violation is None
     check = BudgetEnforcement(screened())
     most = 20 * costliest(screened())[1]
@@ -309,5 +313,6 @@ def test_answers_behind_a_screen_are_counted() -> None:
     check = BudgetEnforcement(screened())
     times = costliest(screened())[1]
     assert check.run(InProcessTarget(Spending([0, *[-1] * 19]))) is None
-    assert "cost more than" in check.violation
+    assert check.finding().code == "budget-not-enforced"
+    assert check.finding().fields["answers"] == check.answered
     assert times <= check.answered < 1.2 * times + 20

@@ -12,6 +12,7 @@ from dpassay.verifiers.kinds.labels.checks.budget_enforcement import BudgetEnfor
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
+from dpassay.verifiers.run.watched import NOT_RESTARTED
 from dpassay.verifiers.targets import InProcessTarget, TargetError
 
 
@@ -70,19 +71,20 @@ def test_a_restart_must_forget_nothing(module) -> None:
     assert run(f"{module}:kept").verdict is Verdict.PASS
     found = run(f"{module}:in_memory")
     assert found.verdict is Verdict.FAIL
-    assert "when it was restarted" in found.message
+    assert found.code == "account-lost-on-restart"
 
 
 def test_no_restart_is_held_against_a_budget_of_one_run(module) -> None:
     found = run(f"{module}:in_memory", lifetime="run")
     assert found.verdict is Verdict.PASS
-    assert "its budget lives for one run (lifetime in [gate])" in found.message
+    assert found.message.endswith(NOT_RESTARTED)
 
 
 def test_a_refusal_is_neither_a_stop_nor_a_traceback(module) -> None:
     found = run(f"{module}:closed")
     assert found.verdict is Verdict.NOT_APPLICABLE
-    assert found.message == "the target refuses the costliest histogram: closed on Saturdays"
+    assert found.code == "input-refused"
+    assert found.message.endswith("closed on Saturdays")
 
 
 def test_without_an_account_there_is_no_budget_to_look_at() -> None:

@@ -22,11 +22,12 @@ from zoo.relatives import shelf as correct_shelf
 
 FULL = parse_claim(METERED)
 WHAT_IS_FREE = {
-    "meters-by-25": "answers to calls for one label are not charged",
-    "clear-leads-free": "answers to histograms such as [230, 20, ",
-    "ties-free": "answers to histograms such as [125, 125, ",
-    "half-the-charge": "the account charges less than the answers certainly cost",
+    "meters-by-25": ("answers-not-charged", "calls for one label"),
+    "clear-leads-free": ("answers-not-charged", "[230, 20, "),
+    "ties-free": ("answers-not-charged", "[125, 125, "),
+    "half-the-charge": ("account-too-low", ""),
 }
+"""The code, and what the diagnosis names."""
 
 OTHERS = pytest.mark.slow("other ways to meter too little")
 
@@ -45,11 +46,11 @@ def test_answers_that_are_not_charged_are_named(enforced, name) -> None:
     """Each passes where only the costliest histogram is asked, by larger calls, until it stops."""
     check = enforced(of_zoo(name), FULL)
     assert check.verdict is Verdict.FAIL
-    assert check.finding().diagnosis.startswith(WHAT_IS_FREE[name])
-    said, cost = (
-        float(check.violation.split(word)[1].split()[0]) for word in ("epsilon ", "at least ")
-    )
-    assert said < cost
+    code, named = WHAT_IS_FREE[name]
+    found = check.finding()
+    assert found.code == code
+    assert named in found.diagnosis
+    assert found.fields["spent"] < found.fields["cost"]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,9 @@ def test_sound_accounts_are_not_accused(enforced, name) -> None:
     """Nor is a data-dependent one at the side of a pair that its bound does not cover."""
     check = enforced(of_zoo(name), FULL)
     assert check.verdict is Verdict.PASS
-    assert (check.finding().warning is not None) is (name in ("prepaid", "data-dependent-budget"))
+    told = {"prepaid": "account-stands-still", "data-dependent-budget": "budget-depends-on-votes"}
+    expected = [told[name]] if name in told else []
+    assert [warning.code for warning in check.finding().warnings] == expected
 
 
 @pytest.mark.slow("asks budgets to their end; others are")
@@ -73,15 +76,15 @@ def test_an_account_that_stands_still_is_told_of() -> None:
     table = METERED | {"gate": {"smallest_effect": 0.2, "tolerance": 0.4}}
     report = verify(InProcessTarget(of_zoo("prepaid")), parse_claim(table), seed=0)
     assert report.verdict is Verdict.PASS
-    messages = [line for line in report.warnings if "throughout 287 of 287 answers" in line]
-    assert len(messages) == 1
+    (told,) = (warning for warning in report.warnings if warning.code == "account-stands-still")
+    assert told.fields["still"] == told.fields["answers"] == 287
 
 
 def test_an_instance_that_is_used_up_is_no_pass(enforced) -> None:
     check = enforced(of_zoo("already-exhausted"), FULL)
     assert check.verdict is Verdict.INCONCLUSIVE
-    assert "spent before it answered anything" in check.finding().message
-    assert "give an instance that has its whole budget" in check.finding().message
+    assert check.finding().code == "budget-exhausted"
+    assert check.finding().fields["spent"] > 2.0
 
 
 class Closely(Metered):
@@ -150,21 +153,24 @@ def test_free_single_queries_are_found_without_an_account(enforced) -> None:
     made = Unaccounted(0, budget=2.65, sigma=40.0)
     made.metered = True
     check = enforced(made, FULL, lambda: InProcessTarget(made))
-    assert "it answered 530 queries of [129, 121," in check.violation
+    found = check.finding()
+    assert found.code == "budget-not-enforced"
+    assert found.fields["answers"] == 530
+    assert found.fields["cost"] > found.fields["epsilon"] == 2.65
 
 
 @pytest.mark.parametrize(
-    ("queries", "charged", "verdict", "words"),
+    ("queries", "charged", "verdict", "code"),
     [
         (287, 1.0, Verdict.PASS, None),
-        (200, 1.0, Verdict.PASS, "alone, more than the claim's queries = 200"),
-        (287, 0.6, Verdict.FAIL, "more than the claim's queries = 287"),
-        (287, 0.7, Verdict.PASS, "more than the claim's queries = 287"),
+        (200, 1.0, Verdict.PASS, "many-answers"),
+        (287, 0.6, Verdict.FAIL, "too-many-answers"),
+        (287, 0.7, Verdict.PASS, "many-answers"),
     ],
     ids=["as claimed", "more than claimed", "too many", "as many as the exact cost allows"],
 )
 def test_the_number_of_answers_is_held_to_the_claim(
-    enforced, queries, charged, verdict, words
+    enforced, queries, charged, verdict, code
 ) -> None:
     """A proof begins at 530 answers: what charges 0.6 of an answer stopped before, unaccused.
 
@@ -175,11 +181,16 @@ def test_the_number_of_answers_is_held_to_the_claim(
     check = enforced(metered(0, charged=charged), parse_claim(METERED | {"privacy": privacy}))
     found = check.finding()
     assert check.verdict is verdict
-    said = found.message if verdict is Verdict.FAIL else found.warning
-    assert said is None if words is None else words in said
+    if verdict is Verdict.FAIL:
+        assert (found.code, found.fields["queries"]) == (code, queries)
+        assert found.fields["answers"] > found.fields["allowed"] > queries
+    else:
+        told = {warning.code: warning.fields for warning in found.warnings}
+        assert list(told) == ([code] if code else [])
+        assert code is None or told[code]["allowed"] == queries
     if verdict is Verdict.PASS and charged < 1.0:
-        assert "it stopped after 410 answers" in found.message
-        assert "exceeds the claim from 530 answers on" in found.message
+        assert told[code]["answers"] == check.answered == 410
+        assert check.asking.limit == 530
 
 
 class Answering(Metered):
@@ -195,21 +206,21 @@ class Answering(Metered):
 
 
 @pytest.mark.parametrize(
-    ("at", "words", "diagnosis"),
+    ("at", "code"),
     [
-        (lambda delta: delta, None, None),
-        (lambda _: 1e-5, "spent(1e-10) said epsilon", "ignores delta"),
-        (lambda delta: 1e-10 / delta, "spent rises with delta", "uses delta wrongly"),
+        (lambda delta: delta, None),
+        (lambda _: 1e-5, "account-ignores-delta"),
+        (lambda delta: 1e-10 / delta, "account-rises-with-delta"),
     ],
     ids=["as asked", "one for all", "rising"],
 )
-def test_the_account_is_asked_for_other_deltas(enforced, at, words, diagnosis) -> None:
+def test_the_account_is_asked_for_other_deltas(enforced, at, code) -> None:
     """All three are right at the claimed delta, of which alone they were asked before."""
     check = enforced(metered(0, Answering, at=at), FULL)
-    assert (check.violation is None) is (words is None)
-    if words is not None:
-        assert words in check.violation
-        assert diagnosis in check.finding().diagnosis
+    assert (check.violation is None) is (code is None)
+    assert check.finding().code == code
+    if code == "account-ignores-delta":
+        assert check.finding().fields["delta"] == pytest.approx(1e-10)
 
 
 def test_an_account_of_pure_privacy_says_the_same_at_every_delta(enforced) -> None:
@@ -225,7 +236,7 @@ def test_an_account_of_pure_privacy_says_the_same_at_every_delta(enforced) -> No
     made.mechanism = NoisyArgmax(Laplace(20.0))
     check = enforced(made, parse_claim(table))
     assert check.verdict is Verdict.PASS, check.violation
-    assert check.finding().warning is None
+    assert check.finding().warnings == ()
 
 
 def test_an_account_that_answers_for_one_delta_alone_is_not_accused(enforced) -> None:

@@ -18,4 +18,5 @@ def noiseless_late_classes(histogram, size):
 def test_noise_missing_on_late_classes_is_diagnosed() -> None:
     noiseless_late_classes.rng = np.random.default_rng(5)  # type: ignore[attr-defined]
     report = verify(InProcessTarget(noiseless_late_classes), claimed(classes=14), seed=5)
-    assert "noise missing on classes from 10 on" in result(report, "class-probabilities").diagnosis
+    found = result(report, "class-probabilities")
+    assert (found.code, dict(found.fields)) == ("noise-missing-on-classes", {"from_class": 10})

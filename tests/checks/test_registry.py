@@ -77,7 +77,7 @@ def test_a_new_check_runs_in_its_phase(phase, monkeypatch) -> None:
     )
     found = result(report, "of-this-test")
     assert (found.verdict, report.verdict) == (Verdict.PASS, Verdict.PASS)
-    assert found.message.endswith("queries were left")
+    assert found.message.endswith("were left")
 
 
 def test_a_file_without_the_spec_of_its_line_is_told() -> None:

@@ -46,9 +46,9 @@ def test_a_wrong_scale_fails_and_is_named(made, factor) -> None:
     refuted = [found for found in report.checks if found.verdict is Verdict.FAIL]
     assert {found.id for found in refuted} <= {"class-probabilities", "noise-scale"}
     for found in refuted:
-        named = float(found.diagnosis.split(f"labels fit {drawn.family}:")[1].split()[0].strip(","))
+        assert found.code == ("scale-too-small" if factor < 1.0 else "scale-too-large")
         # known faults stand close together near the claim, and labels asked for it tell them apart
-        assert abs(math.log(named / drawn.scale)) < 0.1
+        assert abs(math.log(found.fields["factor"] / factor)) < 0.1
 
 
 def no_noise_when_sure(histogram, size):
@@ -89,7 +89,10 @@ def test_too_small_a_budget_is_inconclusive_and_says_by_how_much() -> None:
     assert report.verdict is Verdict.INCONCLUSIVE
     assert report.verdict.exit_status == 3
     assert report.queries == 3000
-    assert "more queries would have been needed" in result(report, "noise-scale").message
+    found = result(report, "noise-scale")
+    assert found.code == "too-few-queries"
+    assert found.fields["more"] > 0
+    assert found.fields["max_queries"] == 3000
 
 
 def test_a_spent_budget_is_inconclusive_never_fail() -> None:
@@ -103,7 +106,9 @@ def test_a_spent_budget_is_inconclusive_never_fail() -> None:
 
     report = verify(InProcessTarget(limited), claimed(**COARSE), seed=8)
     assert report.verdict is Verdict.INCONCLUSIVE
-    assert "budget was exhausted" in result(report, "class-probabilities").message
+    found = result(report, "class-probabilities")
+    assert found.code == "budget-exhausted"
+    assert found.fields["more"] > 0
 
 
 def test_an_error_in_mid_run_keeps_what_was_found() -> None:
@@ -117,7 +122,9 @@ def test_an_error_in_mid_run_keeps_what_was_found() -> None:
 
     report = verify(InProcessTarget(failing), claimed(**COARSE), seed=8)
     assert report.verdict is Verdict.ERROR
-    assert "raised KeyError: 'gone'" in result(report, "input-contract").message
+    found = result(report, "input-contract")
+    assert found.code == "target-failed"
+    assert "KeyError: 'gone'" in found.message
     assert result(report, "class-probabilities").queries > 0
 
 

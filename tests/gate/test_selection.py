@@ -62,7 +62,7 @@ def test_a_check_alone_comes_to_its_verdict(check, claim, share, whole) -> None:
     found = verdicts(report)
     assert {found.pop(check), found.pop("input-contract")} == {Verdict.PASS}
     assert set(found.values()) == {Verdict.NOT_APPLICABLE}
-    assert {c.message for c in report.checks if c.id in found} == {"left out by --check"}
+    assert {c.code for c in report.checks if c.id in found} == {"left-out-by-choice"}
     assert report.verdict is Verdict.PASS
     assert share is None or report.queries <= share * whole
 
@@ -93,9 +93,8 @@ def test_a_fault_of_what_is_left_out_is_not_reported() -> None:
     skipped = select(skip=["class-probabilities", "noise-scale", "order"], of=SHARES)
     report = run(small_claim(), skipped, scale=0.5)
     assert report.verdict is Verdict.PASS
-    assert report.warnings[0].startswith(
-        "left out by --skip: class-probabilities, noise-scale, order; the verdict says nothing"
-    )
+    assert report.warnings[0].code == "left-out-by-choice"
+    assert "--skip: class-probabilities, noise-scale, order;" in report.warnings[0].message
     assert run(small_claim(), select(["noise-scale"], of=SHARES), scale=0.5).verdict is Verdict.FAIL
 
 
@@ -128,7 +127,7 @@ def test_nothing_is_restarted_for_a_check_that_is_left_out() -> None:
     target = Restartable(drawing(claim).ask)
     report = verify(target, claim, seed=0, selection=select(skip=["fresh-noise"], of=SHARES))
     assert report.verdict is Verdict.PASS
-    assert not any("restarted" in warning for warning in report.warnings)
+    assert all(warning.code != "not-restarted" for warning in report.warnings)
 
 
 def test_thresholds_do_not_depend_on_what_is_left_out() -> None:
@@ -144,14 +143,11 @@ def test_a_choice_that_applies_to_nothing_is_told() -> None:
     assert report.queries < 100
     assert report.verdict is Verdict.INCONCLUSIVE  # the form of the replies alone is no pass
     assert report.meaning.startswith("none of the checks that were chosen can be run")
-    message = "none of the checks that were chosen applies: abstention, accountant-soundness"
-    assert message in report.warnings
-    assert (
-        message
-        not in run(
-            small_claim(), select(["abstention", "privacy-claim", "noise-scale"], of=SHARES)
-        ).warnings
-    )
+    (told,) = (warning for warning in report.warnings if warning.code == "no-check-applies")
+    assert told.message.endswith(": abstention, accountant-soundness")
+    some = select(["abstention", "privacy-claim", "noise-scale"], of=SHARES)
+    codes = [warning.code for warning in run(small_claim(), some).warnings]
+    assert "no-check-applies" not in codes
 
 
 @pytest.mark.parametrize(
@@ -254,7 +250,8 @@ def test_the_command_takes_them_all(tmp_path) -> None:
     )
     assert found.returncode == 1
     report = json.loads(found.stdout)
-    assert report["warnings"][0].startswith("left out by --check: all but class-probabilities, ")
+    assert report["notes"][0]["code"] == "left-out-by-choice"
+    assert "--check: all but class-probabilities, " in report["warnings"][0]
     again = next(check["reproduce"] for check in report["checks"] if check["verdict"] == "fail")
     assert " ".join(options) in again
     wrong = typed("verify", "--skip", "input-contract")

@@ -83,7 +83,7 @@ def test_the_command_judges_both_forms_alike(files):
     assert found[0]["verdict"] == "pass"
     assert found[0]["queries"] == 3000
     assert found[0]["checks"] == found[1]["checks"]
-    assert "order of their draws" in found[0]["warnings"][0]
+    assert found[0]["notes"][0]["code"] == "order-of-rows"
 
 
 def test_what_asks_does_not_go_with_a_log(files):

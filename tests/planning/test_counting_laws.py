@@ -53,17 +53,17 @@ def test_both_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "words"),
+    ("claim", "by_votes", "on_one"),
     [
-        (mechanism(), ["as many classes counted"]),
-        (mechanism(teachers=3), []),
-        (mechanism("laplace:2", 2), ["exponential:4, the claimed noise on one of two counts"]),
+        (mechanism(), True, False),
+        (mechanism(teachers=3), False, False),
+        (mechanism("laplace:2", 2), None, True),
     ],
 )
-def test_what_is_looked_for(claim, words) -> None:
-    """With few teachers no class is counted beyond."""
-    found = [fault.wording for fault in known_faults(claim)]
-    for start in ("as many classes counted", "exponential:4, the"):
-        wanted = any(word.startswith(start) for word in words)
-        if wanted or claim.classes > 2:
-            assert any(wording.startswith(start) for wording in found) is wanted, start
+def test_what_is_looked_for(claim, by_votes, on_one) -> None:
+    """With few teachers no class is counted beyond; of two classes one may lack its noise."""
+    notes = [fault.note for fault in known_faults(claim)]
+    if by_votes is not None:
+        assert any(note.code == "classes-counted-by-votes" for note in notes) is by_votes
+    other = {"family": "exponential", "scale": 4.0, "noisy_counts": 1}
+    assert any(note.fields == other for note in notes) is on_one

@@ -62,10 +62,9 @@ def test_evidence_grows_under_each_fault_and_names_it(plan) -> None:
     rng = np.random.default_rng(0)
     faults = len(plan.faults)
     for at, fault in enumerate(plan.faults):
-        ahead = fault.wording.split("more than ")[-1].split(" votes ahead")
-        if len(ahead) == 2 and float(ahead[0]) > furthest:
+        if fault.note.fields.get("lead", 0.0) > furthest:
             continue
-        if not plan.of(Role.ROUNDED) and "equal counts" in fault.wording:
+        if not plan.of(Role.ROUNDED) and "tie" in fault.note.fields and fault.numbered:
             continue
         evidence = PointedEvidence(np.full(faults, 1.0 / faults))
         for stream in range(plan.deep):

@@ -49,7 +49,7 @@ def test_a_winner_without_noise_shows_after_the_planned_labels() -> None:
     Catches labels too few by the leak of the claimed law, or by a weight that is not paid.
     """
     plan = make_plan(claimed(), 0)
-    at = next(i for i, fault in enumerate(plan.faults) if "more than 206.5" in fault.wording)
+    at = next(i for i, one in enumerate(plan.faults) if one.note.fields.get("lead") == 206.5)
     for i, stream in enumerate(plan.streams):
         if stream.role is Role.LADDER:
             winner = int(np.argmax(stream.histogram))

@@ -1,7 +1,6 @@
 """Small budgets: the sharpest pass that fits, what it rules out, and what does not fit."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -135,12 +134,11 @@ def test_a_right_one_passes_and_the_report_says_what_was_seen() -> None:
     report = verify(target("right", 9), CLAIM, seed=0, queries=1000)
     assert report.verdict == "pass"
     assert report.queries <= 1000
-    messages = [
-        w for w in report.warnings if w.startswith("planned for 1,000 queries: a pass sees")
-    ]
-    assert len(messages) == 1
+    (told,) = (warning for warning in report.warnings if warning.code == "coarser-than-default")
+    assert told.fields["smallest_effect"] == report.claim.gate.smallest_effect
+    assert told.fields["tolerance"] == report.claim.gate.tolerance
     assert report.as_json()["claim"]["gate"]["smallest_effect"] == report.claim.gate.smallest_effect
-    left_out = {c.id for c in report.checks if "few queries" in c.message}
+    left_out = {c.id for c in report.checks if c.code == "left-out-for-budget"}
     compared = {"shift-invariance", "permutation-equivariance", "vote-monotonicity"}
     assert left_out == compared | {"order"}
 
@@ -159,9 +157,10 @@ def run(*words: str):
 def test_a_run_with_too_few_queries_says_which_do() -> None:
     """With as many it passes; the sharpest pass of those there are is the test's below."""
     cut = small_claim(gate={"max_queries": 2000, "tolerance": 0.4, "smallest_effect": 0.3})
-    messages = [w for w in verify(drawing(cut), cut, seed=0).warnings if "--queries" in w]
-    (found,) = [re.search(r"--max-queries (\d+) allows one, --queries 2000", w) for w in messages]
-    more = cut.with_limits(int(found[1]), None)
+    warnings = verify(drawing(cut), cut, seed=0).warnings
+    (told,) = (warning for warning in warnings if warning.code == "too-few-queries")
+    assert "--queries 2000" in told.message
+    more = cut.with_limits(told.fields["queries"], None)
     assert verify(drawing(more), more, seed=0).verdict == "pass"
 
 

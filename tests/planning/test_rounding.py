@@ -27,28 +27,28 @@ def claimed(noise="gaussian:5", **gate):
 
 
 @pytest.mark.parametrize(
-    ("noise", "words"),
+    ("noise", "roundings"),
     [
-        ("gaussian:5", ["made whole numbers (cut, rounded down, rounded,", "noise cut"]),
-        ("gaussian:5;floor", ["not rounded", "noise cut"]),
-        ("gaussian:5;cut-noise", ["not rounded", "made whole numbers"]),
-        (
-            "exponential:2;round",
-            ["not rounded", "made whole numbers (cut, rounded down, noise cut"],
-        ),
+        ("gaussian:5", ["cut or floor or round", "cut-noise"]),
+        ("gaussian:5;floor", [None, "cut-noise"]),
+        ("gaussian:5;cut-noise", [None, "cut or floor or round"]),
+        ("exponential:2;round", [None, "cut or floor or cut-noise"]),
         ("gaussian:100", []),
     ],
 )
-def test_roundings_of_one_law_are_named_together_and_the_claimed_one_is_none(noise, words) -> None:
-    found = [fault.wording for fault in unclaimed_roundings(claimed(noise).mechanism)]
-    assert len(found) == len(words)
-    assert all(word in wording for word, wording in zip(words, found, strict=True))
+def test_roundings_of_one_law_are_named_together_and_the_claimed_one_is_none(
+    noise, roundings
+) -> None:
+    found = [fault.note for fault in unclaimed_roundings(claimed(noise).mechanism)]
+    assert [note.fields["rounding"] for note in found] == roundings
+    assert {note.code for note in found} <= {"rounding-differs"}
 
 
 def test_the_last_of_equal_counts_is_the_mirrored_law() -> None:
     votes = np.array([[30.0, 28, 29, 13]])
     faults = rounding_faults(claimed().mechanism)
-    last = next(fault for fault in faults if "(cut" in fault.wording and "last" in fault.wording)
+    cut_last = {"rounding": "cut or floor or round", "tie": "last"}
+    last = next(fault for fault in faults if fault.note.fields == cut_last)
     mirrored = probabilities(votes[0, ::-1], Gaussian(5.0).rounded("cut"))[::-1]
     assert last.law(votes)[0] == pytest.approx(mirrored, rel=1e-12)
 
@@ -64,8 +64,10 @@ def test_a_plan_asks_what_shows_a_rounding_as_often_as_it_takes() -> None:
     few = make_plan(claimed(max_queries=20_000), 3)
     left = not_excluded(few)
     assert left is not None
-    words = "this run may have missed a rounding: noisy counts made whole numbers (cut,"
-    assert left.startswith(words)
+    assert left.code == "rounding-not-excluded"
+    assert left.fields["roundings"] == len(few.roundings)
+    assert left.fields["queries"] == few.roundings[0].queries
+    assert left.fields["moves"] == few.roundings[0].moves
     assert not few.of(Role.ROUNDED)
 
 

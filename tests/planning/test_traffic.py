@@ -90,30 +90,38 @@ def test_few_queries_and_many_classes_get_fewer_calls() -> None:
     assert calls_in_turn(many, Extent()) == LEAST_CALLS
 
 
-def test_features_are_what_their_words_say() -> None:
+def test_features_are_what_their_fields_say() -> None:
     """On calls that can be checked by eye; catches a feature that looks at the call after."""
     a, b, c = (6, 4, 0), (5, 5, 0), (0, 1, 9)
     asked = np.array([a, a, b, c, c, a])
-    found = {one.words: one.holds.astype(int).tolist() for one in features(asked, 10)}
-    assert found["in call 2 of a histogram"] == [0, 1, 0, 0, 1, 0]
-    assert found["in call 3 of a histogram"] == [0, 0, 0, 0, 0, 1]
-    assert found["where the call before had another leader"] == [1, 0, 0, 1, 0, 1]
-    assert found["where the 2 calls before had the same leader"] == [0, 0, 1, 0, 0, 0]
-    assert found["where the call before lies one vote away"] == [0, 0, 1, 0, 0, 0]
-    assert found["where the call before asked the same"] == [0, 1, 0, 0, 1, 0]
-    sure = "where the leader has more than 0.8 of the teachers"
-    assert found[sure] == [0, 0, 0, 1, 1, 0]
-    assert found[f"{sure}, as in the call before"] == [0, 0, 0, 0, 1, 0]
+    all_features = features(asked, 10)
+
+    def found(**fields):
+        (one,) = (one for one in all_features if one.fields == fields)
+        return one.holds.astype(int).tolist()
+
+    assert found(call=2) == [0, 1, 0, 0, 1, 0]
+    assert found(call=3) == [0, 0, 0, 0, 0, 1]
+    assert found(same_leader=0) == [1, 0, 0, 1, 0, 1]
+    assert found(same_leader=2) == [0, 0, 1, 0, 0, 0]
+    assert found(votes_away_at_most=1) == [0, 0, 1, 0, 0, 0]
+    assert found(votes_away_at_most=0) == [0, 1, 0, 0, 1, 0]
+    assert found(leader_of_teachers=0.8, in_a_row=1) == [0, 0, 0, 1, 1, 0]
+    assert found(leader_of_teachers=0.8, in_a_row=2) == [0, 0, 0, 0, 1, 0]
     assert {one.family for one in features(FULL.histograms, 250)} == set(FAMILIES)
 
 
-def test_earlier_calls_are_those_that_the_words_name() -> None:
+def test_earlier_calls_are_those_that_the_fields_name() -> None:
     a, b, c = (6, 4, 0), (5, 5, 0), (0, 1, 9)
-    found = {one.words: one.places.tolist() for one in earlier_calls(np.array([a, b, a, c, a, a]))}
-    assert found["of the call before, 1 or 2 votes away"] == [-1, 0, 1, -1, -1, -1]
-    assert found["of the first call of its histogram"] == [-1, -1, 0, -1, 0, 0]
-    assert found["of the latest call of its histogram"] == [-1, -1, 0, -1, 2, 4]
-    assert found["of 2 calls before, at most 8 votes away"] == [-1, -1, 0, -1, 2, -1]
+    all_calls = earlier_calls(np.array([a, b, a, c, a, a]))
+
+    def found(**fields):
+        return next(one for one in all_calls if one.fields == fields).places.tolist()
+
+    assert found(calls_before=1, votes_away_at_most=2) == [-1, 0, 1, -1, -1, -1]
+    assert found(of="first") == [-1, -1, 0, -1, 0, 0]
+    assert found(of="latest") == [-1, -1, 0, -1, 2, 4]
+    assert found(calls_before=2, votes_away_at_most=8) == [-1, -1, 0, -1, 2, -1]
 
 
 def test_no_calls_are_no_features() -> None:

@@ -4,7 +4,6 @@ The noise is the same for both inputs of a pair, so that a correct target cannot
 has the targets.
 """
 
-import json
 import tomllib
 
 import numpy as np
@@ -48,6 +47,7 @@ def test_a_fault_is_found_with_its_line(name) -> None:
     pairs = 1_000 if name.startswith("labels") else _PAIRS
     seen = found("wrong", name, WRONG[name], pairs)
     assert seen.verdict is Verdict.FAIL, seen.as_text()
+    assert seen.found.fault.code in CODES[seen.found.fault.what]
     lines = [line.split(": ")[0] for line in seen.found.fault.lines]
     assert {*lines} & {*fault_lines(name)}, seen.as_text()
 
@@ -63,6 +63,11 @@ def test_a_correct_one_passes(name) -> None:
     assert seen.as_json()["draws"]
 
 
+CODES = {
+    "sensitivity": {"moves-too-far", "nan-by-data"},
+    "noise": {"noise-depends-on-data"},
+    "shift": {"labels-depend-on-shift", "winner-loses-by-votes"},
+}
 _FEW = {"counts_largest_first": 4, "sum_of_a_mean": 4, "labels_over_the_largest": 2}
 
 
@@ -82,13 +87,16 @@ def test_the_scale_of_noise_is_told_though_no_function_was_given_it(monkeypatch)
     # the simplest pair is sought below
     monkeypatch.setattr("dpassay.verifiers.replay.search._SHRINKS", 3)
     seen = found("wrong", "counts_multiplied_noise", WRONG["counts_multiplied_noise"], 4)
-    assert "noise of another scale: a unit moves number" in seen.as_text()
+    fault = seen.found.fault
+    assert (fault.code, fault.fields["of"]) == ("noise-depends-on-data", "scale")
+    assert fault.fields["first"] != pytest.approx(fault.fields["second"])
 
 
 def test_the_pair_is_the_simplest_and_shows_the_exact_distance() -> None:
     seen = found("wrong", "counts_small_ones_are_suppressed", COUNTS).as_json()
     one, other = map(np.array, seen["pair"])
     assert (seen["moves"], seen["allowed"]) == (5.0, 1.0)
+    assert seen["fault"] == "sensitivity"
     assert sorted(other) == [0, 0, 0, 0, 5]
     assert np.abs(other - one).sum() == 1
 
@@ -141,10 +149,14 @@ def project(tmp_path, monkeypatch):
 def test_what_cannot_be_frozen_is_said_and_never_guessed() -> None:
     done = typed("replay", "target.py:unfrozen", "--claim", "counts.toml", "--json")
     assert done.returncode == 3
-    assert "same draws give different releases" in json.loads(done.stdout)["message"]
-    for target, words in (("turned", "the order of what is drawn"), ("bare", "draws nothing")):
-        done = typed("replay", f"target.py:{target}", "--claim", "counts.toml", "--pairs", "2")
-        assert (done.returncode, words in done.stdout) == (3, True), done.stdout
+    for target, code in (
+        ("unfrozen", "runs-differ"),
+        ("turned", "draws-by-data"),
+        ("bare", "nothing-drawn"),
+    ):
+        seen = replay(f"target.py:{target}", parse_claim(tomllib.loads(COUNTS)), 1, 2)
+        assert seen.verdict is Verdict.INCONCLUSIVE
+        assert seen.found.unfrozen.code == code
     done = typed("replay", "target.py:chosen", "--claim", "sum.toml", "--pairs", "8")
     assert done.returncode in (0, 3), done.stdout
     with pytest.raises(Inconclusive, match="different releases"):
@@ -161,7 +173,8 @@ def test_what_a_target_prints_is_seen_once(capfd) -> None:
 def test_a_record_that_is_no_number_is_named_with_its_line() -> None:
     done = typed("replay", "target.py:clipped", "--claim", "sum.toml")
     assert done.returncode == 1
-    assert "with a record [nan] more the release is NaN" in done.stdout
+    seen = replay("target.py:clipped", parse_claim(tomllib.loads(SUM)), 1, 100)
+    assert seen.found.fault.code == "nan-by-data"
     assert ": total moves as the release does" in done.stdout
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.targets import InProcessTarget, Target, open_target
 
-from .names import NAMED
+from .names import NAMED, Named
 
 Make = Callable[[int], Any]
 Draw = Callable[[np.ndarray, int, np.random.Generator], Any]
@@ -56,8 +56,8 @@ class Entry:
     verdict: str
 
     @property
-    def named(self) -> str | None:
-        """What the right diagnosis contains; None where the fault has no name."""
+    def named(self) -> Named | None:
+        """What the right finding names as the cause; None where the fault has no name."""
         return NAMED.get(self.id)
 
 

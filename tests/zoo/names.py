@@ -1,219 +1,282 @@
-"""By what name the diagnosis of a broken aggregator should call its fault.
+"""By what code, and with which fields, the finding on a broken aggregator should name its fault.
 
-A fragment that the right diagnosis contains: for faults of the labels' law from the wordings of
-`planning/faults.py`, `planning/rounding.py` and `checks/numbering.py` under
-`verifiers/kinds/labels/`, for noise that is not fresh from those of `checks/reuse.py`, for what
-depends on the order of calls from those of `planning/features.py`. What is left out has no name
-there, and the right diagnosis gives none.
+Codes of the faults of the labels' law are those of `planning/faults.py`, `planning/rounding.py`
+and `checks/numbering.py` under `verifiers/kinds/labels/`, of noise that is not fresh those of
+`checks/reuse.py`, of what depends on the order of calls those of `checks/order.py`. What is left
+out has no name there, and the right finding gives none.
 """
 
-NO_NOISE = "without any noise"
-SEEDED_IN_CALLS = "the generator is seeded anew in every call"
-SEEDED_ALIKE = "generators are seeded alike"
-KEPT = "one draw per histogram is kept (a cache, or a seed made from the input), or"
-REUSED = "noise is reused: look for a pool"
-CORRELATED = "correlated from answer to answer"
-BALANCED = "the draws of a call balance each other"
-SINGLY = "in calls for one label, labels fit"
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .claims import SCALE, SIGMA
+
+ANY = (-math.inf, math.inf)
+"""A field with whatever number."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A code, and its fields as far as they matter: a value, or the ends of an interval."""
+
+    code: str
+    fields: Mapping[str, Any]
+
+    def is_told(self, code: str | None, fields: Mapping[str, Any]) -> bool:
+        """Whether a finding has this code, and these fields among its own."""
+        told = code == self.code and self.fields.keys() <= fields.keys()
+        return told and all(_is_near(fields[name], value) for name, value in self.fields.items())
+
+
+Named = tuple[Cause, ...]
+"""Causes of which any is right."""
+
+
+def is_told(named: Named | None, code: str | None, fields: Mapping[str, Any]) -> bool:
+    """Whether a finding names the fault that is there."""
+    return any(cause.is_told(code, fields) for cause in named or ())
+
+
+def _is_near(found: Any, wanted: Any) -> bool:
+    if isinstance(wanted, tuple):
+        return found is not None and bool(wanted[0] <= found <= wanted[1])
+    if isinstance(wanted, float):
+        return math.isclose(found, wanted, rel_tol=1e-4)
+    return bool(found == wanted)
+
+
+def of(code: str, **fields: Any) -> Named:
+    """One cause."""
+    return (Cause(code, fields),)
+
+
+NO_NOISE = of("noise-missing")
+BARE_IN_SINGLE_CALLS = of("noise-missing", calls="single")
+SEEDED_IN_CALLS = of("seed-set-each-call")
+KEPT = of("answers-kept")
+REUSED = of("noise-reused")
+CORRELATED = of("noise-correlated") + of("noise-reused", distance=1)
+BALANCED = of("draws-balanced", factor=(0.0, 1.0))
+
+
+def scale(factor: float, **more: Any) -> Named:
+    """Noise of another scale."""
+    return of("scale-too-small" if factor < 1.0 else "scale-too-large", factor=factor, **more)
+
+
+def family(name: str, at: float) -> Named:
+    """Noise of another family, of about this scale."""
+    return of("noise-family-differs", family=name, scale=(at - 0.01, at + 0.01))
+
 
 _SCALE = {
     "no-noise": NO_NOISE,
-    "half-scale": "half the claimed scale",
-    "double-scale": "twice the claimed scale",
-    "nine-tenths-scale": "0.9 of the claimed scale",
-    "root-scale": "the square root of the claimed scale",
-    "square-scale": "the square of the claimed scale",
-    "inverse-scale": "the inverse of the claimed scale",
-    "unit-scale-cast-to-int": "scale 1 whatever is claimed",
-    "half-sensitivity": "half the claimed scale",
-    "one-of-two-parties": "the claimed scale over the square root of 2",
-    "noise-added-twice": "the square root of 2 times the claimed scale",
-    "votes-counted-twice": "half the claimed scale",
+    "half-scale": scale(0.5),
+    "double-scale": scale(2.0),
+    "nine-tenths-scale": scale(0.9),
+    "root-scale": scale(SIGMA**-0.5),
+    "square-scale": scale(SIGMA),
+    "inverse-scale": scale(SCALE**-2.0),
+    "unit-scale-cast-to-int": scale(1.0 / SCALE),
+    "half-sensitivity": scale(0.5),
+    "one-of-two-parties": scale(0.5**0.5),
+    "noise-added-twice": scale(2.0**0.5),
+    "votes-counted-twice": scale(0.5),
 }
 
 _FAMILIES = {
-    "laplace-equal-variance": "laplace:28.28",
-    "laplace-same-scale": "laplace:40",
-    "gaussian-for-laplace": "gaussian:28.28",
-    "gumbel-equal-variance": "gumbel:31.19",
-    "permute-and-flip-for-gumbel": "exponential:20",
-    "clipped-at-2-sigma": "clipped at twice its scale",
+    "laplace-equal-variance": family("laplace", 28.28),
+    "laplace-same-scale": family("laplace", 40.0),
+    "gaussian-for-laplace": family("gaussian", 28.28),
+    "gumbel-equal-variance": family("gumbel", 31.19),
+    "permute-and-flip-for-gumbel": family("exponential", 20.0),
+    "clipped-at-2-sigma": of("noise-clipped", scales=2.0),
 }
 
 _CLASSES = {
-    "ten-classes-hard-coded": "noise missing on classes from 10 on",
-    "last-class-forgotten": "noise missing on the last class",
-    "empty-classes-forgotten": "noise missing on classes without votes",
+    "ten-classes-hard-coded": of("noise-missing-on-classes", from_class=10),
+    "last-class-forgotten": of("noise-missing-on-classes", **{"class": 9}),
+    "empty-classes-forgotten": of("noise-missing-on-classes", classes="without votes"),
     "one-noise-for-all-classes": NO_NOISE,
-    "half-shared-noise": "the claimed scale over the square root of 2",
-    "first-class-favoured": "the first class given",  # ten votes; 4 and 14 are known
-    "class-0-four-votes-more": "the first class given 4 votes more",
-    "class-0-six-votes-fewer": "the first class given 4 votes fewer",
-    "last-class-wins-near-ties": "the last class given 4 votes more",
-    "background-never-released": "a class had been left out: class 0 never came",
+    "half-shared-noise": scale(0.5**0.5),
+    "first-class-favoured": of("class-favoured", **{"class": 0}),  # ten votes; 4 and 14 are known
+    "class-0-four-votes-more": of("class-favoured", votes=4.0, **{"class": 0}),
+    "class-0-six-votes-fewer": of("class-favoured", votes=-4.0, **{"class": 0}),
+    "last-class-wins-near-ties": of("class-favoured", votes=4.0, **{"class": 9}),
+    "background-never-released": of("class-left-out", **{"class": 0}),
 }
 
+
+def beyond(least: float, most: float, **more: Any) -> Named:
+    """No noise where the lead is more than about this."""
+    return of("noise-missing-beyond-lead", lead=(least, most), **more)
+
+
 _INPUTS = {
-    "single-bare-beyond-20": f"{SINGLY} no noise where the leader is more than 20 votes ahead",
-    "single-bare-beyond-80": f"{SINGLY} no noise where the leader is more than 80 votes ahead",
-    "bare-beyond-160": "no noise where the leader is more than 1",  # the known leads are few
-    "bare-beyond-200": "no noise where the leader is more than ",
-    "clear-lead-shortcut": "no noise where the leader is more than 80 votes ahead",
+    "single-bare-beyond-20": beyond(20.0, 20.0, calls="single"),
+    "single-bare-beyond-80": beyond(80.0, 80.0, calls="single"),
+    "bare-beyond-160": beyond(100.0, 199.9),  # the known leads are few
+    "bare-beyond-200": beyond(*ANY),
+    "clear-lead-shortcut": beyond(80.0, 80.0),
     "noise-breaks-ties-alone": NO_NOISE,
-    "single-answers-bare": f"{SINGLY} the plurality",
-    "first-of-call-bare": f"{SINGLY} the plurality",
+    "single-answers-bare": BARE_IN_SINGLE_CALLS,
+    "first-of-call-bare": BARE_IN_SINGLE_CALLS,
 }
 
 _KINDS = {
-    "scaled-from-200-votes": "votes of 200 to 250 in all scaled up to 250",
-    "threshold-of-the-share": "the threshold compared with the share of the votes",
-    "threshold-of-the-share-from-200": "the threshold compared with the share of the votes",
+    "scaled-from-200-votes": of("votes-rescaled", from_votes=200, to=250),
+    "threshold-of-the-share": of("threshold-of-the-share"),
+    "threshold-of-the-share-from-200": of("threshold-of-the-share"),
 }
 
-_SUPPORTS = {
-    f"half-for-{k}-classes": f"half the claimed scale, where {k} classes have votes"
-    for k in (3, 5, 8)
-} | {"half-for-2-classes": "half the claimed scale, where 2 classes"}  # or fewer: one tells nothing
+_SUPPORTS = {f"half-for-{k}-classes": scale(0.5, voted_for=k) for k in (3, 5, 8)} | {
+    "half-for-2-classes": scale(0.5, voted_for=2) + scale(0.5, voted_for_at_most=2)
+}  # of one class alone a label tells nothing
 
 _FORMS = {
-    "teacher-0-thrice": "counted three times",
-    "teacher-100-thrice": "counted three times",
-    "teacher-200-thrice": "counted three times",
-    "teacher-0-of-50-thrice": "counted three times",
-    "teacher-30-of-50-thrice": "counted three times",
-    "inputs-in-lockstep": "the generator is seeded by the votes",
+    "teacher-0-thrice": of("teacher-counted-often", times=3),
+    "teacher-100-thrice": of("teacher-counted-often", times=3),
+    "teacher-200-thrice": of("teacher-counted-often", times=3),
+    "teacher-0-of-50-thrice": of("teacher-counted-often", times=3),
+    "teacher-30-of-50-thrice": of("teacher-counted-often", times=3),
+    "inputs-in-lockstep": of("seed-of-the-votes"),
 }
 
 _REUSE = {
     "one-seed-each-call": SEEDED_IN_CALLS,
     "batch-kept": SEEDED_IN_CALLS,  # of one seed every call begins alike, too
-    "seed-from-histogram": "seeded",  # anew in every call, and alike
-    "seed-from-clock": SEEDED_ALIKE,
-    "eight-bit-seeds": SEEDED_ALIKE,
-    "forked-workers": "workers that were forked with one generator",
-    "13-bit-seeds": SEEDED_ALIKE,
-    "16-bit-seeds": SEEDED_ALIKE,
-    "seed-from-milliseconds": SEEDED_ALIKE,
-    "one-seed-for-every-histogram": "generators kept for each histogram start from one seed",
-    "one-seed-for-each-of-250-votes": "generators kept for each histogram start from one seed",
-    "one-seed-for-each-total": "generators kept for each total start from one seed",
+    "seed-from-histogram": SEEDED_IN_CALLS + REUSED,
+    "seed-from-clock": REUSED,
+    "eight-bit-seeds": REUSED,
+    "forked-workers": REUSED,
+    "13-bit-seeds": REUSED,
+    "16-bit-seeds": REUSED,
+    "seed-from-milliseconds": REUSED,
+    "one-seed-for-every-histogram": of("noise-shared-across-inputs"),
+    "one-seed-for-each-of-250-votes": of("noise-shared-across-inputs"),
+    "one-seed-for-each-total": of("noise-shared-across-totals"),
     "noise-drawn-at-import": KEPT,
     "frozen-per-histogram": KEPT,
-    "one-noise-a-call": "noise is drawn once per call (or",
+    "one-noise-a-call": of("noise-once-per-call"),
     "pool-of-64": REUSED,
     "pool-of-1000": REUSED,
     "pool-of-10000": REUSED,
     "single-pool-of-1000": REUSED,
     "block-of-100-tiled": REUSED,
     "block-of-10000-tiled": REUSED,
-    "each-noise-twice": "a buffer",
-    "every-512th-repeats": "a buffer",
-    "half-repeat": "noise is reused",
-    "antithetic": "antithetic",
+    "each-noise-twice": REUSED,
+    "every-512th-repeats": REUSED,
+    "half-repeat": REUSED,
+    "antithetic": of("noise-correlated") + of("noise-in-opposite-pairs"),
     "autocorrelated": CORRELATED,
     "noise-accumulates": CORRELATED,
-    "antithetic-halves": "sign changed",
-    "last-call-negated": "noise is kept from one call to the next",
+    "antithetic-halves": of("noise-in-opposite-pairs") + BALANCED,
+    "last-call-negated": of("noise-kept-between-calls"),
     "systematic": BALANCED,
     "latin-hypercube": BALANCED,
     "antithetic-shuffled": BALANCED,
-    "part-of-the-noise-once-a-call": "something is drawn once per call",
-    "seed-behind-a-server": "a fixed seed",
-    "eight-seeds-in-turn": "few seeds take turns",
-    "four-seeds-in-turn": "few seeds take turns",
-    "seed-of-the-process-id": "the process id",
-    "seed-of-the-process-id-by-command": "the process id",
-    "state-saved-every-50-calls": "its state is saved now and then",
-    "noise-of-a-hash": "noise seeded by a hash",
-    "noise-of-a-hash-kept": "noise seeded by a hash",
+    "part-of-the-noise-once-a-call": of("drawn-once-per-call"),
+    "seed-behind-a-server": of("seed-fixed"),
+    "eight-seeds-in-turn": of("seeds-come-again"),
+    "four-seeds-in-turn": of("seeds-come-again"),
+    "seed-of-the-process-id": of("seed-of-process-id") + of("seed-fixed"),
+    "seed-of-the-process-id-by-command": of("seed-of-process-id") + of("seed-fixed"),
+    "state-saved-every-50-calls": of("state-replayed"),
+    "noise-of-a-hash": of("labels-follow-votes"),
+    "noise-of-a-hash-kept": of("labels-follow-votes"),
 }
 
 _LATE = {
-    "none-after-5000": f"{NO_NOISE}, from about query",
-    "half-after-20000": "half the claimed scale, from about query",
-    "half-after-60000": "half the claimed scale, from about query",
-    "tenth-less-after-140000": "0.9 of the claimed scale, from about query",
-    "none-after-500-calls": f"{NO_NOISE}, from about query",
+    "none-after-5000": of("noise-missing", from_query=ANY),
+    "half-after-20000": scale(0.5, from_query=ANY),
+    "half-after-60000": scale(0.5, from_query=ANY),
+    "tenth-less-after-140000": scale(0.9, from_query=ANY),
+    "none-after-500-calls": of("noise-missing", from_query=ANY),
     "none-among-first-2000": NO_NOISE,
-    "one-in-twenty-bare": "the plurality without noise one time in twenty",
+    "one-in-twenty-bare": of("noise-missing-at-times", share=0.05),
 }
 
 _OUTPUT = {
-    "argmin": "the smallest noisy count",
-    "plurality-leaks": "the plurality without noise one time in twenty",
-    "uniform-leaks": "a uniform draw one time in twenty",
-    "next-label": "class k were numbered k + 1, and class 9 were 0",
-    "labels-in-order-of-text": "classes were numbered otherwise, ",
+    "argmin": of("smallest-count-released"),
+    "plurality-leaks": of("noise-missing-at-times", share=0.05),
+    "uniform-leaks": of("votes-ignored-at-times", share=0.05),
+    "next-label": of("classes-renumbered", shift=1),
+    "labels-in-order-of-text": of("classes-renumbered", classes=ANY),
 }
 
 _SCREENING = {
-    "threshold-tenth-higher": "a threshold of about 2",
-    "answers-all": "an answer to every query",
-    "screens-without-noise": "none at all",
-    "screens-with-half-the-noise": "half the claim",
-    "scales-swapped": "the two noise scales swapped",
+    "threshold-tenth-higher": of("threshold-too-high", threshold=(200.0, 300.0), claimed=200.0),
+    "answers-all": of("threshold-not-applied"),
+    "screens-without-noise": of("threshold-noise-too-small", factor=1e-3),
+    "screens-with-half-the-noise": of("threshold-noise-too-small", factor=0.5),
+    "scales-swapped": of("noise-scales-swapped"),
     "plurality-when-answering": NO_NOISE,
-    "one-screening-a-call": "drawn once per call",
+    "one-screening-a-call": of("screening-once-per-call") + of("drawn-once-per-call"),
 }
 
 _SAMPLED = {
-    "all-teachers-vote": "the votes of all teachers, of whom none were drawn",
-    "the-others-vote": "the teachers who were not drawn, in place of those drawn",
-    "noise-of-the-share": "drawn votes scaled up to all teachers",
-    "drawn-with-replacement": "teachers drawn with replacement",
-    "sampled-once-per-call": "drawn once per call",
-    "sampled-once": "the sampled teachers are kept",
-    "charged-as-poisson": "as for Poisson sampling",
+    "all-teachers-vote": of("teachers-not-sampled"),
+    "the-others-vote": of("other-teachers-sampled"),
+    "noise-of-the-share": of("noise-scaled-by-sampling"),
+    "drawn-with-replacement": of("sampling-way-differs", way="with-replacement"),
+    "sampled-once-per-call": of("drawn-once-per-call"),
+    "sampled-once": of("sampled-teachers-kept"),
+    "charged-as-poisson": of("other-sampling-charged"),
 }
 
 _WEIGHTS = {
-    "weights-left-out": "each teacher's vote counted once",
-    "weights-squared": "weights applied twice",
-    "weights-to-the-mean": "weights divided by their mean",
-    "groups-swapped": "weights of the groups in the reverse order",
-    "heaviest-charged-as-one": "the published data-independent bound of a teacher of weight 1",
+    "weights-left-out": of("weights-differ", weights="left out"),
+    "weights-squared": of("weights-differ", weights="squared"),
+    "weights-to-the-mean": of("weights-differ", weights="over their mean"),
+    "groups-swapped": of("weights-differ", weights="groups reversed"),
+    "heaviest-charged-as-one": of("weights-not-charged"),
 }
 
+ORDER = "labels-depend-on-order"
+
 _ORDER = {
-    "half-in-long-sure-times": "where the running consensus",
-    "quarter-on-the-third-with-one-leader": "calls before had the same leader",
-    "half-on-the-second-confident-call": "of the teachers, as in the call before",
-    "kept-for-near-queries": "a label repeats that of the call before",
-    "second-answers-bare": "in call 2 of a histogram",
-    "screened-once-in-a-streak": "an answer to every query",
+    "half-in-long-sure-times": of(ORDER, running_consensus=ANY),
+    "quarter-on-the-third-with-one-leader": of(ORDER, same_leader=(2, 9)),
+    "half-on-the-second-confident-call": of(ORDER, leader_of_teachers=ANY, in_a_row=2),
+    "kept-for-near-queries": of("labels-repeat-calls", calls_before=1),
+    "second-answers-bare": of(ORDER, call=2) + of(ORDER, from_call=2),
+    "screened-once-in-a-streak": of(ORDER, fault="threshold-not-applied")
+    + of("noise-changes-at-times", fault="threshold-not-applied"),
 }
 
 _NEIGHBOURS = {
-    "one-more-or-less-for-moved-votes": "of one vote more or less",
-    "half-of-one-more-or-less": "half of the published",
-    "record-of-three-as-of-one": "of one moved vote",
-    "record-of-three-metered-as-one": "for one moved vote",
-    "textbook-of-moved-votes": "of one vote more or less",
+    "one-more-or-less-for-moved-votes": of("fewer-votes-charged", counts_moved=1),
+    "half-of-one-more-or-less": of("charge-too-low", fraction=0.5),
+    "record-of-three-as-of-one": of("fewer-votes-charged", counts_moved=2),
+    "record-of-three-metered-as-one": of("cost-above-claim", holds_for="one moved vote"),
+    "textbook-of-moved-votes": of("fewer-votes-charged", counts_moved=1),
 }
 
 _ROUNDING = {
-    "counts-cut": "noisy counts made whole numbers (cut",
-    "noise-cut-at-15": "noise cut to whole numbers",
-    "counts-rounded-at-2": "noisy counts rounded to the nearest whole numbers, the first",
-    "floor-for-round": "noisy counts made whole numbers (cut, rounded down",
-    "round-for-cut": "noisy counts rounded to the nearest whole numbers, the first",
-    "ties-to-last": "the last of equal counts",
-    "counts-cut-for-noise": "noisy counts made whole numbers (cut",
+    "counts-cut": of("rounding-differs", rounding="cut or floor or round", tie="first"),
+    "noise-cut-at-15": of("rounding-differs", rounding="cut-noise"),
+    "counts-rounded-at-2": of("rounding-differs", rounding="round", tie="first"),
+    "floor-for-round": of("rounding-differs", rounding="cut or floor or cut-noise"),
+    "round-for-cut": of("rounding-differs", rounding="round", tie="first"),
+    "ties-to-last": of("rounding-differs", tie="last"),
+    "counts-cut-for-noise": of("rounding-differs", rounding="cut or floor or round"),
 }
 
 _OUTCOMES = {
-    "realised-screening-unpaid": "nothing for the screening",
-    "refusals-free": "nothing for the screening",
-    "answer-at-half": "half of the published data-independent bound) for the answer",
-    "expected-for-realised": "nothing for the answer",
-    "half-beyond-32": "up to order 32, and 0.5 of it beyond",
-    "by-votes-for-data-independent": "the charges depend on the votes",
-    "forgets-in-mid-run": "the account is not kept",
-    "budget-for-each-histogram": "not added up",
-    "spent-on-answers-alone": "screenings are not all charged",
+    "realised-screening-unpaid": of("screening-not-charged", part="screening", share=0),
+    "refusals-free": of("screening-not-charged", part="screening", share=0),
+    "answer-at-half": of("charge-too-low", part="answer", fraction=0.5),
+    "expected-for-realised": of("answer-not-charged", part="answer", share=0),
+    "half-beyond-32": of("high-orders-undercharged", up_to_order=32.0, fraction=(0.49, 0.51)),
+    "by-votes-for-data-independent": of("charges-depend-on-votes"),
+    "forgets-in-mid-run": of("account-falls"),
+    "budget-for-each-histogram": of("answers-not-added-up"),
+    "spent-on-answers-alone": of("screening-not-charged"),
 }
 
-NAMED: dict[str, str] = {
+NAMED: dict[str, Named] = {
     **_SCALE,
     **_FAMILIES,
     **_ROUNDING,

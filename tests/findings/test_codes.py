@@ -1,0 +1,160 @@
+"""The table of codes and the sources that raise them say the same, and tests raise each of them.
+
+Catches a code that is misspelt, one that nothing raises, one without an explanation or a page of
+the site, and one that no test has seen.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from dpassay.verifiers.findings.codes import CodeClass, Severity, codes
+from dpassay.verifiers.kinds import kinds
+
+ROOT = Path(__file__).parents[2]
+KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+MOST_WORDS = 6
+
+TABLES = {"WORDS", "_CODES", "_UNPAID"}
+"""Tables whose values are codes, or tuples that begin with one."""
+
+UNWRITTEN: set[str] = set()
+"""Codes of the table that nothing raises yet, or no test has seen: of areas still being written."""
+
+PAGES = [ROOT / "docs" / "checks", ROOT / "docs" / "checks" / "numbers"]
+
+
+@cache
+def modules(folder: str) -> dict[Path, ast.Module]:
+    """The files below a folder, read."""
+    return {path: ast.parse(path.read_text()) for path in sorted((ROOT / folder).rglob("*.py"))}
+
+
+def literals(node: ast.AST, named: dict[str, str]) -> Iterator[str]:
+    """The strings of an expression, also those behind a name of the module."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            yield part.value
+        elif isinstance(part, ast.Name) and part.id in named:
+            yield named[part.id]
+
+
+def named_strings(tree: ast.Module) -> dict[str, str]:
+    """Names of a module that stand for a string."""
+    return {
+        node.targets[0].id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    }
+
+
+def is_code(target: ast.AST) -> bool:
+    """Whether a name or attribute that gets a value is one for a code."""
+    return (isinstance(target, ast.Name) and target.id == "code") or (
+        isinstance(target, ast.Attribute) and target.attr == "code"
+    )
+
+
+def given_codes(tree: ast.Module) -> Iterator[ast.AST]:
+    """Expressions that are used as codes: of notes, of findings, of exceptions, and in tables."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Name) and node.func.id == "Note" and node.args:
+                yield node.args[0]
+            yield from (word.value for word in node.keywords if word.arg == "code")
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            yield from assigned_codes(node)
+
+
+def assigned_codes(node: ast.Assign | ast.AnnAssign) -> Iterator[ast.AST]:
+    """Those that a statement gives to a name for a code, or lists in a table."""
+    assert node.value is not None
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        if is_code(target):
+            yield node.value
+        elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            both = zip(target.elts, node.value.elts, strict=False)  # one may be unpacked
+            yield from (value for each, value in both if is_code(each))
+        elif isinstance(target, ast.Name) and target.id in TABLES:
+            for value in getattr(node.value, "values", []):
+                yield value.elts[0] if isinstance(value, ast.Tuple) else value
+
+
+@cache
+def raised() -> dict[str, set[str]]:
+    """Codes that the sources give, with the files that do."""
+    found: dict[str, set[str]] = {}
+    for path, tree in modules("verifiers").items():
+        named = named_strings(tree)
+        for node in given_codes(tree):
+            for text in literals(node, named):
+                if KEBAB.fullmatch(text) and ("-" in text or text in codes()):
+                    found.setdefault(text, set()).add(str(path.relative_to(ROOT)))
+    return found
+
+
+def strings(folder: str, *, but: Path | None = None) -> set[str]:
+    """All strings that stand in the files below a folder."""
+    return {
+        node.value
+        for path, tree in modules(folder).items()
+        if path != but
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def test_every_code_in_the_sources_is_in_the_table() -> None:
+    unknown = {code: files for code, files in raised().items() if code not in codes()}
+    assert not unknown
+
+
+def test_every_row_of_the_table_is_in_the_sources() -> None:
+    assert not set(codes()) - strings("verifiers") - UNWRITTEN
+
+
+def test_the_search_finds_codes_where_they_stand() -> None:
+    """In a note, behind a name, as one of two, beside a diagnosis, in a class and in a table."""
+    assert {
+        "no-privacy-claimed",
+        "too-few-rows",
+        "threshold-too-high",
+        "account-falls",
+        "target-failed",
+        "seeds-come-again",
+    } <= set(raised())
+
+
+@pytest.mark.parametrize("code", codes().values(), ids=lambda code: code.id)
+def test_a_row_says_what_its_code_means(code) -> None:
+    assert KEBAB.fullmatch(code.id)
+    assert len(code.id.split("-")) <= MOST_WORDS
+    assert code.what in get_args(CodeClass)
+    assert (code.severity in get_args(Severity)) if code.what == "defect" else not code.severity
+    assert code.what == "defect" or not code.proof
+    assert code.title[:1].isupper()
+    assert not code.title.endswith(".")
+    assert code.sentence[:1].isupper()
+    assert code.sentence.endswith(".")
+
+
+@pytest.mark.parametrize("code", codes().values(), ids=lambda code: code.id)
+def test_a_row_names_checks_that_have_a_page(code) -> None:
+    known = {check for kind in kinds() for check in kind.checks.ids}
+    assert code.checks
+    for check in code.checks:
+        assert check in known
+        assert any((folder / f"{check}.md").exists() for folder in PAGES), check
+
+
+def test_every_code_is_in_a_test() -> None:
+    unseen = set(codes()) - strings("tests", but=Path(__file__).resolve()) - UNWRITTEN
+    assert not unseen
