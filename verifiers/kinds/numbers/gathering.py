@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...findings.note import Note
 from ...run.request import RunRequest
 from ...run.state import RunState
 from ...targets import Refused
@@ -98,8 +97,7 @@ class Gathering:
         try:
             reply = state.target.ask(asked.values, size)
         except Refused as refusal:
-            message = f"a call for {size:,} releases is refused: {refusal}"
-            state.outcome.warn(Note("input-refused", message))
+            state.outcome.warn(f"a call for {size:,} releases is refused: {refusal}")
             return
         state.spend(size)
         released = self.claim.release.shaped(reply, asked.values, size)

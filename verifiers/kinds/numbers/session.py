@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from ....reference import BudgetExhausted
 from ...findings.finding import Finding
-from ...findings.note import Note
 from ...findings.report import CheckResult
 from ...run.cause import Explanation
 from ...run.checks import Running
@@ -57,12 +56,12 @@ class NumberSession:
         )
 
     @property
-    def lacking(self) -> Mapping[str, Note]:
+    def lacking(self) -> Mapping[str, str]:
         """See `Session.lacking`."""
         return self.claim.kind.checks.lacking(self.claim)
 
     @property
-    def refusals(self) -> Sequence[Note]:
+    def refusals(self) -> Sequence[str]:
         """See `Session.refusals`."""
         return self.contract.refusals
 
@@ -123,9 +122,8 @@ class NumberSession:
         try:
             compare_starts(state, self.plan, self.gathering.show, self._fresh, first)
         except (TargetError, Refused, BudgetExhausted) as error:
-            stopped = Note("not-restarted", f"the target could not be started again: {error}")
-            state.outcome.stopped = stopped
-            state.outcome.warn(Note("not-restarted", f"{UNSEEN}; {stopped}"))
+            state.outcome.stopped = f"the target could not be started again: {error}"
+            state.outcome.warn(f"{UNSEEN}; {state.outcome.stopped}")
             state.lost = True
             return
         self.gathering.stops()

@@ -5,7 +5,6 @@ from typing import Any
 
 from .....reference.arrays import Vector
 from ....findings.finding import Finding, Outcome
-from ....findings.note import Note
 from ....run.checks import Judged, RunContext, Running
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
@@ -30,7 +29,7 @@ class NumberCheck(Judged):
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan) -> None:
         self.claim, self.plan, self.draws = claim, plan, 0
-        self.not_applicable: Note | None = None
+        self.not_applicable: str | None = None
         self.noise = claim.mechanism.added
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
 

@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from ....findings.finding import Outcome
-from ....findings.note import Note
 from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....targets import Refused, Target, TargetError, calls_at_once
@@ -37,7 +36,7 @@ class InputContract:
         self.queries = 0
         self.served: list[Asked] = []
         self.seen: list[Batch] = []
-        self.refusals: list[Note] = []
+        self.refusals: list[str] = []
 
     @property
     def sizes(self) -> list[int]:
@@ -95,15 +94,13 @@ class InputContract:
 
     def refused(self, target: Target, asked: Asked, refusal: Refused) -> None:
         """Takes the refusal of an input that is not the typical one."""
-        message = f"the input {asked.role} is refused: {refusal}"
-        self.refusals.append(Note("input-refused", message))
+        self.refusals.append(f"the input {asked.role} is refused: {refusal}")
 
     def failed(self, target: Target, asked: Asked, failure: TargetError) -> None:
         """Takes what an input that is not the typical one has ended in. Raises it in general."""
         if asked.role != Role.NO_RECORDS:  # much code for records takes the first one
             raise failure
-        message = f"the input {asked.role} is not answered: {failure}"
-        self.refusals.append(Note(failure.code, message))
+        self.refusals.append(f"the input {asked.role} is not answered: {failure}")
         alive(target)
 
     def open(self, target: Target) -> NumbersOpening:

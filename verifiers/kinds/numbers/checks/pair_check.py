@@ -7,7 +7,6 @@ from .....reference.arrays import Matrix
 from .....reference.numbers.families import DiscreteLaplace, Laplace
 from .....reference.numbers.moves import move_epsilon
 from ....findings.finding import Finding, Outcome
-from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
@@ -179,15 +178,14 @@ def beyond(level: Level, pairs: int) -> str:
     )
 
 
-def fractions(claim: NumbersClaim) -> Note | None:
+def fractions(claim: NumbersClaim) -> str | None:
     """Why whole noise hides nothing, where sums need not be whole; None where it does hide."""
     family = claim.mechanism.aggregation.noise.family
     if not family.whole or claim.mechanism.of_whole_numbers:
         return None
-    return Note(
-        "not-claimed",
+    return (
         f"{family} is added to sums of any numbers: it hides whole ones alone, of records between "
-        "whole lower and upper",
+        "whole lower and upper"
     )
 
 

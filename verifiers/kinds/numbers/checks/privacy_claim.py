@@ -4,7 +4,6 @@ from .....reference.accounting.composition import Bracket
 from .....reference.numbers.costs import epsilon_bracket
 from .....reference.numbers.families import Gaussian, is_euclidean
 from ....findings.finding import Finding, Outcome
-from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ..claim import NumbersClaim
@@ -35,12 +34,11 @@ class PrivacyClaim(AskingCheck):
     id = "privacy-claim"
 
     @staticmethod
-    def not_applicable(claim: NumbersClaim) -> Note | None:
+    def not_applicable(claim: NumbersClaim) -> str | None:
         """Why a claim leaves no room for it; None where it does."""
         moving = _moving(claim)
         if claim.privacy is not None and moving > MOST:
-            message = f"{moving:,} numbers move together: beyond {MOST:,} there is no bracket"
-            return Note("cost-not-computed", message)
+            return f"{moving:,} numbers move together: beyond {MOST:,} there is no bracket"
         return without_privacy(claim) or fractions(claim)
 
     def conclude(self, context: object = None) -> Outcome:
