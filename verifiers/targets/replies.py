@@ -37,9 +37,12 @@ class NoReplyError(TargetError):
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not an error
-    """The target's answer that it does not serve this histogram."""
+    """The target's answer that it does not serve this histogram.
 
-    code = "input-refused"
+    code: of a run that such an answer ends, as the claim covers what was asked.
+    """
+
+    code = "claimed-input-refused"
 
 
 class NotOffered(Exception):  # noqa: N818 - an answer, not an error
