@@ -259,7 +259,7 @@ def test_the_command_draws_from_a_file(tmp_path, monkeypatch) -> None:
     assert found["batch-size"]["verdict"] == "fail"
     cost = found["privacy-claim"]
     assert (cost["verdict"], cost["code"]) == ("fail", "cost-above-claim")
-    assert cost["fields"]["epsilon"] > cost["fields"]["claimed"] == 1.0
+    assert cost["fields"]["cost"] > cost["fields"]["epsilon"] == 1.0
     assert 10.0 < cost["fields"]["without_amplification"] < 20.0
 
 

@@ -355,5 +355,5 @@ def test_what_a_training_costs(sampling, epsilon, verdict, code, said) -> None:
     assert outcome.verdict is verdict
     assert (outcome.finding.code, outcome.finding.message) == (code, said)
     if code is not None:
-        assert outcome.finding.fields["claimed"] == epsilon
+        assert outcome.finding.fields["epsilon"] == epsilon
         assert outcome.finding.fields["delta"] == 1e-5

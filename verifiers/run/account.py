@@ -4,6 +4,7 @@ import math
 from itertools import pairwise
 
 from ...reference import BudgetExhausted
+from ..findings.note import Note
 from ..targets import NotOffered, Refused, Target, TargetError, checked_spent
 
 ROUNDING = 1.0 + 1e-9
@@ -78,13 +79,15 @@ class Account:
         """Whether it says more than the claim."""
         return self.now is not None and self.now > self.epsilon * ROUNDING
 
-    def still(self, answered: int) -> str | None:
+    def still(self, answered: int) -> Note | None:
         """A warning, where it stood still over most of the answers given."""
         if self.now is None or self._still < _LONG or 2 * self._still <= answered:
             return None
-        return (
+        return Note(
+            "account-stands-still",
             f"spent said epsilon {self.now:.4g} throughout {self._still:,} of {answered:,} "
-            "answers: a budget that is paid in advance, or an account that is not kept"
+            "answers: a budget that is paid in advance, or an account that is not kept",
+            {"spent": self.now, "still": self._still, "answers": answered},
         )
 
     @staticmethod

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..claims.claim import Claim
+from ..findings.note import Note
 from ..targets import Charge, Refused, Target, TargetError, checked_charge
 from ..targets.replies import NoReplyError, Unanswered, one_line
 
@@ -92,11 +93,12 @@ class ChargedOrders:
         return f"{len(orders)} orders between {orders[0]:g} and {orders[-1]:g}"
 
     @property
-    def warning(self) -> str | None:
-        """The orders that were left out, and why the first of them was; None without any."""
+    def warnings(self) -> tuple[Note, ...]:
+        """The orders that were left out, and why the first of them was."""
         if not self._left_out:
-            return None
+            return ()
         named = ", ".join(f"{order:g}" for order in sorted(self._left_out))
         plural = "s" if len(self._left_out) > 1 else ""
         why = next(iter(self._left_out.values()))
-        return f"the accountant was not judged at order{plural} {named}: {why}"
+        message = f"the accountant was not judged at order{plural} {named}: {why}"
+        return (Note("orders-not-charged", message, {"orders": len(self._left_out)}),)

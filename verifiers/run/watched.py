@@ -4,6 +4,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from ..claims.tables import PrivacyClaim
+from ..findings.note import Fields
 from ..targets import Target
 from .account import Account
 
@@ -33,7 +34,7 @@ class Watched:
     """Watches a deployment's own account, over its restarts too, until a violation.
 
     answered: queries answered so far; violation, diagnosis: what is wrong, in words, if anything;
-    constant: whether the account last gave the same epsilon at every delta.
+    code, fields: of that; constant: whether the account last gave the same epsilon at every delta.
     """
 
     def __init__(self, privacy: PrivacyClaim) -> None:
@@ -42,7 +43,8 @@ class Watched:
         self.answered = 0
         self.constant = False
         self.violation: str | None = None
-        self.diagnosis = "the budget is not enforced"
+        self.diagnosis, self.code = "the budget is not enforced", "budget-not-enforced"
+        self.fields: Fields = {}
         self._until = monotonic() + SECONDS
 
     def looked_over_deltas(self, target: Target) -> tuple[float, float] | None:
@@ -56,6 +58,7 @@ class Watched:
         if rise is not None:
             self.violation = f"spent rises with delta: it says {rise}"
             self.diagnosis = "the account uses delta wrongly, such as the sign of its logarithm"
+            self.code = "account-rises-with-delta"
             return None
         self.constant = len(spent) > 1 and spent[0][1] == spent[-1][1] > 0
         return spent[-1] if spent and spent[-1][0] < self.privacy.delta else None
@@ -83,26 +86,33 @@ class Watched:
 
     def reopened(self, target: Target) -> None:
         """Reads the account after a restart, at which it must not have fallen."""
+        before = self.account.now
         fell = self.account.look(target, self.answered)
         if fell is not None:
             self.violation = f"spent fell when it was restarted, {fell}"
             self.diagnosis = "the account is forgotten when the deployment is restarted"
+            self.code = "account-lost-on-restart"
+            self.fields = {"before": before, "after": self.account.now}
 
     def looked(self, target: Target, *, refused: bool = False) -> None:
         """Reads the account, which must not fall or, after an answer, exceed the claim.
 
         refused: whether the last call was refused, after having perhaps been charged.
         """
+        before = self.account.now
         fell = self.account.look(target, self.answered)
         if fell is not None:
+            self.fields = {"before": before, "after": self.account.now}
             self.violation = f"spent fell {fell}"
             self.diagnosis = "the account is not kept: what was spent is forgotten"
+            self.code = "account-falls"
         elif self.account.exceeds and not refused:
             self.violation = (
                 f"it answered {self.answered:,} queries, although its own account then says "
                 f"epsilon {self.account.now:.6g}, more than the claimed {self.privacy.epsilon:g}"
             )
             self.diagnosis = "the budget is not enforced: the account is kept, and nothing stops"
+            self.fields = {"answers": self.answered, "spent": self.account.now}
 
     def undercharged(
         self, answers: str, *, others: int, spent: float, cost: float, delta: float, proof: str
@@ -118,4 +128,5 @@ class Watched:
             f"{asked} said epsilon {spent:.6g} after {answers}{beside}, but {these} cost "
             f"at least {cost:.6g} at delta {delta:g}{proof}"
         )
-        self.diagnosis = UNDERCHARGED
+        self.diagnosis, self.code = UNDERCHARGED, "account-too-low"
+        self.fields = {"spent": spent, "cost": cost, "delta": delta}

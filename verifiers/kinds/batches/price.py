@@ -34,7 +34,11 @@ class PrivacyClaim:
         terms = multiplier, privacy.queries, privacy.delta
         batches = self.claim.mechanism.batches
         found = batches_epsilon(batches, *terms)
-        claimed: Fields = {"claimed": privacy.epsilon, "delta": privacy.delta}
+        claimed: Fields = {
+            "epsilon": privacy.epsilon,
+            "delta": privacy.delta,
+            "queries": privacy.queries,
+        }
         said = [f"{privacy.queries:,} steps {batches} cost epsilon {_shown(found)}"]
         if batches.how is not Draws.SHUFFLE:
             whole = epochs_epsilon(batches, *terms)
@@ -44,7 +48,7 @@ class PrivacyClaim:
         message = f"{'; '.join(said)}; the claim says {privacy.epsilon:g} at {privacy.delta:g}"
         if found.low > privacy.epsilon * (1.0 + _DOUBT):
             cause = "the claimed sampler costs more than the claimed epsilon"
-            why = Note("cost-above-claim", cause, {"epsilon": found.low, **claimed})
+            why = Note("cost-above-claim", cause, {"cost": found.low, **claimed})
             return Outcome(Verdict.FAIL, Finding.caused(message, why))
         if found.high > privacy.epsilon * (1.0 + _DOUBT):
             short = f"{message}; no bound that is known here shows that it is enough"

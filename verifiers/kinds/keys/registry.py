@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from ...findings.note import Note
 from ...run.registry import Entry, Registry
 from ..numbers.registry import CHECKS as OF_NUMBERS
 
@@ -19,8 +20,9 @@ _FILES = {
 def _entry(entry: Entry) -> Entry:
     file = _FILES.get(entry.id)
     if file is None:
-        return replace(entry, files=(), absent="the deployment releases keys, no numbers")
-    return replace(entry, files=(file,), absent="")
+        absent = Note("not-of-this-kind", "the deployment releases keys, no numbers")
+        return replace(entry, files=(), absent=absent)
+    return replace(entry, files=(file,), absent=None)
 
 
 CHECKS = Registry(

@@ -107,8 +107,9 @@ class NumbersBudgetAsking(Watched):
                 f"({claimed.epsilon:g}, {claimed.delta:g}), namely epsilon {cost:.4g} or more "
                 "(certified in ball arithmetic)"
             )
+            self.fields = {"answers": asked.paid, "cost": cost, "epsilon": claimed.epsilon}
             if asked.beside:
-                self.diagnosis = PER_INPUT
+                self.diagnosis, self.code = PER_INPUT, "budget-per-input"
         elif self.account.now is not None and cost > self.account.now * _ROUNDING:
             self._hold_to_account(asked, self.account.now, cost, claimed.delta)
 
@@ -123,7 +124,7 @@ class NumbersBudgetAsking(Watched):
             return
         self._hold_to_account(asked, spent, cost, delta)
         if self.constant:
-            self.diagnosis = IGNORES_DELTA
+            self.diagnosis, self.code = IGNORES_DELTA, "account-ignores-delta"
 
     def _hold_to_account(self, asked: AskedInput, spent: float, cost: float, delta: float) -> None:
         answers = f"{asked.answered:,} answer{'s' * (asked.answered != 1)} to {asked.words}"
@@ -138,5 +139,6 @@ class NumbersBudgetAsking(Watched):
         )
         if spent == self.account.start:
             self.diagnosis = f"answers to {asked.words} are not charged"
+            self.code = "answers-not-charged"
         elif asked.beside:
-            self.diagnosis = PER_INPUT
+            self.diagnosis, self.code = PER_INPUT, "budget-per-input"

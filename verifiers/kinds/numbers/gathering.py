@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...findings.note import Note
 from ...run.request import RunRequest
 from ...run.state import RunState
 from ...targets import Refused
@@ -97,7 +98,8 @@ class Gathering:
         try:
             reply = state.target.ask(asked.values, size)
         except Refused as refusal:
-            state.outcome.warn(f"a call for {size:,} releases is refused: {refusal}")
+            message = f"a call for {size:,} releases is refused: {refusal}"
+            state.outcome.warn(Note("long-call-refused", message, {"releases": size}))
             return
         state.spend(size)
         released = self.claim.release.shaped(reply, asked.values, size)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from ....reference import BudgetExhausted
+from ...run.registry import Reason
 from ...run.restarts import not_restarted
 from ...run.state import RunState
 from ...targets import NotOffered, TargetError
@@ -35,7 +36,7 @@ def releases_of_restarts(claim: NumbersClaim, plan: NumbersPlan) -> int:
     return OPENINGS * InputContract(claim, plan).opens_with
 
 
-def why_not_restarted(state: RunState, plan: NumbersPlan) -> str | None:
+def why_not_restarted(state: RunState, plan: NumbersPlan) -> Reason:
     """Why the target is not restarted; None where it can be."""
     restarts = state.target.no_restart is None
     enough = state.left >= releases_of_restarts(state.claim, plan)

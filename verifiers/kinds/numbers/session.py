@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ....reference import BudgetExhausted
 from ...findings.finding import Finding
+from ...findings.note import Note
 from ...findings.report import CheckResult
 from ...run.cause import Explanation
 from ...run.checks import Running
@@ -56,12 +57,12 @@ class NumberSession:
         )
 
     @property
-    def lacking(self) -> Mapping[str, str]:
+    def lacking(self) -> Mapping[str, Note]:
         """See `Session.lacking`."""
         return self.claim.kind.checks.lacking(self.claim)
 
     @property
-    def refusals(self) -> Sequence[str]:
+    def refusals(self) -> Sequence[Note]:
         """See `Session.refusals`."""
         return self.contract.refusals
 
@@ -122,8 +123,10 @@ class NumberSession:
         try:
             compare_starts(state, self.plan, self.gathering.show, self._fresh, first)
         except (TargetError, Refused, BudgetExhausted) as error:
-            state.outcome.stopped = f"the target could not be started again: {error}"
-            state.outcome.warn(f"{UNSEEN}; {state.outcome.stopped}")
+            why = f"the target could not be started again: {error}"
+            code = error.code if isinstance(error, TargetError) else "not-restarted"
+            state.outcome.stopped = Note(code, why)
+            state.outcome.warn(Note("not-restarted", f"{UNSEEN}; {why}"))
             state.lost = True
             return
         self.gathering.stops()

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
 from ....findings.finding import Finding
+from ....findings.note import Note
+from ....run.registry import Reason
 from ...numbers.checks.base import ForeseenCheck, caused, spec_of
 from ...numbers.claim import NumbersClaim
 from ...numbers.opening import NumbersOpening
@@ -28,9 +30,15 @@ _SPARE = 4.0  # deviations, about, of how much a number of fours tells
 _STREAM = 512  # releases of an input that are compared with another's
 _IN_TURN = (
     "a key's releases, one after the other,",
-    "noise is drawn once for several releases, or every call, or start, begins alike",
+    Note(
+        "noise-reused",
+        "noise is drawn once for several releases, or every call, or start, begins alike",
+    ),
 )
-_ACROSS = "noise is drawn once for several inputs, or they have one seed"
+_ACROSS = Note(
+    "noise-shared-across-inputs", "noise is drawn once for several inputs, or they have one seed"
+)
+_ACROSS_KEYS = Note("noise-shared-within-release", "one draw of noise serves several keys")
 
 Released = NDArray[np.bool_]
 
@@ -41,7 +49,7 @@ class KeysTogether(ForeseenCheck):
     kinds: of pairs, each as messages call its draws, and the cause where they tell of each other.
     """
 
-    kinds: tuple[tuple[str, str], ...]
+    kinds: tuple[tuple[str, Note], ...]
     evidence: list[TogetherEvidence]
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
@@ -76,7 +84,7 @@ class KeysTogether(ForeseenCheck):
             "where both are released half of the time"
         )
         # it holds whatever the rates are, which look wrong where keys are not independent
-        return caused(message, cause, math.inf)
+        return caused(message, cause, math.inf, correlation=self.evidence[kind].best)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
@@ -95,7 +103,7 @@ class KeysIndependence(KeysTogether):
     """Neighbouring keys of one release: (0, 1), (2, 3), ..., beside those of the next release."""
 
     id = "independence"
-    kinds = (("neighbouring keys", "one draw of noise serves several keys"),)
+    kinds = (("neighbouring keys", _ACROSS_KEYS),)
 
     def foreseen(self, asked: Asked, size: int) -> Vector:
         """See `ForeseenCheck.foreseen`."""
@@ -190,9 +198,10 @@ def _calls(batches: tuple[Batch, ...]) -> Iterator[tuple[str, Released]]:
             yield batch.asked.role, there
 
 
-def _single(claim: NumbersClaim) -> str | None:
+def _single(claim: NumbersClaim) -> Reason:
     """Why keys cannot tell of each other; None where they can."""
-    return "the deployment has a single key" if claim.mechanism.width == 1 else None
+    single = claim.mechanism.width == 1
+    return Note("single-value", "the deployment has a single key") if single else None
 
 
 SPECS = (

@@ -1,6 +1,7 @@
 """`partition-release`: keys are released as often as noise and threshold give, empty ones never."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from .....reference.arrays import Vector
 from ....evidence.power import MISSES
 from ....findings.finding import Finding
 from ....text import four_digits
-from ...numbers.checks.base import ForeseenCheck, spec_of
+from ...numbers.checks.base import ForeseenCheck, caused, spec_of
 from ...numbers.claim import NumbersClaim
 from ...numbers.planning.asked import Asked, Draws
 from ...numbers.planning.plan import NumbersPlan
@@ -86,7 +87,9 @@ class PartitionRelease(ForeseenCheck):
     def fail_finding(self) -> Finding:
         """See `NumberCheck.fail_finding`."""
         if self.evidence.forbidden is not None:
-            return Finding(self.evidence.forbidden, "keys are released that nobody has")
+            return replace(
+                Finding.of(self.evidence.forbidden), diagnosis="keys are released that nobody has"
+            )
         group, fault, nats = self.evidence.worst()
         where = "" if group is None else f", most of all for {group}"
         count, came, seen, expected = self.evidence.oddest(group)
@@ -95,12 +98,15 @@ class PartitionRelease(ForeseenCheck):
             f"{count:,g} there, {came:,} were released ({came / seen:.3g}), and "
             f"{four_digits(expected)} expected ({expected / seen:.3g})"
         )
+        tallied: dict[str, str | float] = {} if group is None else {"where": group}
+        tallied |= {"count": count, "released": came, "seen": seen, "expected": expected}
         if nats < _SURE:
-            return Finding(message)
-        name = fault.name
+            return Finding(message, code="law-unexplained", fields=tallied)
+        cause = fault.cause
         if fault.selects:
-            name = named_selection(self.keys, name, *self.evidence.rates(group))
-        return Finding(message, f"{name}{where and f' for {group}'}", cause=name)
+            cause = named_selection(self.keys, cause, *self.evidence.rates(group))
+        found = caused(message, cause, **tallied)
+        return replace(found, diagnosis=f"{cause}{where and f' for {group}'}")
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""

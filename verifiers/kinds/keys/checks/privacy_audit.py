@@ -5,7 +5,9 @@ import math
 import numpy as np
 
 from .....reference.arrays import Matrix
+from ....findings.note import Note
 from ....run.phase import Phase
+from ....run.registry import Reason
 from ...numbers.checks.base import spec_of, without_privacy
 from ...numbers.checks.pair_check import PairEvents, PairEvidence, compared, power
 from ...numbers.checks.privacy_audit import ClaimedLevelCheck
@@ -25,13 +27,15 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
     """
 
     draws = 2_000
-    cause = "keys are released in an order that their exact counts decide"
+    cause = Note(
+        "order-tells-counts", "keys are released in an order that their exact counts decide"
+    )
 
     @staticmethod
-    def not_applicable(claim: NumbersClaim) -> str | None:
+    def not_applicable(claim: NumbersClaim) -> Reason:
         """Why it does not apply to a claim."""
         if claim.mechanism.width == 1:
-            return "a single key has no order"
+            return Note("single-value", "a single key has no order")
         return without_privacy(claim)
 
     def made(self) -> list[Pair]:
@@ -73,12 +77,13 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
         """See `PairCheck.evidence`."""
         return OrderEvidence(self.level, pair.coordinates.size)
 
-    def event(self, pair: Pair, evidence: PairEvidence) -> str:
+    def event(self, pair: Pair, evidence: PairEvidence) -> tuple[str, float, float]:
         """See `ClaimedLevelCheck.event`."""
         assert isinstance(evidence, OrderEvidence)
         place, here, there = evidence.worst
         first, second = pair.coordinates[place : place + 2]
-        return compared(f"key {first} stands before key {second}", here, there, pair.words)
+        words = compared(f"key {first} stands before key {second}", here, there, pair.words)
+        return words, here, there
 
     def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
         """See `PairCheck.passed`."""

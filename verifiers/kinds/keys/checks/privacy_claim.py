@@ -6,6 +6,7 @@ from dataclasses import replace
 from .....reference.accounting.adjacency import Adjacency
 from .....reference.numbers.certified_keys import KeysCost, keys_cost
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ...numbers.checks.base import AskingCheck, caused, spec_of, without_privacy
@@ -15,6 +16,7 @@ from ...numbers.checks.privacy_claim import (
     counted_of,
     digits_apart,
     in_words,
+    of_cost,
 )
 
 
@@ -40,8 +42,9 @@ class KeysPrivacyClaim(AskingCheck):
             f"{in_words(privacy.queries)}, and delta = {privacy.delta:g} is claimed"
         )
         if privacy.delta < least * (1.0 - ROUNDING):
-            cause = "delta leaves out that such keys are released"
-            return Outcome(Verdict.FAIL, caused(alone, cause))
+            words = "delta leaves out that such keys are released"
+            fields = {"delta": privacy.delta, "least": least, "queries": privacy.queries}
+            return Outcome(Verdict.FAIL, caused(alone, Note("delta-too-small", words, fields)))
         delta = privacy.delta * (1.0 + ROUNDING)
         cost = keys_cost(keys, privacy.queries, min(delta, math.nextafter(1.0, 0.0)))
         digits = digits_apart(cost.epsilon, privacy.epsilon)
@@ -53,7 +56,8 @@ class KeysPrivacyClaim(AskingCheck):
         )
         if cost.epsilon > privacy.epsilon:
             proof = f"{message} (certified in ball arithmetic)"
-            return Outcome(Verdict.FAIL, caused(proof, CAUSE))
+            seen = of_cost(cost.epsilon, self.claim)
+            return Outcome(Verdict.FAIL, caused(proof, CAUSE, **seen))
         return Outcome(Verdict.PASS, Finding(f"{message}; {alone}"))
 
 

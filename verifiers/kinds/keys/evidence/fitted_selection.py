@@ -14,10 +14,14 @@ import numpy as np
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import ThresholdedHistogram
 from .....reference.numbers.additive import Additive
+from ....findings.note import Note
 from ...numbers.evidence.faults import other_families
 from .key_faults import Law, claimed_law, geometric_law
 
-UNFITTING = "no known law of selection fits: neither noise at a threshold nor truncated geometric"
+UNFITTING = Note(
+    "law-unexplained",
+    "no known law of selection fits: neither noise at a threshold nor truncated geometric",
+)
 
 _SURE = 3.0  # nats by which one law is likelier to be named alone
 _CHANCE = 1e-6  # that rates of a law fit it no better than this allows
@@ -28,10 +32,12 @@ _EPSILONS = np.geomspace(0.05, 5.0, 9)  # times 1 / scale
 _DELTAS = np.geomspace(1e-12, 0.1, 9)
 
 
-def named_selection(claimed: ThresholdedHistogram, name: str, counts: Vector, seen: Matrix) -> str:
-    """The law of selection that rates of release fit: `name`, where noise at a threshold does best.
+def named_selection(
+    claimed: ThresholdedHistogram, cause: Note, counts: Vector, seen: Matrix
+) -> Note:
+    """The law of selection that rates fit: that of `cause`, where noise at a threshold does best.
 
-    name: of the likeliest known fault; counts: exact (k,), each once; seen: how often keys of each
+    cause: of the likeliest known fault; counts: exact (k,), each once; seen: how often keys of each
     were released, and were not (k, 2).
     """
     from scipy.stats import chi2
@@ -49,8 +55,11 @@ def named_selection(claimed: ThresholdedHistogram, name: str, counts: Vector, se
         return UNFITTING
     law = f"a truncated geometric law of epsilon {epsilon:.3g} and delta {delta:.2g} a count"
     if geometric > noisy + _SURE:
-        return f"keys are selected by {law}, not by noise at a threshold"
-    return name if geometric < noisy - _SURE else f"{name} ({law} gives the same rates)"
+        message = f"keys are selected by {law}, not by noise at a threshold"
+        return Note("selection-geometric", message, {"epsilon": epsilon, "delta": delta})
+    if geometric < noisy - _SURE:
+        return cause
+    return replace(cause, message=f"{cause} ({law} gives the same rates)")
 
 
 def _at_thresholds(claimed: ThresholdedHistogram, counts: Vector, seen: Matrix) -> Iterator[float]:

@@ -10,7 +10,8 @@ import numpy as np
 from .....reference.arrays import Vector
 from .....reference.numbers import ThresholdedHistogram
 from .....reference.tables import TruncatedGeometric
-from ...numbers.evidence.faults import other_families
+from ....findings.note import Note
+from ...numbers.evidence.faults import family_differs, of_scale, other_families
 
 _SCALES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0)
 _MOVES = (0.1, 0.25, 0.5, 1.0, 2.0)
@@ -18,8 +19,14 @@ _RATES = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0, 1e4, 1e6)
 _ODDS = (1.04, 1.08, 1.25, 2.0, 10.0, 100.0)
 _SURE = math.log(1e-6)  # log-probability that a key is withheld, which some are all the same
 _SHARES = (0.02, 0.2, 0.7)  # of keys that are left out
-_GEOMETRIC = "keys are selected by a truncated geometric law, not by noise at a threshold"
-_LEFT_OUT = "keys are left out however large their counts are, as by a limit on their number"
+_GEOMETRIC = Note(
+    "selection-geometric",
+    "keys are selected by a truncated geometric law, not by noise at a threshold",
+)
+_LEFT_OUT = Note(
+    "keys-left-out",
+    "keys are left out however large their counts are, as by a limit on their number",
+)
 BOTH_RATES = (*_RATES, *(1.0 / rate for rate in _RATES[:7]), 0.0)
 BOTH_ODDS = (*_ODDS, *(1.0 / odds for odds in _ODDS))
 
@@ -29,12 +36,12 @@ Law = Callable[[Vector], tuple[Vector, Vector]]
 
 @dataclass(frozen=True)
 class KeyFault:
-    """A law by which a wrong deployment releases keys; name: for a diagnosis.
+    """A law by which a wrong deployment releases keys; cause: for a diagnosis.
 
     selects: whether it is a law of selection, of which others of its kind may fit better.
     """
 
-    name: str
+    cause: Note
     law: Law
     selects: bool = False
 
@@ -53,30 +60,43 @@ def key_faults(claimed: ThresholdedHistogram) -> tuple[KeyFault, ...]:
     """The faults that releases of keys are tested for, all at once."""
     noise, faults = claimed.noise, list[KeyFault]()
 
-    def as_if(name: str, **changed: Any) -> None:
-        faults.append(KeyFault(name, claimed_law(replace(claimed, **changed)), selects=True))
+    def as_if(cause: Note, **changed: Any) -> None:
+        faults.append(KeyFault(cause, claimed_law(replace(claimed, **changed)), selects=True))
 
     for factor in _SCALES:
-        as_if(f"noise of {factor:g} times the claimed scale", noise=noise.times(factor))
+        as_if(of_scale(factor, f"{factor:g} times"), noise=noise.times(factor))
     for move in sorted(_moves(claimed)):
         threshold = claimed.threshold + move
-        as_if(f"keys are released from a noisy count of {threshold:g}", threshold=threshold)
+        code = "threshold-too-low" if move < 0 else "threshold-too-high"
+        words = f"keys are released from a noisy count of {threshold:g}"
+        fields = {"threshold": threshold, "claimed": claimed.threshold}
+        as_if(Note(code, words, fields), threshold=threshold)
     for family, why in other_families(noise.family):
-        as_if(f"{family} noise, {why}", noise=replace(noise, family=family))
-    faults.append(KeyFault("counts are compared without noise", _bare(claimed)))
+        as_if(family_differs(family, f"{family} noise, {why}"), noise=replace(noise, family=family))
+    bare = Note("noise-missing", "counts are compared without noise")
+    faults.append(KeyFault(bare, _bare(claimed)))
     delta = float(np.exp(claimed_law(claimed)(np.ones(1))[0][0]))
     likeliest = geometric_law(1.0 / noise.family.scale, delta)
     faults.append(KeyFault(_GEOMETRIC, likeliest, selects=True))
-    faults += [KeyFault(_LEFT_OUT, _left_out(claimed, share)) for share in _SHARES]
+    for share in _SHARES:
+        left_out = replace(_LEFT_OUT, fields={"share": share})
+        faults.append(KeyFault(left_out, _left_out(claimed, share)))
     law, most = claimed_law(claimed), claimed.contributions
     for rate in BOTH_RATES:
         name = f"keys of one {'record' if most == 1 else 'user'} at {rate:g} times the exact rate"
-        faults.append(KeyFault(name, _at_rate(law, rate, most)))
+        cause = Note(_often(rate), name, {"rate": rate})
+        faults.append(KeyFault(cause, _at_rate(law, rate, most)))
     for odds in BOTH_ODDS:
         way = "more" if odds > 1 else "less"
         name = f"keys are released {way} often than claimed, at {odds:.3g} times the odds"
-        faults.append(KeyFault(name, _at_odds(law, odds)))
+        cause = Note(_often(odds), name, {"odds": odds})
+        faults.append(KeyFault(cause, _at_odds(law, odds)))
     return tuple(faults)
+
+
+def _often(times: float) -> str:
+    """The code of keys that are released so many times as often as claimed."""
+    return "released-too-often" if times > 1 else "released-too-seldom"
 
 
 def _moves(claimed: ThresholdedHistogram) -> set[float]:

@@ -14,6 +14,7 @@ import numpy as np
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import ThresholdedHistogram
 from ....evidence.mixture import log_mean_of
+from ....findings.note import Note
 from ...numbers.evidence.faults import LEAK, with_leak
 from .key_faults import BOTH_ODDS, BOTH_RATES, KeyFault, claimed_law, key_faults
 
@@ -32,7 +33,7 @@ class KeyEvidence:
         self.all = np.zeros(len(self.faults))
         self.groups: dict[str, Vector] = {}
         self._tallies: dict[tuple[str | None, float], Vector] = {}
-        self.forbidden: str | None = None
+        self.forbidden: Note | None = None
         """The first release that the claim forbids, in words; None until one is seen."""
 
     def observe(
@@ -143,17 +144,22 @@ class KeyEvidence:
 
 def _forbidden(
     counts: Vector, seen: Sequence[Vector], released: Vector, withheld: Vector
-) -> str | None:
+) -> Note | None:
     """A key that is there or not although the claim rules it out."""
     came = (seen[0] > 0) & (released == -np.inf)
     missed = (seen[1] > 0) & (withheld == -np.inf)
     if came.any():
         key = int(np.argmax(came))
         empty = "which is empty" if counts[key] == 0 else f"of count {counts[key]:g}"
-        return f"key {key}, {empty}, was released: the claim never gives it"
+        code = "empty-partition-released" if counts[key] == 0 else "release-impossible"
+        message = f"key {key}, {empty}, was released: the claim never gives it"
+        return Note(code, message, {"key": key, "count": float(counts[key])})
     if missed.any():
         key = int(np.argmax(missed))
-        return f"key {key}, of count {counts[key]:g}, was not released: the claim always gives it"
+        fields = {"key": key, "count": float(counts[key])}
+        of = f"key {key}, of count {counts[key]:g},"
+        message = f"{of} was not released: the claim always gives it"
+        return Note("keys-left-out", message, fields)
     return None
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from .....reference.numbers.certified import CertifiedPair
 from .....reference.numbers.families import Gaussian
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.charged_orders import ChargedOrders
 from ....run.checks import RunContext
@@ -56,7 +57,7 @@ class AccountantSoundness(AskingCheck):
             try:
                 charge = orders.charge(context.target, values)
             except NotOffered as lack:
-                return Outcome(Verdict.NOT_APPLICABLE, Finding(str(lack)))
+                return Outcome(Verdict.NOT_APPLICABLE, Finding.of(Note("not-offered", str(lack))))
             except Refused:
                 continue
             charges += 1
@@ -66,13 +67,13 @@ class AccountantSoundness(AskingCheck):
                 if short and (worst is None or charged / cost < worst.share):
                     worst = _Shortfall(words, order, charged, cost)
         if worst is not None:
-            found = replace(self._violation(worst), warning=orders.warning)
+            found = replace(self._violation(worst), warnings=orders.warnings)
             return Outcome(Verdict.FAIL, found)
         if not charges:
-            nothing = Finding("the target refuses to charge for every input")
-            return Outcome(Verdict.NOT_APPLICABLE, nothing)
+            nothing = Note("input-refused", "the target refuses to charge for every input")
+            return Outcome(Verdict.NOT_APPLICABLE, Finding.of(nothing))
         message = f"{charges} charges cover the cost of the farthest neighbour at {orders.words}"
-        return Outcome(Verdict.PASS, Finding(message, warning=orders.warning))
+        return Outcome(Verdict.PASS, Finding(message, warnings=orders.warnings))
 
     def _charged(self) -> Iterator[tuple[str, Any, CertifiedPair]]:
         """Inputs to ask charges for, as messages call them, with what a release of each costs."""
@@ -96,7 +97,8 @@ class AccountantSoundness(AskingCheck):
             f"its farthest neighbour it costs at least {worst.cost:.10g} (certified in ball "
             "arithmetic)"
         )
-        return caused(message, cause)
+        fields = {"order": worst.order, "charge": worst.charge, "cost": worst.cost}
+        return caused(message, Note("charge-too-low", cause, {**fields, "share": worst.share}))
 
 
 SPECS = (spec_of(AccountantSoundness, Phase.ACCOUNTING, AccountantSoundness.not_applicable),)

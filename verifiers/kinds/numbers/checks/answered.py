@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
+from ....findings.note import Note
 from ..evidence.moved import MovedTooFar
 
 
@@ -42,14 +43,17 @@ class Seen:
         return evidence
 
 
-def said_of(refused: list[tuple[str, str]]) -> str | None:
-    """One warning for all altered inputs, by name, and what the target said of them."""
-    names: dict[str, list[str]] = {}
+def said_of(refused: list[tuple[str, Note]]) -> tuple[Note, ...]:
+    """Warnings of altered inputs, by name, one for each thing that the target said of them."""
+    names: dict[tuple[str, str], list[str]] = {}
     for name, why in refused:
-        names.setdefault(why, []).append(name)
-    messages = [
-        f"{each[0]}{f' and {len(each) - 1} like it' if len(each) > 1 else ''} "
-        f"{'are' if len(each) > 1 else 'is'} refused: {why}"
-        for why, each in names.items()
-    ]
-    return "; ".join(messages) or None
+        names.setdefault((why.code, why.message), []).append(name)
+    return tuple(
+        Note(
+            code,
+            f"{each[0]}{f' and {len(each) - 1} like it' if len(each) > 1 else ''} "
+            f"{'are' if len(each) > 1 else 'is'} refused: {why}",
+            {"inputs": len(each)},
+        )
+        for (code, why), each in names.items()
+    )

@@ -5,6 +5,7 @@ from typing import Any
 
 from .....reference.arrays import Vector
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Note
 from ....run.checks import Judged, RunContext, Running
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
@@ -29,7 +30,7 @@ class NumberCheck(Judged):
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan) -> None:
         self.claim, self.plan, self.draws = claim, plan, 0
-        self.not_applicable: str | None = None
+        self.not_applicable: Note | None = None
         self.noise = claim.mechanism.added
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
 
@@ -98,9 +99,16 @@ class AskingCheck:
         raise NotImplementedError
 
 
-def caused(message: str, cause: str, log_odds: float | None = None) -> Finding:
-    """A finding whose diagnosis is its cause."""
-    return Finding(message, cause, cause=cause, log_odds=log_odds)
+def caused(
+    message: str,
+    cause: Note,
+    log_odds: float | None = None,
+    /,
+    **seen: str | float | bool | None,
+) -> Finding:
+    """A finding whose diagnosis is its cause; seen: fields of what the message tells beside."""
+    why, fields = cause.message, {**cause.fields, **seen}
+    return Finding(message, why, cause=why, log_odds=log_odds, code=cause.code, fields=fields)
 
 
 def without_privacy(claim: NumbersClaim) -> Reason:

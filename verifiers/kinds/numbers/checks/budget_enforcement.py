@@ -7,9 +7,11 @@ from .....reference.clock import OutOfTime
 from .....reference.searches import last_from_zero
 from ....claims.open_target import open_claimed
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
+from ....run.registry import Reason
 from ....run.watched import AGAIN, LONG_AGAIN, NOT_RESTARTED, SECONDS
 from ....targets import NotOffered, Refused, Target
 from ....text import counted
@@ -18,7 +20,7 @@ from ..claim import NumbersClaim
 from ..planning.asked import Role
 from ..planning.certified_pair import charged_pair, inputs_alike
 from ..planning.plan import at_once
-from .base import AskingCheck, spec_of, without_privacy
+from .base import AskingCheck, caused, spec_of, without_privacy
 from .pair_check import fractions
 
 MOST_ANSWERS = 10**6
@@ -44,7 +46,7 @@ class BudgetEnforcement(AskingCheck):
     id = "budget-enforcement"
 
     @staticmethod
-    def not_applicable(claim: NumbersClaim) -> str | None:
+    def not_applicable(claim: NumbersClaim) -> Reason:
         """Why a claim leaves no room for it; None where it does."""
         return without_privacy(claim) or fractions(claim)
 
@@ -52,8 +54,9 @@ class BudgetEnforcement(AskingCheck):
         """See `Running.conclude`."""
         found = charged_pair(self.claim)
         if found is None:
-            nothing = Finding("the noise is clamped, and the farthest neighbour lies below")
-            return Outcome(Verdict.NOT_APPLICABLE, nothing)
+            below = "the noise is clamped, and the farthest neighbour lies below"
+            nothing = Note("farthest-neighbour-clamped", below)
+            return Outcome(Verdict.NOT_APPLICABLE, Finding.of(nothing))
         values, pair = found
         spec, asking = self.claim.gate.budget_target, NumbersBudgetAsking(self.claim, pair)
         worst = AskedInput(self.claim.release.input_text(values), values)
@@ -62,9 +65,9 @@ class BudgetEnforcement(AskingCheck):
         try:
             lacking = self._run(target, asking, worst, reopen)
         except Refused as refusal:
-            lacking = f"the target refuses {worst.words}: {refusal}"
+            lacking = Note("input-refused", f"the target refuses {worst.words}: {refusal}")
         except NotOffered as lack:
-            lacking = str(lack)
+            lacking = Note("not-offered", str(lack))
         except OutOfTime:
             if asking.violation is None:
                 raise
@@ -74,7 +77,7 @@ class BudgetEnforcement(AskingCheck):
                 target.close()
         context.spend(asking.answered)
         if lacking is not None and asking.violation is None:
-            return Outcome(Verdict.NOT_APPLICABLE, Finding(lacking))
+            return Outcome(Verdict.NOT_APPLICABLE, Finding.of(lacking))
         return self._outcome(asking)
 
     def _run(
@@ -83,15 +86,17 @@ class BudgetEnforcement(AskingCheck):
         asking: NumbersBudgetAsking,
         worst: AskedInput,
         reopen: Callable[[], Target] | None,
-    ) -> str | None:
+    ) -> Reason:
         """Asks until the end; the reason where no budget can be looked at, or reached."""
         if not asking.account.open(target) and reopen is None:
-            return f"{asking.account.lacking}, and [gate] names no budget_target"
+            lacking = f"{asking.account.lacking}, and [gate] names no budget_target"
+            return Note("not-offered", lacking)
         epsilon = asking.privacy.epsilon
         most = min(MOST_ANSWERS, max(1, _NUMBERS // self.claim.mechanism.width))
         asking.limit = last_from_zero(lambda times: asking.cost(times) <= epsilon, most) + 1
         if asking.limit > most:
-            return f"the claim cannot be proved exceeded by {most:,} answers"
+            message = f"the claim cannot be proved exceeded by {most:,} answers"
+            return Note("cannot-be-seen-here", message, {"answers": most})
         for asked in (*self._others(), worst):
             self._singly(target, asking, asked)
         self._ask_worst(target, asking, worst)
@@ -147,7 +152,8 @@ class BudgetEnforcement(AskingCheck):
 
     def _outcome(self, asking: NumbersBudgetAsking) -> Outcome:
         if asking.violation is not None:
-            found = Finding(asking.violation, asking.diagnosis, cause=asking.diagnosis)
+            cause = Note(asking.code, asking.diagnosis, asking.fields)
+            found = caused(asking.violation, cause)
             return Outcome(Verdict.FAIL, found, asking.answered)
         now, gate = asking.account.now, self.claim.gate
         text = "" if now is None else f", with epsilon {now:.4g} spent by its own account"
@@ -157,18 +163,21 @@ class BudgetEnforcement(AskingCheck):
                 f"its budget was spent before it answered anything{text}: give an instance that "
                 "has its whole budget, as budget_target in [gate]"
             )
-            return Outcome(Verdict.INCONCLUSIVE, Finding(message))
+            spent = Note("budget-exhausted", message, {} if now is None else {"spent": now})
+            return Outcome(Verdict.INCONCLUSIVE, Finding.of(spent))
         if not asking.in_time:
             message = f"{answers} took {SECONDS:g} s, and it had not stopped"
-            return Outcome(Verdict.INCONCLUSIVE, Finding(message), asking.answered)
+            late = Note("out-of-time", message, {"answers": asking.answered})
+            return Outcome(Verdict.INCONCLUSIVE, Finding.of(late), asking.answered)
         message = (
             f"it stopped after {answers}{text}; those to one input exceed the claim from "
             f"{asking.limit:,} on"
             + NOT_RESTARTED
             * (gate.budget_target is not None and gate.for_one_run)
         )
-        warning = asking.account.still(asking.answered)
-        return Outcome(Verdict.PASS, Finding(message, warning=warning), asking.answered)
+        still = asking.account.still(asking.answered)
+        found = Finding(message, warnings=() if still is None else (still,))
+        return Outcome(Verdict.PASS, found, asking.answered)
 
 
 SPECS = (spec_of(BudgetEnforcement, Phase.ACCOUNTING, BudgetEnforcement.not_applicable),)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....findings.finding import Finding
+from ....findings.note import Note
 from ....run.phase import Phase
 from ....text import counted
 from ..claim import NumbersClaim
@@ -18,7 +19,9 @@ from .answered import Seen
 from .base import caused, spec_of
 from .moving import MovingRecords
 
-_IMPUTED = "what a record without a number is taken for depends on other records"
+_IMPUTED = Note(
+    "imputed-from-others", "what a record without a number is taken for depends on other records"
+)
 
 
 class Clipping(MovingRecords):

@@ -4,17 +4,19 @@ import numpy as np
 
 from .....reference.arrays import Matrix
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
+from ....run.registry import Reason
 from ..claim import NumbersClaim
 from ..evidence.low_bits import bit_events, grid_events
 from ..evidence.two_events import Hits
 from ..planning.pairs import Pair, low_pairs, off_grid_pairs
 from .base import caused, spec_of
-from .pair_check import PairCheck, PairEvents, PairEvidence, beyond, levels, power
+from .pair_check import PairCheck, PairEvents, PairEvidence, beyond, levels, of_pair, power
 
-_CAUSE = "noise is drawn and added in floating point"
-_OFF_GRID = "noise on a grid is added to exact numbers that lie off it"
+_CAUSE = Note("low-bits-tell", "noise is drawn and added in floating point")
+_OFF_GRID = Note("sums-off-grid", "noise on a grid is added to exact numbers that lie off it")
 
 
 class LowBits(PairEvents):
@@ -44,13 +46,14 @@ class FloatingPoint(PairCheck):
     draws = 5_000
 
     @staticmethod
-    def not_applicable(claim: NumbersClaim) -> str | None:
+    def not_applicable(claim: NumbersClaim) -> Reason:
         """Why a claim leaves no room for it; None where it does."""
         noise = claim.mechanism.aggregation.noise
         if noise.family.whole:
-            return f"{noise.family} is whole: its releases have no low bits"
+            return Note("no-low-bits", f"{noise.family} is whole: its releases have no low bits")
         if noise.grid:
-            return f"{noise} is claimed to be rounded: noise-law holds releases to that grid"
+            message = f"{noise} is claimed to be rounded: noise-law holds releases to that grid"
+            return Note("no-low-bits", message)
         return None
 
     def made(self) -> list[Pair]:
@@ -78,10 +81,15 @@ class FloatingPoint(PairCheck):
         )
         if self.claim.mechanism.floating_point == "exact":
             cause = _OFF_GRID if pair.off_grid else _CAUSE
-            return Outcome(Verdict.FAIL, caused(message, cause), self.queries)
+            seen = of_pair(often, rarely, level, evidence.pairs)
+            found = caused(message, cause, event=event.name, **seen)
+            return Outcome(Verdict.FAIL, found, self.queries)
         warning = f'{self.id}: {message}; floating_point = "exact" would make this a failure'
         allowed = f'allowed, since the claim has floating_point = "ideal": {message}'
-        return Outcome(Verdict.PASS, Finding(allowed, _CAUSE, warning=warning), self.queries)
+        rates: Fields = {"event": event.name, "often": often, "rarely": rarely}
+        noted = Note("low-bits-allowed", warning, rates)
+        found = Finding(allowed, _CAUSE.message, warnings=(noted,))
+        return Outcome(Verdict.PASS, found, self.queries)
 
     def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
         """See `PairCheck.passed`."""

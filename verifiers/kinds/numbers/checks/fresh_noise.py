@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix
 from ....evidence.mixture import log_mixture_of
 from ....findings.finding import Finding
+from ....findings.note import Note
 from ..claim import NumbersClaim
 from ..evidence.continued import ContinuedNoise
 from ..evidence.copies import STARTS, AbreastCopies, CopyEvidence, LearnedCopies, matches
@@ -20,53 +21,85 @@ from ..planning.asked import Draws, digits_of
 from ..planning.plan import NumbersPlan
 from .base import NumberCheck, caused, spec_of
 
-_AGAIN = "noise comes again: a small pool of seeds, one seed for several workers or inputs, a table"
-_AT_THE_START = "a seed fixed at the start of the target: every start repeats the noise"
+_AGAIN = Note(
+    "noise-reused",
+    "noise comes again: a small pool of seeds, one seed for several workers or inputs, a table",
+)
+_AT_THE_START = Note(
+    "seed-fixed", "a seed fixed at the start of the target: every start repeats the noise"
+)
+_SIZES_ALONE = Note(
+    "noise-shared-within-release",
+    "numbers of a release share the size of their noise, and not the sign",
+)
 
 
 @unique
 class Way(StrEnum):
     """What noise may be a copy of; the value is how messages call it, with the likely cause."""
 
-    def __new__(cls, message: str, cause: str) -> Self:
-        """A member of two texts."""
+    def __new__(cls, message: str, cause: Note) -> Self:
+        """A member of a text and a cause."""
         member = str.__new__(cls, message)
         member._value_, member.cause = message, cause
         return member
 
-    cause: str
+    cause: Note
 
     EARLIER_RUN = "the same calls of an earlier run", _AT_THE_START
     AFTER_RESTART = "the same calls before a restart", _AT_THE_START
-    LAST = "the release before", "noise is drawn once and used for several releases"
-    LAST_CALL = "the first release of the call before", "every call begins with the same noise"
+    LAST = (
+        "the release before",
+        Note("noise-shared-across-releases", "noise is drawn once and used for several releases"),
+    )
+    LAST_CALL = (
+        "the first release of the call before",
+        Note("seed-set-each-call", "every call begins with the same noise"),
+    )
     LAST_NEGATED = (
         "the release before, with the other sign",
-        "releases come in pairs of opposite noise",
+        Note("noise-in-opposite-pairs", "releases come in pairs of opposite noise"),
     )
-    BESIDE = "the coordinate before", "one draw serves several numbers of a release"
+    BESIDE = (
+        "the coordinate before",
+        Note("noise-shared-within-release", "one draw serves several numbers of a release"),
+    )
     BESIDE_NEGATED = (
         "the coordinate before, with the other sign",
-        "numbers of a release have opposite noise",
+        Note("noise-shared-within-release", "numbers of a release have opposite noise"),
     )
     ANY_CALL = (
         "the first release of some earlier call",
-        "calls take their seed from a small pool, seeds come again, or noise is cut off",
+        Note(
+            "seeds-come-again",
+            "calls take their seed from a small pool, seeds come again, or noise is cut off",
+        ),
     )
     LONG_AGO = (
         "some earlier draw, in the first numbers of releases",
-        "noise comes again: a table, a short period, or noise cut off at its ends",
+        Note(
+            "noise-reused",
+            "noise comes again: a table, a short period, or noise cut off at its ends",
+        ),
     )
     ABREAST = (
         "a call in flight beside it",
-        "calls in flight together get the same noise: workers of one seed, or of the clock's",
+        Note(
+            "noise-shared-by-workers",
+            "calls in flight together get the same noise: workers of one seed, or of the clock's",
+        ),
     )
     WHOLE = "some earlier release", _AGAIN
-    TURNED = "some earlier release, turned", "noise is used again, negated, reversed or rolled"
+    TURNED = (
+        "some earlier release, turned",
+        Note("noise-reused", "noise is used again, negated, reversed or rolled"),
+    )
     RUN = "a run of noise before", _AGAIN
     NEARBY = (
         "a run of noise in the eight releases before",
-        "noise of a release is used again, moved or negated, in one soon after",
+        Note(
+            "noise-reused", "noise of a release is used again, moved or negated, in one soon after"
+        ),
     )
 
 
@@ -204,8 +237,9 @@ class FreshNoise(NumberCheck):
         odds, cause = float(found.log_ratios.max()), way.cause
         beside = Way.BESIDE, Way.BESIDE_NEGATED
         if all(self.ways[name].log_e_value >= self.log_threshold for name in beside):
-            cause = "numbers of a release share the size of their noise, and not the sign"
-        return caused(message, cause, odds)
+            cause = _SIZES_ALONE
+        counts = {"matches": found.matches, "draws": found.draws}
+        return caused(message, cause, odds, repeated=str(way), **counts)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""

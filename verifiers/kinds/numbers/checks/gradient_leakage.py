@@ -8,11 +8,13 @@ from .....attacks.gradients.canaries import checked
 from .....reference.numbers import NoisyGradient
 from ....evidence.one_sided import log_e_value_above
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....optional_packages import missing_package
 from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
+from ....run.registry import Reason
 from ....targets import Refused
 from ..claim import LeakageClaim, NumbersClaim
 from ..planning.plan import NumbersPlan, as_values
@@ -48,9 +50,10 @@ class GradientLeakage(AskingCheck):
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
 
     @staticmethod
-    def not_applicable(claim: NumbersClaim) -> str | None:
+    def not_applicable(claim: NumbersClaim) -> Reason:
         """Why a claim leaves no room for it; None where it does."""
-        return None if claim.leakage else "the claim has no [leakage]: no model and data to attack"
+        why = "the claim has no [leakage]: no model and data to attack"
+        return None if claim.leakage else Note("not-claimed", why)
 
     @property
     def asks(self) -> int:
@@ -64,12 +67,14 @@ class GradientLeakage(AskingCheck):
         try:
             return self._played(context, self.claim.leakage)
         except ModelError as error:
-            return Outcome(Verdict.ERROR, Finding(str(error)), self.queries)
+            failed = Finding.of(Note("model-failed", str(error)))
+            return Outcome(Verdict.ERROR, failed, self.queries)
         except ModuleNotFoundError as error:
             if not (package := missing_package(error)):
                 raise
             needed = f"this needs {package}, which is not installed: pip install {package}"
-            return Outcome(Verdict.ERROR, Finding(needed), self.queries)
+            absent = Note("package-missing", needed, {"package": package})
+            return Outcome(Verdict.ERROR, Finding.of(absent), self.queries)
 
     def _played(self, context: RunContext, leakage: LeakageClaim) -> Outcome:
         from .....attacks.gradients.sensitive import Batches
@@ -127,7 +132,9 @@ class GradientLeakage(AskingCheck):
                 f"the claim lets an attacker gain {gained.value:.1%} of what there is to infer of "
                 f"{leakage.named} (see gradient-leakage); max_advantage in [leakage] sets a limit"
             )
-            return Outcome(Verdict.PASS, Finding(text, warning=warning), self.queries)
+            gain: Fields = {"advantage": float(gained.value), "attribute": leakage.named}
+            noted = Note("attribute-inferred", warning, gain)
+            return Outcome(Verdict.PASS, Finding(text, warnings=(noted,)), self.queries)
         if gained.value <= limit:
             within = f"{text}: within max_advantage = {limit:g}"
             return Outcome(Verdict.PASS, Finding(within), self.queries)
@@ -136,7 +143,9 @@ class GradientLeakage(AskingCheck):
         doubt = "" if sure else ", though not surely so at this false_alarm"
         message = f"{text}: more than max_advantage = {limit:g} allows{doubt}"
         verdict = Verdict.FAIL if sure else Verdict.INCONCLUSIVE
-        return Outcome(verdict, caused(message, _CAUSE), self.queries)
+        code = "advantage-above-limit" if sure else "advantage-not-certain"
+        cause = Note(code, _CAUSE, {"advantage": float(gained.value), "limit": limit})
+        return Outcome(verdict, caused(message, cause), self.queries)
 
     def _text(self, leakage: LeakageClaim, played: "Played", of_target: "Played | None") -> str:
         gained, several = played.advantage, leakage.releases > 1

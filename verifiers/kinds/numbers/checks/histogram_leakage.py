@@ -2,8 +2,10 @@
 
 from .....attacks.averaging import error_of_average, share_within
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
+from ....run.registry import Reason
 from ..claim import NumbersClaim
 from .base import AskingCheck, caused, spec_of, without_privacy
 
@@ -21,10 +23,11 @@ class HistogramLeakage(AskingCheck):
     id = "histogram-leakage"
 
     @staticmethod
-    def not_applicable(claim: NumbersClaim) -> str | None:
+    def not_applicable(claim: NumbersClaim) -> Reason:
         """Why a claim leaves no room for it; None where it does."""
         if claim.mechanism.takes == "tensors":
-            return "every release is of another batch: there is nothing to average"
+            why = "every release is of another batch: there is nothing to average"
+            return Note("nothing-to-average", why)
         return without_privacy(claim)
 
     def conclude(self, context: object = None) -> Outcome:
@@ -43,18 +46,20 @@ class HistogramLeakage(AskingCheck):
             f"{releases} {error:.3g} off (standard deviation), and reads {share:.1%} of the "
             f"numbers to within {half:.3g}, half of what one {mechanism.unit} moves them"
         )
+        read = {"share": share, "error": error, "queries": privacy.queries}
         if not limit:
             warning = (
                 f"the claim lets an attacker who averages its releases read {share:.1%} of the "
                 "numbers (see histogram-leakage); max_recoverable in [gate] sets a limit"
             )
-            warned = warning if share > _WARNED else None
-            return Outcome(Verdict.PASS, Finding(message, warning=warned))
+            warned = (Note("average-reads-numbers", warning, read),) if share > _WARNED else ()
+            return Outcome(Verdict.PASS, Finding(message, warnings=warned))
         if share <= limit:
             within = f": within max_recoverable = {limit:g}"
             return Outcome(Verdict.PASS, Finding(message + within))
         more = f"{message}: more than max_recoverable = {limit:g} allows"
-        return Outcome(Verdict.FAIL, caused(more, _CAUSE))
+        cause = Note("recoverable-above-limit", _CAUSE, {**read, "limit": limit})
+        return Outcome(Verdict.FAIL, caused(more, cause))
 
 
 SPECS = (spec_of(HistogramLeakage, Phase.CLAIM, HistogramLeakage.not_applicable),)

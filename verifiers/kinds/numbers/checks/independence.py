@@ -10,6 +10,7 @@ import numpy as np
 from .....reference.arrays import Matrix, Vector
 from ....evidence.mixture import log_mixture_of
 from ....findings.finding import Finding
+from ....findings.note import Note
 from ..claim import NumbersClaim
 from ..evidence.copula import (
     COMMON_WAGERS,
@@ -35,9 +36,14 @@ _SEEN = 0.1  # a correlation that shows in as many as are wanted
 
 _STRIDES = (2, 3, 5)  # between coordinates, and half of their number
 _LAGS = ("one", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-_SHARED = "numbers of a release share noise: one draw, or one key of a generator, serves several"
-_CANCELS = "noise is taken from some numbers of a release as it is given to others"
-_LATER = "the noise of a release is made of that of earlier ones"
+_SHARED = Note(
+    "noise-shared-within-release",
+    "numbers of a release share noise: one draw, or one key of a generator, serves several",
+)
+_CANCELS = Note(
+    "noise-cancels", "noise is taken from some numbers of a release as it is given to others"
+)
+_LATER = Note("noise-made-of-earlier", "the noise of a release is made of that of earlier ones")
 
 _OF_COLUMNS = 0.25
 """Weight of the wager that two numbers of a release have equal, or opposite, noise."""
@@ -178,16 +184,17 @@ class Independence(NumberCheck):
             found, later, together = self.pairs, False, False
             one, other = self._pairs[int(np.argmax(found.gains.max(1)))]
             where = f"coordinates {self.plan.coordinates[one]} and {self.plan.coordinates[other]}"
-        text, cause = f", a correlation of about {CORRELATIONS[found.best]:g}", _SHARED
+        correlation: float | None = float(CORRELATIONS[found.best])
+        text, cause = f", a correlation of about {correlation:g}", _SHARED
         if later:
             cause = _LATER
         elif together:
-            text = ""
+            text, correlation = "", None
             if common_shares(self.plan.coordinates.size)[found.best] < 0:
                 text, cause = ", with opposite signs: they cancel in their sum", _CANCELS
         odds = float(found.gains.max())
         message = f"noise is not independent: {where}{text}"
-        return caused(message, cause, odds)
+        return caused(message, cause, odds, compared=where, correlation=correlation)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
@@ -205,7 +212,8 @@ def _of_two(columns: SharedColumns) -> Finding:
         f"noise is not independent: numbers {one} and {other} of a release share it in {times:,} "
         f"of {columns.blocks:,} blocks of {columns.block} releases"
     )
-    return caused(message, _SHARED, float(columns.gains.max()))
+    seen = {"number": one, "other": other, "times": times, "blocks": columns.blocks}
+    return caused(message, _SHARED, float(columns.gains.max()), **seen)
 
 
 def _beside(found: Matrix, stride: int, way: int) -> Vector:

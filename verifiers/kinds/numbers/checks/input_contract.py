@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ....findings.finding import Outcome
+from ....findings.note import Note
 from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....targets import Refused, Target, TargetError, calls_at_once
@@ -36,7 +37,7 @@ class InputContract:
         self.queries = 0
         self.served: list[Asked] = []
         self.seen: list[Batch] = []
-        self.refusals: list[str] = []
+        self.refusals: list[Note] = []
 
     @property
     def sizes(self) -> list[int]:
@@ -94,13 +95,15 @@ class InputContract:
 
     def refused(self, target: Target, asked: Asked, refusal: Refused) -> None:
         """Takes the refusal of an input that is not the typical one."""
-        self.refusals.append(f"the input {asked.role} is refused: {refusal}")
+        message = f"the input {asked.role} is refused: {refusal}"
+        self.refusals.append(Note("input-refused", message, {"input": str(asked.role)}))
 
     def failed(self, target: Target, asked: Asked, failure: TargetError) -> None:
         """Takes what an input that is not the typical one has ended in. Raises it in general."""
         if asked.role != Role.NO_RECORDS:  # much code for records takes the first one
             raise failure
-        self.refusals.append(f"the input {asked.role} is not answered: {failure}")
+        message = f"the input {asked.role} is not answered: {failure}"
+        self.refusals.append(Note(failure.code, message, {"input": str(asked.role)}))
         alive(target)
 
     def open(self, target: Target) -> NumbersOpening:

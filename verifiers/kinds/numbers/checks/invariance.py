@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from ....evidence.power import pairs_to_see
 from ....evidence.same_law import SameLawEvidence
 from ....findings.finding import Finding
+from ....findings.note import Note
+from ....run.registry import Reason
 from ..claim import NumbersClaim
 from ..planning.asked import Draws, Role
 from ..planning.plan import NumbersPlan
@@ -55,7 +57,7 @@ class _Comparison:
 class _OneLaw(NumberCheck):
     """Compares the noise of inputs; subclasses say which, and the words of a violation."""
 
-    cause: str
+    cause: Note
     words: str
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
@@ -71,7 +73,10 @@ class _OneLaw(NumberCheck):
         """See `NumberCheck.answered`: a pass needs both inputs of the first comparison."""
         first = self.comparisons[0]
         refused = [role for role in (first.one, first.other) if role not in roles]
-        self.not_applicable = f"the target refuses the input {refused[0]}" if refused else None
+        self.not_applicable = None
+        if refused:
+            why = f"the target refuses the input {refused[0]}"
+            self.not_applicable = Note("input-refused", why, {"input": str(refused[0])})
 
     def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
         """The pairs of inputs that are compared; a pass needs both inputs of the first."""
@@ -106,7 +111,8 @@ class _OneLaw(NumberCheck):
             f"{self.words}: of the inputs {worst.one} and {worst.other}, "
             f"{worst.evidence.pairs:,} pairs of draws have two laws"
         )
-        return caused(message, self.cause)
+        inputs = {"one": str(worst.one), "other": str(worst.other)}
+        return caused(message, self.cause, pairs=worst.evidence.pairs, **inputs)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
@@ -126,7 +132,10 @@ class ShiftInvariance(_OneLaw):
 
     id = "shift-invariance"
     words = "the noise depends on how large the values are"
-    cause = "noise is made for the size of the input: its total, its largest value, its records"
+    cause = Note(
+        "noise-depends-on-size",
+        "noise is made for the size of the input: its total, its largest value, its records",
+    )
 
     def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
         """See `_OneLaw.compared`."""
@@ -141,7 +150,10 @@ class PermutationEquivariance(_OneLaw):
 
     id = "permutation-equivariance"
     words = "the noise depends on the order"
-    cause = "some cells, or the first records, are treated otherwise than the rest"
+    cause = Note(
+        "noise-depends-on-order",
+        "some cells, or the first records, are treated otherwise than the rest",
+    )
 
     def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
         """See `_OneLaw.compared`: each half of the cells alone.
@@ -155,10 +167,10 @@ class PermutationEquivariance(_OneLaw):
         return [_Comparison(*both, part, reversed_=True) for part in parts]
 
 
-def _alone(claim: NumbersClaim) -> str | None:
+def _alone(claim: NumbersClaim) -> Reason:
     """Why there is nothing to reorder; None where there is."""
     alone = claim.mechanism.takes == "counts" and claim.mechanism.width == 1
-    return "the deployment releases a single number" if alone else None
+    return Note("single-value", "the deployment releases a single number") if alone else None
 
 
 SPECS = (

@@ -2,13 +2,14 @@
 
 from ....evidence.power import MISSES
 from ....findings.finding import Finding
+from ....findings.note import Note
 from ..claim import NumbersClaim
 from ..evidence.bare import BareEvidence, log_chance_of_bare, rarest_seen
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
 from .base import NumberCheck, caused, spec_of
 
-_OF_RELEASES = "some releases have no noise in any of their numbers"
+_OF_RELEASES = Note("noise-missing-at-times", "some releases have no noise in any of their numbers")
 
 
 class Joint(NumberCheck):
@@ -33,11 +34,13 @@ class Joint(NumberCheck):
         if whole.log_e_value >= self.evidence.of_numbers:
             message = f"{whole.matches:,} of {whole.draws:,} releases came wholly without noise"
             odds = float(whole.log_ratios.max())
-            return caused(message, _OF_RELEASES, odds)
+            bare = {"bare": whole.matches, "releases": whole.draws}
+            return caused(message, _OF_RELEASES, odds, **bare)
         hits = self.evidence.hits[place]
         message = f"number {place} of a release is exact in {hits:,} of {whole.draws:,} releases"
         cause = f"number {place} of a release has no noise, always or now and then"
-        return caused(message, cause, odds)
+        bare = {"coordinate": place, "bare": int(hits), "releases": whole.draws}
+        return caused(message, Note("noise-missing-in-places", cause, bare), odds)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""

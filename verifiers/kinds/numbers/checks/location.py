@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from ....findings.finding import Finding
+from ....findings.note import Note
 from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
 from ..planning.asked import Draws
@@ -116,17 +117,18 @@ class Location(NumberCheck):
 
     def fail_finding(self) -> Finding:
         """See `NumberCheck.fail_finding`."""
-        candidates = [("", self.all)]
-        candidates += [(f" for the input {role}", logs) for role, logs in self.inputs.items()]
-        where, logs = max(candidates, key=lambda found: self._gain(found[1]))
+        candidates = [("", self.all), *self.inputs.items()]
+        role, logs = max(candidates, key=lambda found: self._gain(found[1]))
+        where = f" for the input {role}" if role else ""
         best = float(self.offsets[int(np.argmax(logs))])
         way = "above" if best > 0 else "below"
-        cause = f"releases lie about {abs(best):.2g} {way} the exact value{where}"
+        message = f"releases lie about {abs(best):.2g} {way} the exact value{where}"
+        seen = {"offset": best} | ({"where": f"the input {role}"} if role else {})
         odds = float(logs.max() - logs[self._none])
         other = likeliest(self.claim, self.plan, self._off)
         if other is not None and other[1] > odds:
-            return caused(cause, *other)
-        return caused(cause, cause, odds)
+            return caused(message, *other)
+        return caused(message, Note("releases-off-centre", message, seen), odds)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""

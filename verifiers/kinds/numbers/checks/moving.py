@@ -10,6 +10,7 @@ from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import sensitivity
 from .....reference.numbers.floats import ulp
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
@@ -25,8 +26,10 @@ from ..registry import SHARES, SIMPLEST_SHARE
 from .answered import Answered, Seen, said_of
 from .base import AskingCheck, caused
 
-_CAUSE = "records are not clipped as claimed before they are summed"
-_CHANGED = "records within the bounds are left out, changed, or summed with a loss"
+_CAUSE = Note("records-not-clipped", "records are not clipped as claimed before they are summed")
+_CHANGED = Note(
+    "records-changed", "records within the bounds are left out, changed, or summed with a loss"
+)
 
 _FEWEST = 40  # releases of an input, which show moves by some scales of the noise
 _OTHERS = 100  # coordinates that are looked at beside those of an altered record, of many
@@ -106,7 +109,7 @@ class MovingRecords(AskingCheck):
 
     def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`."""
-        queries, refused = 0, list[tuple[str, str]]()
+        queries, refused = 0, list[tuple[str, Note]]()
         for neighbour in self.asked:
             releases = self.releases_of(neighbour)
             if context.left < releases:
@@ -115,12 +118,12 @@ class MovingRecords(AskingCheck):
             try:
                 released = self._released(context, neighbour, releases)
             except Refused as refusal:
-                refused.append((neighbour.name, str(refusal)))
+                refused.append((neighbour.name, Note("input-refused", str(refusal))))
                 continue
             except TargetError as failure:
                 if not neighbour.typed:
                     raise
-                refused.append((neighbour.name, str(failure)))
+                refused.append((neighbour.name, Note(failure.code, str(failure))))
                 if context.target.no_restart is None:  # its process may have ended there
                     context.target.restart()
                 continue
@@ -130,17 +133,19 @@ class MovingRecords(AskingCheck):
             if found is not None:
                 norm = moved_as(self.claim, neighbour.values, released.numbers, self.coordinates)
                 if norm is not None:
-                    found = replace(found, diagnosis=norm, cause=norm)
+                    seen = {**found.fields, **norm.fields}
+                    found = caused(found.message, Note(norm.code, norm.message, seen))
                 beyond = neighbour.held_to is not HeldTo.SUM
                 if beyond:
                     found = self._with_simplest(context, found, self._way(neighbour, released))
                 return Outcome(Verdict.FAIL, found, queries)
-        warning = said_of(refused)
+        warnings = said_of(refused)
         if not queries:
-            nothing = Finding("every input with an altered record is refused", warning=warning)
-            return Outcome(Verdict.NOT_APPLICABLE, nothing, 0)
+            nothing = Note("input-refused", "every input with an altered record is refused")
+            found = replace(Finding.of(nothing), warnings=warnings)
+            return Outcome(Verdict.NOT_APPLICABLE, found, 0)
         message = self.passed(queries)
-        return Outcome(Verdict.PASS, Finding(message, warning=warning), queries)
+        return Outcome(Verdict.PASS, Finding(message, warnings=warnings), queries)
 
     def _way(self, neighbour: Neighbour, answered: Answered) -> float:
         """1 where the releases have moved up, -1 where they have moved down."""
@@ -191,7 +196,8 @@ class MovingRecords(AskingCheck):
         finite = np.isfinite(released)
         if not finite.all():
             shown = released[~finite][0]
-            return caused(f"{neighbour.name}: the release is {shown}, which no noise hides", _CAUSE)
+            message = f"{neighbour.name}: the release is {shown}, which no noise hides"
+            return caused(message, _CAUSE, released=str(shown))
         chosen = self._chosen(neighbour)
         released, exact = released[:, chosen], neighbour.exact[self.coordinates[chosen]]
         digits = digits_of(released)
@@ -244,7 +250,7 @@ class MovingRecords(AskingCheck):
             f"{neighbour.name} moves the release along itself by about {np.median(moved):.3g}, "
             f"and the claim allows {allowed:.4g}"
         )
-        return caused(message, _CAUSE)
+        return caused(message, _CAUSE, moved=float(np.median(moved)), allowed=float(allowed))
 
     def _lost(self, neighbour: Neighbour, largest: Vector, digits: int) -> Vector:
         """How far floats may carry sums (k,) of at most these sizes: an ulp for each record.
@@ -275,6 +281,7 @@ class MovingRecords(AskingCheck):
         place, sign = evidence.worst
         moved = sign * float(np.median(seen.released[:, place] - seen.exact[place]))
         where, cause = f"coordinate {seen.coordinates[place]}", _CAUSE
+        fields = {"coordinate": int(seen.coordinates[place]), "moved": moved}
         message = (
             f" moves {where} by about {moved:.3g}, and the claim allows {neighbour.allowed:.4g}"
         )
@@ -288,4 +295,6 @@ class MovingRecords(AskingCheck):
                 f": {where} lies about {sign * moved:.3g} off their exact sum",
                 _CHANGED,
             )
-        return caused(f"{neighbour.name}{message}", cause)
+            return caused(f"{neighbour.name}{message}", cause, **fields | {"moved": sign * moved})
+        allowed = float(neighbour.allowed)
+        return caused(f"{neighbour.name}{message}", cause, **fields, allowed=allowed)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....findings.finding import Finding
+from ....findings.note import Note
 from ..claim import NumbersClaim
 from ..evidence.fault_ratios import TrueDivisor
 from ..evidence.faults import FaultKind
@@ -18,7 +19,7 @@ _SINGLE, _LONG = "calls of one release", "calls of more than 1,000 releases"
 """Groups of draws by the calls that gave them, as messages call them."""
 
 _COORDINATES = 16  # coordinates that are a group of their own
-_OTHERWISE = "the release is rounded or bounded otherwise than claimed"
+_OTHERWISE = Note("release-impossible", "the release is rounded or bounded otherwise than claimed")
 _MEASURED = {FaultKind.SCALE: "noise-scale", FaultKind.OFFSET: "location"}
 """The check that measures a kind of fault."""
 _NEARLY = 0.8  # of the evidence for a fault in one input, that another for all of them has
@@ -105,13 +106,15 @@ class NoiseLaw(NumberCheck):
             never = (
                 f"{y!r} was released where the exact value is {x:g}: {self.noise} never gives it"
             )
-            return caused(never, _OTHERWISE, math.inf)
+            return caused(never, _OTHERWISE, math.inf, released=y, exact=x)
         group, fault, nats = self.evidence.worst()
         where = "" if group is None else f", most of all for {group}"
+        seen = {} if group is None else {"where": group}
         message = f"releases do not follow {self.noise}{where}"
         if nats < _SURE:
-            return Finding(message)
-        cause = fault.name + ("" if group is None else f" for {group}")
+            return Finding(message, code="law-unexplained", fields=seen)
+        name = fault.name + ("" if group is None else f" for {group}")
+        cause = Note(fault.cause.code, name, {**fault.cause.fields, **seen})
         law = max(self._by_records, key=lambda law: law.log_odds, default=None)
         if law is not None and law.log_odds > _NEARLY * nats:
             cause, nats = law.cause, law.log_odds

@@ -11,8 +11,10 @@ from .....reference.numbers import NumberNoise
 from .....reference.numbers.families import Additive
 from ....evidence.scale import ScaleEvidence, scale_factors
 from ....findings.finding import Finding
+from ....findings.note import Fields, Note
 from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
+from ..evidence.faults import of_scale
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
 from .base import NumberCheck, caused, spec_of
@@ -122,14 +124,17 @@ class NoiseScale(NumberCheck):
         best, logs = self.evidence.best, self.evidence.log_likelihoods
         odds = float(logs.max() - logs[np.abs(self.evidence.factors - 1.0).argmin()])
         if found is None:
-            return Finding(f"no scale of {self.noise.family.family} noise explains the releases")
+            message = f"no scale of {self.noise.family.family} noise explains the releases"
+            return Finding(message, code="law-unexplained")
         most = self.claim.mechanism.contributions
         known = next((word for word, factor in _KNOWN.items() if self.is_likely(factor)), None)
-        cause = f"noise of {known or f'{best:.3g} times'} the claimed scale"
+        cause = of_scale(_KNOWN.get(known or "", best), known or f"{best:.3g} times")
         if most > 1 and self.is_likely(1.0 / most):
-            cause = f"noise of 1/{most} of the claimed scale: max_contributions = {most} is missing"
+            words = f"noise of 1/{most} of the claimed scale: max_contributions = {most} is missing"
+            fields: Fields = {"factor": 1.0 / most, "missing": "max_contributions"}
+            cause = Note("sensitivity-too-small", words, fields)
         message = f"the scale lies from {found[0]:.4g} to {found[1]:.4g}, and {scale:g} is claimed"
-        return caused(message, cause, odds)
+        return caused(message, cause, odds, low=found[0], high=found[1], claimed=scale)
 
     def is_likely(self, factor: float) -> bool:
         """Whether a known factor of the scale explains the draws as well as any."""

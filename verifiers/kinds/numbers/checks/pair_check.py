@@ -7,9 +7,11 @@ from .....reference.arrays import Matrix
 from .....reference.numbers.families import DiscreteLaplace, Laplace
 from .....reference.numbers.moves import move_epsilon
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
+from ....run.registry import Reason
 from ....targets import Refused
 from ..claim import NumbersClaim
 from ..evidence.learned_events import LearnedEvents
@@ -96,12 +98,13 @@ class PairCheck(AskingCheck):
             if not self._tells(pair):
                 few = f" in {self.releases(pair):,} releases" if self.plan.share < 1.0 else ""
                 message = f"the claim allows {pair.name} so much that nothing would show{few}"
-                left_out.append(message)
+                left_out.append(Note("cannot-be-seen-here", message))
                 continue
             try:
                 whole = self._gather(context, pair, evidence)
             except Refused as refusal:
-                left_out.append(f"the target refuses {pair.name}: {refusal}")
+                why = f"the target refuses {pair.name}: {refusal}"
+                left_out.append(Note("input-refused", why))
                 continue
             if evidence.log_e_value >= self.log_threshold:
                 return self.fail_finding(pair, evidence)
@@ -110,7 +113,10 @@ class PairCheck(AskingCheck):
                 return None
             found.append((pair, evidence))
         if not found:
-            return Outcome(Verdict.NOT_APPLICABLE, Finding("; ".join(left_out)), self.queries)
+            whys = "; ".join(why.message for why in left_out)
+            refused = [why.code for why in left_out if why.code == "input-refused"]
+            nothing = Note((refused or ["cannot-be-seen-here"])[0], whys)
+            return Outcome(Verdict.NOT_APPLICABLE, Finding.of(nothing), self.queries)
         return Outcome(Verdict.PASS, Finding(self.passed(found)), self.queries)
 
     def releases(self, pair: Pair) -> int:
@@ -178,14 +184,21 @@ def beyond(level: Level, pairs: int) -> str:
     )
 
 
-def fractions(claim: NumbersClaim) -> str | None:
+def of_pair(often: float, rarely: float, level: Level, pairs: int) -> dict[str, float]:
+    """What a message tells of an event that one of two inputs has too often, as fields."""
+    allowed = {"epsilon": level.epsilon, "delta": level.delta}
+    return {"often": often, "rarely": rarely, **allowed, "pairs": pairs}
+
+
+def fractions(claim: NumbersClaim) -> Reason:
     """Why whole noise hides nothing, where sums need not be whole; None where it does hide."""
     family = claim.mechanism.aggregation.noise.family
     if not family.whole or claim.mechanism.of_whole_numbers:
         return None
-    return (
+    return Note(
+        "whole-noise-on-fractions",
         f"{family} is added to sums of any numbers: it hides whole ones alone, of records between "
-        "whole lower and upper"
+        "whole lower and upper",
     )
 
 

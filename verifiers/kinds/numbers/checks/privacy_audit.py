@@ -1,13 +1,14 @@
 """`privacy-audit`: what the releases of two neighbours alone say of the claimed epsilon."""
 
 from ....findings.finding import Outcome
+from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ..evidence.learned_events import LearnedEvents
 from ..evidence.two_events import Level
 from ..planning.pairs import Pair, farthest_pair
 from .base import caused, spec_of, without_privacy
-from .pair_check import PairCheck, PairEvidence, compared
+from .pair_check import PairCheck, PairEvidence, compared, of_pair
 
 
 class ClaimedLevelCheck(PairCheck):
@@ -18,7 +19,7 @@ class ClaimedLevelCheck(PairCheck):
     """
 
     id = "privacy-audit"
-    cause: str
+    cause: Note
 
     not_applicable = staticmethod(without_privacy)
 
@@ -33,24 +34,29 @@ class ClaimedLevelCheck(PairCheck):
         """See `PairCheck.pairs_of`: here a whole release is a draw."""
         return self.releases(pair)
 
-    def event(self, pair: Pair, evidence: PairEvidence) -> str:
-        """The event that one input has too often, in words."""
+    def event(self, pair: Pair, evidence: PairEvidence) -> tuple[str, float, float]:
+        """The event that one input has too often, in words, and how often either has it."""
         raise NotImplementedError
 
     def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
         """See `PairCheck.fail_finding`."""
+        event, often, rarely = self.event(pair, evidence)
         message = (
-            f"{self.event(pair, evidence)}: the claimed {self.level} does not allow that of one "
+            f"{event}: the claimed {self.level} does not allow that of one "
             f"release ({evidence.pairs:,} pairs)"
         )
-        return Outcome(Verdict.FAIL, caused(message, self.cause), self.queries)
+        seen = of_pair(often, rarely, self.level, evidence.pairs)
+        return Outcome(Verdict.FAIL, caused(message, self.cause, **seen), self.queries)
 
 
 class PrivacyAudit(ClaimedLevelCheck):
     """The farthest neighbours, compared along their move."""
 
     draws = 5_000
-    cause = "the releases of neighbours differ more than the claim allows: too little noise"
+    cause = Note(
+        "neighbours-too-far-apart",
+        "the releases of neighbours differ more than the claim allows: too little noise",
+    )
 
     def made(self) -> list[Pair]:
         """See `PairCheck.made`."""
@@ -64,12 +70,13 @@ class PrivacyAudit(ClaimedLevelCheck):
         """See `PairCheck.evidence`."""
         return LearnedEvents(self.level, pair.direction)
 
-    def event(self, pair: Pair, evidence: PairEvidence) -> str:
+    def event(self, pair: Pair, evidence: PairEvidence) -> tuple[str, float, float]:
         """See `ClaimedLevelCheck.event`."""
         assert isinstance(evidence, LearnedEvents)
         first, often, rarely = evidence.event()
         inputs = pair.words if first else pair.words[::-1]
-        return compared("an event learned from earlier releases came", often, rarely, inputs)
+        words = compared("an event learned from earlier releases came", often, rarely, inputs)
+        return words, often, rarely
 
     def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
         """See `PairCheck.passed`."""

@@ -4,8 +4,10 @@ from .....reference.accounting.composition import Bracket
 from .....reference.numbers.costs import epsilon_bracket
 from .....reference.numbers.families import Gaussian, is_euclidean
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
+from ....run.registry import Reason
 from ..claim import NumbersClaim
 from ..planning.certified_pair import certified_pair
 from .base import AskingCheck, caused, spec_of, without_privacy
@@ -20,7 +22,9 @@ The cost of fewer releases than claimed is a lower bound for all of them.
 ROUNDING = 1e-9
 """Relative error that is forgiven a delta: its law is exact to some 1e-12, claims are rounded."""
 
-CAUSE = "the accountant charges too little, or the claim allows too many queries"
+CAUSE = Note(
+    "cost-above-claim", "the accountant charges too little, or the claim allows too many queries"
+)
 
 
 class PrivacyClaim(AskingCheck):
@@ -34,11 +38,12 @@ class PrivacyClaim(AskingCheck):
     id = "privacy-claim"
 
     @staticmethod
-    def not_applicable(claim: NumbersClaim) -> str | None:
+    def not_applicable(claim: NumbersClaim) -> Reason:
         """Why a claim leaves no room for it; None where it does."""
         moving = _moving(claim)
         if claim.privacy is not None and moving > MOST:
-            return f"{moving:,} numbers move together: beyond {MOST:,} there is no bracket"
+            message = f"{moving:,} numbers move together: beyond {MOST:,} there is no bracket"
+            return Note("cost-not-computed", message, {"numbers": moving, "most": MOST})
         return without_privacy(claim) or fractions(claim)
 
     def conclude(self, context: object = None) -> Outcome:
@@ -59,7 +64,7 @@ class PrivacyClaim(AskingCheck):
                 f"{what} is claimed, and {of} at least {certain:.{digits}g} (certified in "
                 f"ball arithmetic; {cost} in floating point)"
             )
-            return Outcome(Verdict.FAIL, caused(message, CAUSE))
+            return Outcome(Verdict.FAIL, caused(message, CAUSE, **of_cost(certain, self.claim)))
         return Outcome(Verdict.PASS, Finding(f"{what} is not refuted: {of} {cost}"))
 
     def _bracket(self) -> tuple[int, Bracket]:
@@ -70,6 +75,14 @@ class PrivacyClaim(AskingCheck):
         if certified_pair(self.claim).is_plain and isinstance(aggregation.noise.family, Gaussian):
             counted = privacy.queries
         return counted, epsilon_bracket(aggregation, privacy.delta, counted)
+
+
+def of_cost(certain: float, claim: NumbersClaim) -> dict[str, float]:
+    """What a message tells of a cost above the claimed one, as fields."""
+    privacy = claim.privacy
+    assert privacy is not None
+    claimed = {"epsilon": privacy.epsilon, "delta": privacy.delta, "queries": privacy.queries}
+    return {"cost": certain, **claimed}
 
 
 def in_words(releases: int) -> str:

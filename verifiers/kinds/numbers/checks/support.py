@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from ....findings.finding import Outcome
+from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ..claim import NumbersClaim
@@ -21,10 +22,11 @@ from .pair_check import (
     compared,
     fractions,
     levels,
+    of_pair,
     power,
 )
 
-_CAUSE = "the range of releases depends on the data"
+_CAUSE = Note("range-depends-on-data", "the range of releases depends on the data")
 
 Test = Callable[[Vector], NDArray[np.bool_]]
 
@@ -90,9 +92,11 @@ class Support(PairCheck):
         often, rarely = evidence.rates(place)
         names = list(evidence.events)
         inputs = pair.words if place < len(names) else pair.words[::-1]
-        event = compared(f"a released number is {names[place % len(names)]}", often, rarely, inputs)
+        name = names[place % len(names)]
+        event = compared(f"a released number is {name}", often, rarely, inputs)
         message = f"{event}: {beyond(level, evidence.pairs)}"
-        return Outcome(Verdict.FAIL, caused(message, _CAUSE), self.queries)
+        seen = of_pair(often, rarely, level, evidence.pairs)
+        return Outcome(Verdict.FAIL, caused(message, _CAUSE, event=name, **seen), self.queries)
 
     def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
         """See `PairCheck.passed`."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
 from .....reference.numbers.noise_text import SCALES
+from ....findings.note import Note
 from .bins import Bins, Placed, log_tables
 from .faults import Fault, known_faults, log_ratios, with_leak
 
@@ -141,7 +142,9 @@ class TrueDivisor:
         self.log_odds += float(with_leak(ratios).sum())
 
     @property
-    def cause(self) -> str:
+    def cause(self) -> Note:
         """The cause as findings name it."""
         what = "sum and noise are" if self._noise_too else "the sum is"
-        return f"{what} divided by the number of records that came, not by {self._divisor:g}"
+        message = f"{what} divided by the number of records that came, not by {self._divisor:g}"
+        fields = {"divisor": self._divisor, "noise_too": self._noise_too}
+        return Note("divisor-private", message, fields)

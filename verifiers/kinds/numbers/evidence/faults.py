@@ -21,6 +21,7 @@ from .....reference.numbers.families import (
 )
 from .....reference.numbers.floats import is_power_of_two
 from .....reference.numbers.noise_text import SCALES
+from ....findings.note import Fields, Note
 from .derived_noise import CutNoise, Folded, Held
 
 LEAK = 1e-3
@@ -33,7 +34,9 @@ _OFFSETS = (0.03, 0.1, 0.3, 1.0, 3.0)  # in scales, to either side
 _ALIKE = "of equal variance"
 _MISSING = (1.0, 0.2, 0.05, 0.01)
 _GRIDS = (1.0, 0.5, 0.1, 0.01, 2.0**-10, 2.0**-20)
-_SUMS_CUT = "sums are cut to whole numbers, towards zero"
+_SUMS_CUT = Note(
+    "rounding-differs", "sums are cut to whole numbers, towards zero", {"step": 1.0, "cut": True}
+)
 _LEAST_FACTOR = 2.0**-20  # of another divisor: narrower noise is within a float's own width
 _STEPS = 2.0**52  # from 0: beyond, a float does not tell the multiples of 0.1 apart
 
@@ -54,19 +57,24 @@ class FaultKind(Enum):
 class Fault:
     """A law by which a wrong deployment draws.
 
-    name: as a diagnosis calls it. common: whether it is one of the faults that are met most, which
+    cause: as a diagnosis calls it. common: whether it is one of the faults that are met most, which
     share half of a wager on all. in_bins: the family and offset of its noise, where bins of the
     noise tell it from the claim; else hits: the draws that tell it, all by default, and elsewhere:
     its log-ratio to the claimed law at any other draw.
     """
 
-    name: str
+    cause: Note
     kind: FaultKind
     law: Law
     common: bool = False
     in_bins: tuple[Additive, float] | None = None
     hits: Hits | None = None
     elsewhere: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Its cause in words."""
+        return self.cause.message
 
 
 def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Fault, ...]:
@@ -79,7 +87,8 @@ def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Faul
     for other, why in other_families(noise.family):
         name = f"{other.family}:{other.scale:.6g} noise, {why}"
         name = f"{other} {why}" if isinstance(other, Shares) else name
-        faults.append(_of_family(noise, other, name, FaultKind.FAMILY, why == _ALIKE))
+        cause = family_differs(other, name)
+        faults.append(_of_family(noise, other, cause, FaultKind.FAMILY, why == _ALIKE))
     faults += [_missing(noise, share) for share in _MISSING]
     faults += _rounded(noise)
     faults += _cut(noise)
@@ -87,12 +96,14 @@ def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Faul
         faults += _one_sided(noise)
     if math.isinf(noise.low):
         held, message = replace(noise, low=0.0), "clamped at 0 without being claimed"
+        cause = Note("clamped-unclaimed", message, {"low": 0.0})
         faults.append(
-            Fault(message, FaultKind.RANGE, held.log_mass, hits=lambda y, _x, _half: y <= 0.0)
+            Fault(cause, FaultKind.RANGE, held.log_mass, hits=lambda y, _x, _half: y <= 0.0)
         )
     else:
         free = replace(noise, low=-math.inf, high=math.inf)
-        faults.append(Fault("not clamped as claimed", FaultKind.RANGE, free.log_mass))
+        cause = Note("not-clamped", "not clamped as claimed")
+        faults.append(Fault(cause, FaultKind.RANGE, free.log_mass))
     if divisor is not None and not noise.grid and not noise.family.whole:
         faults += _divided(noise, divisor)
     return tuple(faults)
@@ -128,15 +139,27 @@ def log_weights(faults: tuple[Fault, ...]) -> Vector:
 
 
 def _of_family(
-    noise: NumberNoise, family: Additive, name: str, kind: FaultKind, common: bool
+    noise: NumberNoise, family: Additive, cause: Note, kind: FaultKind, common: bool
 ) -> Fault:
-    return Fault(name, kind, replace(noise, family=family).log_mass, common, (family, 0.0))
+    return Fault(cause, kind, replace(noise, family=family).log_mass, common, (family, 0.0))
+
+
+def of_scale(factor: float, words: str) -> Note:
+    """The cause that noise has `factor` of the claimed scale; words: how many times that is."""
+    code = "scale-too-small" if factor < 1.0 else "scale-too-large"
+    return Note(code, f"noise of {words} the claimed scale", {"factor": factor})
+
+
+def family_differs(family: Additive, name: str) -> Note:
+    """The cause that noise is of this family."""
+    fields: Fields = {"family": family.family, "scale": family.scale}
+    return Note("noise-family-differs", name, fields)
 
 
 def _scaled(noise: NumberNoise, factor: float) -> Fault:
     words = {0.5: "half", 2.0: "twice"}.get(factor, f"{factor:g} times")
-    name, common = f"noise of {words} the claimed scale", factor in _COMMON_FACTORS
-    return _of_family(noise, noise.family.times(factor), name, FaultKind.SCALE, common)
+    cause, common = of_scale(factor, words), factor in _COMMON_FACTORS
+    return _of_family(noise, noise.family.times(factor), cause, FaultKind.SCALE, common)
 
 
 def _moved(noise: NumberNoise, offset: float) -> Fault:
@@ -148,7 +171,7 @@ def _moved(noise: NumberNoise, offset: float) -> Fault:
     name = f"releases lie {abs(by):g} {way} the exact value"
     common = abs(offset) == _COMMON_OFFSET
     return Fault(
-        name,
+        Note("releases-off-centre", name, {"offset": by}),
         FaultKind.OFFSET,
         lambda y, x, half: noise.log_mass(y, x, half, moved=by),
         common,
@@ -202,7 +225,10 @@ def _missing(noise: NumberNoise, share: float) -> Fault:
         return np.asarray(np.logaddexp(hit, rest + noise.log_mass(y, x, half)))
 
     rest = -math.inf if share == 1.0 else math.log1p(-share)
-    return Fault(how, FaultKind.MISSING, law, share == 1.0, hits=noise.is_bare, elsewhere=rest)
+    cause = Note("noise-missing", how)
+    if share < 1.0:
+        cause = Note("noise-missing-at-times", how, {"share": share})
+    return Fault(cause, FaultKind.MISSING, law, share == 1.0, hits=noise.is_bare, elsewhere=rest)
 
 
 def _divided(noise: NumberNoise, divisor: float) -> list[Fault]:
@@ -219,7 +245,7 @@ def _divided(noise: NumberNoise, divisor: float) -> list[Fault]:
         return lambda y, x, half: other.log_mass(y, factor * x, half)
 
     return [
-        Fault(name, FaultKind.DIVISOR, times(factor))
+        Fault(Note("divisor-differs", name, {"factor": factor}), FaultKind.DIVISOR, times(factor))
         for factor, name in wordings.items()
         if factor != 1.0 and _LEAST_FACTOR <= factor <= 1.0 / _LEAST_FACTOR
     ]
@@ -236,17 +262,22 @@ def _rounded(noise: NumberNoise) -> list[Fault]:
 
 def _one_sided(noise: NumberNoise) -> list[Fault]:
     """Noise of one sign alone, or none on one side of the exact value."""
-    laws: dict[str, Additive] = {
+    laws: dict[str, Folded | Held] = {
         "noise is only ever added": Folded(noise.family, up=True),
         "noise is only ever taken away": Folded(noise.family, up=False),
     }
-    at_it: dict[str, Additive] = {
+    at_it: dict[str, Folded | Held] = {
         "releases are never below the exact value, but at it": Held(noise.family, up=True),
         "releases are never above the exact value, but at it": Held(noise.family, up=False),
     }
     if not noise.cut:  # noise of 0 would have to be laid on one side of a whole number
         laws |= at_it
-    return [_of_family(noise, law, name, FaultKind.RANGE, False) for name, law in laws.items()]
+    made = []
+    for name, law in laws.items():
+        fields: Fields = {"above": law.up, "held": isinstance(law, Held)}
+        cause = Note("noise-one-sided", name, fields)
+        made.append(_of_family(noise, law, cause, FaultKind.RANGE, False))
+    return made
 
 
 def _cut(noise: NumberNoise) -> list[Fault]:
@@ -256,20 +287,25 @@ def _cut(noise: NumberNoise) -> list[Fault]:
         return []
     nearest = replace(noise, cut=False)
     to = "whole numbers" if step == 1.0 else f"multiples of {step:g}"
-    wordings = {False: f"noise is cut to {to}, towards zero", True: f"sums are cut down to {to}"}
+    cuts = {
+        False: Note("noise-cut", f"noise is cut to {to}, towards zero", {"step": step}),
+        True: Note("rounding-differs", f"sums are cut down to {to}", {"step": step, "cut": True}),
+    }
     made = [
-        _of_family(nearest, CutNoise(noise.family, step, down=down), name, FaultKind.CUT, False)
-        for down, name in wordings.items()
+        _of_family(nearest, CutNoise(noise.family, step, down=down), cause, FaultKind.CUT, False)
+        for down, cause in cuts.items()
     ]
     if noise.cut:
         name = "sums are rounded to the nearest whole number, not cut"
-        made.append(Fault(name, FaultKind.ROUNDING, nearest.log_mass, common=True))
+        cause = Note("rounding-differs", name, {"step": step, "cut": False})
+        made.append(Fault(cause, FaultKind.ROUNDING, nearest.log_mass, common=True))
     elif step == 1.0 and not noise.family.whole:
         made.insert(0, Fault(_SUMS_CUT, FaultKind.CUT, replace(noise, cut=True).log_mass))
     if noise.family.whole:
         rounded = CutNoise(noise.family, step, down=True, ahead=0.5)
         name = "continuous noise, rounded to whole numbers, in place of discrete noise"
-        made.append(_of_family(noise, rounded, name, FaultKind.FAMILY, False))
+        cause = Note("noise-not-discrete", name, {"step": step})
+        made.append(_of_family(noise, rounded, cause, FaultKind.FAMILY, False))
     return made
 
 
@@ -291,5 +327,7 @@ def _on_a_grid(noise: NumberNoise) -> Fault:
         mass = noise.log_mass(y, x, np.maximum(half, 0.5 * noise.grid))
         return np.where(hits(y, x, half), mass, -np.inf)
 
-    message = _SUMS_CUT if noise.cut else f"rounded to multiples of {noise.grid:g}"
-    return Fault(message, FaultKind.ROUNDING, law, hits=hits, elsewhere=-math.inf)
+    fields = {"step": noise.grid, "cut": False}
+    nearest = Note("rounding-differs", f"rounded to multiples of {noise.grid:g}", fields)
+    cause = _SUMS_CUT if noise.cut else nearest
+    return Fault(cause, FaultKind.ROUNDING, law, hits=hits, elsewhere=-math.inf)

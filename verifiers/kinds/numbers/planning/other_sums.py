@@ -1,5 +1,6 @@
 """Sums that a faulty deployment may release in place of the exact ones, for diagnoses alone."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import Clipping, NoisyGradient, NoisySum
+from ....findings.note import Note
 from ..claim import NumbersClaim
 from .plan import NumbersPlan
 
@@ -15,8 +17,8 @@ _LEAST = 1e-9  # of a variance: that of noise which is nearly always 0 is taken 
 _ROUNDED = 1e-4  # of a sum, that floats may carry it off
 
 
-def other_sums(claim: NumbersClaim, values: Any) -> Iterator[tuple[str, Vector]]:
-    """Sums (d,) of an input under known mistakes, each with its words.
+def other_sums(claim: NumbersClaim, values: Any) -> Iterator[tuple[Note, Vector]]:
+    """Sums (d,) of an input under known mistakes, each with its cause.
 
     The records are clipped by another norm than claimed, or the first or last one is left out.
     """
@@ -41,14 +43,16 @@ def other_sums(claim: NumbersClaim, values: Any) -> Iterator[tuple[str, Vector]]
         if clipping is not None:
             how = claimed.adjacency, claimed.contributions, mechanism.divide_by or 1.0
             other = NoisySum(mechanism.noise, mechanism.width, clipping, *how)
-            yield f"records are clipped by {way}, not as claimed", other.exact(records)
+            message = f"records are clipped by {way}, not as claimed"
+            yield Note("clipped-otherwise", message, {"by": way}), other.exact(records)
     tensors = isinstance(values, list)
     for way, rest in {"last": slice(0, -1), "first": slice(1, None)}.items():
         left = [tensor[rest] for tensor in values] if tensors else values[rest]
-        yield f"the {way} record is left out", claimed.exact(left)
+        cause = Note("record-left-out", f"the {way} record is left out", {"record": way})
+        yield cause, claimed.exact(left)
 
 
-def moved_as(claim: NumbersClaim, values: Any, released: Matrix, places: Any) -> str | None:
+def moved_as(claim: NumbersClaim, values: Any, released: Matrix, places: Any) -> Note | None:
     """The known mistake that explains releases (n, k) of an input; None where none does.
 
     places (k,): the coordinates of these releases.
@@ -62,37 +66,39 @@ def moved_as(claim: NumbersClaim, values: Any, released: Matrix, places: Any) ->
         room = spread + _ROUNDED * np.abs(exact[places])
         return bool((np.abs(mean - exact[places]) <= room).all())
 
-    return next((words for words, exact in other_sums(claim, values) if fits(exact)), None)
+    return next((cause for cause, exact in other_sums(claim, values) if fits(exact)), None)
 
 
 def likeliest(
     claim: NumbersClaim, plan: NumbersPlan, seen: Mapping[str, tuple[int, Vector]]
-) -> tuple[str, float] | None:
+) -> tuple[Note, float] | None:
     """The known mistake that explains the means of releases best; None where none does.
 
     seen: by role of the input, how many releases there are, and how far their mean (k,) lies off
-    the exact numbers. Returns its words, and its log-odds to the claim as if noise were normal.
+    the exact numbers. Returns the cause, and its log-odds to the claim as if noise were normal.
     """
-    odds: dict[str, float] = {}
+    odds, causes = dict[str, float](), dict[str, Note]()
     variance = max(claim.mechanism.added.family.standard_deviation**2, _LEAST)
     both, square = np.zeros((2, plan.coordinates.size))
     for asked in plan.inputs:
         releases, off = seen.get(asked.role, (0, np.zeros(plan.coordinates.size)))
         at = asked.exact[plan.coordinates]
         both, square = both + releases * off * at, square + releases * at * at
-        for words, exact in other_sums(claim, asked.values) if releases else ():
+        for cause, exact in other_sums(claim, asked.values) if releases else ():
             apart = (exact - asked.exact)[plan.coordinates]
             gain = releases * float(apart @ off - 0.5 * apart @ apart) / variance
-            odds[words] = odds.get(words, 0.0) + gain
+            causes[cause.message] = cause
+            odds[cause.message] = odds.get(cause.message, 0.0) + gain
+    known = [(cause, odds[words]) for words, cause in causes.items()]
     if claim.mechanism.divide_by is None:  # else `noise-law` knows other divisors, noise and all
-        odds |= _multiples(plan, both, square, variance)
-    best = max(odds, key=odds.__getitem__, default=None)
-    return None if best is None or odds[best] <= 0 else (best, odds[best])
+        known += _multiples(plan, both, square, variance)
+    best = max(known, key=lambda each: each[1], default=None)
+    return None if best is None or best[1] <= 0 else best
 
 
 def _multiples(
     plan: NumbersPlan, both: Vector, square: Vector, variance: float
-) -> dict[str, float]:
+) -> list[tuple[Note, float]]:
     """Log-odds that all numbers, or the likeliest single one, are a multiple of the exact ones.
 
     both, square (k,): the exact numbers times how far means lie off, and times themselves, summed
@@ -100,15 +106,17 @@ def _multiples(
     """
     one = np.divide(both, square, out=np.zeros(both.size), where=square > 0)
     place = int(np.argmax(both * one))
-    found = {}
+    found = list[tuple[Note, float]]()
     if square.sum() > 0:
         factor = float(both.sum() / square.sum())
         words = f"releases are {1.0 + factor:.3g} times the exact numbers"
-        found[words] = 0.5 * factor * float(both.sum()) / variance
+        cause = Note("sums-multiplied", words, {"factor": 1.0 + factor})
+        found.append((cause, 0.5 * factor * float(both.sum()) / variance))
     if both.size > 1:
-        words = (
-            f"coordinate {plan.coordinates[place]} is {1.0 + one[place]:.3g} times the exact one"
-        )
+        coordinate, factor = int(plan.coordinates[place]), 1.0 + float(one[place])
+        words = f"coordinate {coordinate} is {factor:.3g} times the exact one"
+        cause = Note("sums-multiplied", words, {"factor": factor, "coordinate": coordinate})
         # one of so many is chosen
-        found[words] = 0.5 * float(both[place] * one[place]) / variance - np.log(both.size)
+        odds = 0.5 * float(both[place] * one[place]) / variance - math.log(both.size)
+        found.append((cause, odds))
     return found

@@ -9,6 +9,7 @@ import numpy as np
 
 from .....reference.arrays import Vector
 from .....reference.numbers import NumberNoise
+from ....findings.note import Note
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
 from ....run.precision import (
@@ -78,7 +79,7 @@ class PlannedNumbers:
         return InputContract(self.claim, self.plan).opens_with + len(self.plan.inputs) - 1
 
     @property
-    def coarser(self) -> str | None:
+    def coarser(self) -> Note | None:
         """See `Planned.coarser`."""
         gate, share = self.claim.gate, self.extent
         if not self.fitted or (is_default(gate) and share == 1.0):
@@ -98,7 +99,7 @@ class PlannedNumbers:
         return {check: self._releases[1].get(check, 0) for check in ids}
 
     @property
-    def lacking(self) -> Mapping[str, str]:
+    def lacking(self) -> Mapping[str, Note]:
         """See `Planned.lacking`."""
         return {**self.claim.kind.checks.lacking(self.claim), **self.chosen.left_out}
 
@@ -202,7 +203,7 @@ def plan_for_budget(
     return sharpest_within(lambda e: at(e, share), (least, coarsest), found, queries, _STEPS)
 
 
-def dearer_than(claim: NumbersClaim, seed: int, *, planned: bool) -> str:
+def dearer_than(claim: NumbersClaim, seed: int, *, planned: bool) -> Note:
     """The warning that a run's queries ended before a pass, with what a pass takes.
 
     planned: whether the run was planned for its queries.

@@ -155,7 +155,7 @@ class Recovery(RoundsCheck):
             cause = Note("masks-not-cancelled", _UNCANCELLED, {**fields, "input": str(given.role)})
             return Finding.caused(f"{message}: where {given.role}", cause, value)
         _, fault, _ = worst.law.worst()
-        fields = {**fields, "fault": fault.kind.name.lower()}
+        fields = {**fields, "fault": fault.cause.code, **fault.cause.fields}
         cause = Note("noise-after-dropouts-differs", f"after dropouts: {fault.name}", fields)
         return Finding.caused(message, cause, value)
 
