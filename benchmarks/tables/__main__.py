@@ -38,10 +38,10 @@ def judged(name: str, seed: int) -> dict[str, Any]:
 
     again = made if entry.name.startswith("one seed") else None
     report = verify(InProcessTarget(made(), again=again, release=claim.release), claim, seed=seed)
-    failed = {c.id: c.diagnosis or "" for c in report.checks if c.verdict is Verdict.FAIL}
+    failed = {c.id: (c.code, c.fields) for c in report.checks if c.verdict is Verdict.FAIL}
     return {
         "failed": sorted(failed),
-        "cause": any(entry.cause in words for words in failed.values()),
+        "cause": any(entry.tells(*told) for told in failed.values()),
         "found": report.found_after or report.queries,
         "passed": report.verdict is Verdict.PASS,
         "seconds": time.monotonic() - began,
@@ -94,9 +94,9 @@ def _page(found: dict[str, list[Any]], accused: int, runs: int) -> list[str]:
         of = found[entry.name]
         named = [bool({*run["failed"]} & {*entry.caught}) for run in of]
         right = sum(run["cause"] for run in of)
-        told = f"{right} of {len(of)}" if entry.cause else "-"
-        lost, causes = lost + named.count(False), causes + right * bool(entry.cause)
-        asked += len(of) * bool(entry.cause)
+        told = f"{right} of {len(of)}" if entry.code else "-"
+        lost, causes = lost + named.count(False), causes + right * bool(entry.code)
+        asked += len(of) * bool(entry.code)
         releases = [run["found"] for run in of]
         rows.append(
             f"| {entry.name} | {', '.join(entry.caught)} | {sum(named)} of {len(of)} "

@@ -24,7 +24,8 @@ Rng = np.random.Generator
 class Entry:
     """A sampler; caught: checks of which one must fail, none where it is right.
 
-    within: batches after which it is found in all runs.
+    within: batches after which it is found in all runs; code: of the cause that is told, none where
+    several causes explain it as well.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Entry:
     made: Callable[[Rng], Made]
     caught: tuple[str, ...] = ()
     within: int = 0
+    code: str = ""
     records: int = RECORDS
 
     def claim(self, gate: str = "") -> Any:
@@ -183,27 +185,57 @@ def _drifting(step: int) -> float:
 SIZES, FEW = ("batch-size",), ("inclusion",)
 DEPENDENT = ("independence",)
 BROKEN = (
-    Entry("shuffled epochs, claimed as Poisson", POISSON, law(SHUFFLE), SIZES + DEPENDENT, 20),
-    Entry("shuffled epochs, of binomial sizes", POISSON, epochs, DEPENDENT, 30),
-    Entry("shuffled epochs, claimed as fixed", FIXED, law(SHUFFLE), DEPENDENT, 20),
-    Entry("a fixed size, claimed as Poisson", POISSON, law(FIXED), SIZES, 20),
-    Entry("Poisson, claimed as fixed", FIXED, law(POISSON), SIZES, 5),
-    Entry("with replacement", FIXED, replaced, ("repeats",), 50),
-    Entry("batches cut at 48", POISSON, truncated, SIZES, 700),
-    Entry("a rate of 1.1 times", POISSON, rated(lambda step: 1.1 * RATE), SIZES, 300),
-    Entry("a rate that drifts", POISSON, rated(_drifting), SIZES, 500),
-    Entry("one in 50 never drawn", POISSON, _never, FEW, 400),
+    Entry(
+        "shuffled epochs, claimed as Poisson",
+        POISSON,
+        law(SHUFFLE),
+        SIZES + DEPENDENT,
+        20,
+        "batch-size-fixed",
+    ),
+    Entry(
+        "shuffled epochs, of binomial sizes", POISSON, epochs, DEPENDENT, 30, "shuffled-not-sampled"
+    ),
+    Entry(
+        "shuffled epochs, claimed as fixed",
+        FIXED,
+        law(SHUFFLE),
+        DEPENDENT,
+        20,
+        "shuffled-not-sampled",
+    ),
+    Entry("a fixed size, claimed as Poisson", POISSON, law(FIXED), SIZES, 20, "batch-size-fixed"),
+    Entry("Poisson, claimed as fixed", FIXED, law(POISSON), SIZES, 5, "batch-size-differs"),
+    Entry("with replacement", FIXED, replaced, ("repeats",), 50, "drawn-with-replacement"),
+    Entry("batches cut at 48", POISSON, truncated, SIZES, 700, "batch-sizes-repeat"),
+    Entry(
+        "a rate of 1.1 times",
+        POISSON,
+        rated(lambda step: 1.1 * RATE),
+        SIZES,
+        300,
+        "sampling-rate-differs",
+    ),
+    Entry("a rate that drifts", POISSON, rated(_drifting), SIZES, 500, "sampling-rate-drifts"),
+    Entry("one in 50 never drawn", POISSON, _never, FEW, 400, "records-never-drawn"),
     Entry("weights of 0.6 and 1.4", POISSON, _weighted, FEW, 250),
-    Entry("a seed for each epoch", POISSON, reseeded(POISSON), DEPENDENT, 52),
-    Entry("one order for all epochs", SHUFFLE, reseeded(SHUFFLE), DEPENDENT, 52),
-    Entry("the last batch dropped", SHUFFLE, dropped, ("coverage",), 50),
-    Entry("a batch twice in a hundred", POISSON, twice, DEPENDENT, 103),
-    Entry("two records together", POISSON, paired, DEPENDENT, 1_200),
-    Entry("blocks of four records", FIXED, blocks, DEPENDENT, 10),
-    Entry("a buffer in place of a shuffle", SHUFFLE, buffered, FEW + DEPENDENT, 5),
-    Entry("halves of each batch", FIXED, stratified, FEW, 60),
-    Entry("two groups in turn", POISSON, cyclic, DEPENDENT, 60),
-    Entry("bins that come again", POISSON, binned, DEPENDENT, 20),
+    Entry("a seed for each epoch", POISSON, reseeded(POISSON), DEPENDENT, 52, "batch-repeated"),
+    Entry("one order for all epochs", SHUFFLE, reseeded(SHUFFLE), DEPENDENT, 52, "batch-repeated"),
+    Entry("the last batch dropped", SHUFFLE, dropped, ("coverage",), 50, "record-again-in-epoch"),
+    Entry("a batch twice in a hundred", POISSON, twice, DEPENDENT, 103, "batch-repeated"),
+    Entry("two records together", POISSON, paired, DEPENDENT, 1_200, "records-come-together"),
+    Entry("blocks of four records", FIXED, blocks, DEPENDENT, 10, "neighbours-come-together"),
+    Entry(
+        "a buffer in place of a shuffle",
+        SHUFFLE,
+        buffered,
+        FEW + DEPENDENT,
+        5,
+        "draws-follow-numbers",
+    ),
+    Entry("halves of each batch", FIXED, stratified, FEW, 60, "draws-follow-numbers"),
+    Entry("two groups in turn", POISSON, cyclic, DEPENDENT, 60, "shuffled-not-sampled"),
+    Entry("bins that come again", POISSON, binned, DEPENDENT, 20, "shuffled-not-sampled"),
 )
 CORRECT = (
     Entry("Poisson", POISSON, law(POISSON)),

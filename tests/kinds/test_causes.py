@@ -18,7 +18,9 @@ class Counted(Judged):
 
     def fail_finding(self):
         message = f"evidence {self.log_e_value:g}"
-        return Finding(message, "half the scale", cause="half", log_odds=self.log_e_value)
+        odds, fields = self.log_e_value, {"factor": 0.5}
+        known = {"cause": "half", "code": "scale-too-small", "fields": fields}
+        return Finding(message, "half the scale", log_odds=odds, **known)
 
 
 def explained(name, odds):
@@ -53,4 +55,6 @@ def test_a_check_that_has_failed_says_what_it_showed_at_its_highest() -> None:
     assert check.peak.log_e_value == 9.0
     other: Any = Counted("b", math.inf)
     assert other.refuted
-    assert cause.seen_by(other).diagnosis == "half (see a)"
+    told = cause.seen_by(other)
+    assert (told.diagnosis, told.code) == ("half (see a)", "scale-too-small")
+    assert told.fields == {"factor": 0.5}

@@ -70,21 +70,28 @@ def concluded(claim: NumbersClaim, factor: float = 1.0) -> Outcome:
 def test_leakage_that_nothing_forbids_is_a_pass_with_a_warning() -> None:
     found = concluded(made())
     assert found.verdict is Verdict.PASS
-    assert found.finding.warning is not None
-    assert "max_advantage in [leakage] sets a limit" in found.finding.warning
-    assert "are right by always saying the commonest value" in found.finding.message
-    assert "right in 100 trials on what the target released" in found.finding.message
+    (noted,) = found.finding.warnings
+    assert (noted.code, noted.fields["attribute"]) == ("attribute-inferred", "sex")
+    assert 0.3 < float(noted.fields["advantage"] or 0.0) <= 1.0
+    assert found.finding.code is None
     assert found.queries == 100
 
 
 @pytest.mark.parametrize(
-    ("noise", "limit", "verdict"),
-    [(1, 0.3, Verdict.FAIL), (1, 1.0, Verdict.PASS), (10, 0.8, Verdict.PASS)],
+    ("noise", "limit", "verdict", "code"),
+    [
+        (1, 0.3, Verdict.FAIL, "advantage-above-limit"),
+        (1, 1.0, Verdict.PASS, None),
+        (10, 0.8, Verdict.PASS, None),
+    ],
 )
-def test_a_limit_is_held(noise: int, limit: float, verdict: Verdict) -> None:
+def test_a_limit_is_held(noise: int, limit: float, verdict: Verdict, code: str | None) -> None:
     found = concluded(made(f"gaussian:{noise}", f"max_advantage = {limit}"))
-    assert found.verdict is verdict, found.finding.message
-    assert found.finding.warning is None
+    assert (found.verdict, found.finding.code) == (verdict, code), found.finding.message
+    assert found.finding.warnings == ()
+    if code is not None:
+        assert found.finding.fields["limit"] == limit
+        assert float(found.finding.fields["advantage"] or 0.0) > limit
 
 
 def test_a_limit_that_holds_is_not_accused_by_chance() -> None:
@@ -117,20 +124,21 @@ def test_releases_of_a_batch_add_up() -> None:
     many = concluded(made("gaussian:8", "max_advantage = 0.3\nreleases = 100"))
     assert one.verdict is not Verdict.FAIL
     assert many.verdict is Verdict.FAIL
-    assert "from 100 releases of a batch of 8 records" in many.finding.message
+    assert many.finding.code == "advantage-above-limit"
 
 
 def test_a_model_that_does_not_do_is_named() -> None:
     for model, message in (
-        ("narrow", "gradients of 4 numbers, but the claim's shapes have 8"),
-        ("broken", "it raised RuntimeError: no weights"),
-        ("absent", "model.py has no attribute 'absent'"),
+        ("narrow", "4 numbers"),
+        ("broken", "no weights"),
+        ("absent", "'absent'"),
     ):
         claim = claimed(GRADIENT.format("gaussian:1"), LEAKAGE.replace("gradients", model))
         check = GradientLeakage(claim, None, 0)  # type: ignore[arg-type]
         found = check.conclude(None)  # type: ignore[arg-type]
         assert found is not None
         assert found.verdict is Verdict.ERROR
+        assert found.finding.code == "model-failed"
         assert message in found.finding.message
         assert "\n" not in found.finding.message
 
@@ -138,7 +146,9 @@ def test_a_model_that_does_not_do_is_named() -> None:
 def test_it_applies_where_the_claim_names_model_and_data() -> None:
     not_applicable = GradientLeakage.not_applicable
     assert not_applicable(made()) is None
-    assert "no [leakage]" in str(not_applicable(claimed(GRADIENT.format("gaussian:1"))))
+    lacking = not_applicable(claimed(GRADIENT.format("gaussian:1")))
+    assert lacking is not None
+    assert lacking.code == "not-claimed"
 
 
 @pytest.mark.parametrize(

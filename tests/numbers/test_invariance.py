@@ -89,6 +89,8 @@ def test_noise_that_depends_on_the_input(
     """The check that it is of fails; the other does not, since its inputs have one law."""
     found = judged(text, scales, queries=3400)
     assert found[failing].verdict is Verdict.FAIL, found[failing].message
+    what = "size" if failing == "shift-invariance" else "order"
+    assert found[failing].code == f"noise-depends-on-{what}"
     assert found[other].verdict is not Verdict.FAIL, found[other].message
 
 
@@ -96,6 +98,7 @@ def test_a_single_count_has_no_order() -> None:
     text = 'name = "noisy-count"\nnoise = "laplace:2"\nadjacency = "add-remove"'
     found = judged(text, lambda values: 2.0, queries=300)
     assert found["permutation-equivariance"].verdict is Verdict.NOT_APPLICABLE
+    assert found["permutation-equivariance"].code == "single-value"
     assert found["shift-invariance"].verdict is not Verdict.NOT_APPLICABLE
 
 
@@ -109,5 +112,6 @@ def test_an_input_that_is_refused_is_not_waited_for() -> None:
 
     found = judged(HISTOGRAM, scales, queries=20_000)
     assert found["shift-invariance"].verdict is Verdict.NOT_APPLICABLE
-    assert found["shift-invariance"].message == "the target refuses the input moved by 17"
+    assert found["shift-invariance"].code == "input-refused"
+    assert found["shift-invariance"].fields == {"input": "moved by 17"}
     assert found["noise-law"].verdict is Verdict.PASS

@@ -166,7 +166,7 @@ def test_what_shows_is_told_by_the_wagers_that_are_made(
     assert null[0] == pytest.approx(rate)
     powers = []
     for fault in key_faults(law):
-        if "odds" in fault.name or (alone and "rate" in fault.name):
+        if "odds" in fault.cause.fields or (alone and "rate" in fault.cause.fields):
             there, gone = (float(np.exp(part[0])) for part in fault.law(count))
             gain, loss = (
                 math.log(LEAK + (1 - LEAK) * p / q)

@@ -14,7 +14,7 @@ from http_server import Server
 from numeric_zoo.claims import GRADIENT, PRIVATE
 from published_costs import renyi_cost
 
-from dpassay.verifiers.claims.open_target import open_claimed
+from dpassay.verifiers.claims.open_target import in_process, open_claimed
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.numbers.checks.accountant_soundness import AccountantSoundness
 from dpassay.verifiers.kinds.numbers.checks.budget_enforcement import BudgetEnforcement
@@ -56,10 +56,53 @@ def test_the_message_says_of_what_sensitivity_it_is() -> None:
     found = concluded(
         AccountantSoundness, claim, InProcessTarget(Charging(claim, 0.25), release=claim.release)
     )
-    assert found.finding.diagnosis == (
-        "the accountant charges 0.25 of the exact cost, as if a record moved 2 times less"
-    )
-    assert "certified in ball arithmetic" in found.finding.message
+    fields = found.finding.fields
+    assert found.finding.code == "charge-too-low"
+    assert fields["share"] == pytest.approx(0.25, rel=1e-6)
+    assert "moved 2 times less" in str(found.finding.diagnosis)
+    assert fields["charge"] == pytest.approx(0.25 * float(fields["cost"] or 0.0), rel=1e-6)
+
+
+class Refusing(Charging):
+    """Charges at orders from 4 on alone, or refuses."""
+
+    def rdp(self, values: Any, orders: Any) -> Any:
+        if not self.times:
+            raise ValueError("no charges today")
+        if min(orders) < 4:
+            raise ValueError("orders from 4 on")
+        return super().rdp(values, orders)
+
+
+class Unpriced:
+    """Without an accountant."""
+
+    def __init__(self, claim: NumbersClaim) -> None:
+        self.claim = claim
+
+    def sample(self, values: Any, size: int) -> Any:
+        return np.zeros((size, self.claim.mechanism.width))
+
+
+@pytest.mark.parametrize(
+    ("times", "verdict", "code", "noted"),
+    [
+        (1.0, Verdict.PASS, None, ["orders-not-charged"]),
+        (0.5, Verdict.FAIL, "charge-too-low", ["orders-not-charged"]),
+        (0.0, Verdict.NOT_APPLICABLE, "input-refused", []),
+        (None, Verdict.NOT_APPLICABLE, "not-offered", []),
+    ],
+)
+def test_what_is_not_charged_is_said(
+    times: float | None, verdict: Verdict, code: str | None, noted: list[str]
+) -> None:
+    claim = claimed(GAUSSIAN)
+    deployment = Unpriced(claim) if times is None else Refusing(claim, times)
+    found = concluded(AccountantSoundness, claim, in_process(deployment, claim))
+    assert (found.verdict, found.finding.code) == (verdict, code), found.finding
+    assert [note.code for note in found.finding.warnings] == noted
+    if noted:
+        assert found.finding.warnings[0].fields == {"orders": 3}  # 1.5, 2, 3
 
 
 SERVED = """

@@ -1,6 +1,7 @@
 """Budgets of deployments that release numbers, and the accounts they are held to."""
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,10 @@ from dpassay.reference.numbers.families import Gaussian
 from dpassay.reference.numbers.moves import move_epsilon
 from dpassay.verifiers.claims.open_target import in_process
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.numbers.budget_asking import PER_INPUT
 from dpassay.verifiers.kinds.numbers.checks.budget_enforcement import BudgetEnforcement
 from dpassay.verifiers.kinds.numbers.checks.histogram_leakage import HistogramLeakage
 from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
+from dpassay.verifiers.run import watched
 from dpassay.verifiers.targets import InProcessTarget
 
 
@@ -56,32 +57,79 @@ class Budgeted:
         return self.times * self._epsilon(self.answers, self.at(delta))
 
 
+class Forgetful(Budgeted):
+    """Says what it has spent of the last two answers alone."""
+
+    def spent(self, delta: float) -> float:
+        return self._epsilon(self.answers % 2 + self.answers // 3, delta)
+
+
+class Prepaid(Budgeted):
+    """Says from the start that all is spent, and answers a hundred times."""
+
+    def spent(self, delta: float) -> float:
+        return 3.0
+
+    def sample(self, counts: Any, size: int) -> Any:
+        self.answers += size
+        if self.answers > 100:
+            raise BudgetExhausted
+        return np.zeros((size, counts.size))
+
+
+class Slow(Budgeted):
+    """Never stops."""
+
+    def sample(self, counts: Any, size: int) -> Any:
+        return np.zeros((size, counts.size))
+
+
 class Unaccounted(Budgeted):
     spent = None  # type: ignore[assignment]
 
 
 @pytest.mark.parametrize(
-    ("deployment", "verdict", "words"),
+    ("deployment", "verdict", "code", "fields"),
     [
-        (Budgeted(), Verdict.PASS, "it stopped after 3 answers, with epsilon 2.641 spent"),
-        (Budgeted(times=2.0), Verdict.PASS, "it stopped after 1 answer, with"),
-        (Budgeted(times=0.5), Verdict.FAIL, "spent said epsilon 0.723994 after 1 answer"),
-        (Budgeted(most=4.0), Verdict.FAIL, "although its own account then says epsilon 3.09"),
-        (Budgeted(free="empty inputs"), Verdict.FAIL, "spent said epsilon 0 after 1 answer"),
-        (Budgeted(most=0.1), Verdict.INCONCLUSIVE, "its budget was spent before it answered"),
-        (Unaccounted(), Verdict.NOT_APPLICABLE, "the target has no spent(delta), and"),
-        (Budgeted(at=lambda _: 1e-6), Verdict.FAIL, "spent(1e-12) said epsilon 1.44799 after 1"),
-        (Budgeted(at=lambda delta: 1e-12 / delta), Verdict.FAIL, "spent rises with delta: it says"),
+        (Budgeted(), Verdict.PASS, None, {}),
+        (Budgeted(times=2.0), Verdict.PASS, None, {}),
+        (Budgeted(times=0.5), Verdict.FAIL, "account-too-low", {"spent": 0.723994}),
+        (
+            Budgeted(most=4.0),
+            *(Verdict.FAIL, "budget-not-enforced", {"answers": 4, "spent": 3.09769}),
+        ),
+        (
+            Budgeted(free="empty inputs"),
+            *(Verdict.FAIL, "answers-not-charged", {"spent": 0.0, "cost": 1.44799}),
+        ),
+        (Budgeted(most=0.1), Verdict.INCONCLUSIVE, "budget-exhausted", {"spent": 0.0}),
+        (Unaccounted(), Verdict.NOT_APPLICABLE, "not-offered", {}),
+        (
+            Budgeted(at=lambda _: 1e-6),
+            *(Verdict.FAIL, "account-ignores-delta", {"spent": 1.44799, "delta": 1e-12}),
+        ),
+        (
+            Budgeted(at=lambda delta: 1e-12 / delta),
+            *(Verdict.FAIL, "account-rises-with-delta", {}),
+        ),
+        (Forgetful(), Verdict.FAIL, "account-falls", {}),
     ],
     ids=[
         *("exact", "double", "half", "late", "free", "spent", "unaccounted"),
-        *("ignores delta", "rises with delta"),
+        *("ignores delta", "rises with delta", "forgets"),
     ],
 )
-def test_budgets(deployment: Budgeted, verdict: Verdict, words: str) -> None:
+def test_budgets(
+    deployment: Budgeted, verdict: Verdict, code: str | None, fields: dict[str, float]
+) -> None:
     claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3))
     found = concluded(BudgetEnforcement, claim, in_process(deployment, claim))
-    assert (found.verdict, words in found.finding.message) == (verdict, True), found.finding
+    assert (found.verdict, found.finding.code) == (verdict, code), found.finding
+    told = {name: found.finding.fields[name] for name in fields}
+    assert told == pytest.approx(fields, rel=1e-5)
+    if verdict is Verdict.PASS:  # by its own account, of the most that it gives
+        answers, spent = (3, "2.641") if deployment.times == 1.0 else (1, "2.896")
+        assert re.search(rf"\b{answers} answers?, with epsilon {spent}", found.finding.message)
 
 
 class ForEachInput(Budgeted):
@@ -135,7 +183,7 @@ def test_budgets_of_several_inputs_add_up(text: str, of: str, verdict: Verdict) 
     assert found.verdict is verdict, found.finding
     if verdict is Verdict.FAIL:
         assert "inputs like it" in found.finding.message
-        assert found.finding.diagnosis == PER_INPUT
+        assert found.finding.code == "budget-per-input"
 
 
 @pytest.mark.parametrize("delta", [1e-16, 1e-20])
@@ -168,7 +216,7 @@ class OfDivergences(Budgeted):
 
 
 @pytest.mark.parametrize(
-    ("says", "words"), [(None, "spent(0) raised ValueError: delta"), (math.inf, "is infinite")]
+    ("says", "words"), [(None, "raised ValueError: delta"), (math.inf, "is infinite")]
 )
 @pytest.mark.parametrize("since", [0, 1])
 def test_an_account_without_epsilon_at_delta_0_is_none(
@@ -180,8 +228,7 @@ def test_an_account_without_epsilon_at_delta_0_is_none(
     assert claim.privacy.delta == 0.0
     deployment = OfDivergences(says, since)
     found = concluded(BudgetEnforcement, claim, in_process(deployment, claim))
-    assert found.verdict is Verdict.NOT_APPLICABLE
-    assert "the target has no account at delta 0: " in found.finding.message
+    assert (found.verdict, found.finding.code) == (Verdict.NOT_APPLICABLE, "not-offered")
     assert words in found.finding.message
     with_delta = claimed(COUNT + PRIVATE.format(3.0, 3))
     judged = concluded(
@@ -209,14 +256,14 @@ SAID = """
 
 
 @pytest.mark.parametrize(
-    ("most", "more", "words"),
+    ("most", "more", "code", "fields"),
     [
-        (9, "", "queries of [0, 0, 0, 0], which cost more than (3, 1e-06), namely epsilon"),
-        (3, SAID, "spent fell when it was restarted, from 2.6412 to 0"),
+        (9, "", "budget-not-enforced", {"answers": 4, "cost": 3.09769, "epsilon": 3.0}),
+        (3, SAID, "account-lost-on-restart", {"before": 2.6412, "after": 0.0}),
     ],
 )
 def test_another_instance_may_have_the_budget(
-    tmp_path: Path, most: int, more: str, words: str
+    tmp_path: Path, most: int, more: str, code: str, fields: dict[str, float]
 ) -> None:
     """By a proof, without an account: 4 answers cost 3.098. And a new start must forget nothing."""
     path = tmp_path / "budgeted.py"
@@ -225,8 +272,47 @@ def test_another_instance_may_have_the_budget(
     claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3), gate)
     other = InProcessTarget(lambda counts, size: [counts] * size, release=claim.release)
     found = concluded(BudgetEnforcement, claim, other)
-    assert found.verdict is Verdict.FAIL
-    assert words in found.finding.message
+    assert (found.verdict, found.finding.code) == (Verdict.FAIL, code)
+    assert found.finding.fields == pytest.approx(fields, rel=1e-5)
+
+
+def test_an_account_that_stands_still_is_a_warning() -> None:
+    claim = claimed(GAUSSIAN + PRIVATE.format(30.0, 100))
+    found = concluded(BudgetEnforcement, claim, in_process(Prepaid(), claim))
+    (noted,) = found.finding.warnings
+    assert (noted.code, noted.fields["spent"]) == ("account-stands-still", 3.0)
+    assert noted.fields["still"] == noted.fields["answers"] == found.queries
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (COUNT.replace("discrete-laplace:1", "laplace:1;min=1e9"), "farthest-neighbour-clamped"),
+        (COUNT.replace("discrete-laplace:1", "gaussian:1e9"), "cannot-be-seen-here"),
+    ],
+)
+def test_a_budget_that_no_answers_exceed_is_not_looked_at(text: str, code: str) -> None:
+    claim = claimed(text + PRIVATE.format(3.0, 3))
+    found = concluded(BudgetEnforcement, claim, in_process(Budgeted(), claim))
+    assert (found.verdict, found.finding.code) == (Verdict.NOT_APPLICABLE, code), found.finding
+
+
+def test_a_refusal_of_the_costliest_input_is_no_verdict() -> None:
+    def refuses(counts: Any, size: int) -> Any:
+        raise ValueError("counts from 10 on")
+
+    deployment = Budgeted()
+    deployment.sample = refuses  # type: ignore[method-assign]
+    claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3))
+    found = concluded(BudgetEnforcement, claim, in_process(deployment, claim))
+    assert (found.verdict, found.finding.code) == (Verdict.NOT_APPLICABLE, "input-refused")
+
+
+def test_one_that_does_not_stop_in_time_is_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watched, "SECONDS", 0.0)
+    claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3))
+    found = concluded(BudgetEnforcement, claim, in_process(Slow(), claim))
+    assert (found.verdict, found.finding.code) == (Verdict.INCONCLUSIVE, "out-of-time")
 
 
 @pytest.mark.parametrize(
@@ -240,6 +326,11 @@ def test_averages_that_read_too_much_fail_where_a_limit_is_set(
     claim = claimed(GAUSSIAN + PRIVATE.format(50.0, queries), f"[gate]\nmax_recoverable = {limit}")
     found = HistogramLeakage(claim, make_numbers_plan(claim, 0), 0).conclude()
     assert found.verdict is verdict
-    assert (found.finding.warning is not None) is (limit == 0.0)
+    noted = [note.code for note in found.finding.warnings]
+    assert noted == (["average-reads-numbers"] if limit == 0.0 else [])
+    code = "recoverable-above-limit" if verdict is Verdict.FAIL else None
+    assert found.finding.code == code
+    told = found.finding.warnings[0] if noted else found.finding
     if queries == 400:
-        assert "lies 0.15 off (standard deviation), and reads 99.9% of" in found.finding.message
+        assert told.fields["error"] == pytest.approx(0.15)
+        assert told.fields["share"] == pytest.approx(0.999, abs=2e-4)

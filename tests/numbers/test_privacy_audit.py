@@ -60,7 +60,10 @@ def test_a_claim_of_too_little_is_found(text: str, epsilon: float) -> None:
     found = outcome(PrivacyAudit, claim, made(as_claimed, claim))
     assert found is not None
     assert found.verdict is Verdict.FAIL
-    assert f"epsilon {epsilon:g} at delta 1e-06" in found.finding.message
+    fields = found.finding.fields
+    assert found.finding.code == "neighbours-too-far-apart"
+    assert (fields["epsilon"], fields["delta"]) == (epsilon, 1e-6)
+    assert float(fields["often"] or 0.0) > math.exp(epsilon) * float(fields["rarely"] or 0.0)
 
 
 @pytest.mark.parametrize("text", [COUNT, SUM])
@@ -96,5 +99,7 @@ def test_a_scale_that_depends_on_the_data_is_found() -> None:
 
 
 def test_it_needs_a_claim_of_privacy() -> None:
-    assert PrivacyAudit.not_applicable(claimed(COUNT)) == "the claim has no [privacy]"
+    lacking = PrivacyAudit.not_applicable(claimed(COUNT))
+    assert lacking is not None
+    assert lacking.code == "no-privacy-claimed"
     assert PrivacyAudit.not_applicable(claimed(COUNT + PRIVATE.format(1.0, 1))) is None

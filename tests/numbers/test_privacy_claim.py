@@ -99,29 +99,31 @@ def test_a_scope_is_refused_in_a_line() -> None:
     assert claimed(GAUSSIAN + more.replace("asked.csv", "any-queries")).privacy is not None
 
 
-def test_the_message_names_both() -> None:
+def test_the_fields_name_both() -> None:
     found = told(claimed(GAUSSIAN + PRIVATE.format(3.0, 8)))
-    assert found.finding.message == (
-        "epsilon 3 at delta 1e-06 over 8 releases is claimed, and they cost at least 4.57038 "
-        "(certified in ball arithmetic; 4.57038 in floating point)"
-    )
+    claim = {"epsilon": 3.0, "delta": 1e-6, "queries": 8}
+    assert found.finding.code == "cost-above-claim"
+    assert found.finding.fields == pytest.approx({"cost": 4.57038, **claim}, rel=1e-6)
 
 
 def test_the_message_shows_digits_that_tell_the_two_apart() -> None:
     """It read: epsilon 3.33333 is claimed, and it costs at least 3.33333."""
     thirds = COUNT.replace("discrete-laplace:1", "discrete-laplace:0.3")
     message = told(claimed(thirds + PURE.format(3.333333, 1))).finding.message
-    assert message.startswith("epsilon 3.333333 at delta 0 over 1 release is claimed, and it costs")
+    assert message.startswith("epsilon 3.333333 at")
     assert re.search(r"at least 3\.3333333? \(.*; 3\.333333\d? in floating", message), message
-    passed = told(claimed(thirds + PURE.format(3.4, 1))).finding.message
-    assert passed == "epsilon 3.4 at delta 0 over 1 release is not refuted: it costs 3.33333"
+    passed = told(claimed(thirds + PURE.format(3.4, 1))).finding
+    assert passed.code is None
+    assert passed.message.startswith("epsilon 3.4 at delta 0")
+    assert passed.message.endswith(" 3.33333")
 
 
 def test_many_releases_of_other_noise_are_bounded_by_a_thousand_of_them() -> None:
     claim = claimed(COUNT + PRIVATE.format(400.0, 10**12))
     found = told(claim)
     assert found.verdict is Verdict.FAIL
-    assert "1,000 of them cost at least" in found.finding.message
+    assert found.finding.code == "cost-above-claim"
+    assert "1,000 of them" in found.finding.message
 
 
 def test_coarse_grids_of_losses_hold_the_truth() -> None:
@@ -138,15 +140,20 @@ def test_coarse_grids_of_losses_hold_the_truth() -> None:
 
 
 def test_what_it_does_not_apply_to() -> None:
-    for text, said in [
-        (COUNT, "the claim has no [privacy]"),
-        (WIDE.format("laplace:2") + PRIVATE.format(1.0, 1), "2,000 numbers move together"),
+    for text, code, fields in [
+        (COUNT, "no-privacy-claimed", {}),
+        (
+            WIDE.format("laplace:2") + PRIVATE.format(1.0, 1),
+            *("cost-not-computed", {"numbers": 2_000, "most": 1_000}),
+        ),
         (
             BALL.replace("gaussian", "discrete-gaussian") + PRIVATE.format(1.0, 1),
-            "hides whole ones",
+            *("whole-noise-on-fractions", {}),
         ),
     ]:
-        assert said in str(PrivacyClaim.not_applicable(claimed(text)))
+        lacking = PrivacyClaim.not_applicable(claimed(text))
+        assert lacking is not None
+        assert (lacking.code, lacking.fields) == (code, fields)
     assert (
         PrivacyClaim.not_applicable(claimed(WIDE.format("gaussian:2") + PRIVATE.format(1.0, 1)))
         is None
@@ -170,9 +177,9 @@ def test_a_claim_is_judged_whatever_becomes_of_the_target() -> None:
 
 def test_checks_that_lack_something_say_what() -> None:
     found = results(COUNT, lambda values, size: np.tile(values, (size, 1)))
-    assert found["privacy-claim"].message == "the claim has no [privacy]"
-    assert found["privacy-audit"].message == "the claim has no [privacy]"
-    assert found["floating-point"].message.startswith("discrete-laplace:1 is whole")
+    assert found["privacy-claim"].code == "no-privacy-claimed"
+    assert found["privacy-audit"].code == "no-privacy-claimed"
+    assert found["floating-point"].code == "no-low-bits"
 
 
 def test_whole_noise_between_whole_bounds_hides_whole_records() -> None:
@@ -249,25 +256,24 @@ def test_a_claim_of_keys_is_refuted_just_below_its_cost(
         found = told_of_keys(*parts, factor * true, delta, queries)
         assert found.verdict is verdict, found.finding.message
         assert f"epsilon {true:.6g} at delta {delta:g}" in found.finding.message
+        if verdict is Verdict.FAIL:
+            assert found.finding.code == "cost-above-claim"
+            assert found.finding.fields["cost"] == pytest.approx(true, rel=1e-6)
 
 
-def test_the_messages_of_keys_name_epsilon_and_delta() -> None:
+def test_keys_are_told_with_epsilon_and_delta() -> None:
     """A newcomer's claim, which passed: 1 for a hundredth."""
-    message = (
-        "a record costs at least epsilon 0.993137 at delta 0.005 over one release (counts 6 and 5, "
-        "no other counts cost more), and epsilon = {} is claimed"
-    )
     parts = ("discrete-laplace:1", "add-remove", 6, "")
     found = told_of_keys(*parts, 0.01, 0.005, 1)
-    assert found.verdict is Verdict.FAIL
-    assert found.finding.message == message.format(0.01) + " (certified in ball arithmetic)"
-    found = told_of_keys(*parts, 1.0, 0.005, 1)
-    assert found.finding.message == message.format(1) + (
-        "; keys that one record alone makes are released with probability 0.004926 in one release, "
-        "and delta = 0.005 is claimed"
-    )
+    claim = {"epsilon": 0.01, "delta": 0.005, "queries": 1}
+    assert (found.verdict, found.finding.code) == (Verdict.FAIL, "cost-above-claim")
+    assert found.finding.fields == pytest.approx({"cost": 0.993137, **claim}, rel=1e-6)
+    found = told_of_keys(*parts, 1.0, 0.004, 2)
+    least = {"delta": 0.004, "least": 1.0 - (1.0 - 0.00492596) ** 2, "queries": 2}
+    assert (found.verdict, found.finding.code) == (Verdict.FAIL, "delta-too-small")
+    assert found.finding.fields == pytest.approx(least, rel=1e-4)
     found = told_of_keys("laplace:1000", "add-remove", 40_000, TWO_USERS, 50, 1e-3, 10**9)
-    assert "over 1,000,000 of 1,000,000,000 releases" in found.finding.message
+    assert "1,000,000 of 1,000,000,000" in found.finding.message
 
 
 @pytest.mark.parametrize(

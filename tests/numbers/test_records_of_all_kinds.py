@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -114,6 +115,9 @@ def test_what_is_wrong_with_some_records_alone_shows(name: str) -> None:
     found = outcome(Clipping, entry.claim, made(entry.make, entry.claim))
     assert found is not None
     assert found.verdict is Verdict.FAIL
+    imputed = name == "missing-taken-for-the-mean"
+    codes = {"imputed-from-others"} if imputed else {"records-not-clipped", "records-changed"}
+    assert found.finding.code in codes, found.finding
 
 
 def test_a_pass_says_which_records_it_has_seen_and_what_was_refused() -> None:
@@ -121,12 +125,11 @@ def test_a_pass_says_which_records_it_has_seen_and_what_was_refused() -> None:
     found = outcome(Clipping, entry.claim, made(entry.make, entry.claim))
     assert found is not None
     assert found.verdict is Verdict.PASS
-    assert "of 9 to 3,000 records, move a release" in found.finding.message.replace(
-        "of 1 ", "of 9 "
-    )
-    assert "of 30 to 3,000 records within the bounds" in found.finding.message
-    assert found.finding.warning is not None
-    assert "expected float64" in found.finding.warning
+    sizes = re.findall(r"of ([0-9]+ to [0-9,]+) records", found.finding.message)
+    assert sizes in ([["9 to 3,000", "30 to 3,000"], ["1 to 3,000", "30 to 3,000"]])
+    noted = found.finding.warnings
+    assert {note.code for note in noted} == {"input-refused"}
+    assert any("expected float64" in note.message for note in noted)
 
 
 def test_a_lower_bound_of_zero_is_told_from_what_is_allowed_upwards() -> None:

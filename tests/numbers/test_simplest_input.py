@@ -60,7 +60,9 @@ def test_the_simplest_counts_are_named(aggregate: Any, said: str) -> None:
     """Catches a search that ignores where the fault is, and calls that hide it."""
     found = told(HISTOGRAM, "noise-law", aggregate)
     assert found.verdict is Verdict.FAIL
-    assert f"releases of the simplest input that shows it, {said}, give an e-value" in found.message
+    assert found.code == "scale-too-small"
+    assert found.fields["factor"] == pytest.approx(0.5, abs=0.1)
+    assert f"simplest input that shows it, {said}, give" in found.message
 
 
 def test_nothing_more_is_asked_where_a_run_stops_at_once() -> None:

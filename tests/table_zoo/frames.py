@@ -85,7 +85,7 @@ class OfPolars:
         return exact.with_columns(**noise)
 
 
-@broken(MISSING_POLARS, BOUNDING, cause="makes the sum no number")
+@broken(MISSING_POLARS, BOUNDING, code="number-not-finite", aggregate="sum")
 class NullsOfPolarsAreDroppedAndNanIsNot(OfPolars):
     def complete(self, frame: Any) -> Any:
         return frame.drop_nulls()

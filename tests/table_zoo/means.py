@@ -20,19 +20,19 @@ class MeanEngine(Engine):
         return {"mean": self.of.centre + (numbers["mean"] + self.drawn("mean")) / count}
 
 
-@broken(ALONE, SCALE, "noise-law", cause="noise of")
+@broken(ALONE, SCALE, "noise-law", code="scale-too-small", aggregate="mean")
 class NoiseOfAMeanAloneForSmallValues(MeanEngine):
     def scale(self, name):
         return 0.05
 
 
-@broken(ALONE, "noise-law", "noise-scale", "location", "joint", cause="")
+@broken(ALONE, "noise-law", "noise-scale", "location", "joint", code="")
 class TheHiddenCountIsExact(MeanEngine):
     def count_drawn(self):
         return 0.0
 
 
-@broken(ALONE, "contribution-bounding", cause="")
+@broken(ALONE, "contribution-bounding", code="")
 class ValuesOfAMeanAloneAreNotClipped(MeanEngine):
     def clipped(self, value):
         return value

@@ -62,7 +62,7 @@ class NormEngine(Engine):
         return {name: v if name == "vector-sum" else v[0] for name, v in found.items()}
 
 
-@broken(VECTOR, BOUNDING, cause="after users are added up")
+@broken(VECTOR, BOUNDING, code="bound-misapplied", bound="max_norm", applied_to="all users")
 class TheNormIsBoundedAfterwards(NormEngine):
     def aggregated(self, pairs):
         found = super().aggregated(pairs)
@@ -78,13 +78,13 @@ class TheNormIsBoundedAfterwards(NormEngine):
         return sums
 
 
-@broken(VECTOR, BOUNDING, cause="not clipped")
+@broken(VECTOR, BOUNDING, code="values-not-clipped")
 class TheNormIsNotBounded(NormEngine):
     def cut(self, name, sums):
         return sums
 
 
-@broken(VECTOR, BOUNDING, cause="of each row")
+@broken(VECTOR, BOUNDING, code="bound-misapplied", bound="max_norm", applied_to="a row")
 class TheNormIsOfEachRow(NormEngine):
     def added(self, name, values):
         each = [self.cut(name, {(0, 0): list(value)})[0, 0] for value in values]
@@ -94,25 +94,29 @@ class TheNormIsOfEachRow(NormEngine):
         return sums
 
 
-@broken(OF_USER, BOUNDING, cause="in each partition, not over all")
+@broken(
+    OF_USER, BOUNDING, code="bound-misapplied", bound="max_norm", applied_to="a user in a partition"
+)
 class TheNormIsOfEachPartition(NormEngine):
     def bounded_sums(self, name, sums):
         return {pair: self.cut(name, {pair: v})[pair] for pair, v in sums.items()}
 
 
-@broken(VECTOR, SCALE, "noise-law", cause="max_partitions = 3 is missing")
+@broken(
+    VECTOR, SCALE, "noise-law", code="sensitivity-too-small", factor=1 / 3, missing="max_partitions"
+)
 class NoiseOfAVectorWithoutPartitions(NormEngine):
     def scale(self, name):
         return 1.0 / 3.0
 
 
-@broken(VECTOR, SCALE, "noise-law", cause="max_norm = 6 is missing")
+@broken(VECTOR, SCALE, "noise-law", code="sensitivity-too-small", factor=1 / 6, missing="max_norm")
 class NoiseOfAVectorWithoutItsNorm(NormEngine):
     def scale(self, name):
         return 1.0 / 6.0
 
 
-@broken(VECTOR, "joint", "fresh-noise", "independence", cause="one draw")
+@broken(VECTOR, "joint", "fresh-noise", "independence", code="noise-shared-within-release")
 class OneDrawForAVector(NormEngine):
     def noisy(self, partition, numbers):
         draw = self.drawn("vector-sum")

@@ -9,14 +9,14 @@ from .engine import Engine, _geometric
 from .shelf import GEOMETRIC, OWN, PUBLIC, RELEASED
 
 
-@broken(PUBLIC, "empty-partitions", cause="dropped where they are empty")
+@broken(PUBLIC, "empty-partitions", code="public-partition-dropped", empty=True)
 class EmptyPublicOnesAreDropped(Engine):
     def release(self, rows):
         present = {row[1] for row in rows}
         return [row for row in super().release(rows) if row["partition"] in present]
 
 
-@broken(PUBLIC, "empty-partitions", cause="not public")
+@broken(PUBLIC, "empty-partitions", code="unlisted-partition-released")
 class PartitionsNotListedAreReleased(Engine):
     def __init__(self, claim: Any, rng: np.random.Generator) -> None:
         super().__init__(claim, rng)
@@ -28,7 +28,7 @@ class PartitionsNotListedAreReleased(Engine):
         return super().release(rows)
 
 
-@broken(GEOMETRIC, "empty-partitions", cause="nobody has")
+@broken(GEOMETRIC, "empty-partitions", code="empty-partition-released")
 class EmptyPrivateOnesAreReleased(Engine):
     def release(self, rows):
         found = super().release(rows)
@@ -37,43 +37,43 @@ class EmptyPrivateOnesAreReleased(Engine):
         return found + more
 
 
-@broken(GEOMETRIC, PARTITIONS, cause="always released")
+@broken(GEOMETRIC, PARTITIONS, code="partitions-always-released")
 class PrivateOnesAreAlwaysReleased(Engine):
     def selected(self, count, noisy):
         return True
 
 
-@broken(GEOMETRIC, PARTITIONS, cause="by their rows")
+@broken(GEOMETRIC, PARTITIONS, code="selection-counts-differ", counts="rows", claimed="users")
 class SelectedByRows(Engine):
     def users_of(self, numbers):
         return numbers["rows"]
 
 
-@broken(OWN, PARTITIONS, cause="by their rows")
+@broken(OWN, PARTITIONS, code="selection-counts-differ", counts="rows", claimed="users")
 class ThresholdOnRows(Engine):
     def users_of(self, numbers):
         return numbers["rows"]
 
 
-@broken(GEOMETRIC, PARTITIONS, cause="epsilon of the selection is not divided")
+@broken(GEOMETRIC, PARTITIONS, code="selection-budget-undivided", undivided="epsilon")
 class EpsilonOfTheSelectionIsWhole(Engine):
     def geometric(self, users, epsilon, delta):
         return _geometric(users, epsilon, 1.0 - (1.0 - delta) ** (1.0 / 3.0))
 
 
-@broken(GEOMETRIC, PARTITIONS, cause="delta of the selection is not divided")
+@broken(GEOMETRIC, PARTITIONS, code="selection-budget-undivided", undivided="delta")
 class DeltaOfTheSelectionIsWhole(Engine):
     def geometric(self, users, epsilon, delta):
         return _geometric(users, epsilon / 3.0, delta)
 
 
-@broken(RELEASED, PARTITIONS, cause="compared")
+@broken(RELEASED, PARTITIONS, code="threshold-compared-otherwise", sign=">=")
 class AtTheThresholdIsReleased(Engine):
     def passes(self, noisy_count):
         return noisy_count >= self.of.selection.threshold
 
 
-@broken(RELEASED, PARTITIONS, cause="not what the threshold was compared with")
+@broken(RELEASED, PARTITIONS, code="count-below-threshold", least=41.0)
 class TheReleasedCountIsDrawnAnew(Engine):
     def release(self, rows):
         return [
@@ -82,7 +82,7 @@ class TheReleasedCountIsDrawnAnew(Engine):
         ]
 
 
-@broken(OWN, PARTITIONS, cause="without noise")
+@broken(OWN, PARTITIONS, code="noise-missing", of="selection")
 class ThresholdWithoutNoise(Engine):
     def selected(self, count, noisy):
         return self.passes(count)

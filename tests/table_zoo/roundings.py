@@ -26,29 +26,29 @@ class WholeCounts(Engine):
         return found
 
 
-@broken(CUT, "noise-law", cause="rounded to the nearest whole number, not cut")
+@broken(CUT, "noise-law", code="rounding-differs", cut=False)
 class RoundedWhereCutIsClaimed(WholeCounts):
     def whole(self, number):
         return float(np.rint(number))
 
 
-@broken(CUT_KEYS, "noise-law", cause="rounded to the nearest whole number, not cut")
+@broken(CUT_KEYS, "noise-law", code="rounding-differs", cut=False)
 class RoundedAndComparedWhereCutIsClaimed(RoundedWhereCutIsClaimed):
     pass
 
 
-@broken(CUT, "noise-law", cause="noise is cut to whole numbers")
+@broken(CUT, "noise-law", code="noise-cut", step=1.0)
 class TheNoiseAloneIsCut(Engine):
     def drawn(self, name):
         noise = float(self.of.aggregates[name].noise.family.sample(self.rng, ()))
         return noise if name == "sum" else int(noise)
 
 
-@broken(CUT.replace(";cut", ";round"), "noise-law", cause="sums are cut")
+@broken(CUT.replace(";cut", ";round"), "noise-law", code="rounding-differs", cut=True)
 class CutWhereRoundIsClaimed(WholeCounts):
     pass
 
 
-@broken(CUT.replace(";cut", ""), "noise-law", cause="cut to whole numbers")
+@broken(CUT.replace(";cut", ""), "noise-law", code="rounding-differs", cut=True)
 class CutWithoutSaying(WholeCounts):
     pass

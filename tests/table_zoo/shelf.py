@@ -1,8 +1,9 @@
 """Entries of the zoo of tables, and their claims."""
 
+import math
 import tomllib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -109,19 +110,37 @@ UNUSUAL_KEYS = GEOMETRIC.replace(HEAD, HEAD + MISSING)
 
 @dataclass(frozen=True)
 class Entry:
-    """An engine and its claim; caught: checks of which one must fail; cause: words in its cause."""
+    """An engine and its claim.
+
+    caught: checks of which one must fail; code: of the cause that one of them tells, empty where it
+    is not named; fields: some of what is told of it.
+    """
 
     name: str
     text: str
     make: Callable[[Any, np.random.Generator], Any]
     caught: tuple[str, ...] = ()
-    cause: str = ""
+    code: str = ""
+    fields: Mapping[str, str | float] = field(default_factory=dict)
+
+    def tells(self, code: str | None, fields: Mapping[str, Any]) -> bool:
+        """Whether a finding has this code, and the fields of it that are known."""
+        if not self.code:
+            return True
+        alike = (_alike(fields.get(name), value) for name, value in self.fields.items())
+        return code == self.code and all(alike)
 
     @property
     def claim(self) -> TablesClaim:
         """Parsed."""
         claim: TablesClaim = parse_claim(tomllib.loads(f"[mechanism]\n{self.text}{GATE}"))
         return claim
+
+
+def _alike(found: Any, known: str | float) -> bool:
+    if isinstance(known, str) or not isinstance(found, int | float):
+        return bool(found == known)
+    return math.isclose(found, known, rel_tol=1e-6)
 
 
 def name_of(made: Any) -> str:

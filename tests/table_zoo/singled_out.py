@@ -11,7 +11,7 @@ from .shelf import GEOMETRIC, OWN, PUBLIC
 SIGNED = PUBLIC.replace("lower = 0.0", "lower = -5.0")
 
 
-@broken(PUBLIC, BOUNDING, cause="")
+@broken(PUBLIC, BOUNDING, code="")
 class NothingIsBoundedInBulk(Engine):
     def __call__(self, rows, size):
         self.bulk = size > 50
@@ -21,25 +21,25 @@ class NothingIsBoundedInBulk(Engine):
         return _grouped(rows) if self.bulk else super().bounded(rows)
 
 
-@broken(PUBLIC, BOUNDING, "location", "noise-law", cause="as single floats")
+@broken(PUBLIC, BOUNDING, "location", "noise-law", code="users-merged", by="single floats")
 class UsersInSingleFloats(Engine):
     def prepared(self, rows):
         return [(int(np.float32(user)), p, v) for user, p, v in super().prepared(rows)]
 
 
-@broken(PUBLIC, BOUNDING, "location", "noise-law", cause="the first digits")
+@broken(PUBLIC, BOUNDING, "location", "noise-law", code="users-merged", by="first digits")
 class UsersAreCut(Engine):
     def prepared(self, rows):
         return [(str(user)[:6], p, v) for user, p, v in super().prepared(rows)]
 
 
-@broken(PUBLIC, BOUNDING, cause="a join multiplies rows")
+@broken(PUBLIC, BOUNDING, code="rows-multiplied")
 class AJoinMultipliesRows(Engine):
     def bounded(self, rows):
         return {pair: len(v) * v for pair, v in super().bounded(rows).items()}
 
 
-@broken(PUBLIC, BOUNDING, cause="more rows are kept more often")
+@broken(PUBLIC, BOUNDING, code="other-rows-kept", kept="partitions of more rows")
 class PartitionsAreDrawnByTheirRows(Engine):
     def bounded(self, rows):
         mixed = [rows[place] for place in self.rng.permutation(len(rows))]
@@ -47,7 +47,7 @@ class PartitionsAreDrawnByTheirRows(Engine):
         return super().bounded(mixed)
 
 
-@broken(PUBLIC, BOUNDING, cause="before their rows are bounded")
+@broken(PUBLIC, BOUNDING, code="counted-before-bounding")
 class UsersAreCountedUnbounded(Engine):
     def release(self, rows):
         self.users = Counter(partition for _, partition in _grouped(rows))
@@ -57,7 +57,7 @@ class UsersAreCountedUnbounded(Engine):
         return super().noisy(partition, numbers | {"privacy-id-count": self.users[partition]})
 
 
-@broken(PUBLIC, BOUNDING, cause="rows of each value")
+@broken(PUBLIC, BOUNDING, code="bound-misapplied", applied_to="rows of a value")
 class RowsOfEachValueAreBounded(Engine):
     def some(self, values, most):
         if not values or isinstance(values[0], str):
@@ -66,19 +66,19 @@ class RowsOfEachValueAreBounded(Engine):
         return [value for own in alike for value in Engine.some(self, own, most)]
 
 
-@broken(SIGNED, BOUNDING, "location", "noise-law", cause="clipped to 0")
+@broken(SIGNED, BOUNDING, "location", "noise-law", code="clipped-at-zero")
 class ValuesAreClippedToZero(Engine):
     def clipped(self, value):
         return max(0.0, super().clipped(value))
 
 
-@broken(SIGNED, BOUNDING, "location", "noise-law", cause="below 0 are dropped")
+@broken(SIGNED, BOUNDING, "location", "noise-law", code="rows-dropped", of="below 0")
 class NegativeRowsAreDropped(Engine):
     def prepared(self, rows):
         return [row for row in super().prepared(rows) if row[2] >= 0]
 
 
-@broken(PUBLIC, SCALE, "noise-law", cause="times the claimed scale for the input users of one row")
+@broken(PUBLIC, SCALE, "noise-law", code="scale-too-small", aggregate="sum")
 class NoiseForTheLargestValueSeen(Engine):
     def prepared(self, rows):
         found = super().prepared(rows)
@@ -89,7 +89,7 @@ class NoiseForTheLargestValueSeen(Engine):
         return self.largest / 10.0 if name == "sum" else 1.0
 
 
-@broken(GEOMETRIC, PARTITIONS, cause="before users are bounded")
+@broken(GEOMETRIC, PARTITIONS, code="selected-before-bounding")
 class SelectedBeforeUsersAreBounded(Engine):
     def release(self, rows):
         self.unbounded = Counter(partition for _, partition in _grouped(rows))
@@ -102,6 +102,6 @@ class SelectedBeforeUsersAreBounded(Engine):
         return found
 
 
-@broken(OWN, PARTITIONS, cause="before users are bounded")
+@broken(OWN, PARTITIONS, code="selected-before-bounding")
 class ThresholdBeforeUsersAreBounded(SelectedBeforeUsersAreBounded):
     pass

@@ -39,7 +39,8 @@ def in_process(target: Any, claim: Claim) -> InProcessTarget:
     if claim.gate.concurrency > 1:
         raise TargetError(
             f"concurrency = {claim.gate.concurrency} in [gate]: only http://host:port is asked "
-            "over parallel connections, not a Python object"
+            "over parallel connections, not a Python object",
+            code="target-option-wrong",
         )
     _look_up_commands(claim)
     restart = claim.gate.restart

@@ -29,7 +29,10 @@ def _without_hair(value: Any) -> Any:
 
 Count = Annotated[int, Field(ge=0)]
 Probability = Annotated[float, Field(ge=0.0, le=1.0), BeforeValidator(_without_hair)]
-
+Interval = Annotated[
+    tuple[Probability, Probability],
+    Field(description="Of the probability, from the draws alone, whenever the run stopped."),
+]
 Votes = Annotated[tuple[Count, ...], Field(min_length=2)]
 NoiseSpec = Annotated[str, Field(pattern="^[a-z-]+:.+$")]
 

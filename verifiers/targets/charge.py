@@ -41,7 +41,8 @@ def checked_charge(
     if isinstance(reply, dict):
         if set(reply) != {"orders", "rdp"}:
             raise TargetError(
-                f"{call} returned {shown(reply)}: expected costs, or an object with orders and rdp"
+                f"{call} returned {shown(reply)}: expected costs, or an object with orders and rdp",
+                code="reply-malformed",
             )
         at, reply = _named_orders(reply["orders"], call), reply["rdp"]
     else:
@@ -49,15 +50,18 @@ def checked_charge(
     try:
         costs = np.asarray(reply, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise TargetError(f"{call} returned {shown(reply)}: expected {at.size} costs") from None
+        message = f"{call} returned {shown(reply)}: expected {at.size} costs"
+        raise TargetError(message, code="reply-malformed") from None
     if costs.shape != at.shape:
         raise TargetError(
-            f"{call} returned {described(costs, reply)}: expected {at.size} costs, one per order"
+            f"{call} returned {described(costs, reply)}: expected {at.size} costs, one per order",
+            code="reply-malformed",
         )
     if (costs < 0).any():
         where = int(np.argmax(costs < 0))
         raise TargetError(
-            f"{call} returned {costs[where]} at order {at[where]:g}: expected a cost from 0"
+            f"{call} returned {costs[where]} at order {at[where]:g}: expected a cost from 0",
+            code="reply-malformed",
         )
     return Charge(at, costs)
 
@@ -71,6 +75,7 @@ def _named_orders(given: Any, call: str) -> NDArray[np.float64]:
     known = orders.ndim == 1 and 1 <= orders.size <= _MOST_ORDERS
     if not known or not ((orders > 1) & np.isfinite(orders)).all():
         raise TargetError(
-            f"{call} returned orders {shown(given)}: expected 1 to {_MOST_ORDERS} numbers above 1"
+            f"{call} returned orders {shown(given)}: expected 1 to {_MOST_ORDERS} numbers above 1",
+            code="reply-malformed",
         )
     return orders

@@ -152,7 +152,8 @@ class HttpTarget:
             check_clock()
             raise TargetError(
                 f"the target gave no answer within {self._timeout:g} s (timeout in [gate]) after "
-                f"{self._command.name} had ended"
+                f"{self._command.name} had ended",
+                code="target-too-slow",
             ) from None
         finally:
             future.cancel()
@@ -199,7 +200,8 @@ class HttpTarget:
             if wanted in reply:
                 return found_in(reply, wanted, call.text)
             raise TargetError(
-                f"{call.text} returned {shown_bytes(body)}: expected an object with {wanted!r}"
+                f"{call.text} returned {shown_bytes(body)}: expected an object with {wanted!r}",
+                code="reply-malformed",
             )
         if status == 429:
             raise BudgetExhausted(error_said(body))
@@ -291,7 +293,8 @@ class HttpTarget:
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > REPLY_BYTES:
-                    raise TargetError(f"{call.text} returned more than {REPLY_BYTES >> 20} MB")
+                    message = f"{call.text} returned more than {REPLY_BYTES >> 20} MB"
+                    raise TargetError(message, code="reply-malformed")
             return response.status_code, response.headers.get("Retry-After"), bytes(body)
 
     async def _count(self, event: str, _: dict[str, Any]) -> None:

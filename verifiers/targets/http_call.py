@@ -55,15 +55,18 @@ def failed_call(call: str, error: BaseException, url: httpx.URL, timeout: float)
     """
     if isinstance(error, TimeoutError):
         check_clock()
-        return NoReplyError(f"{call} gave no answer within {timeout:g} s (timeout in [gate])")
+        message = f"{call} gave no answer within {timeout:g} s (timeout in [gate])"
+        return NoReplyError(message, code="target-too-slow")
     if isinstance(error, httpx.ConnectError):
         port = url.port or {"https": 443}.get(url.scheme, 80)
         return TargetError(
             f"{call} failed: no connection to {url.host}:{port} ({one_line(error)}): is the server "
-            "running there?"
+            "running there?",
+            code="target-unreachable",
         )
     if isinstance(error, httpx.HTTPError | httpx.StreamError | OSError | ValueError):
-        return NoReplyError(f"{call} failed: {one_line(error) or type(error).__name__}")
+        message = f"{call} failed: {one_line(error) or type(error).__name__}"
+        return NoReplyError(message, code="target-unreachable")
     return error
 
 
@@ -72,7 +75,8 @@ def check_patience(call: Call, answer: Answer, waited: float) -> None:
     if waited > MOST_WAITED and not isinstance(answer, BaseException):
         raise TargetError(
             f"{call.text} got HTTP status {answer[0]} again and again, for more than "
-            f"{MOST_WAITED:,.0f} s of waiting in all"
+            f"{MOST_WAITED:,.0f} s of waiting in all",
+            code="target-too-slow",
         )
 
 
@@ -83,9 +87,11 @@ def checked_url(url: str) -> httpx.URL:
     except (httpx.InvalidURL, ValueError):
         parsed = None
     if parsed is None or not parsed.host or parsed.query or parsed.fragment:
-        raise TargetError(f"{shown_spec(url)}: expected http://host:port, and perhaps a path")
+        message = f"{shown_spec(url)}: expected http://host:port, and perhaps a path"
+        raise TargetError(message, code="target-not-found")
     if parsed.port is not None and not 0 < parsed.port < 1 << 16:
-        raise TargetError(f"{shown_spec(url)}: port {parsed.port}: expected 1 to 65535")
+        message = f"{shown_spec(url)}: port {parsed.port}: expected 1 to 65535"
+        raise TargetError(message, code="target-not-found")
     return parsed
 
 

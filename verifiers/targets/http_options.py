@@ -38,12 +38,14 @@ class HttpOptions:
             if not value:
                 raise TargetError(
                     f"http.headers: {header} takes its value from the environment variable "
-                    f"{variable}, which is not set"
+                    f"{variable}, which is not set",
+                    code="target-option-wrong",
                 )
             if not (value.isascii() and value.isprintable()):
                 raise TargetError(
                     f"http.headers: the environment variable {variable} does not hold the value of "
-                    "a header: expected printable ASCII"
+                    "a header: expected printable ASCII",
+                    code="target-option-wrong",
                 )
             found[header] = value
         return found

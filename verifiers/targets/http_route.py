@@ -53,7 +53,8 @@ class HttpRoute:
         try:
             value = json.loads(body)
         except (ValueError, RecursionError):
-            raise TargetError(f"{call} returned {shown_bytes(body)}: expected JSON") from None
+            message = f"{call} returned {shown_bytes(body)}: expected JSON"
+            raise TargetError(message, code="reply-malformed") from None
         for step in pointed(self.answer):
             if isinstance(value, dict) and step in value:
                 value = value[step]
@@ -62,7 +63,8 @@ class HttpRoute:
             else:
                 raise TargetError(
                     f"{call} returned {shown_bytes(body)}: nothing stands at {self.answer} "
-                    "(http.answer)"
+                    "(http.answer)",
+                    code="reply-malformed",
                 )
         return value
 

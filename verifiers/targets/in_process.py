@@ -88,7 +88,9 @@ class InProcessTarget:
             raise
         except Exception as error:
             raised = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise CallError(f"spent({delta:g})", f"raised {raised}") from error
+            raise CallError(
+                f"spent({delta:g})", f"raised {raised}", code="target-failed"
+            ) from error
 
     def _call(
         self, function: Callable[[Any, Any], Any], make: Callable[[], Any], argument: Any, call: str
@@ -107,9 +109,10 @@ class InProcessTarget:
             hint = f": the {word} given is read-only, copy it" if written_to else ""
             if "budget" in str(error).lower():
                 hint = ": raise dpassay.reference.BudgetExhausted where the budget is spent"
-            raise CallError(call, f"raised {raised}{raised_at(error)}{hint}") from error
+            message = f"raised {raised}{raised_at(error)}{hint}"
+            raise CallError(call, message, code="target-failed") from error
         if not _alike(given, make()):
-            raise CallError(call, f"changed the {word} it was given")
+            raise CallError(call, f"changed the {word} it was given", code="input-changed")
         return reply
 
     @property

@@ -80,7 +80,8 @@ def checked_labels(
         where = int(np.argmin(good))
         raise TargetError(
             f"{call} returned label {labels[where]} at place {where}: allowed are {allowed}"
-            f"{_where_to_look(labels, histogram.size, lowest)}"
+            f"{_where_to_look(labels, histogram.size, lowest)}",
+            code="reply-malformed",
         )
     return labels.astype(np.int64)
 

@@ -151,7 +151,9 @@ class ProcessTarget:
         error = f"neither {wanted} nor an error: {shown(reply)}"
         error = one_line(reply["error"]) if "error" in reply else error
         if reply.get("fault"):
-            return TargetError(f"{call} {error}")
+            # of a Python target, by our worker: the code of how it failed
+            code = str(reply["fault"]) if self._loads is not None else "target-failed"
+            return TargetError(f"{call} {error}", code)
         if wanted != self._release.reply:
             # an `exec:` child has no way to say that it does not know a call
             unknown = self._loads is None and wanted not in self._known
@@ -161,7 +163,8 @@ class ProcessTarget:
                 return Unanswered(f"the target does not answer {wanted}: {error}")
         if "error" in reply and wanted != "spent":
             return Refused(error)
-        return TargetError(f"{call} returned {error}")
+        code = "target-failed" if "error" in reply else "reply-malformed"
+        return TargetError(f"{call} returned {error}", code)
 
     # -- how it is transported -------------------------------------------------------------------
 
@@ -195,7 +198,8 @@ class ProcessTarget:
             self._errors.close()
             why = error.strerror if isinstance(error, OSError) else error
             command = one_line(shlex.join(self._command))
-            raise TargetError(f"exec:{command}: cannot be started: {why}") from None
+            message = f"exec:{command}: cannot be started: {why}"
+            raise TargetError(message, code="target-not-started") from None
         assert self._child.stdin is not None
         os.set_blocking(self._child.stdin.fileno(), False)  # a child may never read
         if self._loads is not None:
@@ -207,7 +211,7 @@ class ProcessTarget:
             deadline = time.monotonic() + min(_START_SECONDS, seconds_left())
             ready = parsed_reply(self._line(deadline, _START_SECONDS, call), call)
             if "error" in ready:
-                raise TargetError(one_line(ready["error"]))
+                raise TargetError(one_line(ready["error"]), str(ready["code"]))
         except BaseException:
             self.close()
             raise
@@ -222,7 +226,8 @@ class ProcessTarget:
         if self._pending:
             raise TargetError(
                 f"the target printed {shown_bytes(self._pending)} on stdout before {call}: "
-                "expected one line per call, and nothing unasked"
+                "expected one line per call, and nothing unasked",
+                code="reply-malformed",
             )
 
     def _send(self, request: bytes, deadline: float, call: str) -> None:
@@ -251,7 +256,8 @@ class ProcessTarget:
                 length += len(chunks[-1])
                 if length > REPLY_BYTES:
                     self._kill()
-                    raise TargetError(f"{call} returned more than {REPLY_BYTES >> 20} MB")
+                    message = f"{call} returned more than {REPLY_BYTES >> 20} MB"
+                    raise TargetError(message, code="reply-malformed")
         line, _, self._pending = b"".join(chunks).partition(b"\n")
         return line
 
@@ -264,7 +270,8 @@ class ProcessTarget:
             words = last_line(self._errors)
             message = f"; the last line of its stderr: {words}" if words else ""
             raise TargetError(
-                f"{call} gave no answer within {seconds:g} s (timeout in [gate]){message}"
+                f"{call} gave no answer within {seconds:g} s (timeout in [gate]){message}",
+                code="target-too-slow",
             )
 
     def _kill(self) -> None:

@@ -21,14 +21,19 @@ class TargetError(Exception):
     code: of the table of codes.
     """
 
-    code = "target-failed"
+    def __init__(self, message: str, code: str = "target-failed") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class CallError(TargetError):
-    """A TargetError about one call; message: the message without the call, to name it otherwise."""
+    """A TargetError about one call, by default about its reply.
 
-    def __init__(self, call: str, message: str) -> None:
-        super().__init__(f"{call} {message}")
+    message: the message without the call, to name it otherwise.
+    """
+
+    def __init__(self, call: str, message: str, code: str = "reply-malformed") -> None:
+        super().__init__(f"{call} {message}", code)
         self.message = message
 
 
@@ -109,7 +114,8 @@ def parsed_reply(reply: bytes, call: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         parsed = None
     if not isinstance(parsed, dict):
-        raise TargetError(f"{call} returned {shown_bytes(reply)}: expected one JSON object")
+        message = f"{call} returned {shown_bytes(reply)}: expected one JSON object"
+        raise TargetError(message, code="reply-malformed")
     return parsed
 
 
@@ -121,7 +127,8 @@ def found_in(reply: dict[str, Any], wanted: str, call: str) -> Any:
     if reply.get("error") is not None:
         raise TargetError(
             f"{call} returned {wanted!r} and an error, {shown(reply['error'])}: "
-            "expected one of them"
+            "expected one of them",
+            code="reply-malformed",
         )
     if wanted == "rdp" and "orders" in reply:
         return {key: reply[key] for key in ("orders", "rdp")}
@@ -148,7 +155,8 @@ def checked_spent(reply: Any, delta: float) -> float:
     """The epsilon in `reply`. Raises TargetError naming the call and what is allowed."""
     number = isinstance(reply, int | float | np.number) and not isinstance(reply, bool)
     if not number or not 0 <= reply <= np.inf:
-        raise TargetError(f"spent({delta:g}) returned {shown(reply)}: expected a number from 0")
+        message = f"spent({delta:g}) returned {shown(reply)}: expected a number from 0"
+        raise TargetError(message, code="reply-malformed")
     try:
         return float(reply)
     except OverflowError:

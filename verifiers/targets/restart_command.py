@@ -35,7 +35,8 @@ class GateCommand:
         if shutil.which(program) is None:
             raise TargetError(
                 f"{self.name}: {one_line(repr(program))} was not found, or may not be run: "
-                "expected a program on PATH, or the path of one"
+                "expected a program on PATH, or the path of one",
+                code="target-option-wrong",
             )
 
     def run(self) -> None:
@@ -45,7 +46,8 @@ class GateCommand:
             if status != 0:
                 words = last_line(output)
                 raise TargetError(
-                    f"{self.name} ended with status {status}" + (words and f": {words}")
+                    f"{self.name} ended with status {status}" + (words and f": {words}"),
+                    code="target-not-started",
                 )
 
     def _status(self, output: IO[bytes]) -> int:
@@ -59,7 +61,8 @@ class GateCommand:
             )
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error
-            raise TargetError(f"{self.name} cannot be started: {why}") from None
+            message = f"{self.name} cannot be started: {why}"
+            raise TargetError(message, code="target-not-started") from None
         try:
             return child.wait(min(self._seconds, seconds_left()))
         except BaseException as ended:
@@ -71,7 +74,8 @@ class GateCommand:
             check_clock()
             raise TargetError(
                 f"{self.name} did not end within {self._seconds:g} s: expected a command that "
-                f"returns once {self._done}"
+                f"returns once {self._done}",
+                code="target-not-started",
             ) from None
 
 

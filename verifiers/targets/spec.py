@@ -36,16 +36,18 @@ def open_target(
     try:
         command = None if restart is None else RestartCommand(restart)
     except ValueError as error:
-        raise TargetError(f"restart = {error}") from None
+        raise TargetError(f"restart = {error}", code="target-option-wrong") from None
     if at_once > 1 and not _is_server(spec):
         raise TargetError(
             f"concurrency = {at_once} in [gate]: only http://host:port is asked over parallel "
-            f"connections, not {shown_spec(spec)}"
+            f"connections, not {shown_spec(spec)}",
+            code="target-option-wrong",
         )
     if release.only_python is not None and (_is_server(spec) or spec.startswith("exec:")):
         raise TargetError(
             f"{shown_spec(spec)}: {release.only_python} needs a Python target, "
-            "path/to/file.py:connect, that opens the database"
+            "path/to/file.py:connect, that opens the database",
+            code="target-option-wrong",
         )
     if _is_server(spec):
         from .http import HttpTarget
@@ -70,9 +72,11 @@ def _command(spec: str) -> list[str]:
     try:
         command = shlex.split(spec.removeprefix("exec:"))
     except ValueError as error:
-        raise TargetError(f"target {spec!r}: {str(error).lower()}") from None
+        message = f"target {spec!r}: {str(error).lower()}"
+        raise TargetError(message, code="target-not-found") from None
     if not command or not command[0]:
-        raise TargetError(f"target {spec!r}: expected a command after exec:")
+        message = f"target {spec!r}: expected a command after exec:"
+        raise TargetError(message, code="target-not-found")
     return command
 
 
@@ -80,7 +84,7 @@ def split_spec(spec: str) -> tuple[str, str]:
     """Module (or file) and attribute of a Python spec. Raises TargetError."""
     module, separator, attribute = spec.rpartition(":")
     if not separator or not module or not attribute.replace(".", "").isidentifier():
-        raise TargetError(f"target {shown_spec(spec)!r}: {_ALLOWED}")
+        raise TargetError(f"target {shown_spec(spec)!r}: {_ALLOWED}", code="target-not-found")
     return module, attribute
 
 
@@ -93,20 +97,23 @@ def load(spec: str) -> Any:
         else:
             found = importlib.import_module(module_name)
     except FileNotFoundError:
-        raise TargetError(f"{spec}: no file {module_name}") from None
+        raise TargetError(f"{spec}: no file {module_name}", code="target-not-found") from None
     except Exception as error:
         raised = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise TargetError(f"{spec}: importing it raised {raised}") from error
+        message = f"{spec}: importing it raised {raised}"
+        raise TargetError(message, code="target-not-found") from error
     for part in attribute.split("."):
         if not hasattr(found, part):
-            raise TargetError(f"{spec}: {module_name} has no attribute {attribute!r}")
+            message = f"{spec}: {module_name} has no attribute {attribute!r}"
+            raise TargetError(message, code="target-not-found")
         found = getattr(found, part)
     if isinstance(found, type):
         name = found.__name__.lower()
         name = "instance" if name == found.__name__ else name
         raise TargetError(
             f"{spec}: {attribute} is a class: name an instance of it, {module_name}:{name} where "
-            f"{name} = {attribute}(...)"
+            f"{name} = {attribute}(...)",
+            code="target-not-found",
         )
     return found
 

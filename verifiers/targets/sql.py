@@ -51,14 +51,17 @@ class SqlQuery:
         """
         expected = f"[sql] expects a function without arguments that opens a {self.engine} database"
         if not callable(connect):
-            raise TargetError(f"{expected}, not {type(connect).__name__}")
+            message = f"{expected}, not {type(connect).__name__}"
+            raise TargetError(message, code="target-not-found")
         try:
             opened = connect()
         except Exception as error:
             raised = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise TargetError(f"the database of [sql] was not opened: {raised}") from error
+            message = f"the database of [sql] was not opened: {raised}"
+            raise TargetError(message, code="target-not-started") from error
         if not (hasattr(opened, "execute") or hasattr(opened, "cursor")):
-            raise TargetError(f"{expected}: it returned {type(opened).__name__}, no connection")
+            message = f"{expected}: it returned {type(opened).__name__}, no connection"
+            raise TargetError(message, code="target-not-found")
 
         def aggregate(rows: Sequence[Sequence[Any]], size: int) -> Any:
             # a cursor of DuckDB is another connection, which does not see temporary tables

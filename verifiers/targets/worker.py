@@ -50,7 +50,9 @@ def main(spec: str, takes: str = "") -> None:
     try:
         target = InProcessTarget(load(spec), release=_called_as(takes))
     except (TargetError, ValueError) as error:
-        reply({"error": str(error) if isinstance(error, TargetError) else f"{spec}: {error}"})
+        if not isinstance(error, TargetError):
+            error = TargetError(f"{spec}: {error}", code="target-not-found")
+        reply({"error": str(error), "code": error.code})
         return
     reply({"ready": spec})
     for line in sys.stdin:
@@ -92,7 +94,8 @@ def _answer(target: InProcessTarget, request: dict[str, Any], takes: str) -> dic
     except Refused as refusal:
         return {"error": str(refusal)}
     except CallError as error:
-        return {"error": error.message, "fault": True}  # the call is named where it was made
+        # the call is named where it was made
+        return {"error": error.message, "fault": error.code}
 
 
 def _result(target: InProcessTarget, request: dict[str, Any], takes: str) -> dict[str, Any]:

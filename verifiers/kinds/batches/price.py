@@ -34,16 +34,21 @@ class PrivacyClaim:
         terms = multiplier, privacy.queries, privacy.delta
         batches = self.claim.mechanism.batches
         found = batches_epsilon(batches, *terms)
+        claimed: Fields = {
+            "epsilon": privacy.epsilon,
+            "delta": privacy.delta,
+            "queries": privacy.queries,
+        }
         said = [f"{privacy.queries:,} steps {batches} cost epsilon {_shown(found)}"]
         if batches.how is not Draws.SHUFFLE:
             whole = epochs_epsilon(batches, *terms)
             said.append(f"without amplification, once in an epoch, {whole:.4g}")
+            claimed = {**claimed, "without_amplification": whole}
         said += self._of_found(terms)
         message = f"{'; '.join(said)}; the claim says {privacy.epsilon:g} at {privacy.delta:g}"
-        claimed: Fields = {"claimed": privacy.epsilon, "delta": privacy.delta}
         if found.low > privacy.epsilon * (1.0 + _DOUBT):
             cause = "the claimed sampler costs more than the claimed epsilon"
-            why = Note("cost-above-claim", cause, {"epsilon": found.low, **claimed})
+            why = Note("cost-above-claim", cause, {"cost": found.low, **claimed})
             return Outcome(Verdict.FAIL, Finding.caused(message, why))
         if found.high > privacy.epsilon * (1.0 + _DOUBT):
             short = f"{message}; no bound that is known here shows that it is enough"

@@ -56,6 +56,7 @@ class Watch:
             cause = DROPPED if dropped else "batches have other sizes than the claim says"
             code = "last-batch-dropped" if dropped else "batch-size-differs"
             fields = {"batch": self.seen, "size": batch.size, "expected": wanted}
+            fields = {**fields, "left": left} if shuffles else fields
             self._prove_one("batch-size", said, Note(code, cause, fields))
         again = different[~self.history.pool[different]]
         if again.size and wanted == batch.size:

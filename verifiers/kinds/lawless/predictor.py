@@ -32,13 +32,14 @@ class Predictor:
             raise
         except Exception as error:
             raised = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise CallError(call, f"raised {raised}") from error
+            raise CallError(call, f"raised {raised}", code="predictor-failed") from error
         try:
             found = float(odds)
         except (TypeError, ValueError):
             found = math.nan
         if math.isnan(found):
-            raise CallError(call, f"returned {shown_repr(odds)}: expected log-odds, a number")
+            message = f"returned {shown_repr(odds)}: expected log-odds, a number"
+            raise CallError(call, message, code="predictor-failed")
         return found
 
 

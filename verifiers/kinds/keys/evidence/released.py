@@ -151,7 +151,7 @@ def _forbidden(
     if came.any():
         key = int(np.argmax(came))
         empty = "which is empty" if counts[key] == 0 else f"of count {counts[key]:g}"
-        code = "empty-key-released" if counts[key] == 0 else "release-impossible"
+        code = "empty-partition-released" if counts[key] == 0 else "release-impossible"
         message = f"key {key}, {empty}, was released: the claim never gives it"
         return Note(code, message, {"key": key, "count": float(counts[key])})
     if missed.any():

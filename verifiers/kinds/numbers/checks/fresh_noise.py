@@ -54,7 +54,7 @@ class Way(StrEnum):
     )
     LAST_CALL = (
         "the first release of the call before",
-        Note("calls-begin-alike", "every call begins with the same noise"),
+        Note("seed-set-each-call", "every call begins with the same noise"),
     )
     LAST_NEGATED = (
         "the release before, with the other sign",

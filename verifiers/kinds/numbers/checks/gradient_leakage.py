@@ -53,7 +53,7 @@ class GradientLeakage(AskingCheck):
     def not_applicable(claim: NumbersClaim) -> Reason:
         """Why a claim leaves no room for it; None where it does."""
         why = "the claim has no [leakage]: no model and data to attack"
-        return None if claim.leakage else Note("no-leakage-claimed", why)
+        return None if claim.leakage else Note("not-claimed", why)
 
     @property
     def asks(self) -> int:

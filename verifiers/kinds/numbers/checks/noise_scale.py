@@ -11,7 +11,7 @@ from .....reference.numbers import NumberNoise
 from .....reference.numbers.families import Additive
 from ....evidence.scale import ScaleEvidence, scale_factors
 from ....findings.finding import Finding
-from ....findings.note import Note
+from ....findings.note import Fields, Note
 from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
 from ..evidence.faults import of_scale
@@ -131,8 +131,8 @@ class NoiseScale(NumberCheck):
         cause = of_scale(_KNOWN.get(known or "", best), known or f"{best:.3g} times")
         if most > 1 and self.is_likely(1.0 / most):
             words = f"noise of 1/{most} of the claimed scale: max_contributions = {most} is missing"
-            fields = {"factor": 1.0 / most, "max_contributions": most}
-            cause = Note("contributions-not-counted", words, fields)
+            fields: Fields = {"factor": 1.0 / most, "missing": "max_contributions"}
+            cause = Note("sensitivity-too-small", words, fields)
         message = f"the scale lies from {found[0]:.4g} to {found[1]:.4g}, and {scale:g} is claimed"
         return caused(message, cause, odds, low=found[0], high=found[1], claimed=scale)
 

@@ -146,4 +146,5 @@ class TrueDivisor:
         """The cause as findings name it."""
         what = "sum and noise are" if self._noise_too else "the sum is"
         message = f"{what} divided by the number of records that came, not by {self._divisor:g}"
-        return Note("divisor-private", message, {"divisor": self._divisor})
+        fields = {"divisor": self._divisor, "noise_too": self._noise_too}
+        return Note("divisor-private", message, fields)

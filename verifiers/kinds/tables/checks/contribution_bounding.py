@@ -74,7 +74,7 @@ class ContributionBounding(TableCheck):
         """Takes a row that is refused, although the claim has it dropped: a proof."""
         message = f"{found.message}, and the claim says that such rows are dropped"
         words = f"{found.role} are refused, not dropped"
-        cause = Note("rows-refused", words, {"input": found.role})
+        cause = Note("rows-refused", words, {"input": str(found.role)})
         self._proof = self._proof or Finding.caused(message, cause, math.inf)
 
     def evidence(self, of: Of) -> LinearEvidence | None:
@@ -137,7 +137,7 @@ class ContributionBounding(TableCheck):
 
     def _impossible(self, role: str, released: NDArray[np.float64]) -> Finding | None:
         """What no draw of noise explains, of rows that lack something or are infinite."""
-        part, fields = LACKING.get(role), {"input": role}
+        part, fields = LACKING.get(role), {"input": str(role)}
         if part is not None and self.claim.mechanism.missing.parts[part] == "refused":
             message = f"{role} were answered, and the claim says that they are refused"
             cause = Note("rows-not-refused", f"{role} are not refused", fields)
@@ -188,7 +188,7 @@ class ContributionBounding(TableCheck):
             f"{over}, and to {expected:,.6g} under the claim"
         )
         fields: Fields = {
-            "input": role,
+            "input": str(role),
             "aggregate": one.name,
             "total": float(total),
             "expected": float(expected),

@@ -63,7 +63,7 @@ class EmptyPartitions(TableCheck):
                     "empty": not some,
                     "came": int(came[cell]),
                     "releases": releases,
-                    "input": asked.role,
+                    "input": str(asked.role),
                 }
                 why = Note("public-partition-dropped", cause, fields)
                 return Finding.caused(message, why, math.inf)

@@ -34,7 +34,7 @@ class NotTaken:
     @property
     def note(self) -> Note:
         """What happened, with its code, where it is no finding."""
-        return Note(self.error or "input-refused", self.message, {"input": self.role})
+        return Note(self.error or "input-refused", self.message, {"input": str(self.role)})
 
     @property
     def message(self) -> str:

@@ -137,7 +137,13 @@ class PartitionRelease(TableCheck):
             f"{came:,} of {of:,} partitions of {users:g} users and {rows:g} rows were released, a "
             f"share of {came / of:.3g}, and a share of {expected:.3g} is expected"
         )
-        fields = {"users": users, "rows": rows, "came": came, "of": of, "expected": expected}
+        fields = {
+            "users": users,
+            "rows": rows,
+            "came": came,
+            "partitions": of,
+            "expected": expected,
+        }
         why, nats = self.evidence.likeliest
         if nats < _SURE:
             return Finding(message, code="release-rate-unexplained", fields=fields)

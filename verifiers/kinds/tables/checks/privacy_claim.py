@@ -1,5 +1,7 @@
 """`privacy-claim` of tables: what a user costs is no more than is claimed."""
 
+from dataclasses import replace
+
 from .....reference.accounting.adjacency import Adjacency
 from .....reference.tables.certified import TableCost, released_alone, table_cost
 from ....findings.finding import Finding, Outcome
@@ -55,9 +57,9 @@ class TablePrivacyClaim:
                 f"partitions that one user alone is in are released with probability {least:.4g} "
                 f"in {over}, and delta = {privacy.delta:g} is claimed"
             )
-            fields: Fields = {"probability": least, "delta": privacy.delta}
+            fields: Fields = {"delta": privacy.delta, "least": least, "queries": privacy.queries}
             cause = "delta leaves out the private partitions"
-            why = Note("delta-too-small", cause, {**fields, "queries": privacy.queries})
+            why = Note("delta-too-small", cause, fields)
             return Outcome(Verdict.FAIL, Finding.caused(message, why))
         adjacency = Adjacency(mechanism.adjacency)
         cost = table_cost(mechanism.table, adjacency, privacy.queries, privacy.delta)
@@ -69,8 +71,9 @@ class TablePrivacyClaim:
         )
         if cost.epsilon > privacy.epsilon:
             proof = f"{message} (certified in ball arithmetic)"
-            fields = {"epsilon": cost.epsilon, "claimed": privacy.epsilon, "delta": privacy.delta}
-            why = Note("cost-above-claim", CAUSE.message, {**fields, "releases": cost.releases})
+            claimed: Fields = {"epsilon": privacy.epsilon, "delta": privacy.delta}
+            counted = {"queries": privacy.queries, "releases": cost.releases}
+            why = replace(CAUSE, fields={"cost": cost.epsilon, **claimed, **counted})
             return Outcome(Verdict.FAIL, Finding.caused(proof, why))
         return Outcome(Verdict.PASS, Finding(f"{message}: not refuted{self._apart(cost)}"))
 

@@ -28,7 +28,7 @@ class RoundsCheck(AskingCheck):
         except Refused as refusal:
             call = self.claim.release.text(asked.values, 1)
             message = f"was refused, although the claim covers it: {refusal}"
-            raise CallError(call, message) from refusal
+            raise CallError(call, message, code="claimed-input-refused") from refusal
 
     def ask_or_refused(self, context: RunContext, asked: Asked) -> Seen:
         """The same, but Refused where the target refuses."""

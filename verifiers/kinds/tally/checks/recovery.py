@@ -126,7 +126,7 @@ class Recovery(RoundsCheck):
                 f"{given.role}: what it has sent can be read"
             )
             cause = "a party's self mask is revealed together with its pairwise ones"
-            fields: Fields = {"party": both[0], "input": given.role}
+            fields: Fields = {"party": both[0], "input": str(given.role)}
             return Finding.caused(message, Note("both-masks-revealed", cause, fields), math.inf)
         present = self._present(given)
         if present not in self.left:
@@ -152,10 +152,10 @@ class Recovery(RoundsCheck):
         )
         fields: Fields = {"present": present, "parties": self.claim.mechanism.parties}
         if 2 * worst.far > worst.draws:
-            cause = Note("masks-not-cancelled", _UNCANCELLED, {**fields, "input": given.role})
+            cause = Note("masks-not-cancelled", _UNCANCELLED, {**fields, "input": str(given.role)})
             return Finding.caused(f"{message}: where {given.role}", cause, value)
         _, fault, _ = worst.law.worst()
-        fields = {**fields, "fault": fault.kind.name.lower()}
+        fields = {**fields, "fault": fault.cause.code, **fault.cause.fields}
         cause = Note("noise-after-dropouts-differs", f"after dropouts: {fault.name}", fields)
         return Finding.caused(message, cause, value)
 

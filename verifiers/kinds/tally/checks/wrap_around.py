@@ -86,7 +86,7 @@ class WrapAround(RoundsCheck):
         given = self.inputs[place]
         way = "above" if shift > 0 else "below"
         message = f"where {given.role}, the tally lies about {abs(shift):,.0f} {way} their sum"
-        fields: Fields = {"shift": shift, "input": given.role}
+        fields: Fields = {"shift": shift, "input": str(given.role)}
         words = "the modulus, or a limit on the way, is too small for the largest values"
         cause = Note("modulus-too-small", words, fields)
         if given.role not in (_ALL_LARGEST, _ALL_SMALLEST):
