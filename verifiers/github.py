@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .commands.exit_statuses import fail
+from .cli.exit_statuses import fail
 from .findings.report import Verdict
 from .text import counted, printable
 

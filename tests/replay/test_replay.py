@@ -13,9 +13,9 @@ from replay_zoo import CORRECT, COUNTS, FOLDER, ORDERS, SUM, WRONG, fault_lines
 from typed import assert_misuse, typed
 
 from dpassay.verifiers import Inconclusive, assert_replays
-from dpassay.verifiers.commands.replay import replay
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.replay.replayed import replayed
 
 _PAIRS = 100
 _QUICK = {
@@ -37,7 +37,7 @@ def _in_tests(monkeypatch) -> None:
 
 
 def found(module, name, claim, pairs=_PAIRS):
-    return replay(f"replay_zoo.{module}:{name}", parse_claim(tomllib.loads(claim)), 1, pairs)
+    return replayed(f"replay_zoo.{module}:{name}", parse_claim(tomllib.loads(claim)), 1, pairs)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_fault_is_found_with_its_line(name) -> None:
     pairs = 1_000 if name.startswith("labels") else _PAIRS
     seen = found("wrong", name, WRONG[name], pairs)
     assert seen.verdict is Verdict.FAIL, seen.as_text()
-    lines = [line.split(": ")[0] for line in seen.found.fault.lines]
+    lines = [line.split(": ")[0] for line in seen.lines]
     assert {*lines} & {*fault_lines(name)}, seen.as_text()
 
 
@@ -60,7 +60,7 @@ def test_a_correct_one_passes(name) -> None:
     """Catches draws that are played back in another order, and a limit that is too narrow."""
     seen = found("correct", name, CORRECT[name], 20 if name == "counts_of_python" else _PAIRS)
     assert seen.verdict is Verdict.PASS, seen.as_text()
-    assert seen.as_json()["draws"]
+    assert seen.draws
 
 
 _FEW = {"counts_largest_first": 4, "sum_of_a_mean": 4, "labels_over_the_largest": 2}
@@ -86,7 +86,7 @@ def test_the_scale_of_noise_is_told_though_no_function_was_given_it(monkeypatch)
 
 
 def test_the_pair_is_the_simplest_and_shows_the_exact_distance() -> None:
-    seen = found("wrong", "counts_small_ones_are_suppressed", COUNTS).as_json()
+    seen = found("wrong", "counts_small_ones_are_suppressed", COUNTS).public()
     one, other = map(np.array, seen["pair"])
     assert (seen["moves"], seen["allowed"]) == (5.0, 1.0)
     assert sorted(other) == [0, 0, 0, 0, 5]

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..claims.claim import Claim
 from ..claims.open_target import open_claimed
-from ..commands.verify_line import verify_line
+from ..cli.verify_line import verify_line
 from ..kinds.kind import REFERENCE
 from ..run.run import verify
 from ..targets import Target, shown_spec
