@@ -10,7 +10,7 @@ from dpassay.reference.accounting.confident import confident_cost
 from dpassay.reference.accounting.conversions import Epsilon, best_epsilon
 from dpassay.reference.accounting.pairs import worst_neighbours
 from dpassay.reference.arrays import Matrix
-from dpassay.verifiers.commands.account import Account, account
+from dpassay.verifiers.commands.account import Account, account_of
 from dpassay.verifiers.inputs.asked_file import AskedRows
 
 from .timing import Row, in_turn
@@ -38,7 +38,7 @@ def _accounts() -> Iterator[Row]:
     for analysis in analyses:
 
         def at_once(of: Analysis = analysis) -> Account:
-            return account(AskedRows(votes, None), mechanism, 1e-5, analysis=of)
+            return account_of(AskedRows(votes, None), mechanism, 1e-5, analysis=of)
 
         def one_by_one(of: Analysis = analysis) -> Epsilon:
             def cost(orders: Matrix) -> Matrix:
@@ -71,7 +71,7 @@ def _exact() -> Iterator[Row]:
         return best_epsilon(cost, 1e-5)
 
     together, alone = in_turn(
-        lambda: account(AskedRows(votes, None), mechanism, 1e-5, analysis="exact"),
+        lambda: account_of(AskedRows(votes, None), mechanism, 1e-5, analysis="exact"),
         one_by_one,
         rounds=3,
     )

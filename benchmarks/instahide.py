@@ -27,10 +27,10 @@ DRAWN = {("faces", 2000, 0): "instahide-2.png", ("faces", 20_000, 1): "instahide
 
 def judged(name: str, number: int, public: int) -> dict[str, Any]:
     """One attack; some are drawn."""
-    found = attack(name, number, public=bool(public), seed=SEED)
+    found, seen = attack(name, number, public=bool(public), seed=SEED)
     if (name, number, public) in DRAWN:
-        save_figure(found, RESULTS / DRAWN[name, number, public])
-    return found.as_json()
+        save_figure(seen, RESULTS / DRAWN[name, number, public])
+    return found.public()
 
 
 def main() -> None:

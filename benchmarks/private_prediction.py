@@ -88,7 +88,7 @@ def measured(data: str, mechanism: Mechanism, adversary: str, source: Source) ->
     with open_executor() as here:
         work = Work(here, KEPT / "trainings", anew=False)
         found = audit_mechanism(deployment, [(Adversary(adversary), source)], terms, DELTA, work)
-    return dict(found.as_json()["audits"][0])
+    return dict(found.public()["audits"][0])
 
 
 def lead(data: str, mechanism: Mechanism) -> list[float]:

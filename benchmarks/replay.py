@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.verifiers.commands.replay import replay
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.replay.replayed import replayed
 
 from .long_runs import ROOT
 from .pages import RESULTS, head
@@ -26,7 +26,7 @@ _PAIRS, _SEEDS, _CALLS = 100, 3, 2_000
 def looked_at(module: str, name: str, claim: str) -> list[Any]:
     """What runs with different seeds say."""
     read = parse_claim(tomllib.loads(claim))
-    return [replay(f"replay_zoo.{module}:{name}", read, seed, _PAIRS) for seed in range(_SEEDS)]
+    return [replayed(f"replay_zoo.{module}:{name}", read, seed, _PAIRS) for seed in range(_SEEDS)]
 
 
 def _correct() -> list[tuple[str, str, str]]:
@@ -50,10 +50,10 @@ def main() -> None:
         runs = looked_at("wrong", name, claim)
         failed = [run for run in runs if run.verdict is Verdict.FAIL]
         wanted = {*fault_lines(name)}
-        named = [run for run in failed if {line.split(": ")[0] for line in _lines(run)} & wanted]
+        named = [run for run in failed if {line.split(": ")[0] for line in run.lines} & wanted]
         found, lined = found + len(failed), lined + len(named)
         of = statistics.median(run.runs for run in runs)
-        said = failed[0].as_json()["message"] if failed else ""
+        said = failed[0].message if failed else ""
         rows.append(
             f"| {name.replace('_', ' ')} | {len(failed)} of {_SEEDS} | {len(named)} of {_SEEDS} "
             f"| {of:.0f} | {said} |"
@@ -63,15 +63,11 @@ def main() -> None:
         runs = looked_at(module, name, claim)
         good = sum(run.verdict is Verdict.PASS for run in runs)
         seconds += [run.seconds / run.runs for run in runs]
-        left = statistics.median(run.found.skipped for run in runs)
-        of = statistics.median(run.found.skipped + run.found.compared for run in runs)
+        left = statistics.median(run.skipped for run in runs)
+        of = statistics.median(run.skipped + run.compared for run in runs)
         last = statistics.median(run.seconds for run in runs)
         passed.append((name, good, f"{left:.0f} of {of:.0f}", last))
     (RESULTS / "replay.md").write_text(_page(rows, (found, lined), passed, seconds))
-
-
-def _lines(run: Any) -> tuple[str, ...]:
-    return run.found.fault.lines  # type: ignore[no-any-return]
 
 
 def _page(

@@ -15,7 +15,7 @@ import numpy as np
 from dpassay.attacks.inference.mitigations import over_seeds
 from dpassay.reference import Laplace, NoisyArgmax
 from dpassay.reference.ensembles.consensus import noisy_accuracy
-from dpassay.verifiers.commands.account import account
+from dpassay.verifiers.commands.account import account_of
 from dpassay.verifiers.inputs.asked_file import AskedRows
 
 from .long_runs import need_adult
@@ -88,13 +88,13 @@ def ensembles(data: str, sizes: list[int]) -> dict[str, Any]:
 def _noisy(data: str, teachers: int, gamma: float) -> dict[str, float]:
     own, noise = votes(data, teachers), Laplace(1.0 / gamma)
     rows = AskedRows(own.histograms[:ANSWERS], None)
-    at_votes = account(rows, NoisyArgmax(noise), DELTA)
-    whatever = account(rows, NoisyArgmax(noise), DELTA, analysis="data-independent")
+    at_votes = account_of(rows, NoisyArgmax(noise), DELTA)
+    whatever = account_of(rows, NoisyArgmax(noise), DELTA, analysis="data-independent")
     return {
         "gamma": gamma,
         "right": noisy_accuracy(own, task(data).truths, noise),
-        "epsilon": at_votes.epsilon.epsilon,
-        "epsilon whatever the votes": whatever.epsilon.epsilon,
+        "epsilon": at_votes.epsilon,
+        "epsilon whatever the votes": whatever.epsilon,
     }
 
 

@@ -8,11 +8,13 @@ from contextlib import redirect_stderr, redirect_stdout
 from subprocess import CompletedProcess
 from unittest.mock import patch
 
+from documents import assert_published
+
 from dpassay.verifiers.cli import main
 
 
 def typed(*arguments: str, stdin: str = "") -> CompletedProcess[str]:
-    """What `dpassay ARGUMENTS` does, as `subprocess.run` would tell it."""
+    """What `dpassay ARGUMENTS` does, as a process would tell it; its JSON is as published."""
     line, out, err = ["dpassay", *arguments], io.StringIO(), io.StringIO()
     handler = signal.getsignal(signal.SIGINT)
     with (
@@ -30,7 +32,16 @@ def typed(*arguments: str, stdin: str = "") -> CompletedProcess[str]:
             status = int(ended.code or 0)
         finally:
             signal.signal(signal.SIGINT, handler)  # which a command leaves as its process ends
+    for text in _documents(arguments, out.getvalue()):
+        assert_published(arguments[0], text)
     return CompletedProcess(line, status, out.getvalue(), err.getvalue())
+
+
+def _documents(arguments: tuple[str, ...], out: str) -> list[str]:
+    """The JSON documents that a command printed, all but reports, which have tests of their own."""
+    if arguments[0] == "monitor":
+        return out.splitlines()
+    return [out] if out and "--json" in arguments and arguments[0] != "verify" else []
 
 
 def assert_misuse(done: CompletedProcess[str], *words: str) -> None:

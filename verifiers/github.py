@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-from .commands.exit_statuses import fail
+from .cli.exit_statuses import fail
 from .findings.report import CheckResult, Report
 from .text import counted, printable
 

@@ -7,9 +7,9 @@ log2 |R| - log2 rank, in bits: 0 to log2 |R|, and uniform in rank for a model th
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -61,10 +61,6 @@ class Exposure:
     at_least: float
     distance: float | None = None
     p_value: float | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        return {**asdict(self), "how": self.how.value}
 
 
 def scores_of(scorer: Scorer, strings: list[str]) -> Vector:

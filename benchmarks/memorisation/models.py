@@ -1,5 +1,6 @@
 """Models trained here with canaries, with and without DP-SGD: exact exposures and extraction."""
 
+from dataclasses import asdict
 from typing import Any
 
 import jax.numpy as jnp
@@ -50,7 +51,8 @@ def measured(defence: str, seed: int) -> dict[str, Any]:
         exact = _exact(model, canary.template, canary.text)
         found = exposures(scorer, canary.template, [canary.text], SAMPLE, seed)[0]
         guess = guesses(scorer, canary.template, canary.text, MOST)
-        rows.append({"times": canary.times, "exact": exact, "guess": guess, **found.as_json()})
+        told = asdict(found) | {"how": found.how.value}
+        rows.append({"times": canary.times, "exact": exact, "guess": guess, **told})
     losses = {
         name: _loss(model, lines(500, other)) for name, other in (("own", seed), ("test", 100))
     }

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.reference import ConfidentGNMax, Gaussian, consensus, digit_histograms
-from dpassay.verifiers.commands.account import account
+from dpassay.verifiers.commands.account import account_of
 from dpassay.verifiers.inputs.asked_file import AskedRows
 
 from ..long_runs import DATA
@@ -86,7 +86,7 @@ def _embedded() -> Ensemble:
     for sample, row in enumerate(rows):
         for sigma in SIGMAS:
             mechanism = ConfidentGNMax(Gaussian(sigma), 200.0, noise)
-            costs[sigma, sample] = account(row, mechanism, delta, repeat=10_000).epsilon.epsilon
+            costs[sigma, sample] = account_of(row, mechanism, delta, repeat=10_000).epsilon
         canonical = ConfidentGNMax(Gaussian(CANONICAL), 200.0, noise)
-        queries.append(account(row, canonical, delta, budget=budget).queries)
+        queries.append(account_of(row, canonical, delta, budget=budget).queries)
     return Ensemble("digits", chosen, 200.0, noise, budget, delta, np.array(queries), costs)

@@ -15,7 +15,7 @@ from dpassay.reference import ConfidentGNMax, Exponential, Gaussian, Gumbel, Lap
 from dpassay.reference.accounting.analyses import ANALYSES, query_cost
 from dpassay.reference.accounting.conversions import best_epsilon
 from dpassay.reference.accounting.neighbourhood import MOVED_VOTE
-from dpassay.verifiers.commands.account import account
+from dpassay.verifiers.commands.account import account_of
 from dpassay.verifiers.commands.row_costs import RowCosts
 from dpassay.verifiers.inputs.asked_file import AskedRows, read_asked
 from dpassay.verifiers.inputs.histogram_file import Asked, read_histograms
@@ -177,8 +177,8 @@ def test_people_are_told_what_a_figure_is_not(tmp_path) -> None:
 def test_json_says_whether_the_charging_is_no_guarantee(charging) -> None:
     """Text and JSON agree: a note printed always, or never, fails one of the three."""
     mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
-    found = account(AskedRows.of([Asked((30, 214, 6), 1)]), mechanism, 1e-5, charging=charging)
-    note, printed = found.as_json()["note"], found.as_text()
+    found = account_of(AskedRows.of([Asked((30, 214, 6), 1)]), mechanism, 1e-5, charging=charging)
+    note, printed = found.note, found.as_text()
     assert ("not a guarantee" in printed) == (charging == "expected")
     assert (note is not None) == (charging == "expected")
     assert note is None or f"charging expected: {note}" in printed
@@ -229,8 +229,8 @@ def test_the_budget_is_used_to_the_last_query(histogram, repeats) -> None:
     """The cost of n queries, as a budget, fits n of them and no more."""
     rows = AskedRows(histogram[None], None)
     mechanism = NoisyArgmax(Gaussian(30.0))
-    spent = account(rows, mechanism, 1e-6, repeat=repeats).epsilon.epsilon
-    fits = account(rows, mechanism, 1e-6, budget=spent * (1 + 1e-4)).queries
+    spent = account_of(rows, mechanism, 1e-6, repeat=repeats).epsilon
+    fits = account_of(rows, mechanism, 1e-6, budget=spent * (1 + 1e-4)).queries
     assert fits == pytest.approx(repeats, rel=2e-3, abs=1)
 
 

@@ -19,7 +19,7 @@ from dpassay.attacks.private_prediction.surely_changed import surely_changed
 from dpassay.reference import parse_noise
 from dpassay.reference.ensembles.learners import LEARNERS
 from dpassay.reference.parallel.executors import Here
-from dpassay.verifiers.cli.audit import audit
+from dpassay.verifiers.commands.audit import audit
 from dpassay.verifiers.commands.audit_mechanism import MechanismAudit
 from dpassay.verifiers.findings.report import Verdict
 
@@ -112,7 +112,7 @@ def test_theory_averaged_over_too_few_votes_refutes_nothing(seed) -> None:
     made = Attack(Adversary.NAT_MIAQ, "a record", (asked(0, worlds),))
     settings = terms(orders=np.array([1.25]), experiments=10**8, seed=seed)
     found = audited(made, settings, Here())
-    assert MechanismAudit(made, found, settings, 1e-6).verdict is Verdict.PASS
+    assert MechanismAudit.of(made, found, settings, 1e-6).verdict is Verdict.PASS
     assert found.charged == pytest.approx(1.25 / 0.25)
 
 
@@ -126,7 +126,7 @@ def test_sums_over_teachers_trained_once_are_said_to_be_no_bounds() -> None:
     fixed = attack(Adversary.NAT_MIAQ)
     found = audited(fixed, often, Here())
     assert not found.resampled
-    message = "\n".join(MechanismAudit(fixed, found, often, 1e-6).lines())
+    message = "\n".join(MechanismAudit.of(fixed, found, often, 1e-6).lines())
     assert "trained anew" not in message
 
 
@@ -151,7 +151,7 @@ def test_theory_that_labels_exceed_is_refuted() -> None:
         found = Audited(
             costs, costs, costs, costs, np.full(2, bound), np.zeros(2), 0, 1, resampled=False
         )
-        audit = MechanismAudit(attack(Adversary.NAT_MIAQ), found, terms(), 1e-6)
+        audit = MechanismAudit.of(attack(Adversary.NAT_MIAQ), found, terms(), 1e-6)
         assert audit.verdict is verdict
 
 

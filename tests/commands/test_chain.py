@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from documents import assert_published
 
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.reporting.chain import answers_chart
@@ -43,6 +44,7 @@ def told(table, tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     result = run("--data", table, *OPTIONS, "--report", folder, "--json")
     assert result.exit_code == 0, result.output
+    assert_published("chain", result.stdout)
     return json.loads(result.stdout), folder
 
 

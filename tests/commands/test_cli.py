@@ -8,7 +8,8 @@ import click
 import pytest
 from typed import assert_misuse, typed
 
-from dpassay.verifiers.commands.exit_statuses import run_commands
+from dpassay.verifiers.cli import COMMANDS, command
+from dpassay.verifiers.cli.exit_statuses import run_commands
 
 
 def test_a_fault_of_ours_is_no_verdict(monkeypatch, capsys) -> None:
@@ -58,22 +59,35 @@ def test_probabilities_far_below_the_floats_are_correct_too() -> None:
     assert typed(*votes).stdout == typed(*votes, "--digits", "12").stdout
 
 
-def test_help_answers_at_once_because_heavy_imports_wait() -> None:
-    """The rule, not the clock: none of the heavy libraries is loaded for --help."""
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_what_is_said_of_all_commands_loads_click_alone(option) -> None:
+    """The rule, not the clock: beside the standard library, click and the few modules of `cli`."""
     code = (
-        "import sys; sys.argv = ['dpassay', '--help']\n"
+        "import sys; before = set(sys.modules)\n"
+        f"sys.argv = ['dpassay', '{option}']\n"
         "from dpassay.verifiers.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "heavy = {'numpy', 'scipy', 'jax', 'mpmath', 'hypothesis', 'pydantic', 'rich', 'flint',"
-        " 'httpx', 'starlette', 'uvicorn'}\n"
-        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+        "for name in sorted(set(sys.modules) - before):\n"
+        "    if name.partition('.')[0] not in sys.stdlib_module_names:\n"
+        "        print(name, file=sys.stderr)"
     )
     found = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300
     )
-    assert found.stderr.strip() == "[]"
-    assert "verify" in found.stdout
+    loaded = found.stderr.split()
+    own = {name for name in loaded if name.partition(".")[0] != "click"}
+    assert own == {
+        *("dpassay", "dpassay.verifiers", "dpassay.verifiers.cli", "dpassay.verifiers.text"),
+        *("dpassay.verifiers.cli.exit_statuses", "dpassay.verifiers.optional_packages"),
+    }
+    assert "dpassay" in found.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_listed_by_the_first_sentence_of_its_help(name) -> None:
+    """Catches a line that the command no longer says, and a name without a command."""
+    assert command(name).get_short_help_str(1000) == COMMANDS[name]
 
 
 def test_a_claim_of_any_kind_is_read_without_what_only_some_runs_need() -> None:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from documents import assert_published
 
 pytest.importorskip("skimage")
 
@@ -20,7 +21,9 @@ def run(*words):
 def test_faces_are_recovered_and_drawn(tmp_path) -> None:
     figure = tmp_path / "found.png"
     words = ("--encodings", "2000", "--figure", str(figure), "--json")
-    found = json.loads(run(*words).stdout)
+    text = run(*words).stdout
+    assert_published("instahide", text)
+    found = json.loads(text)
     assert found["recovered"] > 90
     assert found["private"] == 100
     assert figure.read_bytes().startswith(b"\x89PNG")

@@ -11,8 +11,8 @@ import time
 import pytest
 from claims import SMALL_TOML
 
-from dpassay.verifiers.commands import interrupts as module
-from dpassay.verifiers.commands.interrupts import remembered_interrupts
+from dpassay.verifiers.cli import interrupts as module
+from dpassay.verifiers.cli.interrupts import remembered_interrupts
 
 MORE = pytest.mark.slow("processes that load everything; others are")
 

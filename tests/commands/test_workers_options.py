@@ -8,7 +8,7 @@ import pytest
 from typed import assert_misuse, typed
 
 from dpassay.reference import Gaussian, NoisyArgmax
-from dpassay.verifiers.commands.reconstruct import reconstruct_votes
+from dpassay.verifiers.commands.reading_votes import ReadVotes, reconstruct_votes
 
 OPTIONS = ("--noise", "gaussian:40", "--teachers", "230")
 ACCOUNT = ("--mechanism", "gnmax", "--noise", "gaussian:40", "--delta", "1e-5")
@@ -31,7 +31,8 @@ def logs(tmp_path_factory):
 def alone(logs):
     """What each log says when it is read by itself."""
     how = {"classes": None, "mechanism": ("gaussian:40", None, None), "teachers": 230}
-    return [reconstruct_votes(log, None, **how, method="mle") for log in logs]
+    read = [reconstruct_votes(log, None, **how, method="mle") for log in logs]
+    return [ReadVotes.of(one.reconstruction, 230) for one in read]
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_logs_are_read_in_their_order_each_as_if_alone(logs, alone) -> None:
     """Over two processes: catches logs that come as they are ready, and votes that are mixed."""
     found = json.loads(asked("reconstruct", *logs, *OPTIONS, "--workers", "2", "--json"))
     each = zip(logs, alone, strict=True)
-    assert found == {"logs": [{"log": log} | read.as_json() for log, read in each]}
+    assert found == {"logs": [{"log": log} | read.public() for log, read in each]}
 
 
 def test_several_logs_are_printed_by_name(logs, alone) -> None:

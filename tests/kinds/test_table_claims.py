@@ -1,18 +1,13 @@
 """Claims of tables: those that are none, told in a line, and names that engines give."""
 
-import json
 import tomllib
-from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from table_zoo.shelf import ALONE, LISTED, OF_USER, PUBLIC
 
-from dpassay import verifiers
-from dpassay.reference.tables.bounding import Kept
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.targets.frames import RowsForm
 
 
 def claim_of(text: str) -> Any:

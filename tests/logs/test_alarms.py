@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from claims import SMALL_TOML
+from documents import assert_published
 from followed import HEAD, QUERIES, lines, run_out
 from http_server import Server
 from rich.console import Console
@@ -51,8 +52,9 @@ def test_an_alarm_carries_no_votes_and_is_signed(monkeypatch, requests_to) -> No
     assert "did not reach" in (send(alarm, server.url) or "")
     assert send(alarm, server.url) is None
     *_, content, headers = server.asked[-1]
-    assert content == alarm.as_json()
-    assert set(alarm.as_json()) == {"alarm", "row", "message", "time", "detected"}
+    assert_published("monitor", json.dumps(content))
+    assert content == alarm.public()
+    assert set(content) == {"alarm", "row", "message", "time", "detected"}
     assert headers["X-Dpassay-Signature"] == signature(json.dumps(content).encode(), "kept")
     with pytest.raises(LogError, match="expected http:// or https://"):
         check_webhook("http://[::1")

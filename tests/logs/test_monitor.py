@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -25,6 +26,7 @@ from dpassay.verifiers.kinds.labels.logs.metrics import Metrics
 from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 from dpassay.verifiers.kinds.reading import read_claim
 from dpassay.verifiers.reporting.monitor_screen import page
+from dpassay.verifiers.schemas import published as published_text
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(5, marks=pytest.mark.slow("more kills"))])
@@ -202,14 +204,16 @@ def test_metrics_tell_nothing_of_votes(tmp_path) -> None:
     found = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
     assert float(found["dpassay_rows"]) == 2000
     assert float(found['dpassay_alarm{check="class-probabilities"}']) == 1
-    names = {name.partition("{")[0] for name in found}
-    assert names == {
-        "dpassay_rows",
-        "dpassay_log10_e_value",
-        "dpassay_threshold_log10",
-        "dpassay_alarm",
-        "dpassay_epsilon_data_independent",
-    }
+    labels: dict[str, set[str]] = {}
+    for sample in found:
+        name, _, told = sample.partition("{")
+        labels.setdefault(name, set()).update(re.findall(r'(\w+)="', told))
+    published = json.loads(published_text("metrics"))
+    assert labels == {metric["name"]: set(metric["labels"]) for metric in published}
+    for metric in published:
+        assert f"# HELP {metric['name']} {metric['help']}\n" in text
+        assert f"# TYPE {metric['name']} {metric['type']}\n" in text
+        assert metric["unit"]
 
 
 @pytest.mark.parametrize(("charge", "warned"), [("0.05", True), ("0.1", False)])

@@ -72,12 +72,10 @@ def test_a_substitution_is_not_held_to_what_is_said_of_adding(tmp_path: Path) ->
     made = claim()
     found = audit_gradient(deployed(made), made, flipped(tmp_path, made), 200_000)
     assert found.verdict is Verdict.PASS, found.refuted
-    assert found.pair.steps == 2
-    assert found.exact is not None
-    assert found.if_gaussian is not None
-    assert found.exact.canary[0] == pytest.approx(epsilon_of(2.0, DELTA))
-    assert found.exact.add_remove[0] < 4.38 < found.if_gaussian[0] < found.exact.canary[0]
-    assert 4.38 < found.audit.epsilon_lower < found.exact.canary[0]
+    assert found.steps_of_adjacency == 2
+    assert found.epsilon_exact == pytest.approx(epsilon_of(2.0, DELTA))
+    assert found.epsilon_add_remove < 4.38 < found.epsilon_lower_if_gaussian < found.epsilon_exact
+    assert 4.38 < found.epsilon_lower < found.epsilon_exact
 
 
 def test_the_same_claim_of_substitutions_is_refuted(tmp_path: Path) -> None:
@@ -85,7 +83,7 @@ def test_the_same_claim_of_substitutions_is_refuted(tmp_path: Path) -> None:
     made = claim("replace-one")
     found = audit_gradient(deployed(made), made, flipped(tmp_path, made), 200_000)
     assert found.verdict is Verdict.FAIL
-    assert found.pair.steps == 1
+    assert found.steps_of_adjacency == 1
     assert any("epsilon 4.38 at delta 1e-05 over 1 query" in why for why in found.refuted)
     honest = claim("replace-one", 10.0)
     assert audit_gradient(deployed(made), honest, flipped(tmp_path, honest)).refuted == ()
@@ -97,9 +95,8 @@ def test_releases_that_compose_are_counted_together(tmp_path: Path) -> None:
         made = claim(epsilon=epsilon, queries=100)
         found = audit_gradient(deployed(made), made, flipped(tmp_path, made), 200_000)
         assert found.verdict is verdict, found.refuted
-        assert found.exact is not None
-        assert found.if_gaussian is not None
-        assert found.composed < found.if_gaussian[1] < found.exact.canary[1]
+        by_gaussian = found.epsilon_lower_if_gaussian_composed
+        assert found.epsilon_lower_composed < by_gaussian < found.epsilon_exact_composed
 
 
 @pytest.mark.parametrize(("factor", "clip"), [(0.8, True), (1.0, False)])
@@ -142,8 +139,7 @@ def test_other_noise_has_bounds_for_any_mechanism_alone(tmp_path: Path) -> None:
         made = claimed(text, f"[privacy]\nepsilon = 20.0\ndelta = {DELTA}\nqueries = 1\n")
         found = audit_gradient(deployed(made), made, flipped(tmp_path, made), 20_000)
         assert found.verdict is Verdict.PASS
-        assert found.exact is None
-        assert found.if_gaussian is None
+        assert not {"epsilon_exact", "epsilon_lower_if_gaussian"} & set(found.public())
 
 
 def test_batches_that_are_no_neighbours_are_refused(tmp_path: Path) -> None:

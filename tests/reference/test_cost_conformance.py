@@ -37,7 +37,7 @@ from dpassay.reference.accounting.pairs import worst_neighbours
 from dpassay.reference.accounting.pure import pure_epsilon
 from dpassay.reference.accounting.release_costs import CountedCost, release_costs
 from dpassay.reference.accounting.worst_pair import worst_pair
-from dpassay.verifiers.commands.account import account
+from dpassay.verifiers.commands.account import account_of
 from dpassay.verifiers.inputs.asked_file import AskedRows
 from dpassay.verifiers.strategies import histograms
 
@@ -255,7 +255,7 @@ class TestAccount(AccountantConformance):
     def epsilon(self, votes, mechanism, queries):
         rows = AskedRows(np.tile(votes, (queries, 1)), None)
         options = {"analysis": self.analysis, "charging": "all"}
-        return account(rows, mechanism, DELTA, **options).epsilon.epsilon if queries else 0.0
+        return account_of(rows, mechanism, DELTA, **options).epsilon if queries else 0.0
 
 
 class TestLedger(AccountantConformance):

@@ -12,9 +12,9 @@ from replay_zoo import CORRECT, COUNTS, FOLDER, ORDERS, SUM, WRONG, fault_lines
 from typed import assert_misuse, typed
 
 from dpassay.verifiers import Inconclusive, assert_replays
-from dpassay.verifiers.commands.replay import replay
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.replay.replayed import replayed
 
 _PAIRS = 100
 _QUICK = {
@@ -36,7 +36,7 @@ def _in_tests(monkeypatch) -> None:
 
 
 def found(module, name, claim, pairs=_PAIRS):
-    return replay(f"replay_zoo.{module}:{name}", parse_claim(tomllib.loads(claim)), 1, pairs)
+    return replayed(f"replay_zoo.{module}:{name}", parse_claim(tomllib.loads(claim)), 1, pairs)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_a_fault_is_found_with_its_line(name) -> None:
     pairs = 1_000 if name.startswith("labels") else _PAIRS
     seen = found("wrong", name, WRONG[name], pairs)
     assert seen.verdict is Verdict.FAIL, seen.as_text()
-    assert seen.found.fault.code in CODES[seen.found.fault.what]
-    lines = [line.split(": ")[0] for line in seen.found.fault.lines]
+    assert seen.code in CODES[seen.fault]
+    lines = [line.split(": ")[0] for line in seen.lines]
     assert {*lines} & {*fault_lines(name)}, seen.as_text()
 
 
@@ -60,7 +60,7 @@ def test_a_correct_one_passes(name) -> None:
     """Catches draws that are played back in another order, and a limit that is too narrow."""
     seen = found("correct", name, CORRECT[name], 20 if name == "counts_of_python" else _PAIRS)
     assert seen.verdict is Verdict.PASS, seen.as_text()
-    assert seen.as_json()["draws"]
+    assert seen.draws
 
 
 CODES = {
@@ -93,7 +93,7 @@ def test_the_scale_of_noise_is_told_though_no_function_was_given_it(monkeypatch)
 
 
 def test_the_pair_is_the_simplest_and_shows_the_exact_distance() -> None:
-    seen = found("wrong", "counts_small_ones_are_suppressed", COUNTS).as_json()
+    seen = found("wrong", "counts_small_ones_are_suppressed", COUNTS).public()
     one, other = map(np.array, seen["pair"])
     assert (seen["moves"], seen["allowed"]) == (5.0, 1.0)
     assert seen["fault"] == "sensitivity"
@@ -154,9 +154,9 @@ def test_what_cannot_be_frozen_is_said_and_never_guessed() -> None:
         ("turned", "draws-by-data"),
         ("bare", "nothing-drawn"),
     ):
-        seen = replay(f"target.py:{target}", parse_claim(tomllib.loads(COUNTS)), 1, 2)
+        seen = replayed(f"target.py:{target}", parse_claim(tomllib.loads(COUNTS)), 1, 2)
         assert seen.verdict is Verdict.INCONCLUSIVE
-        assert seen.found.unfrozen.code == code
+        assert seen.code == code
     done = typed("replay", "target.py:chosen", "--claim", "sum.toml", "--pairs", "8")
     assert done.returncode in (0, 3), done.stdout
     with pytest.raises(Inconclusive, match="different releases"):
@@ -173,8 +173,8 @@ def test_what_a_target_prints_is_seen_once(capfd) -> None:
 def test_a_record_that_is_no_number_is_named_with_its_line() -> None:
     done = typed("replay", "target.py:clipped", "--claim", "sum.toml")
     assert done.returncode == 1
-    seen = replay("target.py:clipped", parse_claim(tomllib.loads(SUM)), 1, 100)
-    assert seen.found.fault.code == "nan-by-data"
+    seen = replayed("target.py:clipped", parse_claim(tomllib.loads(SUM)), 1, 100)
+    assert seen.code == "nan-by-data"
     assert ": total moves as the release does" in done.stdout
 
 

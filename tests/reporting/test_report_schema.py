@@ -8,7 +8,7 @@ from importlib.resources import files
 import jsonschema
 import pytest
 
-SCHEMA = json.loads(files("dpassay.verifiers").joinpath("report.schema.json").read_text())
+SCHEMA = json.loads(files("dpassay.verifiers.schemas").joinpath("report.json").read_text())
 
 
 def complaints(report):

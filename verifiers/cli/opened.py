@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..commands.exit_statuses import fail
+from .exit_statuses import fail
 
 if TYPE_CHECKING:
     from ..claims.claim import Claim

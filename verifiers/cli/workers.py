@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from ..commands.exit_statuses import fail, need
-from ..commands.options import Whole
+from .exit_statuses import fail, need
+from .options import Whole
 
 if TYPE_CHECKING:
     from ...reference.parallel.executors import Workers

@@ -1,88 +1,185 @@
-"""The command `dpassay account`: the privacy cost of the queries in a file of histograms."""
+"""`dpassay account`: the privacy cost of the queries in a file of histograms."""
 
 import math
 from concurrent.futures import Executor
-from dataclasses import dataclass
-from typing import Any
+from typing import Literal, get_args
 
+import click
 import numpy as np
+from pydantic import Field
 
 from ...reference import REFUSAL, ConfidentGNMax, Gaussian, UnknownMechanismError
-from ...reference.accounting.analyses import MEANING, Analysis
-from ...reference.accounting.confident import Charging, log_answered
+from ...reference.accounting.adjacency import Adjacency
 from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
 from ...reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
-from ...reference.accounting.pure import pure_epsilon
 from ...reference.mechanisms import ClaimedMechanism
-from ..inputs.asked_file import AskedRows
-from .fitting import Fitting
-from .row_costs import RowCosts
+from ..cli.ending import json_option, print_found
+from ..cli.exit_statuses import fail, lines_of
+from ..cli.mechanism_options import mechanism_of_options
+from ..cli.options import Whole, option_with_default
+from ..cli.workers import over_workers, working
+from ..findings.document import Document
+from ..inputs.asked_file import AskedRows, read_asked
+from ..inputs.release_log import RowReader
+
+# what charges rows loads scipy, which --help does without: it is imported where it is used
+Analysis = Literal["data-independent", "data-dependent", "exact", "worst-pair"]
+Charging = Literal["expected", "realised", "all"]
 
 _NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use"
 
 
-@dataclass(frozen=True)
-class Account:
-    """The cost of queries, and the analysis that it is by.
+@click.command()
+@click.argument("histograms", metavar="HISTOGRAMS")
+@click.option(
+    "--mechanism", type=click.Choice(["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"])
+)
+@click.option("--noise", metavar="SPEC", help="Of the votes, such as gaussian:40.")
+@click.option("--threshold", type=float, help="Of confident-gnmax, in votes.")
+@click.option("--threshold-noise", metavar="SPEC", help="Of the threshold's test.")
+@click.option(
+    "--claim",
+    "claim_file",
+    metavar="FILE",
+    help="The mechanism in place of --mechanism and --noise, and the ids of its logs.",
+)
+@click.option("--delta", required=True, type=click.FloatRange(0, 1, min_open=True, max_open=True))
+@click.option("--repeat", type=Whole(1), default=1, help="How often each row is asked.")
+@click.option(
+    "--epsilon", type=click.FloatRange(0, min_open=True), help="Budget: print what fits it."
+)
+@click.option(
+    "--adjacency",
+    type=click.Choice(["replace-one", "add-remove"]),
+    help="A teacher votes otherwise (the default), or there is one more or less.",
+)
+@option_with_default(
+    "--analysis",
+    type=click.Choice(get_args(Analysis)),
+    default="data-dependent",
+)
+@option_with_default(
+    "--charging",
+    type=click.Choice(get_args(Charging)),
+    default="expected",
+    help="Of refused queries.",
+)
+@over_workers
+@json_option
+def account(
+    *,
+    histograms: str,
+    mechanism: str | None,
+    noise: str | None,
+    threshold: float | None,
+    threshold_noise: str | None,
+    claim_file: str | None,
+    delta: float,
+    repeat: int,
+    epsilon: float | None,
+    adjacency: str | None,
+    analysis: Analysis,
+    charging: Charging,
+    workers: int | None,
+    dask: str | None,
+    as_json: bool,
+) -> None:
+    """Print the privacy cost of asking each row of HISTOGRAMS, one histogram per row.
 
-    expected_answered: queries answered on average, or, where charging is `realised`, in fact;
-    data_independent: epsilon of the same queries by that analysis, charged alike; repeats: how
-    often each row is asked; rows_beyond: with a budget, how many rows, from the first, fit once
-    more after these repeats.
+    HISTOGRAMS is CSV, whose columns are classes; a header is optional, and may name a column
+    'label' of what was released. Or it is a log, as `verify --log` reads it: JSON Lines, Parquet,
+    or CSV that also says the time, say. It may be -, for standard input.
     """
+    if epsilon is not None and not epsilon < float("inf"):
+        fail(f"--epsilon {epsilon}: expected a finite budget")
+    if epsilon is not None and repeat != 1:
+        fail("--epsilon finds the repeats that --repeat gives: give one or the other")
+    described = (mechanism, noise, threshold, threshold_noise, adjacency)
+    if claim_file is not None and described != (None,) * 5:
+        fail(
+            "--claim says what --mechanism, --noise, --threshold and --adjacency say: "
+            "give one or the other"
+        )
+    try:
+        if claim_file is not None:
+            spoken, neighbourhood, reader = _claimed(claim_file)
+        elif mechanism is None or noise is None:
+            fail("expected --mechanism and --noise, or --claim FILE (see dpassay account --help)")
+        else:
+            reader, neighbourhood = None, Neighbourhood(Adjacency(adjacency or "replace-one"))
+            spoken = mechanism_of_options(noise, threshold, threshold_noise, mechanism)
+        asked = read_asked(histograms, reader)
+        with working(workers, dask) as executor:
+            charged = account_of(
+                asked,
+                spoken,
+                delta,
+                repeat=repeat,
+                budget=epsilon,
+                analysis=analysis,
+                charging=charging,
+                neighbourhood=neighbourhood,
+                executor=executor,
+            )
+    except ValueError as error:
+        fail(*lines_of(error))
+    print_found(charged, as_json)
 
-    epsilon: Epsilon
-    data_independent: float
-    delta: float
-    queries: int
-    expected_answered: float
+
+def _claimed(path: str) -> tuple[ClaimedMechanism, Neighbourhood, RowReader]:
+    """The mechanism of a claim, its neighbours, and what reads its logs. Raises ClaimError."""
+    from ..kinds.labels.logs import reader_of
+    from ..kinds.labels.reading import read_labels_claim
+
+    claim = read_labels_claim(path)
+    return claim.mechanism.mechanism(), claim.mechanism.neighbourhood, reader_of(claim)
+
+
+class Account(Document):
+    """The cost of queries, and the analysis that it is by."""
+
+    epsilon: float = Field(ge=0, description="Of all queries together, at delta.")
+    data_independent_epsilon: float = Field(
+        ge=0, description="Of the same queries by that analysis, charged alike."
+    )
+    delta: float = Field(gt=0, lt=1)
+    order: float | None = Field(
+        gt=1,
+        description="The Rényi order that gave epsilon; null where pure privacy, added up, did.",
+    )
+    queries: int = Field(ge=0)
+    expected_answered: float = Field(
+        ge=0, description="Queries answered on average; in fact, where charging is realised."
+    )
     analysis: Analysis
-    charging: Charging
-    mechanism: ClaimedMechanism
-    neighbourhood: Neighbourhood
-    budget: float | None
-    repeats: int
-    rows_beyond: int | None
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        return {
-            "epsilon": self.epsilon.epsilon,
-            "data_independent_epsilon": self.data_independent,
-            "delta": self.delta,
-            "order": self.epsilon.order if math.isfinite(self.epsilon.order) else None,
-            "queries": self.queries,
-            "expected_answered": self.expected_answered,
-            "analysis": self.analysis,
-            "adjacency": self.neighbourhood.adjacency.value,
-            "votes": self.neighbourhood.votes,
-            "charging": self.charging,
-            "note": self.note,
-            "repeats": self.repeats,
-            "rows_beyond": self.rows_beyond,
-        }
-
-    @property
-    def note(self) -> str | None:
-        """Why the figure is no guarantee, where the charging makes it none."""
-        if isinstance(self.mechanism, ConfidentGNMax) and self.charging == "expected":
-            return _NO_GUARANTEE
-        return None
+    adjacency: Adjacency
+    votes: int = Field(ge=1, description="By how many votes neighbours differ, at most.")
+    charging: Charging = Field(description="How refused queries are charged.")
+    note: str | None = Field(description="Why epsilon is no guarantee, where it is none.")
+    repeats: int = Field(ge=0, description="How often each row is asked.")
+    rows_beyond: int | None = Field(
+        ge=0,
+        description="With a budget: how many rows, from the first, fit it once more after the "
+        "repeats.",
+    )
+    budget: float | None = Field(exclude=True)
+    refuses: bool = Field(exclude=True)
 
     def as_text(self) -> str:
         """The account in lines for the terminal."""
+        from ...reference.accounting.analyses import MEANING
+
         known = self.charging == "realised"
         answered = f"{self.expected_answered:,.{0 if known else 1}f} answered"
         lines = [
-            f"epsilon {self.epsilon.epsilon:.4f} at delta {self.delta:g} "
-            f"({self._how}), {self._neighbours}",
+            f"epsilon {self.epsilon:.4f} at delta {self.delta:g} ({self._how}), {self._neighbours}",
             f"{self.queries:,} {'query' if self.queries == 1 else 'queries'}{self._fits}; "
             f"{answered}{'' if known else ' on average'}",
             f"analysis {self.analysis}: {MEANING[self.analysis]}",
         ]
         if self.analysis != "data-independent":
-            lines.append(f"data-independent: epsilon {self.data_independent:.4f}")
-        if isinstance(self.mechanism, ConfidentGNMax):
+            lines.append(f"data-independent: epsilon {self.data_independent_epsilon:.4f}")
+        if self.refuses:
             meaning = {
                 "expected": _NO_GUARANTEE,
                 "realised": "each query by what was released",
@@ -94,15 +191,14 @@ class Account:
     @property
     def _neighbours(self) -> str:
         """Which neighbours the cost is between, in words."""
-        many = self.neighbourhood.votes
-        by = f" by {many} votes" if many > 1 else ""
-        return f"{self.neighbourhood.adjacency.value} neighbours{by}"
+        by = f" by {self.votes} votes" if self.votes > 1 else ""
+        return f"{self.adjacency.value} neighbours{by}"
 
     @property
     def _how(self) -> str:
         """The Rényi order, or the pure bound, that gave the figure."""
-        if math.isfinite(self.epsilon.order):
-            return f"Rényi order {self.epsilon.order:.4g}"
+        if self.order is not None:
+            return f"Rényi order {self.order:.4g}"
         return "pure privacy, added up: it holds at delta 0 too"
 
     @property
@@ -118,7 +214,7 @@ class Account:
         return f": {self.repeats:,} {passes} over {rows:,} rows {fit} epsilon {self.budget:g}{more}"
 
 
-def account(
+def account_of(
     rows: AskedRows,
     mechanism: ClaimedMechanism,
     delta: float,
@@ -137,6 +233,10 @@ def account(
     the mechanism never refuses, or one pass exceeds the budget; UnknownMechanismError for any other
     mechanism.
     """
+    from ...reference.accounting.pure import pure_epsilon
+    from .fitting import Fitting
+    from .row_costs import RowCosts
+
     if not isinstance(mechanism, ClaimedMechanism):
         raise UnknownMechanismError(mechanism, "an account")
     if rows.refused.any() and not isinstance(mechanism, ConfidentGNMax):
@@ -171,26 +271,30 @@ def account(
     found = independent = epsilon_of(costs)
     if analysis != "data-independent":
         independent = epsilon_of(costs_by("data-independent"))
-    answered = repeat * _answered(rows, mechanism, charging)
-    queries = repeat * len(rows)
+    refuses = isinstance(mechanism, ConfidentGNMax)
     return Account(
-        found,
-        independent.epsilon,
-        delta,
-        queries,
-        answered,
-        analysis,
-        charging,
-        mechanism,
-        neighbourhood,
-        budget,
-        repeat,
-        beyond,
+        epsilon=found.epsilon,
+        data_independent_epsilon=independent.epsilon,
+        delta=delta,
+        order=found.order if math.isfinite(found.order) else None,
+        queries=repeat * len(rows),
+        expected_answered=repeat * _answered(rows, mechanism, charging),
+        analysis=analysis,
+        adjacency=neighbourhood.adjacency,
+        votes=neighbourhood.votes,
+        charging=charging,
+        note=_NO_GUARANTEE if refuses and charging == "expected" else None,
+        repeats=repeat,
+        rows_beyond=beyond,
+        budget=budget,
+        refuses=refuses,
     )
 
 
 def _answered(rows: AskedRows, mechanism: ClaimedMechanism, charging: Charging) -> float:
     """Rows answered on average, or, where charging is `realised`, in fact."""
+    from ...reference.accounting.confident import log_answered
+
     if charging == "realised":
         return float((~rows.refused).sum())
     if not isinstance(mechanism, ConfidentGNMax):

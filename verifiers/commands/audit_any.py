@@ -1,88 +1,74 @@
 """`dpassay audit` of a claim without a law: what each pair of inputs proves of epsilon."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from contextlib import closing
+from typing import NoReturn
 
 import numpy as np
+from pydantic import Field
 
-from ..findings.verdict import Verdict
+from ...reference import BudgetExhausted
+from ..claims.open_target import open_claimed
+from ..cli.ending import print_and_exit
+from ..cli.exit_statuses import fail, lines_of
+from ..findings.document import Document
+from ..findings.verdict import Verdict, verdict_of
 from ..kinds.lawless.claim import AnyClaim
 from ..kinds.lawless.halving import FIRST, all_draws
 from ..kinds.lawless.privacy_audit import CONFIDENCE, WANTED, PairAudit, PrivacyAudit
 from ..kinds.lawless.session import one_release
-from ..targets import Refused, Target
+from ..targets import Refused, Target, TargetError
 from ..targets.replies import CallError
 
 _LINES = 4  # of a curve, whose epsilons are bounded
 
 
-@dataclass(frozen=True)
-class LineBound:
-    """What a pair proves at one delta; claimed: epsilon; refuted: whether these draws refute it."""
+def audit_any_claim(target: str | None, claim: AnyClaim, *, seed: int, as_json: bool) -> NoReturn:
+    """Audits the pairs that the claim names, prints what was found, and exits."""
+    if target is None:
+        fail('name = "any" names no law, so that there is no reference of it: name a TARGET')
+    try:
+        with closing(open_claimed(target, claim, plainly=True)) as asked:
+            found = audit_any(asked, claim, seed)
+    except (TargetError, ValueError) as error:
+        fail(*lines_of(error))
+    except Refused as refusal:
+        fail(f"the target refuses an input of a pair: {refusal}")
+    except BudgetExhausted:
+        fail("the target's own budget was exhausted")
+    print_and_exit(found, as_json)
 
-    delta: float
-    claimed: float
-    epsilon_lower: float
-    refuted: bool
+
+class LineBound(Document):
+    """What a pair proves at one delta."""
+
+    delta: float = Field(ge=0, le=1)
+    claimed: float = Field(ge=0, description="The claimed epsilon at this delta.")
+    epsilon_lower: float = Field(ge=0)
+    refuted: bool = Field(description="Whether the draws of this pair refute the claim.")
 
 
-@dataclass(frozen=True)
-class PairBounds:
+class PairBounds(Document):
     """What one pair proves, at each delta of the claim."""
 
-    name: str
-    draws: int
-    lines: Sequence[LineBound]
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        lines = [
-            {
-                "delta": line.delta,
-                "claimed": line.claimed,
-                "epsilon_lower": line.epsilon_lower,
-                "refuted": line.refuted,
-            }
-            for line in self.lines
-        ]
-        return {"pair": self.name, "draws": self.draws, "bounds": lines}
+    pair: str = Field(description="Its name.")
+    draws: int = Field(ge=0)
+    bounds: tuple[LineBound, ...]
 
 
-@dataclass(frozen=True)
-class AnyAudit:
-    """The bounds of all pairs, which hold together.
+class AnyAudit(Document):
+    """The bounds of all pairs, which hold together."""
 
-    refuted: whether a bound is above its claim, or the evidence of all pairs together reached its
-    threshold at some look; left_out: why drawn pairs were not looked at.
-    """
-
-    pairs: Sequence[PairBounds]
-    queries: int
-    refuted: bool
-    left_out: Sequence[str]
-
-    @property
-    def verdict(self) -> Verdict:
-        """Fail where the claim is refuted; inconclusive where nothing is proven."""
-        if self.refuted:
-            return Verdict.FAIL
-        told = any(line.epsilon_lower > 0.0 for pair in self.pairs for line in pair.lines)
-        return Verdict.PASS if told else Verdict.INCONCLUSIVE
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        firsts = [pair.lines[0] for pair in self.pairs]
-        return {
-            "epsilon_lower": max(line.epsilon_lower for line in firsts),
-            "delta": firsts[0].delta,
-            "rdp_lower": [],
-            "confidence": CONFIDENCE,
-            "queries": self.queries,
-            "verdict": self.verdict.value,
-            "pairs": [pair.as_json() for pair in self.pairs],
-            "left_out": list(self.left_out),
-        }
+    epsilon_lower: float = Field(ge=0, description="The largest of all pairs, at delta.")
+    delta: float = Field(ge=0, le=1)
+    rdp_lower: tuple[()] = Field(description="Empty: no law is claimed.")
+    confidence: float = Field(gt=0, lt=1, description="Of all bounds together, at any look.")
+    queries: int = Field(ge=0, description="Calls.")
+    verdict: Verdict = Field(
+        description="Fail where a bound is above its claim, or all pairs together refute it; "
+        "inconclusive where nothing is proven."
+    )
+    pairs: tuple[PairBounds, ...]
+    left_out: tuple[str, ...] = Field(description="Why drawn pairs were not looked at.")
 
     def as_text(self) -> str:
         """The audit as text for the terminal."""
@@ -93,8 +79,8 @@ class AnyAudit:
         }[self.verdict]
         lines = [f"{self.verdict.value.upper()}: {meaning}"]
         for pair in self.pairs:
-            lines.append(f"{pair.name}, {pair.draws:,} draws:")
-            for one in pair.lines:
+            lines.append(f"{pair.pair}, {pair.draws:,} draws:")
+            for one in pair.bounds:
                 refuted = ", refuted" if one.refuted else ""
                 lines.append(
                     f"  at delta {one.delta:.3g}: epsilon at least {one.epsilon_lower:.3g}, "
@@ -128,23 +114,36 @@ def audit_any(target: Target, claim: AnyClaim, seed: int) -> AnyAudit:
     lines = claim.privacy.lines
     some = np.unique(np.linspace(0, len(lines) - 1, min(len(lines), _LINES)).round().astype(int))
     share = error / (len(audit.pairs) * len(some))
-    bounds = [
+    bounds = tuple(
         PairBounds(
-            audit.named(place),
-            len(audit.each[place].coins),
-            [_line(audit.each[place], int(line), share) for line in some],
+            pair=audit.named(place),
+            draws=len(audit.each[place].coins),
+            bounds=tuple(_line(audit.each[place], int(line), share) for line in some),
         )
         for place in seen
-    ]
-    refuted = audit.refuted or any(line.refuted for pair in bounds for line in pair.lines)
-    return AnyAudit(bounds, asked, refuted, left_out)
+    )
+    refuted = audit.refuted or any(line.refuted for pair in bounds for line in pair.bounds)
+    told = any(line.epsilon_lower > 0.0 for pair in bounds for line in pair.bounds)
+    firsts = [pair.bounds[0] for pair in bounds]
+    return AnyAudit(
+        epsilon_lower=max(line.epsilon_lower for line in firsts),
+        delta=firsts[0].delta,
+        rdp_lower=(),
+        confidence=CONFIDENCE,
+        queries=asked,
+        verdict=verdict_of(refuted, told),
+        pairs=bounds,
+        left_out=tuple(left_out),
+    )
 
 
 def _line(pair: PairAudit, place: int, error: float) -> LineBound:
     claimed = pair.guarantees[place]
     lower = pair.least_epsilon(claimed.delta, error)
     refuted = lower > claimed.epsilon or pair.audits[place].log_e_value >= -np.log(error)
-    return LineBound(claimed.delta, claimed.epsilon, lower, bool(refuted))
+    return LineBound(
+        delta=claimed.delta, claimed=claimed.epsilon, epsilon_lower=lower, refuted=bool(refuted)
+    )
 
 
 def _extent(claim: AnyClaim) -> int:

@@ -1,65 +1,67 @@
 """`dpassay audit --canaries` and `--train`: what one training proves of its epsilon."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
-from ...attacks.auditing.one_run import OneRunBound, one_run_bound
-from ...attacks.auditing.one_run_curve import MuBound, one_run_mu
+from ...attacks.auditing.one_run import one_run_bound
+from ...attacks.auditing.one_run_curve import one_run_mu
 from ...reference.arrays import Vector
 from ...reference.numbers import families
 from ...reference.numbers.moves import move_epsilon
-from ..findings.verdict import Verdict
+from ..cli.ending import print_and_exit
+from ..cli.exit_statuses import fail, lines_of
+from ..findings.document import Document
+from ..findings.verdict import Verdict, verdict_of
 from ..inputs.canary_file import read_canaries
+from ..targets import TargetError
 from ..targets.spec import load
 
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True)
-class CanaryAudit:
-    """The bounds of one training, at `delta` and of its trade-off curve.
+def audit_one_training(
+    canaries: str | None,
+    train: str | None,
+    count: int,
+    options: dict[str, Any],
+    epsilon: float | None,
+    *,
+    as_json: bool,
+) -> NoReturn:
+    """Audits one training by its canaries, prints what was found, and exits."""
+    try:
+        if canaries is not None:
+            found = audit_canaries(canaries, options["delta"], epsilon)
+        else:
+            assert train is not None
+            found = audit_training(train, count, options["seed"], options["delta"], epsilon)
+    except (TargetError, ValueError) as error:
+        fail(*lines_of(error))
+    print_and_exit(found, as_json)
 
-    claimed: the epsilon that it is held to, if any.
-    """
 
-    bound: OneRunBound
-    curve: MuBound
-    canaries: int
-    delta: float
-    claimed: float | None
+class CanaryAudit(Document):
+    """The bounds of one training, at `delta` and of its trade-off curve."""
 
-    @property
-    def verdict(self) -> Verdict:
-        """Fail where the claimed epsilon is refuted; inconclusive where nothing is."""
-        if self.claimed is not None and self.bound.epsilon > self.claimed:
-            return Verdict.FAIL
-        told = self.bound.epsilon > 0.0 or self.curve.mu > 0.0
-        return Verdict.PASS if told else Verdict.INCONCLUSIVE
-
-    @property
-    def epsilon_if_gaussian(self) -> float:
-        """Epsilon at `delta` of the Gaussian curve of the bound of mu."""
-        return move_epsilon(families.Gaussian(1.0), self.curve.mu, self.delta)
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        return {
-            "epsilon_lower": self.bound.epsilon,
-            "delta": self.delta,
-            "claimed": self.claimed,
-            "confidence": CONFIDENCE,
-            "canaries": self.canaries,
-            "guesses": self.bound.guesses,
-            "right": self.bound.right,
-            "mu_lower": self.curve.mu,
-            "mu_guesses": self.curve.guesses,
-            "mu_right": self.curve.right,
-            "epsilon_if_gaussian": self.epsilon_if_gaussian,
-            "verdict": self.verdict.value,
-        }
+    epsilon_lower: float = Field(ge=0, description="Of the training, at delta.")
+    delta: float = Field(ge=0, lt=1)
+    claimed: float | None = Field(gt=0, description="The epsilon that it is held to, if any.")
+    confidence: float = Field(gt=0, lt=1, description="Of each bound.")
+    canaries: int = Field(ge=2)
+    guesses: int = Field(ge=0, description="Of who was in, which epsilon_lower is by.")
+    right: int = Field(ge=0)
+    mu_lower: float = Field(ge=0, description="Mu of Gaussian differential privacy at least.")
+    mu_guesses: int = Field(ge=0)
+    mu_right: int = Field(ge=0)
+    epsilon_if_gaussian: float = Field(
+        ge=0, description="Epsilon at delta of the Gaussian curve of mu_lower."
+    )
+    verdict: Verdict = Field(
+        description="Fail where the claimed epsilon is refuted; inconclusive where nothing is told."
+    )
 
     def as_text(self) -> str:
         """The audit as text for the terminal."""
@@ -70,13 +72,12 @@ class CanaryAudit:
         }[self.verdict]
         if self.claimed is not None and self.verdict is Verdict.PASS:
             meaning += ", and the claim is not refuted by it"
-        bound, curve = self.bound, self.curve
         return (
             f"{self.verdict.value.upper()}: {meaning}\n"
-            f"epsilon of the training at least {bound.epsilon:.4g} at delta {self.delta:g}, "
-            f"of {bound.guesses:,} guesses {bound.right:,} right\n"
-            f"mu of Gaussian differential privacy at least {curve.mu:.4g}, of {curve.guesses:,} "
-            f"guesses {curve.right:,} right\n"
+            f"epsilon of the training at least {self.epsilon_lower:.4g} at delta "
+            f"{self.delta:g}, of {self.guesses:,} guesses {self.right:,} right\n"
+            f"mu of Gaussian differential privacy at least {self.mu_lower:.4g}, of "
+            f"{self.mu_guesses:,} guesses {self.mu_right:,} right\n"
             f"were the curve Gaussian, epsilon at least {self.epsilon_if_gaussian:.4g}\n"
             f"confidence {CONFIDENCE:g} of each bound, {self.canaries:,} canaries"
         )
@@ -121,4 +122,18 @@ def _held(
 ) -> CanaryAudit:
     error = 1.0 - CONFIDENCE
     bound, curve = one_run_bound(scores, coins, delta, error), one_run_mu(scores, coins, error)
-    return CanaryAudit(bound, curve, len(scores), delta, claimed)
+    refuted = claimed is not None and bound.epsilon > claimed
+    return CanaryAudit(
+        epsilon_lower=bound.epsilon,
+        delta=delta,
+        claimed=claimed,
+        confidence=CONFIDENCE,
+        canaries=len(scores),
+        guesses=bound.guesses,
+        right=bound.right,
+        mu_lower=curve.mu,
+        mu_guesses=curve.guesses,
+        mu_right=curve.right,
+        epsilon_if_gaussian=move_epsilon(families.Gaussian(1.0), curve.mu, delta),
+        verdict=verdict_of(refuted, bound.epsilon > 0.0 or curve.mu > 0.0),
+    )

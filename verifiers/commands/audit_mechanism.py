@@ -6,23 +6,29 @@ With --group, also what the bounds for a group of records refute for one.
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NoReturn, Self
 
-import numpy as np
+from pydantic import Field
 
 from ...attacks.auditing import epsilon_if_the_bounds_were_exact, share_of
+from ...attacks.auditing.counts import checked_orders
 from ...attacks.private_prediction.adversaries import Adversary, Attack
 from ...attacks.private_prediction.against_neighbours import Source
 from ...attacks.private_prediction.audited import Audited, Terms, audited, exact_of_all, mean_exact
 from ...attacks.private_prediction.deployments import Deployment, Mechanism
 from ...attacks.private_prediction.group import least_order, per_record, per_record_if_gaussian
 from ...attacks.private_prediction.trainings import trained_votes
+from ...reference import Gaussian, parse_noise
 from ...reference.accounting.adjacency import Adjacency
 from ...reference.arrays import Vector
 from ...reference.ensembles.records import Task, digits, mnist, table
-from ..findings.report import Verdict
+from ...reference.parallel.executors import Here
+from ..cli.ending import print_and_exit
+from ..cli.exit_statuses import fail
+from ..cli.workers import working
+from ..findings.document import Document, VariedDocument
+from ..findings.verdict import Verdict, verdict_of
 
 BUNDLED = {"digits": digits, "mnist": mnist}
 _COLUMNS = ("theory", "changed", "exact", "two_cut", "region")
@@ -33,7 +39,35 @@ _OWN: dict[Mechanism, tuple[str, ...]] = {
     "private-knn": ("sampling",),
 }
 """Settings of a deployment that only some mechanisms have."""
+_ORDER = (Verdict.FAIL, Verdict.PASS, Verdict.INCONCLUSIVE)
 _HEADINGS = ("theory", "vote changed", "exact", "2-cut", "region")
+
+
+def audit_by_name(options: dict[str, Any], *, as_json: bool) -> NoReturn:
+    """Audits the mechanism that the options describe, prints what was found, and exits."""
+    try:
+        orders = checked_orders(options["orders"])
+        noise = parse_noise(options["noise"])
+        if not isinstance(noise, Gaussian):
+            fail(f"--noise {noise}: expected gaussian, which the published analyses are of")
+        deployment = Deployment(
+            options["mechanism"],
+            task_of(options["data"], options["label"], options["queries"]),
+            noise,
+            options["teachers"],
+            options["learner"],
+            options["trainings"],
+            options["sampling"],
+            options["seed"],
+        )
+        terms = Terms(orders, options["times"], options["experiments"], 0.05, options["seed"])
+        adversaries = [(Adversary(a), options["source"]) for a in options["adversaries"]]
+        with working(options["workers"], options["dask"]) as executor:
+            work = Work(executor or Here(), options["cache"], options["anew"], options["group"])
+            found = audit_mechanism(deployment, adversaries, terms, options["delta"], work)
+    except (ValueError, OSError) as error:
+        fail(" ".join(str(error).split()))
+    print_and_exit(found, as_json)
 
 
 def task_of(data: str, label: str | None, queries: int) -> Task:
@@ -49,26 +83,17 @@ def task_of(data: str, label: str | None, queries: int) -> Task:
     return table(data, label, queries)
 
 
-@dataclass(frozen=True)
-class Refuted:
-    """Lower bounds for one record at orders (n,): a claim that charges less is refuted.
+Costs = tuple[Annotated[float, Field(ge=0)], ...]
+"""Rényi costs in nats, one for each order."""
 
-    claims: which claims, in words; two_cut, region: the bounds (n,) in nats, by the two methods.
-    """
 
-    claims: str
-    orders: Vector
-    two_cut: Vector
-    region: Vector
+class Refuted(Document):
+    """Lower bounds for one record: a claim that charges less at an order is refuted."""
 
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        return {
-            "claims": self.claims,
-            "orders": self.orders.tolist(),
-            "two_cut": self.two_cut.tolist(),
-            "region": self.region.tolist(),
-        }
+    claims: str = Field(description="Which claims, in words.")
+    orders: tuple[float, ...]
+    two_cut: Costs = Field(description="The bounds in nats, by the 2-cut.")
+    region: Costs = Field(description="The same by the region of error rates.")
 
     def lines(self) -> Iterator[str]:
         """The bounds in lines for the terminal."""
@@ -93,98 +118,119 @@ def refuted_of_one_record(attack: Attack, found: Audited, orders: Vector) -> tup
     if known.any():
         at, cut = per_record(found.two_cut[known], orders[known], records)
         whole = per_record(found.region[known], orders[known], records)[1]
-        refuted.append(Refuted("of any mechanism", at, cut, whole))
+        refuted.append(_refuted("of any mechanism", at, cut, whole))
     if attack.asked[0].worlds.adjacency is Adjacency.REPLACE_ONE:
         bounds = [per_record_if_gaussian(b, records) for b in (found.two_cut, found.region)]
-        refuted.append(Refuted("of gaussian noise on the votes", orders, *bounds))
+        refuted.append(_refuted("of gaussian noise on the votes", orders, *bounds))
     return tuple(refuted)
 
 
-@dataclass(frozen=True)
-class MechanismAudit:
-    """The audit of a deployment by one adversary, with the verdict on the theory."""
+def _refuted(claims: str, orders: Vector, two_cut: Vector, region: Vector) -> Refuted:
+    return Refuted(
+        claims=claims,
+        orders=tuple(orders.tolist()),
+        two_cut=tuple(two_cut.tolist()),
+        region=tuple(region.tolist()),
+    )
 
-    attack: Attack
-    found: Audited
-    terms: Terms
-    delta: float
 
-    @property
-    def verdict(self) -> Verdict:
-        """FAIL if the 2-cut exceeds what theory charges for any votes, PASS if a bound is above 0.
+class Tried(Document):
+    """A prompt that the adversary chose from."""
 
-        The 2-cut holds for any number of labels. The region holds for large numbers only, so it
-        cannot refute.
-        """
-        if (self.found.two_cut > self.found.charged * (1 + 1e-9)).any():
-            return Verdict.FAIL
-        bounds = np.maximum(self.found.two_cut, self.found.region)
-        return Verdict.PASS if bounds.max() > 0 else Verdict.INCONCLUSIVE
+    crafted: str
+    exact: Costs = Field(description="The exact cost of all queries in nats, one for each order.")
 
-    def as_json(self) -> dict[str, Any]:
-        """The public JSON form: costs at each order, in nats, and converted to epsilon."""
-        costs = {name: getattr(self.found, name) for name in ("charged", *_COLUMNS)}
-        orders = self.terms.orders
-        return {
-            "adversary": self.attack.adversary.value,
-            "crafted": self.attack.crafted,
-            "worst_query": self.found.worst,
-            "queries": self.found.queries,
-            "records_altered": self.attack.records,
-            "teachers_trained_anew_for_each_query": self.found.resampled,
-            "orders": orders.tolist(),
+
+class Converted(Document):
+    """Costs at the orders, converted to epsilon at delta; null for costs of zero."""
+
+    charged: float | None
+    theory: float | None
+    changed: float | None
+    exact: float | None
+    two_cut: float | None
+    region: float | None
+
+
+class MechanismAudit(Document):
+    """The audit of a deployment by one adversary, with the verdict on the theory.
+
+    Costs are of Rényi divergence in nats, one for each order, of all queries.
+    """
+
+    adversary: str
+    crafted: str = Field(description="The record that is added.")
+    worst_query: int = Field(ge=0, description="Which query costs most, numbered from 0.")
+    queries: int = Field(ge=1)
+    records_altered: int = Field(ge=1)
+    teachers_trained_anew_for_each_query: bool = Field(
+        description="Whether sums assume this, so that they bound nothing for the same teachers."
+    )
+    orders: tuple[float, ...]
+    charged: Costs = Field(description="What theory charges for any votes.")
+    theory: Costs = Field(description="What theory charges for these votes.")
+    changed: Costs = Field(description="The exact cost where a vote surely changes.")
+    exact: Costs
+    two_cut: Costs = Field(description="A lower bound from labels, by the 2-cut.")
+    region: Costs = Field(description="A lower bound from many labels, by the region of errors.")
+    mean_exact: Costs = Field(description="Of one answer: the mean over all queries.")
+    tried: tuple[Tried, ...]
+    epsilon_if_the_bounds_were_exact: Converted
+    refuted_of_one_record: tuple[Refuted, ...]
+    verdict: Verdict
+
+    @classmethod
+    def of(cls, attack: Attack, found: Audited, terms: Terms, delta: float) -> Self:
+        """The document of what was found, with costs at the orders of the terms."""
+        orders = terms.orders
+        costs = {name: getattr(found, name) for name in Converted.model_fields}
+        return cls(
+            adversary=attack.adversary.value,
+            crafted=attack.crafted,
+            worst_query=found.worst,
+            queries=found.queries,
+            records_altered=attack.records,
+            teachers_trained_anew_for_each_query=found.resampled,
+            orders=tuple(orders.tolist()),
             **{name: cost.tolist() for name, cost in costs.items()},
-            "mean_exact": self.mean_exact.tolist(),
-            "tried": [
-                {"crafted": crafted, "exact": exact.tolist()} for crafted, exact in self.tried
-            ],
-            "epsilon_if_the_bounds_were_exact": {
-                name: epsilon_if_the_bounds_were_exact(cost, orders, self.delta)
-                if cost.max() > 0
-                else None
-                for name, cost in costs.items()
-            },
-            "refuted_of_one_record": [each.as_json() for each in self.refuted],
-            "verdict": self.verdict.value,
-        }
-
-    @cached_property
-    def mean_exact(self) -> Vector:
-        """The exact cost (n,) of one answer in nats, the mean over all queries."""
-        return mean_exact(self.attack, self.terms.orders)
-
-    @cached_property
-    def tried(self) -> tuple[tuple[str, Vector], ...]:
-        """Each prompt that the adversary chose from, with its exact cost (n,) of all queries."""
-        orders = self.terms.orders
-        return tuple((each.crafted, exact_of_all(each, orders)) for each in self.attack.tried)
-
-    @property
-    def refuted(self) -> tuple[Refuted, ...]:
-        """Claims for one record that are refuted, where several were altered."""
-        return refuted_of_one_record(self.attack, self.found, self.terms.orders)
+            mean_exact=tuple(mean_exact(attack, orders).tolist()),
+            tried=tuple(
+                Tried(crafted=each.crafted, exact=tuple(exact_of_all(each, orders).tolist()))
+                for each in attack.tried
+            ),
+            epsilon_if_the_bounds_were_exact=Converted(
+                **{
+                    name: epsilon_if_the_bounds_were_exact(cost, orders, delta)
+                    if cost.max() > 0
+                    else None
+                    for name, cost in costs.items()
+                }
+            ),
+            refuted_of_one_record=refuted_of_one_record(attack, found, orders),
+            verdict=_verdict(found),
+        )
 
     def lines(self) -> Iterator[str]:
         """The audit in lines for the terminal."""
-        name, found = self.attack.adversary, self.found
-        asks = f"query {found.worst}" if name.repeats else "each query"
-        often = f", {self.attack.records} times over" if self.attack.records > 1 else ""
-        adds = f"{self.attack.crafted}{often}"
-        yield f"{name.value} adds {adds}; it asks {asks}, {found.queries:,} in all"
+        query = self.worst_query
+        asks = f"query {query}" if Adversary(self.adversary).repeats else "each query"
+        often = f", {self.records_altered} times over" if self.records_altered > 1 else ""
+        adds = f"{self.crafted}{often}"
+        yield f"{self.adversary} adds {adds}; it asks {asks}, {self.queries:,} in all"
         headings = (*_HEADINGS, "mean of one")
         yield "  order" + "".join(f"{heading:>14}" for heading in headings)
-        for i, order in enumerate(self.terms.orders):
-            costs = [getattr(found, column)[i] for column in _COLUMNS]
+        for i, order in enumerate(self.orders):
+            costs = [getattr(self, column)[i] for column in _COLUMNS]
             cells = "".join(f"{cost:14.4g}" for cost in (*costs, self.mean_exact[i]))
             yield f"{order:7g}{cells}"
         if self.tried:
-            orders = "".join(f"{f'order {order:g}':>14}" for order in self.terms.orders)
+            orders = "".join(f"{f'order {order:g}':>14}" for order in self.orders)
             yield f"  exact, of each prompt that it tried{'':17}{orders}"
-        for crafted, exact in self.tried:
-            yield f"    {crafted:<50}{''.join(f'{cost:14.4g}' for cost in exact)}"
-        for each in self.refuted:
-            yield from each.lines()
-        if found.resampled:
+        for each in self.tried:
+            yield f"    {each.crafted:<50}{''.join(f'{cost:14.4g}' for cost in each.exact)}"
+        for one in self.refuted_of_one_record:
+            yield from one.lines()
+        if self.teachers_trained_anew_for_each_query:
             yield "  sums assume teachers trained anew for each query: no bounds for the same ones"
         yield {
             Verdict.FAIL: "  FAIL: the 2-cut exceeds what theory charges, whatever the votes",
@@ -194,50 +240,50 @@ class MechanismAudit:
         }[self.verdict]
 
 
-@dataclass(frozen=True)
-class MechanismAudits:
+def _verdict(found: Audited) -> Verdict:
+    """FAIL if the 2-cut exceeds what theory charges for any votes, PASS if a bound is above 0.
+
+    The 2-cut holds for any number of labels. The region holds for large numbers only, so it cannot
+    refute.
+    """
+    exceeds = bool((found.two_cut > found.charged * (1 + 1e-9)).any())
+    return verdict_of(exceeds, max(found.two_cut.max(), found.region.max()) > 0)
+
+
+class MechanismAudits(VariedDocument):
     """The audits of one deployment by several adversaries."""
 
-    deployment: Deployment
+    mechanism: Mechanism
+    data: str
+    noise: str
+    teachers: int = Field(ge=1, description="Of private-knn, the nearest records that vote.")
+    learner: str = Field(default="", description="Of pate and capc.")
+    trainings: int = Field(
+        default=0, ge=0, description="Of pate and capc: votes are estimated from them."
+    )
+    sampling: float = Field(
+        default=0.0, ge=0, le=1, description="Of private-knn: a record's probability."
+    )
+    experiments: int = Field(ge=2, description="Of each query and world.")
+    confidence: float = Field(gt=0, lt=1, description="Of all lower bounds together.")
+    delta: float = Field(gt=0, lt=1)
+    seed: int = Field(ge=0)
+    group: int = Field(ge=1, description="To how many teachers the record is added.")
     audits: tuple[MechanismAudit, ...]
-    confidence: float
-
-    @property
-    def verdict(self) -> Verdict:
-        """FAIL where any audit fails, else PASS where any distinguishes the worlds."""
-        found = {audit.verdict for audit in self.audits}
-        return next(v for v in (Verdict.FAIL, Verdict.PASS, Verdict.INCONCLUSIVE) if v in found)
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        deployment, terms = self.deployment, self.audits[0].terms
-        return {
-            "mechanism": deployment.mechanism,
-            "data": deployment.task.name,
-            "noise": str(deployment.noise),
-            "teachers": deployment.teachers,
-            **{name: getattr(deployment, name) for name in _OWN[deployment.mechanism]},
-            "experiments": terms.experiments,
-            "confidence": self.confidence,
-            "delta": self.audits[0].delta,
-            "seed": deployment.seed,
-            "group": self.audits[0].attack.records,
-            "audits": [audit.as_json() for audit in self.audits],
-            "verdict": self.verdict.value,
-        }
+    verdict: Verdict = Field(
+        description="Fail where any audit fails, else pass where any tells the worlds apart."
+    )
+    task: str = Field(exclude=True)
 
     def as_text(self) -> str:
         """The audits as text for the terminal."""
-        deployment, terms = self.deployment, self.audits[0].terms
-        neighbours = deployment.mechanism == "private-knn"
-        of = f"{deployment.teachers} {'neighbours' if neighbours else 'teachers'}"
-        task = deployment.task
-        trained = f", votes estimated from {deployment.trainings} trainings"
+        neighbours = self.mechanism == "private-knn"
+        of = f"{self.teachers} {'neighbours' if neighbours else 'teachers'}"
+        trained = f", votes estimated from {self.trainings} trainings"
         head = (
-            f"{deployment.mechanism} on {task.name} ({len(task.records):,} records, {task.classes} "
-            f"classes, {len(task.queries)} queries numbered from 0)\n{of}, {deployment.noise}"
-            f"{trained if deployment.mechanism == 'pate' else ''}; "
-            f"{terms.experiments:,} experiments per query and world\n"
+            f"{self.mechanism} on {self.data} ({self.task} numbered from 0)\n{of}, {self.noise}"
+            f"{trained if self.mechanism == 'pate' else ''}; "
+            f"{self.experiments:,} experiments per query and world\n"
             "Rényi costs in nats; 2-cut and region are lower bounds from labels, which all hold "
             f"together with probability {self.confidence:g};\nmean of one: the exact cost of one "
             "answer, the mean over all queries"
@@ -280,5 +326,20 @@ def audit_mechanism(
     for adversary, source in adversaries:
         attack = deployment.attacked(adversary, train, source, work.group)
         found = audited(attack, shared, work.executor, anew=work.anew)
-        done.append(MechanismAudit(attack, found, shared, delta))
-    return MechanismAudits(deployment, tuple(done), 1.0 - terms.alpha)
+        done.append(MechanismAudit.of(attack, found, shared, delta))
+    task, verdicts = deployment.task, {audit.verdict for audit in done}
+    return MechanismAudits(
+        mechanism=deployment.mechanism,
+        data=task.name,
+        noise=str(deployment.noise),
+        teachers=deployment.teachers,
+        **{name: getattr(deployment, name) for name in _OWN[deployment.mechanism]},
+        experiments=terms.experiments,
+        confidence=1.0 - terms.alpha,
+        delta=delta,
+        seed=deployment.seed,
+        group=done[0].records_altered,
+        audits=tuple(done),
+        verdict=next(verdict for verdict in _ORDER if verdict in verdicts),
+        task=f"{len(task.records):,} records, {task.classes} classes, {len(task.queries)} queries",
+    )

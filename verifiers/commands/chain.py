@@ -1,17 +1,158 @@
-"""The work of `dpassay chain`: from private records to what an attacker infers of people."""
+"""`dpassay chain`: from private records to what an attacker infers of people.
 
+What it trains loads late: it needs packages that may be absent.
+"""
+
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
-from ...attacks.inference.chain import Chain, ChainSetting, chain
-from ...attacks.inference.linkage import Linkage, linkage
-from ...attacks.inference.measures import Estimate
-from ...reference.ensembles.people import People, people_of, rare_digit
-from ...reference.parallel.executors import Here, Workers
+import click
+from click.core import ParameterSource
+from pydantic import Field
+
+from ..cli.ending import json_option, print_found
+from ..cli.exit_statuses import fail, lines_of, need, on_stdout
+from ..cli.options import Whole, option_with_default
+from ..cli.workers import over_workers, working
+from ..findings.document import Document
+
+if TYPE_CHECKING:
+    from ...attacks.inference.chain import Chain, ChainSetting
+    from ...attacks.inference.linkage import Linkage
+    from ...attacks.inference.measures import Estimate
+    from ...reference.ensembles.people import People
+    from ...reference.parallel.executors import Workers
 
 _SIGMA = 0.16  # noise scale over the number of teachers, as 40 to 250
+
+_TYPED = ParameterSource.COMMANDLINE
+_TRAINING = ("label", "asked", "teachers", "learner", "sigma", "seed", "folder")
+"""Options of what is trained."""
+
+
+@click.command()
+@click.option("--data", metavar="FILE", help="CSV of records; without it, bundled digits.")
+@click.option("--label", metavar="COLUMN", help="What teachers predict.")
+@click.option("--hidden", metavar="COLUMN=VALUE", help="What no teacher sees, and attackers infer.")
+@option_with_default(
+    "--asked",
+    type=Whole(20, 10**6),
+    default=600,
+    help="People asked about; teachers train on the others.",
+)
+@option_with_default("--teachers", type=Whole(2, 10_000), default=50)
+@option_with_default(
+    "--learner", type=click.Choice(["forest", "logistic", "nearest", "tree"]), default="forest"
+)
+@click.option(
+    "--sigma", type=float, help="Of the noise, in votes; without it, 16 % of the teachers."
+)
+@option_with_default("--seed", type=Whole(min=0), default=0)
+@click.option(
+    "--votes",
+    metavar="FILE",
+    help="Your own votes in place of trained teachers: a histogram for each row of --data.",
+)
+@click.option(
+    "--log", metavar="FILE", help="Your own log of answers, whose ids are the column id of --data."
+)
+@click.option("--claim", "claim_file", metavar="FILE", help="Of --votes and --log: TOML.")
+@click.option(
+    "--report",
+    "folder",
+    metavar="DIR",
+    help="For index.html, chain.csv, chain.json and what is kept.",
+)
+@over_workers
+@json_option
+@click.pass_context
+def chain(
+    context: click.Context,
+    /,
+    *,
+    data: str | None,
+    votes: str | None,
+    log: str | None,
+    claim_file: str | None,
+    sigma: float | None,
+    folder: str | None,
+    workers: int | None,
+    dask: str | None,
+    as_json: bool,
+    **others: Any,
+) -> None:
+    """From private records to what an attacker says of people, measured at every step.
+
+    Teachers are trained on disjoint records and vote; a student learns from noisy labels within a
+    budget; an attacker asks again and again, reads the votes, and infers what no teacher is told;
+    and what a deployment can do about it. What is trained is kept in DIR, or in .dpassay-chain, so
+    that a run that was stopped goes on where it was. It takes minutes; with more than two classes,
+    several times as long.
+
+    With --votes or --log nothing is trained: they say what your own votes, or the answers that you
+    gave, tell of the people in --data, by the claim's noise.
+    """
+    if votes is not None or log is not None:
+        stray = [name for name in _TRAINING if context.get_parameter_source(name) is _TYPED]
+        if stray:
+            name = "report" if stray[0] == "folder" else stray[0]
+            fail(f"--{name}: nothing is trained with --votes or --log, so that it says nothing")
+        needed = {"--data": data, "--hidden": others["hidden"], "--claim": claim_file}
+        absent = [name for name, value in needed.items() if value is None]
+        if absent:
+            fail(f"{absent[0]} is missing: --votes and --log need {', '.join(needed)}")
+        _of_own(
+            {
+                "people_file": data,
+                "hidden": others["hidden"],
+                "claim_file": claim_file,
+                "votes_file": votes,
+                "log_file": log,
+            },
+            workers,
+            dask,
+            as_json=as_json,
+        )
+        return
+    if claim_file is not None:
+        fail("--claim belongs to --votes and --log")
+    if sigma is not None and not 0 < sigma < 1e9:
+        fail(f"--sigma {sigma:g}: expected a positive number of votes")
+    need("chain", "sklearn", *(["pandas"] if data is not None else []))
+    from ..reporting.chain import print_chain, write_chain
+    from ..reporting.files import ReportFileError
+
+    request = ChainRequest(data=data, sigma=sigma, **others)
+    kept = Path(".dpassay-chain" if folder is None else folder) / "kept"
+    with working(workers, dask) as executor:
+        try:
+            found = run_chain(request, executor, kept)
+        except ValueError as error:
+            fail(str(error))
+    document = ChainFigures.of(found)
+    if folder is not None:
+        try:
+            write_chain(found, document.public(), Path(folder))
+        except ReportFileError as error:
+            fail(str(error))
+    with on_stdout(kept=folder):
+        print(json.dumps(document.public())) if as_json else print_chain(found)
+
+
+def _of_own(files: dict[str, Any], workers: int | None, dask: str | None, *, as_json: bool) -> None:
+    """Tells what a deployment's own votes or log say of people."""
+    need("chain", "sklearn")
+    from .own_people import own_people
+
+    with working(workers, dask) as executor:
+        try:
+            found = own_people(**files, executor=executor)
+        except ValueError as error:
+            fail(*lines_of(error))
+    print_found(found, as_json)
 
 
 @dataclass(frozen=True)
@@ -27,8 +168,10 @@ class ChainRequest:
     sigma: float | None
     seed: int
 
-    def people(self) -> People:
+    def people(self) -> "People":
         """The people asked about. Raises ValueError for options or data that do not fit."""
+        from ...reference.ensembles.people import people_of, rare_digit
+
         if self.data is None:
             if self.label is not None or self.hidden is not None:
                 raise ValueError("--label and --hidden say what is in --data FILE: give all three")
@@ -40,46 +183,84 @@ class ChainRequest:
             raise ValueError(f"--hidden {self.hidden[:60]!r}: expected COLUMN=VALUE")
         return people_of(self.data, self.label, column, value, self.asked)
 
-    def setting(self, people: People) -> ChainSetting:
+    def setting(self, people: "People") -> "ChainSetting":
         """The setting of the chain for these people."""
+        from ...attacks.inference.chain import ChainSetting
+
         sigma = _SIGMA * self.teachers if self.sigma is None else self.sigma
         tested = max(1, len(people.task.queries) // 3)
         return ChainSetting(self.learner, self.teachers, sigma, tested=tested, seed=self.seed)
 
 
-def run_chain(request: ChainRequest, executor: Workers | None, cache: Path) -> Chain:
+def run_chain(request: ChainRequest, executor: "Workers | None", cache: Path) -> "Chain":
     """Runs the chain; cache: where trained models are kept. Raises ValueError."""
+    from ...attacks.inference.chain import chain as measured
+    from ...reference.parallel.executors import Here
+
     people = request.people()
-    found = chain(people, request.setting(people), executor or Here(), cache)
+    found = measured(people, request.setting(people), executor or Here(), cache)
     if request.data is None or request.label is None or request.hidden is None:
         return found
     column = request.hidden.partition("=")[0]
     return replace(found, linkage=_linkage(request.data, (request.label, column)))
 
 
-def _linkage(path: str, left_out: tuple[str, str]) -> Linkage | None:
+def _linkage(path: str, left_out: tuple[str, str]) -> "Linkage | None":
     """How far the columns that teachers see name the rows; None if there are none."""
     import pandas as pd
+
+    from ...attacks.inference.linkage import linkage
 
     table = pd.read_csv(path, dtype=str).drop(columns=list(left_out))
     names = list(table.columns)
     return linkage(names, table.astype(str).to_numpy().tolist()) if names else None
 
 
-COLUMNS = ("part", "of", "measure", "value", "low", "high")
-"""What a row of the chain's figures holds."""
+class Figure(Document):
+    """One figure; its ends are null where it has no interval."""
+
+    part: str = Field(description="The part of the chain.")
+    of: str = Field(description="What is measured.")
+    measure: str
+    value: float
+    low: float | None = Field(description="The lower end of a 95 % interval.")
+    high: float | None
+
+    @classmethod
+    def told(cls, part: str, of: str, measure: str, value: "float | Estimate") -> Self:
+        """The figure, with its interval where the value has one."""
+        if isinstance(value, float):
+            return cls(part=part, of=of, measure=measure, value=value, low=None, high=None)
+        ends = {"value": value.value, "low": value.low, "high": value.high}
+        return cls(part=part, of=of, measure=measure, **ends)
 
 
-def rows(found: Chain) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
-    """Every figure, as `COLUMNS` names it: None where it has no interval."""
-    for part, what, measure, value in _figures(found):
-        if isinstance(value, Estimate):
-            yield part, what, measure, value.value, value.low, value.high
-        else:
-            yield part, what, measure, value, None, None
+class ChainFigures(Document):
+    """What is measured at every step from private records to what an attacker says of people."""
+
+    task: str
+    attribute: str = Field(description="What no teacher is told, and attackers infer.")
+    teachers: int = Field(ge=2)
+    sigma: float = Field(gt=0, description="Of the noise, in votes.")
+    delta: float = Field(gt=0, lt=1, description="At which every epsilon is.")
+    seed: int = Field(ge=0)
+    figures: tuple[Figure, ...]
+
+    @classmethod
+    def of(cls, found: "Chain") -> Self:
+        """The document of a chain."""
+        return cls(
+            task=found.people.task.name,
+            attribute=found.people.attribute,
+            teachers=found.setting.teachers,
+            sigma=found.setting.sigma,
+            delta=found.setting.delta,
+            seed=found.setting.seed,
+            figures=tuple(Figure.told(*row) for row in _figures(found)),
+        )
 
 
-def _figures(found: Chain) -> Iterator[tuple[str, str, str, float | Estimate]]:
+def _figures(found: "Chain") -> Iterator[tuple[str, str, str, "float | Estimate"]]:
     """Part of the chain, what is measured, the measure and its value."""
     consensus = found.consensus
     for name in ("teacher_accuracy", "plurality_accuracy", "gap", "consensus"):
@@ -122,8 +303,8 @@ def _figures(found: Chain) -> Iterator[tuple[str, str, str, float | Estimate]]:
 
 
 def linkage_figures(
-    found: Linkage | None,
-) -> Iterator[tuple[str, str, str, float | Estimate]]:
+    found: "Linkage | None",
+) -> Iterator[tuple[str, str, str, "float | Estimate"]]:
     """The figures of a table's columns, none without a table."""
     if found is None:
         return
@@ -134,16 +315,3 @@ def linkage_figures(
         yield "linkage", " and ".join(found.pair), "rows alone", found.pair_alone / found.rows
     if found.strangers is not None:
         yield "linkage", "people outside half the table", "match one row", found.strangers
-
-
-def as_json(found: Chain) -> dict[str, Any]:
-    """The chain as one JSON object."""
-    return {
-        "task": found.people.task.name,
-        "attribute": found.people.attribute,
-        "teachers": found.setting.teachers,
-        "sigma": found.setting.sigma,
-        "delta": found.setting.delta,
-        "seed": found.setting.seed,
-        "figures": [dict(zip(COLUMNS, row, strict=True)) for row in rows(found)],
-    }

@@ -1,22 +1,86 @@
-"""The work of `dpassay exposure`: how far a model exposes canaries, and which are extracted."""
+"""`dpassay exposure`: how far a model exposes canaries, and which are extracted."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
+import click
 import numpy as np
+from pydantic import Field
 
-from ...attacks.memorisation import Exposure, How, Scorer, Template, exposures, guesses
 from ...reference.arrays import Array
+from ..cli.ending import json_option, print_found
+from ..cli.exit_statuses import fail, need
+from ..cli.options import Whole, option_with_default, typed_options
+from ..findings.document import Document
 from ..targets import TargetError
 from ..targets.spec import load
+
+if TYPE_CHECKING:  # it loads scipy.stats, most of a second
+    from ...attacks.memorisation import Exposure, Scorer, Template
 
 _REFUTED = 0.05  # a p-value of the fit below which its extrapolation is not to be trusted
 _DEMO_LINES = 2_000
 _DEMO_DIGITS = 6
 _DEMO_STEPS = 700
 _DEMO_TIMES = (1, 2, 4, 10)  # so often a canary is inserted
+
+
+@click.command()
+@click.argument("scorer", required=False)
+@click.option("--template", metavar="TEXT", help="Of the canaries, such as 'pin of eve: [0-9]{6}'.")
+@click.option(
+    "--canary",
+    "canaries",
+    metavar="TEXT",
+    multiple=True,
+    help="A string of the template that the training data held; may be given several times.",
+)
+@click.option("--demo", is_flag=True, help="Train a small model here, with canaries in its data.")
+@click.option("--extract", is_flag=True, help="Search for the canaries that are exposed enough.")
+@option_with_default(
+    "--strings",
+    type=Whole(1_000, 1_000_000),
+    default=10_000,
+    help="Scored of each template, all if there are no more.",
+)
+@option_with_default("--seed", type=Whole(0, 2**63 - 1), default=0)
+@json_option
+@click.pass_context
+def exposure(
+    context: click.Context,
+    *,
+    scorer: str | None,
+    template: str | None,
+    canaries: tuple[str, ...],
+    demo: bool,
+    extract: bool,
+    strings: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Tell how far training has exposed canaries, by SCORER (Carlini et al. 2019).
+
+    SCORER is package.module:attr or path/to/file.py:attr, a callable that takes a list of strings
+    and gives the log-perplexity of each. A space of up to --strings is ranked as a whole; of a
+    larger one a sample is, with a 95 % interval, and where the sample does not reach, a skew-normal
+    is fitted to it. --extract scores beginnings of strings too. --demo needs what
+    dpassay[gradients] installs.
+    """
+    if demo:
+        given = typed_options(context, {"demo", "extract", "strings", "seed", "as_json"})
+        if scorer is not None or given:
+            fail("--demo has a model and canaries of its own: give neither SCORER nor others")
+        need("exposure --demo", "jax", "optax")
+    elif scorer is None or template is None or not canaries:
+        fail("give SCORER, --template TEXT and --canary TEXT, or --demo alone")
+    request = ExposureRequest(template or "", canaries, strings, extract, seed)
+    try:
+        found = demonstrated(request) if scorer is None else exposures_by(scorer, request)
+    except ValueError as error:
+        fail(" ".join(str(error).split()))
+    print_found(found, as_json)
 
 
 @dataclass(frozen=True)
@@ -33,16 +97,33 @@ class ExposureRequest:
     seed: int
 
 
-@dataclass(frozen=True)
-class Line:
-    """One canary: its exposure, and the guess at which it was extracted, None where it was not.
+class Line(Document):
+    """One canary: its exposure, with a 95 % interval."""
 
-    inserted: how often it stood in the training data, where that is known.
-    """
-
-    exposure: Exposure
-    guess: int | None = None
-    inserted: int | None = None
+    canary: str
+    bits: float = Field(ge=0, description="The largest exposure that a string of its space has.")
+    score: float = Field(description="Its log-perplexity, as the scorer gives it.")
+    how: Literal["exact", "sampled", "extrapolated"] = Field(
+        description="Every string of the space was scored; or a sample; or a skew-normal was "
+        "fitted to a sample, which hardly reaches down to the canary."
+    )
+    value: float = Field(ge=0, description="Its exposure in bits.")
+    low: float = Field(ge=0)
+    high: float = Field(ge=0)
+    at_least: float = Field(
+        ge=0, description="A lower bound of the exposure that assumes nothing, of 97.5 %."
+    )
+    distance: float | None = Field(
+        ge=0,
+        description="The Kolmogorov-Smirnov distance of the sample from the fitted skew-normal.",
+    )
+    p_value: float | None = Field(ge=0, le=1, description="Of the fit.")
+    guess: int | None = Field(
+        ge=1, description="At which guess it was extracted; null where it was not."
+    )
+    inserted: int | None = Field(
+        ge=0, description="How often it stood in the training data, where that is known."
+    )
 
     @property
     def extracted(self) -> str:
@@ -50,30 +131,21 @@ class Line:
         if self.guess is None:
             return "not found"
         rank = f"{self.guess:,} strings" if self.guess > 1 else "1 string"
-        return f"{rank}: {self.exposure.bits - math.log2(self.guess):.1f} bits"
+        return f"{rank}: {self.bits - math.log2(self.guess):.1f} bits"
 
 
-@dataclass(frozen=True)
-class FoundExposures:
-    """The exposures of all canaries, of the model `scorer`."""
+class FoundExposures(Document):
+    """The exposures of all canaries (Carlini et al. 2019, arXiv 1802.08232)."""
 
-    scorer: str
-    strings: int
-    extract: bool
-    seed: int
+    scorer: str = Field(description="The model.")
+    strings: int = Field(ge=1, description="How many strings of each space were scored, at most.")
+    extract: bool = Field(description="Whether the canaries were searched for, too.")
+    seed: int = Field(ge=0)
     lines: tuple[Line, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        each = [
-            {**line.exposure.as_json(), "guess": line.guess, "inserted": line.inserted}
-            for line in self.lines
-        ]
-        return {**asdict(self), "lines": each}
 
     def as_text(self) -> str:
         """A table, and what its figures rest on."""
-        width = max(len("canary"), *(len(line.exposure.canary) for line in self.lines))
+        width = max(len("canary"), *(len(line.canary) for line in self.lines))
         counted = self.lines[0].inserted is not None
         heads = f"{'canary':{width}}{'inserted' * counted:>{10 * counted}}{'exposure, bits':>24}"
         text = [
@@ -81,33 +153,32 @@ class FoundExposures:
             f"{heads}{'of':>7}  {'how':14}{'extracted after' * self.extract}".rstrip(),
         ]
         for line in self.lines:
-            found, often = line.exposure, "" if line.inserted is None else line.inserted
-            figure = f"{found.value:.1f}"
-            if found.how is not How.EXACT:
-                figure += f" ({found.low:.1f} to {found.high:.1f})"
+            often = "" if line.inserted is None else line.inserted
+            figure = f"{line.value:.1f}"
+            if line.how != "exact":
+                figure += f" ({line.low:.1f} to {line.high:.1f})"
             text.append(
-                f"{found.canary:{width}}{often:>{10 * counted}}{figure:>24}{found.bits:>7.1f}  "
-                f"{found.how.value:14}{line.extracted * self.extract}".rstrip()
+                f"{line.canary:{width}}{often:>{10 * counted}}{figure:>24}{line.bits:>7.1f}  "
+                f"{line.how:14}{line.extracted * self.extract}".rstrip()
             )
         return "\n".join([*text, *self._notes()])
 
     def _notes(self) -> list[str]:
         """What the reader has to know of how the figures were found."""
-        hows = {line.exposure.how for line in self.lines}
+        hows = {line.how for line in self.lines}
         notes = []
-        if hows != {How.EXACT}:
+        if hows != {"exact"}:
             notes.append(f"Intervals are of 95 %, from {self.strings:,} strings drawn at random.")
-        if How.EXTRAPOLATED in hows:
+        if "extrapolated" in hows:
             notes.append(
                 "Extrapolated: the sample hardly reaches so low; a skew-normal is assumed."
             )
         for line in self.lines:
-            found = line.exposure
-            if found.how is How.EXTRAPOLATED and found.p_value is not None:
-                verdict = "the sample refutes it" if found.p_value < _REFUTED else "not refuted"
+            if line.how == "extrapolated" and line.p_value is not None:
+                verdict = "the sample refutes it" if line.p_value < _REFUTED else "not refuted"
                 notes.append(
-                    f"{found.canary}: fit at distance {found.distance:.3f}, p = "
-                    f"{found.p_value:.2f} ({verdict}); without it at least {found.at_least:.1f} "
+                    f"{line.canary}: fit at distance {line.distance:.3f}, p = "
+                    f"{line.p_value:.2f} ({verdict}); without it at least {line.at_least:.1f} "
                     "bits"
                 )
         return notes
@@ -130,6 +201,8 @@ class _Vendor:
 
 def exposures_by(spec: str, request: ExposureRequest) -> FoundExposures:
     """The exposures by the scorer that `spec` names. Raises ValueError of one line."""
+    from ...attacks.memorisation import Template
+
     template = Template.parse(request.template)
     for canary in request.canaries:
         template.symbols_of(canary)
@@ -143,7 +216,7 @@ def exposures_by(spec: str, request: ExposureRequest) -> FoundExposures:
         lines = _lines(_Vendor(spec, found), template, request.canaries, request)
     except ValueError as error:
         raise ValueError(f"{spec}: {error}") from None
-    return FoundExposures(spec, request.strings, request.extract, request.seed, tuple(lines))
+    return _found(spec, lines, request)
 
 
 def demonstrated(request: ExposureRequest) -> FoundExposures:
@@ -161,24 +234,48 @@ def demonstrated(request: ExposureRequest) -> FoundExposures:
     codes = with_canaries(lines(_DEMO_LINES, request.seed), planted)
     scorer = CharacterScorer(trained(codes, Training(steps=_DEMO_STEPS, seed=request.seed)))
     found = [
-        replace(_lines(scorer, canary.template, (canary.text,), request)[0], inserted=canary.times)
+        line
         for canary in planted
+        for line in _lines(scorer, canary.template, (canary.text,), request, canary.times)
     ]
-    name = f"a model trained here on {len(codes):,} lines"
-    return FoundExposures(name, request.strings, request.extract, request.seed, tuple(found))
+    return _found(f"a model trained here on {len(codes):,} lines", found, request)
+
+
+def _found(scorer: str, lines: Sequence[Line], request: ExposureRequest) -> FoundExposures:
+    return FoundExposures(
+        scorer=scorer,
+        strings=request.strings,
+        extract=request.extract,
+        seed=request.seed,
+        lines=tuple(lines),
+    )
 
 
 def _lines(
-    scorer: Scorer, template: Template, canaries: Sequence[str], request: ExposureRequest
+    scorer: "Scorer",
+    template: "Template",
+    canaries: Sequence[str],
+    request: ExposureRequest,
+    inserted: int | None = None,
 ) -> list[Line]:
-    found = exposures(scorer, template, canaries, request.strings, request.seed)
-    return [Line(each, _guess(scorer, template, each, request)) for each in found]
+    from ...attacks.memorisation import exposures
+
+    return [
+        Line(
+            **asdict(found) | {"how": found.how.value},
+            guess=_guess(scorer, template, found, request),
+            inserted=inserted,
+        )
+        for found in exposures(scorer, template, canaries, request.strings, request.seed)
+    ]
 
 
 def _guess(
-    scorer: Scorer, template: Template, found: Exposure, request: ExposureRequest
+    scorer: "Scorer", template: "Template", found: "Exposure", request: ExposureRequest
 ) -> int | None:
     """The guess at which the canary comes, where its exposure leaves room for it."""
+    from ...attacks.memorisation import guesses
+
     if not request.extract or found.bits - found.high > math.log2(request.strings):
         return None
     return guesses(scorer, template, found.canary, request.strings)

@@ -1,18 +1,90 @@
 """`dpassay monitor`: the loop that follows a log, and how it ends."""
 
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..kinds.labels.logs.alarms import Telling
-from ..kinds.labels.logs.monitor import Monitor, Snapshot
-from .exit_statuses import forget_stdout
+import click
+
+from ..cli.exit_statuses import fail, forget_stdout, need
+from ..cli.options import Whole, option_with_default
+from ..text import printable
+
+if TYPE_CHECKING:  # a missing package is said before anything heavy loads
+    from ..kinds.labels.logs.alarms import Telling
+    from ..kinds.labels.logs.monitor import Monitor, Snapshot
 
 _PAUSE = 1.0  # seconds until a log that has not grown is read again
 _REDRAW = 5.0  # seconds between updates of the screen
+
+
+@click.command()
+@click.argument("log", metavar="LOG")
+@click.option("--claim", "claim_file", required=True, metavar="FILE", help="The claim, TOML.")
+@click.option(
+    "--state", "folder", required=True, metavar="DIR", help="Where it keeps what it knows."
+)
+@click.option("--once", is_flag=True, help="End with the log.")
+@click.option("--webhook", metavar="URL", help="Where alarms are posted, signed.")
+@click.option("--metrics-port", type=Whole(1, 65535), help="For Prometheus.")
+@option_with_default("--metrics-address", default="127.0.0.1", metavar="ADDRESS")
+def monitor(
+    *,
+    log: str,
+    claim_file: str,
+    folder: str,
+    once: bool,
+    webhook: str | None,
+    metrics_port: int | None,
+    metrics_address: str,
+) -> None:
+    """Follow a LOG of releases for as long as it grows; exit 0 no alarm, 1 an alarm, 2 misuse.
+
+    LOG is a file, CSV or JSON Lines, - for standard input, or the address of a server that hands
+    out rows. Alarms are lines of JSON on stdout. Killed at any moment, it goes on where it was.
+    """
+    if metrics_port is not None:
+        need("--metrics-port", "prometheus_client")
+    from ..claims.claim import ClaimError
+    from ..inputs.release_log import LogError
+    from ..kinds.labels.logs.alarms import check_webhook
+    from ..kinds.labels.logs.metrics import Metrics
+    from ..kinds.labels.logs.monitor import Monitor
+    from ..kinds.labels.reading import read_labels_claim
+    from ..reporting.monitor_screen import monitor_screen
+
+    try:
+        claim = read_labels_claim(claim_file)
+        if webhook is not None:
+            check_webhook(webhook)
+        metrics = None if metrics_port is None else Metrics(metrics_port, metrics_address)
+        following = Monitor(log, claim, folder, once)
+        try:
+            with ending_when_asked() as ended, monitor_screen(log, claim) as screen:
+
+                def show(snapshot: "Snapshot") -> None:
+                    screen(snapshot)
+                    if metrics is not None:
+                        metrics.show(snapshot)
+
+                if following.anew:
+                    _say(f"{folder} holds no state yet: starting at row 1")
+                status = follow(following, ended, show, webhook, _say)
+        finally:
+            following.close()
+            if metrics is not None:
+                metrics.close()
+    except (ClaimError, LogError) as error:
+        fail(str(error))
+    sys.exit(status)
+
+
+def _say(message: str) -> None:
+    click.echo(f"dpassay: {printable(message)}", err=True)
 
 
 class Ended:
@@ -43,9 +115,9 @@ def ending_when_asked() -> Iterator[Ended]:
 
 
 def follow(
-    monitor: Monitor,
+    monitor: "Monitor",
     ended: Ended,
-    show: Callable[[Snapshot], None],
+    show: "Callable[[Snapshot], None]",
     webhook: str | None,
     say: Callable[[str], None],
 ) -> int:
@@ -55,6 +127,8 @@ def follow(
     too; say: called with a line on an alarm that did not arrive, a log that cannot be read for now,
     or rows left unread. Raises LogError.
     """
+    from ..kinds.labels.logs.alarms import Telling
+
     telling, shown, last_trouble = Telling(monitor.store, webhook), 0.0, None
     while not ended.asked:
         number = monitor.step()
@@ -77,7 +151,7 @@ def follow(
 
 
 def _tell(
-    telling: Telling, monitor: Monitor, ended: Ended, say: Callable[[str], None]
+    telling: "Telling", monitor: "Monitor", ended: Ended, say: Callable[[str], None]
 ) -> str | None:
     """Reports alarms; a full stdout leaves them in the state, a closed one ends the monitor."""
     try:

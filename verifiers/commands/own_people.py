@@ -7,21 +7,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from ...attacks.inference.linkage import Linkage, linkage
 from ...attacks.inference.measures import Estimate
 from ...attacks.inference.own_people import FromAnswers, FromVotes, from_answers, from_votes
 from ...attacks.inference.through_answers import Cell, EndToEnd, through_answers
 from ...reference import REFUSAL
-from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.executors import Here
+from ..findings.document import Document
 from ..inputs.csv_rows import ENCODING
 from ..inputs.files import ReadingError, read_bytes
 from ..inputs.histogram_file import read_histograms
 from ..inputs.label_log import labels_by_id
 from ..inputs.people_column import PeopleColumn, read_people_column
 from ..kinds.labels.reading import read_labels_claim
-from .chain import linkage_figures
+from ..reporting.chain import of_linkage, percent, with_interval
+from ..text import counted, printable
+from .chain import Figure, linkage_figures
 
 QUERIES = (1, 10, 100, 1000)
 """Answers about each person that are simulated where votes are given."""
@@ -29,22 +32,20 @@ QUERIES = (1, 10, 100, 1000)
 DELTA = 1e-5
 
 
-@dataclass(frozen=True)
-class OwnPeople:
-    """What the votes, and answers to them, and a log say of the people of a file.
+class OwnPeople(Document):
+    """What votes, and answers to them, and a log say of the people of a file."""
 
-    votes, through: None and empty without votes; log: None without one; missing: people of the file
-    about whom the log has no answer; mechanism: as claimed.
-    """
+    attribute: str = Field(description="What is inferred.")
+    people: int = Field(ge=2)
+    positive: int = Field(ge=1, description="How many of them have the attribute.")
+    teachers: int = Field(ge=1, description="Votes on each person.")
+    delta: float = Field(gt=0, lt=1, description="At which every epsilon is.")
+    figures: tuple[Figure, ...]
+    lines: tuple[str, ...] = Field(exclude=True)
 
-    people: PeopleColumn
-    mechanism: ClaimedMechanism
-    teachers: int
-    votes: FromVotes | None
-    through: list[EndToEnd]
-    log: FromAnswers | None
-    missing: int
-    linkage: Linkage | None
+    def as_text(self) -> str:
+        """One line for each main figure."""
+        return "\n".join(map(printable, self.lines))
 
 
 def own_people(
@@ -85,7 +86,16 @@ def own_people(
     told = None if votes is None else from_votes(votes, people.positive)
     columns, values = people.others
     linked = linkage(columns, values) if columns else None
-    return OwnPeople(people, mechanism, teachers, told, through, log, missing, linked)
+    found = _Found(people, teachers, told, through, log, missing, linked)
+    return OwnPeople(
+        attribute=people.attribute,
+        people=len(people),
+        positive=int(people.positive.sum()),
+        teachers=teachers,
+        delta=DELTA,
+        figures=tuple(Figure.told(*row) for row in _figures(found)),
+        lines=tuple(_lines(found)),
+    )
 
 
 def _votes(path: str, people: PeopleColumn, classes: int, teachers: int) -> NDArray[np.int64]:
@@ -140,7 +150,24 @@ def _counts(
     return counts[met], met
 
 
-def rows(found: OwnPeople) -> Iterator[tuple[str, str, str, float | Estimate]]:
+@dataclass(frozen=True)
+class _Found:
+    """What the votes, and answers to them, and a log say of the people of a file.
+
+    votes, through: None and empty without votes; log: None without one; missing: people of the file
+    about whom the log has no answer.
+    """
+
+    people: PeopleColumn
+    teachers: int
+    votes: FromVotes | None
+    through: list[EndToEnd]
+    log: FromAnswers | None
+    missing: int
+    linkage: Linkage | None
+
+
+def _figures(found: _Found) -> Iterator[tuple[str, str, str, float | Estimate]]:
     """Every figure: the part, what it is of, the measure and its value."""
     yield from linkage_figures(found.linkage)
     if found.votes is not None:
@@ -166,27 +193,55 @@ def rows(found: OwnPeople) -> Iterator[tuple[str, str, str, float | Estimate]]:
             yield "attribute from the log", "answers", "votes misplaced", log.misplaced
 
 
-def as_json(found: OwnPeople) -> dict[str, Any]:
-    """The figures as one JSON object."""
-    figures = []
-    for part, what, measure, value in rows(found):
-        low, high = (value.low, value.high) if isinstance(value, Estimate) else (None, None)
-        number = value.value if isinstance(value, Estimate) else value
-        figures.append(
-            {
-                "part": part,
-                "of": what,
-                "measure": measure,
-                "value": number,
-                "low": low,
-                "high": high,
-            }
-        )
-    return {
-        "attribute": found.people.attribute,
-        "people": len(found.people),
-        "positive": int(found.people.positive.sum()),
-        "teachers": found.teachers,
-        "delta": DELTA,
-        "figures": figures,
-    }
+def _lines(found: _Found) -> list[str]:
+    """One line for each main figure."""
+    some, many = int(found.people.positive.sum()), len(found.people)
+    lines = [
+        f"{many:,} people, {some:,} of whom have {found.people.attribute} "
+        f"({percent(some / many)}); {found.teachers:,} votes on each",
+        f"epsilon is at delta {DELTA:g}, and of the records that teachers are trained on: it "
+        "protects nobody who is asked about",
+        "areas are under the curve, 0.5 is a guess; in brackets, intervals of 95 %",
+        f"saying of everybody what most are is right in {percent(max(some, many - some) / many)}",
+    ]
+    if found.votes is not None:
+        lines += ["", "by who sees the votes:"]
+        for name, one in found.votes.attacks.items():
+            lines.append(
+                f"  {name}: area {with_interval(one.auc)}, "
+                f"{_flags(one.recall, one.false_positive_rate)}"
+            )
+        if found.votes.within is not None:
+            within = with_interval(found.votes.within)
+            lines.append(f"  among people of one label, beyond what the label says: area {within}")
+        lines += ["", "by who sees answers alone, simulated from these votes:"]
+        for end in found.through:
+            answers = counted(end.cell.queries, "answer", "answers")
+            lines.append(
+                f"  {answers} about each: {percent(end.misplaced)} of the votes misplaced, area "
+                f"{with_interval(end.through.auc)}, epsilon {end.cost.person:.2f}"
+            )
+    if found.log is not None:
+        lines += ["", *_of_log(found)]
+    return lines + of_linkage(found.linkage)
+
+
+def _of_log(found: _Found) -> list[str]:
+    log = found.log
+    assert log is not None
+    about = f"{log.fewest:,}" if log.fewest == log.most else f"{log.fewest:,} to {log.most:,}"
+    read = "" if log.misplaced is None else f"{percent(log.misplaced)} of the votes misplaced, "
+    lines = [
+        f"by who sees the log, {log.answers:,} answers about {log.people:,} people, {about} each:",
+        f"  votes read from them: {read}area {with_interval(log.found.auc)}, "
+        f"{_flags(log.found.recall, log.found.false)}",
+        f"  {counted(log.most, 'answer', 'answers')} about one person cost epsilon "
+        f"{log.epsilon:.2f}, whatever the votes",
+    ]
+    if found.missing:
+        lines.append(f"  the log has no answer about {found.missing:,} people of the file")
+    return lines
+
+
+def _flags(recall: Estimate, false: Estimate) -> str:
+    return f"flags {percent(recall.value)} of them and {percent(false.value)} of the others"

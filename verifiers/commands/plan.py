@@ -5,22 +5,61 @@ Time is told from the pace of a target, per call and per label.
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Any
 
+import click
+from pydantic import ConfigDict, Field
+
+from ...reference import BudgetExhausted
 from ..claims.claim import Claim
-from ..claims.tables import Gate
+from ..cli.ending import json_option, print_found
+from ..cli.exit_statuses import fail, lines_of
+from ..cli.opened import opened
+from ..cli.options import Seconds, Whole
+from ..findings.document import Document, VariedDocument
+from ..kinds.reading import read_claim
 from ..run.precision import TooFewError
 from ..run.selection import Selection
 from ..run.session import Planned
-from ..targets import Target
+from ..targets import Refused, Target, TargetError
 
 _SEED = 0
 _SINGLE, _LARGE = 8, 3  # calls for one label, and for many
 _MANY = 64  # labels of a large call
 
 _PATIENCE = 5.0  # seconds of calls of one size, after which no more of them are made
+
+
+@click.command()
+@click.argument("target", required=False)
+@click.option("--claim", "claim_file", required=True, metavar="FILE", help="The claim, TOML.")
+@click.option("--queries", type=Whole(min=1), help="What the sharpest pass may take.")
+@click.option("--seconds", type=Seconds(), help="The same in time, at the rate of TARGET.")
+@json_option
+def plan(
+    *,
+    target: str | None,
+    claim_file: str,
+    queries: int | None,
+    seconds: float | None,
+    as_json: bool,
+) -> None:
+    """Say what a run would ask, see and cost. TARGET is asked for some, to learn its pace."""
+    try:
+        if seconds is not None and (target is None or queries is not None):
+            raise ValueError("--seconds needs a TARGET, whose rate it is, and no --queries")
+        claim = read_claim(claim_file)
+        with ExitStack() as stack:
+            asked = None if target is None else stack.enter_context(closing(opened(target, claim)))
+            found = planned_run(claim, queries, seconds, asked)
+    except (TargetError, ValueError) as error:
+        fail(*lines_of(error))
+    except (Refused, BudgetExhausted) as error:
+        fail(f"the target answers nothing: {error}")
+    print_found(found, as_json)
 
 
 @dataclass(frozen=True)
@@ -61,82 +100,91 @@ def _seconds(target: Target, asked: Any, size: int, calls: int) -> float:
     return taken / made
 
 
-@dataclass(frozen=True)
-class PlannedRun:
-    """The plan of a run, on any kind of release.
+class PlannedCheck(VariedDocument):
+    """What a check would look at: a number of what its kind of release counts."""
 
-    claimed: the mechanism in a few words; unit: what is asked for, such as "label"; looked_at: how
-    many of these each check looks at, by id; lacking: why a check looks at none, by id; seconds:
-    that the target takes in total, None without one; foreseen: queries after which known mistakes
-    would show, None for those that would not; law: whether a law is judged, so that a pass has a
-    precision.
-    """
+    model_config = ConfigDict(extra="allow")  # a kind may count something else
 
-    claimed: str
-    unit: str
-    gate: Gate
-    queries: int
-    looked_at: Mapping[str, int]
-    lacking: Mapping[str, str]
-    seconds: float | None
-    foreseen: Mapping[str, int | None]
-    law: bool = True
+    id: str
+    labels: int = Field(default=0, ge=0)
+    releases: int = Field(default=0, ge=0)
+    draws: int = Field(default=0, ge=0)
+    rounds: int = Field(default=0, ge=0)
+    lacking: str | None = Field(description="Why it looks at none.")
+    code: str | None = Field(default=None, description="Of that reason.")
+
+
+class Foreseen(Document):
+    """A known mistake."""
+
+    mistake: str
+    queries: int | None = Field(
+        ge=0, description="About how many queries until it shows; null where it would not."
+    )
+
+
+class PlannedRun(VariedDocument):
+    """The plan of a run, on any kind of release; one rate is told, of what its kind counts."""
+
+    model_config = ConfigDict(extra="allow")
+
+    claimed: str = Field(description="The claim in a few words.")
+    queries: int = Field(ge=0, description="That a pass takes, about.")
+    seconds: float | None = Field(
+        ge=0, description="That the target takes for them, rounded to tenths; null without one."
+    )
+    labels_per_second: float | None = Field(default=None, ge=0)
+    releases_per_second: float | None = Field(default=None, ge=0)
+    draws_per_second: float | None = Field(default=None, ge=0)
+    rounds_per_second: float | None = Field(default=None, ge=0)
+    smallest_effect: float | None = Field(
+        gt=0, description="A deviation in total variation that would show with probability 0.99."
+    )
+    tolerance: float | None = Field(gt=0, description="By which share a noise scale may be off.")
+    false_alarm: float = Field(
+        gt=0, description="The probability, at most, that a correct deployment fails."
+    )
+    checks: tuple[PlannedCheck, ...]
+    foreseen: tuple[Foreseen, ...]
+    unit: str = Field(exclude=True)
+    max_queries: int = Field(exclude=True)
+    taken: float | None = Field(exclude=True)
 
     @property
-    def rate(self) -> float | None:
-        """Labels or releases per second, in calls as a run makes them; None without a target."""
-        return None if self.seconds is None else self.queries / max(self.seconds, 1e-6)
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        return {
-            "claimed": self.claimed,
-            "queries": self.queries,
-            "seconds": None if self.seconds is None else round(self.seconds, 1),
-            f"{self.unit}s_per_second": None if self.rate is None else round(self.rate, 1),
-            "smallest_effect": self.gate.smallest_effect if self.law else None,
-            "tolerance": self.gate.tolerance if self.law else None,
-            "false_alarm": self.gate.false_alarm,
-            "checks": [
-                {"id": name, f"{self.unit}s": seen, "lacking": self.lacking.get(name)}
-                for name, seen in self.looked_at.items()
-            ],
-            "foreseen": [
-                {"mistake": words, "queries": needed} for words, needed in self.foreseen.items()
-            ],
-        }
-
-    @property
-    def _shown(self) -> tuple[str, str]:
-        gate = self.gate
-        return (
-            f"  a deviation of {gate.smallest_effect:g} in total variation, with probability 0.99,",
-            f"  a noise scale off by {gate.tolerance:.0%};",
-        )
+    def _shown(self) -> list[str]:
+        """What a pass would show; nothing where no law is judged."""
+        if self.smallest_effect is None:
+            return []
+        return [
+            f"  a deviation of {self.smallest_effect:g} in total variation, with probability 0.99,",
+            f"  a noise scale off by {self.tolerance:.0%};",
+        ]
 
     def as_text(self) -> str:
         """The plan as text for the terminal."""
-        gate = self.gate
+        shown = self._shown
         lines = [
             f"claim: {self.claimed}",
-            f"a pass takes about {self.queries:,} queries{', and would show' if self.law else ';'}",
-            *(self._shown if self.law else ()),
-            f"a correct deployment fails with probability at most {gate.false_alarm:g}",
+            f"a pass takes about {self.queries:,} queries{', and would show' if shown else ';'}",
+            *shown,
+            f"a correct deployment fails with probability at most {self.false_alarm:g}",
             "",
             f"{self.unit}s that each check looks at (checks share {self.unit}s):",
         ]
-        for name, seen in self.looked_at.items():
-            lines.append(f"  {name:<26}{self.lacking.get(name) or f'{seen:,}':>10}")
+        for check in self.checks:
+            seen = getattr(check, f"{self.unit}s")
+            lines.append(f"  {check.id:<26}{check.lacking or f'{seen:,}':>10}")
         if self.foreseen:
             lines += ["", "known mistakes, and about how many queries until they show:"]
             lines += [
-                f"  {'not' if needed is None else f'{needed:,}':>7}  {words}"
-                for words, needed in sorted(self.foreseen.items(), key=_by_queries)
+                f"  {'not' if one.queries is None else f'{one.queries:,}':>7}  {one.mistake}"
+                for one in sorted(self.foreseen, key=_by_queries)
             ]
-        if self.queries > gate.max_queries:
-            lines += ["", f"max_queries = {gate.max_queries:,} is too small for that"]
-        if self.rate is not None and self.seconds is not None:
-            lines += ["", f"at {self.rate:,.1f} {self.unit}s per second: {_duration(self.seconds)}"]
+        if self.queries > self.max_queries:
+            lines += ["", f"max_queries = {self.max_queries:,} is too small for that"]
+        if self.taken is not None:
+            rate = _rate(self.queries, self.taken)
+            lines += ["", f"at {rate:,.1f} {self.unit}s per second: {_duration(self.taken)}"]
         return "\n".join(lines)
 
 
@@ -161,17 +209,40 @@ def planned_run(
     found, taken = made(queries)
     if seconds is not None and taken is not None and taken > seconds:
         found, taken = made_within(made, found.queries, taken, seconds)
+    gate, law, each = found.claim.gate, kind.passed is None, f"{kind.unit}s"
+    rate = None if taken is None else round(_rate(found.queries, taken), 1)
+    reasons = {name: found.lacking.get(name) for name in found.looked_at}
+    counts = [
+        {
+            "id": name,
+            each: seen,
+            "lacking": None if reason is None else reason.message,
+            "code": None if reason is None else reason.code,
+        }
+        for (name, seen), reason in zip(found.looked_at.items(), reasons.values(), strict=True)
+    ]
     return PlannedRun(
-        claim.summary,
-        kind.unit,
-        found.claim.gate,
-        found.queries,
-        found.looked_at,
-        {name: reason.message for name, reason in found.lacking.items()},
-        taken,
-        kind.foreseen(found),
-        kind.passed is None,
+        claimed=claim.summary,
+        queries=found.queries,
+        seconds=None if taken is None else round(taken, 1),
+        smallest_effect=gate.smallest_effect if law else None,
+        tolerance=gate.tolerance if law else None,
+        false_alarm=gate.false_alarm,
+        checks=tuple(PlannedCheck.model_validate(one) for one in counts),
+        foreseen=tuple(
+            Foreseen(mistake=words, queries=needed)
+            for words, needed in kind.foreseen(found).items()
+        ),
+        unit=kind.unit,
+        max_queries=gate.max_queries,
+        taken=taken,
+        **{f"{each}_per_second": rate},
     )
+
+
+def _rate(queries: int, seconds: float) -> float:
+    """Labels or releases per second, in calls as a run makes them."""
+    return queries / max(seconds, 1e-6)
 
 
 def made_within(
@@ -201,9 +272,9 @@ def made_within(
         queries, taken = found.queries, longer
 
 
-def _by_queries(found: tuple[str, int | None]) -> float:
+def _by_queries(found: Foreseen) -> float:
     """Where a mistake stands in the list: those that do not show come last."""
-    return math.inf if found[1] is None else found[1]
+    return math.inf if found.queries is None else found.queries
 
 
 def _duration(seconds: float) -> str:

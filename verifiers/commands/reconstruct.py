@@ -1,227 +1,114 @@
-"""The command `dpassay reconstruct`: the votes behind labels of a query, their counts, or logs."""
+"""`dpassay reconstruct`: the votes behind labels of a query, their counts, or logs.
 
-import math
-from collections.abc import Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass
-from typing import Any
+What reads them loads late: `--method gradient-descent` needs a package that may be absent.
+"""
 
-import numpy as np
-from scipy.stats import chi2
+import sys
+from typing import Any, Literal
 
-from ...attacks import Answers, Method, Reconstruction, reconstruct
-from ...reference import ConfidentGNMax
-from ...reference.mechanisms import ClaimedMechanism
-from ...reference.parallel.executors import Here
-from ...reference.parallel.progress import shown
-from ...reference.parallel.workers import carried_out
-from ..inputs.files import ReadingError, read_bytes
-from ..inputs.label_log import read_labels
-from .mechanism_options import mechanism_of_options
-from .other_scales import better_scale, log_supremum
+import click
 
-MOST_CLASSES = 1000
-ALARM = 1e-6
-_MANY = 50  # classes
+from ..cli.ending import json_option, print_found
+from ..cli.exit_statuses import fail, need
+from ..cli.options import Whole, option_with_default
+from ..cli.workers import over_workers, working
+from ..text import printable
 
 
-@dataclass(frozen=True)
-class Reading:
-    """The votes read from one query's answers, with warnings."""
-
-    reconstruction: Reconstruction
-    warnings: list[str]
-
-    @property
-    def is_slow(self) -> bool:
-        """Whether the intervals, which are computed on demand, take long."""
-        return len(self.reconstruction.histogram) >= _MANY
-
-    def as_json(self) -> dict[str, Any]:
-        """The public JSON form; votes are whole where the method gives whole ones."""
-        read = self.reconstruction
-        whole = read.method == "posterior"
-        return {
-            "histogram": [int(v) if whole else float(v) for v in read.histogram],
-            "interval": [[int(low), int(high)] for low, high in read.interval],
-            "queries": int(read.queries),
-            "method": read.method,
-            "misplaced": [float(share) for share in read.misplaced],
-            "converged": bool(read.converged),
-        }
-
-    def as_text(self) -> str:
-        """A table for the terminal: votes per class, with 95 % intervals."""
-        read = self.reconstruction
-        share, low, high = (f"{100 * value:.1f}" for value in read.misplaced)
-        lines = [
-            f"{int(read.queries):,} queries read by {read.method}: about {share} % of the "
-            f"{read.teachers:,} votes misplaced ({low} to {high} %)",
-            "class     votes  95 % interval",
-        ]
-        for label, (votes, ends) in enumerate(zip(read.histogram, read.interval, strict=True)):
-            lines.append(f"{label:5}  {votes:8.1f}  {ends[0]} to {ends[1]}")
-        return "\n".join(lines)
-
-
-def reconstruct_votes(
-    labels: str | None, counts: str | None, *, teachers: int, method: Method, **how: Any
-) -> Reading:
-    """Reads the votes behind answers; labels, counts, how: as `asked_answers` takes them.
-
-    Raises ValueError with one line.
-    """
-    answers, warnings = asked_answers(labels, counts, **how)
-    return read_votes(answers, teachers, method, warnings)
-
-
-def asked_answers(
-    labels: str | None,
-    counts: str | None,
+@click.command()
+@click.argument("labels", nargs=-1)
+@click.option(
+    "--counts", metavar="N0,N1,...", help="How often each label came, in place of LABELS."
+)
+@click.option("--id", "keys", metavar="ID", multiple=True, help="The input of LABELS that is read.")
+@click.option("--noise", required=True, metavar="SPEC", help="Of the votes, such as gaussian:40.")
+@click.option("--teachers", required=True, type=Whole(1, 10**9), help="Votes in all.")
+@click.option("--classes", type=Whole(2, 1000), help="More than the labels seen.")
+@click.option("--threshold", type=float, help="In votes, where queries may be refused.")
+@click.option("--threshold-noise", metavar="SPEC", help="Of the threshold's test.")
+@option_with_default(
+    "--method", type=click.Choice(["mle", "posterior", "gradient-descent"]), default="mle"
+)
+@over_workers
+@json_option
+def reconstruct(
     *,
+    labels: tuple[str, ...],
+    counts: str | None,
+    keys: tuple[str, ...],
+    noise: str,
+    teachers: int,
     classes: int | None,
-    mechanism: tuple[str, float | None, str | None],
-    key: str | None = None,
-) -> tuple[Answers, list[str]]:
-    """Answers of a log of labels (a path, standard input when None) or of counts, and warnings.
+    threshold: float | None,
+    threshold_noise: str | None,
+    method: Literal["mle", "posterior", "gradient-descent"],
+    workers: int | None,
+    dask: str | None,
+    as_json: bool,
+) -> None:
+    """Read the vote histogram behind the LABELS released for one query.
 
-    counts: as `n0,n1,...`; mechanism: noise, threshold and threshold noise as typed; key: id of the
-    input whose labels are read, where a log names several. Raises ValueError with one line.
+    LABELS is a file with one label per line, a CSV with a column 'label', or a recorded log in JSON
+    Lines; without it, stdin. Of a log that names inputs, --id chooses one.
+    Several are of a query each, and are shared by --workers. A refusal is -1; with --threshold,
+    refusals are read too, and --counts has them last.
     """
-    attacked = mechanism_of_options(*mechanism)
-    if counts is not None:
-        return answers_from_counts(counts, attacked), []
-    answers, left_out = answers_from_log(labels or "-", classes, attacked, key)
-    if not left_out:
-        return answers, []
-    return answers, [f"refusals left out: {left_out:,}; with --threshold they are read too"]
+    if counts is not None and (labels or classes is not None):
+        fail("--counts stands for LABELS and --classes: give one or the other")
+    if len(keys) > 1:
+        fail(f"--id: one input is read at a time, and {len(keys)} are named")
+    key = keys[0] if keys else None
+    if counts is not None and key is not None:
+        fail("--id chooses rows of LABELS: --counts has none")
+    if counts is None and not labels and (sys.stdin is None or sys.stdin.isatty()):
+        fail("nothing to read: give LABELS, --counts, or labels on stdin")
+    if labels.count("-") > 1:
+        fail("LABELS -, standard input, can be read once")
+    how: dict[str, Any] = {
+        "classes": classes,
+        "mechanism": (noise, threshold, threshold_noise),
+        "teachers": teachers,
+        "method": method,
+        "key": key,
+    }
+    if method == "gradient-descent":
+        need("--method gradient-descent", "jax")
+    if len(labels) > 1:
+        _many(labels, workers, dask, as_json, how)
+    elif workers is None and dask is None:
+        _one(labels[0] if labels else None, counts, as_json, how)
+    else:
+        fail("--workers and --dask share out logs: give several LABELS")
 
 
-def read_votes(
-    answers: Answers, teachers: int, method: Method, warnings: Sequence[str] = ()
-) -> Reading:
-    """The votes behind answers; warnings: earlier ones. Raises ValueError with one line."""
-    if not answers.counts.any():
-        raise ValueError("no labels were counted: nothing to read")
-    warnings, attacked = list(warnings), answers.mechanism
-    _check_scales(attacked, teachers)
-    found = reconstruct(answers, teachers, method)
-    misfit = _misfit(answers, found if method == "mle" else reconstruct(answers, teachers))
-    if misfit is not None:
-        warnings.append(
-            f"no votes of {teachers:,} teachers fit these labels well under {attacked.noise}"
-            f"{misfit}: check --noise and --teachers"
-        )
-    if not found.converged:
-        warnings.append(f"{method} did not converge")
-    return Reading(found, warnings)
+def _one(labels: str | None, counts: str | None, as_json: bool, how: dict[str, Any]) -> None:
+    from .reading_votes import ReadVotes, reconstruct_votes
 
-
-def _check_scales(mechanism: ClaimedMechanism, teachers: int) -> None:
-    """Raises ValueError for noise that is negligible, or overwhelming, beside the votes."""
-    screen = [mechanism.threshold_noise] if isinstance(mechanism, ConfidentGNMax) else []
-    for noise in (mechanism.noise, *screen):
-        if not 1e-6 * teachers <= noise.scale <= 1e6 * teachers:
-            raise ValueError(
-                f"noise {noise} for {teachers:,} teachers: expected a scale from a millionth of "
-                "them to a million times as many"
-            )
-
-
-def _misfit(answers: Answers, likeliest: Reconstruction) -> str | None:
-    """The end of a warning that no votes explain the labels; None where some do.
-
-    Without the bound at zero, votes would explain any labels. Another scale is named where one fits
-    far better; else a likelihood-ratio test with a false-alarm rate of 10^-6 decides.
-    """
-    assert likeliest.teachers is not None
-    best_known = float(likeliest.log_likelihood) + float(likeliest.gap)
-    better = better_scale(answers, likeliest.teachers, best_known)
-    if better is not None:
-        noise, odds = better
-        less = "" if answers.refuses else " or less"
-        return (
-            f", but some do under about {noise.family}:{noise.scale:.2g}{less} "
-            f"(odds 10^{odds / math.log(10):.1f} to 1)"
-        )
-    deviance = 2.0 * (log_supremum(answers) - best_known)
-    return None if chi2.sf(deviance, answers.counts.size - 1) > ALARM else ""
-
-
-def answers_from_counts(text: str, mechanism: ClaimedMechanism) -> Answers:
-    """Answers from counts `n0,n1,...`. Raises ValueError that shows the wrong part."""
-    counts = []
-    for part in text.split(","):
-        if not (part.strip().isdecimal() and part.isascii()):
-            raise ValueError(
-                f"--counts {text!r}: {part.strip()!r} is no count: expected a whole number from 0"
-            )
-        counts.append(float(part))
     try:
-        return Answers(np.array(counts), mechanism)
+        reading = reconstruct_votes(labels, counts, **how)
     except ValueError as error:
-        raise ValueError(f"--counts {text!r}: {error}") from None
+        fail(str(error))
+    for warning in reading.warnings:
+        click.echo(f"dpassay: warning: {warning}", err=True)
+    if reading.is_slow:
+        click.echo("dpassay: drawing from the posterior of many classes takes a while", err=True)
+    print_found(ReadVotes.of(reading.reconstruction, how["teachers"]), as_json)
 
 
-def answers_from_log(
-    path: str, classes: int | None, mechanism: ClaimedMechanism, key: str | None = None
-) -> tuple[Answers, int]:
-    """Answers from a log of labels (`-`: standard input), and how many refusals were left out.
+def _many(
+    labels: tuple[str, ...],
+    workers: int | None,
+    dask: str | None,
+    as_json: bool,
+    how: dict[str, Any],
+) -> None:
+    from .reading_votes import reconstruct_logs
 
-    They are left out where the mechanism has no threshold; the other labels still have its law.
-    Raises ValueError that names the file, the line and what is allowed.
-    """
-    source = "stdin" if path == "-" else path
     try:
-        text = read_bytes(None if path == "-" else path).decode("utf-8-sig")
-    except ReadingError as error:
-        raise ValueError(f"{source}: {error}") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"{source}: not a text file") from None
-    labels = read_labels(text.splitlines(), source, key)
-    found = max(labels) + 1
-    classes = max(found, 2) if classes is None else classes
-    if found > classes:
-        raise ValueError(
-            f"{source}: label {found - 1} of --classes {classes}: expected 0 to {classes - 1}"
-        )
-    if classes > MOST_CLASSES:
-        raise ValueError(f"{source}: label {found - 1}: expected at most {MOST_CLASSES} classes")
-    kept = labels if isinstance(mechanism, ConfidentGNMax) else [x for x in labels if x >= 0]
-    return Answers.tally(kept, classes, mechanism), len(labels) - len(kept)
-
-
-@dataclass(frozen=True)
-class ReadLog:
-    """The votes read from one log, as JSON and as text, with warnings."""
-
-    log: str
-    as_json: dict[str, Any]
-    as_text: str
-    warnings: list[str]
-
-
-def reconstruct_logs(
-    logs: Sequence[str], executor: Executor | None, *, teachers: int, method: Method, **how: Any
-) -> list[ReadLog]:
-    """Reads the votes behind each log, in order, over an executor or in this process.
-
-    how: as `asked_answers` takes it. The files are read in this process. Raises ValueError that
-    names the log; one that cannot be read is refused before the work begins.
-    """
-    parts: list[tuple[str, Answers, list[str], int, Method]] = [
-        (log, *asked_answers(log, None, **how), teachers, method) for log in logs
-    ]
-    found = shown(carried_out(_read, parts, executor or Here()), len(parts), "logs")
-    return [read for _, read in sorted(found, key=lambda one: one[0])]
-
-
-def _read(
-    log: str, answers: Answers, warnings: Sequence[str], teachers: int, method: Method
-) -> ReadLog:
-    """The votes of one log, with intervals, which are most of the work."""
-    try:
-        read = read_votes(answers, teachers, method, warnings)
-        return ReadLog(log, read.as_json(), read.as_text(), read.warnings)
+        with working(workers, dask) as executor:
+            found, warnings = reconstruct_logs(labels, executor, **how)
     except ValueError as error:
-        raise ValueError(f"{'stdin' if log == '-' else log}: {error}") from None
+        fail(str(error))
+    for log, warning in warnings:
+        click.echo(f"dpassay: warning: {printable(log)}: {warning}", err=True)
+    print_found(found, as_json)

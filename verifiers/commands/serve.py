@@ -1,16 +1,36 @@
-"""The command `dpassay serve`: the reference aggregator on a local port."""
+"""`dpassay serve`: the reference aggregator on a local port.
+
+What it serves loads late: it needs packages that may be absent.
+"""
 
 import contextlib
 import errno
 import socket
 import sys
 
-from ..claims.claim import ClaimError
-from ..kinds.labels.embedded import embedded_claim
-from ..kinds.reading import read_claim
+import click
+
+from ..cli.exit_statuses import fail, lines_of, need
+from ..cli.options import Whole
 
 _HOST = "127.0.0.1"  # it has no authentication, so it is not for a network
 _GRACE = 2  # seconds for requests in flight at shutdown
+
+
+@click.command()
+@click.option("--claim", "claim_file", metavar="FILE", help="What to serve, TOML.")
+@click.option("--port", type=Whole(0, 65535), default=8000, help="0 takes a free one.")
+def serve(claim_file: str | None, port: int) -> None:
+    """Serve the reference of a claim on 127.0.0.1 as an HTTP target, until Ctrl-C.
+
+    A claim with [privacy] is enforced: 429 once its epsilon is spent, or so many numbers or keys as
+    its queries were released. Restarting forgets it.
+    """
+    need("serve", "starlette", "uvicorn")
+    try:
+        serve_reference(claim_file, port)
+    except ServingError as error:
+        fail(*lines_of(error))
 
 
 class ServingError(Exception):
@@ -27,6 +47,12 @@ def serve_reference(claim_file: str | None, port: int) -> None:
     port: 0 for a free one; the URL is printed on stderr. Raises ServingError for a claim that
     cannot be read or served, or a port that cannot be used.
     """
+    from ..claims.claim import ClaimError
+    from ..kinds.labels.embedded import embedded_claim
+    from ..kinds.reading import read_claim
+    from .connections import QuietServer, settings
+    from .service import application
+
     try:
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
         served = claim.kind.served(claim)
@@ -34,8 +60,6 @@ def serve_reference(claim_file: str | None, port: int) -> None:
         raise ServingError(*error.mistakes) from None
     except ValueError as error:
         raise ServingError(f"{claim_file}: {error}") from None
-    from .connections import QuietServer, settings
-    from .service import application
 
     with _listening(port) as listener:
         port = listener.getsockname()[1]

@@ -6,6 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from datetime import UTC, datetime
 
+import click
+
+from ..claims.claim import ClaimError
+from ..cli.exit_statuses import fail
+from ..cli.options import typed_options
+from ..cli.workers import working
 from ..findings.note import Note
 from ..findings.report import Ended, Report, report_of
 from ..inputs.log_file import read_log, shown_path
@@ -20,6 +26,10 @@ from ..kinds.labels.logs import (
     log_results,
     reader_of,
 )
+from ..kinds.labels.reading import read_labels_claim
+from ..reporting.files import ReportFileError, ReportFolder
+from ..reporting.terminal import progress_bar
+from ..run.events import Progress
 
 ORDER = Note(
     "order-of-rows",
@@ -27,6 +37,32 @@ ORDER = Note(
     "worker) was fixed before its noise was drawn: not for rows that are sorted, selected, or "
     "written as calls end, where refusals end sooner",
 )
+
+_GO_WITH_IT = {"log", "claim_file", "folder", "seed", "as_json", "workers", "dask"}
+
+
+def judged_log(context: click.Context) -> tuple[Report, ReportFolder | None]:
+    """The report on the log that `dpassay verify` was given, and where to write it."""
+    given = context.params
+    log, claim_file, folder = given["log"], given["claim_file"], given["folder"]
+    if given["target"] is not None or typed_options(context, _GO_WITH_IT):
+        fail(
+            "--log FILE: only --claim, --report, --seed, --json, --workers and --dask go with it: "
+            "nothing is asked"
+        )
+    if claim_file is None:
+        fail(f"--log {shown_path(log)} needs --claim FILE: what should it be held to?")
+    try:
+        claim, name = read_labels_claim(claim_file), shown_path(log)
+        files = None if folder is None else ReportFolder(folder, name, claim_file)
+        with working(given["workers"], given["dask"]) as executor, progress_bar() as show:
+
+            def tell(rows: int) -> None:
+                show(Progress(rows, 0, "reading rows"))
+
+            return verify_log(log, claim, given["seed"], tell, executor), files
+    except (ClaimError, LogError, ReportFileError) as error:
+        fail(str(error))
 
 
 def verify_log(

@@ -16,3 +16,11 @@ class Document(BaseModel):
     def public(self) -> dict[str, Any]:
         """The JSON object: of lists, strings, finite numbers and null."""
         return self.model_dump(mode="json")
+
+
+class VariedDocument(Document):
+    """A document of which some keys are left out: those that were not given."""
+
+    def public(self) -> dict[str, Any]:
+        """The JSON object, of the keys that were given."""
+        return self.model_dump(mode="json", exclude_unset=True)

@@ -4,10 +4,8 @@ All labels are merged into two by a cut that is fixed beforehand (the 2-cut of C
 arXiv 2402.09403, equation 3). As this is post-processing, bounds for the cut hold for the pair.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any
-
 import numpy as np
+from pydantic import Field
 
 from ...attacks.auditing import anytime_interval
 from ...reference.accounting.counting import MOST, best_count
@@ -16,49 +14,54 @@ from ...reference.mechanisms import Labels
 from ..claims.tables import PrivacyClaim
 from ..evidence import count_outcomes
 from ..text import counted
-from .report import Verdict
+from .document import VariedDocument
+from .verdict import Verdict, verdict_of
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
-ERRORS = ("false_positives_at_most", "false_negatives_at_most")
 
 
-@dataclass(frozen=True)
-class Audit:
-    """Lower bounds for one query of a pair, which hold together with `confidence`.
+class Bounds(VariedDocument):
+    """Lower bounds for one query of a pair, which hold together with `confidence`."""
 
-    epsilon_lower: at `delta`; rdp_lower: at `ORDERS`, in nats; refuted: whether the claimed
-    epsilon, delta and queries cannot all hold; queries: labels of both histograms together;
-    claimed: the claim in words; errors: how often a test by one event is wrong, at most: says that
-    the second histogram was asked when the first was (false positives), and the other way round;
-    None where bounds are of several events, or labels look alike.
-    """
+    epsilon_lower: float = Field(ge=0, description="Of one query at least, at delta.")
+    delta: float = Field(ge=0, le=1)
+    rdp_lower: tuple[tuple[float, float], ...] = Field(
+        description="Pairs of an order and the Rényi cost of one query at least, in nats."
+    )
+    confidence: float = Field(gt=0, lt=1)
+    queries: int = Field(ge=0, description="Labels or releases that were asked, of both inputs.")
+    verdict: Verdict = Field(
+        description="Fail where the claimed epsilon, delta and queries cannot all hold; "
+        "inconclusive where all bounds are zero, as the replies look alike."
+    )
 
-    epsilon_lower: float
-    delta: float
-    rdp_lower: tuple[float, ...]
-    queries: int
-    refuted: bool
-    confidence: float
-    claimed: str
-    errors: tuple[float, float] | None = None
+
+class Audit(Bounds):
+    """The bounds by the labels of two histograms, and the errors of a test by one event."""
+
+    false_positives_at_most: float = Field(
+        default=1.0,
+        ge=0,
+        le=1,
+        description="How often one label says that the second histogram was asked when the first "
+        "was; left out where labels look alike.",
+    )
+    false_negatives_at_most: float = Field(
+        default=1.0, ge=0, le=1, description="The other way round."
+    )
+    claimed: str = Field(exclude=True)
 
     @property
-    def verdict(self) -> Verdict:
-        """The verdict; inconclusive if all bounds are zero, as the labels look alike."""
-        if self.refuted:
-            return Verdict.FAIL
-        return Verdict.PASS if max(self.rdp_lower) > 0 else Verdict.INCONCLUSIVE
+    def refuted(self) -> bool:
+        """Whether the claim cannot hold."""
+        return self.verdict is Verdict.FAIL
 
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        return {
-            "epsilon_lower": self.epsilon_lower,
-            "delta": self.delta,
-            "rdp_lower": [[o, v] for o, v in zip(ORDERS, self.rdp_lower, strict=True)],
-            "confidence": self.confidence,
-            "queries": self.queries,
-            "verdict": self.verdict.value,
-        } | ({} if self.errors is None else dict(zip(ERRORS, self.errors, strict=True)))
+    @property
+    def errors(self) -> tuple[float, float] | None:
+        """False positives and negatives, at most; None where labels look alike."""
+        if "false_positives_at_most" not in self.model_fields_set:
+            return None
+        return self.false_positives_at_most, self.false_negatives_at_most
 
     def as_text(self) -> str:
         """The audit as text for the terminal."""
@@ -67,9 +70,7 @@ class Audit:
             Verdict.PASS: "the pair is told apart, and the claim is not refuted by it",
             Verdict.INCONCLUSIVE: "the labels seen do not tell the histograms apart",
         }[self.verdict]
-        costs = ", ".join(
-            f"{v:.3g} at order {o:g}" for o, v in zip(ORDERS, self.rdp_lower, strict=True)
-        )
+        costs = ", ".join(f"{cost:.3g} at order {order:g}" for order, cost in self.rdp_lower)
         told = ""
         if self.errors is not None:
             positive, negative = self.errors
@@ -114,7 +115,8 @@ class PairLabels:
         p, q = _nearest(*intervals)
         asked = int(self.first.sum() + self.fresh.sum())
         found = bounds_of(p, q, privacy, times, queries=asked, confidence=1.0 - alpha)
-        return replace(found, errors=_errors(p, q))
+        errors = _errors(p, q)
+        return found if errors is None else found.model_copy(update=errors)
 
 
 def bounds_of(
@@ -128,14 +130,16 @@ def bounds_of(
     delta = privacy.delta
     one, other = (np.log(np.clip([x, 1.0 - x], 1e-300, 1.0)) for x in (p, q))
     costs = np.maximum(renyi_divergence(one, other, ORDERS), renyi_divergence(other, one, ORDERS))
+    refuted = _refutes(p, q, privacy, times)
+    over = counted(times, "query", "queries")
     return Audit(
-        _epsilon(p, q, delta),
-        delta,
-        tuple(float(c) for c in costs),
-        queries,
-        _refutes(p, q, privacy, times),
-        confidence,
-        f"epsilon {privacy.epsilon:g} at delta {delta:g} over {counted(times, 'query', 'queries')}",
+        epsilon_lower=_epsilon(p, q, delta),
+        delta=delta,
+        rdp_lower=tuple(zip(ORDERS, costs.tolist(), strict=True)),
+        confidence=confidence,
+        queries=queries,
+        verdict=verdict_of(refuted, costs.max() > 0),
+        claimed=f"epsilon {privacy.epsilon:g} at delta {delta:g} over {over}",
     )
 
 
@@ -151,14 +155,15 @@ def _nearest(one: tuple[float, float], other: tuple[float, float]) -> tuple[floa
     return 0.5, 0.5
 
 
-def _errors(p: float, q: float) -> tuple[float, float] | None:
+def _errors(p: float, q: float) -> dict[str, float] | None:
     """False positives and negatives of the event by which p and q are nearest: see `Audit`.
 
     The first histogram is rejected where the label is one that the second has more often.
     """
     if p == q:
         return None
-    return (1.0 - p, q) if p > q else (p, 1.0 - q)
+    positive, negative = (1.0 - p, q) if p > q else (p, 1.0 - q)
+    return {"false_positives_at_most": positive, "false_negatives_at_most": negative}
 
 
 def _epsilon(p: float, q: float, delta: float) -> float:

@@ -45,3 +45,10 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """The verdict of a run from those of its checks; inconclusive where none applies."""
     applying = set(verdicts) - {Verdict.NOT_APPLICABLE}
     return min(applying, key=lambda verdict: verdict.rank, default=Verdict.INCONCLUSIVE)
+
+
+def verdict_of(refuted: bool, told_apart: bool) -> Verdict:
+    """The verdict on a claim; inconclusive where the replies look alike."""
+    if refuted:
+        return Verdict.FAIL
+    return Verdict.PASS if told_apart else Verdict.INCONCLUSIVE

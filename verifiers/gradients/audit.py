@@ -21,11 +21,12 @@ from ...reference.numbers import NoisyGradient, sensitivity
 from ...reference.numbers.families import DiscreteLaplace, Gaussian, Laplace
 from ..claims.tables import PrivacyClaim
 from ..findings.pair_bounds import bounds_of
+from ..findings.verdict import verdict_of
 from ..kinds.numbers.claim import NumbersClaim
 from ..kinds.numbers.planning.plan import at_once
 from ..targets import Target, TargetError, parts
 from .canary_pair import CanaryPair
-from .gradient_audit import Exact, GradientAudit
+from .gradient_audit import GradientAudit
 
 CONFIDENCE = 0.99
 _SHARE = (1.0 - CONFIDENCE) / 3.0  # the error that the counts of one threshold may have
@@ -123,23 +124,31 @@ def _judged(
     audits = [
         bounds_of(p, q, promised, times, queries=queries, confidence=CONFIDENCE) for p, q in events
     ]
-    audit = replace(
-        audits[0],
-        delta=privacy.delta,
-        epsilon_lower=max(proved_by(event, privacy.delta) for event in events),
-        rdp_lower=tuple(max(costs) for costs in zip(*(a.rdp_lower for a in audits), strict=True)),
-        refuted=any(a.refuted for a in audits),
-    )
     composed = max(proved_by(event, privacy.delta, times) for event in events)
     mu = max(mu_by(event) for event in events)
     steps = "" if pair.steps == 1 else f", of neighbours {pair.steps} steps apart,"
-    refuted = [f"the claim's {audit.claimed}{steps} cannot hold"] * audit.refuted
-    exact = if_gaussian = None
+    by_any = any(audit.refuted for audit in audits)
+    refuted = [f"the claim's {audits[0].claimed}{steps} cannot hold"] * by_any
+    costs = {"epsilon_lower": (max(proved_by(e, privacy.delta) for e in events), composed)}
     if _plain(claim):
-        if_gaussian = _both(mu, privacy.delta, times)
-        exact = _exact(claim, privacy, pair, times)
+        costs["epsilon_lower_if_gaussian"] = _both(mu, privacy.delta, times)
+        costs |= _exact(claim, privacy, pair, times)
         refuted += _refuted_of_gaussian(claim, privacy, pair, mu, times)
-    return GradientAudit(audit, pair, times, composed, mu, if_gaussian, exact, tuple(refuted))
+    largest = np.array([audit.rdp_lower for audit in audits]).max(0)
+    return GradientAudit(
+        delta=privacy.delta,
+        rdp_lower=tuple((order, cost) for order, cost in largest.tolist()),
+        confidence=CONFIDENCE,
+        queries=queries,
+        verdict=verdict_of(bool(refuted), bool(largest[:, 1].max() > 0)),
+        refuted=tuple(refuted),
+        pair=pair.words,
+        steps_of_adjacency=pair.steps,
+        distance=pair.distance,
+        releases_composed=times,
+        **{key: one for key, (one, _) in costs.items()},
+        **{f"{key}_composed": all_ for key, (_, all_) in costs.items()},
+    )
 
 
 def _of_pair(privacy: PrivacyClaim, steps: int) -> PrivacyClaim:
@@ -163,7 +172,10 @@ def _epsilon(mu: float, delta: float) -> float:
     return epsilon_of(mu, delta) if mu > 0.0 else 0.0
 
 
-def _exact(claim: NumbersClaim, privacy: PrivacyClaim, pair: CanaryPair, times: int) -> Exact:
+def _exact(
+    claim: NumbersClaim, privacy: PrivacyClaim, pair: CanaryPair, times: int
+) -> dict[str, tuple[float, float]]:
+    """Exact epsilons of the claimed Gaussian noise: of the pair, and of any neighbours."""
     aggregation = claim.mechanism.aggregation
     assert isinstance(aggregation, NoisyGradient)
     spread = _spread(claim)
@@ -171,9 +183,12 @@ def _exact(claim: NumbersClaim, privacy: PrivacyClaim, pair: CanaryPair, times: 
         sensitivity(replace(aggregation, adjacency=adjacency), 2) / spread
         for adjacency in (Adjacency.REPLACE_ONE, Adjacency.ADD_REMOVE)
     )
-    return Exact(
-        *(_both(mu, privacy.delta, times) for mu in (pair.distance / spread, replaced, added))
-    )
+    apart = {
+        "epsilon_exact": pair.distance / spread,
+        "epsilon_substitution": replaced,
+        "epsilon_add_remove": added,
+    }
+    return {key: _both(mu, privacy.delta, times) for key, mu in apart.items()}
 
 
 def _both(mu: float, delta: float, times: int) -> tuple[float, float]:

@@ -1,83 +1,62 @@
 """What an audit of a noisy gradient comes to: bounds, exact costs, and why a claim cannot hold."""
 
-from dataclasses import dataclass
-from typing import Any
+from pydantic import Field
 
-from ..findings.pair_bounds import Audit
+from ..findings.pair_bounds import Bounds
 from ..findings.verdict import Verdict
-from .canary_pair import CanaryPair
+
+_ROWS = {
+    "epsilon_lower": "at least, any mechanism",
+    "epsilon_lower_if_gaussian": "at least, Gaussian noise",
+    "epsilon_exact": "of this pair, exactly",
+    "epsilon_substitution": "of any record substituted",
+    "epsilon_add_remove": "of any record added",
+}
+"""Epsilons in words; each also stands composed over the releases of the claim."""
 
 
-@dataclass(frozen=True)
-class Exact:
-    """Exact epsilons of the claimed Gaussian noise, at the claim's delta.
-
-    Each is of one release, and of all that the claim allows. canary: of this pair; substitution: of
-    any record in another's place; add_remove: of any record more or less.
-    """
-
-    canary: tuple[float, float]
-    substitution: tuple[float, float]
-    add_remove: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class GradientAudit:
+class GradientAudit(Bounds):
     """Lower bounds that hold together with the audit's confidence, and what they are held against.
 
-    audit: for one release, whatever the mechanism; times: releases of the claim; composed: epsilon
-    of so many, whatever the mechanism; separation: how many standard deviations of *Gaussian* noise
-    the worlds are apart at least; if_gaussian: epsilon of one release and of all by that, None
-    where the claim is of other noise; exact: None alike; refuted: why the claim cannot hold.
+    Of one release, and composed over all that the claim allows. Where the claim is of other noise
+    than Gaussian, the figures of Gaussian noise are left out.
     """
 
-    audit: Audit
-    pair: CanaryPair
-    times: int
-    composed: float
-    separation: float
-    if_gaussian: tuple[float, float] | None
-    exact: Exact | None
-    refuted: tuple[str, ...]
+    epsilon_lower_if_gaussian: float = Field(
+        default=0.0, ge=0, description="At least, by Gaussian noise."
+    )
+    epsilon_exact: float = Field(
+        default=0.0, ge=0, description="Of this pair exactly, by the claimed Gaussian noise."
+    )
+    epsilon_substitution: float = Field(
+        default=0.0, ge=0, description="The same of any record in another's place."
+    )
+    epsilon_add_remove: float = Field(
+        default=0.0, ge=0, description="The same of any record more or less."
+    )
+    epsilon_lower_composed: float = Field(ge=0)
+    epsilon_lower_if_gaussian_composed: float = Field(default=0.0, ge=0)
+    epsilon_exact_composed: float = Field(default=0.0, ge=0)
+    epsilon_substitution_composed: float = Field(default=0.0, ge=0)
+    epsilon_add_remove_composed: float = Field(default=0.0, ge=0)
+    refuted: tuple[str, ...] = Field(description="Why the claim cannot hold.")
+    pair: str = Field(description="The pair in words.")
+    steps_of_adjacency: int = Field(
+        ge=1, description="How many steps of the claimed adjacency lie between the batches."
+    )
+    distance: float = Field(
+        ge=0, description="Between the releases of the two batches, without noise."
+    )
+    releases_composed: int = Field(ge=0, description="Releases that the claim allows.")
 
     @property
-    def verdict(self) -> Verdict:
-        """A bound of zero says that the releases seen do not tell the worlds apart."""
-        return Verdict.FAIL if self.refuted else self.audit.verdict
-
-    @property
-    def rows(self) -> tuple[tuple[str, str, tuple[float, float]], ...]:
-        """Epsilons of one release and of all that the claim allows: key, in words, and both."""
-        bound = self.audit.epsilon_lower, self.composed
-        found = [("epsilon_lower", "at least, any mechanism", bound)]
-        if self.if_gaussian is not None:
-            found.append(
-                ("epsilon_lower_if_gaussian", "at least, Gaussian noise", self.if_gaussian)
-            )
-        if self.exact is not None:
-            found += [
-                ("epsilon_exact", "of this pair, exactly", self.exact.canary),
-                ("epsilon_substitution", "of any record substituted", self.exact.substitution),
-                ("epsilon_add_remove", "of any record added", self.exact.add_remove),
-            ]
-        return tuple(found)
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form: that of all audits, and what gradients have beside."""
-        costs = {key: both for key, _, both in self.rows}
-        return (
-            self.audit.as_json()
-            | {key: both[0] for key, both in costs.items()}
-            | {f"{key}_composed": both[1] for key, both in costs.items()}
-            | {
-                "verdict": self.verdict.value,
-                "refuted": list(self.refuted),
-                "pair": self.pair.words,
-                "steps_of_adjacency": self.pair.steps,
-                "distance": self.pair.distance,
-                "releases_composed": self.times,
-            }
-        )
+    def _rows(self) -> list[tuple[str, float, float]]:
+        """In words, the epsilon of one release, and that of all that the claim allows."""
+        return [
+            (words, getattr(self, key), getattr(self, f"{key}_composed"))
+            for key, words in _ROWS.items()
+            if key in self.model_fields_set
+        ]
 
     def as_text(self) -> str:
         """The results as text."""
@@ -86,16 +65,16 @@ class GradientAudit:
             Verdict.PASS: "the worlds are told apart, and the claim is not refuted by it",
             Verdict.INCONCLUSIVE: "the releases seen do not tell the worlds apart",
         }[self.verdict]
-        head = f"epsilon at delta {self.audit.delta:g}"
-        several = f"{self.times:,} releases" if self.times > 1 else ""
+        head = f"epsilon at delta {self.delta:g}"
+        several = f"{self.releases_composed:,} releases" if self.releases_composed > 1 else ""
         lines = [
             f"{self.verdict.value.upper()}: {meaning}",
-            self.pair.words,
+            self.pair,
             f"{head:30}{'one release':>12}{several:>20}".rstrip(),
         ]
-        for _, name, (one, many) in self.rows:
+        for name, one, many in self._rows:
             lines.append(f"  {name:28}{one:>12.4g}" + (f"{many:>20.4g}" if several else ""))
-        lines.append(f"confidence {self.audit.confidence:g}, {self.audit.queries:,} releases")
+        lines.append(f"confidence {self.confidence:g}, {self.queries:,} releases")
         lines.append(
             "gradients within the bound were asked: whether others are clipped, "
             "`dpassay verify` tests"

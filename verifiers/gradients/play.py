@@ -5,15 +5,18 @@ Loads JAX and scikit-learn.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+
+from pydantic import Field
 
 from ...attacks.gradients.defences.defence import Defence
 from ...attacks.gradients.defences.dp_sgd import DPSGD
 from ...attacks.gradients.defences.named import DEFENCES
-from ...attacks.gradients.judged import Judged, judged
+from ...attacks.gradients.judged import judged
 from ...attacks.gradients.played import Played, together
 from ...attacks.gradients.vendor_game import Table, vendor_game
+from ...attacks.inference.measures import Estimate
 from ...reference.accounting.adjacency import Adjacency
+from ..findings.document import Document
 from ..inputs.people_file import People
 from ..kinds.numbers.vendor_model import ModelError, VendorModel
 
@@ -51,111 +54,101 @@ class PlayRules:
         return found
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What an adversary infers; features: that were looked at."""
+class Seen(Document):
+    """What an adversary infers."""
 
-    found: Judged
-    features: str
+    auroc: Estimate = Field(description="The area under the ROC curve, with a 95 % interval.")
+    tpr: Estimate = Field(description="The true positive rate at 1 % of false positives.")
+    advantage: Estimate = Field(
+        description="Over always guessing the commonest value, which has 0."
+    )
+    success: Estimate = Field(description="The share of right guesses.")
+    features: str = Field(description="What of the gradients was looked at.")
 
     @classmethod
     def of(cls, played: Played) -> "Seen":
         """The results of trials, judged."""
-        found = replace(judged(played.logs, played.truth), advantage=played.advantage)
-        return cls(found, played.features)
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        measures = {name: asdict(value) for name, value in vars(self.found).items()}
-        return {**measures, "features": self.features}
-
-    def as_text(self) -> str:
-        """The columns of the table."""
-        three = (self.found.advantage, self.found.auroc, self.found.tpr)
-        return "".join(f"{value!s:>26}" for value in three)
+        found = vars(judged(played.logs, played.truth)) | {"advantage": played.advantage}
+        return cls(**found, features=played.features)
 
 
-@dataclass(frozen=True)
-class Line:
-    """One defence: what an adversary who knows it infers; epsilons of dp-sgd, exactly, else None.
-
-    seen: from all rounds together; by_round: from each alone; substitution, add_remove: of all
-    releases of a batch.
-    """
+class Line(Document):
+    """One defence: what an adversary who knows it infers, from all rounds together."""
 
     defence: str
-    seen: Seen
-    by_round: tuple[Seen, ...]
-    base: float
-    substitution: float | None = None
-    add_remove: float | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        return {
-            "defence": self.defence,
-            **self.seen.as_json(),
-            "guessing": self.base,
-            "by_round": [one.as_json() for one in self.by_round],
-            "epsilon_substitution": self.substitution,
-            "epsilon_add_remove": self.add_remove,
-        }
+    auroc: Estimate = Field(description="The area under the ROC curve, with a 95 % interval.")
+    tpr: Estimate = Field(description="The true positive rate at 1 % of false positives.")
+    advantage: Estimate = Field(
+        description="Over always guessing the commonest value, which has 0."
+    )
+    success: Estimate = Field(description="The share of right guesses.")
+    features: str = Field(description="What of the gradients was looked at.")
+    guessing: float = Field(ge=0, le=1, description="The share that is right by guessing.")
+    by_round: tuple[Seen, ...] = Field(description="What is inferred from each round alone.")
+    epsilon_substitution: float | None = Field(
+        ge=0,
+        description="Of dp-sgd, exactly: of all releases of a batch, for a record substituted, "
+        "which an attribute flipped is.",
+    )
+    epsilon_add_remove: float | None = Field(ge=0, description="The same for a record added.")
 
     def as_text(self) -> list[str]:
         """Lines of the table: of each round, and of all together."""
         if len(self.by_round) == 1:
-            return [f"{self.defence:14}{self.seen.as_text()}"]
+            return [f"{self.defence:14}{_columns(self)}"]
         named = [f"  round {number}" for number in range(1, len(self.by_round) + 1)]
-        rows = [*zip(named, self.by_round, strict=True), ("  all rounds", self.seen)]
-        return [self.defence, *(f"{name:14}{one.as_text()}" for name, one in rows)]
+        seen: list[Seen | Line] = [*self.by_round, self]
+        rows = zip([*named, "  all rounds"], seen, strict=True)
+        return [self.defence, *(f"{name:14}{_columns(one)}" for name, one in rows)]
 
 
-@dataclass(frozen=True)
-class PlayedGames:
+def _columns(seen: Seen | Line) -> str:
+    """The columns of the table."""
+    return "".join(f"{value!s:>26}" for value in (seen.advantage, seen.auroc, seen.tpr))
+
+
+class PlayedGames(Document):
     """The games played, one for each defence, and their rules."""
 
-    rules: PlayRules
     model: str
-    attribute: str
-    lines: tuple[Line, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        rules = asdict(self.rules)
-        del rules["defences"]
-        return {
-            "model": self.model,
-            "attribute": self.attribute,
-            **rules,
-            "played": [line.as_json() for line in self.lines],
-        }
+    attribute: str = Field(description="What is inferred.")
+    batch: int = Field(ge=1, description="Records.")
+    rounds: int = Field(ge=1, description="Of training, in each of which the batch is released.")
+    releases: int = Field(ge=1, description="In a round.")
+    sigma: float = Field(ge=0, description="Of dp-sgd: its noise, in clip norms.")
+    clip_norm: float = Field(gt=0, description="Of dp-sgd.")
+    delta: float = Field(gt=0, lt=1, description="At which the epsilons are.")
+    trials: int = Field(ge=1, description="Of each defence.")
+    seed: int = Field(ge=0)
+    played: tuple[Line, ...]
 
     def as_text(self) -> str:
         """The results as a table of text."""
-        rules, base = self.rules, self.lines[0].base
+        base = self.played[0].guessing
         text = [
-            f"{self.attribute} from {_counted(rules)} of batches of {rules.batch} records, by "
-            f"gradients of {self.model}: {rules.trials:,} trials, {base:.1%} right by guessing",
+            f"{self.attribute} from {self._counted} of batches of {self.batch} records, by "
+            f"gradients of {self.model}: {self.trials:,} trials, {base:.1%} right by guessing",
             f"{'defence':14}{'advantage':>26}{'AUROC':>26}{'TPR at 1 % FPR':>26}",
         ]
-        for line in self.lines:
+        for line in self.played:
             text += line.as_text()
-        for line in self.lines:
-            if line.substitution is not None:
+        for line in self.played:
+            if line.epsilon_substitution is not None:
                 text.append(
-                    f"{line.defence} at sigma {rules.sigma:g}: epsilon {line.substitution:.4g} at "
-                    f"delta {rules.delta:g} for an attribute flipped (a record substituted), "
-                    f"{line.add_remove:.4g} for a record added"
+                    f"{line.defence} at sigma {self.sigma:g}: epsilon "
+                    f"{line.epsilon_substitution:.4g} at delta {self.delta:g} for an attribute "
+                    f"flipped (a record substituted), {line.epsilon_add_remove:.4g} for a record "
+                    "added"
                 )
         return "\n".join(text)
 
-
-def _counted(rules: PlayRules) -> str:
-    """How often a batch is released, in words."""
-    each = "one release" if rules.releases == 1 else f"{rules.releases:,} releases"
-    if rules.rounds == 1:
-        return each
-    return f"{each} in each of {rules.rounds:,} rounds of training"
+    @property
+    def _counted(self) -> str:
+        """How often a batch is released, in words."""
+        each = "one release" if self.releases == 1 else f"{self.releases:,} releases"
+        if self.rounds == 1:
+            return each
+        return f"{each} in each of {self.rounds:,} rounds of training"
 
 
 def play(
@@ -173,14 +166,26 @@ def play(
     lines = []
     for name, defence in defences.items():
         rounds = [_round(model, table, defence, rules, n) for n in range(rules.rounds)]
-        costs: tuple[float, ...] = ()
+        costs: tuple[float | None, ...] = (None, None)
         if isinstance(defence, DPSGD) and _noisy(defence):
             adjacencies, times = (Adjacency.REPLACE_ONE, Adjacency.ADD_REMOVE), rules.in_all
             costs = tuple(defence.epsilon(rules.delta, times, a) for a in adjacencies)
         by_round = tuple(Seen.of(one) for one in rounds)
         seen = Seen.of(together(rounds)) if len(rounds) > 1 else by_round[0]
-        lines.append(Line(name, seen, by_round, rounds[0].base, *costs))
-    return PlayedGames(rules, model.spec, ", ".join(attribute), tuple(lines))
+        lines.append(
+            Line(
+                defence=name,
+                **dict(seen),
+                guessing=rounds[0].base,
+                by_round=by_round,
+                epsilon_substitution=costs[0],
+                epsilon_add_remove=costs[1],
+            )
+        )
+    told = {name: value for name, value in asdict(rules).items() if name != "defences"}
+    return PlayedGames(
+        model=model.spec, attribute=", ".join(attribute), **told, played=tuple(lines)
+    )
 
 
 def _noisy(defence: Defence) -> bool:

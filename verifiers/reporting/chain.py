@@ -3,14 +3,15 @@
 import csv
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ...attacks.inference.chain import Chain
 from ...attacks.inference.linkage import Linkage
 from ...attacks.inference.measures import Estimate
-from ..commands.chain import COLUMNS, as_json, rows
 from ..findings.report import versions
 from ..text import counted, printable
 from .charts import ACROSS, UPWARDS, Axis, line_through
@@ -20,11 +21,11 @@ from .page import page_environment
 _ABOVE, _BELOW, _CLOSE = 6.0, 16.0, 24.0  # distances of a name from its line, in drawing units
 
 
-def write_chain(found: Chain, folder: Path) -> None:
-    """Writes the three files, each renamed into place. Raises ReportFileError."""
+def write_chain(found: Chain, public: dict[str, Any], folder: Path) -> None:
+    """Writes the three files, each renamed into place; public: as JSON. Raises ReportFileError."""
     made = {
-        "chain.csv": _csv(found),
-        "chain.json": json.dumps(as_json(found), indent=1) + "\n",
+        "chain.csv": _csv(public["figures"]),
+        "chain.json": json.dumps(public, indent=1) + "\n",
         "index.html": chain_page(found),
     }
     try:
@@ -37,11 +38,11 @@ def write_chain(found: Chain, folder: Path) -> None:
         raise ReportFileError(f"--report {folder}: {error.strerror or error}") from None
 
 
-def _csv(found: Chain) -> str:
+def _csv(figures: Sequence[dict[str, Any]]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(rows(found))
+    writer = csv.DictWriter(text, list(figures[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(figures)
     return text.getvalue()
 
 

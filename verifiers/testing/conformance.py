@@ -6,7 +6,7 @@ from typing import Any
 
 from ..claims.claim import Claim, ClaimError
 from ..claims.open_target import in_process, open_claimed
-from ..commands.verify_line import verify_line
+from ..cli.verify_line import verify_line
 from ..findings.explained import explained
 from ..findings.report import Report, Verdict
 from ..kinds.reading import parse_claim, read_claim

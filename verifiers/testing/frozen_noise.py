@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from ..claims.claim import Claim
-from ..commands.replay import Replayed, replay
 from ..findings.verdict import Verdict
+from ..replay.replayed import Replayed, replayed
 from .conformance import Inconclusive, held_claim, refuse_hypothesis
 
 
@@ -20,7 +20,7 @@ def assert_replays(
     """
     __tracebackhide__ = True
     refuse_hypothesis("assert_replays")
-    found = replay(target, held_claim(claim), seed, pairs)
+    found = replayed(target, held_claim(claim), seed, pairs)
     if found.verdict is Verdict.FAIL:
         raise AssertionError(found.as_text())
     if found.verdict is Verdict.INCONCLUSIVE:

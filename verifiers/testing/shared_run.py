@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..claims.claim import Claim
 from ..claims.open_target import open_claimed
-from ..commands.verify_line import verify_line
+from ..cli.verify_line import verify_line
 from ..findings.report import Report
 from ..kinds.kind import REFERENCE
 from ..run.run import verify

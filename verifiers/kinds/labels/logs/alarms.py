@@ -9,10 +9,12 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Self
 
+from pydantic import Field
+
+from ....findings.document import Document
 from ....inputs.release_log import LogError
 from ....targets import shown_spec
 from .store import Store
@@ -24,35 +26,25 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0  # seconds before a message is sent ag
 _SECONDS = 10.0
 
 
-@dataclass(frozen=True)
-class Alarm:
-    """The refutation of a claim by the log.
+class Alarm(Document):
+    """The refutation of a claim by the log; without votes, labels or costs that depend on them."""
 
-    row: at which it was refuted; time: of that row, as in the log, if it has times; detected: when
-    the monitor found it, in UTC.
-    """
-
-    check: str
-    row: int
+    alarm: str = Field(description="The check that refutes the claim.")
+    row: int = Field(ge=0, description="The row at which it was refuted, from 1.")
     message: str
-    time: str | None
-    detected: str
+    time: str | None = Field(description="Of that row, as the log writes it; null without times.")
+    detected: str = Field(description="When the monitor found it, in UTC, ISO 8601.")
 
     @classmethod
-    def now(cls, check: str, row: int, time: str | None, message: str) -> "Alarm":
+    def now(cls, check: str, row: int, time: str | None, message: str) -> Self:
         """An alarm that is detected now."""
-        return cls(check, row, message, time, datetime.now(UTC).isoformat(timespec="seconds"))
+        detected = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls(alarm=check, row=row, message=message, time=time, detected=detected)
 
-    @classmethod
-    def of_json(cls, fields: dict[str, Any]) -> "Alarm":
-        """An alarm from its JSON form in a state."""
-        names = ("alarm", "row", "message", "time", "detected")
-        return cls(*(fields[name] for name in names))
-
-    def as_json(self) -> dict[str, object]:
-        """The public form."""
-        fields = asdict(self)
-        return {"alarm": fields.pop("check"), **fields}
+    @property
+    def check(self) -> str:
+        """The check that refutes the claim."""
+        return self.alarm
 
 
 def signature(body: bytes, secret: str) -> str:
@@ -76,7 +68,7 @@ def send(alarm: Alarm, url: str) -> str | None:
     """Posts an alarm once; returns why it did not arrive, None if it did."""
     import httpx
 
-    body = json.dumps(alarm.as_json()).encode()
+    body = json.dumps(alarm.public()).encode()
     headers = {"Content-Type": "application/json"}
     secret = os.environ.get(SECRET)
     if secret:
@@ -107,7 +99,7 @@ class Telling:
         """
         by_check = {alarm.check: alarm for alarm in alarms}
         for check in self.store.untold("printed") if self.prints else ():
-            print(json.dumps(by_check[check].as_json()), flush=True)
+            print(json.dumps(by_check[check].public()), flush=True)
             self.store.mark(check, "printed")
         if self.webhook is None or time.monotonic() < self._next:
             return None

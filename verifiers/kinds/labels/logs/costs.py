@@ -211,7 +211,7 @@ class Watch:
                 asked.refused[votes] = min(int(counts[-1]), asked.times[votes])
         return asked
 
-    def as_json(self) -> dict[str, object]:
+    def state(self) -> dict[str, object]:
         """The state as JSON."""
         return {"looked": self.looked, "claim_judged": self.claim_judged}
 

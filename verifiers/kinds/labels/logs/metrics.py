@@ -1,9 +1,39 @@
 """A monitor's metrics for Prometheus, without votes, labels or costs that depend on votes."""
 
-from functools import partial
+from typing import NamedTuple
 
 from ....inputs.release_log import LogError
 from .monitor import Snapshot
+
+
+class Metric(NamedTuple):
+    """A metric as it is published."""
+
+    name: str
+    type: str
+    unit: str
+    labels: tuple[str, ...]
+    help: str
+
+
+METRICS = (
+    Metric("dpassay_rows", "gauge", "rows", (), "Rows judged so far."),
+    Metric(
+        *("dpassay_log10_e_value", "gauge", "powers of ten", ("check",)),
+        "Evidence against the claim.",
+    ),
+    Metric(
+        *("dpassay_threshold_log10", "gauge", "powers of ten", ("check",)),
+        "Evidence that refutes.",
+    ),
+    Metric(
+        *("dpassay_alarm", "gauge", "0 or 1", ("check",)), "1 once a check has refuted the claim."
+    ),
+    Metric(
+        *("dpassay_epsilon_data_independent", "gauge", "epsilon", ()), "Spent, whatever the votes."
+    ),
+)
+"""All that is exported; published as `schemas/metrics.json`."""
 
 
 class Metrics:
@@ -13,12 +43,9 @@ class Metrics:
         from prometheus_client import CollectorRegistry, Gauge, start_http_server
 
         registry = CollectorRegistry()
-        gauge, by_check = partial(Gauge, registry=registry), ["check"]
-        self._rows = gauge("dpassay_rows", "Rows judged so far.")
-        self._evidence = gauge("dpassay_log10_e_value", "Evidence against the claim.", by_check)
-        self._threshold = gauge("dpassay_threshold_log10", "Evidence that refutes.", by_check)
-        self._alarms = gauge("dpassay_alarm", "1 once a check has refuted the claim.", by_check)
-        self._epsilon = gauge("dpassay_epsilon_data_independent", "Spent, whatever the votes.")
+        self._rows, self._evidence, self._threshold, self._alarms, self._epsilon = (
+            Gauge(metric.name, metric.help, metric.labels, registry=registry) for metric in METRICS
+        )
         try:
             self._server, self._thread = start_http_server(port, address, registry)
         except OSError as error:

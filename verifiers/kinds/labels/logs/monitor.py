@@ -131,14 +131,14 @@ class Monitor:
             self.reader.header,
             self.reader.last_time,
             saved(self.evidence),
-            {"spent": self.spent.as_json(), "watch": self.watch.as_json()},
+            {"spent": self.spent.state(), "watch": self.watch.state()},
         )
-        alarms = {alarm.check: alarm.as_json() for alarm in new}
+        alarms = {alarm.check: alarm.public() for alarm in new}
         self.store.write(kept, self.evidence.last, answered, alarms)
 
     def _look_at_costs(self, *, idle: bool) -> None:
         """Compares the cost of the queries with the claim, now and then: a proof takes seconds."""
-        before = self.watch.as_json()
+        before = self.watch.state()
         most = self.spent.epsilon("exact", self.delta)
         found = self.watch.look(
             self.evidence.asked,
@@ -148,7 +148,7 @@ class Monitor:
             self.store.asked,
             idle=idle,
         )
-        if found or self.watch.as_json() != before:
+        if found or self.watch.state() != before:
             at = self.evidence.asked
             last = self._last_time
             self._write([Alarm.now(check, at, last, _DEARER[check]) for check in found], [])
@@ -231,7 +231,7 @@ class Monitor:
             self.watch.restore(kept.more["watch"])
         except (ValueError, KeyError):
             raise self.store.of_another_version() from None  # the store has ruled out damage
-        self.alarms = [Alarm.of_json(alarm) for alarm in self.store.alarms()]
+        self.alarms = [Alarm.model_validate(alarm) for alarm in self.store.alarms()]
 
 
 _MEANING = {

@@ -70,7 +70,7 @@ class Spent:
         few = self.followed <= _EXACT and self.classes <= _EXACT_CLASSES
         return few and self.neighbourhood.votes == 1
 
-    def as_json(self) -> dict[str, object]:
+    def state(self) -> dict[str, object]:
         """The state as JSON, which keeps every bit of a float."""
         numbers = {name: getattr(self, name) for name in _NUMBERS}
         return numbers | {name: total.tolist() for name, total in self.totals.items()}

@@ -1,21 +1,33 @@
-"""`dpassay verify`."""
+"""`dpassay verify`: a deployment, or a recorded log, held to its claim.
 
-from typing import TYPE_CHECKING, Any
+What it needs loads once it runs: a run takes seconds or more, and `--help` is to answer at once.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from ..commands.exit_statuses import fail, lines_of
-from ..commands.options import Seconds, Whole
-from .ending import end, json_option, written
-from .opened import opened
-from .recorded_log import judge_log
-from .workers import over_workers
+from ..cli.ending import json_option
+from ..cli.exit_statuses import MISUSE, fail, lines_of, on_stdout
+from ..cli.interrupts import Interrupts, remembered_interrupts
+from ..cli.opened import opened
+from ..cli.options import Seconds, Whole
+from ..cli.verify_line import verify_line
+from ..cli.workers import over_workers
 
 if TYPE_CHECKING:
     from ..claims.claim import Claim
-    from ..commands.interrupts import Interrupts
     from ..findings.report import Report
+    from ..reporting.files import ReportFolder
     from ..targets import Target
+
+_MOST = 1000
+"""Most histograms of one's own in a run; each is asked a hundred times, like an explorer."""
+
+Votes = tuple[int, ...]
 
 
 @click.command()
@@ -70,14 +82,16 @@ def verify(
     --keep-going or --stop-at-once says otherwise.
     """
     from ...reference.clock import run_clock, untimed
-    from ..commands.interrupts import remembered_interrupts
     from ..kinds.kind import REFERENCE
     from ..reporting.files import ReportFileError, ReportFolder
     from ..run.precision import TooFewError
     from ..targets import shown_spec
 
     if log is not None:
-        judge_log(context)
+        from .verify_log import judged_log
+
+        report, files = judged_log(context)
+        end(report, written(report, files, str(report.target), as_json))
     if workers is not None or dask is not None:
         fail("--workers and --dask go with --log FILE: a target is asked from one process")
     spec = None if target is None else shown_spec(target)
@@ -105,8 +119,6 @@ def verify(
 
 def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[str, Any]]":
     """The claim, and what the options ask of `run.verify`. Raises ValueError of one line."""
-    from ..commands.own_histograms import own_histograms
-    from ..commands.verify_line import verify_line
     from ..run.after_failure import after_failure
     from ..run.selection import select
 
@@ -156,7 +168,7 @@ def _claimed(given: dict[str, Any]) -> "tuple[Claim, list[tuple[int, ...]]]":
     return read_claim(claim_file), []
 
 
-def _judged(deployment: "Target", claim: "Claim", interrupts: "Interrupts", **how: Any) -> "Report":
+def _judged(deployment: "Target", claim: "Claim", interrupts: Interrupts, **how: Any) -> "Report":
     """The report, while a bar shows where the run stands; how: as `run.verify` takes it."""
     from ..reporting.terminal import progress_bar
     from ..run.events import Progress
@@ -169,3 +181,63 @@ def _judged(deployment: "Target", claim: "Claim", interrupts: "Interrupts", **ho
             show(progress)
 
         return run(deployment, claim, listener=listener, **how)
+
+
+def written(report: "Report", files: "ReportFolder | None", name: str, as_json: bool) -> str | None:
+    """Writes a report's files, then prints it; why the files could not be written, if so."""
+    from ..reporting.terminal import print_report
+
+    trouble = None if files is None else files.write(report)  # stdout may be closed: first
+    folder = None if files is None else str(files.path)
+    with on_stdout(kept=None if trouble is not None else folder):
+        print(json.dumps(report.public())) if as_json else print_report(report, name)
+    return trouble
+
+
+def end(report: "Report", trouble: str | None) -> NoReturn:
+    """Ends a command with the status of its verdict; trouble: why a file was not written."""
+    if trouble is not None:
+        fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
+    sys.exit(report.verdict.exit_status)
+
+
+def own_histograms(texts: Sequence[str], file: str | None, claim: Any) -> list[Votes]:
+    """The distinct histograms in `texts`, typed as `12,7,6,30`, and in the rows of a CSV file.
+
+    Raises ValueError with one line for a text that is none, other classes or another total than the
+    claim's, votes that no input of the claim has, and too many histograms.
+    """
+    from ..inputs.histogram_file import read_histograms
+
+    mechanism, known = claim.mechanism, {row.histogram for row in claim.given}
+    of = f"{mechanism.teachers} teachers"
+    if mechanism.weights is not None:
+        of = f"{mechanism.total} votes of its teachers by their weights"
+    named = [(f"--histogram {text[:60]}", _typed(text)) for text in texts]
+    if file is not None:
+        rows = enumerate(read_histograms(file), 1)
+        named += [(f"{file}, histogram {i}", row.histogram) for i, row in rows]
+    for place, votes in named:
+        if len(votes) != mechanism.classes or sum(votes) != mechanism.total:
+            raise ValueError(
+                f"{place}: {len(votes)} classes and {sum(votes)} votes, but the claim has "
+                f"{mechanism.classes} classes and {of}"
+            )
+        if known and votes not in known:
+            raise ValueError(
+                f"{place}: no input of the claim has these votes, and no others are asked"
+            )
+    found = list(dict.fromkeys(votes for _, votes in named))
+    if len(found) > _MOST:
+        source = "--histogram" if file is None else file
+        raise ValueError(f"{source}: {len(found):,} histograms: expected at most {_MOST:,}")
+    return found
+
+
+def _typed(text: str) -> Votes:
+    from ...reference import parse_histogram
+
+    try:
+        return tuple(int(votes) for votes in parse_histogram(text))
+    except ValueError as error:
+        raise ValueError(f"--histogram: {error}") from None

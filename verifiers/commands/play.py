@@ -1,13 +1,13 @@
-"""`dpassay play`."""
+"""`dpassay play`: the inference game on gradients of a vendor's model."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..commands.exit_statuses import fail, need
-from ..commands.options import Whole, option_with_default
-from .ending import json_option, print_found
+from ..cli.ending import json_option, print_found
+from ..cli.exit_statuses import fail, need
+from ..cli.options import Whole, option_with_default
 
 
 def _write_example(context: click.Context, _: click.Parameter, folder: str | None) -> None:

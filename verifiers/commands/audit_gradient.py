@@ -2,15 +2,17 @@
 
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
-from ..commands.exit_statuses import fail, lines_of
-from .ending import print_and_exit
-
-if TYPE_CHECKING:
-    from ..gradients.canary_pair import CanaryPair
-    from ..kinds.numbers.claim import NumbersClaim
-    from ..targets import Target
+from ...reference import BudgetExhausted
+from ..cli.ending import print_and_exit
+from ..cli.exit_statuses import fail, lines_of
+from ..gradients.audit import audit_gradient as run
+from ..gradients.canary_pair import CanaryPair, gradient_of, pair_of_files, pair_of_model
+from ..inputs.people_file import read_people
+from ..kinds.numbers.claim import NumbersClaim
+from ..kinds.numbers.vendor_model import load_model
+from ..targets import PacedTarget, Refused, Target, TargetError, open_target
 
 
 @dataclass(frozen=True)
@@ -23,12 +25,8 @@ class GradientOptions:
     label: str | None
     attributes: tuple[str, ...]
 
-    def made(self, claim: "NumbersClaim", seed: int) -> "CanaryPair":
+    def made(self, claim: NumbersClaim, seed: int) -> CanaryPair:
         """The pair. Raises ValueError where files or model do not do; ends for misuse."""
-        from ..gradients.canary_pair import gradient_of, pair_of_files, pair_of_model
-        from ..inputs.people_file import read_people
-        from ..kinds.numbers.vendor_model import load_model
-
         gradient_of(claim)
         if self.pair is not None:
             if self.model is not None or self.attributes or self.label is not None:
@@ -46,17 +44,13 @@ class GradientOptions:
 def audit_gradient(
     target: str | None,
     other: str | None,
-    claim: "NumbersClaim",
+    claim: NumbersClaim,
     options: GradientOptions,
     *,
     seed: int,
     as_json: bool,
 ) -> NoReturn:
     """Audits the target, prints what was found, and exits."""
-    from ...reference import BudgetExhausted
-    from ..gradients.audit import audit_gradient as run
-    from ..targets import PacedTarget, Refused, TargetError, open_target
-
     if target is None or other is not None:
         fail("give one TARGET: the batches of a pair are asked of the same deployment")
     try:

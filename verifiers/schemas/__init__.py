@@ -1,0 +1,62 @@
+"""The published schemas of JSON documents, which follow from their models.
+
+`python -m dpassay.verifiers.schemas FOLDER` writes them, and `metrics.json`: what `dpassay monitor`
+exports. They lie beside this file.
+"""
+
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+MODELS = {
+    "account": (1, "commands.account:Account"),
+    "audit": (1, "findings.pair_bounds:Audit"),
+    "audit-any": (1, "commands.audit_any:AnyAudit"),
+    "audit-canaries": (1, "commands.audit_canaries:CanaryAudit"),
+    "audit-gradient": (1, "gradients.gradient_audit:GradientAudit"),
+    "audit-mechanism": (1, "commands.audit_mechanism:MechanismAudits"),
+    "chain": (1, "commands.chain:ChainFigures"),
+    "chain-own": (1, "commands.own_people:OwnPeople"),
+    "exposure": (1, "commands.exposure:FoundExposures"),
+    "instahide": (1, "commands.instahide:Attacked"),
+    "monitor": (1, "kinds.labels.logs.alarms:Alarm"),
+    "plan": (1, "commands.plan:PlannedRun"),
+    "play": (1, "gradients.play:PlayedGames"),
+    "probabilities": (1, "commands.probabilities:Probabilities"),
+    "reconstruct": (1, "commands.reading_votes:ReadVotes"),
+    "reconstruct-logs": (1, "commands.reading_votes:ReadLogs"),
+    "replay": (1, "replay.replayed:Replayed"),
+    "report": (2, "findings.report:Report"),
+}
+"""Documents by command and variant: the version of the schema, and the model, loaded late."""
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a document, by its name in `MODELS`."""
+    version, place = MODELS[name]
+    module, _, model = place.partition(":")
+    found = getattr(import_module(f"..{module}", __package__), model)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:dpassay:{name}:{version}",
+        **found.model_json_schema(mode="serialization"),
+        "title": f"dpassay {name}",
+    }
+
+
+def published(name: str) -> str:
+    """The text of the published file of a document, or of `metrics`."""
+    if name == "metrics":
+        from ..kinds.labels.logs.metrics import METRICS
+
+        content: Any = [metric._asdict() for metric in METRICS]
+    else:
+        content = schema(name)
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def write_schemas(folder: Path) -> None:
+    """Writes all of them into a folder."""
+    for name in (*MODELS, "metrics"):
+        (folder / f"{name}.json").write_text(published(name), encoding="utf-8")
