@@ -1,10 +1,13 @@
 """What a check has to say for a report, and what it has come to."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .note import Fields, Note
 from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from .excluded import Excluded, Measured
 
 
 @dataclass(frozen=True)
@@ -15,7 +18,8 @@ class Finding:
     the parameters of the code; figure: numbers that the report draws; warnings: for the report;
     log_odds: of the cause against the claim, None where it has no name; cause: in a few words, for
     the checks that the same fault fails; otherwise: the message where another check has found the
-    cause, if this one's would mislead there; advice: what could be done about it, a line each.
+    cause, if this one's would mislead there; advice: what could be done about it, a line each;
+    excludes: what a pass excludes; measured: what the answers left of a quantity.
     """
 
     message: str
@@ -29,6 +33,8 @@ class Finding:
     advice: tuple[str, ...] = ()
     code: str | None = None
     fields: Fields = field(default_factory=dict)
+    excludes: tuple["Excluded", ...] = ()
+    measured: "Measured | None" = None
 
     @classmethod
     def caused(cls, message: str, cause: Note, log_odds: float | None = None) -> "Finding":

@@ -25,6 +25,7 @@ from typing_extensions import TypedDict
 
 from ..claims.claim import Claim
 from .document import Document
+from .excluded import Excluded, Measured
 from .figures import CheckFigures, Count, NoiseSpec, Votes
 from .note import Fields, Note
 from .verdict import Verdict, worst
@@ -114,6 +115,14 @@ class CheckResult(Document):
     advice: tuple[Text, ...] = Field(
         default=(),
         description="What could be done about what was found, a line each.",
+    )
+    excludes: tuple[Excluded, ...] = Field(
+        default=(),
+        description="What a pass excludes, foreseen from the claim, the budget, the seed, and which "
+        "inputs were answered. Empty where the check did not pass, or says nothing of it yet.",
+    )
+    measured: Measured | None = Field(
+        default=None, description="What the answers left of a quantity, of a pass."
     )
     figures: CheckFigures | None = Field(
         default=None,

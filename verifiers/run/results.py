@@ -102,4 +102,6 @@ def _result(
         cut_short=verdict is Verdict.INCONCLUSIVE and cut is not None,
         code=finding.code,
         fields=finding.fields,
+        excludes=finding.excludes,
+        measured=finding.measured,
     )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ..findings.excluded import Excluded
 from ..findings.figures import CheckFigures
 from ..findings.note import Note
 from ..findings.report import CheckResult, LabelsOpening, ReleasesOpening, Slow
@@ -105,6 +106,10 @@ class Planned(Protocol):
     @property
     def queries(self) -> int:
         """In all."""
+
+    @property
+    def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
+        """Check id -> what its pass excludes, if the target answers all that is planned."""
 
     @property
     def looked_at(self) -> Mapping[str, int]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ...claims.tables import Gate
+from ...findings.excluded import Excluded
 from ...findings.note import Note
 from ...run.error_budget import log_threshold
 from ...run.precision import (
@@ -21,7 +22,8 @@ from ...run.selection import Selection
 from ...run.session import Planned
 from ...targets import calls_at_once
 from .checks import Order
-from .checks.spec import lacking, specs, streams_asked
+from .checks.base import JudgedLabels
+from .checks.spec import LabelsSetting, applicable, lacking, specs, streams_asked
 from .claim import LabelsClaim
 from .planning.extent import FULL, Extent
 from .planning.plan import Plan
@@ -80,6 +82,17 @@ class PlannedLabels:
     def lacking(self) -> Mapping[str, Note]:
         """See `Planned.lacking`."""
         return {**lacking(self.claim, self.plan), **self.chosen.left_out}
+
+    @property
+    def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
+        """See `Planned.excluded`."""
+        setting = LabelsSetting(self.claim, self.seed, self.plan, {})
+        made = [
+            spec.make(setting)
+            for spec in applicable(self.claim, self.plan)
+            if spec.needs is not None and self.chosen.keeps(spec.id)
+        ]
+        return {check.id: check.foreseen for check in made if isinstance(check, JudgedLabels)}
 
     @property
     def looked_at(self) -> Mapping[str, int]:

@@ -4,8 +4,10 @@ import numpy as np
 from scipy.special import logsumexp
 
 from .....reference import REFUSAL
+from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....evidence import dirichlet_log_e_value
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.phase import Phase
@@ -14,8 +16,10 @@ from ....text import four_digits
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Asked, Role
-from .base import PLAINLY, How, JudgedLabels
+from .base import PLAINLY, SURE_TO_SEE, How, JudgedLabels
 from .spec import LabelsSpec
+
+_AS_LABELS = "as class-probabilities, of answers and refusals alone"
 
 
 class Abstention(JudgedLabels):
@@ -37,6 +41,7 @@ class Abstention(JudgedLabels):
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """See `Check.observe`."""
+        super().observe(stream, labels, how)
         refused = int((labels == REFUSAL).sum())
         self.queries += labels.size
         self.counts[stream] += (labels.size - refused, refused)
@@ -75,11 +80,21 @@ class Abstention(JudgedLabels):
 
     def pass_finding(self) -> Finding:
         """See `Check.pass_finding`."""
+        excludes = self.excluded
         effect = self.plan.claim.gate.smallest_effect
         return Finding(
-            f"a refusal probability off by {effect:g} would have been caught with probability 0.99 "
-            "on each anchor"
+            f"a refusal probability off by {effect:g} would have been caught with probability "
+            f"{SURE_TO_SEE:g} on each anchor",
+            excludes=excludes,
         )
+
+    def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
+        """See `JudgedLabels.excluded_by`: what `class-probabilities` needs is enough here too."""
+        streams = self.plan.streams
+        whole = [i for i, s in enumerate(streams) if s.is_anchor and answered[i] >= s.queries]
+        size = {"total_variation": self.plan.claim.gate.smallest_effect}
+        codes = ("refuses-too-often", "refuses-too-seldom") if whole else ()
+        return tuple(self.entry(code, size, whole, answered, _AS_LABELS) for code in codes)
 
 
 def _not_applicable(claim: LabelsClaim) -> Reason:

@@ -1,10 +1,15 @@
 """A check of labels in a run: it may see labels, may lose a stream, and says what it found."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeGuard
 
+import numpy as np
+
+from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
-from ....findings.note import Note
+from ....findings.excluded import Excluded
+from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....run.checks import Check, Judged, Running
 from ....run.error_budget import log_threshold
@@ -34,6 +39,9 @@ class How:
 
 PLAINLY = How()
 
+SURE_TO_SEE = 0.99
+"""Probability with which a fault that a pass excludes would have been seen."""
+
 
 class LabelsRunning(Running, Protocol):
     """A check of labels in one run. Its spec says whether it sees labels, and when it concludes."""
@@ -52,7 +60,8 @@ class LabelsCheck(LabelsRunning, Check, Protocol):
 class JudgedLabels(Judged):
     """For a check that is judged by its highest evidence, which Ville's inequality bounds.
 
-    queries: labels seen; dropped: streams that the target refuses, without which it goes on.
+    queries: labels seen; answered: labels (streams,) of each stream; dropped: streams that the
+    target refuses, without which it goes on.
     """
 
     id: str
@@ -60,14 +69,52 @@ class JudgedLabels(Judged):
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.queries = 0
+        self.answered = np.zeros(len(plan.streams))
         self.log_e_value = 0.0
         self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
         self.dropped: set[int] = set()
+
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+        """See `LabelsRunning.observe`; a check adds what it makes of the labels."""
+        self.answered[stream] += labels.size
 
     def drop(self, stream: int) -> Note | None:
         """See `LabelsRunning.drop`."""
         self.dropped.add(stream)
         return None
+
+    @property
+    def foreseen(self) -> tuple[Excluded, ...]:
+        """What a pass excludes if the target answers all that is planned."""
+        return self.excluded_by(self.plan.queries_of_streams)
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """What a pass excludes, of what is planned and was answered."""
+        return self.excluded_by(np.minimum(self.answered, self.plan.queries_of_streams))
+
+    def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
+        """What a pass excludes with so many labels (streams,) of each stream."""
+        raise NotImplementedError
+
+    def entry(
+        self,
+        code: str,
+        size: Fields,
+        streams: Sequence[int],
+        answered: Vector,
+        method: str,
+    ) -> Excluded:
+        """An entry of what a pass excludes on streams, with probability `SURE_TO_SEE`."""
+        return Excluded(
+            code=code,
+            size=size,
+            where=tuple(self.plan.streams[i].kind for i in streams),
+            queries=int(sum(answered[i] for i in streams)),
+            probability=SURE_TO_SEE,
+            false_alarm=SHARES[self.id] * self.plan.claim.gate.false_alarm,
+            method=method,
+        )
 
 
 class Unseeing:

@@ -9,6 +9,7 @@ from scipy.special import logsumexp
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcomes
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.cause import SURE
@@ -24,6 +25,7 @@ from .spec import LabelsSpec
 
 _RIVAL = 3.0  # log-odds between two faults from which only the better one is named
 NO_KNOWN_FAULT = "no known fault fits"
+_BY_BOUND = "a bound on the evidence of so many labels (verifiers/evidence/power.py)"
 
 
 class ClassProbabilities(JudgedLabels):
@@ -54,6 +56,7 @@ class ClassProbabilities(JudgedLabels):
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """See `LabelsRunning.observe`."""
+        super().observe(stream, labels, how)
         fresh = count_outcomes(labels, self.counts.shape[1])
         self.queries += labels.size
         self.counts[stream] += fresh
@@ -225,34 +228,43 @@ class ClassProbabilities(JudgedLabels):
         better = found is not None and found.log_ratio > known + _RIVAL
         return found if found and better and fits.would_explain(found.log_ratio) else None
 
+    def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
+        """See `JudgedLabels.excluded_by`: on anchors any deviation, on the ladder missing noise."""
+        plan = self.plan
+        whole = [i for i, n in enumerate(answered) if 0 < plan.streams[i].queries <= n]
+        anchors = [i for i in whole if plan.streams[i].is_anchor]
+        ladder = [i for i in whole if plan.streams[i].role is Role.LADDER]
+        found = []
+        if anchors:
+            size = {"total_variation": plan.claim.gate.smallest_effect}
+            found.append(self.entry("law-unexplained", size, anchors, answered, _BY_BOUND))
+        if ladder:
+            votes = np.sort([plan.streams[i].histogram for i in ladder], axis=-1)
+            size = {"lead": int((votes[:, -1] - votes[:, -2]).max())}
+            found.append(self.entry("noise-missing", size, ladder, answered, _BY_BOUND))
+        return tuple(found)
+
     def pass_finding(self) -> Finding:
         """See `Check.pass_finding`."""
-        gate = self.plan.claim.gate
-        kinds = [
-            stream.kind
-            for i, stream in enumerate(self.plan.streams)
-            if stream.is_anchor and i not in self.dropped
-        ]
         asked = self.counts.sum(-1) > 0
         streams = [s for s, seen in zip(self.plan.streams, asked, strict=True) if seen]
         deep = {stream.histogram for stream in streams if stream.is_anchor}
         others = len({stream.histogram for stream in streams} - deep)  # one has several roles
-        return Finding(
-            f"a deviation of {gate.smallest_effect:g} in total variation would have been caught "
-            f"with probability 0.99 on each of: {', '.join(kinds)}{self._ladder_text()}; "
-            f"{others} more histograms looked at"
-        )
-
-    def _ladder_text(self) -> str:
-        """The largest lead at which missing noise would have been caught, in words."""
-        leads = [
-            int(np.diff(np.sort(stream.histogram)[-2:])[0])
-            for i, stream in enumerate(self.plan.streams)
-            if stream.role is Role.LADDER and i not in self.dropped
-        ]
-        if not leads:
-            return ""
-        return f"; noise left out for leaders up to {max(leads)} votes ahead would have been too"
+        excludes = self.excluded
+        said = {one.code: one for one in excludes}
+        anchors, ladder = said.get("law-unexplained"), said.get("noise-missing")
+        text = []
+        if anchors is not None:
+            text.append(
+                f"a deviation of {anchors.size['total_variation']:g} in total variation would have "
+                f"been caught with probability {anchors.probability:g} on each of: "
+                f"{', '.join(anchors.where)}"
+            )
+        if ladder is not None:
+            lead = ladder.size["lead"]
+            text.append(f"noise left out for leaders up to {lead} votes ahead would have been too")
+        text.append(f"{others} more histograms looked at")
+        return Finding("; ".join(text), excludes=excludes)
 
 
 def _named(

@@ -7,16 +7,18 @@
 import numpy as np
 
 from .....reference import REFUSAL
+from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....evidence import LevelsOfOneLaw, Outcomes, SameLawEvidence, as_outcomes, log_e_value_larger
 from ....evidence.dirichlet import split_levels
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.phase import Phase
 from ....run.registry import Reason
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
-from .base import PLAINLY, How, JudgedLabels
+from .base import PLAINLY, SURE_TO_SEE, How, JudgedLabels
 from .spec import CACHED, TOO_FEW, LabelsSpec
 
 MOST_REFUSED = 0.85
@@ -46,6 +48,9 @@ _RELATED = {
 }
 
 
+_BY_SIMULATION = "simulated power of so many pairs (verifiers/evidence/power.py)"
+
+
 class _ComparedStreams(JudgedLabels):
     """Bets on pairs of labels, one of stream `base` and one of stream `other`.
 
@@ -65,6 +70,7 @@ class _ComparedStreams(JudgedLabels):
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """See `LabelsRunning.observe`; labels wait until the other stream has as many."""
+        super().observe(stream, labels, how)
         if stream not in self._waiting:
             return
         self.queries += labels.size
@@ -91,8 +97,20 @@ class _ComparedStreams(JudgedLabels):
 
     def pass_finding(self) -> Finding:
         """See `Check.pass_finding`."""
-        deviation = self.deviation.format(self.plan.claim.gate.smallest_effect)
-        return Finding(f"{deviation} would have been caught with probability 0.99")
+        excludes = self.excluded
+        said = " and ".join(self.deviation.format(one.size["total_variation"]) for one in excludes)
+        return Finding(
+            f"{said} would have been caught with probability {SURE_TO_SEE:g}", excludes=excludes
+        )
+
+    def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
+        """See `JudgedLabels.excluded_by`."""
+        pair = (self.base, self.other)
+        if any(answered[i] < self.plan.streams[i].queries for i in pair):
+            return ()
+        size = {"total_variation": self.plan.claim.gate.smallest_effect}
+        code = _CODES.get(self.id, "winner-loses-by-votes")
+        return (self.entry(code, size, pair, answered, _BY_SIMULATION),)
 
 
 class Symmetry(_ComparedStreams):

@@ -9,7 +9,9 @@ from ....evidence import InTurn, OfConnections, Periodic, as_outcomes
 from ....evidence.power import copies_to_see
 from ....evidence.quantiles import chi_squared_quantile
 from ....evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
+from ....findings.note import Fields
 from ....run.cause import SURE
 from ....run.phase import Phase
 from ..planning.plan import Plan
@@ -47,6 +49,9 @@ _WEIGHTS["kept teachers"] = _WEIGHTS["totals"]
 """Labels of a histogram have the law of one sample: of one total alone, in the place of totals."""
 
 _CALLS = (Asked.IN_CALLS, Asked.ONE_BY_ONE)  # ways of asking that serve this check
+
+
+_BY_BOUND = "a bound on the evidence of so many labels (verifiers/evidence/power.py)"
 
 
 class FreshNoise(JudgedLabels):
@@ -90,6 +95,7 @@ class FreshNoise(JudgedLabels):
         Evidence is not read while `how.goes_on`, since the average is an e-process only if all of
         its parts have seen the same labels.
         """
+        super().observe(stream, labels, how)
         log_q = self.plan.log_q[stream]
         outcomes = as_outcomes(labels, log_q.size)
         self.places.observe(stream, outcomes, how.rotation)
@@ -248,20 +254,32 @@ class FreshNoise(JudgedLabels):
 
     def pass_finding(self) -> Finding:
         """See `Check.pass_finding`."""
+        recurring = self.log_threshold - float(np.log(_WEIGHTS["recurring"]))
+        excludes = self.excluded
+        said = "; ".join(
+            "an answer that repeats an earlier one of its histogram with probability "
+            f"{one.size['share']:.2g} or more, at a distance of up to {one.size['distance']:,}, "
+            f"would have been caught with probability {one.probability:g}"
+            for one in excludes
+        )
+        text = f"{said}{self.of_connections}{self.restarts.shown(recurring)}"
+        return Finding(text, excludes=excludes)
+
+    def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
+        """See `JudgedLabels.excluded_by`: copies on the stream that shows them best."""
+        rotated = np.array([stream.rotated for stream in self.plan.streams], dtype=np.float64)
+        asked = np.maximum(answered - rotated, 0.0)
         predictable = np.square(np.exp(self.plan.log_q)).sum(-1)
-        asked = self._alike.counts.sum(-1)
         best = int(np.argmax(asked * (1.0 - predictable)))
         labels = int(asked[best])
         distance = min(LONGEST, labels // 4)
         # in each segment, the first labels have none at the largest distance before them
         compared = labels - distance * (1 + labels // SEGMENT)
+        if compared < 1:
+            return ()
         share = copies_to_see(self.plan.log_q[best], compared, self._wanted(best))
-        recurring = self.log_threshold - float(np.log(_WEIGHTS["recurring"]))
-        return Finding(
-            f"an answer that repeats an earlier one of its histogram with probability {share:.2g} "
-            f"or more, at a distance of up to {distance:,}, would have been caught with "
-            f"probability 0.99{self.of_connections}{self.restarts.shown(recurring)}"
-        )
+        size: Fields = {"share": float(share), "distance": distance}
+        return (self.entry("noise-reused", size, [best], asked, _BY_BOUND),)
 
     def _wanted(self, stream: int) -> float:
         """Evidence that copies at one distance on one stream need to refute."""

@@ -3,9 +3,12 @@
 import math
 
 from .....reference import Noise
+from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....evidence import ScaleEvidence, count_outcomes
 from ....findings.evidence_text import told_apart
+from ....findings.excluded import Excluded, Measured
+from ....findings.figures import finite
 from ....findings.finding import Finding
 from ....run.phase import Phase
 from ..planning.faults import short
@@ -13,6 +16,8 @@ from ..planning.plan import Plan
 from ..planning.roles import Role
 from .base import PLAINLY, How, JudgedLabels
 from .spec import LabelsSpec
+
+_BY_INTERVAL = "a pass needs the whole anytime-valid interval within the tolerance"
 
 
 class NoiseScale(JudgedLabels):
@@ -27,6 +32,7 @@ class NoiseScale(JudgedLabels):
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """See `Check.observe`; explorers are left out, as they are many and tell little."""
+        super().observe(stream, labels, how)
         if stream < self.plan.deep:
             self.queries += labels.size
             counts = count_outcomes(labels, self.plan.log_q.shape[1])
@@ -60,7 +66,30 @@ class NoiseScale(JudgedLabels):
 
     def pass_finding(self) -> Finding:
         """See `Check.pass_finding`."""
-        return Finding(self._interval_text())
+        return Finding(self._interval_text(), excludes=self.excluded, measured=self._measured)
+
+    @property
+    def _measured(self) -> Measured | None:
+        interval = self.evidence.interval(self.log_threshold)
+        if interval is None:
+            return None
+        scale = self.plan.claim.mechanism.noise.scale
+        low, high = (scale * end for end in interval)
+        confidence = 1.0 - math.exp(-self.log_threshold)
+        return Measured(what="scale", low=low, high=finite(high), confidence=confidence)
+
+    def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
+        """See `JudgedLabels.excluded_by`: a pass has the whole interval within the tolerance."""
+        telling = [i for i in range(self.plan.deep) if answered[i] > 0]
+        tolerance = self.plan.claim.gate.tolerance
+        return tuple(
+            self.entry(code, {"factor": factor}, telling, answered, _BY_INTERVAL)
+            for code, factor in (
+                ("scale-too-small", 1.0 - tolerance),
+                ("scale-too-large", 1.0 + tolerance),
+            )
+            if telling
+        )
 
     def _interval_text(self) -> str:
         noise = self.plan.claim.mechanism.noise

@@ -11,6 +11,7 @@ from .....reference.mechanisms import Labels
 from ....evidence import Conditional, Copies, Switching, as_outcomes
 from ....evidence.in_order import AVOIDED, COPIED, SWITCHES
 from ....evidence.mixture import log_mean_of
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.cause import SURE
@@ -20,11 +21,13 @@ from ..planning.faults import Fault
 from ..planning.features import FAMILIES, features
 from ..planning.order_laws import log_ratios, order_faults, scaled_up
 from ..planning.plan import Plan
-from .base import JudgedLabels, Unseeing
+from ..registry import SHARES
+from .base import SURE_TO_SEE, JudgedLabels, Unseeing
 from .spec import TOO_FEW, LabelsSpec
 
 _COPIED_WEIGHT, _SWITCHED_WEIGHT, _SCALED_WEIGHT = 1 / 8, 1 / 16, 1 / 16
 _DEPENDS = "labels-depend-on-order"
+_AT_ONCE = 1024  # calls whose laws are computed together
 _QUANTILE = 2.33  # of the normal law, for a probability of 0.99
 
 
@@ -71,7 +74,7 @@ class Order(Unseeing, JudgedLabels):
         self._left = np.ones(calls, dtype=bool)
         self._seen = np.zeros((calls, alternatives))  # the log-ratio of each label, by law
         self._leads = np.zeros(calls)  # the claimed chance of the class with most votes
-        self._half = np.zeros((calls, 2))  # mean and variance of a log-ratio under half the noise
+        self._half = np.full((calls, 2), np.nan)  # see _half_of
 
     def awaits(self, place: int) -> bool:
         """Whether a call of the traffic is still to be made."""
@@ -208,23 +211,63 @@ class Order(Unseeing, JudgedLabels):
             fields=found.says.fields,
         )
 
-    def pass_finding(self) -> Finding:
-        """See `Check.pass_finding`: where half the noise would have shown."""
-        expected, variance = self._holds.T @ self._half[:, 0], self._holds.T @ self._half[:, 1]
+    @property
+    def foreseen(self) -> tuple[Excluded, ...]:
+        """See `JudgedLabels.foreseen`."""
+        return self._excluded(np.ones(len(self._votes), dtype=bool))
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `JudgedLabels.excluded`."""
+        return self._excluded(self._outcomes >= 0)
+
+    def _excluded(self, answered: NDArray[np.bool_]) -> tuple[Excluded, ...]:
+        """Half the noise where it depends on what is known, a family of ways to each entry.
+
+        answered: which calls (n,) of the traffic were.
+        """
+        expected, variance = (self._holds[answered].T @ self._half_of(answered)).T
         wagers = np.array([self._rows[one.family].size for one in self._features], dtype=float)
         weights = np.array([FAMILIES[one.family] for one in self._features]) / wagers
         wanted = self.log_threshold - np.log(weights / len(self._faults))
         surely = expected - _QUANTILE * np.sqrt(variance) >= wanted
-        seen = {name: (int(surely[at].sum()), at.size) for name, at in self._rows.items()}
+        return tuple(
+            Excluded(
+                code=_DEPENDS,
+                size={"factor": 0.5, "on": name, "seen": int(surely[at].sum()), "ways": at.size},
+                where=("calls one by one",),
+                queries=int(answered.sum()),
+                probability=SURE_TO_SEE,
+                false_alarm=SHARES[self.id] * self.plan.claim.gate.false_alarm,
+                method="mean and variance of the evidence, taken to be normal",
+            )
+            for name, at in self._rows.items()
+        )
+
+    def _half_of(self, answered: NDArray[np.bool_]) -> Matrix:
+        """Mean and variance (n, 2) of a log-ratio under half the noise, of some calls."""
+        unknown = np.flatnonzero(answered & np.isnan(self._half[:, 0]))
+        for places in np.array_split(unknown, 1 + unknown.size // _AT_ONCE):
+            votes = self._votes[places].astype(np.float64)
+            log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
+            ratios = log_ratios(self._faults[:1], log_q, votes)[:, 0]
+            self._half[places] = _moments(log_q + ratios, ratios)
+        return self._half[answered]
+
+    def pass_finding(self) -> Finding:
+        """See `Check.pass_finding`: where half the noise would have shown."""
+        excludes = self.excluded
+        seen = {str(one.size["on"]): (one.size["seen"], one.size["ways"]) for one in excludes}
         caught = [f"{name} ({sure} of {ways})" for name, (sure, ways) in seen.items() if sure]
         missed = [f"{name} ({ways})" for name, (sure, ways) in seen.items() if not sure]
         listed = f": {', '.join(caught)}" if caught else ""
         unseen = f"; not where it depends on {', '.join(missed)}" if missed else ""
+        surely, ways = (sum(int(one[k]) for one in seen.values()) for k in (0, 1))
         return Finding(
             f"in {self.queries:,} calls for one label, made one by one as in production, half the "
-            "claimed noise would have been caught with probability 0.99 where it depends on what "
-            f"is known before the call, in {int(surely.sum())} of {surely.size} ways"
-            f"{listed}{unseen}"
+            f"claimed noise would have been caught with probability {SURE_TO_SEE:g} where it "
+            f"depends on what is known before the call, in {surely} of {ways} ways{listed}{unseen}",
+            excludes=excludes,
         )
 
 

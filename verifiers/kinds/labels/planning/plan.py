@@ -138,6 +138,11 @@ class Plan:
         return next((pair for pair in self.pairs if pair.role is role), None)
 
     @cached_property
+    def queries_of_streams(self) -> Vector:
+        """Labels (streams,) that are asked of each stream."""
+        return np.array([stream.queries for stream in self.streams], dtype=np.float64)
+
+    @cached_property
     def histograms(self) -> Matrix:
         """The histograms of the streams (streams, c)."""
         return np.array([stream.histogram for stream in self.streams], dtype=np.float64)

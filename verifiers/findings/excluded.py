@@ -1,0 +1,37 @@
+"""What a pass excludes: one record, made by the check that passes."""
+
+from pydantic import Field
+
+from .document import Document
+from .figures import Count, Probability
+from .note import Fields
+
+
+class Excluded(Document):
+    """A fault that a check would have seen, had the deployment had it.
+
+    It is foreseen: it follows from the claim, the budget, the seed, and from which inputs were
+    answered, and from no answer. So a plan has it, and a report of a run that was answered as
+    planned has the same.
+    """
+
+    code: str = Field(description="Of the fault, from the table of codes.")
+    size: Fields = Field(description="How large the fault is, by the fields of its code.")
+    where: tuple[str, ...] = Field(
+        description="On which inputs it would have been seen, each of them by itself."
+    )
+    queries: Count = Field(description="That were looked at for it, those of all inputs together.")
+    probability: Probability = Field(description="With which it would have been seen.")
+    false_alarm: Probability = Field(
+        description="Probability, at most, with which a correct deployment fails the check."
+    )
+    method: str = Field(description="How the probability is known.")
+
+
+class Measured(Document):
+    """What the answers left of a quantity: an interval that covers it, whenever the run stopped."""
+
+    what: str = Field(description="The quantity, such as the scale of the noise.")
+    low: float
+    high: float | None = Field(description="Null where no value was too large.")
+    confidence: Probability
