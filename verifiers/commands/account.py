@@ -1,28 +1,25 @@
 """`dpassay account`: the privacy cost of the queries in a file of histograms."""
 
 import math
-from concurrent.futures import Executor
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import click
-import numpy as np
 from pydantic import Field
 
-from ...reference import REFUSAL, ConfidentGNMax, Gaussian, UnknownMechanismError
-from ...reference.accounting.adjacency import Adjacency
-from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
-from ...reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
-from ...reference.mechanisms import ClaimedMechanism
 from ..cli.ending import json_option, print_found
 from ..cli.exit_statuses import fail, lines_of
-from ..cli.mechanism_options import mechanism_of_options
 from ..cli.options import Whole, option_with_default
 from ..cli.workers import over_workers, working
 from ..findings.document import Document
-from ..inputs.asked_file import AskedRows, read_asked
-from ..inputs.release_log import RowReader
 
-# what charges rows loads scipy, which --help does without: it is imported where it is used
+if TYPE_CHECKING:  # what charges rows loads numpy and scipy, without which --help answers at once
+    from concurrent.futures import Executor
+
+    from ...reference.accounting.neighbourhood import Neighbourhood
+    from ...reference.mechanisms import ClaimedMechanism
+    from ..inputs.asked_file import AskedRows
+    from ..inputs.release_log import RowReader
+
 Analysis = Literal["data-independent", "data-dependent", "exact", "worst-pair"]
 Charging = Literal["expected", "realised", "all"]
 
@@ -90,6 +87,11 @@ def account(
     'label' of what was released. Or it is a log, as `verify --log` reads it: JSON Lines, Parquet,
     or CSV that also says the time, say. It may be -, for standard input.
     """
+    from ...reference.accounting.adjacency import Adjacency
+    from ...reference.accounting.neighbourhood import Neighbourhood
+    from ..cli.mechanism_options import mechanism_of_options
+    from ..inputs.asked_file import read_asked
+
     if epsilon is not None and not epsilon < float("inf"):
         fail(f"--epsilon {epsilon}: expected a finite budget")
     if epsilon is not None and repeat != 1:
@@ -126,7 +128,7 @@ def account(
     print_found(charged, as_json)
 
 
-def _claimed(path: str) -> tuple[ClaimedMechanism, Neighbourhood, RowReader]:
+def _claimed(path: str) -> "tuple[ClaimedMechanism, Neighbourhood, RowReader]":
     """The mechanism of a claim, its neighbours, and what reads its logs. Raises ClaimError."""
     from ..kinds.labels.logs import reader_of
     from ..kinds.labels.reading import read_labels_claim
@@ -152,7 +154,7 @@ class Account(Document):
         ge=0, description="Queries answered on average; in fact, where charging is realised."
     )
     analysis: Analysis
-    adjacency: Adjacency
+    adjacency: Literal["replace-one", "add-remove"]
     votes: int = Field(ge=1, description="By how many votes neighbours differ, at most.")
     charging: Charging = Field(description="How refused queries are charged.")
     note: str | None = Field(description="Why epsilon is no guarantee, where it is none.")
@@ -192,7 +194,7 @@ class Account(Document):
     def _neighbours(self) -> str:
         """Which neighbours the cost is between, in words."""
         by = f" by {self.votes} votes" if self.votes > 1 else ""
-        return f"{self.adjacency.value} neighbours{by}"
+        return f"{self.adjacency} neighbours{by}"
 
     @property
     def _how(self) -> str:
@@ -215,25 +217,29 @@ class Account(Document):
 
 
 def account_of(
-    rows: AskedRows,
-    mechanism: ClaimedMechanism,
+    rows: "AskedRows",
+    mechanism: "ClaimedMechanism",
     delta: float,
     *,
     repeat: int = 1,
     budget: float | None = None,
     analysis: Analysis = "data-dependent",
     charging: Charging = "expected",
-    neighbourhood: Neighbourhood = MOVED_VOTE,
-    executor: Executor | None = None,
+    neighbourhood: "Neighbourhood | None" = None,
+    executor: "Executor | None" = None,
 ) -> Account:
     """The cost of asking every row `repeat` times, or as often as fits `budget`.
 
-    neighbourhood: which histograms it is between; executor: whose workers do the work, this process
-    when None. Raises ValueError where charging `realised` lacks labels, a label is a refusal but
-    the mechanism never refuses, or one pass exceeds the budget; UnknownMechanismError for any other
-    mechanism.
+    neighbourhood: which histograms it is between, a moved vote when None; executor: whose workers
+    do the work, this process when None. Raises ValueError where charging `realised` lacks labels, a
+    label is a refusal but the mechanism never refuses, or one pass exceeds the budget;
+    UnknownMechanismError for any other mechanism.
     """
+    from ...reference import REFUSAL, ConfidentGNMax, Gaussian, UnknownMechanismError
+    from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
+    from ...reference.accounting.neighbourhood import MOVED_VOTE
     from ...reference.accounting.pure import pure_epsilon
+    from ...reference.mechanisms import ClaimedMechanism
     from .fitting import Fitting
     from .row_costs import RowCosts
 
@@ -246,16 +252,15 @@ def account_of(
         )
     if charging == "realised" and rows.labels is None:
         raise ValueError("--charging realised needs a column 'label' of what was released")
+    near = MOVED_VOTE if neighbourhood is None else neighbourhood
     pure = (
         math.inf
         if isinstance(mechanism.noise.unrounded, Gaussian)
-        else pure_epsilon(mechanism.noise, neighbourhood)
+        else pure_epsilon(mechanism.noise, near)
     )
 
     def costs_by(analysis: Analysis) -> RowCosts:
-        return RowCosts(
-            rows, mechanism, analysis, charging, neighbourhood=neighbourhood, executor=executor
-        )
+        return RowCosts(rows, mechanism, analysis, charging, neighbourhood=near, executor=executor)
 
     costs = costs_by(analysis)
     beyond = None
@@ -280,8 +285,8 @@ def account_of(
         queries=repeat * len(rows),
         expected_answered=repeat * _answered(rows, mechanism, charging),
         analysis=analysis,
-        adjacency=neighbourhood.adjacency,
-        votes=neighbourhood.votes,
+        adjacency=near.adjacency.value,
+        votes=near.votes,
         charging=charging,
         note=_NO_GUARANTEE if refuses and charging == "expected" else None,
         repeats=repeat,
@@ -291,8 +296,11 @@ def account_of(
     )
 
 
-def _answered(rows: AskedRows, mechanism: ClaimedMechanism, charging: Charging) -> float:
+def _answered(rows: "AskedRows", mechanism: "ClaimedMechanism", charging: Charging) -> float:
     """Rows answered on average, or, where charging is `realised`, in fact."""
+    import numpy as np
+
+    from ...reference import ConfidentGNMax
     from ...reference.accounting.confident import log_answered
 
     if charging == "realised":

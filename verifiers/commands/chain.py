@@ -18,6 +18,7 @@ from ..cli.exit_statuses import fail, lines_of, need, on_stdout
 from ..cli.options import Whole, option_with_default
 from ..cli.workers import over_workers, working
 from ..findings.document import Document
+from .figure import Figure, linkage_figures
 
 if TYPE_CHECKING:
     from ...attacks.inference.chain import Chain, ChainSetting
@@ -216,25 +217,6 @@ def _linkage(path: str, left_out: tuple[str, str]) -> "Linkage | None":
     return linkage(names, table.astype(str).to_numpy().tolist()) if names else None
 
 
-class Figure(Document):
-    """One figure; its ends are null where it has no interval."""
-
-    part: str = Field(description="The part of the chain.")
-    of: str = Field(description="What is measured.")
-    measure: str
-    value: float
-    low: float | None = Field(description="The lower end of a 95 % interval.")
-    high: float | None
-
-    @classmethod
-    def told(cls, part: str, of: str, measure: str, value: "float | Estimate") -> Self:
-        """The figure, with its interval where the value has one."""
-        if isinstance(value, float):
-            return cls(part=part, of=of, measure=measure, value=value, low=None, high=None)
-        ends = {"value": value.value, "low": value.low, "high": value.high}
-        return cls(part=part, of=of, measure=measure, **ends)
-
-
 class ChainFigures(Document):
     """What is measured at every step from private records to what an attacker says of people."""
 
@@ -300,18 +282,3 @@ def _figures(found: "Chain") -> Iterator[tuple[str, str, str, "float | Estimate"
         if helped.student is not None:
             yield "mitigation", name, "accuracy of a student", helped.student
         yield "mitigation", name, "epsilon of a person", helped.spent.person
-
-
-def linkage_figures(
-    found: "Linkage | None",
-) -> Iterator[tuple[str, str, str, "float | Estimate"]]:
-    """The figures of a table's columns, none without a table."""
-    if found is None:
-        return
-    what = f"{len(found.columns)} columns"
-    yield "linkage", what, "rows alone", found.alone / found.rows
-    yield "linkage", what, "smallest group", float(found.least)
-    if found.pair:
-        yield "linkage", " and ".join(found.pair), "rows alone", found.pair_alone / found.rows
-    if found.strangers is not None:
-        yield "linkage", "people outside half the table", "match one row", found.strangers

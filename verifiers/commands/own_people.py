@@ -24,7 +24,7 @@ from ..inputs.people_column import PeopleColumn, read_people_column
 from ..kinds.labels.reading import read_labels_claim
 from ..reporting.chain import of_linkage, percent, with_interval
 from ..text import counted, printable
-from .chain import Figure, linkage_figures
+from .figure import Figure, linkage_figures
 
 QUERIES = (1, 10, 100, 1000)
 """Answers about each person that are simulated where votes are given."""

@@ -20,7 +20,7 @@ from .verdict import Verdict, verdict_of
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
 
 
-class Bounds(VariedDocument):
+class LowerBounds(VariedDocument):
     """Lower bounds for one query of a pair, which hold together with `confidence`."""
 
     epsilon_lower: float = Field(ge=0, description="Of one query at least, at delta.")
@@ -36,7 +36,7 @@ class Bounds(VariedDocument):
     )
 
 
-class Audit(Bounds):
+class Audit(LowerBounds):
     """The bounds by the labels of two histograms, and the errors of a test by one event."""
 
     false_positives_at_most: float = Field(

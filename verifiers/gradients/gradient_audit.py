@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from ..findings.pair_bounds import Bounds
+from ..findings.pair_bounds import LowerBounds
 from ..findings.verdict import Verdict
 
 _ROWS = {
@@ -15,7 +15,7 @@ _ROWS = {
 """Epsilons in words; each also stands composed over the releases of the claim."""
 
 
-class GradientAudit(Bounds):
+class GradientAudit(LowerBounds):
     """Lower bounds that hold together with the audit's confidence, and what they are held against.
 
     Of one release, and composed over all that the claim allows. Where the claim is of other noise

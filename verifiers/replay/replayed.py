@@ -21,7 +21,7 @@ from .sources import SEED
 _SHOWN = 400  # characters of an input
 
 
-class Draw(Document):
+class FrozenDraw(Document):
     """Where one run draws, and what."""
 
     line: str = Field(description="The file and the line.")
@@ -57,7 +57,7 @@ class Replayed(Document):
     )
     compared: int = Field(ge=0, description="Pairs whose runs had the same draws.")
     skipped: int = Field(ge=0, description="Pairs that could not be compared.")
-    draws: tuple[Draw, ...]
+    draws: tuple[FrozenDraw, ...]
     runs: int = Field(ge=0)
     seconds: float = Field(ge=0, description="Of all runs, rounded to thousandths.")
 
@@ -130,7 +130,7 @@ def _message(found: Found, verdict: Verdict, what: str) -> str:
     return f"no fault in {found.compared} pairs of inputs with the same draws{skipped}"
 
 
-def _drawn(found: Found) -> tuple[Draw, ...]:
+def _drawn(found: Found) -> tuple[FrozenDraw, ...]:
     """Where one run draws, what, and how many times."""
     draws = Counter(
         (draw.line, draw.function, draw.shape, _scale(draw.given.scale))
@@ -138,7 +138,7 @@ def _drawn(found: Found) -> tuple[Draw, ...]:
         if draw.function != SEED
     )
     return tuple(
-        Draw(line=line, function=function, shape=shape, scale=scale, times=times)
+        FrozenDraw(line=line, function=function, shape=shape, scale=scale, times=times)
         for (line, function, shape, scale), times in draws.items()
     )
 
