@@ -20,6 +20,7 @@ from ..cli.exit_statuses import fail, lines_of
 from ..cli.opened import opened
 from ..cli.options import Seconds, Whole
 from ..findings.document import Document, VariedDocument
+from ..findings.excluded import Excluded
 from ..kinds.reading import read_claim
 from ..run.precision import TooFewError
 from ..run.selection import Selection
@@ -112,6 +113,9 @@ class PlannedCheck(VariedDocument):
     rounds: int = Field(default=0, ge=0)
     lacking: str | None = Field(description="Why it looks at none.")
     code: str | None = Field(default=None, description="Of that reason.")
+    excludes: tuple[Excluded, ...] = Field(
+        default=(), description="What its pass excludes, if all that is planned is answered."
+    )
 
 
 class Foreseen(Document):
@@ -212,12 +216,14 @@ def planned_run(
     gate, law, each = found.claim.gate, kind.passed is None, f"{kind.unit}s"
     rate = None if taken is None else round(_rate(found.queries, taken), 1)
     reasons = {name: found.lacking.get(name) for name in found.looked_at}
+    excluded = found.excluded
     counts = [
         {
             "id": name,
             each: seen,
             "lacking": None if reason is None else reason.message,
             "code": None if reason is None else reason.code,
+            "excludes": excluded.get(name, ()),
         }
         for (name, seen), reason in zip(found.looked_at.items(), reasons.values(), strict=True)
     ]

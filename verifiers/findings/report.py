@@ -118,8 +118,8 @@ class CheckResult(Document):
     )
     excludes: tuple[Excluded, ...] = Field(
         default=(),
-        description="What a pass excludes, foreseen from the claim, the budget, the seed, and which "
-        "inputs were answered. Empty where the check did not pass, or says nothing of it yet.",
+        description="What a pass excludes, foreseen from the claim, the budget, the seed, and "
+        "which inputs were answered. Empty where the check did not pass, or says nothing of it.",
     )
     measured: Measured | None = Field(
         default=None, description="What the answers left of a quantity, of a pass."

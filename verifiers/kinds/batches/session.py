@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...findings.excluded import Excluded
 from ...findings.finding import Finding, Outcome
 from ...findings.note import Note
 from ...findings.verdict import Verdict
@@ -106,6 +107,11 @@ class PlannedBatches:
     def lacking(self) -> dict[str, Note]:
         """See `Planned.lacking`."""
         return lacking(self.claim)
+
+    @property
+    def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
+        """See `Planned.excluded`: not foreseen yet for this kind."""
+        return {}
 
     @property
     def looked_at(self) -> dict[str, int]:

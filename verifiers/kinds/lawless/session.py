@@ -1,10 +1,12 @@
 """One run on a deployment without a law: a coin for each draw, and a call for each."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ...findings.excluded import Excluded
 from ...findings.finding import Finding, Outcome
 from ...findings.note import Note
 from ...findings.verdict import Verdict
@@ -110,6 +112,11 @@ class PlannedDraws:
         return sum(self.looked_at.values())
 
     calls = queries
+
+    @property
+    def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
+        """See `Planned.excluded`: not foreseen yet for this kind."""
+        return {}
 
     @property
     def looked_at(self) -> dict[str, int]:

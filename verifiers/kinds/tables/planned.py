@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ...findings.excluded import Excluded
 from ...findings.note import Note
 from ...run.phase import Phase
 from ...run.precision import (
@@ -75,6 +76,11 @@ class PlannedTable:
     def queries(self) -> int:
         """See `Planned.queries`."""
         return math.ceil(_MARGIN * max(self.looked_at.values())) + self._restarts
+
+    @property
+    def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
+        """See `Planned.excluded`: not foreseen yet for this kind."""
+        return {}
 
     @cached_property
     def looked_at(self) -> Mapping[str, int]:

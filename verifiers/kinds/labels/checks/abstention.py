@@ -94,7 +94,7 @@ class Abstention(JudgedLabels):
         whole = [i for i, s in enumerate(streams) if s.is_anchor and answered[i] >= s.queries]
         size = {"total_variation": self.plan.claim.gate.smallest_effect}
         codes = ("refuses-too-often", "refuses-too-seldom") if whole else ()
-        return tuple(self.entry(code, size, whole, answered, _AS_LABELS) for code in codes)
+        return tuple(self.entry(code, size, whole, answered, method=_AS_LABELS) for code in codes)
 
 
 def _not_applicable(claim: LabelsClaim) -> Reason:

@@ -103,15 +103,17 @@ class JudgedLabels(Judged):
         size: Fields,
         streams: Sequence[int],
         answered: Vector,
+        *,
         method: str,
+        probability: float = SURE_TO_SEE,
     ) -> Excluded:
-        """An entry of what a pass excludes on streams, with probability `SURE_TO_SEE`."""
+        """An entry of what a pass excludes on streams."""
         return Excluded(
             code=code,
             size=size,
-            where=tuple(self.plan.streams[i].kind for i in streams),
+            where=tuple(dict.fromkeys(self.plan.streams[i].kind for i in streams)),
             queries=int(sum(answered[i] for i in streams)),
-            probability=SURE_TO_SEE,
+            probability=probability,
             false_alarm=SHARES[self.id] * self.plan.claim.gate.false_alarm,
             method=method,
         )

@@ -237,11 +237,11 @@ class ClassProbabilities(JudgedLabels):
         found = []
         if anchors:
             size = {"total_variation": plan.claim.gate.smallest_effect}
-            found.append(self.entry("law-unexplained", size, anchors, answered, _BY_BOUND))
+            found.append(self.entry("law-unexplained", size, anchors, answered, method=_BY_BOUND))
         if ladder:
             votes = np.sort([plan.streams[i].histogram for i in ladder], axis=-1)
             size = {"lead": int((votes[:, -1] - votes[:, -2]).max())}
-            found.append(self.entry("noise-missing", size, ladder, answered, _BY_BOUND))
+            found.append(self.entry("noise-missing", size, ladder, answered, method=_BY_BOUND))
         return tuple(found)
 
     def pass_finding(self) -> Finding:

@@ -110,7 +110,7 @@ class _ComparedStreams(JudgedLabels):
             return ()
         size = {"total_variation": self.plan.claim.gate.smallest_effect}
         code = _CODES.get(self.id, "winner-loses-by-votes")
-        return (self.entry(code, size, pair, answered, _BY_SIMULATION),)
+        return (self.entry(code, size, pair, answered, method=_BY_SIMULATION),)
 
 
 class Symmetry(_ComparedStreams):

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....evidence import InTurn, OfConnections, Periodic, as_outcomes
 from ....evidence.power import copies_to_see
@@ -279,7 +280,7 @@ class FreshNoise(JudgedLabels):
             return ()
         share = copies_to_see(self.plan.log_q[best], compared, self._wanted(best))
         size: Fields = {"share": float(share), "distance": distance}
-        return (self.entry("noise-reused", size, [best], asked, _BY_BOUND),)
+        return (self.entry("noise-reused", size, [best], asked, method=_BY_BOUND),)
 
     def _wanted(self, stream: int) -> float:
         """Evidence that copies at one distance on one stream need to refute."""

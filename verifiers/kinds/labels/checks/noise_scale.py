@@ -81,9 +81,16 @@ class NoiseScale(JudgedLabels):
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
         """See `JudgedLabels.excluded_by`: a pass has the whole interval within the tolerance."""
         telling = [i for i in range(self.plan.deep) if answered[i] > 0]
-        tolerance = self.plan.claim.gate.tolerance
+        tolerance, covered = self.plan.claim.gate.tolerance, 1.0 - math.exp(-self.log_threshold)
         return tuple(
-            self.entry(code, {"factor": factor}, telling, answered, _BY_INTERVAL)
+            self.entry(
+                code,
+                {"factor": factor},
+                telling,
+                answered,
+                method=_BY_INTERVAL,
+                probability=covered,
+            )
             for code, factor in (
                 ("scale-too-small", 1.0 - tolerance),
                 ("scale-too-large", 1.0 + tolerance),

@@ -1,7 +1,7 @@
 """`order`: noise depends neither on earlier queries, nor on a query's place among them."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -247,7 +247,8 @@ class Order(Unseeing, JudgedLabels):
     def _half_of(self, answered: NDArray[np.bool_]) -> Matrix:
         """Mean and variance (n, 2) of a log-ratio under half the noise, of some calls."""
         unknown = np.flatnonzero(answered & np.isnan(self._half[:, 0]))
-        for places in np.array_split(unknown, 1 + unknown.size // _AT_ONCE):
+        for start in range(0, unknown.size, _AT_ONCE):
+            places = unknown[start : start + _AT_ONCE]
             votes = self._votes[places].astype(np.float64)
             log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
             ratios = log_ratios(self._faults[:1], log_q, votes)[:, 0]
@@ -257,12 +258,13 @@ class Order(Unseeing, JudgedLabels):
     def pass_finding(self) -> Finding:
         """See `Check.pass_finding`: where half the noise would have shown."""
         excludes = self.excluded
-        seen = {str(one.size["on"]): (one.size["seen"], one.size["ways"]) for one in excludes}
+        sizes = [cast(dict[str, Any], one.size) for one in excludes]
+        seen = {size["on"]: (size["seen"], size["ways"]) for size in sizes}
         caught = [f"{name} ({sure} of {ways})" for name, (sure, ways) in seen.items() if sure]
         missed = [f"{name} ({ways})" for name, (sure, ways) in seen.items() if not sure]
         listed = f": {', '.join(caught)}" if caught else ""
         unseen = f"; not where it depends on {', '.join(missed)}" if missed else ""
-        surely, ways = (sum(int(one[k]) for one in seen.values()) for k in (0, 1))
+        surely, ways = (sum(size[name] for size in sizes) for name in ("seen", "ways"))
         return Finding(
             f"in {self.queries:,} calls for one label, made one by one as in production, half the "
             f"claimed noise would have been caught with probability {SURE_TO_SEE:g} where it "

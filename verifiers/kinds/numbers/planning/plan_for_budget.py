@@ -9,6 +9,7 @@ import numpy as np
 
 from .....reference.arrays import Vector
 from .....reference.numbers import NumberNoise
+from ....findings.excluded import Excluded
 from ....findings.note import Note
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
@@ -91,6 +92,11 @@ class PlannedNumbers:
     def queries(self) -> int:
         """See `Planned.queries`."""
         return self._releases[0]
+
+    @property
+    def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
+        """See `Planned.excluded`: not foreseen yet for this kind."""
+        return {}
 
     @property
     def looked_at(self) -> Mapping[str, int]:
