@@ -91,8 +91,8 @@ def test_noise_that_depends_on_the_input(
     assert found[failing].verdict is Verdict.FAIL, found[failing].message
     # a scale that fits some inputs may be likelier than the claim, and is told then
     what = "size" if failing == "shift-invariance" else "order"
-    scales = {"scale-too-small", "scale-too-large"}
-    assert found[failing].code in {f"noise-depends-on-{what}", *scales}
+    fitted = {"scale-too-small", "scale-too-large"}
+    assert found[failing].code in {f"noise-depends-on-{what}", *fitted}
     assert found[other].verdict is not Verdict.FAIL, found[other].message
 
 
