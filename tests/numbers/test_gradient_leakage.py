@@ -94,6 +94,27 @@ def test_a_limit_is_held(noise: int, limit: float, verdict: Verdict, code: str |
         assert float(found.finding.fields["advantage"] or 0.0) > limit
 
 
+def test_an_advantage_just_above_a_limit_is_not_certain() -> None:
+    """The same simulated trials: a limit a thousandth lower is exceeded, and not for certain."""
+    (noted,) = concluded(made("gaussian:2")).finding.warnings
+    gained = float(noted.fields["advantage"] or 0.0)
+    found = concluded(made("gaussian:2", f"max_advantage = {gained - 0.001}"))
+    code = "advantage-not-certain"
+    assert (found.verdict, found.finding.code) == (Verdict.INCONCLUSIVE, code), found.finding
+    assert found.finding.fields["advantage"] == pytest.approx(gained)
+
+
+def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(*_: object) -> Outcome:
+        raise ModuleNotFoundError("no sklearn", name="sklearn.linear_model")
+
+    monkeypatch.setattr(GradientLeakage, "_played", absent)
+    found = GradientLeakage(made(), None, 0).conclude(None)  # type: ignore[arg-type]
+    assert found is not None
+    assert (found.verdict, found.finding.code) == (Verdict.ERROR, "package-missing")
+    assert found.finding.fields == {"package": "scikit-learn"}
+
+
 def test_a_limit_that_holds_is_not_accused_by_chance() -> None:
     """Noise of 10,000 clip norms: any success above chance is luck, and luck is no evidence."""
     for seed in range(4):

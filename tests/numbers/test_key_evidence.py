@@ -122,7 +122,7 @@ def test_every_fault_has_a_law() -> None:
     counts = np.arange(30.0)
     for fault in key_faults(ThresholdedHistogram(LAW, 1, 8.0, Adjacency.ADD_REMOVE)):
         released, withheld = fault.law(counts)
-        assert np.exp(released) + np.exp(withheld) == pytest.approx(np.ones(30)), fault.name
+        assert np.exp(released) + np.exp(withheld) == pytest.approx(np.ones(30)), fault.cause
 
 
 @pytest.mark.parametrize(("delta", "verdict"), [(0.0049, "fail"), (0.0132, "pass")])

@@ -2,6 +2,7 @@
 
 import math
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from checked_alone import claimed
 from costed import BALL, GAUSSIAN, REPLACED, concluded
-from numeric_zoo.claims import COUNT, PRIVATE
+from numeric_zoo.claims import COUNT, PRIVATE, SUM
 
 from dpassay.reference import BudgetExhausted
 from dpassay.reference.numbers.families import Gaussian
@@ -68,7 +69,7 @@ class Prepaid(Budgeted):
     """Says from the start that all is spent, and answers a hundred times."""
 
     def spent(self, delta: float) -> float:
-        return 3.0
+        return 30.0
 
     def sample(self, counts: Any, size: int) -> Any:
         self.answers += size
@@ -78,10 +79,11 @@ class Prepaid(Budgeted):
 
 
 class Slow(Budgeted):
-    """Never stops."""
+    """Takes its time."""
 
     def sample(self, counts: Any, size: int) -> Any:
-        return np.zeros((size, counts.size))
+        time.sleep(0.05)
+        return super().sample(counts, size)
 
 
 class Unaccounted(Budgeted):
@@ -96,7 +98,7 @@ class Unaccounted(Budgeted):
         (Budgeted(times=0.5), Verdict.FAIL, "account-too-low", {"spent": 0.723994}),
         (
             Budgeted(most=4.0),
-            *(Verdict.FAIL, "budget-not-enforced", {"answers": 4, "spent": 3.09769}),
+            *(Verdict.FAIL, "budget-not-enforced", {"answers": 4, "spent": 3.09764}),
         ),
         (
             Budgeted(free="empty inputs"),
@@ -258,7 +260,7 @@ SAID = """
 @pytest.mark.parametrize(
     ("most", "more", "code", "fields"),
     [
-        (9, "", "budget-not-enforced", {"answers": 4, "cost": 3.09769, "epsilon": 3.0}),
+        (9, "", "budget-not-enforced", {"answers": 4, "cost": 3.09764, "epsilon": 3.0}),
         (3, SAID, "account-lost-on-restart", {"before": 2.6412, "after": 0.0}),
     ],
 )
@@ -280,14 +282,17 @@ def test_an_account_that_stands_still_is_a_warning() -> None:
     claim = claimed(GAUSSIAN + PRIVATE.format(30.0, 100))
     found = concluded(BudgetEnforcement, claim, in_process(Prepaid(), claim))
     (noted,) = found.finding.warnings
-    assert (noted.code, noted.fields["spent"]) == ("account-stands-still", 3.0)
+    assert (noted.code, noted.fields["spent"]) == ("account-stands-still", 30.0)
     assert noted.fields["still"] == noted.fields["answers"] == found.queries
+
+
+CLAMPED = "farthest-neighbour-clamped"
 
 
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        (COUNT.replace("discrete-laplace:1", "laplace:1;min=1e9"), "farthest-neighbour-clamped"),
+        (SUM.replace("-1.0", "-2.0").replace("laplace:2", "laplace:2;min=-9"), CLAMPED),
         (COUNT.replace("discrete-laplace:1", "gaussian:1e9"), "cannot-be-seen-here"),
     ],
 )
@@ -309,7 +314,7 @@ def test_a_refusal_of_the_costliest_input_is_no_verdict() -> None:
 
 
 def test_one_that_does_not_stop_in_time_is_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watched, "SECONDS", 0.0)
+    monkeypatch.setattr(watched, "SECONDS", 0.02)
     claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3))
     found = concluded(BudgetEnforcement, claim, in_process(Slow(), claim))
     assert (found.verdict, found.finding.code) == (Verdict.INCONCLUSIVE, "out-of-time")
@@ -332,5 +337,5 @@ def test_averages_that_read_too_much_fail_where_a_limit_is_set(
     assert found.finding.code == code
     told = found.finding.warnings[0] if noted else found.finding
     if queries == 400:
-        assert told.fields["error"] == pytest.approx(0.15)
+        assert told.fields["error"] == pytest.approx(0.15, rel=1e-4)
         assert told.fields["share"] == pytest.approx(0.999, abs=2e-4)

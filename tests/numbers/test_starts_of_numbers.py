@@ -11,12 +11,14 @@ from numeric_zoo.claims import COUNT, HISTOGRAM
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.claims.open_target import open_claimed
+from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import Selection
 from dpassay.verifiers.targets import InProcessTarget
 
-ONLY = Selection({"noise-law": "--check", "noise-scale": "--check", "location": "--check"})
+LEFT = Note("left-out-by-choice", "left out by --check")
+ONLY = Selection({"noise-law": LEFT, "noise-scale": LEFT, "location": LEFT})
 COARSE = "[gate]\nsmallest_effect = 0.1\ntolerance = 0.2\n"
 TARGET = """
 import os

@@ -83,7 +83,7 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
         place, here, there = evidence.worst
         first, second = pair.coordinates[place : place + 2]
         words = compared(f"key {first} stands before key {second}", here, there, pair.words)
-        return words, here, there
+        return words, max(here, there), min(here, there)
 
     def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
         """See `PairCheck.passed`."""

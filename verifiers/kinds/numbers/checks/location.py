@@ -127,7 +127,7 @@ class Location(NumberCheck):
         odds = float(logs.max() - logs[self._none])
         other = likeliest(self.claim, self.plan, self._off)
         if other is not None and other[1] > odds:
-            return caused(message, *other)
+            return caused(message, *other, **seen)
         return caused(message, Note("releases-off-centre", message, seen), odds)
 
     def pass_finding(self) -> Finding:

@@ -35,7 +35,9 @@ _ALIKE = "of equal variance"
 _MISSING = (1.0, 0.2, 0.05, 0.01)
 _GRIDS = (1.0, 0.5, 0.1, 0.01, 2.0**-10, 2.0**-20)
 _SUMS_CUT = Note(
-    "rounding-differs", "sums are cut to whole numbers, towards zero", {"step": 1.0, "cut": True}
+    "rounding-differs",
+    "sums are cut to whole numbers, towards zero",
+    {"step": 1.0, "rounding": "towards zero"},
 )
 _LEAST_FACTOR = 2.0**-20  # of another divisor: narrower noise is within a float's own width
 _STEPS = 2.0**52  # from 0: beyond, a float does not tell the multiples of 0.1 apart
@@ -152,6 +154,9 @@ def of_scale(factor: float, words: str) -> Note:
 
 def family_differs(family: Additive, name: str) -> Note:
     """The cause that noise is of this family."""
+    if isinstance(family, Shares):
+        shares = {"present": family.present, "parties": family.parties}
+        return Note("noise-shares-differ", name, shares)
     fields: Fields = {"family": family.family, "scale": family.scale}
     return Note("noise-family-differs", name, fields)
 
@@ -289,7 +294,9 @@ def _cut(noise: NumberNoise) -> list[Fault]:
     to = "whole numbers" if step == 1.0 else f"multiples of {step:g}"
     cuts = {
         False: Note("noise-cut", f"noise is cut to {to}, towards zero", {"step": step}),
-        True: Note("rounding-differs", f"sums are cut down to {to}", {"step": step, "cut": True}),
+        True: Note(
+            "rounding-differs", f"sums are cut down to {to}", {"step": step, "rounding": "down"}
+        ),
     }
     made = [
         _of_family(nearest, CutNoise(noise.family, step, down=down), cause, FaultKind.CUT, False)
@@ -297,7 +304,7 @@ def _cut(noise: NumberNoise) -> list[Fault]:
     ]
     if noise.cut:
         name = "sums are rounded to the nearest whole number, not cut"
-        cause = Note("rounding-differs", name, {"step": step, "cut": False})
+        cause = Note("rounding-differs", name, {"step": step, "rounding": "nearest"})
         made.append(Fault(cause, FaultKind.ROUNDING, nearest.log_mass, common=True))
     elif step == 1.0 and not noise.family.whole:
         made.insert(0, Fault(_SUMS_CUT, FaultKind.CUT, replace(noise, cut=True).log_mass))
@@ -327,7 +334,7 @@ def _on_a_grid(noise: NumberNoise) -> Fault:
         mass = noise.log_mass(y, x, np.maximum(half, 0.5 * noise.grid))
         return np.where(hits(y, x, half), mass, -np.inf)
 
-    fields = {"step": noise.grid, "cut": False}
+    fields: Fields = {"step": noise.grid, "rounding": "nearest"}
     nearest = Note("rounding-differs", f"rounded to multiples of {noise.grid:g}", fields)
     cause = _SUMS_CUT if noise.cut else nearest
     return Fault(cause, FaultKind.ROUNDING, law, hits=hits, elsewhere=-math.inf)
