@@ -206,8 +206,10 @@ def shelf(entries: list[Entry], quick: tuple[str, ...]) -> list[Any]:
 @pytest.mark.parametrize("entry", shelf(BROKEN, ("signs-do-not-cancel",)))
 def test_a_broken_one_is_found_by_a_check_named_for_it(entry: Entry) -> None:
     report = judged(entry, 2)
-    failed = {c.id for c in report.checks if c.verdict in (Verdict.FAIL, Verdict.ERROR)}
-    assert failed & set(entry.caught), (report.verdict, failed)
+    wrong = [c for c in report.checks if c.verdict in (Verdict.FAIL, Verdict.ERROR)]
+    failed = {c.id: c.code for c in wrong}
+    assert failed.keys() & set(entry.caught), (report.verdict, failed)
+    assert not entry.code or entry.code in failed.values(), failed
     assert entry.like in {correct.name for correct in CORRECT}
 
 
