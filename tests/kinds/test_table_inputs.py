@@ -122,7 +122,7 @@ def test_a_cause_that_leaves_most_unexplained_is_not_named() -> None:
     assert of_means(table, rows, 10.0 * unbounded) is None
 
 
-MISTAKES = {
+MISTAKES: dict[str, list[dict[str, Any]]] = {
     "contributions-not-bounded": [{}],
     "bound-not-enforced": [{"bound": "max_partitions"}, {"bound": "max_per_partition"}],
     "bound-misapplied": [

@@ -27,7 +27,7 @@ name = {name}
 def made(name: str | None) -> Any:
     """A check that has seen 500 draws of its one pair, which refute epsilon up to 1.5."""
     text = TEXT.replace("name = {name}\n", "" if name is None else f'name = "{name}"\n')
-    check: Any = PrivacyAudit(parse_claim(tomllib.loads(text)), 1.0)  # type: ignore[arg-type]
+    check: Any = PrivacyAudit(parse_claim(tomllib.loads(text)), 1.0)
     check.queries = 500
     check.each = [
         SimpleNamespace(
