@@ -239,7 +239,8 @@ def test_a_refusal_on_one_side_is_told_with_its_input() -> None:
     assert report.verdict is Verdict.ERROR
     (failed,) = [check for check in report.checks if check.verdict is Verdict.ERROR]
     assert failed.code == "claimed-input-refused"
-    assert '({"n": 2}, size=1) was refused: too many; ' in failed.message
+    assert '({"n": 2}, size=1)' in failed.message
+    assert "too many" in failed.message
 
 
 def test_a_vector_is_one_reply() -> None:
