@@ -79,8 +79,9 @@ def test_replies_of_any_form_are_plain_json() -> None:
     assert found["a"] == [1, 2]
     assert found["b"] == [0.5, [1, 3]]
     assert json.loads(json.dumps(found))["c"] is None
-    with pytest.raises(CallError, match="expected a list of 2 releases"):
+    with pytest.raises(CallError) as error:
         AnyRelease().shaped([1], {"n": 1}, 2)
+    assert error.value.code == "reply-malformed"
 
 
 def test_what_varies_is_looked_at_and_what_is_absent_differs() -> None:
@@ -123,8 +124,10 @@ def test_half_the_noise_is_found_whatever_the_form(kind) -> None:
     report = judged(kind, 0.4, 1)
     assert report.verdict is Verdict.FAIL
     (failed,) = [check for check in report.checks if check.verdict is Verdict.FAIL]
-    assert failed.id == "privacy-audit"
-    assert "pair 1" in (failed.diagnosis or "")
+    assert (failed.id, failed.code) == ("privacy-audit", "inputs-told-apart")
+    told = failed.fields
+    assert (told["pair"], told["epsilon"], told["delta"]) == (1, 1.0, 1e-6)
+    assert 1.0 <= told["refuted_epsilon"] < 2.5  # the true one
 
 
 def test_a_right_one_passes_and_says_what_was_seen() -> None:
@@ -182,17 +185,15 @@ def test_a_predictor_that_is_sure_and_wrong_accuses_nobody(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [
-        ("broken", "raised RuntimeError: no key"),
-        ("words", "returned 'much': expected log-odds, a number"),
-    ],
+    [("broken", "RuntimeError: no key"), ("words", "returned 'much'")],
 )
 def test_a_predictor_that_fails_is_an_error_of_one_line(tmp_path, name, said) -> None:
     report = with_predictor(tmp_path, name, 0.0)
     assert report.verdict is Verdict.ERROR
-    messages = [check.message for check in report.checks if check.verdict is Verdict.ERROR]
-    assert said in messages[0]
-    assert f"insider.py:{name}" in messages[0]
+    failed = next(check for check in report.checks if check.verdict is Verdict.ERROR)
+    assert failed.code == "predictor-failed"
+    assert said in failed.message
+    assert f"insider.py:{name}" in failed.message
 
 
 def test_a_predictor_that_is_none_is_misuse(tmp_path, monkeypatch) -> None:
@@ -219,7 +220,7 @@ def test_the_command_tells_a_verdict_and_needs_a_target(tmp_path, monkeypatch) -
     (tmp_path / "bare.py").write_text("def bare(data, size):\n    return [data['n']] * size\n")
     done = typed("verify", "bare.py:bare", "--claim", "any.toml")
     assert done.returncode == 1, done.stderr
-    assert "differ more than the claim allows" in done.stdout
+    assert "the outputs of pair 1" in done.stdout
     alone = typed("verify", "--claim", "any.toml")
     assert alone.returncode == 2
     assert "names no law" in alone.stderr
@@ -237,8 +238,9 @@ def test_a_refusal_on_one_side_is_told_with_its_input() -> None:
     report = verify(InProcessTarget(one_sided, release=claim.release), claim, seed=1)
     assert report.verdict is Verdict.ERROR
     (failed,) = [check for check in report.checks if check.verdict is Verdict.ERROR]
-    assert '({"n": 2}, size=1) was refused: too many; ' in failed.message
-    assert failed.message.endswith("returns null")
+    assert failed.code == "claimed-input-refused"
+    assert '({"n": 2}, size=1)' in failed.message
+    assert "too many" in failed.message
 
 
 def test_a_vector_is_one_reply() -> None:

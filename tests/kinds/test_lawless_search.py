@@ -108,7 +108,9 @@ def test_a_fault_of_other_inputs_is_found_by_a_drawn_pair() -> None:
     report = verify(InProcessTarget(empty_is_bare, release=claim.release), claim, seed=2)
     assert report.verdict is Verdict.FAIL
     failed = next(check for check in report.checks if check.verdict is Verdict.FAIL)
-    assert "drawn: none, and the" in failed.message
+    assert failed.code == "inputs-told-apart"
+    assert str(failed.fields["name"]).startswith("drawn: none")
+    assert float(str(failed.fields["refuted_epsilon"])) > 1.0
 
 
 def test_a_right_one_passes_with_drawn_pairs_and_what_is_refused_is_left_out() -> None:
@@ -122,4 +124,6 @@ def test_a_right_one_passes_with_drawn_pairs_and_what_is_refused_is_left_out() -
     report = verify(target, claim, seed=2, queries=3_000)
     assert report.verdict is Verdict.PASS
     assert report.queries <= 3_000
-    assert any("drawn: none, and the largest record: not looked at" in w for w in report.warnings)
+    refused = [w for w in report.warnings if w.code == "input-refused"]
+    places = [place for place, pair in enumerate(claim.drawn, 2) if not pair.here["rows"]]
+    assert [w.fields["pair"] for w in refused] == places

@@ -2,19 +2,22 @@
 
 import itertools
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from table_zoo.shelf import GEOMETRIC, OWN, PUBLIC, VECTOR, Entry
+from table_zoo.singled_out import SIGNED
 
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.reference.tables import Aggregate, Bounding, NoisyTable, Rows, Threshold
 from dpassay.verifiers.kinds.tables.evidence.crowd import CrowdEvidence, released_at_most
 from dpassay.verifiers.kinds.tables.evidence.linear import LinearEvidence
 from dpassay.verifiers.kinds.tables.evidence.mistakes import Mistakes
-from dpassay.verifiers.kinds.tables.evidence.other_engines import numbers
-from dpassay.verifiers.kinds.tables.planning.asked import Role
+from dpassay.verifiers.kinds.tables.evidence.other_engines import numbers, other_engines
+from dpassay.verifiers.kinds.tables.evidence.selected import SelectedEvidence
+from dpassay.verifiers.kinds.tables.planning.asked import BEYOND, Role
 from dpassay.verifiers.kinds.tables.planning.plan import make_table_plan
 
 
@@ -115,5 +118,116 @@ def test_a_cause_that_leaves_most_unexplained_is_not_named() -> None:
     unbounded = numbers(loose, rows, width, 1)
     named = of_means(table, rows, unbounded)
     assert named is not None
-    assert named[0] == "contributions of a user are not bounded"
+    assert named[0].code == "contributions-not-bounded"
     assert of_means(table, rows, 10.0 * unbounded) is None
+
+
+MISTAKES: dict[str, list[dict[str, Any]]] = {
+    "contributions-not-bounded": [{}],
+    "bound-not-enforced": [{"bound": "max_partitions"}, {"bound": "max_per_partition"}],
+    "bound-misapplied": [
+        {"bound": "max_partitions and max_per_partition", "applied_to": "rows"},
+        {"bound": "max_partitions", "applied_to": "rows"},
+        {"bound": "max_per_partition", "applied_to": "rows of a value"},
+        {"bound": "lower and upper", "applied_to": "a user in a partition"},
+    ],
+    "bound-too-high": [
+        {"bound": "max_partitions", "claimed": 3, "kept": 4},
+        {"bound": "max_per_partition", "claimed": 2, "kept": 3},
+    ],
+    "bound-too-low": [
+        {"bound": "max_partitions", "claimed": 3, "kept": 2},
+        {"bound": "max_per_partition", "claimed": 2, "kept": 1},
+    ],
+    "other-rows-kept": [
+        {"kept": kept}
+        for kept in (
+            "first",
+            "last",
+            "first by name",
+            "last by name",
+            "partitions of more rows",
+            "largest values",
+        )
+    ],
+    "values-not-clipped": [{}],
+    "clipped-at-zero": [{}],
+    "rows-dropped": [{"of": "beyond the bounds"}, {"of": "below 0"}],
+    "rows-multiplied": [{}],
+    "equal-rows-merged": [{}],
+    "users-merged": [{"by": "single floats"}, {"by": "first digits"}],
+    "signs-lost": [{}],
+    "counted-before-bounding": [{}],
+    "values-counted-as-users": [{}],
+}
+
+
+def test_each_known_mistake_is_named_by_its_code() -> None:
+    """Of the numbers that it gives for all that a run asks; catches one taken for another."""
+    claim = claim_of(SIGNED)
+    table, width = claim.mechanism.table, len(claim.keys)
+    inputs = {a.role: a.values for a in make_table_plan(claim, 3).inputs if a.role in BEYOND}
+    comparing, made = Mistakes(table, np.arange(10), width), list(other_engines(table))
+    for code, each in MISTAKES.items():
+        for fields in each:
+            wrong = next(m for cause, m in made if (cause.code, cause.fields) == (code, fields))
+            seen: dict[Any, Any] = {}
+            for role, rows in inputs.items():
+                for column, means in enumerate(wrong(rows, width)):
+                    seen[role, column] = SimpleNamespace(releases=50, total=50 * means)
+            named = comparing.likeliest(inputs, seen)
+            assert named is not None
+            assert (named[0].code, named[0].fields) == (code, fields)
+
+
+def test_a_bound_over_all_partitions_has_mistakes_of_its_own() -> None:
+    text = PUBLIC.replace("max_partitions = 3\nmax_per_partition = 2\n", "max_rows = 4\n")
+    found = [cause for cause, _ in other_engines(claim_of(text).mechanism.table)]
+    misapplied = {"bound": "max_rows", "applied_to": "rows in a partition"}
+    assert misapplied in [cause.fields for cause in found if cause.code == "bound-misapplied"]
+    kept = {cause.code: cause.fields["kept"] for cause in found if "kept" in cause.fields}
+    assert (kept["bound-too-low"], kept["bound-too-high"]) == (3, 5)
+
+
+GRID = OWN.replace('"users"\nnoise = "laplace:3"', '"users"\nnoise = "laplace:3;grid=0.25"')
+"""Of whole noise a threshold that is compared otherwise is another threshold."""
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "fields"),
+    [
+        (OWN, "selection-counts-differ", {"counts": "rows", "claimed": "users"}),
+        (OWN, "partitions-always-released", {}),
+        (OWN, "released-too-seldom", {"odds": 0.1}),
+        (OWN, "scale-too-small", {"of": "selection", "factor": 0.5}),
+        (OWN, "scale-too-large", {"of": "selection", "factor": 2.0}),
+        (OWN, "selection-budget-undivided", {"undivided": "delta", "max_partitions": 3}),
+        (OWN, "threshold-too-low", {"threshold": 37.0, "claimed": 40.0}),
+        (OWN, "threshold-too-high", {"threshold": 43.0, "claimed": 40.0}),
+        (GRID, "threshold-compared-otherwise", {"sign": ">"}),
+        (OWN, "noise-missing", {"of": "selection"}),
+        (GEOMETRIC, "released-too-often", {"odds": 10.0}),
+        (GEOMETRIC, "selection-budget-undivided", {"undivided": "epsilon", "max_partitions": 3}),
+        (GEOMETRIC, "selection-budget-undivided", {"undivided": "delta", "max_partitions": 3}),
+        (GEOMETRIC, "selection-budget-undivided", {"undivided": "both", "max_partitions": 3}),
+        (GEOMETRIC, "selection-budget-too-large", {"of": "epsilon", "factor": 2.0}),
+        (GEOMETRIC, "selection-budget-too-large", {"of": "delta", "factor": 2.0}),
+        (GEOMETRIC, "selection-budget-too-small", {"of": "epsilon", "factor": 0.5}),
+        (GEOMETRIC, "selection-budget-too-small", {"of": "delta", "factor": 0.5}),
+    ],
+)
+def test_each_known_selection_is_named_by_its_code(text, code, fields) -> None:
+    """As many of 10^7 partitions come as it gives; catches one that is taken for another."""
+    table = claim_of(text).mechanism.table
+    evidence = SelectedEvidence(table)
+    (other,) = (o for o in evidence.others if (o.cause.code, o.cause.fields) == (code, fields))
+    users = np.arange(1.0, 60.0)
+    claimed = np.exp(table.selection.log_kept(users))
+    some = (claimed > 0) & (claimed < 1)
+    users = users[some]
+    for rows in (users, 2.0 * users):
+        comes = np.exp(other.law(users, rows)[0])
+        evidence.observe(users, rows, np.round(1e7 * comes).astype(np.int64), 10**7)
+    named, nats = evidence.likeliest
+    assert (named.code, named.fields) == (code, fields)
+    assert nats > 100.0

@@ -37,27 +37,33 @@ def test_what_engines_charge_is_not_refuted(text, epsilon, delta, queries) -> No
     """Budgets that are added up are bounds from above; catches a cost that is counted twice."""
     found = judged(text, epsilon, delta, queries)
     assert found.verdict is Verdict.PASS
-    assert "not refuted" in found.finding.message
+    assert found.finding.code is None
 
 
 @pytest.mark.parametrize(
-    ("text", "epsilon", "delta", "queries", "said"),
+    ("text", "epsilon", "delta", "queries", "code"),
     [
         # one aggregate of three
-        (PUBLIC, 1 / 3, 0.0, 1, "a user of 2 rows in each of 3 partitions costs at least epsilon"),
+        (PUBLIC, 1 / 3, 0.0, 1, "cost-above-claim"),
         # one partition of three
-        (PUBLIC, 1 / 3, 1e-6, 1, "certified in ball arithmetic"),
+        (PUBLIC, 1 / 3, 1e-6, 1, "cost-above-claim"),
         # the selection is left out
-        (GEOMETRIC, 1.0, 1e-5, 1, "epsilon = 1 is claimed"),
-        (PUBLIC, 1.0, 0.0, 2, "over 2 releases"),
+        (GEOMETRIC, 1.0, 1e-5, 1, "cost-above-claim"),
+        (PUBLIC, 1.0, 0.0, 2, "cost-above-claim"),
         # two releases may each show a partition of one user
-        (GEOMETRIC, 9.0, 1e-5, 2, "partitions that one user alone is in are released with"),
+        (GEOMETRIC, 9.0, 1e-5, 2, "delta-too-small"),
     ],
 )
-def test_what_leaves_a_part_out_is_refuted(text, epsilon, delta, queries, said) -> None:
+def test_what_leaves_a_part_out_is_refuted(text, epsilon, delta, queries, code) -> None:
     found = judged(text, epsilon, delta, queries)
-    assert found.verdict is Verdict.FAIL
-    assert said in found.finding.message
+    assert (found.verdict, found.finding.code) == (Verdict.FAIL, code)
+    fields = found.finding.fields
+    assert (fields["delta"], fields["queries"]) == (delta, queries)
+    if code == "delta-too-small":
+        assert delta < fields["least"] < 3 * delta
+    else:
+        assert (fields["epsilon"], fields["releases"]) == (epsilon, queries)
+        assert epsilon < fields["cost"] <= 3.0 * queries
     assert found.finding.diagnosis
 
 
@@ -84,6 +90,8 @@ def test_a_run_judges_the_claim_and_leaves_out_what_it_cannot_price() -> None:
         report = verify(claim.kind.reference(claim), claim.with_gate(gate), seed=1)
         found = next(check for check in report.checks if check.id == "privacy-claim")
         assert found.verdict is verdict
+        code = "cost-above-claim" if verdict is Verdict.FAIL else "cost-not-computed"
+        assert found.code == code
 
 
 @pytest.mark.parametrize("text", [GEOMETRIC, PUBLIC.replace("laplace:18", "gaussian:18")])

@@ -20,7 +20,7 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.tally.checks.privacy_claim import TallyPrivacyClaim
 from dpassay.verifiers.kinds.tally.claim import TallyClaim
 from dpassay.verifiers.kinds.tally.evidence.ciphertexts import Ciphertexts
-from dpassay.verifiers.kinds.tally.evidence.masked import Keys, MaskEvidence
+from dpassay.verifiers.kinds.tally.evidence.masked import BETWEEN, Keys, MaskEvidence
 from dpassay.verifiers.kinds.tally.evidence.shifted import ShiftEvidence
 from dpassay.verifiers.kinds.tally.registry import CHECKS
 from dpassay.verifiers.run.run import verify
@@ -166,6 +166,7 @@ def test_masks_shared_by_others_than_neighbours_are_found(shared) -> None:
         evidence.observe((values + rng.integers(-2, 3, (5, 16)) + masks) % 4096, values)
     assert evidence.log_e_value > math.log(1e8)
     assert evidence.likeliest == shared
+    assert BETWEEN[shared].fields == {"all": False}
 
 
 def test_a_key_is_repeated_where_it_changes_to_one_that_was() -> None:
@@ -205,8 +206,10 @@ def shelf(entries: list[Entry], quick: tuple[str, ...]) -> list[Any]:
 @pytest.mark.parametrize("entry", shelf(BROKEN, ("signs-do-not-cancel",)))
 def test_a_broken_one_is_found_by_a_check_named_for_it(entry: Entry) -> None:
     report = judged(entry, 2)
-    failed = {c.id for c in report.checks if c.verdict in (Verdict.FAIL, Verdict.ERROR)}
-    assert failed & set(entry.caught), (report.verdict, failed)
+    wrong = [c for c in report.checks if c.verdict in (Verdict.FAIL, Verdict.ERROR)]
+    failed = {c.id: c.code for c in wrong}
+    assert failed.keys() & set(entry.caught), (report.verdict, failed)
+    assert not entry.code or entry.code in failed.values(), failed
     assert entry.like in {correct.name for correct in CORRECT}
 
 
@@ -235,9 +238,9 @@ def test_rounds_with_dropouts_that_are_refused_are_told() -> None:
     chosen = select(["recovery"], of=CHECKS.ids)
     report = verify(target, claim, seed=1, selection=chosen)
     assert report.verdict is Verdict.PASS
-    (warning,) = [w for w in report.warnings if "refused" in w]
-    said = "a round with 4 of 5 parties or more is refused where a party leaves before keys: "
-    assert warning == f"{said}the workflow halted"
+    (warning,) = [w for w in report.warnings if w.code == "input-refused"]
+    assert warning.fields == {"fewest": 4, "parties": 5}
+    assert warning.message.endswith(": the workflow halted")
 
 
 def test_each_check_catches_some_and_names_are_ids() -> None:

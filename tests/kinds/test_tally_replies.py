@@ -38,25 +38,26 @@ def test_residues_are_read_as_the_numbers_nearest_to_the_sum(reply, tally) -> No
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        ([[4, 100]], "gave 100 in tally: expected 0 to 99, modulo 100"),
+        ([[4, 100]], "gave 100 in tally"),
         ([[4, -1]], "gave -1 in tally"),
-        ([[4, 0.5]], "gave 0.5 in tally: expected 2 whole numbers"),
-        ([[4]], "as tally: expected 2 whole numbers"),
+        ([[4, 0.5]], "gave 0.5 in tally"),
+        ([[4]], "as tally"),
         ([{"sent": []}], "expected its tally"),
-        ([{"tally": [1, 2], "sent": [[1, 2]]}], "expected a row of each party, or null"),
+        ([{"tally": [1, 2], "sent": [[1, 2]]}], "showed [[1, 2]]"),
         ([{"tally": [1, 2], "revealed": {"all": [1]}}], "expected self and pair"),
-        ([{"tally": [1, 2], "revealed": {"self": 1}}], "expected numbers of parties, 1 to 2"),
-        ([{"tally": [1, 2], "ciphertexts": ["ab", None]}], "gave ab in ciphertexts of party 1"),
-        ([{"tally": [1, 2], "revealed": {"pair": [0]}}], "expected numbers of parties, 1 to 2"),
-        ([{"tally": [1, 2], "ciphertexts": [None, 7]}], "gave 7 as ciphertexts of party 2"),
-        ([{"tally": [1, 2], "ciphertexts": [None, []]}], "gave [] as ciphertexts of party 2"),
-        ([{"tally": [1, 2], "keys": [None, {}]}], "gave {} as key of party 2: expected a text"),
-        ("abc", "expected a list of 1 rounds"),
+        ([{"tally": [1, 2], "revealed": {"self": 1}}], "revealed 1"),
+        ([{"tally": [1, 2], "ciphertexts": ["ab", None]}], "of party 1"),
+        ([{"tally": [1, 2], "revealed": {"pair": [0]}}], "revealed [0]"),
+        ([{"tally": [1, 2], "ciphertexts": [None, 7]}], "gave 7 as ciphertexts"),
+        ([{"tally": [1, 2], "ciphertexts": [None, []]}], "gave [] as ciphertexts"),
+        ([{"tally": [1, 2], "keys": [None, {}]}], "as key of party 2"),
+        ("abc", "returned abc"),
     ],
 )
 def test_a_reply_that_is_no_round_is_told(reply, said) -> None:
     with pytest.raises(CallError) as error:
         TallyRelease(2, 2, 100, signed=False).rounds(reply, VALUES, 1)
+    assert error.value.code == "reply-malformed"
     assert said in str(error.value)
 
 
@@ -136,11 +137,17 @@ def test_masks_of_some_alone_are_no_pass() -> None:
         return {"tally": found["tally"], "sent": [*found["sent"][:4], None]}
 
     (check,) = (c for c in shown_as(four, ["mask-uniformity"]).checks if c.id == "mask-uniformity")
-    assert check.verdict is Verdict.NOT_APPLICABLE
-    assert "`sent` is null of some" in check.message
+    assert (check.verdict, check.code) == (Verdict.NOT_APPLICABLE, "not-shown")
+    assert check.fields["rounds"] == check.queries > 0
     report = shown_as(lambda v, f: {**four(v, f), "keys": f["keys"]}, ["mask-uniformity"])
     assert report.verdict is Verdict.PASS
-    assert any("`sent` is null of some" in warning for warning in report.warnings)
+    assert "not-shown" in [warning.code for warning in report.warnings]
+
+
+def test_a_target_that_shows_nothing_is_no_pass() -> None:
+    report = shown_as(lambda v, f: f["tally"], ["mask-uniformity"])
+    (check,) = (c for c in report.checks if c.id == "mask-uniformity")
+    assert (check.verdict, check.code) == (Verdict.NOT_APPLICABLE, "not-shown")
 
 
 @pytest.mark.parametrize("check", ["mask-uniformity", "wrap-around"])
@@ -153,8 +160,9 @@ def test_a_round_of_a_check_that_is_refused_is_named(check) -> None:
         return found
 
     (contract,) = (c for c in shown_as(closed, [check]).checks if c.id == "input-contract")
-    said = "aggregate(5 parties, size=1) was refused, although the claim covers it: closed"
-    assert contract.message == said
+    assert contract.code == "claimed-input-refused"
+    assert "aggregate(5 parties, size=1)" in contract.message
+    assert contract.message.endswith("closed")
 
 
 TARGET = """

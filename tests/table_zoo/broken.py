@@ -271,7 +271,7 @@ class OneDrawForEmptyPartitions(Engine):
         return super().noisy(partition, numbers) if numbers["count"] else self.empty
 
 
-@broken(PUBLIC, "noise-law", "joint", code="noise-missing-in-places", aggregate="count")
+@broken(PUBLIC, "noise-law", "joint", code="noise-missing", where="exact values of 0")
 class NoNoiseOnEmptyPartitions(Engine):
     def noisy(self, partition, numbers):
         return super().noisy(partition, numbers) if numbers["count"] else numbers

@@ -116,7 +116,7 @@ class NoiseOfAVectorWithoutItsNorm(NormEngine):
         return 1.0 / 6.0
 
 
-@broken(VECTOR, "joint", "fresh-noise", "independence", code="noise-shared-within-release")
+@broken(VECTOR, "joint", "fresh-noise", "independence", code="noise-shared-by-aggregates")
 class OneDrawForAVector(NormEngine):
     def noisy(self, partition, numbers):
         draw = self.drawn("vector-sum")

@@ -67,7 +67,7 @@ class DeltaOfTheSelectionIsWhole(Engine):
         return _geometric(users, epsilon / 3.0, delta)
 
 
-@broken(RELEASED, PARTITIONS, code="threshold-compared-otherwise", sign=">=")
+@broken(RELEASED, PARTITIONS, code="count-below-threshold", count=40.0, least=41.0)
 class AtTheThresholdIsReleased(Engine):
     def passes(self, noisy_count):
         return noisy_count >= self.of.selection.threshold

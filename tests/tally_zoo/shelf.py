@@ -34,6 +34,26 @@ ADDED = FIVE.replace("shares=5/4", "sum=2") + 'released = "residues"\n'
 
 GATE = "[gate]\nsmallest_effect = 0.1\ntolerance = 0.1\n"
 
+CODES = {
+    "masks-of-the-round-before": "mask-kept-across-rounds",
+    "one-mask-for-all-numbers": "mask-shared-by-numbers",
+    "a-party-without-a-mask": "mask-missing",
+    "signs-do-not-cancel": "masks-not-cancelled",
+    "both-secrets-revealed": "both-masks-revealed",
+    "keys-of-16-bits": "keys-repeat",
+    "modulus-too-small": "modulus-too-small",
+    "noise-for-all-though-one-may-leave": "noise-after-dropouts-differs",
+    "a-share-forgotten": "noise-after-dropouts-differs",
+    "one-draw-for-all-numbers": "noise-shared-within-release",
+    "noise-after-the-modulus": "reply-malformed",
+    "one-aggregator-of-two": "noise-family-differs",
+    "ciphertexts-made-once": "ciphertexts-repeat",
+    "encrypted-noise-of-the-first-round": "noise-shared-across-releases",
+    "a-party-cuts-its-values": "modulus-too-small",
+    "a-party-scales-its-values": "modulus-too-small",
+}
+"""Of broken entries, by their names: the code of what a check that finds them tells."""
+
 Rounds = Callable[[Any, int], Any]
 Make = Callable[[TallyClaim, np.random.Generator], Rounds]
 
@@ -50,6 +70,11 @@ class Entry:
     make: Make
     caught: tuple[str, ...] = ()
     like: str = ""
+
+    @property
+    def code(self) -> str:
+        """Of what a check that finds it tells; empty where several causes explain it."""
+        return CODES.get(self.name, "")
 
     @property
     def claim(self) -> TallyClaim:

@@ -350,7 +350,7 @@ def test_what_a_training_costs(sampling, epsilon, verdict, code, said) -> None:
         sampling,
         f"noise_multiplier = 1.0\n[privacy]\nepsilon = {epsilon}\ndelta = 1e-5\nqueries = 3\n",
     )
-    outcome = PrivacyClaim(claim, watched(sampling, []), []).conclude(None)  # type: ignore[arg-type]
+    outcome = PrivacyClaim(claim, watched(sampling, []), []).conclude(None)
     assert outcome is not None
     assert outcome.verdict is verdict
     assert (outcome.finding.code, outcome.finding.message) == (code, said)

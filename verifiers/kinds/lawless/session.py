@@ -61,7 +61,7 @@ class AnySession(PlainSession):
                 self.audit.drop(place)
                 code = error.code if isinstance(error, CallError) else "input-refused"
                 message = f"{pair.name}: not looked at: {error}"
-                self.state.outcome.warn(Note(code, message, {"pair": place + 1}))
+                self.state.outcome.warn(Note(code, message, {"pair": place + 1, "name": pair.name}))
 
     def _one(self, values: Any) -> Any:
         found = one_release(self.state.target, self.claim, values)

@@ -1,0 +1,73 @@
+"""What is said of a deployment without a law, of made-up draws: each sentence once."""
+
+import tomllib
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.attacks.auditing.coin import Guarantee
+from dpassay.verifiers.kinds.lawless.privacy_audit import PrivacyAudit
+from dpassay.verifiers.kinds.reading import parse_claim
+
+TEXT = """
+[mechanism]
+name = "any"
+[privacy]
+epsilon = 1.0
+delta = 1e-6
+[[pairs]]
+here = 1
+there = 2
+name = {name}
+"""
+
+
+def made(name: str | None) -> Any:
+    """A check that has seen 500 draws of its one pair, which refute epsilon up to 1.5."""
+    text = TEXT.replace("name = {name}\n", "" if name is None else f'name = "{name}"\n')
+    check: Any = PrivacyAudit(parse_claim(tomllib.loads(text)), 1.0)
+    check.queries = 500
+    check.each = [
+        SimpleNamespace(
+            coins=np.zeros(500, dtype=bool),
+            pair=check.pairs[0],
+            log_e_value=30.0,
+            audits=[SimpleNamespace(log_e_value=30.0, guarantee=Guarantee(1.0, 1e-6))],
+            least_epsilon=lambda _delta, _error: 1.5,
+            evidence=lambda _epsilon, _delta: 30.0,
+        )
+    ]
+    return check
+
+
+@pytest.mark.parametrize(
+    ("name", "called"), [(None, "pair 1"), ("small and large", "the pair 'small and large'")]
+)
+def test_a_failure(name, called) -> None:
+    found = made(name).fail_finding()
+    assert found.code == "inputs-told-apart"
+    assert found.fields == {
+        "pair": 1,
+        "name": name,
+        "draws": 500,
+        "epsilon": 1.0,
+        "delta": 1e-6,
+        "refuted_epsilon": 1.5,
+    }
+    assert found.message == (
+        f"replies tell the inputs of {called} apart: 500 draws refute epsilon 1 at delta 1e-06, "
+        "and at 95% every epsilon up to 1.5"
+    )
+    assert found.diagnosis == f"the outputs of {called} differ more than the claim allows"
+
+
+def test_a_pass() -> None:
+    found = made(None).pass_finding()
+    assert found.code is None
+    assert found.message == (
+        "500 draws do not contradict the claim; what they prove is epsilon above, at 95% and delta "
+        "1e-06: pair 1 1.5; whatever lies between that and the claim was not seen, and no law was "
+        "tested"
+    )
