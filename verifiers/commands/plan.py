@@ -167,7 +167,7 @@ def planned_run(
         found.claim.gate,
         found.queries,
         found.looked_at,
-        found.lacking,
+        {check: reason.message for check, reason in found.lacking.items()},
         taken,
         kind.foreseen(found),
         kind.passed is None,
