@@ -287,9 +287,10 @@ def test_a_log_may_name_inputs_by_their_ids(votes, claim, tmp_path) -> None:
     for name, lines in (("log.jsonl", rows), ("log.csv", table)):
         log = tmp_path / name
         log.write_text("\n".join(lines) + "\n")
-        found = typed("verify", "--log", str(log), "--claim", str(path), "--seed", "1")
+        found = typed("verify", "--log", str(log), "--claim", str(path), "--seed", "1", "--json")
         assert found.returncode == 1, found.stderr
-        assert "leaves out the claimed gaussian:10" in found.stdout
+        codes = {check["id"]: check["code"] for check in json.loads(found.stdout)["checks"]}
+        assert codes["noise-scale"] == "scale-too-small"
         log.write_text("\n".join([*lines, lines[-1].replace("q", "unknown")]) + "\n")
         found = typed("verify", "--log", str(log), "--claim", str(path))
         assert (found.returncode, found.stdout) == (2, "")
