@@ -90,7 +90,7 @@ def test_a_ledger_enforces_its_budget(enforced, tmp_path) -> None:
     ("broken", "code", "fields"),
     [
         (Expected, "account-too-low", {"spent": 0.0, "answers": 1}),
-        (Forgetful, "account-falls", {}),
+        (Forgetful, "account-falls", {"before": 0.5, "after": 0.1}),
         (Endless, "budget-not-enforced", {}),
         (Silent, "answers-not-charged", {"spent": 0.0}),
     ],

@@ -86,19 +86,23 @@ class Watched:
 
     def reopened(self, target: Target) -> None:
         """Reads the account after a restart, at which it must not have fallen."""
+        before = self.account.now
         fell = self.account.look(target, self.answered)
         if fell is not None:
             self.violation = f"spent fell when it was restarted, {fell}"
             self.diagnosis = "the account is forgotten when the deployment is restarted"
             self.code = "account-lost-on-restart"
+            self.fields = {"before": before, "after": self.account.now}
 
     def looked(self, target: Target, *, refused: bool = False) -> None:
         """Reads the account, which must not fall or, after an answer, exceed the claim.
 
         refused: whether the last call was refused, after having perhaps been charged.
         """
+        before = self.account.now
         fell = self.account.look(target, self.answered)
         if fell is not None:
+            self.fields = {"before": before, "after": self.account.now}
             self.violation = f"spent fell {fell}"
             self.diagnosis = "the account is not kept: what was spent is forgotten"
             self.code = "account-falls"
