@@ -8,6 +8,7 @@ import numpy as np
 from claims import gnmax, in_toml
 
 from dpassay.reference import NoisyArgmax, parse_noise
+from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.findings.report import CheckResult, Report
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.reading import parse_claim
@@ -54,6 +55,13 @@ def drawing_with(noise: str, seed: int = 0) -> InProcessTarget:
 def result(report: Report, check: str) -> CheckResult:
     """What the report says of one check, by its id."""
     return next(found for found in report.checks if found.id == check)
+
+
+def number(found: CheckResult | Note, name: str) -> float:
+    """A field that must be a number."""
+    value = found.fields[name]
+    assert isinstance(value, int | float)
+    return float(value)
 
 
 def names_scale(diagnosis: str, factor: float) -> bool:

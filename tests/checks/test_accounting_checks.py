@@ -185,8 +185,11 @@ CHARGES = pytest.mark.slow("many charges")
             *(GNMAX, lambda a: 0.5 * a / SIGMA**2, "fewer-votes-charged", {"counts_moved": 1}),
             marks=CHARGES,
         ),
-        (GNMAX, lambda a: 0.2515 * a / SIGMA**2, "a quarter of the published"),
-        pytest.param(*(GNMAX, lambda a: a / SIGMA**4, "1/scale^2 of the published"), marks=CHARGES),
+        (GNMAX, lambda a: 0.2515 * a / SIGMA**2, "charge-too-low", {"fraction": 0.25}),
+        pytest.param(
+            *(GNMAX, lambda a: a / SIGMA**4, "charge-too-low", {"fraction": SIGMA**-2.0}),
+            marks=CHARGES,
+        ),
         (GNMAX, lambda a: np.full(a.size, 2 / SIGMA**2), "one-order-charged", {"charged": 2.0}),
         pytest.param(
             *(LNMAX, lambda a: np.minimum(1 / 20, a / 800), "one-count-charged", {}), marks=CHARGES

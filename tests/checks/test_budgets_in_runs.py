@@ -89,7 +89,9 @@ def test_a_refusal_is_neither_a_stop_nor_a_traceback(module) -> None:
 
 def test_without_an_account_there_is_no_budget_to_look_at() -> None:
     target = drawing_with("gaussian:10")
-    assert "no spent" in BudgetEnforcement(few_answers()).run(target)
+    lacking = BudgetEnforcement(few_answers()).run(target)
+    assert lacking is not None
+    assert lacking.code == "not-offered"
 
 
 def test_exhaustion_in_the_statistical_checks_is_no_failure() -> None:

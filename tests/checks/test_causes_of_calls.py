@@ -84,7 +84,8 @@ def test_the_size_of_the_support_is_found() -> None:
     counts = 2000.0 * law / law.sum(-1, keepdims=True)
     found = fitted_field(plan, counts, np.einsum("so,sao->sa", counts, plan.ratios))
     assert found.stands_for == 0
-    assert found.fault.wording.endswith("half the claimed scale, where 3 classes have votes")
+    assert found.fault.note.code == "scale-too-small"
+    assert dict(found.fault.note.fields) == {"factor": 0.5, "voted_for": 3}
     assert (found.each[~three] == 0.0).all()
 
 

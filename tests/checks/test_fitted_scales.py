@@ -72,7 +72,8 @@ def test_a_scale_of_the_noise_of_the_threshold_is_fitted_too(factor) -> None:
     noise, named = found.fault.scaled
     assert noise is Scaled.THRESHOLD
     assert named == pytest.approx(factor, rel=0.1)
-    assert f"about {named:g} times the claim" in found.fault.wording
+    code = "threshold-noise-too-small" if factor < 1.0 else "threshold-noise-too-large"
+    assert (found.fault.note.code, found.fault.note.fields["factor"]) == (code, named)
 
 
 def test_another_threshold_is_fitted_too() -> None:
@@ -82,9 +83,9 @@ def test_another_threshold_is_fitted_too() -> None:
     assert isinstance(claimed, ConfidentGNMax)
     mechanism = ConfidentGNMax(claimed.noise, 240.0, claimed.threshold_noise)
     found = seeing(plan, mechanism, 1)[0].fits().fitted
-    said = found.fault.wording.removeprefix("a threshold of about ").split()
-    assert float(said[0]) == pytest.approx(240.0, abs=8.0)
-    assert said[1:] == ["in", "place", "of", "200"]
+    assert found.fault.note.code == "threshold-too-high"
+    assert found.fault.note.fields["threshold"] == pytest.approx(240.0, abs=8.0)
+    assert found.fault.note.fields["claimed"] == 200.0
 
 
 def test_a_known_scale_keeps_its_name() -> None:

@@ -14,6 +14,7 @@ from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, PacedTarget
 from zoo import ledgers
+from zoo.names import is_told
 
 WITHIN = [e for e in (*ledgers.shelf.entries, *ledgers.correct.entries) if "gate" not in e.claim]
 LONG = {"charge-in-a-byte", "missing-teachers-free", "stops-when-asked-for-spent"}
@@ -43,6 +44,8 @@ def test_ledgers_are_asked_in_every_way(entry) -> None:
     assert check.run(opened()) is None
     assert check.verdict is (Verdict.FAIL if entry.checks else Verdict.PASS), check.violation
     assert entry.checks or check.answered > 0
+    found = check.finding()
+    assert entry.named is None or is_told(entry.named, found.code, found.fields)
 
 
 @pytest.mark.slow("starts processes")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from runs import claimed
+from runs import claimed, number
 
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.verifiers.kinds.labels.checks.privacy_audit import PrivacyAudit
@@ -24,4 +24,4 @@ def test_the_audit_of_the_gate_needs_no_formula(noise, verdict) -> None:
     assert check.verdict.value == verdict
     found = check.finding()
     assert found.code == ("neighbours-too-far-apart" if verdict == "fail" else None)
-    assert verdict != "fail" or found.fields["epsilon"] > privacy["epsilon"]
+    assert verdict != "fail" or number(found, "epsilon") > 0.5

@@ -23,10 +23,13 @@ def favours_the_first(histogram, size):
 
 
 @pytest.mark.parametrize(
-    ("broken", "check"),
-    [(by_shares, "shift-invariance"), (favours_the_first, "permutation-equivariance")],
+    ("broken", "check", "code"),
+    [
+        (by_shares, "shift-invariance", "labels-depend-on-shift"),
+        (favours_the_first, "permutation-equivariance", "labels-depend-on-numbers"),
+    ],
 )
-def test_symmetries_are_judged_without_a_formula(broken, check) -> None:
+def test_symmetries_are_judged_without_a_formula(broken, check, code) -> None:
     """The two-sample checks alone, fed with labels of their streams, refute a broken symmetry."""
     from dpassay.verifiers.kinds.labels.checks.compared_streams import Symmetry
 
@@ -41,3 +44,7 @@ def test_symmetries_are_judged_without_a_formula(broken, check) -> None:
             found.observe(stream, labels)
         assert found.samples_needed() == 0
         assert (found.log_e_value >= found.log_threshold) is refuted
+        if refuted:
+            told = found.fail_finding()
+            assert told.code == code
+            assert told.fields["pairs"] >= abs(told.fields["first"] - told.fields["second"]) > 20

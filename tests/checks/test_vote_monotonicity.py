@@ -21,6 +21,11 @@ def test_votes_that_lower_their_class_are_told() -> None:
             check.observe(i, labels)
         assert check.samples_needed() == 0
         assert (check.log_e_value >= check.log_threshold) is refuted
+        if refuted:
+            told = check.fail_finding()
+            assert told.code == "noise-depends-on-votes"
+            assert told.fields["label"] == check.leader
+            assert told.fields["first"] > told.fields["second"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import get_args
 
 import pytest
 
-from dpassay.verifiers.findings.codes import CodeClass, Severity, codes
+from dpassay.verifiers.findings.codes import Code, CodeClass, Severity, codes
 from dpassay.verifiers.kinds import kinds
 
 ROOT = Path(__file__).parents[2]
@@ -134,7 +134,7 @@ def test_the_search_finds_codes_where_they_stand() -> None:
 
 
 @pytest.mark.parametrize("code", codes().values(), ids=lambda code: code.id)
-def test_a_row_says_what_its_code_means(code) -> None:
+def test_a_row_says_what_its_code_means(code: Code) -> None:
     assert KEBAB.fullmatch(code.id)
     assert len(code.id.split("-")) <= MOST_WORDS
     assert code.what in get_args(CodeClass)
@@ -147,7 +147,7 @@ def test_a_row_says_what_its_code_means(code) -> None:
 
 
 @pytest.mark.parametrize("code", codes().values(), ids=lambda code: code.id)
-def test_a_row_names_checks_that_have_a_page(code) -> None:
+def test_a_row_names_checks_that_have_a_page(code: Code) -> None:
     known = {check for kind in kinds() for check in kind.checks.ids}
     assert code.checks
     for check in code.checks:

@@ -16,8 +16,8 @@ from dpassay.reference.accounting.release_costs import release_costs
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.inputs.release_log import Row
 from dpassay.verifiers.kinds.labels.accountant_claim import LabelsAccountant
-from dpassay.verifiers.kinds.labels.logs import Costs
-from dpassay.verifiers.kinds.labels.logs.certain_total import certain_total
+from dpassay.verifiers.kinds.labels.logs import Costs, costs
+from dpassay.verifiers.kinds.labels.logs.certain_total import CertainTotal, certain_total
 from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 from dpassay.verifiers.kinds.labels.registry import SHARES
 
@@ -30,9 +30,9 @@ def rows_of(number, charged=None, votes=VOTES, label=0):
 
 def judged(rows, claim):
     """The results of the budget, by check."""
-    costs = Costs(claim)
-    number = sum(1 for _ in costs.followed(rows))
-    return {result.id: result for result in costs.results(number)}
+    counted = Costs(claim)
+    number = sum(1 for _ in counted.followed(rows))
+    return {result.id: result for result in counted.results(number)}
 
 
 def claimed(epsilon, queries=1000, name="gnmax", **mechanism):
@@ -59,11 +59,12 @@ def test_what_is_proved_is_below_every_account_and_near_it(name) -> None:
 
 
 def test_a_log_that_costs_more_than_is_claimed_fails() -> None:
-    """A budget that the claim alone does not refute."""
+    """By the claim itself where it is for so many queries, else by what the log has of them."""
     most = upper(VOTES, 100, small_claim().mechanism.mechanism())
     found = judged(rows_of(300), claimed(0.5 * most, queries=300))["privacy-claim"]
-    assert found.verdict == "fail"
-    assert found.code == "log-above-claim"
+    assert (found.verdict, found.code) == ("fail", "cost-above-claim")
+    found = judged(rows_of(300), claimed(0.5 * most, queries=5))["privacy-claim"]
+    assert (found.verdict, found.code) == ("fail", "log-above-claim")
     assert found.fields["cost"] > found.fields["epsilon"] == pytest.approx(0.5 * most)
     found = judged(rows_of(300), claimed(4 * most, queries=300))["privacy-claim"]
     assert found.verdict == "pass"
@@ -168,9 +169,25 @@ def test_charges_that_are_data_independent_are_those_of_the_costliest_votes(
     assert found.verdict == verdict, found.message
 
 
+def test_a_cost_in_floating_point_alone_accuses_nobody(monkeypatch) -> None:
+    """Neither of the budget nor of the charges, and it is no pass."""
+    unproved = CertainTotal(epsilon=60.0, proved=0.0, queries=30, histograms=3)
+    monkeypatch.setattr(costs, "certain_total", lambda *_, **__: unproved)
+    found = judged(rows_of(30, 0.01), claimed(50.0, queries=30))
+    for check in ("privacy-claim", "accountant-soundness"):
+        assert found[check].verdict == "inconclusive"
+        assert (found[check].code, found[check].fields["cost"]) == ("cost-not-proved", 60.0)
+
+
+def test_charges_that_begin_later_are_not_judged() -> None:
+    found = judged([Row(VOTES[0], 0), *rows_of(3, 0.1)], claimed(2.0))["accountant-soundness"]
+    assert (found.verdict, found.code) == ("not-applicable", "charges-not-logged")
+
+
 def test_without_a_budget_nothing_is_held_to_it() -> None:
     found = judged(rows_of(300, 0.0), small_claim())
     assert {result.verdict for result in found.values()} == {"not-applicable"}
+    assert {result.code for result in found.values()} == {"no-privacy-claimed"}
 
 
 def test_the_monitor_raises_both_alarms_once(tmp_path) -> None:

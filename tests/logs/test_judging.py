@@ -101,6 +101,29 @@ def test_a_log_sorted_by_its_labels_is_refuted():
     assert evidence.refuted("class-probabilities")
 
 
+def test_rows_that_were_left_out_by_their_labels_are_told():
+    """A third of the labels other than the plurality's is gone; the others are all there."""
+    rng = np.random.default_rng(4)
+    kept = [
+        row
+        for row in drawn(20_000, 5)
+        if row.label == int(np.argmax(row.histogram)) or rng.random() > 0.3
+    ]
+    found, _ = judged(kept)
+    told = found["class-probabilities"]
+    assert (told.code, told.fields["share"]) == ("other-labels-missing", 0.3)
+
+
+def test_a_log_in_which_nothing_comes_twice_cannot_show_kept_answers():
+    votes = [(40 - i, i - j, j, 0) for i in range(1, 30) for j in range(0, i, 3)]
+    found, _ = judged([drawn(1, at, histograms=[each])[0] for at, each in enumerate(votes)])
+    assert found["fresh-noise"].verdict == "not-applicable"
+    assert (found["fresh-noise"].code, found["fresh-noise"].fields["rows"]) == (
+        "no-input-repeated",
+        0,
+    )
+
+
 def test_chunks_change_nothing():
     """A log that is followed gives what the same log gives at once."""
     rows = drawn(1500, 11) + drawn(1500, 12, 0.5)
@@ -123,7 +146,9 @@ def test_refusals_are_judged_and_may_be_left_out_where_the_claim_says_so():
     left_out = small_claim("confident-gnmax", log={"refusals": "left-out"})
     with pytest.raises(LogError, match="label -1: expected 0 to 3"):
         reader_of(left_out).of_table({"histogram": [20, 15, 5, 0], "label": -1}, "row 1")
-    assert judged(answered, left_out)[0]["class-probabilities"].verdict == "pass"
+    found, _ = judged(answered, left_out)
+    assert found["class-probabilities"].verdict == "pass"
+    assert found["abstention"].code == "refusals-left-out"
 
 
 def test_a_caching_log_keeps_its_answers():
@@ -257,7 +282,7 @@ def test_refusals_that_were_left_out_unsaid_are_named():
     labels = claim.mechanism.mechanism()
     rows = [Row(tuple(h.tolist()), int(labels.sample(h, 1, rng)[0])) for h in votes]
     found, _ = judged([row for row in rows if row.label >= 0], claim)
-    assert "no row is a refusal" in found["class-probabilities"].message
+    assert found["class-probabilities"].fields["refusals"] == 0
 
 
 @pytest.mark.slow("statistics of many logs; others show that sound logs pass")

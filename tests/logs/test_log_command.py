@@ -64,6 +64,14 @@ def test_a_log_that_cannot_be_read_is_one_line(files, text, said):
     assert len(result.output.strip().splitlines()) == 1
 
 
+def test_rows_of_other_totals_are_told(files):
+    claim, write = files
+    text = HEAD + "20,15,5,0,0,1\n20,15,6,0,0,2\n"
+    report = json.loads(run("--log", write(text), "--claim", claim, "--json").output)
+    told = {note["code"]: note["fields"] for note in report["notes"]}
+    assert told["other-totals-logged"] == {"rows": 1}
+
+
 def test_the_command_judges_both_forms_alike(files):
     claim, write = files
     rows = drawn(3000, 14)

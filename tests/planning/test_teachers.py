@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from claims import COARSE, gnmax
-from runs import result
+from runs import number, result
 
 from dpassay.reference import Gaussian, probabilities
 from dpassay.verifiers.claims.open_target import in_process
@@ -76,4 +76,4 @@ def test_a_teacher_of_weight_three_is_found_and_named() -> None:
     assert found.verdict == "fail"
     assert found.code == "teacher-counted-often"
     assert found.fields["times"] == 3
-    assert abs(found.fields["teacher"] - 12) <= 5  # one who votes alike
+    assert abs(number(found, "teacher") - 12) <= 5  # one who votes alike

@@ -44,11 +44,19 @@ def asked(charge, orders=None):
     return of.charge(InProcessTarget(accountant), HISTOGRAM), of, accountant
 
 
+def left_out(of: ChargedOrders, orders: int) -> str:
+    """The message on so many orders that were left out."""
+    (told,) = of.warnings
+    assert told.code == "orders-not-charged"
+    assert told.fields["orders"] == orders
+    return told.message
+
+
 def test_all_orders_are_asked_in_one_call_where_it_is_answered() -> None:
     found, of, accountant = asked(lambda orders: orders / 100)
     assert accountant.asked == [list(CHARGED_ORDERS)]
     assert found.pairs == [(order, order / 100) for order in CHARGED_ORDERS]
-    assert of.warning is None
+    assert of.warnings == ()
 
 
 @pytest.mark.parametrize("error", [OverflowError("math range error"), ValueError("order too high")])
@@ -56,8 +64,8 @@ def test_orders_at_which_it_raises_are_left_out_and_named(error) -> None:
     """Once found, the orders that are left are asked together again."""
     found, of, accountant = asked(up_to_64(error))
     assert found.orders.tolist() == AT_MOST_64
-    assert "orders 100, 128, 512, 4096" in of.warning
-    assert str(error) in of.warning
+    assert "orders 100, 128, 512, 4096" in left_out(of, 4)
+    assert str(error) in left_out(of, 4)
     assert of.words == "12 orders between 1.5 and 64"
     of.charge(InProcessTarget(accountant), HISTOGRAM)
     assert accountant.asked[-1] == AT_MOST_64
@@ -70,7 +78,7 @@ def test_orders_without_a_finite_number_are_left_out(nothing) -> None:
 
     found, of, accountant = asked(charge)
     assert found.orders.tolist() == [order for order in CHARGED_ORDERS if order < 512]
-    assert "orders 512, 4096: it gives no finite number" in of.warning
+    assert "orders 512, 4096: it gives no finite number" in left_out(of, 2)
     assert len(accountant.asked) == 1
 
 
@@ -78,7 +86,7 @@ def test_the_claim_says_which_orders_are_served() -> None:
     """Its lowest and highest are asked themselves, though no others are near them."""
     _, of, accountant = asked(up_to_64(OverflowError()), [2, 64])
     assert accountant.asked == [[order for order in AT_MOST_64 if order >= 2]]
-    assert of.warning is None
+    assert of.warnings == ()
     assert asked(lambda orders: orders / 100, [33, 40])[0].orders.tolist() == [33, 40]
 
 
@@ -148,7 +156,7 @@ def test_a_child_leaves_orders_out(body, script, opened) -> None:
     of = ChargedOrders(small_claim())
     found = of.charge(opened(script(body)), HISTOGRAM)
     assert found.orders.tolist() == AT_MOST_64
-    assert "100, 128, 512, 4096" in of.warning
+    assert "100, 128, 512, 4096" in left_out(of, 4)
 
 
 def test_a_child_that_knows_no_charges_is_asked_no_more(script, opened) -> None:
@@ -169,7 +177,7 @@ def test_a_server_leaves_orders_out(status, served, opened) -> None:
     of = ChargedOrders(small_claim())
     found = of.charge(opened(served(handle).url), HISTOGRAM)
     assert found.orders.tolist() == AT_MOST_64
-    assert "too high" in of.warning
+    assert "too high" in left_out(of, 4)
 
 
 def test_a_server_may_name_its_orders(served, opened) -> None:
@@ -177,7 +185,7 @@ def test_a_server_may_name_its_orders(served, opened) -> None:
     of = ChargedOrders(small_claim())
     found = of.charge(opened(server.url), HISTOGRAM)
     assert found.pairs == [(3, 0.5)]
-    assert "order 7:" in of.warning
+    assert "order 7:" in left_out(of, 1)
 
 
 def test_a_python_target_names_orders_from_its_own_process(tmp_path, opened) -> None:

@@ -177,6 +177,7 @@ _REUSE = {
     "systematic": BALANCED,
     "latin-hypercube": BALANCED,
     "antithetic-shuffled": BALANCED,
+    "pairs-sorted": of("answers-sorted"),
     "part-of-the-noise-once-a-call": of("drawn-once-per-call"),
     "seed-behind-a-server": of("seed-fixed"),
     "eight-seeds-in-turn": of("seeds-come-again"),
@@ -272,6 +273,7 @@ _OUTCOMES = {
     "half-beyond-32": of("high-orders-undercharged", up_to_order=32.0, fraction=(0.49, 0.51)),
     "by-votes-for-data-independent": of("charges-depend-on-votes"),
     "forgets-in-mid-run": of("account-falls"),
+    "stops-when-asked-for-spent": of("enforced-only-when-read"),
     "budget-for-each-histogram": of("answers-not-added-up"),
     "spent-on-answers-alone": of("screening-not-charged"),
 }

@@ -89,6 +89,9 @@ def _labels(evidence: LogEvidence) -> CheckResult:
             leaves_out_refusals(evidence.claim) or evidence.refused
         ):
             message += '; no row is a refusal: a log without them says [log] refusals = "left-out"'
+            fits, unknown = (
+                replace(note, fields={**note.fields, "refusals": 0}) for note in (fits, unknown)
+            )
         return _judged(evidence, name, Verdict.FAIL, message, fits if sure else unknown)
     unseen = {word: more for word, more in _basic(evidence).items() if more}
     if unseen:

@@ -1,0 +1,58 @@
+"""Why a target's noise could not be frozen, or its draws not followed: each reason by its code."""
+
+import numpy as np
+import pytest
+
+from dpassay.verifiers.replay.answers import answers_of
+from dpassay.verifiers.replay.faults import unfrozen
+from dpassay.verifiers.replay.ran import Ran
+from dpassay.verifiers.replay.steps import Steps
+from dpassay.verifiers.replay.tape import Draw, Given
+
+
+def ran(released, result=0.5, noise=True, modules=()):
+    """A run with one draw."""
+    draw = Draw("target.py:3", "numpy.random.laplace", Given({}, 0.0, 1.0, noise), result)
+    return Ran(np.atleast_1d(released), (draw,), (), Steps(), modules)
+
+
+class Target:
+    """Releases what a function makes of its one draw; without a tape a draw of its own."""
+
+    def __init__(self, makes):
+        self.makes = makes
+
+    def run(self, values, recorded=None):
+        drawn = 0.25 if recorded is None else recorded[0].result
+        return ran(self.makes(float(drawn)), drawn)
+
+
+@pytest.mark.parametrize(
+    ("again", "code"),
+    [
+        (ran(2.0, modules=("lib",)), "draws-unseen"),
+        (ran(2.0), "runs-differ"),
+        (ran(1.0), None),
+    ],
+)
+def test_why_two_runs_differ(again, code) -> None:
+    found = unfrozen(ran(1.0, modules=again.modules), again)
+    assert (None if found is None else found.code) == code
+
+
+def test_bits_say_nothing_of_a_law() -> None:
+    bits = ran(1.0, result=np.uint8(7), noise=False)
+    assert answers_of(Target(lambda drawn: drawn), None, bits, some=True).code == "drawn-as-bits"
+
+
+def test_a_release_that_does_not_follow_its_draw_is_told() -> None:
+    """Its square does not double with the step."""
+    first = ran(0.25, result=0.5)
+    found = answers_of(Target(lambda drawn: drawn**2), None, first, some=True)
+    assert found.code == "draws-not-followed"
+
+
+def test_a_release_that_follows_its_draw_has_answers() -> None:
+    first = ran(1.0, result=0.5)
+    found = answers_of(Target(lambda drawn: 2.0 * drawn), None, first, some=True)
+    assert found.variances == pytest.approx([4.0])
