@@ -87,7 +87,7 @@ def test_fresh_noise_in_an_empty_store_is_not_accused(seed) -> None:
     check = emptied(Keeping(seed), seed=seed)
     assert not check.refuted
     assert check.finding().code is None
-    assert check.finding().warnings == ()
+    assert check.finding().notes == ()
 
 
 def test_half_of_the_answers_are_enough() -> None:
@@ -99,7 +99,7 @@ def test_answers_that_are_nearly_certain_tell_nothing() -> None:
     made = claim("gaussian:1", classes=3, teachers=400)
     check = emptied(Keeping(0, hashed=1.0, sigma=1.0), made)
     assert not check.refuted
-    (told,) = check.finding().warnings
+    (told,) = check.finding().notes
     assert told.code == "labels-too-predictable"
 
 
@@ -148,15 +148,14 @@ def test_a_run_empties_the_store(hashed, tmp_path) -> None:
     found = result(report, "fresh-noise")
     assert found.verdict is (Verdict.FAIL if hashed else Verdict.PASS), found
     assert found.code == ("labels-follow-votes" if hashed else None)
-    assert all(warning.code != "store-not-emptied" for warning in report.warnings)
+    assert all(warning.code != "store-not-emptied" for warning in report.notes)
 
 
 def test_a_run_that_cannot_empty_it_says_so_first() -> None:
     made = claimed("gaussian:10", classes=4, teachers=40, caching=True, **COARSE)
     report = verify(InProcessTarget(Keeping(0, 1.0, 10.0).sample), made, seed=0, selection=ALONE)
     assert result(report, "fresh-noise").verdict is Verdict.PASS
-    assert report.warnings[0].code == "store-not-emptied"
-    assert report.unemptied == report.warnings[0]
+    assert report.notes[0].code == "store-not-emptied"
 
 
 def test_a_budget_without_room_for_it_is_inconclusive() -> None:

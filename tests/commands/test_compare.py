@@ -59,7 +59,7 @@ def test_a_fixed_seed_shows_against_an_earlier_report(verified) -> None:
 def earlier():
     """The report of a run, as its file holds it."""
     made = claimed("gaussian:10", classes=4, teachers=40, **COARSE, max_queries=100)
-    return json.dumps(verify(drawing_with("gaussian:10", seed=1), made, seed=0).as_json())
+    return json.dumps(verify(drawing_with("gaussian:10", seed=1), made, seed=0).public())
 
 
 @pytest.mark.parametrize(

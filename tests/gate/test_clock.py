@@ -66,7 +66,7 @@ def test_a_run_out_of_time_is_inconclusive_and_says_so(monkeypatch) -> None:
     late = Time(monkeypatch)
     report = verify(target(10, 12, lambda: setattr(late, "now", 61.0)), claim(run_timeout=60.0))
     assert report.verdict == "inconclusive"
-    (told,) = (warning for warning in report.warnings if warning.code == "out-of-time")
+    (told,) = (warning for warning in report.notes if warning.code == "out-of-time")
     assert "(asking)" in told.message
     cut = [check for check in report.checks if check.verdict == "inconclusive"]
     assert len(cut) >= 5
@@ -89,7 +89,7 @@ def test_a_refutation_found_in_time_stays_a_fail(monkeypatch) -> None:
     report = verify(target(1), claim(run_timeout=60.0), listener=listener)
     assert "looking for the simplest histogram" in doing
     assert report.verdict == "fail"
-    (told,) = (warning for warning in report.warnings if warning.code == "out-of-time")
+    (told,) = (warning for warning in report.notes if warning.code == "out-of-time")
     assert "(looking for the simplest histogram)" in told.message
 
 
@@ -105,7 +105,7 @@ def test_time_that_runs_out_while_planning_ends_planning(monkeypatch) -> None:
     made = claim(teachers=51, run_timeout=60.0)  # planned by no other test
     report = verify(target(10), made, listener=listener)
     assert report.verdict == "inconclusive"
-    (told,) = (warning for warning in report.warnings if warning.code == "out-of-time")
+    (told,) = (warning for warning in report.notes if warning.code == "out-of-time")
     assert "(choosing histograms: " in told.message
     assert not any(doing.startswith("asking") for doing in messages)
 

@@ -81,7 +81,7 @@ def test_each_form_passes_and_only_inputs_are_asked(form, votes, claim) -> None:
     report = verify(in_process(aggregate, made), made, seed=0)
     assert report.verdict == "pass", [check.message for check in report.checks]
     assert set(asked) <= {row.histogram for row in made.given}
-    (told,) = (warning for warning in report.warnings if warning.code == "only-given-inputs")
+    (told,) = (warning for warning in report.notes if warning.code == "only-given-inputs")
     asked, histograms, rows = (number(told, name) for name in ("asked", "histograms", "rows"))
     assert 0 < asked <= histograms <= rows
 

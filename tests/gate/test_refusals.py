@@ -23,7 +23,7 @@ def test_totals_that_are_refused_make_the_shift_not_applicable() -> None:
     assert result(report, "shift-invariance").verdict is Verdict.NOT_APPLICABLE
     assert report.verdict is Verdict.PASS
     assert result(report, "shift-invariance").code == "other-totals-refused"
-    (told,) = (warning for warning in report.warnings if warning.code == "input-refused")
+    (told,) = (warning for warning in report.notes if warning.code == "input-refused")
     assert told.fields["votes"] == 1
     assert told.message.endswith("expected 250 votes")
 
@@ -39,7 +39,7 @@ def test_a_target_that_refuses_telling_histograms_ends_all_the_same() -> None:
         return inner.ask(histogram, size)
 
     report = verify(InProcessTarget(occupied), claimed(**COARSE), seed=8)
-    assert any(warning.code == "input-refused" for warning in report.warnings)
+    assert any(warning.code == "input-refused" for warning in report.notes)
     assert result(report, "noise-scale").verdict is Verdict.PASS
 
     def few(histogram, size):

@@ -46,13 +46,12 @@ def keeping(seed):
 def test_a_run_without_a_restart_says_what_it_did_not_see() -> None:
     report = verify(InProcessTarget(gaussian(None)), claim(), seed=0)
     assert report.verdict is Verdict.PASS
-    assert report.unseen.code == "not-restarted"
-    assert "--compare" in report.unseen.message
-    assert report.warnings[0] == report.unseen
-    assert report.as_json()["warnings"][0] == report.unseen.message
+    assert report.notes[0].code == "not-restarted"
+    assert "--compare" in report.notes[0].message
+    assert report.public()["warnings"][0] == report.notes[0].message
     caching = verify(InProcessTarget(keeping(1)), claim(caching=True), seed=0)
-    assert caching.unseen.code == "not-restarted"
-    assert "--compare" not in caching.unseen.message
+    assert caching.notes[0].code == "not-restarted"
+    assert "--compare" not in caching.notes[0].message
 
 
 class Restartable(InProcessTarget):
@@ -226,14 +225,14 @@ def test_the_reference_is_made_anew_without_a_warning() -> None:
         reference_target(claim()), claim(restart="/nonexistent"), seed=0, selection=ALONE
     )
     assert report.verdict is Verdict.PASS
-    assert report.unseen is None
+    assert "not-restarted" not in {note.code for note in report.notes}
     assert "after a restart" in result(report, "fresh-noise").message
 
 
 def test_a_refuted_run_has_nothing_to_add() -> None:
     report = verify(InProcessTarget(lambda votes, size: [0] * size), claim(), seed=0)
     assert report.verdict is Verdict.FAIL
-    assert report.unseen is None
+    assert "not-restarted" not in {note.code for note in report.notes}
 
 
 def test_kept_answers_are_asked_again_after_a_restart() -> None:

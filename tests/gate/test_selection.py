@@ -12,7 +12,6 @@ from typed import typed
 from dpassay.verifiers.commands.verify import own_histograms
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
-from dpassay.verifiers.kinds.labels.figures import LabelFigures
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify
@@ -93,8 +92,8 @@ def test_a_fault_of_what_is_left_out_is_not_reported() -> None:
     skipped = select(skip=["class-probabilities", "noise-scale", "order"], of=SHARES)
     report = run(small_claim(), skipped, scale=0.5)
     assert report.verdict is Verdict.PASS
-    assert report.warnings[0].code == "left-out-by-choice"
-    assert "--skip: class-probabilities, noise-scale, order;" in report.warnings[0].message
+    assert report.notes[0].code == "left-out-by-choice"
+    assert "--skip: class-probabilities, noise-scale, order;" in report.notes[0].message
     assert run(small_claim(), select(["noise-scale"], of=SHARES), scale=0.5).verdict is Verdict.FAIL
 
 
@@ -110,8 +109,7 @@ def test_what_a_check_finds_needs_no_other() -> None:
         InProcessTarget(repeating), claim, seed=0, selection=select(["fresh-noise"], of=SHARES)
     )
     assert verdicts(report)["fresh-noise"] is Verdict.FAIL
-    assert isinstance(report.figures, LabelFigures)
-    assert report.figures.histograms == ()
+    assert all(check.figures is None or not check.figures.histograms for check in report.checks)
 
 
 def test_nothing_is_restarted_for_a_check_that_is_left_out() -> None:
@@ -127,7 +125,7 @@ def test_nothing_is_restarted_for_a_check_that_is_left_out() -> None:
     target = Restartable(drawing(claim).ask)
     report = verify(target, claim, seed=0, selection=select(skip=["fresh-noise"], of=SHARES))
     assert report.verdict is Verdict.PASS
-    assert all(warning.code != "not-restarted" for warning in report.warnings)
+    assert all(warning.code != "not-restarted" for warning in report.notes)
 
 
 def test_thresholds_do_not_depend_on_what_is_left_out() -> None:
@@ -135,7 +133,7 @@ def test_thresholds_do_not_depend_on_what_is_left_out() -> None:
     report = run(small_claim(), select(["noise-scale"], of=SHARES))
     found = result(report, "noise-scale")
     wanted = -np.log(SHARES["noise-scale"] * 1e-3)
-    assert found.log_threshold == pytest.approx(wanted)
+    assert found.threshold_log10 == pytest.approx(wanted / np.log(10.0), abs=1e-3)
 
 
 def test_a_choice_that_applies_to_nothing_is_told() -> None:
@@ -143,10 +141,10 @@ def test_a_choice_that_applies_to_nothing_is_told() -> None:
     assert report.queries < 100
     assert report.verdict is Verdict.INCONCLUSIVE  # the form of the replies alone is no pass
     assert report.meaning.startswith("none of the checks that were chosen can be run")
-    (told,) = (warning for warning in report.warnings if warning.code == "no-check-applies")
+    (told,) = (warning for warning in report.notes if warning.code == "no-check-applies")
     assert told.message.endswith(": abstention, accountant-soundness")
     some = select(["abstention", "privacy-claim", "noise-scale"], of=SHARES)
-    codes = [warning.code for warning in run(small_claim(), some).warnings]
+    codes = [warning.code for warning in run(small_claim(), some).notes]
     assert "no-check-applies" not in codes
 
 

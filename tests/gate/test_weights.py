@@ -121,7 +121,7 @@ def test_a_right_one_passes_and_wrong_weights_are_named() -> None:
     assert report.verdict is Verdict.PASS
     assert len(seen) > 20
     assert result(report, "histogram-leakage").verdict is Verdict.NOT_APPLICABLE
-    assert not any("None" in warning.message for warning in report.warnings)
+    assert not any("None" in warning.message for warning in report.notes)
     for weights, named in ((np.ones(40), "left out"), (WEIGHTS[::-1], "teachers reversed")):
         report = verify(weighing(weights, None, claim), claim, seed=0)
         assert report.verdict is Verdict.FAIL

@@ -124,6 +124,6 @@ def test_a_right_one_passes_with_drawn_pairs_and_what_is_refused_is_left_out() -
     report = verify(target, claim, seed=2, queries=3_000)
     assert report.verdict is Verdict.PASS
     assert report.queries <= 3_000
-    refused = [w for w in report.warnings if w.code == "input-refused"]
+    refused = [w for w in report.notes if w.code == "input-refused"]
     places = [place for place, pair in enumerate(claim.drawn, 2) if not pair.here["rows"]]
     assert [w.fields["pair"] for w in refused] == places

@@ -73,7 +73,7 @@ def test_too_few_queries_say_how_many_a_pass_takes(claim) -> None:
     report = verify(deployment(few), few, seed=1)
     assert report.verdict is Verdict.INCONCLUSIVE
     assert report.queries <= 400
-    assert "too-few-queries" in [warning.code for warning in report.warnings]
+    assert "too-few-queries" in [warning.code for warning in report.notes]
 
 
 def test_a_selection_leaves_out_the_others_and_plans_without_them(claim) -> None:
@@ -85,7 +85,7 @@ def test_a_selection_leaves_out_the_others_and_plans_without_them(claim) -> None
         "input-contract",
         FRESH,
     }
-    assert "left-out-by-choice" in [warning.code for warning in report.warnings]
+    assert "left-out-by-choice" in [warning.code for warning in report.notes]
     planned = claim.kind.planned
     assert (
         planned(claim, None, 1, (), alone).queries
@@ -111,8 +111,10 @@ def test_after_a_failure_a_run_stops_diagnoses_or_keeps_going(claim) -> None:
         assert report.verdict is Verdict.FAIL
         assert 0 < report.found_after <= report.queries
         for check in report.checks:
-            if check.verdict is Verdict.FAIL and check.log_e_value is not None:
-                assert check.log_e_value >= check.log_threshold  # never evidence that has fallen
+            if check.verdict is Verdict.FAIL and check.log10_e_value is not None:
+                assert (
+                    check.log10_e_value >= check.threshold_log10
+                )  # never evidence that has fallen
     assert not any(check.cut_short for check in reports["keep-going"].checks)
 
 

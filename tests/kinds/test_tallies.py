@@ -238,7 +238,7 @@ def test_rounds_with_dropouts_that_are_refused_are_told() -> None:
     chosen = select(["recovery"], of=CHECKS.ids)
     report = verify(target, claim, seed=1, selection=chosen)
     assert report.verdict is Verdict.PASS
-    (warning,) = [w for w in report.warnings if w.code == "input-refused"]
+    (warning,) = [w for w in report.notes if w.code == "input-refused"]
     assert warning.fields == {"fewest": 4, "parties": 5}
     assert warning.message.endswith(": the workflow halted")
 

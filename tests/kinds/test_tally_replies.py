@@ -141,7 +141,7 @@ def test_masks_of_some_alone_are_no_pass() -> None:
     assert check.fields["rounds"] == check.queries > 0
     report = shown_as(lambda v, f: {**four(v, f), "keys": f["keys"]}, ["mask-uniformity"])
     assert report.verdict is Verdict.PASS
-    assert "not-shown" in [warning.code for warning in report.warnings]
+    assert "not-shown" in [warning.code for warning in report.notes]
 
 
 def test_a_target_that_shows_nothing_is_no_pass() -> None:

@@ -49,7 +49,7 @@ def alone(rows, claim) -> LogEvidence:
 def told(evidence: LogEvidence):
     """All that a report says of it, and the evidence to the last bit."""
     results = [
-        json.dumps(result.as_json()) for result in log_results(evidence, Costs(evidence.claim))
+        json.dumps(result.public()) for result in log_results(evidence, Costs(evidence.claim))
     ]
     numbers = [evidence.highest, evidence.found_after, evidence.scale.log_e_value, evidence.asked]
     return results, numbers, evidence.missed.tolist(), evidence.pointed.recent.tolist()

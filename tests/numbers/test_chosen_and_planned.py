@@ -15,7 +15,7 @@ from dpassay.reference.numbers import sample
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.findings.opening import EarlierReportError
-from dpassay.verifiers.findings.report import Report, Verdict
+from dpassay.verifiers.findings.report import Report, Verdict, decimal_log
 from dpassay.verifiers.kinds.numbers.checks.noise_law import wanted
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
@@ -69,7 +69,7 @@ def test_a_check_alone_comes_to_its_verdict(check: str) -> None:
     assert {found.pop(check).verdict, found.pop("input-contract").verdict} == {Verdict.PASS}
     assert {c.code for c in found.values()} == {"left-out-by-choice"}
     assert report.queries <= 4_018
-    assert report.warnings[0].code == "left-out-by-choice"
+    assert report.notes[0].code == "left-out-by-choice"
 
 
 def test_a_fault_of_what_is_left_out_is_not_reported() -> None:
@@ -83,13 +83,13 @@ def test_a_fault_of_what_is_left_out_is_not_reported() -> None:
     alone = run(HISTOGRAM + GATE, 0.5, selection=select(["noise-scale"], of=SHARES))
     scale = next(c for c in alone.checks if c.id == "noise-scale")
     assert scale.verdict is Verdict.FAIL
-    assert scale.log_threshold == pytest.approx(log_threshold(SHARES["noise-scale"], 1e-6))
+    assert scale.threshold_log10 == decimal_log(log_threshold(SHARES["noise-scale"], 1e-6))
 
 
 def test_a_choice_that_applies_to_nothing_is_no_pass() -> None:
     report = run(HISTOGRAM, selection=select(["partition-release", "privacy-claim"], of=SHARES))
     assert report.verdict is Verdict.INCONCLUSIVE
-    assert "no-check-applies" in [warning.code for warning in report.warnings]
+    assert "no-check-applies" in [warning.code for warning in report.notes]
     codes = {check.id: check.code for check in report.checks}
     assert codes["partition-release"] == "not-of-this-kind"
     assert codes["privacy-claim"] == "no-privacy-claimed"
@@ -103,12 +103,12 @@ SEED_FIXED = {HISTOGRAM: "seed-fixed", KEYS_CLAIM: "noise-reused"}
 def test_a_seed_fixed_at_the_start_shows_beside_an_earlier_report(text: str) -> None:
     """In the same calls of another run, whatever its own seed; fresh noise does not."""
     first = run(text, rng_seed=1, seed=1, selection=select(["fresh-noise"], of=SHARES))
-    opening = json.loads(json.dumps(first.as_json()))["opening"]
+    opening = json.loads(json.dumps(first.public()))["opening"]
     for rng_seed, verdict in ((1, Verdict.FAIL), (2, Verdict.PASS)):
         report = run(
             *(text, 1.0, rng_seed),
             seed=2,
-            earlier=NumbersOpening(tuple(opening["exact"]), tuple(map(tuple, opening["releases"]))),
+            earlier=NumbersOpening(**opening),
             selection=select(["fresh-noise"], of=SHARES),
         )
         found = next(c for c in report.checks if c.id == "fresh-noise")
@@ -206,16 +206,16 @@ def test_a_run_planned_for_few_queries_passes_within_them() -> None:
     report = run(HISTOGRAM, queries=3_000, seed=4)
     assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
     assert report.queries <= 3_000
-    assert "coarser-than-default" in [warning.code for warning in report.warnings]
+    assert "coarser-than-default" in [warning.code for warning in report.notes]
     short = run(HISTOGRAM + "[gate]\nmax_queries = 3000")
     assert short.verdict is Verdict.INCONCLUSIVE
-    assert any("--queries 3000 plans" in str(warning) for warning in short.warnings)
+    assert any("--queries 3000 plans" in str(warning) for warning in short.notes)
 
 
 def test_a_warning_names_no_queries_that_would_be_refused() -> None:
     """`--queries 900` was advised, and then refused as too few."""
     short = run(NARROW + "[gate]\nmax_queries = 900")
-    told = next(w for w in short.warnings if w.code == "too-few-queries").message
+    told = next(w for w in short.notes if w.code == "too-few-queries").message
     least = int(told.split("coarser one takes about ")[1].split(" ")[0].replace(",", ""))
     assert least > 900
     assert plan_for_budget(claimed(NARROW), least, 0).claim.gate.max_queries == least

@@ -106,7 +106,7 @@ def test_evidence_is_told_as_it_was_when_highest(bad: int, copied: float, drawn_
     target = InProcessTarget(begins_badly(bad, copied, drawn_from), release=claim.release)
     report = verify(target, claim, seed=2, after_failure="keep-going")
     assert report.verdict is Verdict.FAIL
-    weighed = [check for check in report.as_json()["checks"] if check["threshold_log10"]]
+    weighed = [check for check in report.public()["checks"] if check["threshold_log10"]]
     failed = [check for check in weighed if check["verdict"] == "fail"]
     assert failed
     for check in failed:

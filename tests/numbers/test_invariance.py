@@ -52,7 +52,7 @@ def test_a_scale_that_is_wrong_alike_is_no_matter_of_theirs(text: str, scale: fl
     found = judged(text, lambda values: scale)
     for check in CHECKS:
         assert found[check].verdict is not Verdict.FAIL, found[check].message
-        assert found[check].log_e_value is not None
+        assert found[check].log10_e_value is not None
         assert found[check].queries > 1000
     assert (found["noise-law"].verdict is Verdict.FAIL) is (scale != 2.0)
 

@@ -63,7 +63,7 @@ def test_a_process_that_ends_at_it_is_started_anew(tmp_path: Path) -> None:
     finally:
         opened.close()
     assert report.verdict is Verdict.PASS
-    noted = [(note.code, note.fields) for note in report.warnings]
+    noted = [(note.code, note.fields) for note in report.notes]
     assert ("target-failed", {"input": "no records"}) in noted
 
 
@@ -75,7 +75,7 @@ def test_who_fails_at_it_is_judged_by_all_else() -> None:
 
     report = judged(fails)
     assert report.verdict is Verdict.PASS
-    (noted,) = (w for w in report.warnings if w.fields.get("input") == "no records")
+    (noted,) = (w for w in report.notes if w.fields.get("input") == "no records")
     assert noted.code == "target-failed"
     assert "IndexError: index 0" in noted.message
 

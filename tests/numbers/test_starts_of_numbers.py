@@ -137,7 +137,7 @@ def test_a_target_that_starts_once_is_judged_to_the_end(tmp_path: Path) -> None:
         "support",
     ):
         assert verdicts[name] is Verdict.PASS, name
-    noted = [w for w in report.warnings if w.code == "not-restarted"]
+    noted = [w for w in report.notes if w.code == "not-restarted"]
     assert any("another instance runs" in note.message for note in noted)
 
 
@@ -148,4 +148,4 @@ def test_what_cannot_be_restarted_is_said() -> None:
         release=claim.release,
     )
     report = verify(target, claim, seed=1, selection=ONLY)
-    assert "not-restarted" in [warning.code for warning in report.warnings]
+    assert "not-restarted" in [warning.code for warning in report.notes]

@@ -68,7 +68,7 @@ def test_a_service_may_refuse_so_long_a_call() -> None:
     report, sizes = run(HISTOGRAM, most=1_000)
     assert report.verdict is Verdict.PASS
     assert max(sizes) <= 1_000
-    (noted,) = (warning for warning in report.warnings if warning.code == "long-call-refused")
+    (noted,) = (warning for warning in report.notes if warning.code == "long-call-refused")
     assert noted.fields == {"releases": 1_100}
 
 

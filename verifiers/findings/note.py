@@ -5,8 +5,12 @@ Registries of checks have these at every start of pytest, so nothing heavy is im
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-Fields = Mapping[str, str | int | float | bool | None]
+if TYPE_CHECKING:
+    Fields = Mapping[str, Any]  # whoever reads a field knows its type, by its code
+else:
+    Fields = Mapping[str, str | int | float | bool | None]
 """What a code is about: its parameters by name, such as the factor of a scale."""
 
 

@@ -24,7 +24,7 @@ _STYLES = {
     Verdict.NOT_APPLICABLE: "dim",
 }
 
-_MOST_TELLING = {"not-restarted", "left-out-by-choice", "kept-answers-not-emptied"}
+_MOST_TELLING = {"not-restarted", "left-out-by-choice", "store-not-emptied"}
 """Codes of warnings without which a verdict would be misread: they stand at its head."""
 
 _LINE_SECONDS = 60.0  # between lines of progress where there is no terminal
