@@ -7,6 +7,7 @@ name that is not in the reference or has no docstring.
 import importlib
 import os
 import re
+import sys
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -18,6 +19,9 @@ from sphinx.util.typing import stringify_annotation
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
+
+sys.path.insert(0, str(DOCS))
+from codes_on_pages import added_to  # noqa: E402 - beside this file, which Sphinx runs
 
 project = "dpassay"
 copyright = "the dpassay developers, Apache-2.0"
@@ -91,7 +95,7 @@ def _read(app: Sphinx, docname: str, source: list[str]) -> None:
         return  # a page of the API
     files = {doc: ROOT / name for name, doc in PROJECT.items() if doc != "index"}
     page = files.get(docname, shown)
-    text = page.read_text()
+    text = page.read_text() + added_to(page)
     source[0] = _relinked(text, page, shown)
     if shown.name in ("index.md", "map.md"):
         source[0] += _contents(text, "map/" if shown.name == "map.md" else "")

@@ -5,6 +5,7 @@ the site, and one that no test has seen.
 """
 
 import ast
+import importlib.util
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -26,7 +27,11 @@ TABLES = {"WORDS", "_CODES", "_UNPAID"}
 UNWRITTEN: set[str] = set()
 """Codes of the table that nothing raises yet, or no test has seen: of areas still being written."""
 
-PAGES = [ROOT / "docs" / "checks", ROOT / "docs" / "checks" / "numbers"]
+spec = importlib.util.spec_from_file_location("site", ROOT / "docs" / "codes_on_pages.py")
+assert spec is not None
+assert spec.loader is not None
+site = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(site)
 
 
 @cache
@@ -147,12 +152,18 @@ def test_a_row_says_what_its_code_means(code: Code) -> None:
 
 
 @pytest.mark.parametrize("code", codes().values(), ids=lambda code: code.id)
-def test_a_row_names_checks_that_have_a_page(code: Code) -> None:
+def test_a_row_names_checks_on_whose_pages_it_is_explained(code: Code) -> None:
+    """Once on each: catches an anchor that is there twice, or not at all."""
     known = {check for kind in kinds() for check in kind.checks.ids}
     assert code.checks
     for check in code.checks:
         assert check in known
-        assert any((folder / f"{check}.md").exists() for folder in PAGES), check
+        for page in site.pages_of(check):
+            text = page.read_text() + site.added_to(page)
+            assert page.exists()
+            assert text.count(f"\n### {code.id}\n") == 1
+            assert code.sentence in text
+    assert f"#{code.id})" in site.added_to(site.ALL_CODES)
 
 
 def test_every_code_is_in_a_test() -> None:

@@ -250,8 +250,8 @@ class Report(Document):
         description="What checks count.",
     )
     claimed: Text = Field(description="The claim in a few words.")
-    started: Time
-    ended: Time
+    started: Time | None = Field(default=None, description="Null in the oldest reports.")
+    ended: Time | None = None
     queries: Count = Field(
         description="Labels asked of the target, or rows of the log that was judged; of numbers "
         "and keys, releases."
@@ -323,13 +323,23 @@ class Report(Document):
     @model_validator(mode="before")
     @classmethod
     def _of_version_1(cls, public: Any) -> Any:
-        """Warnings had no codes in version 1, and nothing said what was released."""
+        """Warnings had no codes in version 1, and the first reports said less of themselves."""
         if not isinstance(public, Mapping) or "schema_version" in public or "notes" in public:
             return public
-        notes = [{"code": _UNCODED, "message": line} for line in public.get("warnings", ())]
-        labels = "classes" in public.get("claim", {}).get("mechanism", {})
-        counted = {} if labels else {"kind": "numbers", "unit": "draws"}
-        return {"schema_version": 1, "notes": notes, **counted, **public}
+        claim = public.get("claim")
+        mechanism = claim.get("mechanism") if isinstance(claim, Mapping) else None
+        if not isinstance(mechanism, Mapping) or public.get("verdict") not in list(Verdict):
+            return public
+        labels, warned = "classes" in mechanism, public.get("warnings", ())
+        return {
+            "schema_version": 1,
+            "kind": "labels" if labels else "numbers",
+            "unit": "queries" if labels else "draws",
+            "meaning": Verdict(public["verdict"]).meaning,
+            "claimed": " with ".join(str(mechanism.get(key)) for key in ("name", "noise")),
+            "notes": [{"code": _UNCODED, "message": line} for line in warned],
+            **public,
+        }
 
 
 Slow = Mapping[str, Callable[[CheckResult], CheckResult]]

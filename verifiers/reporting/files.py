@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ..findings.report import Report
@@ -52,10 +53,11 @@ class ReportFolder:
         from .junit import junit
         from .page import page
 
+        started = report.started or datetime.now(UTC)
         made: dict[str, Callable[[], str]] = {
             "report.json": lambda: json.dumps(report.public(), indent=1) + "\n",
-            "junit.xml": lambda: junit(report, self.target, self.claim_file, report.started),
-            "index.html": lambda: page(report, self.target, report.started),
+            "junit.xml": lambda: junit(report, self.target, self.claim_file, started),
+            "index.html": lambda: page(report, self.target, started),
         }
         try:
             for name in FILES:

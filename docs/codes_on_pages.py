@@ -1,0 +1,47 @@
+"""The codes of reports on the pages of the site, made from their table."""
+
+import os
+from pathlib import Path
+
+from dpassay.verifiers.findings.codes import Code, codes
+
+DOCS = Path(__file__).parent
+ALL_CODES = DOCS / "checks" / "codes.md"
+SAMPLERS = DOCS / "how-to" / "samplers.md"
+"""Where checks of samplers are told, which have no pages of their own."""
+
+
+def pages_of(check: str) -> list[Path]:
+    """The pages that tell of a check: that of labels, that of numbers, or both."""
+    found = [DOCS / "checks" / folder / f"{check}.md" for folder in ("", "numbers")]
+    return [page for page in found if page.exists()] or [SAMPLERS]
+
+
+def codes_of(page: Path) -> list[Code]:
+    """The codes that have their anchor on a page, in the order of the table."""
+    return [code for code in codes().values() if any(page in pages_of(c) for c in code.checks)]
+
+
+def added_to(page: Path) -> str:
+    """What the site adds to a page: its codes, each under a heading, or the table of all."""
+    if page == ALL_CODES:
+        return _table()
+    found = codes_of(page)
+    told = [f"### {code.id}\n\n**{code.title}** ({_kind(code)}). {code.sentence}" for code in found]
+    return "\n\n".join(["", "## Codes", *told, ""]) if found else ""
+
+
+def _kind(code: Code) -> str:
+    """The class of a code in words, with what a defect does and whether it is certain."""
+    if code.severity is None:
+        return code.what
+    sure = "certain where it is reported" if code.proof else "a statistic with an error rate"
+    return f"{code.what}: {code.severity.replace('-', ' ')}; {sure}"
+
+
+def _table() -> str:
+    lines = ["", "| code | class | what it means |", "|---|---|---|"]
+    for code in codes().values():
+        page = os.path.relpath(pages_of(code.checks[0])[0], ALL_CODES.parent)
+        lines.append(f"| [{code.id}]({page}#{code.id}) | {_kind(code)} | {code.title} |")
+    return "\n".join([*lines, ""])
