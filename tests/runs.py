@@ -8,6 +8,7 @@ import numpy as np
 from claims import gnmax, in_toml
 
 from dpassay.reference import NoisyArgmax, parse_noise
+from dpassay.verifiers.findings.finding import Finding
 from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.findings.report import CheckResult, Report
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
@@ -57,7 +58,7 @@ def result(report: Report, check: str) -> CheckResult:
     return next(found for found in report.checks if found.id == check)
 
 
-def number(found: CheckResult | Note, name: str) -> float:
+def number(found: CheckResult | Finding | Note, name: str) -> float:
     """A field that must be a number."""
     value = found.fields[name]
     assert isinstance(value, int | float)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from runs import claimed
+from runs import claimed, number
 from small import small_claim
 
 from dpassay.verifiers.findings.report import Verdict
@@ -138,8 +138,8 @@ def test_the_order_and_the_blocks_of_answers_are_told_by_their_codes() -> None:
         check.observe(stream, rng.choice(law.size, 1_000, p=bent / bent.sum()))
     found = check._found("spread")
     assert found.code == "noise-changes-between-calls"
-    assert found.fields["factor"] > 1.0
-    assert found.fields["size"] >= 16
+    assert number(found, "factor") > 1.0
+    assert number(found, "size") >= 16
 
 
 def test_a_budget_that_takes_too_long_is_not_asked(monkeypatch) -> None:
@@ -154,8 +154,9 @@ def test_a_budget_that_takes_too_long_is_not_asked(monkeypatch) -> None:
             return 0.0
 
     lacking_budget = BudgetEnforcement(made).run(InProcessTarget(Spending()))
+    assert lacking_budget is not None
     assert lacking_budget.code == "takes-too-many-queries"
-    assert lacking_budget.fields["answers"] < lacking_budget.fields["queries"]
+    assert number(lacking_budget, "answers") < number(lacking_budget, "queries")
 
 
 def test_leakage_that_is_not_surely_above_its_limit_is_undecided() -> None:

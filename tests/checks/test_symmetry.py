@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from runs import claimed, drawing_with
+from runs import claimed, drawing_with, number
 
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 
@@ -47,4 +47,5 @@ def test_symmetries_are_judged_without_a_formula(broken, check, code) -> None:
         if refuted:
             told = found.fail_finding()
             assert told.code == code
-            assert told.fields["pairs"] >= abs(told.fields["first"] - told.fields["second"]) > 20
+            apart = abs(number(told, "first") - number(told, "second"))
+            assert number(told, "pairs") >= apart > 20

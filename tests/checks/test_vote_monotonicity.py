@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from runs import claimed
+from runs import claimed, number
 
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.verifiers.kinds.labels.checks.compared_streams import VoteMonotonicity
@@ -25,7 +25,7 @@ def test_votes_that_lower_their_class_are_told() -> None:
             told = check.fail_finding()
             assert told.code == "noise-depends-on-votes"
             assert told.fields["label"] == check.leader
-            assert told.fields["first"] > told.fields["second"]
+            assert number(told, "first") > number(told, "second")
 
 
 @pytest.mark.parametrize(

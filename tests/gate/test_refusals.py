@@ -23,7 +23,7 @@ def test_totals_that_are_refused_make_the_shift_not_applicable() -> None:
     assert result(report, "shift-invariance").verdict is Verdict.NOT_APPLICABLE
     assert report.verdict is Verdict.PASS
     assert result(report, "shift-invariance").code == "other-totals-refused"
-    (told,) = (warning for warning in report.notes if warning.code == "input-refused")
+    told = next(warning for warning in report.notes if warning.code == "input-refused")
     assert told.fields["votes"] == 1
     assert told.message.endswith("expected 250 votes")
 

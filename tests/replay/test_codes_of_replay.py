@@ -1,5 +1,7 @@
 """Why a target's noise could not be frozen, or its draws not followed: each reason by its code."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -42,17 +44,18 @@ def test_why_two_runs_differ(again, code) -> None:
 
 def test_bits_say_nothing_of_a_law() -> None:
     bits = ran(1.0, result=np.uint8(7), noise=False)
-    assert answers_of(Target(lambda drawn: drawn), None, bits, some=True).code == "drawn-as-bits"
+    found: Any = answers_of(Target(lambda drawn: drawn), None, bits, some=True)
+    assert found.code == "drawn-as-bits"
 
 
 def test_a_release_that_does_not_follow_its_draw_is_told() -> None:
     """Its square does not double with the step."""
     first = ran(0.25, result=0.5)
-    found = answers_of(Target(lambda drawn: drawn**2), None, first, some=True)
+    found: Any = answers_of(Target(lambda drawn: drawn**2), None, first, some=True)
     assert found.code == "draws-not-followed"
 
 
 def test_a_release_that_follows_its_draw_has_answers() -> None:
     first = ran(1.0, result=0.5)
-    found = answers_of(Target(lambda drawn: 2.0 * drawn), None, first, some=True)
+    found: Any = answers_of(Target(lambda drawn: 2.0 * drawn), None, first, some=True)
     assert found.variances == pytest.approx([4.0])

@@ -16,6 +16,7 @@ from dpassay.verifiers.kinds.labels.checks.noise_scale import NoiseScale
 from dpassay.verifiers.kinds.labels.checks.reuse import WORDS, of_wager
 from dpassay.verifiers.kinds.labels.checks.rises import Rises
 from dpassay.verifiers.kinds.labels.logs.alternatives import Alternatives
+from dpassay.verifiers.kinds.labels.mechanism import LabelsMechanism
 from dpassay.verifiers.kinds.labels.planning.earlier import earlier_calls
 from dpassay.verifiers.kinds.labels.planning.faults import known_faults
 from dpassay.verifiers.kinds.labels.planning.features import features
@@ -35,12 +36,12 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("told", "words"), FAULTS.items())
-def test_a_fault_of_the_law(told, words) -> None:
+def test_a_fault_of_the_law(told: tuple[str, float], words: str) -> None:
     notes = {(note.code, note.fields.get("factor")): str(note) for note in notes_of(SCREENED)}
     assert notes[told] == words
 
 
-def notes_of(mechanism):
+def notes_of(mechanism: LabelsMechanism) -> list[Note]:
     return [fault.note for fault in known_faults(mechanism)]
 
 
@@ -61,7 +62,7 @@ def notes_of(mechanism):
         ("noise-scales-swapped", "the two noise scales swapped"),
     ],
 )
-def test_a_known_fault(code, words) -> None:
+def test_a_known_fault(code: str, words: str) -> None:
     assert str(next(note for note in notes_of(SCREENED) if note.code == code)) == words
 
 
@@ -96,7 +97,7 @@ def test_copies_of_labels() -> None:
         ("in turn", "an answer depends on the answer to another histogram asked just before"),
     ],
 )
-def test_what_is_seen_of_noise_that_is_not_fresh(part, message) -> None:
+def test_what_is_seen_of_noise_that_is_not_fresh(part: str, message: str) -> None:
     found = FreshNoise(make_plan(small_claim(), 0))._found(part)
     assert found.message == message
     assert found.diagnosis == WORDS[part][2]
@@ -150,7 +151,7 @@ def rising() -> Note | None:
         (DIFFERENT, "two runs on one input with the same draws give different releases"),
     ],
 )
-def test_a_note(note, words) -> None:
+def test_a_note(note: Note, words: str) -> None:
     assert str(note) == words
 
 
