@@ -1,7 +1,7 @@
 """What checks of numbers have in common: those that see every draw, and those that ask."""
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from .....reference.arrays import Vector
@@ -61,14 +61,16 @@ class NumberCheck(Excluding, Judged):
     """A check that gathers evidence from releases against its null, under the claim.
 
     Its threshold follows from its share of the claim's `false_alarm`. draws: numbers that it has
-    looked at; wanted_draws: those that a pass needs; roles: of the inputs that are answered;
-    evidence: has a `log_e_value`.
+    looked at; wanted_draws: those that a pass needs; roles: of the inputs that are answered; least:
+    releases that a run takes until all checks pass, 0 where that is not told; evidence: has a
+    `log_e_value`.
     """
 
     id: str
     unit = "draws"
     evidence: Any
-    wanted_draws: int
+    wanted_draws: int = 0
+    least = 0
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan) -> None:
         self.claim, self.plan, self.draws = claim, plan, 0
@@ -124,6 +126,15 @@ class ForeseenCheck(NumberCheck):
     def foreseen(self, asked: Asked, size: int) -> Vector:
         """What so many releases of an input add to each (k,), in expectation."""
         raise NotImplementedError
+
+
+def tell_least(checks: Iterable[NumberCheck]) -> None:
+    """Tells checks how many releases a run takes at least until all of them pass."""
+    checks = list(checks)
+    wanted = (check.wanted_draws / max(1, check.plan.coordinates.size) for check in checks)
+    least = math.ceil(max(wanted, default=0))
+    for check in checks:
+        check.least = least
 
 
 class AskingCheck(Excluding):

@@ -22,7 +22,7 @@ from ....run.precision import (
 )
 from ....run.registry import Setting
 from ....run.selection import ALWAYS, Selection
-from ..checks.base import Excluding, ForeseenCheck, NumberCheck
+from ..checks.base import Excluding, ForeseenCheck, NumberCheck, tell_least
 from ..checks.fresh_noise import FreshNoise
 from ..checks.input_contract import InputContract
 from ..checks.location import Location
@@ -95,6 +95,7 @@ class PlannedNumbers:
         setting = Setting(self.claim, self.seed, self.plan)
         specs = self.claim.kind.checks.applicable(self.claim)
         made = [spec.make(setting) for spec in specs if self.chosen.keeps(spec.id)]
+        tell_least(check for check in made if isinstance(check, NumberCheck))
         return {check.id: check.excluded for check in made if isinstance(check, Excluding)}
 
     @property
