@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checked_alone import claimed
+from claims import KEYS
 from numeric_zoo.claims import PRIVATE, SUM
 from runs import result
 
@@ -17,6 +18,7 @@ from dpassay.verifiers.kinds.numbers.checks.noise_scale import NoiseScale
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.planning.asked import Role
 from dpassay.verifiers.kinds.numbers.planning.plan_for_budget import PlannedNumbers
+from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -27,6 +29,7 @@ SAYING = (
     *ALL_INPUTS,
     "shift-invariance",
     "permutation-equivariance",
+    "joint",
     "clipping",
     "sensitivity",
     "support",
@@ -71,7 +74,7 @@ def passed(request: pytest.FixtureRequest) -> tuple[NumbersClaim, Report]:
 def test_a_report_has_what_its_plan_foresaw_to_the_digit(
     passed: tuple[NumbersClaim, Report],
 ) -> None:
-    """Catches a record made from what was drawn, such as the pilot of the audit, or from `draws`.
+    """Catches a record made from what was drawn: of numbers, of pairs, or of bare releases.
 
     And an entry that a plan has and a report lacks, or the other way round.
     """
@@ -89,6 +92,21 @@ def test_a_report_has_what_its_plan_foresaw_to_the_digit(
             assert 0.0 < one.false_alarm < claim.gate.false_alarm
             assert one.where
             assert one.queries > 0
+
+
+def test_a_report_of_keys_has_what_its_plan_foresaw() -> None:
+    """Catches rates by the keys that were seen, of which a run has more than a pass needs."""
+    gate = {"smallest_effect": 0.1, "tolerance": 0.2}
+    claim = parse_claim({"mechanism": KEYS, "gate": gate})
+    found = result(
+        verify(claim.kind.reference(claim), claim, seed=0),
+        "partition-release",
+    )
+    assert found.verdict is Verdict.PASS
+    assert found.excludes == foreseen(claim)["partition-release"]
+    often, near = found.excludes
+    assert often.size["rate"] == pytest.approx(1.25 * often.size["claimed"], rel=0.01)
+    assert (near.size, near.where) == ({"rate_off": 0.1}, ("near the threshold",))
 
 
 def test_what_is_measured_lies_within_what_is_excluded(

@@ -128,9 +128,12 @@ class ForeseenCheck(NumberCheck):
         raise NotImplementedError
 
 
-def tell_least(checks: Iterable[NumberCheck]) -> None:
-    """Tells checks how many releases a run takes at least until all of them pass."""
-    checks = list(checks)
+def tell_least(made: Iterable[object]) -> None:
+    """Tells the checks of numbers among those made how many releases a run takes at least.
+
+    Until all of them pass.
+    """
+    checks = [check for check in made if isinstance(check, NumberCheck)]
     wanted = (check.wanted_draws / max(1, check.plan.coordinates.size) for check in checks)
     least = math.ceil(max(wanted, default=0))
     for check in checks:

@@ -95,7 +95,7 @@ class PlannedNumbers:
         setting = Setting(self.claim, self.seed, self.plan)
         specs = self.claim.kind.checks.applicable(self.claim)
         made = [spec.make(setting) for spec in specs if self.chosen.keeps(spec.id)]
-        tell_least(check for check in made if isinstance(check, NumberCheck))
+        tell_least(made)
         return {check.id: check.excluded for check in made if isinstance(check, Excluding)}
 
     @property
