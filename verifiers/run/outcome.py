@@ -91,4 +91,6 @@ class RunOutcome:
             advice=finding.advice,
             code=finding.code,
             fields=finding.fields,
+            excludes=finding.excludes,
+            measured=finding.measured,
         )

@@ -16,7 +16,7 @@ from ...run.request import RunRequest
 from ...run.session import Notes
 from ...run.state import RunState
 from ...targets import Refused, TargetError
-from .checks.base import NumberCheck
+from .checks.base import NumberCheck, tell_least
 from .checks.fresh_noise import Way
 from .checks.input_contract import InputContract
 from .checks.location import Location
@@ -51,6 +51,7 @@ class NumberSession:
         self._specs = [spec for spec in specs if request.selection.keeps(spec.id)]
         seeing = (spec for spec in self._specs if spec.phase is Phase.SHARED)
         self.checks: Sequence[NumberCheck] = [spec.make(setting) for spec in seeing]
+        tell_least(self.checks)
         self.recorder = recorder
         self.slow: Slow = {}
         self.gathering = Gathering(

@@ -7,7 +7,7 @@ import numpy as np
 
 from ....reference.numbers import NumberNoise
 from ...run.error_budget import log_threshold
-from ..numbers.planning.plan_for_budget import divergence
+from ..numbers.evidence.expected_draws import divergence
 from .checks.contribution_bounding import ContributionBounding
 from .evidence.other_engines import SEED, numbers, other_engines
 from .planned import PlannedTable

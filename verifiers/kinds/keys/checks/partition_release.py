@@ -7,7 +7,9 @@ import numpy as np
 
 from .....reference.arrays import Vector
 from ....evidence.power import MISSES
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
+from ....findings.note import Fields
 from ....text import four_digits
 from ...numbers.checks.base import ForeseenCheck, caused, spec_of
 from ...numbers.claim import NumbersClaim
@@ -19,6 +21,8 @@ from ..evidence.released import KeyEvidence, draws_to_see, seen_rate
 from ..plan import Role
 
 _PLACES = 16  # keys that are a group of their own
+_TOO_OFTEN, _OTHERWISE = "released-too-often", "law-unexplained"
+_BY_NORMAL = "mean and variance of the evidence, taken to be normal, of all these inputs together"
 _SURE = 3.0  # nats by which a known fault must be likelier to be named
 _MORE = 1.25  # times delta, that a pass would have seen where the budget allows
 _BUDGET = 0.4  # of the queries, that may go to keys of one unit
@@ -44,7 +48,8 @@ class PartitionRelease(ForeseenCheck):
         self.alone = self.released = self.near = self.empty = 0
         nats = self.log_threshold + self.evidence.handicap
         self._nats, effect = nats, claim.gate.smallest_effect
-        self._wanted_near = draws_to_see(0.5, 0.5 + min(effect, 0.49), nats)
+        self._effect = min(effect, 0.49)
+        self._wanted_near = draws_to_see(0.5, 0.5 + self._effect, nats)
         ones = -(-width // self.keys.contributions)
         self._wanted_alone = plan.share * _BUDGET * claim.gate.max_queries * ones
         if self.rate < 0.5:
@@ -108,19 +113,45 @@ class PartitionRelease(ForeseenCheck):
         found = caused(message, cause, **tallied)
         return replace(found, diagnosis=f"{cause}{where and f' for {group}'}")
 
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: by as many keys as a pass needs, of one unit and near."""
+        seen = seen_rate(self.rate, self._wanted_alone, self._nats) if self.rate else None
+        inputs = [asked for asked in self.plan.inputs if asked.role in self.roles]
+        alone = [asked.role for asked in inputs if (asked.exact == 1.0).any()]
+        found, sure = [], 1.0 - MISSES
+        if seen is not None and alone:
+            size: Fields = {"rate": seen, "claimed": self.rate}
+            keys = math.ceil(self._wanted_alone)
+            found.append(
+                self.entry(_TOO_OFTEN, size, alone, keys, method=_BY_NORMAL, probability=sure)
+            )
+        if Role.NEAR in self.roles:
+            size, keys = {"rate_off": self._effect}, math.ceil(self._wanted_near)
+            found.append(
+                self.entry(_OTHERWISE, size, [Role.NEAR], keys, method=_BY_NORMAL, probability=sure)
+            )
+        return tuple(found)
+
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
-        effect = self.claim.gate.smallest_effect
-        seen = None if not self.rate else seen_rate(self.rate, self.alone, self._nats)
-        least = "no other rate of theirs would have been seen"
-        if seen is not None:
-            least = (
+        excludes = self.excluded
+        said = {one.code: one for one in excludes}
+        alone, near = said.get(_TOO_OFTEN), said.get(_OTHERWISE)
+        text = "no other rate of theirs would have been seen"
+        if alone is not None:
+            seen = float(alone.size["rate"] or 0.0)
+            text = (
                 f"a rate from {seen:.2g}, {seen / self.rate:.3g} times the claimed one, would have "
-                f"been seen with probability {1.0 - MISSES:g}"
+                f"been seen with probability {alone.probability:g}"
             )
+        if near is not None:
+            off = near.size["rate_off"]
+            text += f"; near the threshold a rate off by {off:g} would have been"
         return Finding(
-            f"{self.draws:,} keys were released as {self._law} gives; {self._counted}: {least}; "
-            f"near the threshold a rate off by {effect:g} would have been; {self._never}"
+            f"{self.draws:,} keys were released as {self._law} gives; {self._counted}: {text}; "
+            f"{self._never}",
+            excludes=excludes,
         )
 
     @property

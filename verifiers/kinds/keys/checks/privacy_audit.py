@@ -1,10 +1,12 @@
 """`privacy-audit` of keys: in which order they stand in a reply tells no more than is claimed."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from .....reference.arrays import Matrix
+from ....findings.excluded import Excluded
 from ....findings.note import Note
 from ....run.phase import Phase
 from ....run.registry import Reason
@@ -85,13 +87,12 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
         words = compared(f"key {first} stands before key {second}", here, there, pair.words)
         return words, max(here, there), min(here, there)
 
-    def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
+    def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
         """See `PairCheck.passed`."""
         _, evidence = found[0]
-        share = evidence.share_needed(self.log_threshold, evidence.pairs)
         return (
             f"the order of two keys in {evidence.pairs:,} releases of neighbours does not "
-            f"contradict {self.level}; {power(share)}"
+            f"contradict {self.level}; {power(excludes)}"
         )
 
 

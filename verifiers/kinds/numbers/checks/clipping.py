@@ -3,9 +3,12 @@
 Records within the bounds are summed as they are.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.phase import Phase
@@ -44,7 +47,7 @@ class Clipping(MovingRecords):
             return super().places(claim, seed)
         return places_of(claim, seed)
 
-    def passed(self, queries: int) -> str:
+    def passed(self, queries: int, excludes: Sequence[Excluded]) -> str:
         """See `MovingRecords.passed`."""
         beyond = [found for found in self.served if found.held_to is not HeldTo.SUM]
         moved = "a record at or beyond the bounds moves"
@@ -56,7 +59,7 @@ class Clipping(MovingRecords):
             more = f"; those of {_seen(within)} within the bounds are summed as they are"
         return (
             f"{moved} a release by no more than the claim allows, by all that {queries:,} releases "
-            f"show{self._extreme}{more}; {self.would_show}"
+            f"show{self._extreme}{more}; {self.would_show(excludes)}"
         )
 
     @property

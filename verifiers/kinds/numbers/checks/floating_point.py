@@ -1,8 +1,11 @@
 """`floating-point`: the low bits of a release do not reveal what the noise should hide."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .....reference.arrays import Matrix
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
@@ -15,7 +18,6 @@ from ..planning.pairs import Pair, low_pairs, off_grid_pairs
 from .base import caused, spec_of
 from .pair_check import PairCheck, PairEvents, PairEvidence, beyond, levels, of_pair, power
 
-_CAUSE = Note("low-bits-tell", "noise is drawn and added in floating point")
 _OFF_GRID = Note("sums-off-grid", "noise on a grid is added to exact numbers that lie off it")
 
 
@@ -44,6 +46,7 @@ class FloatingPoint(PairCheck):
 
     id = "floating-point"
     draws = 5_000
+    cause = Note("low-bits-tell", "noise is drawn and added in floating point")
 
     @staticmethod
     def not_applicable(claim: NumbersClaim) -> Reason:
@@ -80,7 +83,7 @@ class FloatingPoint(PairCheck):
             f"{inputs[1]:g}: {beyond(level, evidence.pairs)}"
         )
         if self.claim.mechanism.floating_point == "exact":
-            cause = _OFF_GRID if pair.off_grid else _CAUSE
+            cause = self.cause_of(pair)
             seen = of_pair(often, rarely, level, evidence.pairs)
             found = caused(message, cause, event=event.name, **seen)
             return Outcome(Verdict.FAIL, found, self.queries)
@@ -88,15 +91,23 @@ class FloatingPoint(PairCheck):
         allowed = f'allowed, since the claim has floating_point = "ideal": {message}'
         rates: Fields = {"event": event.name, "often": often, "rarely": rarely}
         noted = Note("low-bits-allowed", warning, rates)
-        found = Finding(allowed, _CAUSE.message, warnings=(noted,))
+        found = Finding(allowed, self.cause.message, warnings=(noted,))
         return Outcome(Verdict.PASS, found, self.queries)
 
-    def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
+    def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
         """See `PairCheck.passed`."""
         pair, evidence = found[0]
-        share = evidence.share_needed(self.log_threshold, evidence.pairs)
         message = f"low bits do not tell {pair.name} apart, by {evidence.pairs:,} pairs: "
-        return message + power(share)
+        return message + power(excludes or super().excluded_by([pair]))
+
+    def excluded_by(self, pairs: Sequence[Pair]) -> tuple[Excluded, ...]:
+        """See `PairCheck.excluded_by`: nothing where low bits that tell are allowed."""
+        exact = self.claim.mechanism.floating_point == "exact"
+        return super().excluded_by(pairs) if exact else ()
+
+    def cause_of(self, pair: Pair) -> Note:
+        """See `PairCheck.cause_of`."""
+        return _OFF_GRID if pair.off_grid else self.cause
 
 
 SPECS = (spec_of(FloatingPoint, Phase.OWN, FloatingPoint.not_applicable),)

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from ....evidence.power import pairs_to_see
 from ....evidence.same_law import SameLawEvidence
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
-from ....findings.note import Note
+from ....findings.note import Fields, Note
 from ....run.registry import Reason
 from ..claim import NumbersClaim
 from ..planning.asked import Draws, Role
@@ -23,6 +24,7 @@ from .base import NumberCheck, caused, spec_of
 _CELLS = 16  # of equal probability under the claim; under another law, cells all the same
 _MOST = 32  # coordinates that are looked at
 _WANTED, _FEWEST = 2_000, 200  # pairs of the first comparison that a pass needs
+_BY_BOUND = "a bound on the evidence of so many pairs (verifiers/evidence/power.py)"
 _EFFECTS = np.round(np.arange(0.02, 1.0, 0.01), 2)
 
 
@@ -71,6 +73,7 @@ class _OneLaw(NumberCheck):
 
     def answered(self, roles: Collection[str]) -> None:
         """See `NumberCheck.answered`: a pass needs both inputs of the first comparison."""
+        super().answered(roles)
         first = self.comparisons[0]
         refused = [role for role in (first.one, first.other) if role not in roles]
         self.not_applicable = None
@@ -98,10 +101,14 @@ class _OneLaw(NumberCheck):
         logs = [comparison.evidence.log_e_value for comparison in self.comparisons]
         return float(np.logaddexp.reduce(logs)) - math.log(len(logs))
 
+    @property
+    def _wanted(self) -> int:
+        """Pairs of the first comparison that a pass needs."""
+        return max(_FEWEST, math.ceil(self.plan.share * _WANTED))
+
     def samples_needed(self) -> int:
         """See `NumberCheck.samples_needed`: of draws, of which so many inputs take an even part."""
-        wanted = max(_FEWEST, math.ceil(self.plan.share * _WANTED))
-        lacking = wanted - self.comparisons[0].evidence.pairs
+        lacking = self._wanted - self.comparisons[0].evidence.pairs
         return 0 if self.not_applicable else max(0, lacking) * len(self.plan.inputs)
 
     def fail_finding(self) -> Finding:
@@ -114,16 +121,32 @@ class _OneLaw(NumberCheck):
         inputs = {"one": str(worst.one), "other": str(worst.other)}
         return caused(message, self.cause, pairs=worst.evidence.pairs, **inputs)
 
-    def pass_finding(self) -> Finding:
-        """See `NumberCheck.pass_finding`."""
-        pairs = self.comparisons[0].evidence.pairs
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: with as many pairs as a pass needs, if both are answered."""
+        first = self.comparisons[0]
+        inputs = first.one, first.other
+        if not set(inputs) <= set(self.roles):
+            return ()
         nats = self.log_threshold + math.log(len(self.comparisons))
         even = np.full(_CELLS, -math.log(_CELLS))
-        seen = [e for e in _EFFECTS if pairs_to_see(even, float(e), nats) <= pairs]
-        least = f"{seen[0]:g}" if seen else "1"
+        effects = (float(e) for e in _EFFECTS)
+        least = next((e for e in effects if pairs_to_see(even, e, nats) <= self._wanted), None)
+        if least is None:
+            return ()
+        size: Fields = {"total_variation": least, "cells": _CELLS}
+        return (self.entry(self.cause.code, size, inputs, 2 * self._wanted, method=_BY_BOUND),)
+
+    def pass_finding(self) -> Finding:
+        """See `NumberCheck.pass_finding`."""
+        pairs, excludes = self.comparisons[0].evidence.pairs, self.excluded
+        said = "".join(
+            f"; laws {one.size['total_variation']:g} apart in total variation over "
+            f"{one.size['cells']} cells would have been seen with probability {one.probability:g}"
+            for one in excludes
+        )
         return Finding(
-            f"{pairs:,} pairs of draws of two inputs have one law; laws {least} apart in total "
-            f"variation over {_CELLS} cells would have been seen with probability 0.99"
+            f"{pairs:,} pairs of draws of two inputs have one law{said}", excludes=excludes
         )
 
 

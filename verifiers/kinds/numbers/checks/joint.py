@@ -1,6 +1,7 @@
 """`joint`: releases, and single numbers of them, come without noise as rarely as claimed."""
 
 from ....evidence.power import MISSES
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ..claim import NumbersClaim
@@ -9,6 +10,7 @@ from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
 from .base import NumberCheck, caused, spec_of
 
+_BY_BINOMIAL = "the binomial law of how many releases are bare, of all these inputs together"
 _OF_RELEASES = Note("noise-missing-at-times", "some releases have no noise in any of their numbers")
 
 
@@ -42,20 +44,40 @@ class Joint(NumberCheck):
         bare = {"coordinate": place, "bare": int(hits), "releases": whole.draws}
         return caused(message, Note("noise-missing-in-places", cause, bare), odds)
 
-    def pass_finding(self) -> Finding:
-        """See `NumberCheck.pass_finding`."""
-        releases = self.evidence.releases.draws
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: by the least releases of a run, if so many were looked at."""
+        # none were before a run, and none are told for tables
+        known = [n for n in (self.least, self.evidence.releases.draws) if n]
+        releases = min(known, default=0)
         chance = log_chance_of_bare(self.noise, self.plan.inputs[0].exact)
         seen = rarest_seen(chance, releases, self.log_threshold)
-        message = "however often they come, bare releases would not have been seen"
-        if seen is not None:
-            message = (
-                f"one bare release in {1 / seen:,.0f} would have been seen with probability "
-                f"{1.0 - MISSES:g}"
-            )
+        if seen is None:
+            return ()
+        draws, sure = releases * self.claim.mechanism.width, 1.0 - MISSES
+        found = self.entry(
+            _OF_RELEASES.code,
+            {"share": seen},
+            self.roles,
+            draws,
+            method=_BY_BINOMIAL,
+            probability=sure,
+        )
+        return (found,)
+
+    def pass_finding(self) -> Finding:
+        """See `NumberCheck.pass_finding`."""
+        excludes = self.excluded
+        message = "; ".join(
+            f"one bare release in {1 / float(one.size['share'] or 1.0):,.0f} would have been seen "
+            f"with probability {one.probability:g}"
+            for one in excludes
+        )
+        message = message or "however often they come, bare releases would not have been seen"
         return Finding(
-            f"of {releases:,} releases none came without noise, nor one of their numbers, oftener "
-            f"than the claim gives; {message}"
+            f"of {self.evidence.releases.draws:,} releases none came without noise, nor one of "
+            f"their numbers, oftener than the claim gives; {message}",
+            excludes=excludes,
         )
 
 

@@ -7,19 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
+from ....findings.excluded import Excluded, Measured
+from ....findings.figures import finite
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
+from ..evidence.expected_draws import divergence, expected_draws
 from ..planning.asked import Draws
 from ..planning.other_sums import likeliest
 from ..planning.plan import NumbersPlan
-from .base import NumberCheck, caused, spec_of
+from .base import BY_INTERVAL, NumberCheck, caused, spec_of
 
 _OFFSETS = np.concatenate([-np.geomspace(4.0, 0.01, 24), [0.0], np.geomspace(0.01, 4.0, 24)])
 """Offsets that are wagered on, in scales of the noise."""
 
 _FEW = 200  # draws
+_HAIR = 1.01  # times an offset: those wagered on may lie a hair beyond it
 _LEAST = -700.0  # nats that a draw costs an offset at most
 
 
@@ -112,8 +116,35 @@ class Location(NumberCheck):
 
     def samples_needed(self) -> int:
         """See `NumberCheck.samples_needed`: until an offset of a tenth of the scale is excluded."""
-        (low, high), near = self.interval, self.near
-        return 0 if math.isnan(low) or (low >= -1.01 * near and high <= 1.01 * near) else 2_000
+        (low, high), near = self.interval, _HAIR * self.near
+        return 0 if math.isnan(low) or (low >= -near and high <= near) else 2_000
+
+    @property
+    def _refuted(self) -> float:
+        """The largest offset that is wagered on and that a pass has refuted, above and below."""
+        return float(self.offsets[self.offsets <= _HAIR * self.near].max())
+
+    @property
+    def expected_draws(self) -> float:
+        """Draws that a pass is expected to take."""
+        tells = divergence(self.noise, self.noise, self._refuted)
+        return expected_draws(self.log_threshold, tells)
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: a pass has the whole interval near the exact value."""
+        draws, sure = math.ceil(self.expected_draws), self.confidence
+        return tuple(
+            self.entry(
+                "releases-off-centre",
+                {"offset": offset},
+                self.roles,
+                draws,
+                method=BY_INTERVAL,
+                probability=sure,
+            )
+            for offset in (-self._refuted, self._refuted)
+        )
 
     def fail_finding(self) -> Finding:
         """See `NumberCheck.fail_finding`."""
@@ -133,10 +164,16 @@ class Location(NumberCheck):
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
         low, high = self.interval
-        return Finding(
+        text = (
             f"the centre of the noise lies from {low:.2g} to {high:.2g} off the exact value, over "
             "all draws"
         )
+        measured = None
+        if math.isfinite(low):
+            measured = Measured(
+                what="offset", low=low, high=finite(high), confidence=self.confidence
+            )
+        return Finding(text, excludes=self.excluded, measured=measured)
 
 
 SPECS = (spec_of(Location),)

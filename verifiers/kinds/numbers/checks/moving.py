@@ -1,7 +1,9 @@
 """How far altered records move a release: what `clipping` and `sensitivity` share."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import sensitivity
 from .....reference.numbers.floats import ulp
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
@@ -29,6 +32,11 @@ from .base import AskingCheck, caused
 _CAUSE = Note("records-not-clipped", "records are not clipped as claimed before they are summed")
 _CHANGED = Note(
     "records-changed", "records within the bounds are left out, changed, or summed with a loss"
+)
+
+_BY_NORMAL = (
+    "mean and variance of the evidence, taken to be normal; beyond what is allowed and what floats "
+    "may lose"
 )
 
 _FEWEST = 40  # releases of an input, which show moves by some scales of the noise
@@ -66,8 +74,8 @@ class MovingRecords(AskingCheck):
         """The altered inputs."""
         raise NotImplementedError
 
-    def passed(self, queries: int) -> str:
-        """What to say where nothing has moved too far."""
+    def passed(self, queries: int, excludes: Sequence[Excluded]) -> str:
+        """What to say where nothing has moved too far; excludes: what that excludes."""
         raise NotImplementedError
 
     def places(self, claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
@@ -80,14 +88,37 @@ class MovingRecords(AskingCheck):
         fit = min(wanted, _NUMBERS // self.claim.mechanism.width)
         return max(_FEWEST, math.ceil(self.plan.share * fit))
 
+    @cached_property
+    def _seen_move(self) -> float:
+        """The least move beyond what is allowed that shows, where floats lose nothing."""
+        most = self.coordinates.size
+        return seen_move(self.noise, self.releases_of(), most, self.log_threshold)
+
     @property
-    def would_show(self) -> str:
-        """The least move that a pass would have seen, in words."""
-        releases, coordinates = self.releases_of(), self.coordinates.size
-        seen = seen_move(self.noise, releases, coordinates, self.log_threshold) + self.lost
-        if math.isinf(seen):
-            return f"so few would not have shown a move of ten scales of the noise{self.narrow}"
-        return f"a move {seen:.3g} longer would have been seen with probability 0.99{self.narrow}"
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: by all altered inputs."""
+        return self.excluded_by(self.asked)
+
+    def excluded_by(self, answered: Sequence[Neighbour]) -> tuple[Excluded, ...]:
+        """What a pass excludes by the altered inputs that are answered."""
+        least = self.releases_of()
+        held = [one for one in answered if one.held_to is not HeldTo.SUM]
+        shown = [one for one in held if self.releases_of(one) >= least]
+        if not shown or math.isinf(self._seen_move):
+            return ()
+        names, asked = [one.name for one in shown], sum(self.releases_of(one) for one in shown)
+        size = {"beyond": self._seen_move}
+        return (self.entry(_CAUSE.code, size, names, asked, method=_BY_NORMAL),)
+
+    def would_show(self, excludes: Sequence[Excluded]) -> str:
+        """The least move that a pass would have seen, in words: with what floats may lose."""
+        least = self._seen_move + self.lost
+        shown = "; ".join(
+            f"a move {least:.3g} longer would have been seen with probability {one.probability:g}"
+            for one in excludes
+        )
+        few = "so few would not have shown a move of ten scales of the noise"
+        return (shown or few) + self.narrow
 
     @property
     def narrow(self) -> str:
@@ -144,8 +175,10 @@ class MovingRecords(AskingCheck):
             nothing = Note("input-refused", "every input with an altered record is refused")
             found = replace(Finding.of(nothing), warnings=warnings)
             return Outcome(Verdict.NOT_APPLICABLE, found, 0)
-        message = self.passed(queries)
-        return Outcome(Verdict.PASS, Finding(message, warnings=warnings), queries)
+        excludes = self.excluded_by(self.served)
+        message = self.passed(queries, excludes)
+        passed = Finding(message, warnings=warnings, excludes=excludes)
+        return Outcome(Verdict.PASS, passed, queries)
 
     def _way(self, neighbour: Neighbour, answered: Answered) -> float:
         """1 where the releases have moved up, -1 where they have moved down."""

@@ -5,8 +5,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
-from ....findings.note import Note
+from ....findings.note import Fields, Note
 from ..claim import NumbersClaim
 from ..evidence.fault_ratios import TrueDivisor
 from ..evidence.faults import FaultKind
@@ -26,6 +27,8 @@ _NEARLY = 0.8  # of the evidence for a fault in one input, that another for all 
 _SURE = 3.0  # nats by which a known fault must be likelier to be named
 
 _DRAWS_TIMES_SQUARE = 24.0
+_CELLS = 8  # of equal probability, over which an effect is meant
+_MEASURED_ON = "simulated runs of the hardest laws, over the draws of all these inputs together"
 
 
 def wanted(effect: float) -> int:
@@ -120,13 +123,23 @@ class NoiseLaw(NumberCheck):
             cause, nats = law.cause, law.log_odds
         return caused(message, cause, nats)
 
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`."""
+        size: Fields = {"total_variation": self.claim.gate.smallest_effect, "cells": _CELLS}
+        draws = self.wanted_draws
+        return (self.entry("law-unexplained", size, self.roles, draws, method=_MEASURED_ON),)
+
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
-        return Finding(
-            f"{self.draws:,} draws follow {self.noise}; a law "
-            f"{self.claim.gate.smallest_effect:g} away in total variation over 8 cells of "
-            "equal probability would have been seen with probability 0.99"
+        excludes = self.excluded
+        said = "".join(
+            f"; a law {one.size['total_variation']:g} away in total variation over "
+            f"{one.size['cells']} cells of equal probability would have been seen with probability "
+            f"{one.probability:g}"
+            for one in excludes
         )
+        return Finding(f"{self.draws:,} draws follow {self.noise}{said}", excludes=excludes)
 
 
 SPECS = (spec_of(NoiseLaw),)

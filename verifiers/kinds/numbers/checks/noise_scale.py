@@ -1,5 +1,6 @@
 """`noise-scale`: an interval of the noise's scale that holds at every number of draws."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,14 +11,17 @@ from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
 from .....reference.numbers.families import Additive
 from ....evidence.scale import ScaleEvidence, scale_factors
+from ....findings.excluded import Excluded, Measured
+from ....findings.figures import finite
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
+from ..evidence.expected_draws import divergence, expected_draws
 from ..evidence.faults import of_scale
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import NumberCheck, caused, spec_of
+from .base import BY_INTERVAL, NumberCheck, caused, spec_of
 
 _AT_ONCE, _FEW = 1 << 13, 200  # draws
 _ALIKE = 2.0  # nats by which the likeliest scale may be likelier than a known one
@@ -142,11 +146,38 @@ class NoiseScale(NumberCheck):
         place = int(np.abs(np.log(self.evidence.factors / factor)).argmin())
         return bool(logs[place] >= logs.max() - _ALIKE)
 
+    @property
+    def _beyond(self) -> dict[str, float]:
+        """The factors of the scale that a pass refutes, by the code of a fault."""
+        tolerance = self.claim.gate.tolerance
+        return {"scale-too-small": 1.0 - tolerance, "scale-too-large": 1.0 + tolerance}
+
+    @property
+    def expected_draws(self) -> float:
+        """Draws that a pass is expected to take."""
+        tells = (divergence(self.noise, self.noise.times(f), 0.0) for f in self._beyond.values())
+        return expected_draws(self.log_threshold, min(tells))
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: a pass has the whole interval within the tolerance."""
+        draws, sure = math.ceil(self.expected_draws), self.confidence
+        return tuple(
+            self.entry(code, {"factor": f}, self.roles, draws, method=BY_INTERVAL, probability=sure)
+            for code, f in self._beyond.items()
+        )
+
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
-        found = self.interval
-        ends = "nowhere" if found is None else f"from {found[0]:.4g} to {found[1]:.4g}"
-        return Finding(f"the scale lies {ends}; {self.noise.family.scale:g} is claimed")
+        found, measured, ends = self.interval, None, "nowhere"
+        if found is not None:
+            low, high = found
+            ends = f"from {low:.4g} to {high:.4g}"
+            measured = Measured(
+                what="scale", low=low, high=finite(high), confidence=self.confidence
+            )
+        text = f"the scale lies {ends}; {self.noise.family.scale:g} is claimed"
+        return Finding(text, excludes=self.excluded, measured=measured)
 
 
 SPECS = (spec_of(NoiseScale),)

@@ -1,11 +1,13 @@
 """What the checks of pairs share: the releases of two neighbours are compared until they differ."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from .....reference.arrays import Matrix
 from .....reference.numbers.families import DiscreteLaplace, Laplace
 from .....reference.numbers.moves import move_epsilon
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
@@ -27,6 +29,7 @@ _FIRST, _SHARE, _LARGEST = 25, 0.2, 1_000
 """Releases per call: in the first one, later as a share of those before, and at most."""
 _MOST_NUMBERS = 20_000_000  # of all releases of an input together
 _AT_ONCE = 2_000_000  # numbers per call
+_BY_BINOMIAL = "the binomial law of how often an event comes that the other input never has"
 _DELTAS = (1e-5, 1e-3, 0.02)
 """Deltas at which Gaussian noise has an epsilon: small ones for rare events, large for others."""
 
@@ -56,6 +59,8 @@ class PairCheck(AskingCheck):
 
     draws: int
     """How many draws of each input a pass has looked at."""
+    cause: Note
+    """Of a pair that is told apart."""
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
@@ -77,8 +82,8 @@ class PairCheck(AskingCheck):
         """The outcome where a pair is told apart."""
         raise NotImplementedError
 
-    def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
-        """What to say where no pair is told apart."""
+    def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
+        """What to say where no pair is told apart; excludes: what that excludes."""
         raise NotImplementedError
 
     @property
@@ -117,7 +122,39 @@ class PairCheck(AskingCheck):
             refused = [why.code for why in left_out if why.code == "input-refused"]
             nothing = Note((refused or ["cannot-be-seen-here"])[0], whys)
             return Outcome(Verdict.NOT_APPLICABLE, Finding.of(nothing), self.queries)
-        return Outcome(Verdict.PASS, Finding(self.passed(found)), self.queries)
+        excludes = self.excluded_by([pair for pair, _ in found])
+        passed = Finding(self.passed(found, excludes), excludes=excludes)
+        return Outcome(Verdict.PASS, passed, self.queries)
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: by all pairs in which anything could show."""
+        return self.excluded_by([pair for pair in self.pairs if self._tells(pair)])
+
+    def excluded_by(self, pairs: Sequence[Pair]) -> tuple[Excluded, ...]:
+        """What a pass excludes by these pairs, which were asked: an event of one input alone."""
+        pairs = self.told_of(pairs)
+        if not pairs:
+            return ()
+        needed = [
+            self.evidence(pair).share_needed(self.log_threshold, self.bets(pair)) for pair in pairs
+        ]
+        code, size = self.cause_of(pairs[0]).code, {"share": max(needed)}
+        inputs = dict.fromkeys(words for pair in pairs for words in pair.words)
+        asked = sum(2 * self.releases(pair) for pair in pairs)
+        return (self.entry(code, size, inputs, asked, method=_BY_BINOMIAL, probability=SEEN),)
+
+    def told_of(self, pairs: Sequence[Pair]) -> Sequence[Pair]:
+        """Of which pairs a pass says what would have been seen: of the first."""
+        return pairs[:1]
+
+    def cause_of(self, pair: Pair) -> Note:
+        """Why a pair is told apart, if it is."""
+        return self.cause
+
+    def bets(self, pair: Pair) -> int:
+        """On how many pairs of draws something is bet."""
+        return self.pairs_of(pair)
 
     def releases(self, pair: Pair) -> int:
         """Releases of each input of a pair: as many as make enough draws, or as memory allows."""
@@ -133,10 +170,9 @@ class PairCheck(AskingCheck):
 
     def _gather(self, context: RunContext, pair: Pair, evidence: PairEvidence) -> bool:
         """Asks a pair; False where the budget ends before it is told apart or wholly asked."""
-        wanted = left = self.releases(pair)
-        largest = max(1, min(_LARGEST, _AT_ONCE // self.claim.mechanism.width))
+        left = self.releases(pair)
         while left:
-            size = min(max(_FIRST, int(_SHARE * (wanted - left))), left, largest)
+            size = self.call(pair, left)
             if context.left < 2 * size:
                 return False
             here = self._released(context, pair.here, size)
@@ -146,6 +182,11 @@ class PairCheck(AskingCheck):
                 return True
             left -= size
         return True
+
+    def call(self, pair: Pair, left: int) -> int:
+        """Releases of the next call for an input of a pair, of which so many are left."""
+        largest = max(1, min(_LARGEST, _AT_ONCE // self.claim.mechanism.width))
+        return min(max(_FIRST, int(_SHARE * (self.releases(pair) - left))), left, largest)
 
     def _released(self, context: RunContext, values: Any, size: int) -> Matrix:
         reply = context.target.ask(values, size)
@@ -202,9 +243,10 @@ def fractions(claim: NumbersClaim) -> Reason:
     )
 
 
-def power(share: float) -> str:
+def power(excludes: Sequence[Excluded]) -> str:
     """The least share of an event of one input alone that would have been seen, in words."""
-    return (
-        f"an event of one alone would have been seen with probability {SEEN:g} from {share:.1%} of "
-        "its releases on"
+    return "; ".join(
+        f"an event of one alone would have been seen with probability {one.probability:g} from "
+        f"{one.size['share']:.1%} of its releases on"
+        for one in excludes
     )

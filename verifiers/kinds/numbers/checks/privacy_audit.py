@@ -1,5 +1,8 @@
 """`privacy-audit`: what the releases of two neighbours alone say of the claimed epsilon."""
 
+from collections.abc import Sequence
+
+from ....findings.excluded import Excluded
 from ....findings.finding import Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
@@ -19,8 +22,6 @@ class ClaimedLevelCheck(PairCheck):
     """
 
     id = "privacy-audit"
-    cause: Note
-
     not_applicable = staticmethod(without_privacy)
 
     @property
@@ -78,15 +79,20 @@ class PrivacyAudit(ClaimedLevelCheck):
         words = compared("an event learned from earlier releases came", often, rarely, inputs)
         return words, often, rarely
 
-    def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
+    def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
         """See `PairCheck.passed`."""
         pair, evidence = found[0]
-        share = evidence.share_needed(self.log_threshold, evidence.pairs)
-        return (
-            f"{evidence.pairs:,} releases each of {pair.name} do not contradict {self.level}; an "
-            "event that one of them alone has, learned from the first releases, would have been "
-            f"seen from about {share:.1%} of its releases on"
+        said = "".join(
+            "; an event that one of them alone has, learned from the first releases, would have "
+            f"been seen from about {one.size['share']:.1%} of its releases on"
+            for one in excludes
         )
+        message = f"{evidence.pairs:,} releases each of {pair.name} do not contradict {self.level}"
+        return message + said
+
+    def bets(self, pair: Pair) -> int:
+        """See `PairCheck.bets`: nothing is bet on the releases of the first call."""
+        return self.pairs_of(pair) - self.call(pair, self.releases(pair))
 
 
 SPECS = (spec_of(PrivacyAudit, Phase.OWN, PrivacyAudit.not_applicable),)

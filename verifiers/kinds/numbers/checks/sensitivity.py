@@ -1,5 +1,8 @@
 """`sensitivity`: neighbours lie no further apart than the claim's noise is made for."""
 
+from collections.abc import Sequence
+
+from ....findings.excluded import Excluded
 from ....run.phase import Phase
 from ..claim import NumbersClaim
 from ..planning.neighbours import Neighbour, neighbours
@@ -20,7 +23,7 @@ class Sensitivity(MovingRecords):
         """See `MovingRecords.inputs`."""
         return [found for found in neighbours(claim, seed, self.axis) if found.farthest]
 
-    def passed(self, queries: int) -> str:
+    def passed(self, queries: int, excludes: Sequence[Excluded]) -> str:
         """See `MovingRecords.passed`."""
         which = "the farthest neighbours"
         if self.claim.mechanism.takes != "counts":
@@ -31,7 +34,7 @@ class Sensitivity(MovingRecords):
             )
         return (
             f"{which} move no number further than the claim allows, by {queries:,} releases; "
-            f"{self.would_show}"
+            f"{self.would_show(excludes)}"
         )
 
 

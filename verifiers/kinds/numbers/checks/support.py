@@ -1,11 +1,12 @@
 """`support`: every release of one neighbour is possible for the other, as often as claimed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
+from ....findings.excluded import Excluded
 from ....findings.finding import Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
@@ -25,8 +26,6 @@ from .pair_check import (
     of_pair,
     power,
 )
-
-_CAUSE = Note("range-depends-on-data", "the range of releases depends on the data")
 
 Test = Callable[[Vector], NDArray[np.bool_]]
 
@@ -74,6 +73,7 @@ class Support(PairCheck):
 
     id = "support"
     draws = 1_000
+    cause = Note("range-depends-on-data", "the range of releases depends on the data")
 
     not_applicable = staticmethod(fractions)
 
@@ -96,13 +96,16 @@ class Support(PairCheck):
         event = compared(f"a released number is {name}", often, rarely, inputs)
         message = f"{event}: {beyond(level, evidence.pairs)}"
         seen = of_pair(often, rarely, level, evidence.pairs)
-        return Outcome(Verdict.FAIL, caused(message, _CAUSE, event=name, **seen), self.queries)
+        return Outcome(Verdict.FAIL, caused(message, self.cause, event=name, **seen), self.queries)
 
-    def passed(self, found: list[tuple[Pair, PairEvidence]]) -> str:
+    def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
         """See `PairCheck.passed`."""
         pairs = sum(evidence.pairs for _, evidence in found)
-        share = max(each.share_needed(self.log_threshold, each.pairs) for _, each in found)
-        return f"no release was one neighbour's alone, by {pairs:,} pairs: {power(share)}"
+        return f"no release was one neighbour's alone, by {pairs:,} pairs: {power(excludes)}"
+
+    def told_of(self, pairs: Sequence[Pair]) -> Sequence[Pair]:
+        """See `PairCheck.told_of`: of all, by the one that shows least."""
+        return pairs
 
 
 SPECS = (spec_of(Support, Phase.OWN, Support.not_applicable),)

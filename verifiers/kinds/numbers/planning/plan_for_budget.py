@@ -8,10 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from .....reference.arrays import Vector
-from .....reference.numbers import NumberNoise
 from ....findings.excluded import Excluded
 from ....findings.note import Note
-from ....run.error_budget import log_threshold
 from ....run.phase import Phase
 from ....run.precision import (
     COARSEST_EFFECT,
@@ -24,18 +22,16 @@ from ....run.precision import (
 )
 from ....run.registry import Setting
 from ....run.selection import ALWAYS, Selection
-from ..checks.base import ForeseenCheck, NumberCheck
+from ..checks.base import Excluding, ForeseenCheck, NumberCheck, tell_least
 from ..checks.fresh_noise import FreshNoise
 from ..checks.input_contract import InputContract
 from ..checks.location import Location
 from ..checks.noise_scale import NoiseScale
 from ..claim import NumbersClaim
-from ..registry import SHARES
 from ..restarting import releases_of_restarts
 from .plan import NumbersPlan
 
 _STEPS = 12  # of the search
-_LOST, _LATE = 4.0, 1.5  # nats beyond the threshold of an interval, and deviations of its draws
 _SHORTEST = 16  # releases per call at most, where few are asked for
 _FINEST = 1e-3  # of a share, the least that is searched for
 _ENDLESS = 10_000_000  # releases, of a check that never has enough
@@ -95,8 +91,12 @@ class PlannedNumbers:
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        """See `Planned.excluded`: not foreseen yet for this kind."""
-        return {}
+        """See `Planned.excluded`."""
+        setting = Setting(self.claim, self.seed, self.plan)
+        specs = self.claim.kind.checks.applicable(self.claim)
+        made = [spec.make(setting) for spec in specs if self.chosen.keeps(spec.id)]
+        tell_least(made)
+        return {check.id: check.excluded for check in made if isinstance(check, Excluding)}
 
     @property
     def looked_at(self) -> Mapping[str, int]:
@@ -142,20 +142,9 @@ class PlannedNumbers:
         """Releases that a check needs for a pass."""
         if isinstance(check, ForeseenCheck):
             return self._releases_call_by_call(check)
-        claim = self.claim
         draws = float(check.samples_needed())
-        nats = log_threshold(SHARES[check.id], claim.gate.false_alarm) + _LOST
-        nats += _LATE * math.sqrt(2.0 * nats)
-        noise = claim.mechanism.added
-        if isinstance(check, NoiseScale):
-            tolerance = claim.gate.tolerance
-            draws = nats / min(
-                divergence(noise, noise.times(1.0 + sign * tolerance), 0.0) for sign in (1.0, -1.0)
-            )
-        if isinstance(check, Location):
-            near = check.offsets[check.offsets <= 1.01 * check.near]
-            excluded = near[near > 0].max()
-            draws = nats / divergence(noise, noise, float(excluded))
+        if isinstance(check, NoiseScale | Location):
+            draws = check.expected_draws
         return math.ceil(draws / max(1, self.plan.coordinates.size))
 
     def _releases_call_by_call(self, check: ForeseenCheck) -> int:
@@ -228,15 +217,3 @@ def dearer_than(claim: NumbersClaim, seed: int, *, planned: bool) -> Note:
 def _at_effect(claim: NumbersClaim, queries: int, effect: float) -> NumbersClaim:
     """The claim at an effect, and the tolerance that goes with it."""
     return claim.with_gate(gate_for(claim.gate, queries, effect))
-
-
-def divergence(noise: NumberNoise, other: NumberNoise, offset: float) -> float:
-    """Mean nats of a draw of `noise` around 0 against `other`, moved by `offset`."""
-    scale = noise.family.standard_deviation
-    step = noise.grid or float(noise.family.whole) or scale / 100.0
-    most = math.ceil(12.0 * scale / step)
-    values = np.asarray(step * np.arange(-most, most + 1, max(1, most // 5_000)), dtype=np.float64)
-    half = 0.5 * step if not noise.family.whole else 2.0**-20
-    one, two = noise.family.log_mass(values, half), other.family.log_mass(values - offset, half)
-    weights = np.exp(one - np.logaddexp.reduce(one))
-    return max(float(weights @ (one - two)), 1e-12)
