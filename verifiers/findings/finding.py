@@ -37,12 +37,12 @@ class Finding:
     measured: "Measured | None" = None
 
     @classmethod
-    def caused(cls, message: str, cause: Note, log_odds: float | None = None) -> "Finding":
-        """A finding whose diagnosis is its cause, with the code and the fields of that."""
-        words = cause.message
-        return cls(
-            message, words, cause=words, log_odds=log_odds, code=cause.code, fields=cause.fields
-        )
+    def caused(
+        cls, message: str, cause: Note, log_odds: float | None = None, /, **seen: Any
+    ) -> "Finding":
+        """A finding whose diagnosis is its cause; seen: fields of what the message tells beside."""
+        words, fields = cause.message, {**cause.fields, **seen}
+        return cls(message, words, cause=words, log_odds=log_odds, code=cause.code, fields=fields)
 
     @classmethod
     def of(cls, note: Note) -> "Finding":

@@ -18,12 +18,15 @@ _LINE = 300  # characters of a target's own text in a message
 class TargetError(Exception):
     """A target that raised, hung, died or broke the reply format; names the call and its input.
 
-    code: of the table of codes.
+    code: of the table of codes, by default that of the class.
     """
 
-    def __init__(self, message: str, code: str = "target-failed") -> None:
+    code = "target-failed"
+
+    def __init__(self, message: str, code: str | None = None) -> None:
         super().__init__(message)
-        self.code = code
+        if code is not None:
+            self.code = code
 
 
 class CallError(TargetError):
@@ -32,7 +35,9 @@ class CallError(TargetError):
     message: the message without the call, to name it otherwise.
     """
 
-    def __init__(self, call: str, message: str, code: str = "reply-malformed") -> None:
+    code = "reply-malformed"
+
+    def __init__(self, call: str, message: str, code: str | None = None) -> None:
         super().__init__(f"{call} {message}", code)
         self.message = message
 

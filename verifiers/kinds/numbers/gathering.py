@@ -114,6 +114,7 @@ class Gathering:
             raise CallError(
                 release.text(asked.values, sizes[0]),
                 f"was refused, although this input was answered before: {refusal}",
+                code="refused-later",
             ) from None
         self.state.spend(len(batch.releases))
         return batch

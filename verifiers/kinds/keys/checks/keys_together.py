@@ -10,7 +10,7 @@ from .....reference.arrays import Vector
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.registry import Reason
-from ...numbers.checks.base import ForeseenCheck, caused, spec_of
+from ...numbers.checks.base import ForeseenCheck, spec_of
 from ...numbers.claim import NumbersClaim
 from ...numbers.opening import NumbersOpening
 from ...numbers.planning.asked import Asked, Batch, Draws
@@ -84,7 +84,7 @@ class KeysTogether(ForeseenCheck):
             "where both are released half of the time"
         )
         # it holds whatever the rates are, which look wrong where keys are not independent
-        return caused(message, cause, math.inf, correlation=self.evidence[kind].best)
+        return Finding.caused(message, cause, math.inf, correlation=self.evidence[kind].best)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""

@@ -11,7 +11,7 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields
 from ....text import four_digits
-from ...numbers.checks.base import ForeseenCheck, caused, spec_of
+from ...numbers.checks.base import ForeseenCheck, spec_of
 from ...numbers.claim import NumbersClaim
 from ...numbers.planning.asked import Asked, Draws
 from ...numbers.planning.plan import NumbersPlan
@@ -110,7 +110,7 @@ class PartitionRelease(ForeseenCheck):
         cause = fault.cause
         if fault.selects:
             cause = named_selection(self.keys, cause, *self.evidence.rates(group))
-        found = caused(message, cause, **tallied)
+        found = Finding.caused(message, cause, **tallied)
         return replace(found, diagnosis=f"{cause}{where and f' for {group}'}")
 
     @property

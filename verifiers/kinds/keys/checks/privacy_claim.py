@@ -9,7 +9,7 @@ from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
-from ...numbers.checks.base import AskingCheck, caused, spec_of, without_privacy
+from ...numbers.checks.base import AskingCheck, spec_of, without_privacy
 from ...numbers.checks.privacy_claim import (
     CAUSE,
     ROUNDING,
@@ -44,7 +44,9 @@ class KeysPrivacyClaim(AskingCheck):
         if privacy.delta < least * (1.0 - ROUNDING):
             words = "delta leaves out that such keys are released"
             fields = {"delta": privacy.delta, "least": least, "queries": privacy.queries}
-            return Outcome(Verdict.FAIL, caused(alone, Note("delta-too-small", words, fields)))
+            return Outcome(
+                Verdict.FAIL, Finding.caused(alone, Note("delta-too-small", words, fields))
+            )
         delta = privacy.delta * (1.0 + ROUNDING)
         cost = keys_cost(keys, privacy.queries, min(delta, math.nextafter(1.0, 0.0)))
         digits = digits_apart(cost.epsilon, privacy.epsilon)
@@ -57,7 +59,7 @@ class KeysPrivacyClaim(AskingCheck):
         if cost.epsilon > privacy.epsilon:
             proof = f"{message} (certified in ball arithmetic)"
             seen = of_cost(cost.epsilon, self.claim)
-            return Outcome(Verdict.FAIL, caused(proof, CAUSE, **seen))
+            return Outcome(Verdict.FAIL, Finding.caused(proof, CAUSE, **seen))
         return Outcome(Verdict.PASS, Finding(f"{message}; {alone}"))
 
 

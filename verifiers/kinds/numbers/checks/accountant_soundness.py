@@ -16,7 +16,7 @@ from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....targets import NotOffered, Refused
 from ..planning.certified_pair import certified_pair, charged_pair
-from .base import AskingCheck, caused, spec_of
+from .base import AskingCheck, spec_of
 from .pair_check import fractions
 
 _CLEARLY = 1.001  # of the charge: less is no matter
@@ -98,7 +98,9 @@ class AccountantSoundness(AskingCheck):
             "arithmetic)"
         )
         fields = {"order": worst.order, "charge": worst.charge, "cost": worst.cost}
-        return caused(message, Note("charge-too-low", cause, {**fields, "share": worst.share}))
+        return Finding.caused(
+            message, Note("charge-too-low", cause, {**fields, "share": worst.share})
+        )
 
 
 SPECS = (spec_of(AccountantSoundness, Phase.ACCOUNTING, AccountantSoundness.not_applicable),)

@@ -162,18 +162,6 @@ class AskingCheck(Excluding):
         raise NotImplementedError
 
 
-def caused(
-    message: str,
-    cause: Note,
-    log_odds: float | None = None,
-    /,
-    **seen: str | float | bool | None,
-) -> Finding:
-    """A finding whose diagnosis is its cause; seen: fields of what the message tells beside."""
-    why, fields = cause.message, {**cause.fields, **seen}
-    return Finding(message, why, cause=why, log_odds=log_odds, code=cause.code, fields=fields)
-
-
 def without_privacy(claim: NumbersClaim) -> Reason:
     """Why a check of `[privacy]` has nothing to judge; None where the claim has that table."""
     return NO_PRIVACY if claim.privacy is None else None

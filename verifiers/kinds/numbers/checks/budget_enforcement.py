@@ -20,7 +20,7 @@ from ..claim import NumbersClaim
 from ..planning.asked import Role
 from ..planning.certified_pair import charged_pair, inputs_alike
 from ..planning.plan import at_once
-from .base import AskingCheck, caused, spec_of, without_privacy
+from .base import AskingCheck, spec_of, without_privacy
 from .pair_check import fractions
 
 MOST_ANSWERS = 10**6
@@ -153,7 +153,7 @@ class BudgetEnforcement(AskingCheck):
     def _outcome(self, asking: NumbersBudgetAsking) -> Outcome:
         if asking.violation is not None:
             cause = Note(asking.code, asking.diagnosis, asking.fields)
-            found = caused(asking.violation, cause)
+            found = Finding.caused(asking.violation, cause)
             return Outcome(Verdict.FAIL, found, asking.answered)
         now, gate = asking.account.now, self.claim.gate
         text = "" if now is None else f", with epsilon {now:.4g} spent by its own account"

@@ -19,7 +19,7 @@ from ..planning.neighbours import HeldTo, Neighbour, groups, neighbours
 from ..planning.placed import placed, places_of
 from ..planning.skewed import skewed
 from .answered import Seen
-from .base import caused, spec_of
+from .base import spec_of
 from .moving import MovingRecords
 
 _IMPUTED = Note(
@@ -87,7 +87,7 @@ class Clipping(MovingRecords):
         message = (
             f"{neighbour.name}: they are taken for other numbers than where these lie at another"
         )
-        return caused(message, _IMPUTED)
+        return Finding.caused(message, _IMPUTED)
 
 
 def _seen(served: list[Neighbour]) -> str:

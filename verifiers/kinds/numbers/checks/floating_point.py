@@ -15,7 +15,7 @@ from ..claim import NumbersClaim
 from ..evidence.low_bits import bit_events, grid_events
 from ..evidence.two_events import Hits
 from ..planning.pairs import Pair, low_pairs, off_grid_pairs
-from .base import caused, spec_of
+from .base import spec_of
 from .pair_check import PairCheck, PairEvents, PairEvidence, beyond, levels, of_pair, power
 
 _OFF_GRID = Note("sums-off-grid", "noise on a grid is added to exact numbers that lie off it")
@@ -85,7 +85,7 @@ class FloatingPoint(PairCheck):
         if self.claim.mechanism.floating_point == "exact":
             cause = self.cause_of(pair)
             seen = of_pair(often, rarely, level, evidence.pairs)
-            found = caused(message, cause, event=event.name, **seen)
+            found = Finding.caused(message, cause, event=event.name, **seen)
             return Outcome(Verdict.FAIL, found, self.queries)
         warning = f'{self.id}: {message}; floating_point = "exact" would make this a failure'
         allowed = f'allowed, since the claim has floating_point = "ideal": {message}'

@@ -19,7 +19,7 @@ from ..evidence.vectors import RepeatedReleases, Steps
 from ..opening import NumbersOpening
 from ..planning.asked import Draws, digits_of
 from ..planning.plan import NumbersPlan
-from .base import NumberCheck, caused, spec_of
+from .base import NumberCheck, spec_of
 
 _AGAIN = Note(
     "noise-reused",
@@ -239,7 +239,7 @@ class FreshNoise(NumberCheck):
         if all(self.ways[name].log_e_value >= self.log_threshold for name in beside):
             cause = _SIZES_ALONE
         counts = {"matches": found.matches, "draws": found.draws}
-        return caused(message, cause, odds, repeated=str(way), **counts)
+        return Finding.caused(message, cause, odds, repeated=str(way), **counts)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""

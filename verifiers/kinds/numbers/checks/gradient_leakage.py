@@ -20,7 +20,7 @@ from ..claim import LeakageClaim, NumbersClaim
 from ..planning.plan import NumbersPlan, as_values
 from ..registry import SHARES
 from ..vendor_model import ModelError, VendorModel, model_of
-from .base import AskingCheck, caused, spec_of
+from .base import AskingCheck, spec_of
 
 if TYPE_CHECKING:
     from .....attacks.gradients.data import Floats
@@ -145,7 +145,7 @@ class GradientLeakage(AskingCheck):
         verdict = Verdict.FAIL if sure else Verdict.INCONCLUSIVE
         code = "advantage-above-limit" if sure else "advantage-not-certain"
         cause = Note(code, _CAUSE, {"advantage": float(gained.value), "limit": limit})
-        return Outcome(verdict, caused(message, cause), self.queries)
+        return Outcome(verdict, Finding.caused(message, cause), self.queries)
 
     def _text(self, leakage: LeakageClaim, played: "Played", of_target: "Played | None") -> str:
         gained, several = played.advantage, leakage.releases > 1

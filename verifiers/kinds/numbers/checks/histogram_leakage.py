@@ -7,7 +7,7 @@ from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ....run.registry import Reason
 from ..claim import NumbersClaim
-from .base import AskingCheck, caused, spec_of, without_privacy
+from .base import AskingCheck, spec_of, without_privacy
 
 _WARNED = 0.5  # of the numbers: beyond, most are read
 _CAUSE = "releases of one input average out: lower the claim's queries, or add more noise"
@@ -59,7 +59,7 @@ class HistogramLeakage(AskingCheck):
             return Outcome(Verdict.PASS, Finding(message + within))
         more = f"{message}: more than max_recoverable = {limit:g} allows"
         cause = Note("recoverable-above-limit", _CAUSE, {**read, "limit": limit})
-        return Outcome(Verdict.FAIL, caused(more, cause))
+        return Outcome(Verdict.FAIL, Finding.caused(more, cause))
 
 
 SPECS = (spec_of(HistogramLeakage, Phase.CLAIM, HistogramLeakage.not_applicable),)

@@ -28,7 +28,7 @@ from ..evidence.lagged import WAYS, LaggedPairs, halves
 from ..evidence.shared_columns import SharedColumns, cells_of
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import NumberCheck, caused, spec_of
+from .base import NumberCheck, spec_of
 
 _PAIRED = 10  # coordinates of which every pair is a wager of its own
 _WANTED, _FEWEST = 2_000, 200
@@ -194,7 +194,7 @@ class Independence(NumberCheck):
                 text, cause = ", with opposite signs: they cancel in their sum", _CANCELS
         odds = float(found.gains.max())
         message = f"noise is not independent: {where}{text}"
-        return caused(message, cause, odds, compared=where, correlation=correlation)
+        return Finding.caused(message, cause, odds, compared=where, correlation=correlation)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
@@ -213,7 +213,7 @@ def _of_two(columns: SharedColumns) -> Finding:
         f"of {columns.blocks:,} blocks of {columns.block} releases"
     )
     seen = {"number": one, "other": other, "times": times, "blocks": columns.blocks}
-    return caused(message, _SHARED, float(columns.gains.max()), **seen)
+    return Finding.caused(message, _SHARED, float(columns.gains.max()), **seen)
 
 
 def _beside(found: Matrix, stride: int, way: int) -> Vector:

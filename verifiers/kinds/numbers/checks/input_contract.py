@@ -123,7 +123,7 @@ class InputContract:
         except Refused as refusal:
             call = self.claim.release.text(typical.values, sizes[0])
             raise TargetError(
-                f"{call} was refused, although the claim covers it: {refusal}"
+                f"{call} was refused, although the claim covers it: {refusal}", refusal.code
             ) from None
 
     def _ask(self, target: Target, asked: Asked, *sizes: int) -> None:

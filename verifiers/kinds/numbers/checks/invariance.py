@@ -19,7 +19,7 @@ from ....run.registry import Reason
 from ..claim import NumbersClaim
 from ..planning.asked import Draws, Role
 from ..planning.plan import NumbersPlan
-from .base import NumberCheck, caused, spec_of
+from .base import NumberCheck, spec_of
 
 _CELLS = 16  # of equal probability under the claim; under another law, cells all the same
 _MOST = 32  # coordinates that are looked at
@@ -119,7 +119,7 @@ class _OneLaw(NumberCheck):
             f"{worst.evidence.pairs:,} pairs of draws have two laws"
         )
         inputs = {"one": str(worst.one), "other": str(worst.other)}
-        return caused(message, self.cause, pairs=worst.evidence.pairs, **inputs)
+        return Finding.caused(message, self.cause, pairs=worst.evidence.pairs, **inputs)
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:

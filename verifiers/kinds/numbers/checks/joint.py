@@ -8,7 +8,7 @@ from ..claim import NumbersClaim
 from ..evidence.bare import BareEvidence, log_chance_of_bare, rarest_seen
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import NumberCheck, caused, spec_of
+from .base import NumberCheck, spec_of
 
 _BY_BINOMIAL = "the binomial law of how many releases are bare, of all these inputs together"
 _OF_RELEASES = Note("noise-missing-at-times", "some releases have no noise in any of their numbers")
@@ -37,12 +37,12 @@ class Joint(NumberCheck):
             message = f"{whole.matches:,} of {whole.draws:,} releases came wholly without noise"
             odds = float(whole.log_ratios.max())
             bare = {"bare": whole.matches, "releases": whole.draws}
-            return caused(message, _OF_RELEASES, odds, **bare)
+            return Finding.caused(message, _OF_RELEASES, odds, **bare)
         hits = self.evidence.hits[place]
         message = f"number {place} of a release is exact in {hits:,} of {whole.draws:,} releases"
         cause = f"number {place} of a release has no noise, always or now and then"
         bare = {"coordinate": place, "bare": int(hits), "releases": whole.draws}
-        return caused(message, Note("noise-missing-in-places", cause, bare), odds)
+        return Finding.caused(message, Note("noise-missing-in-places", cause, bare), odds)
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:

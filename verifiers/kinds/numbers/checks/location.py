@@ -17,7 +17,7 @@ from ..evidence.expected_draws import divergence, expected_draws
 from ..planning.asked import Draws
 from ..planning.other_sums import likeliest
 from ..planning.plan import NumbersPlan
-from .base import BY_INTERVAL, NumberCheck, caused, spec_of
+from .base import BY_INTERVAL, NumberCheck, spec_of
 
 _OFFSETS = np.concatenate([-np.geomspace(4.0, 0.01, 24), [0.0], np.geomspace(0.01, 4.0, 24)])
 """Offsets that are wagered on, in scales of the noise."""
@@ -158,8 +158,8 @@ class Location(NumberCheck):
         odds = float(logs.max() - logs[self._none])
         other = likeliest(self.claim, self.plan, self._off)
         if other is not None and other[1] > odds:
-            return caused(message, *other, **seen)
-        return caused(message, Note("releases-off-centre", message, seen), odds)
+            return Finding.caused(message, *other, **seen)
+        return Finding.caused(message, Note("releases-off-centre", message, seen), odds)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""

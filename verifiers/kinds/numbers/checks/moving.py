@@ -27,7 +27,7 @@ from ..planning.other_sums import moved_as
 from ..planning.plan import NumbersPlan, at_once
 from ..registry import SHARES, SIMPLEST_SHARE
 from .answered import Answered, Seen, said_of
-from .base import AskingCheck, caused
+from .base import AskingCheck
 
 _CAUSE = Note("records-not-clipped", "records are not clipped as claimed before they are summed")
 _CHANGED = Note(
@@ -165,7 +165,7 @@ class MovingRecords(AskingCheck):
                 norm = moved_as(self.claim, neighbour.values, released.numbers, self.coordinates)
                 if norm is not None:
                     seen = {**found.fields, **norm.fields}
-                    found = caused(found.message, Note(norm.code, norm.message, seen))
+                    found = Finding.caused(found.message, Note(norm.code, norm.message, seen))
                 beyond = neighbour.held_to is not HeldTo.SUM
                 if beyond:
                     found = self._with_simplest(context, found, self._way(neighbour, released))
@@ -230,7 +230,7 @@ class MovingRecords(AskingCheck):
         if not finite.all():
             shown = released[~finite][0]
             message = f"{neighbour.name}: the release is {shown}, which no noise hides"
-            return caused(message, _CAUSE, released=str(shown))
+            return Finding.caused(message, _CAUSE, released=str(shown))
         chosen = self._chosen(neighbour)
         released, exact = released[:, chosen], neighbour.exact[self.coordinates[chosen]]
         digits = digits_of(released)
@@ -283,7 +283,9 @@ class MovingRecords(AskingCheck):
             f"{neighbour.name} moves the release along itself by about {np.median(moved):.3g}, "
             f"and the claim allows {allowed:.4g}"
         )
-        return caused(message, _CAUSE, moved=float(np.median(moved)), allowed=float(allowed))
+        return Finding.caused(
+            message, _CAUSE, moved=float(np.median(moved)), allowed=float(allowed)
+        )
 
     def _lost(self, neighbour: Neighbour, largest: Vector, digits: int) -> Vector:
         """How far floats may carry sums (k,) of at most these sizes: an ulp for each record.
@@ -328,6 +330,8 @@ class MovingRecords(AskingCheck):
                 f": {where} lies about {sign * moved:.3g} off their exact sum",
                 _CHANGED,
             )
-            return caused(f"{neighbour.name}{message}", cause, **fields | {"moved": sign * moved})
+            return Finding.caused(
+                f"{neighbour.name}{message}", cause, **fields | {"moved": sign * moved}
+            )
         allowed = float(neighbour.allowed)
-        return caused(f"{neighbour.name}{message}", cause, **fields, allowed=allowed)
+        return Finding.caused(f"{neighbour.name}{message}", cause, **fields, allowed=allowed)

@@ -14,7 +14,7 @@ from ..evidence.faults import FaultKind
 from ..evidence.noise_law import NoiseLawEvidence
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import NumberCheck, caused, spec_of
+from .base import NumberCheck, spec_of
 
 _SINGLE, _LONG = "calls of one release", "calls of more than 1,000 releases"
 """Groups of draws by the calls that gave them, as messages call them."""
@@ -109,7 +109,7 @@ class NoiseLaw(NumberCheck):
             never = (
                 f"{y!r} was released where the exact value is {x:g}: {self.noise} never gives it"
             )
-            return caused(never, _OTHERWISE, math.inf, released=y, exact=x)
+            return Finding.caused(never, _OTHERWISE, math.inf, released=y, exact=x)
         group, fault, nats = self.evidence.worst()
         where = "" if group is None else f", most of all for {group}"
         seen = {} if group is None else {"where": group}
@@ -121,7 +121,7 @@ class NoiseLaw(NumberCheck):
         law = max(self._by_records, key=lambda law: law.log_odds, default=None)
         if law is not None and law.log_odds > _NEARLY * nats:
             cause, nats = law.cause, law.log_odds
-        return caused(message, cause, nats)
+        return Finding.caused(message, cause, nats)
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:

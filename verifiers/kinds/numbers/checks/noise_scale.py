@@ -21,7 +21,7 @@ from ..evidence.expected_draws import divergence, expected_draws
 from ..evidence.faults import of_scale
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import BY_INTERVAL, NumberCheck, caused, spec_of
+from .base import BY_INTERVAL, NumberCheck, spec_of
 
 _AT_ONCE, _FEW = 1 << 13, 200  # draws
 _ALIKE = 2.0  # nats by which the likeliest scale may be likelier than a known one
@@ -138,7 +138,7 @@ class NoiseScale(NumberCheck):
             fields: Fields = {"factor": 1.0 / most, "missing": "max_contributions"}
             cause = Note("sensitivity-too-small", words, fields)
         message = f"the scale lies from {found[0]:.4g} to {found[1]:.4g}, and {scale:g} is claimed"
-        return caused(message, cause, odds, low=found[0], high=found[1], claimed=scale)
+        return Finding.caused(message, cause, odds, low=found[0], high=found[1], claimed=scale)
 
     def is_likely(self, factor: float) -> bool:
         """Whether a known factor of the scale explains the draws as well as any."""

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from ....findings.excluded import Excluded
-from ....findings.finding import Outcome
+from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ..evidence.learned_events import LearnedEvents
 from ..evidence.two_events import Level
 from ..planning.pairs import Pair, farthest_pair
-from .base import caused, spec_of, without_privacy
+from .base import spec_of, without_privacy
 from .pair_check import PairCheck, PairEvidence, compared, of_pair
 
 
@@ -47,7 +47,7 @@ class ClaimedLevelCheck(PairCheck):
             f"release ({evidence.pairs:,} pairs)"
         )
         seen = of_pair(often, rarely, self.level, evidence.pairs)
-        return Outcome(Verdict.FAIL, caused(message, self.cause, **seen), self.queries)
+        return Outcome(Verdict.FAIL, Finding.caused(message, self.cause, **seen), self.queries)
 
 
 class PrivacyAudit(ClaimedLevelCheck):

@@ -10,7 +10,7 @@ from ....run.phase import Phase
 from ....run.registry import Reason
 from ..claim import NumbersClaim
 from ..planning.certified_pair import certified_pair
-from .base import AskingCheck, caused, spec_of, without_privacy
+from .base import AskingCheck, spec_of, without_privacy
 from .pair_check import fractions
 
 MOST = 1_000
@@ -64,7 +64,9 @@ class PrivacyClaim(AskingCheck):
                 f"{what} is claimed, and {of} at least {certain:.{digits}g} (certified in "
                 f"ball arithmetic; {cost} in floating point)"
             )
-            return Outcome(Verdict.FAIL, caused(message, CAUSE, **of_cost(certain, self.claim)))
+            return Outcome(
+                Verdict.FAIL, Finding.caused(message, CAUSE, **of_cost(certain, self.claim))
+            )
         return Outcome(Verdict.PASS, Finding(f"{what} is not refuted: {of} {cost}"))
 
     def _bracket(self) -> tuple[int, Bracket]:

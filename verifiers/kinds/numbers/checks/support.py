@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from ....findings.excluded import Excluded
-from ....findings.finding import Outcome
+from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ..claim import NumbersClaim
 from ..evidence.two_events import Hits, both_ways
 from ..planning.pairs import Pair, edge_pairs
-from .base import caused, spec_of
+from .base import spec_of
 from .pair_check import (
     PairCheck,
     PairEvents,
@@ -96,7 +96,9 @@ class Support(PairCheck):
         event = compared(f"a released number is {name}", often, rarely, inputs)
         message = f"{event}: {beyond(level, evidence.pairs)}"
         seen = of_pair(often, rarely, level, evidence.pairs)
-        return Outcome(Verdict.FAIL, caused(message, self.cause, event=name, **seen), self.queries)
+        return Outcome(
+            Verdict.FAIL, Finding.caused(message, self.cause, event=name, **seen), self.queries
+        )
 
     def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
         """See `PairCheck.passed`."""
