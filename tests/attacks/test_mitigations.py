@@ -103,7 +103,7 @@ def test_intervals_are_students():
 
 
 def test_what_makes_no_sense_is_told_in_a_line():
-    with pytest.raises(ValueError, match=r"none: 0 queries.*at least 1"):
+    with pytest.raises(ValueError, match=r"none: 0 queries.*step 1.*least 1"):
         Setting("none", PLAIN, 0)
     with pytest.raises(ValueError, match=r"kept: .* 5 near-duplicates"):
         leaks(Setting("kept", PLAIN, 5, cache="input"), VOTES[:, None])

@@ -131,7 +131,7 @@ def test_data_independent_theory_is_of_the_mechanism() -> None:
 def test_what_no_analysis_covers_is_named() -> None:
     rng = np.random.default_rng(0)
     knn = PrivateKnn(Gaussian(20.0), 200, P, P, 0.05, 1, 0.2)
-    with pytest.raises(ValueError, match="add-remove"):
+    with pytest.raises(ValueError, match="add-remove neighbours"):
         data_dependent(knn, ORDERS, 10, rng)
     for cost in (data_independent, lambda w, a: data_dependent(w, a, 10, rng)):
         with pytest.raises(ValueError, match=r"laplace:2: .*gaussian"):

@@ -133,14 +133,14 @@ def test_saved_votes_come_back_and_other_files_are_refused(tmp_path) -> None:
     whole = path.read_bytes()
     for content in (b"", b"no votes", whole[:-40], whole[: len(whole) // 2]):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"votes\S* .*no votes") as caught:
+        with pytest.raises(ValueError, match=r": no votes") as caught:
             Votes.load(path)
         assert "\n" not in str(caught.value)
     np.savez(path, kind="dpassay votes 1", labels=np.array([[3]]), classes=3)
     with pytest.raises(ValueError, match=r"teacher 0 .* 3 .*query 0: .*0 to 2"):
         Votes.load(path)
     np.save(tmp_path / "one.npy", VOTES.labels)
-    with pytest.raises(ValueError, match=r"one\.npy.* no votes"):
+    with pytest.raises(ValueError, match=r"one\.npy: no votes"):
         Votes.load(tmp_path / "one.npy")
     with pytest.raises(ValueError, match=r"none\.npz.*No such file"):
         Votes.load(tmp_path / "none.npz")
