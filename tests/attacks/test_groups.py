@@ -185,7 +185,7 @@ def test_so_many_prompts_are_replaced() -> None:
     for asked in everywhere.asked:
         here, there = asked.worlds.votes(1, np.random.default_rng(0))[:, 0]
         assert np.abs(there - here).sum() == 4
-    with pytest.raises(ValueError, match="7 records altered: expected 1 to 6, the teachers"):
+    with pytest.raises(ValueError, match=r"7 records .*1 to 6"):
         prompt_pate(prompted, Adversary.NAT_MIAQ, 0, 7)
 
 

@@ -248,5 +248,5 @@ def test_the_macro_area_is_that_of_scikit_learn_and_its_interval_covers():
         one = measures.macro_auc(rng.normal(size=(150, 3)) + np.eye(3)[truth], truth)
         covered += one.low <= exact <= one.high
     assert 360 <= covered <= 396  # of 95 %, five deviations
-    with pytest.raises(ValueError, match=r"expected \(n, m\) and \(n,\)"):
+    with pytest.raises(ValueError, match=r"\(n, m\).*\(n,\)"):
         measures.macro_auc(scores, truth[:3])

@@ -103,13 +103,13 @@ def test_intervals_are_students():
 
 
 def test_what_makes_no_sense_is_told_in_a_line():
-    with pytest.raises(ValueError, match="none: 0 queries, step 1: expected at least 1"):
+    with pytest.raises(ValueError, match=r"none: 0 queries.*step 1.*least 1"):
         Setting("none", PLAIN, 0)
-    with pytest.raises(ValueError, match="kept: expected 5 near-duplicates of each"):
+    with pytest.raises(ValueError, match=r"kept: .* 5 near-duplicates"):
         leaks(Setting("kept", PLAIN, 5, cache="input"), VOTES[:, None])
-    with pytest.raises(ValueError, match="1 seeds: an interval needs at least two"):
+    with pytest.raises(ValueError, match=r"1 seeds: .*least two"):
         leaks(Setting("", PLAIN, 5), seeds=[0])
-    with pytest.raises(ValueError, match=r"histograms of shape \(1, 3\): expected \(m, 2\)"):
+    with pytest.raises(ValueError, match=r"\(1, 3\): .*\(m, 2\)"):
         mitigated([], [[1, 2, 3]], [True], Here())
-    with pytest.raises(ValueError, match="histograms of 3 to 4 votes: expected one total"):
+    with pytest.raises(ValueError, match=r"3 to 4 .*one total"):
         mitigated([], [[1, 2], [2, 2]], [True, False], Here())

@@ -131,12 +131,12 @@ def test_data_independent_theory_is_of_the_mechanism() -> None:
 def test_what_no_analysis_covers_is_named() -> None:
     rng = np.random.default_rng(0)
     knn = PrivateKnn(Gaussian(20.0), 200, P, P, 0.05, 1, 0.2)
-    with pytest.raises(ValueError, match="between add-remove neighbours"):
+    with pytest.raises(ValueError, match="add-remove neighbours"):
         data_dependent(knn, ORDERS, 10, rng)
     for cost in (data_independent, lambda w, a: data_dependent(w, a, 10, rng)):
-        with pytest.raises(ValueError, match="noise laplace:2: expected gaussian"):
+        with pytest.raises(ValueError, match=r"laplace:2: .*gaussian"):
             cost(Pate(Laplace(2.0), 5, P, P), ORDERS)
-    with pytest.raises(ValueError, match="order 1: expected a number above 1"):
+    with pytest.raises(ValueError, match=r"order 1: .*above 1"):
         data_dependent(Pate(Gaussian(2.0), 5, P, P), [1.0], 10, rng)
     for run in (experiments, run_experiments):
         with pytest.raises(ValueError, match="0 experiments"):

@@ -76,7 +76,7 @@ def test_a_bad_prompt_is_refused_in_one_line(change, message) -> None:
 
 
 def test_what_is_no_text_is_not_rendered() -> None:
-    with pytest.raises(ValueError, match=r"^query of type ndarray: a language model reads text$"):
+    with pytest.raises(ValueError, match=r"^query .*ndarray: "):
         rendered(PLAIN, VECTOR)
-    with pytest.raises(ValueError, match=r"^example 0 of type ndarray: "):
+    with pytest.raises(ValueError, match=r"^example 0 .*ndarray: "):
         rendered(Prompt(TOPIC, NAMES, ((VECTOR, 0),)), "x")

@@ -64,7 +64,7 @@ def test_the_closed_form_is_the_maximum_of_the_likelihood():
     counts = np.array([[300, 700], [950, 50], [511, 489]], dtype=float)
     read_by_search = reconstruct(Answers(counts, gnmax(40.0)), 250).histogram
     np.testing.assert_allclose(inverted(counts, 40.0, 250), read_by_search, atol=0.01)
-    with pytest.raises(ValueError, match=r"counts of shape \(1, 3\): expected \(b, 2\)"):
+    with pytest.raises(ValueError, match=r"\(1, 3\): .*\(b, 2\)"):
         inverted([[1, 2, 3]], 40.0, 250)
 
 
@@ -158,13 +158,13 @@ def test_all_is_lost_or_nothing_by_how_much_is_asked():
 
 
 def test_what_makes_no_sense_is_told_in_a_line():
-    with pytest.raises(ValueError, match="reading 'both': expected one of mle, alone, together"):
+    with pytest.raises(ValueError, match=r"'both': .*mle, .*together"):
         Cell(gnmax(8.0), 1, "both")
-    with pytest.raises(ValueError, match="queries 0: expected at least 1"):
+    with pytest.raises(ValueError, match=r"queries 0: .*least 1"):
         Cell(gnmax(8.0), 0)
-    with pytest.raises(ValueError, match=r"expected \(m, c\) of one total"):
+    with pytest.raises(ValueError, match=r"\(m, c\).*one total"):
         read_people([[1, 2], [2, 2]], [Cell(gnmax(8.0), 1)], Here())
-    with pytest.raises(ValueError, match="belief 'x': expected one of alone, together"):
+    with pytest.raises(ValueError, match=r"'x': .*alone, together"):
         posterior([[1, 0]], log_laws(8.0, 3), "x")
 
 

@@ -109,7 +109,7 @@ def test_a_kept_file_that_is_damaged_is_trained_anew(tmp_path, counted, damage) 
 def test_what_is_no_folder_keeps_nothing(tmp_path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("")
-    with pytest.raises(ValueError, match=r"people\.csv: no folder to keep votes in"):
+    with pytest.raises(ValueError, match=r"people\.csv: no folder"):
         trained_votes(drawn(), None, path, Here())
 
 
@@ -129,7 +129,7 @@ def test_bundled_digits_are_split_as_the_embedded_ensemble_s() -> None:
     task = digits()
     assert (task.records.shape, task.queries.shape) == ((1437, 64), (360, 64))
     assert task.records.max() == 1.0
-    with pytest.raises(ValueError, match="361 queries: digits has 1 to 360"):
+    with pytest.raises(ValueError, match=r"361 queries: .*1 to 360"):
         task.with_queries(361)
 
 

@@ -115,7 +115,7 @@ def test_what_is_no_law_is_named(votes, voters, says) -> None:
 
 def test_shifts_of_another_shape_are_named() -> None:
     votes = np.array([0.5, 0.5])
-    with pytest.raises(ValueError, match=r"shifts of shape \(1, 3\): expected \(s, 2\)"):
+    with pytest.raises(ValueError, match=r"shifts .*\(1, 3\): .*\(s, 2\)"):
         laws_with_shifts(Gaussian(1.0), votes, 3, SHIFTS[:1])
     with pytest.raises(ValueError, match="draws -1"):
         laws_with_shifts(Gaussian(1.0), votes, -1, SHIFTS[:, :2])

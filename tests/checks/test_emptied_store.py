@@ -121,16 +121,16 @@ def test_the_key_takes_a_command(value) -> None:
 
 
 def test_the_key_is_for_claims_that_keep_answers() -> None:
-    with pytest.raises(ClaimError, match="only a claim with caching = true has"):
+    with pytest.raises(ClaimError, match=r"fresh_state.* caching = true"):
         claim(caching=False)
 
 
 def test_a_command_that_fails_is_named_by_its_key() -> None:
     fails = shlex.join([sys.executable, "-c", "raise SystemExit('no such table')"])
-    with pytest.raises(TargetError, match=r"fresh_state = .* ended with status 1: no such table"):
+    with pytest.raises(TargetError, match=r"fresh_state = .*status 1: .*table"):
         emptied(Keeping(), claim(fresh_state=fails), number=3)
     waits = shlex.join([sys.executable, "-c", "import time; time.sleep(60)"])
-    with pytest.raises(TargetError, match=r"within 0\.3 s: .* once the store of kept answers is"):
+    with pytest.raises(TargetError, match=r"0\.3 s: .*kept answers"):
         FreshStateCommand(waits, 0.3).run()
 
 

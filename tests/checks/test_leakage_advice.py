@@ -1,5 +1,6 @@
 """What `histogram-leakage` advises: simulated for the claim, short, deciding no verdict."""
 
+import re
 from datetime import datetime
 
 import numpy as np
@@ -56,7 +57,8 @@ def test_what_is_kept_is_asked_in_near_duplicates():
     found = simulated(made, 1)
     assert {one.kind for one in found} == {"near-duplicates"}
     (line,) = advice(made, found, 0.5)
-    assert line.startswith("answers are kept for identical inputs only; of near-duplicates")
+    assert "identical inputs" in line
+    assert "near-duplicates" in line
     (hundred,) = [one.recovered for one in found if one.queries == 100]
     assert f"100 give {100 * hundred:.1f} %" in line
 
@@ -71,16 +73,12 @@ def test_three_lines_at_most_say_what_was_simulated():
         mitigation("other-noise", 2500, "gaussian:20", 0.957, 20),
     )
     kept, limit, other = advice(claim(max_recoverable=0.8), found, 0.64)
-    assert "per input, which recovers 20.0 % (guessing even votes recovers 64.0 %)" in kept
-    assert limit == (
-        "with a limit on queries per input, 10 give 70.0 %, 100 give 78.0 %; "
-        "20 keep within max_recoverable = 0.8"
-    )
-    assert other == "at the same epsilon gaussian:20 with 2,500 queries gives 95.7 %"
-    assert (
-        "even 1 may give more than max_recoverable"
-        in advice(claim(max_recoverable=0.1), found, 0.64)[1]
-    )
+    assert re.search(r"recovers 20\.0 % .*recovers 64\.0 %", kept)
+    assert re.search(r"\b10 give 70\.0 %, 100 give 78\.0 %", limit)
+    assert re.search(r"; 20 keep .*max_recoverable = 0\.8$", limit)
+    assert re.search(r"gaussian:20 .*2,500 queries .*95\.7 %$", other)
+    unkept = advice(claim(max_recoverable=0.1), found, 0.64)[1]
+    assert re.search(r"\beven 1 .*max_recoverable", unkept)
     assert "keep" not in advice(claim(), found, 0.64)[1]
     assert advice(claim(), (), 0.64) == ()
 
@@ -153,5 +151,5 @@ def test_reports_show_it(reports, capsys):
     assert "advice: keep <b>answers" in capsys.readouterr().out
     html = page(told, "it", datetime(2026, 1, 1))
     assert "<li>keep &lt;b&gt;answers</li>" in html
-    assert "Limit of answers to one input</th><td>gaussian:4</td>" in html
+    assert "one input</th><td>gaussian:4</td>" in html
     assert told.public()["checks"][0]["advice"] == ["keep <b>answers"]

@@ -56,7 +56,7 @@ def test_a_textbook_s_claim_holds_of_a_teacher_more_or_less_alone(noise) -> None
     found = broken.finding()
     assert found.code == "cost-above-claim"
     assert found.fields["delta"] == broken.certified
-    assert found.fields["holds_for"] == "one vote more or less"
+    assert found.fields["holds_for"].startswith("one vote more")
 
 
 def test_a_claim_too_small_for_a_teacher_more_or_less_is_refuted_too() -> None:

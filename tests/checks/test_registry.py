@@ -82,7 +82,7 @@ def test_a_new_check_runs_in_its_phase(phase, monkeypatch) -> None:
 
 def test_a_file_without_the_spec_of_its_line_is_told() -> None:
     made = Registry(CHECKS.package, (Entry("of-this-test", 0.5, ("abstention",)),), 0.5)
-    with pytest.raises(ValueError, match=r"checks\.abstention has no spec of of-this-test"):
+    with pytest.raises(ValueError, match=r"checks\.abstention .*of-this-test"):
         assert made.specs
 
 

@@ -68,10 +68,12 @@ def test_neighbours_are_those_of_the_option_or_of_the_claim(tmp_path) -> None:
             assert (found["adjacency"], found["votes"]) == (adjacency, votes)
             assert found["epsilon"] == pytest.approx(epsilon_of(10 * share), rel=1e-6)
     told = run(ROW, "--claim", str(file), *options, folder=tmp_path)
-    assert "replace-one neighbours by 3 votes" in told.stdout
+    assert "replace-one" in told.stdout
+    assert "by 3 votes" in told.stdout
     both = run(ROW, "--claim", str(file), "--adjacency", "add-remove", *options, folder=tmp_path)
     assert both.returncode == 2
-    assert "give one or the other" in both.stderr
+    assert "--claim" in both.stderr
+    assert "--adjacency" in both.stderr
 
 
 def epsilon_of(answers):
@@ -102,13 +104,11 @@ def test_where_no_pass_fits_the_rows_that_do_are_told(tmp_path) -> None:
     budget = epsilon_of(30) + 1e-3
     done = run(f"{ROW}\n" * 71, *options, "--epsilon", str(budget), folder=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    told = re.search(
-        r"pass already costs (.*); the first 30 of its 71 rows fit, at (.*)", done.stderr
-    )
+    told = re.search(r"costs (\S+); .* 30 .* 71 .* (\S+)\n", done.stderr)
     costs = [float(text) for text in told.groups()]
     assert costs == pytest.approx([epsilon_of(71), epsilon_of(30)], abs=2e-4)  # on coarser orders
     done = run(f"{ROW}\n" * 2, *options, "--epsilon", "1e-3", folder=tmp_path)
-    assert "; the first row alone costs 0." in done.stderr
+    assert re.search(r"first row .* 0\.", done.stderr)
 
 
 def test_data_independent_gnmax_is_the_gaussian_mechanism(tmp_path) -> None:
@@ -169,8 +169,8 @@ def test_rows_add_up(tmp_path) -> None:
 def test_people_are_told_what_a_figure_is_not(tmp_path) -> None:
     done = run(ROW, *CONFIDENT, "--delta", "1e-5", folder=tmp_path)
     assert done.stdout.startswith("epsilon ")
-    assert "no guarantee to publish" in done.stdout
-    assert "not a guarantee a deployment may use" in done.stdout
+    assert "no guarantee" in done.stdout
+    assert "not a guarantee" in done.stdout
 
 
 @pytest.mark.parametrize("charging", ["expected", "realised", "all"])
@@ -281,9 +281,7 @@ def test_pure_mechanisms_cost_no_more_than_their_pure_bound(tmp_path, analysis) 
     options = ["--mechanism", "lnmax", "--noise", "laplace:0.05", "--analysis", analysis]
     found = charged("50,50\n", *options, "--delta", "1e-5", folder=tmp_path)
     assert (found["epsilon"], found["order"]) == (40.0, None)
-    assert (
-        "(pure privacy, added up"
-        in run("50,50\n", *options, "--delta", "1e-5", folder=tmp_path).stdout
-    )
+    shown = run("50,50\n", *options, "--delta", "1e-5", folder=tmp_path).stdout
+    assert "(pure privacy" in shown
     fits = charged("50,50\n", *options, "--delta", "1e-5", "--epsilon", "80", folder=tmp_path)
     assert fits["queries"] == 2

@@ -39,9 +39,9 @@ def test_a_violation_is_an_assertion_error_told_in_order() -> None:
 
 def test_what_is_no_violation_raises_something_else() -> None:
     """A test that expects an AssertionError of a broken target must not be satisfied by these."""
-    with pytest.raises(TargetError, match=r"aggregate\(.*\) raised RuntimeError: no model"):
+    with pytest.raises(TargetError, match=r"aggregate\(.*\) raised RuntimeError: "):
         assert_conforms(broken, TABLE)
-    with pytest.raises(Inconclusive, match="max_queries = 300 are used up"):
+    with pytest.raises(Inconclusive, match="max_queries = 300 "):
         assert_conforms(gaussian(4), TABLE, max_queries=300)
     assert not any(issubclass(kind, AssertionError) for kind in (Inconclusive, TargetError))
 
@@ -69,9 +69,9 @@ def test_a_spec_is_opened_and_named_in_the_command(tmp_path, gate) -> None:
 def test_wrong_arguments_are_named() -> None:
     with pytest.raises(ClaimError, match="mechanism is missing"):
         assert_conforms(gaussian(4), {})
-    with pytest.raises(ValueError, match="3 is neither callable nor has it a method sample"):
+    with pytest.raises(ValueError, match=r"^3 .*callable.* sample"):
         assert_conforms(3, TABLE)
-    with pytest.raises(ValueError, match="max_queries = 0: expected a whole number from 1"):
+    with pytest.raises(ValueError, match=r"max_queries = 0: .*whole.*from 1"):
         assert_conforms(gaussian(4), TABLE, max_queries=0)
 
 
@@ -84,6 +84,6 @@ def test_an_interrupted_run_interrupts_the_test(gate) -> None:
 @settings(max_examples=1, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.none())
 def test_a_hypothesis_test_body_is_refused_before_the_target_is_called(gate, example) -> None:
-    with pytest.raises(RuntimeError, match="Hypothesis resets random and numpy"):
+    with pytest.raises(RuntimeError, match="Hypothesis resets"):
         assert_conforms(broken, TABLE)
     assert gate.runs == []

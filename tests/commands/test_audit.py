@@ -44,13 +44,13 @@ def test_a_pair_is_one_of_the_claimed_neighbours() -> None:
     )
     found = audit(target("gaussian:0.1"), less, HERE, np.array([5, 6, 0]), 4000)
     assert found.refuted
-    for here, there, words in (
-        (HERE, THERE, "are no neighbours: expected one vote more or less than teachers = 10"),
-        (np.array([6, 5, 0]), np.array([6, 6, 0]), "12 votes, but the claim has 10 teachers"),
+    for here, there, facts in (
+        (HERE, THERE, "no neighbours: .* teachers = 10"),
+        (np.array([6, 5, 0]), np.array([6, 6, 0]), "12 votes.*10 teachers"),
     ):
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(ValueError, match=facts):
             audit(target(), less, here, there, 4000)
-    with pytest.raises(ValueError, match="11 votes, but the claim has 10 teachers"):
+    with pytest.raises(ValueError, match=r"11 votes.*10 teachers"):
         audit(target(), made, HERE, np.array([5, 6, 0]), 4000)
 
 
@@ -126,7 +126,7 @@ def test_a_claim_that_labels_refute_fails() -> None:
 def test_a_pair_of_another_total_is_not_the_claim_s() -> None:
     """Fewer votes under the same noise cost as much; what is refuted must be the claim."""
     few = np.array([2, 2, 0]), np.array([1, 3, 0])
-    with pytest.raises(ValueError, match=r"\[2, 2, 0\]: 4 votes, but the claim has 10 teachers"):
+    with pytest.raises(ValueError, match=r"\[2, 2, 0\]: 4 votes.*10 teachers"):
         audit(target(), claim(), *few, 1000)
 
 
@@ -162,7 +162,7 @@ def test_two_deployments_that_take_queries_are_asked_the_same_one(tmp_path) -> N
     here, there = Remembering(HERE), Remembering(THERE, seed=1)
     assert audit(here, made, HERE, THERE, 1000, other=there).queries == 1000
     assert set(here.asked) == set(there.asked) == {(5, 5, 0)}
-    with pytest.raises(ValueError, match=r"\[4, 6, 0\]: no input of the claim has these votes"):
+    with pytest.raises(ValueError, match=r"\[4, 6, 0\]: no input"):
         audit(here, made, HERE, THERE, 1000)
 
 
@@ -178,7 +178,7 @@ def test_the_copies_of_a_kept_label_are_no_labels() -> None:
     kept = made.model_copy(
         update={"mechanism": made.mechanism.model_copy(update={"caching": True})}
     )
-    with pytest.raises(ValueError, match=r"mechanism\.caching = true: a kept label") as raised:
+    with pytest.raises(ValueError, match=r"mechanism\.caching = true: ") as raised:
         audit(target(), kept, HERE, THERE, 1000)
     assert "\n" not in str(raised.value)
 

@@ -51,7 +51,7 @@ def test_the_bound_of_a_pair_lies_below_its_epsilon(folder) -> None:
     assert found["delta"] == 0.0
     assert found["confidence"] == 0.95
     (pair,) = found["pairs"]
-    assert pair["pair"] == "the pair 'one more'"
+    assert "'one more'" in pair["pair"]
     assert found["queries"] == pair["draws"] <= 700
     assert pair["bounds"][0]["epsilon_lower"] == found["epsilon_lower"]
 
@@ -61,7 +61,7 @@ def test_a_curve_is_bounded_at_several_deltas_and_refuted(folder) -> None:
     done = typed("audit", "service.py:bare", "--claim", "any.toml")
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0] == "FAIL: the claim cannot hold"
+    assert lines[0].startswith("FAIL: ")
     told = [line for line in lines if "at delta" in line]
     assert len(told) == 4
     assert any(line.endswith("refuted") for line in told)
@@ -102,4 +102,5 @@ def test_too_few_queries_are_told(folder) -> None:
     folder(most=63)
     done = typed("audit", "service.py:right", "--claim", "any.toml")
     assert done.returncode == 2
-    assert "max_queries = 63: expected 64 draws of each pair" in done.stderr
+    assert "max_queries = 63: " in done.stderr
+    assert "64 draws" in done.stderr

@@ -171,7 +171,7 @@ def test_the_command_prints_costs_and_json(tmp_path) -> None:
     for each in found["audits"]:
         assert 0 < each["exact"][0] <= each["changed"][0] <= each["theory"][0]
     text = run(*arguments, *more, "--workers", "2").stdout
-    assert "nat-miaq adds the query itself, with its true label" in text
+    assert "nat-miaq adds" in text
     assert f"{found['audits'][0]['region'][0]:.4g}" in text  # the same, with two workers
     assert list(tmp_path.iterdir())
 

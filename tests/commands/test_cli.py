@@ -19,7 +19,7 @@ def test_a_fault_of_ours_is_no_verdict(monkeypatch, capsys) -> None:
     with pytest.raises(SystemExit) as ended:
         run_commands(broken)
     assert ended.value.code == 2
-    assert "a fault of dpassay itself, please report it" in capsys.readouterr().err
+    assert "dpassay itself" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """`verify --compare`: the first labels against those that an earlier report opens with."""
 
 import json
+import re
 
 import pytest
 from claims import SMALL
@@ -48,11 +49,11 @@ def test_a_fixed_seed_shows_against_an_earlier_report(verified) -> None:
         assert len(told["opening"]["labels"]) == 32
         fresh = next(check for check in told["checks"] if check["id"] == "fresh-noise")
         if status == 1:
-            assert "that an earlier report opens with" in fresh["message"]
+            assert "earlier report" in fresh["message"]
             assert f"--compare {report}" in fresh["reproduce"]
         assert not any("not restarted" in warning for warning in told["warnings"])
     head = verified("new", "--seed", "2").stdout.partition("\n\n")[0]
-    assert "warning: the target was not restarted" in head  # its budget ends before
+    assert re.search(r"warning: .*not restarted", head)  # its budget ends before
 
 
 @pytest.fixture(scope="module")

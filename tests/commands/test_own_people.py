@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -92,8 +93,8 @@ def test_refusals_are_read_too_and_people_may_be_missing() -> None:
     Path("log.csv").write_text("id,label\n" + rows)
     done = typed("chain", *FILES, "--log", "log.csv")
     assert done.returncode == 0, done.stderr
-    assert "120 answers about 30 people, 4 each" in done.stdout
-    assert "no answer about 30 people" in done.stdout
+    assert re.search(r"120 answers .*30 people, 4 ", done.stdout)
+    assert re.search(r"no answer .*30 people", done.stdout)
 
 
 @pytest.mark.parametrize(

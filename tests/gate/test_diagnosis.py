@@ -171,9 +171,10 @@ def test_a_diagnosis_stays_within_the_budget(after_failure) -> None:
 def test_the_two_options_exclude_each_other() -> None:
     asked = CliRunner().invoke(commands, ["verify", "--keep-going", "--stop-at-once"])
     assert asked.exit_code == 2
-    assert asked.output.strip() == (
-        "dpassay: --keep-going and --stop-at-once contradict each other: give one or neither"
-    )
+    assert asked.output.startswith("dpassay: ")
+    assert asked.output.strip().count("\n") == 0
+    assert "--keep-going" in asked.output
+    assert "--stop-at-once" in asked.output
 
 
 @pytest.mark.slow("whole runs; others are")
@@ -198,5 +199,5 @@ def result_of(report, check):
 
 
 def test_a_word_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="after_failure = 'never': expected one of diagnose, "):
+    with pytest.raises(ValueError, match=r"after_failure = 'never': .*diagnose, "):
         assert_conforms(lambda votes, size: [0] * size, small_claim(), after_failure="never")

@@ -104,6 +104,7 @@ def test_a_total_that_breaks_a_target_is_told_the_refusal_that_would_help() -> N
     report = verify(_of_one_total(AssertionError), claimed(**FEW_TEACHERS), seed=0)
     assert report.verdict is Verdict.ERROR
     message = result(report, "input-contract").message
-    assert "raised AssertionError: twelve teachers at test_refusals.py:" in message
-    assert "serves 12 votes alone" in message
+    assert "AssertionError: twelve teachers" in message
+    assert "test_refusals.py:" in message
+    assert "12 votes alone" in message
     assert len(message.splitlines()) == 1

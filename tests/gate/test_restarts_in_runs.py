@@ -140,7 +140,7 @@ def test_seeds_that_take_turns_are_found_where_starts_are_quick(seeds) -> None:
         assert found.code == "seeds-come-again"
         assert target.tried == seeds  # and no more, once it is found
     else:
-        assert "after up to 9 starts" in found.message
+        assert "9 starts" in found.message
         assert target.tried == 2 + starts.MORE
 
 
@@ -151,8 +151,8 @@ def test_a_slow_start_is_not_repeated_and_said(monkeypatch) -> None:
     assert report.verdict is Verdict.PASS
     assert target.tried == 2
     told = result(report, "fresh-noise").message
-    assert "after every start would" in told
-    assert "as a start takes" in told
+    assert "after every start" in told
+    assert "start takes" in told
 
 
 def test_what_would_not_start_so_often_is_started_once_more_and_left(monkeypatch) -> None:

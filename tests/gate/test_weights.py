@@ -140,7 +140,7 @@ def test_inputs_of_a_file_are_weighed(tmp_path) -> None:
     claim = small_claim(weights=GROUPS, inputs=inputs)
     assert claim.given[0].histogram == (20, 5 + 15 * 4, 0, 0)
     file.write_text('{"id": "a", "histogram": [20, 20, 0, 0]}\n')
-    with pytest.raises(ValueError, match=r"input 'a'.* has no votes, which weights need"):
+    with pytest.raises(ValueError, match=r"input 'a'.*no votes"):
         small_claim(weights=GROUPS, inputs=inputs)
 
 
@@ -204,6 +204,6 @@ def test_histograms_alone_are_not_held_to_weights(words, tmp_path, monkeypatch) 
     (tmp_path / "log.csv").write_text("a,b,c,d,label\n20,20,0,0,1\n")
     ended = CliRunner().invoke(commands, [*words, "--claim", "claim.toml"])
     assert ended.exit_code == 2
-    assert "histograms do not say whose votes they count" in ended.stderr
+    assert "whose votes" in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
     assert not (tmp_path / "state").exists()

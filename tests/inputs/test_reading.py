@@ -32,7 +32,7 @@ def impatient(monkeypatch):
 
 def test_a_device_is_refused_unread() -> None:
     """/dev/zero would fill the memory, and nothing would ever be said."""
-    with pytest.raises(ReadingError, match=r"^it is a device: expected a file$"):
+    with pytest.raises(ReadingError, match=r"device: .*file$"):
         read_bytes("/dev/zero")
 
 
@@ -40,13 +40,13 @@ def test_a_file_is_read_up_to_the_limit_and_no_further(tmp_path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"x" * 100)
     assert read_bytes(str(path), 100) == b"x" * 100
-    with pytest.raises(ReadingError, match="expected at most 99 bytes"):
+    with pytest.raises(ReadingError, match="most 99 bytes"):
         read_bytes(str(path), 99)
 
 
 def test_a_pipe_that_nobody_writes_is_given_up(pipe, impatient) -> None:
     """Opened as files are, it would block for ever."""
-    with pytest.raises(ReadingError, match=r"nobody opened for writing within 0\.2 s"):
+    with pytest.raises(ReadingError, match=r"writing .*0\.2 s"):
         read_bytes(pipe)
 
 
@@ -75,9 +75,7 @@ def test_what_is_read_more_than_once_is_a_regular_file(pipe, tmp_path) -> None:
     """A second reading of a pipe would find nothing: the claim would be held to no histogram."""
     privacy = f'[privacy]\nepsilon = 2.0\ndelta = 1e-5\nqueries = 10\nscope = "{pipe}"\n'
     (tmp_path / "claim.toml").write_text(MECHANISM + privacy)
-    with pytest.raises(
-        ClaimError, match=r"scope: .*pipe: it is read more than once: expected a re"
-    ):
+    with pytest.raises(ClaimError, match=r"scope: .*pipe: .* regular"):
         read_claim(tmp_path / "claim.toml")
 
 
@@ -92,7 +90,8 @@ def test_devices_in_every_place_of_a_file_are_one_line(tmp_path) -> None:
     ):
         found = typed(*words)
         assert found.returncode == 2
-        assert found.stderr.endswith("/dev/zero: it is a device: expected a file\n")
+        assert "/dev/zero: " in found.stderr
+        assert "a device" in found.stderr
         assert len(found.stderr.splitlines()) == 1
 
 
@@ -123,5 +122,5 @@ def test_numbers_beyond_use_name_what_is_allowed(tmp_path, key, allowed) -> None
     table, name = key.split(".")
     privacy = "[privacy]\ndelta = 1e-5\nqueries = 10\n" if table == "privacy" else "[gate]\n"
     (tmp_path / "claim.toml").write_text(f"{MECHANISM}{privacy}{name} = 1e308\n")
-    with pytest.raises(ClaimError, match=f"{key} = 1e.308: expected a finite number {allowed}$"):
+    with pytest.raises(ClaimError, match=rf"{key} = 1e.308: .*finite.* {allowed}$"):
         read_claim(tmp_path / "claim.toml")

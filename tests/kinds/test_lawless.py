@@ -220,7 +220,7 @@ def test_the_command_tells_a_verdict_and_needs_a_target(tmp_path, monkeypatch) -
     (tmp_path / "bare.py").write_text("def bare(data, size):\n    return [data['n']] * size\n")
     done = typed("verify", "bare.py:bare", "--claim", "any.toml")
     assert done.returncode == 1, done.stderr
-    assert "the outputs of pair 1" in done.stdout
+    assert "pair 1" in done.stdout
     alone = typed("verify", "--claim", "any.toml")
     assert alone.returncode == 2
     assert "names no law" in alone.stderr

@@ -73,7 +73,7 @@ def test_nested_values_of_parquet_are_inputs(tmp_path) -> None:
     assert (pair.here, pair.there) == ({"rows": [1, 2]}, {"rows": [1]})
     raw = [{"here": b"1", "there": b"2"}]
     parquet.write_table(pyarrow.Table.from_pylist(raw), tmp_path / "pairs.parquet")
-    with pytest.raises(ClaimError, match=r"row 1: a value of bytes: expected one that JSON has"):
+    with pytest.raises(ClaimError, match=r"row 1: .*bytes: .*JSON"):
         claim_with(tmp_path, "pairs.parquet")
 
 
@@ -83,7 +83,7 @@ def test_an_input_may_be_a_file_of_records(tmp_path) -> None:
     (pair,) = claim_with(tmp_path, [{"here_file": "a.csv", "there_file": "b.csv"}]).pairs
     assert pair.here == [{"age": 30, "town": "Oslo"}, {"age": 41, "town": None}]
     assert pair.there == [{"age": 30, "town": "Oslo"}]
-    with pytest.raises(ClaimError, match=r"pairs, 1: expected here, or here_file"):
+    with pytest.raises(ClaimError, match=r"pairs, 1: .*here_file"):
         claim_with(tmp_path, [{"here": 1, "here_file": "a.csv", "there": 2}])
 
 
@@ -122,18 +122,18 @@ def test_a_curve_is_read_from_a_file_beside_the_claim(tmp_path) -> None:
     assert first.delta <= 1e-3
     assert claim.privacy.epsilon == first.epsilon
     (tmp_path / "curve.csv").write_text("alpha,beta\n0,1\n0.5,0.7\n1,0\n")
-    with pytest.raises(ClaimError, match=r"curve\.csv, line 3: .*expected beta up to 1 - alpha"):
+    with pytest.raises(ClaimError, match=r"curve\.csv, line 3: .*1 - alpha"):
         parse_claim(table, "claim", tmp_path)
     (tmp_path / "curve.csv").write_text("0,1\n\nhalf,0.7\n")
-    with pytest.raises(ClaimError, match=r"curve\.csv, line 3: 'half,0.7': expected two numbers"):
+    with pytest.raises(ClaimError, match=r"curve\.csv, line 3: 'half,0.7': "):
         parse_claim(table, "claim", tmp_path)
     (tmp_path / "curve.csv").unlink()
-    with pytest.raises(ClaimError, match=r"privacy\.curve: .*curve\.csv: No such file"):
+    with pytest.raises(ClaimError, match=r"privacy\.curve: .*curve\.csv: No "):
         parse_claim(table, "claim", tmp_path)
 
 
 def test_a_curve_may_stand_in_the_claim() -> None:
     claim = claim_of("curve = [[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]]")
     assert [line.epsilon for line in claim.privacy.lines] == [0.0]
-    with pytest.raises(ClaimError, match=r"curve: row 2: beta = 2: expected 0 to 1"):
+    with pytest.raises(ClaimError, match=r"curve.*row 2: beta = 2: .*0 to 1"):
         claim_of("curve = [[0.0, 1.0], [0.5, 2.0], [1.0, 0.0]]")

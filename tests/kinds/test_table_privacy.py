@@ -96,5 +96,5 @@ def test_a_run_judges_the_claim_and_leaves_out_what_it_cannot_price() -> None:
 
 @pytest.mark.parametrize("text", [GEOMETRIC, PUBLIC.replace("laplace:18", "gaussian:18")])
 def test_pure_privacy_that_cannot_be_is_told(text) -> None:
-    with pytest.raises(ClaimError, match=r"privacy\.delta = 0: expected a delta above 0"):
+    with pytest.raises(ClaimError, match=r"privacy\.delta = 0: .*above 0"):
         claim_of(text, 1.0, 0.0)

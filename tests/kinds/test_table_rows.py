@@ -121,7 +121,7 @@ def test_rows_that_lack_something_travel_whole(tmp_path, form) -> None:
     missing = {"user": "dropped", "partition": "dropped", "value": "dropped"}
     kept = whole_rows(sent, {"a": 0, "b": 1}, missing)
     assert [kept.users.tolist(), kept.values.tolist()] == [[1, 1], [1.0, math.inf]]
-    with pytest.raises(ValueError, match="a row has no value"):
+    with pytest.raises(ValueError, match="no value"):
         whole_rows(sent, {"a": 0, "b": 1}, missing | {"value": "refused"})
 
 
@@ -165,7 +165,7 @@ def test_a_frame_of_polars_that_is_changed_is_told() -> None:
 def test_an_absent_package_of_frames_is_told_before_anything_is_asked(form, monkeypatch) -> None:
     """Catches a traceback in the target's first call."""
     monkeypatch.setattr("dpassay.verifiers.optional_packages.find_spec", lambda _name: None)
-    with pytest.raises(ValueError, match=f'rows = "{form}" needs {form}, which is not installed'):
+    with pytest.raises(ValueError, match=f'rows = "{form}" needs {form}, '):
         InProcessTarget(lambda _rows, _size: [], release=TableRelease(["count"], ["a"], form))
 
 

@@ -81,7 +81,7 @@ def test_plan_reference_and_refusals(claim_file) -> None:
     assert "2,010 queries" in run("plan", "--claim", claim_file).output
     assert run("verify", "--claim", claim_file).exit_code == 0  # its reference
     refused = run("verify", "--claim", claim_file, "--histogram", "1,2")
-    assert "the claim is of coins: a coin has no inputs" in refused.output
+    assert "no inputs" in refused.output
     assert refused.exit_code == 2
 
 

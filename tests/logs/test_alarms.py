@@ -40,9 +40,7 @@ def test_an_alarm_says_what_the_finding_knows(tmp_path) -> None:
     rows = [f"20,15,5,0,{y},right\n20,15,5,0,0,wrong\n" for y in noisy.tolist()]
     log.write_text("a,b,c,d,label,worker\n" + "".join(rows))
     told = {alarm.check: alarm.message for alarm in run_out(log, tmp_path / "state").alarms}
-    assert told["class-probabilities"].startswith(
-        "labels are not draws from the claimed law: labels of worker 'wrong' fit "
-    )
+    assert "worker 'wrong'" in told["class-probabilities"]
 
 
 def test_an_alarm_carries_no_votes_and_is_signed(monkeypatch, requests_to) -> None:
@@ -56,7 +54,7 @@ def test_an_alarm_carries_no_votes_and_is_signed(monkeypatch, requests_to) -> No
     assert content == alarm.public()
     assert set(content) == {"alarm", "row", "message", "time", "detected"}
     assert headers["X-Dpassay-Signature"] == signature(json.dumps(content).encode(), "kept")
-    with pytest.raises(LogError, match="expected http:// or https://"):
+    with pytest.raises(LogError, match=r"http:// or https://"):
         check_webhook("http://[::1")
 
 
@@ -83,7 +81,7 @@ def test_the_time_of_an_alarm_is_that_of_its_row(tmp_path, written) -> None:
     console = Console(width=200, record=True, file=StringIO())
     console.print(page(str(log), small_claim(), snapshot))
     when = "" if written is None else f" at {alarm.time}"
-    assert f"ALARM by row 701{when}: more queries were answered" in console.export_text()
+    assert f"ALARM by row 701{when}: " in console.export_text()
 
 
 def test_alarms_that_were_not_told_are_told_later(tmp_path, requests_to, capsys) -> None:
@@ -119,10 +117,9 @@ def test_a_full_stdout_leaves_alarms_to_the_next_run(tmp_path) -> None:
     with open("/dev/full", "w") as full:
         found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert found.returncode == 1
-    assert (
-        "dpassay: stdout cannot be written: No space left on device; alarms are kept in "
-        f"{tmp_path / 'state'}, and the next run prints them\n"
-    ) in found.stderr
+    assert "dpassay: stdout " in found.stderr
+    assert "No space left" in found.stderr
+    assert f"kept in {tmp_path / 'state'}" in found.stderr
     assert "lost" not in found.stderr
     again = typed(*words)
     assert again.returncode == 1

@@ -93,13 +93,13 @@ def test_what_does_not_fit_a_state_is_one_line(tmp_path) -> None:
     log, state = tmp_path / "log.csv", tmp_path / "state"
     log.write_text(HEAD + lines(50, 6))
     run_out(log, state)
-    with pytest.raises(LogError, match="the state of another claim"):
+    with pytest.raises(LogError, match="another claim"):
         run_out(log, state, small_claim(gate={"false_alarm": 1e-4}))
     log.write_text(HEAD)
-    with pytest.raises(LogError, match="shorter than what was read of it"):
+    with pytest.raises(LogError, match="shorter than"):
         run_out(log, state)
     held = Monitor(str(log), small_claim(), str(tmp_path / "held"), once=True)
-    with pytest.raises(LogError, match="another monitor is using it"):
+    with pytest.raises(LogError, match="another monitor"):
         Monitor(str(log), small_claim(), str(tmp_path / "held"), once=True)
     held.close()
     (tmp_path / "file").write_text("")
@@ -116,14 +116,14 @@ def test_a_state_without_words_for_neighbours_is_of_moved_votes(tmp_path) -> Non
     assert not {"adjacency", "unit", "max_teachers"} & set(said["mechanism"])
     claim = small_claim()
     less = claim.mechanism.model_copy(update={"adjacency": "add-remove"})
-    with pytest.raises(LogError, match="the state of another claim"):
+    with pytest.raises(LogError, match="another claim"):
         run_out(log, state, claim.model_copy(update={"mechanism": less}))
 
 
 def test_a_bad_row_ends_it_and_loses_nothing_before(tmp_path) -> None:
     log = tmp_path / "log.csv"
     log.write_text(HEAD + lines(20, 7) + "20,15,5,0,9\n")
-    with pytest.raises(LogError, match="line 22: label 9: expected 0 to 3"):
+    with pytest.raises(LogError, match=r"line 22: label 9: .*0 to 3"):
         run_out(log, tmp_path / "state")
     again = Monitor(str(log), small_claim(), str(tmp_path / "state"), once=True)
     assert again.evidence.asked == 20  # what stands before it was judged and written
@@ -192,7 +192,7 @@ def test_metrics_tell_nothing_of_votes(tmp_path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     metrics = Metrics(port, "127.0.0.1")
-    with pytest.raises(LogError, match=f"--metrics-port {port}: Address already in use"):
+    with pytest.raises(LogError, match=f"--metrics-port {port}: Address already"):
         Metrics(port, "127.0.0.1")
     monitor = Monitor(str(log), small_claim(), str(tmp_path / "state"), once=True)
     monitor.step()
@@ -236,7 +236,7 @@ def test_what_the_deployment_charges_stands_beside_the_cost(tmp_path, charge, wa
     console.print(page(str(log), small_claim(), snapshot))
     text = console.export_text()
     assert "by 39 of 40 rows" in text
-    assert ("WARNING: less than the exact cost" in text) is warned
+    assert ("WARNING: less than" in text) is warned
 
 
 def test_answers_that_are_kept_are_charged_once_and_read_by_nobody(tmp_path) -> None:

@@ -1,5 +1,6 @@
 """Lower bounds that are not kept: what pulls a sum down is asked as what pulls it up is."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -60,7 +61,7 @@ def test_records_left_below_are_found_and_the_simplest_is_told(
     found = result(check, bounds, left_below)
     assert found.verdict is Verdict.FAIL
     assert found.code in ("records-not-clipped", "clipped-otherwise")
-    assert "simplest: a record alone, [-" in found.message
+    assert re.search(r"simplest: .* alone, \[-", found.message)
 
 
 @pytest.mark.parametrize("bounds", BOUNDS)

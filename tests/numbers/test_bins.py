@@ -240,7 +240,7 @@ def test_a_wager_that_is_lost_has_ended() -> None:
     """It keeps what it has, whatever comes: one that came back later would be paid twice."""
     noise = parse_number_noise("laplace:2")
     ratios, sums = FaultRatios(noise, bins_of(noise)), {"": np.zeros(len(known_faults(noise)))}
-    bare = next(k for k, fault in enumerate(ratios.faults) if fault.name == "no noise at all")
+    bare = next(k for k, fault in enumerate(ratios.faults) if fault.cause.code == "noise-missing")
     ratios.add(drawn(noise, 1_000, 8.0), {"": None}, sums)
     assert sums[""][bare] == pytest.approx(1_000 * math.log(1e-3))
     assert sums[""][bare] < LOST

@@ -84,7 +84,7 @@ def test_the_same_claim_of_substitutions_is_refuted(tmp_path: Path) -> None:
     found = audit_gradient(deployed(made), made, flipped(tmp_path, made), 200_000)
     assert found.verdict is Verdict.FAIL
     assert found.steps_of_adjacency == 1
-    assert any("epsilon 4.38 at delta 1e-05 over 1 query" in why for why in found.refuted)
+    assert any("epsilon 4.38" in why and "delta 1e-05" in why for why in found.refuted)
     honest = claim("replace-one", 10.0)
     assert audit_gradient(deployed(made), honest, flipped(tmp_path, honest)).refuted == ()
 
@@ -105,7 +105,7 @@ def test_what_does_not_do_its_claim_is_found(tmp_path: Path, factor: float, clip
     made = claim(epsilon=500.0)
     found = audit_gradient(deployed(made, factor, clip), made, flipped(tmp_path, made), 20_000)
     assert found.verdict is Verdict.FAIL
-    assert "the claimed clipping and noise leave 2" in found.refuted[0]
+    assert "noise leave 2" in found.refuted[0]
 
 
 def test_worlds_far_from_where_the_claim_has_them_are_told_apart(tmp_path: Path) -> None:

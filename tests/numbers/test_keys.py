@@ -117,7 +117,7 @@ def test_a_pass_says_which_rate_of_empty_keys_would_have_shown() -> None:
     """A single one refutes, so that a rate r shows in n draws but for (1 - r)^n of runs."""
     report = judged(correct("discrete-laplace:1"), claimed())
     found = next(check for check in report.checks if check.id == "partition-release")
-    told = re.search(r"none of ([0-9,]+) empty keys was, where a rate from (\S+) ", found.message)
+    told = re.search(r"none of ([0-9,]+)[^0-9]+(\S+) ", found.message)
     assert told is not None, found.message
     draws, rate = int(told[1].replace(",", "")), float(told[2])
     assert (1.0 - rate) ** draws == pytest.approx(0.01, rel=0.3)  # of two digits of the rate
@@ -146,4 +146,6 @@ def test_a_count_beside_a_key_is_an_error(tmp_path: Path) -> None:
         for target in (process, held):
             report = verify(target, claim, seed=1)
             assert report.verdict is Verdict.ERROR
-            assert "released count beside a key at place 0" in report.checks[0].message
+            said = report.checks[0].message
+            assert "count beside" in said
+            assert "place 0" in said

@@ -44,7 +44,8 @@ def test_it_breaks_the_contract(bad: float) -> None:
     contract = next(check for check in report.checks if check.id == "input-contract")
     assert contract.verdict is Verdict.ERROR
     assert f"released {bad} at place " in contract.message
-    assert contract.message.endswith("coordinate 0: expected finite numbers")
+    assert "coordinate 0" in contract.message
+    assert contract.message.endswith("finite numbers")
     assert not any("e-value" in check.message for check in report.checks)
 
 
@@ -63,11 +64,9 @@ def test_one_that_stops_answering_is_told_with_its_call() -> None:
     report = verify(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
     contract = next(check for check in report.checks if check.id == "input-contract")
     assert contract.verdict is Verdict.ERROR
-    assert re.fullmatch(
-        r"aggregate\(\[\d+\], size=\d+\) was refused, although this input was answered before: "
-        "no more",
-        contract.message,
-    )
+    assert re.match(r"aggregate\(\[\d+\], size=\d+\) ", contract.message)
+    assert "answered before" in contract.message
+    assert contract.message.endswith(": no more")
 
 
 GRADIENT_SHAPES = GRADIENT.replace("shapes = [[4, 3], [3]]", "shapes = {}")
@@ -114,7 +113,7 @@ def test_releases_beside_an_error_are_refused(tmp_path: Path) -> None:
             if not told:
                 assert target.ask(np.array([1]), 2).shape == (2, 1)
                 continue
-            with pytest.raises(TargetError, match="'releases' and an error, half of it: "):
+            with pytest.raises(TargetError, match=r"'releases'.*half of it"):
                 target.ask(np.array([1]), 2)
         finally:
             target.close()

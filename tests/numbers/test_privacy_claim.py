@@ -94,7 +94,7 @@ def test_pure_privacy_is_claimed_where_noise_may_have_it(text: str, why: str) ->
 def test_a_scope_is_refused_in_a_line() -> None:
     """It was accepted, and changed nothing."""
     more = PRIVATE.format(3.0, 8) + '\nscope = "asked.csv"'
-    with pytest.raises(ClaimError, match=r'privacy.scope = "asked.csv": noise of numb'):
+    with pytest.raises(ClaimError, match=r'privacy.scope = "asked.csv".*numbers'):
         claimed(GAUSSIAN + more)
     assert claimed(GAUSSIAN + more.replace("asked.csv", "any-queries")).privacy is not None
 
@@ -111,11 +111,10 @@ def test_the_message_shows_digits_that_tell_the_two_apart() -> None:
     thirds = COUNT.replace("discrete-laplace:1", "discrete-laplace:0.3")
     message = told(claimed(thirds + PURE.format(3.333333, 1))).finding.message
     assert message.startswith("epsilon 3.333333 at")
-    assert re.search(r"at least 3\.3333333? \(.*; 3\.333333\d? in floating", message), message
+    assert re.search(r"at least 3\.3333333? \(.*; 3\.333333\d? ", message), message
     passed = told(claimed(thirds + PURE.format(3.4, 1))).finding
     assert passed.code is None
-    assert passed.message.startswith("epsilon 3.4 at delta 0")
-    assert passed.message.endswith(" 3.33333")
+    assert re.fullmatch(r"epsilon 3\.4 at delta 0.* 3\.33333", passed.message)
 
 
 def test_many_releases_of_other_noise_are_bounded_by_a_thousand_of_them() -> None:

@@ -62,7 +62,8 @@ def test_the_simplest_counts_are_named(aggregate: Any, said: str) -> None:
     assert found.verdict is Verdict.FAIL
     assert found.code == "scale-too-small"
     assert found.fields["factor"] == pytest.approx(0.5, abs=0.1)
-    assert f"simplest input that shows it, {said}, give" in found.message
+    assert "simplest input" in found.message
+    assert f", {said}, give" in found.message
 
 
 def test_nothing_more_is_asked_where_a_run_stops_at_once() -> None:

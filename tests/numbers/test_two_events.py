@@ -95,11 +95,11 @@ def test_epsilon_of_a_move_by_summation(family: Additive, delta: float) -> None:
 
 def test_what_epsilon_of_a_move_does_not_take() -> None:
     for family, move, delta, said in [
-        (Gaussian(1.0), 1.0, 0.0, "delta 0: expected a number between 0 and 1 for gaussian:1"),
-        (Laplace(1.0), 1.0, 0.1, "delta 0.1: expected 0 for laplace:1"),
-        (DiscreteLaplace(1.0), 0.5, 0.0, "discrete-laplace:1 on numbers that move by 0.5"),
+        (Gaussian(1.0), 1.0, 0.0, "delta 0: .*between 0 and 1 .*gaussian:1"),
+        (Laplace(1.0), 1.0, 0.1, "delta 0.1: .* 0 .*laplace:1"),
+        (DiscreteLaplace(1.0), 0.5, 0.0, "discrete-laplace:1 .*by 0.5"),
     ]:
         with pytest.raises(ValueError, match=said):
             move_epsilon(family, move, delta)
-    with pytest.raises(ValueError, match="laplace:1: expected Gaussian noise"):
+    with pytest.raises(ValueError, match=r"laplace:1: .*Gaussian"):
         move_delta(Laplace(1.0), 1.0, 1.0)

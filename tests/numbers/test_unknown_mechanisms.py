@@ -22,7 +22,7 @@ def test_a_mistyped_mechanism_is_one_line_that_names_all(name: str) -> None:
     assert message.startswith(f"claim.toml: mechanism.name = '{name}': ")
     assert "\n" not in message
     assert all(known in message for kind in kinds() for known in kind.mechanisms)
-    assert ("did you mean noisy-count?" in message) == (name == "noisy-counts")
+    assert ("mean noisy-count?" in message) == (name == "noisy-counts")
 
 
 def test_verify_says_so_too(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_verify_says_so_too(tmp_path: Path) -> None:
     claim.write_text('[mechanism]\nname = "noisy-counts"\nnoise = "laplace:2"\n')
     done = CliRunner().invoke(commands, ["verify", "nowhere.py:aggregate", "--claim", str(claim)])
     assert done.exit_code == 2
-    assert "did you mean noisy-count?" in done.stderr
+    assert "mean noisy-count?" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -49,7 +49,8 @@ def test_a_missing_package_of_a_claim_is_said_before_anything_is_asked(
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(commands, ["verify", "nowhere.py:aggregate", "--claim", "claim.toml"])
     assert done.exit_code == 2
-    assert "[leakage] in the claim needs scikit-learn" in done.stderr
+    assert "[leakage]" in done.stderr
+    assert "needs scikit-learn" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -81,5 +82,5 @@ def test_what_is_wrong_is_said_of_the_key_that_is(keys: str, told: str) -> None:
 def test_whole_noise_of_large_scales_is_refused() -> None:
     """Its law is summed: at 10^8 it took all memory there was."""
     table = {"name": "noisy-count", "noise": "discrete-laplace:1e8", "adjacency": "add-remove"}
-    with pytest.raises(ClaimError, match=r"at most 1,000,000 of whole noise"):
+    with pytest.raises(ClaimError, match=r"discrete-laplace:1e8.* 1,000,000 .*whole noise"):
         parse_claim({"mechanism": table})

@@ -160,7 +160,7 @@ def test_a_pass_says_that_no_norm_was_looked_at(noise: str) -> None:
 
     found = outcome(Clipping, claim, released)
     assert found is not None
-    assert found.finding.message.endswith("not the norm over all")
+    assert "not the norm" in found.finding.message
 
 
 def test_the_bound_has_the_name_of_libraries_too() -> None:
@@ -169,5 +169,5 @@ def test_the_bound_has_the_name_of_libraries_too() -> None:
     made = parse_claim(tomllib.loads(text.replace("clip_norm1", "l1_clip_norm")))
     assert made.mechanism.clip_norm1 == 1.0
     assert "clip_norm1" in made.model_dump()["mechanism"]
-    with pytest.raises(ClaimError, match=r"l1_clip_norm and clip_norm1 are one key"):
+    with pytest.raises(ClaimError, match=r"l1_clip_norm and clip_norm1"):
         parse_claim(tomllib.loads(f"{text}l1_clip_norm = 1.0\n"))

@@ -50,7 +50,7 @@ def test_keys_that_the_claim_writes_bind() -> None:
     assert found.claim.gate.tolerance == 0.1
     assert found.claim.gate.smallest_effect > 0.02
     exacting = parse_claim({"mechanism": FEW, "gate": {"smallest_effect": 0.02}})
-    with pytest.raises(TooFewError, match="1,000 queries are too few"):
+    with pytest.raises(TooFewError, match="1,000 queries"):
         plan_for_budget(exacting, 1000, 0)
 
 
@@ -177,8 +177,9 @@ def test_the_plan_says_what_a_run_would_see(claim) -> None:
     assert 0 < labels["noise-scale"] < labels["class-probabilities"] <= found["queries"]
     text = run("plan", "--claim", claim, "--queries", "1000").output
     assert text.startswith(f"claim: {found['claimed']}\n")
-    assert found["claimed"].endswith(" teachers, replace-one of a teacher")
-    assert f"a noise scale off by {found['tolerance']:.0%}" in text
+    assert "replace-one" in found["claimed"]
+    assert found["claimed"].endswith(" of a teacher")
+    assert f"off by {found['tolerance']:.0%}" in text
 
 
 @pytest.mark.parametrize(

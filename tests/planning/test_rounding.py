@@ -96,7 +96,7 @@ def test_claimed_laws_are_asked_under_one_numbering(rounding) -> None:
 def test_a_threshold_has_no_rounding() -> None:
     tables = {"name": "confident-gnmax", "noise": "gaussian:5;cut", "classes": 4, "teachers": 100}
     screen = {"threshold": 50.0, "threshold_noise": "gaussian:9;cut"}
-    with pytest.raises(ClaimError, match="expected gaussian noise without a rounding"):
+    with pytest.raises(ClaimError, match=r"threshold_noise .*without a"):
         parse_claim({"mechanism": tables | screen})
     claim = parse_claim({"mechanism": tables | screen | {"threshold_noise": "gaussian:9"}})
     assert str(claim.mechanism.mechanism().noise) == "gaussian:5;cut"

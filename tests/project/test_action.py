@@ -172,7 +172,8 @@ def test_what_a_target_says_is_neither_markdown_nor_a_command(runner, tmp_path) 
     assert "::add-mask::a" in done["Verify"].stdout.splitlines()
     assert commands(done["Verify"]) == []
     (shown,) = commands(done["Summarise"])
-    assert shown.startswith("::error title=dpassay%3A input-contract%3A error::")
+    assert shown.startswith("::error title=dpassay%3A ")
+    assert " input-contract%3A error::" in shown
     assert "50%25 ::error::gone" in shown
     text = (tmp_path / "summary.md").read_text()
     assert "50% ::error::gone|<b>`x`</b>" in unescape(text)
@@ -186,7 +187,7 @@ def test_without_a_report_the_summary_says_so_and_an_older_one_is_gone(runner, t
     done = runner(target="nowhere.py:attr", claim="absent.toml", report="old")
     assert done["Verify"].returncode == 2
     assert done["Summarise"].returncode == 2
-    assert commands(done["Summarise"]) == [
-        "::error title=dpassay::there is no report: the log of the run says why"
-    ]
+    (shown,) = commands(done["Summarise"])
+    assert shown.startswith("::error title=dpassay::")
+    assert "no report" in shown
     assert (tmp_path / "summary.md").read_text().startswith("### dpassay: no report\n")

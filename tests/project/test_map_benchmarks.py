@@ -42,5 +42,5 @@ def test_students_are_compared_seed_by_seed() -> None:
     reach = 4.302652729911275 * 0.1 / np.sqrt(3)  # Student's quantile for two degrees of freedom
     assert f"before A by +1.1 ({1.1 - reach:+.1f} to {1.1 + reach:+.1f}) points" in text
     assert "A +0.0 (+0.0 to +0.0)" in text
-    assert "less the votes is -18.9 (-68.8 to +31.0)" in text
-    assert "The bound at the votes never helps here" in text
+    assert "-18.9 (-68.8 to +31.0)" in text
+    assert "never helps" in text

@@ -54,4 +54,4 @@ def test_the_command_prints_one_object_or_a_table(monkeypatch, capsys) -> None:
     some.main()
     text = capsys.readouterr().out
     assert "2 rounds together" in text
-    assert "above every single one in 1 seeds" in text
+    assert "in 1 seeds" in text

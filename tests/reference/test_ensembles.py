@@ -107,9 +107,9 @@ def test_teachers_that_lack_classes_still_vote(model) -> None:
 
 def test_what_is_no_classifier_is_refused() -> None:
     for wrong in (SVR(), SVC, 3):
-        with pytest.raises(ValueError, match="expected one of nearest, logistic, tree, forest, or"):
+        with pytest.raises(ValueError, match=r"nearest, logistic, .*forest"):
             Teachers(points(), wrong, 5)
-    with pytest.raises(ValueError, match="learner 'oak': expected one of"):
+    with pytest.raises(ValueError, match=r"learner 'oak': .*nearest"):
         Teachers(points(), "oak", 5)
     with pytest.raises(ValueError, match="62 teachers"):
         Teachers(points(), "tree", 62)
@@ -133,16 +133,16 @@ def test_saved_votes_come_back_and_other_files_are_refused(tmp_path) -> None:
     whole = path.read_bytes()
     for content in (b"", b"no votes", whole[:-40], whole[: len(whole) // 2]):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match="no votes that dpassay saved") as caught:
+        with pytest.raises(ValueError, match=r": no votes") as caught:
             Votes.load(path)
         assert "\n" not in str(caught.value)
     np.savez(path, kind="dpassay votes 1", labels=np.array([[3]]), classes=3)
-    with pytest.raises(ValueError, match="teacher 0 votes 3 on query 0: expected 0 to 2"):
+    with pytest.raises(ValueError, match=r"teacher 0 .* 3 .*query 0: .*0 to 2"):
         Votes.load(path)
     np.save(tmp_path / "one.npy", VOTES.labels)
-    with pytest.raises(ValueError, match="no votes that dpassay saved"):
+    with pytest.raises(ValueError, match=r"one\.npy: no votes"):
         Votes.load(tmp_path / "one.npy")
-    with pytest.raises(ValueError, match="not read: No such file"):
+    with pytest.raises(ValueError, match=r"none\.npz.*No such file"):
         Votes.load(tmp_path / "none.npz")
 
 

@@ -85,7 +85,7 @@ def test_outcomes_that_never_come() -> None:
     half = np.log([0.5, 0.5])
     np.testing.assert_allclose(renyi_divergence(never, half, [1.0, 2.0, np.inf]), np.log(2))
     assert np.isinf(renyi_divergence(half, never, [1.0, 2.0, np.inf])).all()
-    with pytest.raises(ValueError, match="order -1: expected a positive number"):
+    with pytest.raises(ValueError, match=r"order -1: .*positive"):
         renyi_divergence(half, half, [-1.0])
 
 
@@ -303,5 +303,5 @@ def test_many_worst_neighbours_at_once_are_those_of_all_one_by_one(mechanism, or
         alone = worst_neighbours(row, mechanism, orders)
         expected = np.maximum(alone.from_here, alone.towards)
         np.testing.assert_allclose(costs, expected, rtol=1e-9, atol=1e-15)
-    with pytest.raises(ValueError, match="no votes, so no neighbour"):
+    with pytest.raises(ValueError, match="no votes"):
         worst_costs(np.array([[1, 0], [0, 0]]), mechanism, orders)

@@ -173,5 +173,5 @@ def test_expected_charging_lies_between() -> None:
     expected = interactive_cost(votes, mechanism, ORDERS, charging="expected")
     assert ((realised[0] < expected) & (expected < realised[1])).all()
     np.testing.assert_array_equal(realised[1], interactive_cost(votes, mechanism, ORDERS))
-    with pytest.raises(ValueError, match="which queries the teachers answered"):
+    with pytest.raises(ValueError, match=r"realised.* answered"):
         interactive_cost(votes, mechanism, ORDERS, charging="realised")

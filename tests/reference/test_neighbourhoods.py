@@ -87,15 +87,15 @@ def test_what_holds_is_what_is_listed(near, one, other) -> None:
 
 
 def test_several_votes_are_of_replaced_records_alone() -> None:
-    with pytest.raises(ValueError, match="2 votes under add-remove: expected 1"):
+    with pytest.raises(ValueError, match=r"2 votes .*add-remove: .* 1"):
         Neighbourhood(Adjacency.ADD_REMOVE, 2)
-    with pytest.raises(ValueError, match="0 votes under replace-one: expected at least 1"):
+    with pytest.raises(ValueError, match=r"0 votes .*replace-one: .*least 1"):
         Neighbourhood(votes=0)
 
 
 def test_too_many_neighbours_are_refused_in_one_line() -> None:
     votes = np.arange(10, 30)
-    with pytest.raises(ValueError, match=f"more than {MOST:,} neighbours by 4 moved votes"):
+    with pytest.raises(ValueError, match=f"more than {MOST:,} .*4 moved"):
         Neighbourhood(votes=4).of(votes)
 
 

@@ -111,7 +111,7 @@ def test_noise_text_names_the_rounding() -> None:
     noise = parse_noise("gaussian:40;cut-noise")
     assert (noise.unrounded, str(noise)) == (Gaussian(40.0), "gaussian:40;cut-noise")
     assert str(noise.times(0.5)) == "gaussian:20;cut-noise"
-    with pytest.raises(ValueError, match="'gaussian:40;trunc': after ';' expected one of round"):
+    with pytest.raises(ValueError, match=r"'gaussian:40;trunc': .*';'.* round"):
         parse_noise("gaussian:40;trunc")
     with pytest.raises(ValueError, match="scale up to 1000"):
         parse_noise(f"laplace:{2 * MOST_ROUNDED};round")

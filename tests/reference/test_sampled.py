@@ -158,7 +158,7 @@ def test_who_is_drawn_twice_moves_two_votes() -> None:
 
 @pytest.mark.parametrize("text", ["poisson:1.5", "fixed:0", "fixed:2.5", "bernoulli:0.1", "fixed"])
 def test_a_sampling_that_is_none_is_one_line(text) -> None:
-    with pytest.raises(ValueError, match="expected poisson:Q with a probability Q") as refused:
+    with pytest.raises(ValueError, match=r"poisson:Q .*probability Q") as refused:
         Sampling.parse(text)
     assert text in str(refused.value)
 
@@ -166,5 +166,5 @@ def test_a_sampling_that_is_none_is_one_line(text) -> None:
 def test_too_few_votes_are_refused() -> None:
     mechanism = SampledArgmax(Gaussian(2.0), Sampling.parse("fixed:9"))
     for act in (mechanism.log_probabilities, lambda votes: mechanism.sample(votes, 3)):
-        with pytest.raises(ValueError, match="draws from at least 9"):
+        with pytest.raises(ValueError, match="at least 9"):
             act([4, 4])

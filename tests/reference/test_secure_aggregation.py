@@ -144,7 +144,7 @@ def test_neighbours_are_mutual_and_drawn_anew() -> None:
     assert neighbours_of(range(1, 31), 6) != near
     assert neighbours_of([3, 5, 8], 2) == {3: {5, 8}, 5: {3, 8}, 8: {3, 5}}
     for number in (3, 12, 0):
-        with pytest.raises(ValueError, match=f"neighbours {number}: expected an even number, 2"):
+        with pytest.raises(ValueError, match=f"neighbours {number}: .*even.* 2"):
             SecureAggregation(12, 7, 100, neighbours=number)
 
 
@@ -167,7 +167,7 @@ def test_too_few_leave_the_sum_hidden() -> None:
 def test_a_party_shows_no_two_secrets_of_another() -> None:
     """The masking key and the self seed together would show its values."""
     party = Party(1, Masks(100), 2, Ed25519PrivateKey.generate(), {})
-    with pytest.raises(ValueError, match="party 2 is both present and gone"):
+    with pytest.raises(ValueError, match=r"party 2 .*present.*gone"):
         party.reveal([1, 2], [2])
 
 

@@ -216,7 +216,7 @@ def test_students_of_few_labels(method) -> None:
     assert told.shape == (40, 3)
     np.testing.assert_allclose(told.sum(-1), 1.0)
     assert (told[:, 2] == 0).all()
-    with pytest.raises(ValueError, match="method 'gan': expected one of"):
+    with pytest.raises(ValueError, match="method 'gan': "):
         Student("gan")
 
 
@@ -277,7 +277,7 @@ def test_every_mechanism_teaches_within_its_budget(mechanism, tmp_path) -> None:
 def test_votes_on_other_queries_are_refused() -> None:
     task, votes = clouds()
     some = votes.of(slice(0, 10))
-    with pytest.raises(ValueError, match="votes on 10 queries: the task has 300"):
+    with pytest.raises(ValueError, match=r"10 queries: .*300"):
         teach(task, some, GNMAX, budget=1.0, delta=DELTA, tested=5, student=Student())
     for wrong in (0, 300):
         with pytest.raises(ValueError, match=f"{wrong} tested: expected 1 to 299"):

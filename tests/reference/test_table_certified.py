@@ -275,7 +275,7 @@ def test_pure_privacy_needs_laplace_noise_and_public_partitions() -> None:
 
 @pytest.mark.parametrize("delta", [-0.1, 1.0])
 def test_a_delta_that_is_none_is_refused(delta: float) -> None:
-    with pytest.raises(ValueError, match=f"delta {delta:g}: expected a number from 0 to 1"):
+    with pytest.raises(ValueError, match=f"delta {delta:g}: .*0 to 1"):
         table_cost(NoisyTable(BOTH, THREE, 9), ADD, 1, delta)
 
 

@@ -129,8 +129,9 @@ def test_what_is_no_scheduler_is_said_in_one_line(monkeypatch) -> None:
         with pytest.raises(WorkersError) as told, open_executor(dask=address):
             pass
         message = str(told.value)
-        assert message.startswith(f"--dask {address!r}: no Dask scheduler answers there (")
-        assert message.endswith("expected the address of one, such as tcp://127.0.0.1:8786")
+        assert message.startswith(f"--dask {address!r}: ")
+        assert "no Dask scheduler" in message
+        assert message.endswith(" tcp://127.0.0.1:8786")
         assert "\n" not in message
 
 
@@ -214,7 +215,7 @@ def test_an_executor_that_cannot_go_on_ends_the_work_with_one_line() -> None:
         def submit(self, fn, /, *arguments, **options):
             raise BrokenExecutor("a child process terminated abruptly")
 
-    with pytest.raises(WorkersError, match="a worker was lost, and there is no other: a child"):
+    with pytest.raises(WorkersError, match=r"worker.*lost.*: a child"):
         list(carried_out(abs, [(1,)], Broken()))
 
 

@@ -91,7 +91,8 @@ def test_the_interval_is_seen_to_leave_out_the_claim(ends, words) -> None:
     check.evidence.interval = lambda _: ends  # type: ignore[method-assign, assignment]
     message = check.fail_finding().message
     assert message.startswith(words)
-    assert message.endswith("leaves out the claimed gaussian:10")
+    assert "leaves out" in message
+    assert message.endswith(" gaussian:10")
 
 
 @given(st.floats(1e-3, 1e9), st.floats(0.5, 2.0))
@@ -112,7 +113,8 @@ def test_the_page_says_it_as_the_message_does(reports) -> None:
     drawn = check.model_copy(update={"figures": CheckFigures(scale=trace)})
     report = reports["fail"].model_copy(update={"checks": (drawn,)})
     shown = page(report, "a.py:b", report.started)
-    assert "the labels allow scales above 10 and below 17.2." in shown
+    assert "above 10 and" in shown
+    assert "below 17.2." in shown
 
 
 @pytest.mark.parametrize("most", [1000, pytest.param(200_000, marks=pytest.mark.slow("more"))])
@@ -126,4 +128,5 @@ def test_a_scale_that_no_label_tells_is_not_asked_more_for(most) -> None:
     report = verify(drawing(claim), claim, seed=0)
     found = result(report, "noise-scale")
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.message == "no histogram that the target serves tells the noise scale"
+    assert found.code == "cannot-be-seen-here"
+    assert "more" not in found.fields

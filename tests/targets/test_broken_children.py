@@ -61,7 +61,7 @@ def test_broken_children_are_one_line(fault, script, opened, monkeypatch) -> Non
 def test_endless_output_is_ended(script, opened) -> None:
     """A whole line is never waited for: this child writes until it is stopped."""
     body = "while True: sys.stdout.write('1' * (1 << 20))"
-    with pytest.raises(TargetError, match=f"{CALL} returned more than 64 MB"):
+    with pytest.raises(TargetError, match=f"{CALL} .*64 MB"):
         ask(opened(script(body)))
 
 
@@ -78,7 +78,7 @@ def test_a_child_that_does_not_read_does_not_hang_the_run(opened) -> None:
     target = opened(
         f"exec:{shlex.join([sys.executable, '-c', 'import time; time.sleep(600)'])}", 0.4
     )
-    with pytest.raises(TargetError, match=r"gave no answer within 0\.4 s"):
+    with pytest.raises(TargetError, match=r"no answer .*0\.4 s"):
         target.ask(np.full(100_000, 10), 5)
 
 
@@ -92,5 +92,5 @@ def test_output_that_nobody_asked_for_is_no_reply(script, opened) -> None:
 
     twice = opened(script("print(json.dumps({'labels': [0] * request['size']}) + '\\ndone')"))
     ask(twice)
-    with pytest.raises(TargetError, match=rf"printed 'done.*' on stdout before {CALL}"):
+    with pytest.raises(TargetError, match=rf"'done.*stdout.*{CALL}"):
         ask(twice)

@@ -78,7 +78,8 @@ def test_orders_without_a_finite_number_are_left_out(nothing) -> None:
 
     found, of, accountant = asked(charge)
     assert found.orders.tolist() == [order for order in CHARGED_ORDERS if order < 512]
-    assert "orders 512, 4096: it gives no finite number" in left_out(of, 2)
+    assert "orders 512, 4096: " in left_out(of, 2)
+    assert "no finite" in left_out(of, 2)
     assert len(accountant.asked) == 1
 
 
@@ -113,7 +114,7 @@ def test_where_no_order_is_left_the_first_failure_stands(error) -> None:
 
     with pytest.raises(Refused if isinstance(error, ValueError) else TargetError, match="never"):
         asked(charge)
-    with pytest.raises(TargetError, match="no finite cost at any order"):
+    with pytest.raises(TargetError, match="no finite cost"):
         asked(lambda orders: np.full(orders.size, np.nan))
 
 
@@ -202,13 +203,13 @@ def test_a_python_target_names_orders_from_its_own_process(tmp_path, opened) -> 
 
 @pytest.mark.parametrize("orders", [[64, 2], [2], [1, 64], [2, "64"], [2, 1e7], 2, [True, 64]])
 def test_orders_of_a_claim_are_its_lowest_and_highest(orders) -> None:
-    with pytest.raises(ClaimError, match=r"accountant\.orders = .*the lowest and the highest"):
+    with pytest.raises(ClaimError, match=r"accountant\.orders = .*lowest.*highest"):
         small_claim(accountant={"orders": orders})
 
 
 def test_a_key_of_another_table_is_told_where_it_belongs() -> None:
     privacy = {"epsilon": 1.0, "delta": 1e-5, "queries": 9, "orders": [2, 64]}
-    with pytest.raises(ClaimError, match=r"privacy\.orders .*\(it belongs to \[accountant\]\)"):
+    with pytest.raises(ClaimError, match=r"privacy\.orders .*\[accountant\]"):
         small_claim(privacy=privacy)
 
 

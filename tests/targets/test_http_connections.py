@@ -28,13 +28,13 @@ def test_a_server_that_drips_does_not_exceed_the_timeout(where, served, opened) 
             handler.wfile.flush()
 
     server = served(handle)
-    with pytest.raises(TargetError, match=f"{CALL} gave no answer within 0.3 s"):
+    with pytest.raises(TargetError, match=rf"{CALL} .*no answer .*0\.3 s"):
         ask(opened(server.url, timeout=0.3))
 
 
 def test_a_server_that_hangs_is_given_up(served, opened) -> None:
     server: Server = served(lambda handler: server.ended.wait(60))
-    with pytest.raises(TargetError, match=f"{CALL} gave no answer within 0.3 s"):
+    with pytest.raises(TargetError, match=rf"{CALL} .*no answer .*0\.3 s"):
         ask(opened(server.url, timeout=0.3))
     assert len(server.asked) <= 1
 
@@ -49,7 +49,7 @@ def test_an_endless_body_is_cut_off_while_it_arrives(served, opened) -> None:
             handler.wfile.write(b" " * (1 << 20))
 
     server = served(handle)
-    with pytest.raises(TargetError, match=f"{CALL} returned more than 64 MB"):
+    with pytest.raises(TargetError, match=f"{CALL} .*64 MB"):
         ask(opened(server.url))
 
 
@@ -87,7 +87,7 @@ def test_nobody_there_is_one_line(opened, monkeypatch) -> None:
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
         port = reserved.getsockname()[1]
-    with pytest.raises(TargetError, match=f"{CALL} failed: no connection to 127.0.0.1:{port} "):
+    with pytest.raises(TargetError, match=f"{CALL} .*no connection .*127.0.0.1:{port} "):
         ask(opened(f"http://127.0.0.1:{port}"))
 
 
@@ -136,5 +136,5 @@ def test_after_the_command_any_answer_is_waited_for(served, opened, tmp_path) ->
 
 def test_a_server_that_does_not_come_back_is_one_line(served, opened) -> None:
     server = served(replying({}, status=503))
-    with pytest.raises(TargetError, match=r"no answer within 0\.5 s .* after restart = 'true' in"):
+    with pytest.raises(TargetError, match=r"no answer.*0\.5 s.*'true'"):
         opened(server.url, timeout=0.5, restart="true").restart()

@@ -70,7 +70,7 @@ def test_waiting_ends_with_the_time_of_the_run(served) -> None:
 def test_nobody_is_waited_for_forever(served, monkeypatch) -> None:
     monkeypatch.setattr("dpassay.verifiers.targets.http_call.MOST_WAITED", 2.0)
     target = open_target(served(answering([429] * 9, "3")).url, 5.0)
-    with pytest.raises(TargetError, match="status 429 again and again"):
+    with pytest.raises(TargetError, match="status 429 again"):
         ask(target)
     target.close()
 
@@ -92,10 +92,10 @@ def test_secrets_come_from_the_environment(served, monkeypatch) -> None:
     claim = parse_claim(
         {"mechanism": MECHANISM, "http": {"headers": {"Authorization": "DPASSAY_TEST_TOKEN"}}}
     )
-    with pytest.raises(TargetError, match="DPASSAY_TEST_TOKEN, which is not set"):
+    with pytest.raises(TargetError, match=r"DPASSAY_TEST_TOKEN.* not set"):
         open_target("http://127.0.0.1:1", 5.0, http=claim.http_options)
     monkeypatch.setenv("DPASSAY_TEST_TOKEN", "two\nlines")
-    with pytest.raises(TargetError, match="not hold the value of a header") as raised:
+    with pytest.raises(TargetError, match=r"DPASSAY_TEST_TOKEN.* header") as raised:
         open_target("http://127.0.0.1:1", 5.0, http=claim.http_options)
     assert "two" not in str(raised.value)
     monkeypatch.setenv("DPASSAY_TEST_TOKEN", "Bearer kept")

@@ -103,7 +103,7 @@ def test_a_connection_that_ends_under_a_call_is_no_error_and_no_reason_to_repeat
     server = keeping(served, handle)
     with KeptConnections(opened(server.url), 1) as kept:
         replies, _ = kept.ask(HISTOGRAM, 50)
-    assert kept.ended == "a kept connection ended without an answer"
+    assert "connection ended" in kept.ended
     assert len(replies) == 3
     assert len(server.asked) == kept.calls == 4
 
@@ -145,7 +145,8 @@ def test_a_server_of_one_connection_at_a_time_is_told(opened, monkeypatch) -> No
         with KeptConnections(target, 4) as kept:
             replies, _ = kept.ask(HISTOGRAM, 50)
         assert len(replies) == 1
-        assert kept.ended == "no answer came over connection 2 while others were kept"
+        assert "no answer" in kept.ended
+        assert "connection 2" in kept.ended
         assert target.ask(HISTOGRAM, 1).tolist() == [0]  # none is left open
         server.shutdown()
         thread.join()

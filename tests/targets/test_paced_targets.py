@@ -89,7 +89,7 @@ def test_a_wrong_part_is_named_by_its_own_size(monkeypatch) -> None:
             return labels if size < 100 else labels[1:]
 
     target = PacedTarget(TooFew(monkeypatch), TIMEOUT)
-    with pytest.raises(TargetError, match=r"size=256\) returned an array of shape \(255,\)"):
+    with pytest.raises(TargetError, match=r"size=256\) .* shape \(255,\)"):
         target.ask(HISTOGRAM, 8192)
 
 
@@ -100,7 +100,7 @@ def test_one_part_of_words_does_not_spoil_the_others(monkeypatch) -> None:
         def ask(self, histogram, size):
             return ["0"] * size if self.calls else super().ask(histogram, size)
 
-    with pytest.raises(TargetError, match=r"size=256\) returned labels of type"):
+    with pytest.raises(TargetError, match=r"size=256\).*labels of type"):
         PacedTarget(Words(monkeypatch), TIMEOUT).ask(HISTOGRAM, 8192)
 
 

@@ -106,7 +106,7 @@ def test_where_the_process_cannot_be_replaced_another_is_started(
     target = opened(f"{module}:pid")
     before = int(target.ask(HISTOGRAM, 1)[0])
     os.kill(before, 9)
-    assert "process id was another one" in target.restart()
+    assert "process id" in target.restart()
     assert target.ask(HISTOGRAM, 1)[0] != before
 
 
@@ -127,7 +127,7 @@ def test_a_command_can_be_the_first_process_of_a_namespace(opened) -> None:
     for _ in range(2):
         target.restart_contained()
         assert target.ask(HISTOGRAM, 1)[0] == 1
-    assert "process id was another one" in target.restart()
+    assert "process id" in target.restart()
     assert target.ask(HISTOGRAM, 1)[0] not in (1, before)
 
 
@@ -142,7 +142,7 @@ def test_where_no_namespace_is_allowed_the_report_says_so(tmp_path, monkeypatch,
         namespaces.first_of_a_namespace.cache_clear()
     assert report.verdict is Verdict.PASS, [found.message for found in report.checks]
     found = result(report, "fresh-noise")
-    assert "this system allows no PID namespaces" in found.message
+    assert "no PID namespaces" in found.message
     assert "not-restarted" not in {note.code for note in report.notes}
 
 
@@ -168,7 +168,8 @@ def test_a_command_that_does_not_work_in_a_namespace_is_not_compared_so(opened) 
     report = verify(opened(f"exec:{command(SPEAKS)} dies"), claim(), seed=0)
     assert report.verdict is Verdict.PASS, [found.message for found in report.checks]
     found = result(report, "fresh-noise")
-    assert "it does not answer as process 1 of a PID namespace" in found.message
+    assert "does not answer" in found.message
+    assert "PID namespace" in found.message
 
 
 @pytest.mark.parametrize(
@@ -195,7 +196,7 @@ def test_a_command_that_fails_is_one_line(text, words) -> None:
 def test_a_command_that_is_not_there_is_told_before_the_run(key) -> None:
     """Catches a target blamed, or a store taken for kept, where a name is misspelt."""
     made = claimed(caching=True, **{key: "no-such-program --all"})
-    with pytest.raises(TargetError, match=f"^{key} = .*'no-such-program' was not found"):
+    with pytest.raises(TargetError, match=f"^{key} = .*'no-such-program' .*not found"):
         open_claimed("exec:true", made)
     there = claimed(caching=True, **{key: "sh -c 'exit 3'"})
     in_process(lambda histogram, size: [0] * size, there)
@@ -205,7 +206,7 @@ def test_a_command_that_does_not_return_is_ended(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(restart_command, "_SECONDS", 0.5)
     kept = tmp_path / "pid"
     body = f"import os, time; open({str(kept)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
-    with pytest.raises(TargetError, match=r"did not end within 0\.5 s: expected a command that"):
+    with pytest.raises(TargetError, match=r"not end .*0\.5 s: "):
         RestartCommand(command(body)).run()
     if kept.exists():
         with pytest.raises(ProcessLookupError):

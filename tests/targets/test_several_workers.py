@@ -124,7 +124,7 @@ def test_the_first_failure_in_order_is_raised(served) -> None:
     target = HttpTarget(served(handle).url, 5.0, at_once=2)
     with pytest.raises(BudgetExhausted):
         target.ask_each(HISTOGRAM, [2, 3])
-    with pytest.raises(TargetError, match=r"size=3\) got HTTP status 500: "):
+    with pytest.raises(TargetError, match=r"size=3\) .*status 500: "):
         target.ask_each(HISTOGRAM, [3, 2])
     target.close()
 
@@ -189,7 +189,7 @@ def test_the_opening_keeps_to_the_budget(tmp_path) -> None:
 @pytest.mark.parametrize("spec", ["exec:true", "aggregator.py:aggregate"])
 def test_what_has_no_connections_is_misuse(spec) -> None:
     claim = small_claim(gate={"concurrency": 8})
-    with pytest.raises(TargetError, match=r"concurrency = 8 in \[gate\]: only http://") as error:
+    with pytest.raises(TargetError, match=r"concurrency = 8 .*\[gate\].*http://") as error:
         open_claimed(spec, claim)
     assert "\n" not in str(error.value)
     with pytest.raises(TargetError, match=r"concurrency = 8 in \[gate\]"):

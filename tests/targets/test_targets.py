@@ -75,13 +75,13 @@ def test_a_class_is_no_target_though_it_can_be_called() -> None:
         def __call__(self, histogram, size):
             return np.zeros(size, dtype=int)
 
-    with pytest.raises(ValueError, match="Service is a class: expected an instance of it"):
+    with pytest.raises(ValueError, match=r"Service .*class: .*instance"):
         InProcessTarget(Service)
     InProcessTarget(Service())
 
 
 def test_a_target_that_hangs_is_ended() -> None:
-    with pytest.raises(TargetError, match=r"gave no answer within 0.5 s"):
+    with pytest.raises(TargetError, match=r"no answer .*0\.5 s"):
         ask("hangs", timeout=0.5)
 
 
@@ -92,16 +92,14 @@ def test_a_refusal_is_no_error() -> None:
 
 @pytest.mark.parametrize("spec", ["targets.py", ":x", "json:", "a b:c d"])
 def test_specs_that_name_nothing_are_refused(spec) -> None:
-    with pytest.raises(
-        TargetError, match=r"expected package.module:attr, path/to/file.py:attr, http"
-    ):
+    with pytest.raises(TargetError, match=r"package.module:attr, path/to/file.py:attr, http"):
         open_target(spec, 1.0)
 
 
 def test_files_and_modules_that_do_not_load_are_named(tmp_path) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text("import no_such_module\n")
-    with pytest.raises(TargetError, match="importing it raised ModuleNotFoundError"):
+    with pytest.raises(TargetError, match=r"broken\.py.*ModuleNotFoundError"):
         open_target(f"{broken}:x", 1.0)
     with pytest.raises(TargetError, match="no file"):
         open_target(f"{tmp_path}/none.py:x", 1.0)

@@ -164,7 +164,7 @@ def test_odds_that_are_given_cost_a_factor_of_six_at_most_when_right() -> None:
 
 def test_what_is_no_draw_is_told() -> None:
     audit = CoinAudit(Guarantee(1.0), 2)
-    with pytest.raises(ValueError, match=r"expected \(n, 2\), \(n,\), bool"):
+    with pytest.raises(ValueError, match=r"\(n, 2\), \(n,\), bool"):
         audit.observe(np.zeros(3), np.zeros(3, dtype=bool))
     with pytest.raises(ValueError, match="is NaN"):
         audit.observe(np.full((1, 2), np.nan), np.zeros(1, dtype=bool))

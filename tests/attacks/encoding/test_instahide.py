@@ -119,10 +119,10 @@ def test_what_was_not_found_is_like_nothing() -> None:
 
 
 def test_a_flat_image_is_one_line() -> None:
-    with pytest.raises(ValueError, match="image 1: its pixels are all alike"):
+    with pytest.raises(ValueError, match=r"image 1: .* alike"):
         normalised(np.array([[0.0, 1.0], [2.0, 2.0]]))
 
 
 def test_one_image_cannot_be_mixed() -> None:
-    with pytest.raises(ValueError, match="1 private images: expected 2 or more"):
+    with pytest.raises(ValueError, match=r"1 private.*2 or more"):
         encode(PRIVATE[:1], CLASSES[:1], None, 10, np.random.default_rng(0))

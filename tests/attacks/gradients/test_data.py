@@ -81,11 +81,11 @@ def test_records_that_do_not_fit(change, told):
 
 
 def test_more_than_there_is_is_refused():
-    with pytest.raises(ValueError, match=r"3000 private records: expected 1 to 2399"):
+    with pytest.raises(ValueError, match=r"3000 private records: .*1 to 2399"):
         split(numbered(), 3_000, 600, 0)
-    with pytest.raises(ValueError, match="1500 public records of b: expected 1 to 1000"):
+    with pytest.raises(ValueError, match=r"1500 public .*b: .*1 to 1000"):
         split(numbered(), 1_000, 3_000, 0)
-    with pytest.raises(ValueError, match="expected whose each record is"):
+    with pytest.raises(ValueError, match="whose each"):
         split_users(numbered(), 1, 1, 0, 2)
 
 
@@ -99,7 +99,7 @@ def test_adult_as_published(published_data):
     with_sex = adult(published_data, sex=True, without=("relationship",))
     assert with_sex.features.shape == (48_842, 33)
     np.testing.assert_array_equal(with_sex.features[:, -1], hot.sensitive)
-    with pytest.raises(ValueError, match="column 'sex': expected one of age"):
+    with pytest.raises(ValueError, match=r"column 'sex': .* age"):
         adult(published_data, without=("sex",))
 
 

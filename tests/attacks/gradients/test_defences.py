@@ -72,10 +72,10 @@ def test_perturbation_misleads_its_surrogate_and_keeps_to_the_bound() -> None:
 
 def test_perturbation_needs_a_surrogate_and_what_it_hides() -> None:
     gradients, sensitive = two_kinds(100)
-    with pytest.raises(ValueError, match="perturbation lacks a surrogate: fit it first"):
+    with pytest.raises(ValueError, match=r"perturbation .*surrogate"):
         Perturbation().defended(gradients, sensitive, 0)
     fitted = Perturbation().fitted(gradients, sensitive, 0)
-    with pytest.raises(ValueError, match="lacks the batches' a"):
+    with pytest.raises(ValueError, match="the batches' a"):
         fitted.defended(gradients, None, 0)
     assert fitted.needs_sensitive
 
@@ -84,7 +84,7 @@ def test_the_bottleneck_is_another_model_with_its_own_loss() -> None:
     network = Bottleneck(width=3).network(Perceptron(5, 2, (4,)))
     assert network == Perceptron(5, 2, (4,), bottleneck=3, beta=0.01)
     assert network.shapes == ((4, 5), (4,), (6, 4), (6,), (2, 3), (2,))
-    with pytest.raises(ValueError, match="Convolutional: expected a perceptron"):
+    with pytest.raises(ValueError, match=r"Convolutional: .*perceptron"):
         Bottleneck().network(Convolutional(16, 2, side=4))
 
 
@@ -114,7 +114,7 @@ def test_the_noise_of_dp_sgd_is_gaussian_and_fresh_in_each_batch() -> None:
 
 def test_batches_of_another_size_are_refused() -> None:
     """Their noise would be of another scale without a word."""
-    with pytest.raises(ValueError, match="dp-sgd of batches of 16 records: not of 4"):
+    with pytest.raises(ValueError, match=r"dp-sgd .*16 records.* 4"):
         DPSGD().release_many(RECORDS, 0)
 
 

@@ -40,9 +40,9 @@ def test_ends_of_the_bound():
     assert fano.simple_least_error(log(2), 2) == 0.0
     assert fano.most_advantage(0.25, 0.5) == pytest.approx(0.5)
     assert fano.most_advantage(0.9, 0.5) == 0.0
-    with pytest.raises(ValueError, match="1 values: expected 2 or more"):
+    with pytest.raises(ValueError, match=r"^1 .*2 or more"):
         fano.least_error(0.1, 1)
-    with pytest.raises(ValueError, match="expected shares from 0 that sum to 1"):
+    with pytest.raises(ValueError, match=r"shares .*sum to 1"):
         fano.entropy([0.5, 0.6])
 
 

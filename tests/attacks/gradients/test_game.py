@@ -156,7 +156,7 @@ def test_rounds_that_are_not_observed_are_not_seen():
         replace(game, observed=None), data, [Forest(SharedValue(), 4, shadow_batches=20)], seed=1
     )
     np.testing.assert_array_equal(some.by_round[0], every.by_round[0][[0, 2]])
-    with pytest.raises(ValueError, match="observed round 3: expected 0 to 2"):
+    with pytest.raises(ValueError, match=r"observed round 3: .*0 to 2"):
         replace(game, observed=(3,))
 
 

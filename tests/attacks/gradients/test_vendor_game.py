@@ -177,7 +177,7 @@ def test_wide_gradients_are_looked_at_in_part(monkeypatch) -> None:
 def test_too_few_records_of_a_value_are_named() -> None:
     table = people(40)
     rare = Table(table.records, table.labels, (np.arange(40) == 0).astype(np.int64), ("a", "b"))
-    with pytest.raises(ValueError, match="1 records whose value is b: expected 8 or more"):
+    with pytest.raises(ValueError, match=r"1 records .*b: .*8 or"):
         made(rare, Defence())
     with pytest.raises(ValueError, match=r"shape \(1,\) for 1 records"):
         vendor_game(lambda x, y: x[:, 0], table, Defence(), size=4, releases=1, seed=0)

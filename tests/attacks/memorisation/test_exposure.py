@@ -134,7 +134,7 @@ def test_what_is_no_score_is_refused(given_scores, message) -> None:
 
 
 def test_scores_that_are_all_alike_have_no_fit() -> None:
-    with pytest.raises(ValueError, match=r"2,000 scores: expected 1,000 or more .* not all alike"):
+    with pytest.raises(ValueError, match=r"2,000 .*1,000 or more.* alike"):
         exposures(lambda asked: [1.0] * len(asked), Template.parse("[0-9]{9}"), ["0" * 9], 2_000)
 
 
