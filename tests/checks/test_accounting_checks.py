@@ -241,7 +241,7 @@ def test_orders_that_an_accountant_does_not_serve_are_a_warning() -> None:
     """It is held to those that it serves; without any, it is an error."""
     report = reported("accountant-soundness", overflowing(SOUND["data-independent"], 512))
     found = result(report, "accountant-soundness")
-    (told,) = (warning for warning in report.warnings if warning.code == "orders-not-charged")
+    (told,) = (warning for warning in report.notes if warning.code == "orders-not-charged")
     assert told.fields["orders"] == 1
     assert found.verdict is Verdict.PASS
     found = judged("accountant-soundness", overflowing(lambda h, a: 0.4 * a / SIGMA**2, 512))

@@ -67,7 +67,7 @@ def test_sound_accounts_are_not_accused(enforced, name) -> None:
     assert check.verdict is Verdict.PASS
     told = {"prepaid": "account-stands-still", "data-dependent-budget": "budget-depends-on-votes"}
     expected = [told[name]] if name in told else []
-    assert [warning.code for warning in check.finding().notes] == expected
+    assert [warning.code for warning in check.finding().warnings] == expected
 
 
 @pytest.mark.slow("asks budgets to their end; others are")
@@ -185,7 +185,7 @@ def test_the_number_of_answers_is_held_to_the_claim(
         assert (found.code, found.fields["queries"]) == (code, queries)
         assert found.fields["answers"] > found.fields["allowed"] > queries
     else:
-        told = {warning.code: warning.fields for warning in found.notes}
+        told = {warning.code: warning.fields for warning in found.warnings}
         assert list(told) == ([code] if code else [])
         assert code is None or told[code]["allowed"] == queries
     if verdict is Verdict.PASS and charged < 1.0:
@@ -236,7 +236,7 @@ def test_an_account_of_pure_privacy_says_the_same_at_every_delta(enforced) -> No
     made.mechanism = NoisyArgmax(Laplace(20.0))
     check = enforced(made, parse_claim(table))
     assert check.verdict is Verdict.PASS, check.violation
-    assert check.finding().notes == ()
+    assert check.finding().warnings == ()
 
 
 def test_an_account_that_answers_for_one_delta_alone_is_not_accused(enforced) -> None:

@@ -87,7 +87,7 @@ def test_fresh_noise_in_an_empty_store_is_not_accused(seed) -> None:
     check = emptied(Keeping(seed), seed=seed)
     assert not check.refuted
     assert check.finding().code is None
-    assert check.finding().notes == ()
+    assert check.finding().warnings == ()
 
 
 def test_half_of_the_answers_are_enough() -> None:
@@ -99,7 +99,7 @@ def test_answers_that_are_nearly_certain_tell_nothing() -> None:
     made = claim("gaussian:1", classes=3, teachers=400)
     check = emptied(Keeping(0, hashed=1.0, sigma=1.0), made)
     assert not check.refuted
-    (told,) = check.finding().notes
+    (told,) = check.finding().warnings
     assert told.code == "labels-too-predictable"
 
 

@@ -41,7 +41,7 @@ def test_leakage_is_a_pass_with_a_warning_where_no_gate_forbids_it() -> None:
     assert report.verdict is Verdict.PASS
     assert leakage.verdict is Verdict.PASS
     assert leakage.queries == 286
-    (told,) = (warning for warning in report.warnings if warning.code == "votes-recoverable")
+    (told,) = (warning for warning in report.notes if warning.code == "votes-recoverable")
     assert told.fields["queries"] == 286
     assert 0.5 < told.fields["recovered"] < 1.0
 
@@ -54,7 +54,7 @@ def test_leakage_above_the_gate_fails_and_says_on_which_histogram() -> None:
     assert leakage.fields["limit"] == 0.6 < leakage.fields["recovered"]
     assert leakage.fields["queries"] == 286
     assert sum(leakage.histogram) == 250
-    assert all(warning.code != "votes-recoverable" for warning in report.warnings)
+    assert all(warning.code != "votes-recoverable" for warning in report.notes)
 
 
 @pytest.mark.slow("thousands of simulated attacks")

@@ -121,6 +121,7 @@ class PlannedCoin:
     extent = coarser = None
     queries = calls = FIRST + NEEDED
     looked_at: ClassVar = {"input-contract": FIRST, "bias": NEEDED}
+    excluded: ClassVar = {}
     lacking: ClassVar = {}
 
 

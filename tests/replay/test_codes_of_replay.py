@@ -5,9 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.replay.answers import answers_of
 from dpassay.verifiers.replay.faults import unfrozen
 from dpassay.verifiers.replay.ran import Ran
+from dpassay.verifiers.replay.replayed import replayed
+from dpassay.verifiers.replay.search import Found
 from dpassay.verifiers.replay.steps import Steps
 from dpassay.verifiers.replay.tape import Draw, Given
 
@@ -59,3 +62,23 @@ def test_a_release_that_follows_its_draw_has_answers() -> None:
     first = ran(1.0, result=0.5)
     found: Any = answers_of(Target(lambda drawn: 2.0 * drawn), None, first, some=True)
     assert found.variances == pytest.approx([4.0])
+
+
+def test_where_no_pair_could_be_compared_that_is_the_reason(monkeypatch, tmp_path) -> None:
+    """Without a word on why: catches an inconclusive verdict that has no code."""
+    (tmp_path / "target.py").write_text("def counts(values, size):\n    return [values] * size\n")
+    monkeypatch.chdir(tmp_path)
+    nothing = Found(None, None, None, compared=0, skipped=2, draws=())
+    monkeypatch.setattr("dpassay.verifiers.replay.replayed.search", lambda target, pairs: nothing)
+    claim = parse_claim(
+        {
+            "mechanism": {
+                "name": "noisy-histogram",
+                "noise": "laplace:2",
+                "adjacency": "add-remove",
+                "cells": 2,
+            }
+        }
+    )
+    seen = replayed("target.py:counts", claim, 1, 2)
+    assert (seen.verdict, seen.code, seen.fields) == ("inconclusive", "no-pair-compared", {})

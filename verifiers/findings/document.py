@@ -21,6 +21,8 @@ class Document(BaseModel):
 class VariedDocument(Document):
     """A document of which some keys are left out: those that were not given."""
 
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+
     def public(self) -> dict[str, Any]:
         """The JSON object, of the keys that were given."""
         return self.model_dump(mode="json", exclude_unset=True)

@@ -11,8 +11,10 @@ from pydantic import Field
 from ...reference.parallel.progress import shown
 from ..claims.claim import Claim
 from ..findings.document import Document
+from ..findings.note import Fields, Note
 from ..findings.verdict import Verdict
 from ..targets.spec import split_spec
+from .faults import Fault
 from .frozen import FrozenTarget
 from .pairs import made_pairs
 from .search import Found, search
@@ -48,6 +50,7 @@ class Replayed(Document):
     )
     fault: str | None = Field(description="What is wrong, in a word.")
     code: str | None = Field(description="Of the fault, or of the reason why none could be seen.")
+    fields: Fields = Field(description="The parameters of the code.")
     message: str
     lines: tuple[str, ...] = Field(description="Where the fault arises.")
     moves: float | None = Field(description="How far the release moves between the inputs.")
@@ -86,10 +89,12 @@ def replayed(spec: str, claim: Claim, seed: int, pairs: int) -> Replayed:
     with FrozenTarget(spec, claim.release, claim.gate.timeout) as target:
         found = search(target, shown(islice(made, pairs), pairs, "pairs"))
     verdict, fault, pair = _verdict(found), found.fault, found.pair
+    why = _why(found, verdict)
     return Replayed(
         verdict=verdict,
         fault=None if fault is None else fault.what,
-        code=_code(found, verdict),
+        code=None if why is None else why.code,
+        fields={} if why is None else why.fields,
         message=_message(found, verdict, "label" if claim.kind.name == "labels" else "release"),
         lines=() if fault is None else tuple(fault.lines),
         moves=None if fault is None else fault.moves,
@@ -109,12 +114,14 @@ def _verdict(found: Found) -> Verdict:
     return Verdict.PASS if found.compared else Verdict.INCONCLUSIVE
 
 
-def _code(found: Found, verdict: Verdict) -> str | None:
-    if found.fault is not None:
-        return found.fault.code
+_NOT_COMPARED = Note("no-pair-compared", "no pair could be compared")
+
+
+def _why(found: Found, verdict: Verdict) -> Note | Fault | None:
+    """What has the code of the verdict; None of a pass."""
     if verdict is Verdict.PASS:
         return None
-    return "no-pair-compared" if found.unfrozen is None else found.unfrozen.code
+    return found.fault or found.unfrozen or _NOT_COMPARED
 
 
 def _message(found: Found, verdict: Verdict, what: str) -> str:
@@ -124,7 +131,7 @@ def _message(found: Found, verdict: Verdict, what: str) -> str:
             return f"the noise depends on the data: {found.fault.message}"
         return f"with {found.pair.words} the {what} {found.fault.message}"
     if verdict is Verdict.INCONCLUSIVE:
-        return str(found.unfrozen or "no pair could be compared")
+        return str(found.unfrozen or _NOT_COMPARED)
     why = "" if found.unfrozen is None else f" ({found.unfrozen})"
     skipped = f", {found.skipped} could not be compared{why}" if found.skipped else ""
     return f"no fault in {found.compared} pairs of inputs with the same draws{skipped}"
