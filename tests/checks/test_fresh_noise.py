@@ -25,11 +25,13 @@ def test_silence_states_a_probability_of_copies_that_is_seen() -> None:
             check.observe(i, mechanism.sample(stream.histogram, straight, rng))
     assert check.samples_needed() == 0
     assert check.log_e_value < check.log_threshold
-    stated = float(check.pass_finding().message.split("probability ")[1].split(" ")[0])
-    assert stated <= 0.05
+    found = check.pass_finding()
+    (one,) = found.excludes
+    assert one.size["share"] <= 0.05
     # a quarter of the near-tie's labels under one numbering: the others are another histogram's
     longest = max(s.queries - s.rotated for s in check.plan.streams) // 4
-    assert f"up to {min(longest, LONGEST):,}" in check.pass_finding().message
+    assert one.size["distance"] == min(longest, LONGEST)
+    assert f"up to {one.size['distance']:,}" in found.message
 
 
 class OncePerCall:

@@ -125,7 +125,7 @@ def test_a_target_of_one_total_is_asked_that_total_alone() -> None:
     report, found = judged(Answers())
     assert found.verdict.value == "pass"
     assert found.queries == 4000
-    assert not any("(in turn)" in warning.message for warning in report.warnings)
+    assert not any("(in turn)" in note.message for note in report.notes)
 
 
 def test_a_run_that_is_cut_short_is_inconclusive() -> None:

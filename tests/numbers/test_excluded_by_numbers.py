@@ -118,12 +118,15 @@ def test_what_is_measured_lies_within_what_is_excluded(
     """
     claim, report = passed
     scale = claim.mechanism.added.family.scale
-    found = result(report, "noise-scale")
-    small, large = (scale * one.size["factor"] for one in found.excludes)
-    assert small <= found.measured.low < scale < found.measured.high <= large
-    found = result(report, "location")
-    below, above = (one.size["offset"] for one in found.excludes)
-    assert below <= found.measured.low < 0.0 < found.measured.high <= above
+    for check, unit, size, true in (
+        ("noise-scale", scale, "factor", scale),
+        ("location", 1.0, "offset", 0.0),
+    ):
+        found = result(report, check)
+        below, above = (unit * one.size[size] for one in found.excludes)
+        assert found.measured is not None
+        assert found.measured.high is not None
+        assert below <= found.measured.low < true < found.measured.high <= above
     assert all(one.measured is None for one in report.checks if one.id not in ALL_INPUTS)
 
 

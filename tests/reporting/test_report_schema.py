@@ -125,7 +125,7 @@ def test_later_versions_may_add_keys_and_checks(failed) -> None:
         (("checks", 1, "diagnosis"), 3),
         (("target",), 3),
         (("started",), "2026-07-28 12:00:00"),
-        (("ended",), None),
+        (("ended",), "yesterday"),
         (("checks", 1, "figures"), {}),
         (("checks", 1, "figures"), []),
         (("checks", 1, "figures", "evidence", 0), [1]),

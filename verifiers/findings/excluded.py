@@ -18,7 +18,8 @@ class Excluded(Document):
     code: str = Field(description="Of the fault, from the table of codes.")
     size: Fields = Field(description="How large the fault is, by the fields of its code.")
     where: tuple[str, ...] = Field(
-        description="On which inputs it would have been seen, each of them by itself."
+        description="The inputs that are looked at for it; the method says whether each of them "
+        "would show it by itself."
     )
     queries: Count = Field(description="That were looked at for it, those of all inputs together.")
     probability: Probability = Field(description="With which it would have been seen.")

@@ -266,13 +266,26 @@ class FreshNoise(JudgedLabels):
         text = f"{said}{self.of_connections}{self.restarts.shown(recurring)}"
         return Finding(text, excludes=excludes)
 
+    @property
+    def foreseen(self) -> tuple[Excluded, ...]:
+        """See `JudgedLabels.foreseen`; labels under other class numbers are not compared."""
+        return self.excluded_by(self._compared)
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `JudgedLabels.excluded`."""
+        return self.excluded_by(np.minimum(self._alike.counts.sum(-1), self._compared))
+
+    @property
+    def _compared(self) -> Vector:
+        rotated = [stream.rotated for stream in self.plan.streams]
+        return self.plan.queries_of_streams - np.array(rotated, dtype=np.float64)
+
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
         """See `JudgedLabels.excluded_by`: copies on the stream that shows them best."""
-        rotated = np.array([stream.rotated for stream in self.plan.streams], dtype=np.float64)
-        asked = np.maximum(answered - rotated, 0.0)
         predictable = np.square(np.exp(self.plan.log_q)).sum(-1)
-        best = int(np.argmax(asked * (1.0 - predictable)))
-        labels = int(asked[best])
+        best = int(np.argmax(answered * (1.0 - predictable)))
+        labels = int(answered[best])
         distance = min(LONGEST, labels // 4)
         # in each segment, the first labels have none at the largest distance before them
         compared = labels - distance * (1 + labels // SEGMENT)
@@ -280,7 +293,7 @@ class FreshNoise(JudgedLabels):
             return ()
         share = copies_to_see(self.plan.log_q[best], compared, self._wanted(best))
         size: Fields = {"share": float(share), "distance": distance}
-        return (self.entry("noise-reused", size, [best], asked, method=_BY_BOUND),)
+        return (self.entry("noise-reused", size, [best], answered, method=_BY_BOUND),)
 
     def _wanted(self, stream: int) -> float:
         """Evidence that copies at one distance on one stream need to refute."""
