@@ -9,6 +9,7 @@ from dpassay.reference import NoisyArgmax
 from dpassay.verifiers.findings.codes import codes
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
+from dpassay.verifiers.kinds.labels.checks.spec import LabelsSetting, specs
 from dpassay.verifiers.kinds.labels.planned import planned_labels
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.run.run import verify
@@ -89,3 +90,18 @@ def test_a_check_foresees_less_with_fewer_answers() -> None:
     assert whole.where[1:] == part.where
     assert part.queries == whole.queries - plan.streams[first].queries
     assert check.excluded == ()
+
+
+@pytest.mark.parametrize("check", ["shift-invariance", "vote-monotonicity"])
+def test_a_pair_that_passes_excludes_also_where_its_streams_are_asked_for_more(check) -> None:
+    """Catches a pass that says nothing: pairs are compared, of which a stream may have more."""
+    plan = make_plan(small_claim(), 0)
+    base, other, pairs = plan.compared_streams[check]
+    found = next(spec for spec in specs() if spec.id == check).make(
+        LabelsSetting(plan.claim, 0, plan, {})
+    )
+    answered = np.zeros(len(plan.streams))
+    answered[[base, other]] = pairs
+    assert found.excluded_by(answered)
+    answered[other] -= 1
+    assert not found.excluded_by(answered)

@@ -40,6 +40,7 @@ PAIR_REFUSED = Note("input-refused", "the target refuses a histogram of the pair
 _CODES = {
     "shift-invariance": "labels-depend-on-shift",
     "permutation-equivariance": "labels-depend-on-numbers",
+    "vote-monotonicity": "noise-depends-on-votes",
 }
 _RELATED = {
     "shift-invariance": "the same votes added to every class (Theorem 2 of Wang et al. 2022)",
@@ -106,11 +107,10 @@ class _ComparedStreams(JudgedLabels):
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
         """See `JudgedLabels.excluded_by`."""
         pair = (self.base, self.other)
-        if any(answered[i] < self.plan.streams[i].queries for i in pair):
+        if min(answered[i] for i in pair) < self.pairs:  # a stream may be asked for more
             return ()
         size = {"total_variation": self.plan.claim.gate.smallest_effect}
-        code = _CODES.get(self.id, "winner-loses-by-votes")
-        return (self.entry(code, size, pair, answered, method=_BY_SIMULATION),)
+        return (self.entry(_CODES[self.id], size, pair, answered, method=_BY_SIMULATION),)
 
 
 class Symmetry(_ComparedStreams):
@@ -212,7 +212,7 @@ class VoteMonotonicity(_ComparedStreams):
             "not lower it (dQ_k/dH_k >= 0 and dQ_k/dH_j <= 0, whatever the noise)",
             "the noise, or a shortcut, depends on the votes",
             after,
-            code="noise-depends-on-votes",
+            code=_CODES[self.id],
             fields={"label": self.leader, "first": first, "second": second, "pairs": self._seen},
         )
 
