@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betainc
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
@@ -83,12 +84,12 @@ def rarest_seen(log_chance: float, releases: int, nats: float) -> float | None:
     With probability `1 - MISSES`: so many come that the wager on this share reaches `nats`.
     log_chance: that the claim gives to a bare release.
     """
-    from scipy.stats import binom
-
     nats += math.log(2.0 * RELEASES.size)
     lost = np.log1p(-RELEASES)  # by a release that is not bare
     won = np.logaddexp(lost, np.log(RELEASES) - log_chance)
     needed = np.ceil((nats - releases * lost) / np.maximum(won - lost, 1e-300))
-    often = binom.sf(np.maximum(needed, 1.0) - 1.0, releases, RELEASES)
+    count = np.clip(needed, 1.0, max(releases, 1))
+    tail = betainc(count, releases - count + 1.0, RELEASES)  # that so many of them are bare
+    often = np.where(needed <= releases, tail, 0.0)
     shown = RELEASES[often >= 1.0 - MISSES]
     return float(shown.min()) if shown.size else None
