@@ -1,8 +1,18 @@
 """What every JSON document of dpassay is: a model, from which its published schema follows."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+
+def _without_hair(value: Any) -> Any:
+    """A probability without what rounding leaves it above 1, or below 0."""
+    near = isinstance(value, float) and -1e-9 < value < 1.0 + 1e-9
+    return min(max(value, 0.0), 1.0) if near else value
+
+
+Count = Annotated[int, Field(ge=0)]
+Probability = Annotated[float, Field(ge=0.0, le=1.0), BeforeValidator(_without_hair)]
 
 
 class Document(BaseModel):

@@ -2,8 +2,7 @@
 
 from pydantic import Field
 
-from .document import Document
-from .figures import Count, Probability
+from .document import Count, Document, Probability
 from .note import Fields
 
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
-from pydantic import BeforeValidator, ConfigDict, Field, computed_field
+from pydantic import ConfigDict, Field, computed_field
 
-from .document import Document
+from .document import Count, Document, Probability
 
 MOST_POINTS = 200
 """Points of a curve at most."""
@@ -21,14 +21,6 @@ CONFIDENCE = 0.95
 Point = TypeVar("Point")
 
 
-def _without_hair(value: Any) -> Any:
-    """A probability without what rounding leaves it above 1, or below 0."""
-    near = isinstance(value, float) and -1e-9 < value < 1.0 + 1e-9
-    return min(max(value, 0.0), 1.0) if near else value
-
-
-Count = Annotated[int, Field(ge=0)]
-Probability = Annotated[float, Field(ge=0.0, le=1.0), BeforeValidator(_without_hair)]
 Interval = Annotated[
     tuple[Probability, Probability],
     Field(description="Of the probability, from the draws alone, whenever the run stopped."),

@@ -24,9 +24,9 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from ..claims.claim import Claim
-from .document import Document
+from .document import Count, Document
 from .excluded import Excluded, Measured
-from .figures import CheckFigures, Count, NoiseSpec, Votes
+from .figures import CheckFigures, NoiseSpec, Votes
 from .note import Fields, Note
 from .verdict import Verdict, worst
 
