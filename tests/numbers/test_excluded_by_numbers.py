@@ -33,7 +33,6 @@ SAYING = (
     "clipping",
     "sensitivity",
     "support",
-    "privacy-audit",
 )
 """Checks whose pass says what would have been seen."""
 

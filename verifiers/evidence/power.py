@@ -159,7 +159,7 @@ def rises_to_see(chance: float, effect: float, log_threshold: float) -> int:
 
 
 def copies_to_see(log_q: Vector, labels: int, log_wanted: float) -> float:
-    """The smallest rate of copies that `Repetition` detects with probability 0.99; at most 1.
+    """The smallest rate of copies that `Repetition` detects with probability 0.99; inf for none.
 
     log_q: log-probabilities (o,); labels: how many may be copies of earlier ones; log_wanted:
     evidence needed from one wager at one distance. The sum of the log-ratios is taken as normal.
@@ -174,7 +174,7 @@ def copies_to_see(log_q: Vector, labels: int, log_wanted: float) -> float:
             spread = np.sqrt(labels * max(square - mean**2, 0.0))
             if labels * mean - _QUANTILE * spread >= log_wanted:
                 return float(share)
-    return 1.0
+    return float("inf")
 
 
 def longest_round(log_q: Vector, starts: int, labels: int, log_wanted: float) -> int:

@@ -20,8 +20,13 @@ class Excluded(Document):
         description="The inputs that are looked at for it; the method says whether each of them "
         "would show it by itself."
     )
-    queries: Count = Field(description="That were looked at for it, those of all inputs together.")
-    probability: Probability = Field(description="With which it would have been seen.")
+    queries: Count = Field(
+        description="Planned, or expected, to be looked at for it, of all inputs together: labels, "
+        "numbers or releases, as the check counts."
+    )
+    probability: Probability = Field(
+        description="With which it would have been seen, or would at least not have passed."
+    )
     false_alarm: Probability = Field(
         description="Probability, at most, with which a correct deployment fails the check."
     )

@@ -82,9 +82,14 @@ class Abstention(JudgedLabels):
         """See `Check.pass_finding`."""
         excludes = self.excluded
         effect = self.plan.claim.gate.smallest_effect
+        where = {one.code: ", ".join(one.where) for one in excludes}
+        ways = {"refuses-too-often": "more", "refuses-too-seldom": "less"}
+        said = [f"by {effect:g} {ways[code]} on each of: {names}" for code, names in where.items()]
         return Finding(
-            f"a refusal probability off by {effect:g} would have been caught with probability "
-            f"{SURE_TO_SEE:g} on each anchor",
+            "a refusal probability that is off would have been caught with probability "
+            f"{SURE_TO_SEE:g}, {'; '.join(said)}"
+            if said
+            else "refusals are as often as claimed",
             excludes=excludes,
         )
 
@@ -92,9 +97,18 @@ class Abstention(JudgedLabels):
         """See `JudgedLabels.excluded_by`: what `class-probabilities` needs is enough here too."""
         streams = self.plan.streams
         whole = [i for i, s in enumerate(streams) if s.is_anchor and answered[i] >= s.queries]
-        size = {"total_variation": self.plan.claim.gate.smallest_effect}
-        codes = ("refuses-too-often", "refuses-too-seldom") if whole else ()
-        return tuple(self.entry(code, size, whole, answered, method=_AS_LABELS) for code in codes)
+        effect = self.plan.claim.gate.smallest_effect
+        room = np.exp(self.log_q)  # for more refusals, and for fewer
+        found = {
+            code: [i for i in whole if room[i, side] >= effect]
+            for side, code in enumerate(("refuses-too-often", "refuses-too-seldom"))
+        }
+        size = {"total_variation": effect}
+        return tuple(
+            self.entry(code, size, where, answered, method=_AS_LABELS)
+            for code, where in found.items()
+            if where
+        )
 
 
 def _not_applicable(claim: LabelsClaim) -> Reason:

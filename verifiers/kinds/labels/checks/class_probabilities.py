@@ -25,7 +25,7 @@ from .spec import LabelsSpec
 
 _RIVAL = 3.0  # log-odds between two faults from which only the better one is named
 NO_KNOWN_FAULT = "no known fault fits"
-_BY_BOUND = "a bound on the evidence of so many labels (verifiers/evidence/power.py)"
+_BY_BOUND = "a quantile of the evidence of so many labels (verifiers/evidence/power.py)"
 
 
 class ClassProbabilities(JudgedLabels):

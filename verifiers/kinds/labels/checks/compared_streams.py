@@ -49,7 +49,7 @@ _RELATED = {
 }
 
 
-_BY_SIMULATION = "simulated power of so many pairs (verifiers/evidence/power.py)"
+_BY_SIMULATION = "the evidence of so many pairs, approximated (verifiers/evidence/power.py)"
 
 
 class _ComparedStreams(JudgedLabels):

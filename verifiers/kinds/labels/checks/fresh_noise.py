@@ -52,7 +52,7 @@ _WEIGHTS["kept teachers"] = _WEIGHTS["totals"]
 _CALLS = (Asked.IN_CALLS, Asked.ONE_BY_ONE)  # ways of asking that serve this check
 
 
-_BY_BOUND = "a bound on the evidence of so many labels (verifiers/evidence/power.py)"
+_BY_BOUND = "quantiles of the evidence of so many labels, taken to be normal"
 
 
 class FreshNoise(JudgedLabels):
@@ -263,6 +263,7 @@ class FreshNoise(JudgedLabels):
             f"would have been caught with probability {one.probability:g}"
             for one in excludes
         )
+        said = said or "too few labels of one histogram to say which copies would have been caught"
         text = f"{said}{self.of_connections}{self.restarts.shown(recurring)}"
         return Finding(text, excludes=excludes)
 
@@ -292,6 +293,8 @@ class FreshNoise(JudgedLabels):
         if compared < 1:
             return ()
         share = copies_to_see(self.plan.log_q[best], compared, self._wanted(best))
+        if distance < 1 or share > 1.0:
+            return ()
         size: Fields = {"share": float(share), "distance": distance}
         return (self.entry("noise-reused", size, [best], answered, method=_BY_BOUND),)
 

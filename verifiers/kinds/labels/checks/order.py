@@ -1,7 +1,7 @@
 """`order`: noise depends neither on earlier queries, nor on a query's place among them."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -222,15 +222,11 @@ class Order(Unseeing, JudgedLabels):
         return self._excluded(self._outcomes >= 0)
 
     def _excluded(self, answered: NDArray[np.bool_]) -> tuple[Excluded, ...]:
-        """Half the noise where it depends on what is known, a family of ways to each entry.
+        """Half the noise where it depends on what is known, for the families that show it.
 
         answered: which calls (n,) of the traffic were.
         """
-        expected, variance = (self._holds[answered].T @ self._half_of(answered)).T
-        wagers = np.array([self._rows[one.family].size for one in self._features], dtype=float)
-        weights = np.array([FAMILIES[one.family] for one in self._features]) / wagers
-        wanted = self.log_threshold - np.log(weights / len(self._faults))
-        surely = expected - _QUANTILE * np.sqrt(variance) >= wanted
+        surely = self._surely(answered)
         return tuple(
             Excluded(
                 code=_DEPENDS,
@@ -239,10 +235,19 @@ class Order(Unseeing, JudgedLabels):
                 queries=int(answered.sum()),
                 probability=SURE_TO_SEE,
                 false_alarm=SHARES[self.id] * self.plan.claim.gate.false_alarm,
-                method="mean and variance of the evidence, taken to be normal",
+                method="mean and variance of the evidence, taken to be normal, in some of the ways",
             )
             for name, at in self._rows.items()
+            if surely[at].any()
         )
+
+    def _surely(self, answered: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """In which ways (f,) half the noise would have been seen."""
+        expected, variance = (self._holds[answered].T @ self._half_of(answered)).T
+        wagers = np.array([self._rows[one.family].size for one in self._features], dtype=float)
+        weights = np.array([FAMILIES[one.family] for one in self._features]) / wagers
+        wanted = self.log_threshold - np.log(weights / len(self._faults))
+        return np.asarray(expected - _QUANTILE * np.sqrt(variance) >= wanted)
 
     def _half_of(self, answered: NDArray[np.bool_]) -> Matrix:
         """Mean and variance (n, 2) of a log-ratio under half the noise, of some calls."""
@@ -258,13 +263,13 @@ class Order(Unseeing, JudgedLabels):
     def pass_finding(self) -> Finding:
         """See `Check.pass_finding`: where half the noise would have shown."""
         excludes = self.excluded
-        sizes = [cast(dict[str, Any], one.size) for one in excludes]
-        seen = {size["on"]: (size["seen"], size["ways"]) for size in sizes}
+        shown = {one.size["on"]: one.size["seen"] for one in excludes}
+        seen = {name: (shown.get(name, 0), at.size) for name, at in self._rows.items()}
         caught = [f"{name} ({sure} of {ways})" for name, (sure, ways) in seen.items() if sure]
         missed = [f"{name} ({ways})" for name, (sure, ways) in seen.items() if not sure]
         listed = f": {', '.join(caught)}" if caught else ""
         unseen = f"; not where it depends on {', '.join(missed)}" if missed else ""
-        surely, ways = (sum(size[name] for size in sizes) for name in ("seen", "ways"))
+        surely, ways = sum(shown.values()), len(self._features)
         return Finding(
             f"in {self.queries:,} calls for one label, made one by one as in production, half the "
             f"claimed noise would have been caught with probability {SURE_TO_SEE:g} where it "

@@ -24,7 +24,7 @@ from .base import NumberCheck, spec_of
 _CELLS = 16  # of equal probability under the claim; under another law, cells all the same
 _MOST = 32  # coordinates that are looked at
 _WANTED, _FEWEST = 2_000, 200  # pairs of the first comparison that a pass needs
-_BY_BOUND = "a bound on the evidence of so many pairs (verifiers/evidence/power.py)"
+_BY_BOUND = "the evidence of so many pairs, approximated (verifiers/evidence/power.py)"
 _EFFECTS = np.round(np.arange(0.02, 1.0, 0.01), 2)
 
 

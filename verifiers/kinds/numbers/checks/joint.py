@@ -73,7 +73,7 @@ class Joint(NumberCheck):
             f"with probability {one.probability:g}"
             for one in excludes
         )
-        message = message or "however often they come, bare releases would not have been seen"
+        message = message or "no share of them up to a tenth would surely have been seen"
         return Finding(
             f"of {self.evidence.releases.draws:,} releases none came without noise, nor one of "
             f"their numbers, oftener than the claim gives; {message}",

@@ -104,7 +104,8 @@ class MovingRecords(AskingCheck):
         least = self.releases_of()
         held = [one for one in answered if one.held_to is not HeldTo.SUM]
         shown = [one for one in held if self.releases_of(one) >= least]
-        if not shown or math.isinf(self._seen_move):
+        clamped = math.isfinite(self.noise.low) or math.isfinite(self.noise.high)
+        if not shown or clamped or math.isinf(self._seen_move):  # clamped releases tell less
             return ()
         names, asked = [one.name for one in shown], sum(self.releases_of(one) for one in shown)
         size = {"beyond": self._seen_move}
@@ -118,7 +119,10 @@ class MovingRecords(AskingCheck):
             for one in excludes
         )
         few = "so few would not have shown a move of ten scales of the noise"
-        return (shown or few) + self.narrow
+        open_ = (
+            few if math.isinf(self._seen_move) else "no length is told that would have been seen"
+        )
+        return (shown or open_) + self.narrow
 
     @property
     def narrow(self) -> str:

@@ -42,6 +42,9 @@ def wanted(effect: float) -> int:
     return math.ceil(_DRAWS_TIMES_SQUARE / effect**2)
 
 
+_MEASURED_AT = 1e-6  # false_alarm of the runs by which its draws were chosen
+
+
 class NoiseLaw(NumberCheck):
     """Wagers on any deviation from the law, over all draws and in single coordinates or inputs."""
 
@@ -126,6 +129,8 @@ class NoiseLaw(NumberCheck):
     @property
     def excluded(self) -> tuple[Excluded, ...]:
         """See `Excluding.excluded`."""
+        if self.claim.gate.false_alarm < _MEASURED_AT:
+            return ()  # less than so many draws can show
         size: Fields = {"total_variation": self.claim.gate.smallest_effect, "cells": _CELLS}
         draws = self.wanted_draws
         return (self.entry("law-unexplained", size, self.roles, draws, method=_MEASURED_ON),)
