@@ -11,7 +11,8 @@ from typing import Any
 from claims import gnmax, in_toml
 
 from dpassay.verifiers.findings.note import Note
-from dpassay.verifiers.findings.report import CheckResult, Ended, Report, Verdict, report_of
+from dpassay.verifiers.findings.of_run import Ended, report_of
+from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.labels.registry import SHARES
 

@@ -9,7 +9,8 @@ from runs import claimed, drawing_with, number, result
 from scipy.stats import binom
 
 from dpassay.reference import BudgetExhausted
-from dpassay.verifiers.findings.report import Verdict, decimal_log, worst
+from dpassay.verifiers.findings.report import Verdict, decimal_log
+from dpassay.verifiers.findings.verdict import worst
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget

@@ -7,7 +7,8 @@ import pytest
 from checked_alone import claimed
 
 from dpassay.verifiers.findings.note import Note
-from dpassay.verifiers.findings.report import CheckResult, Ended, Verdict, report_of
+from dpassay.verifiers.findings.of_run import Ended, report_of
+from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.github import annotations, main, summary
 
 HOSTILE = "a|b\n::error::x\r100% <img src=x> [l](https://e.x) `c` @all\u202e\u2028\\"

@@ -9,7 +9,8 @@ from claims import gnmax
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpassay.verifiers.findings.report import CheckResult, Ended, Verdict, report_of
+from dpassay.verifiers.findings.of_run import Ended, report_of
+from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.reporting.junit import junit
 from dpassay.verifiers.text import printable

@@ -60,7 +60,7 @@ def exposure(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Tell how far training has exposed canaries, by SCORER (Carlini et al. 2019).
+    """Tell how far training has exposed canaries, by SCORER.
 
     SCORER is package.module:attr or path/to/file.py:attr, a callable that takes a list of strings
     and gives the log-perplexity of each. A space of up to --strings is ranked as a whole; of a

@@ -13,7 +13,8 @@ from ..cli.exit_statuses import fail
 from ..cli.options import typed_options
 from ..cli.workers import working
 from ..findings.note import Note
-from ..findings.report import Ended, Report, report_of
+from ..findings.of_run import Ended, report_of
+from ..findings.report import Report
 from ..inputs.log_file import read_log, shown_path
 from ..inputs.release_log import LogError, Row
 from ..kinds.labels.claim import LabelsClaim

@@ -1,7 +1,7 @@
 """The table of codes: every finding, warning and reason of a report has one of them.
 
-`codes.toml` is the table. The anchors of the site, the published schema and the tests are made from
-it. A sentence may change from version to version, a code may not.
+`codes.toml` is the table. The anchors of the site are made from it, and tests hold it to the
+sources that raise codes. A sentence may change from version to version, a code may not.
 """
 
 import tomllib

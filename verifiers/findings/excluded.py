@@ -5,6 +5,9 @@ from pydantic import Field
 from .document import Count, Document, Probability
 from .note import Fields
 
+SURE_TO_SEE = 0.99
+"""Probability with which a fault that a pass excludes would have been seen, unless it is told."""
+
 
 class Excluded(Document):
     """A fault that a check would have seen, had the deployment had it.

@@ -5,12 +5,9 @@ version is read by `Report.read`.
 """
 
 import math
-import platform
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from importlib.metadata import version
-from typing import Annotated, Any, Literal, Required, Self, cast
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, Required, Self
 
 from pydantic import (
     BeforeValidator,
@@ -23,28 +20,26 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
-from ..claims.claim import Claim
 from .document import Count, Document
 from .excluded import Excluded, Measured
 from .figures import CheckFigures, NoiseSpec, Votes
 from .note import Fields, Note
-from .verdict import Verdict, worst
+from .verdict import Verdict
 
-__all__ = ["CheckResult", "Report", "Verdict", "versions", "worst"]
+__all__ = ["CheckResult", "Report", "Verdict"]
 
 VERSION = 2
 """Of the report and of its schema: 1 had no codes."""
 
-_REPORTED = ("dpassay", "numpy", "scipy", "hypothesis")
 _UNCODED = "uncoded"
 
 
-def _encodable(text: Any) -> Any:
+def encodable(text: Any) -> Any:
     """A text whose lone surrogates, which a target's words may hold, are escaped."""
     return text.encode("utf-8", "backslashreplace").decode() if isinstance(text, str) else text
 
 
-Text = Annotated[str, BeforeValidator(_encodable), Field(json_schema_extra={"minLength": 1})]
+Text = Annotated[str, BeforeValidator(encodable), Field(json_schema_extra={"minLength": 1})]
 Time = Annotated[
     datetime,
     PlainSerializer(
@@ -344,81 +339,3 @@ class Report(Document):
 
 Slow = Mapping[str, Callable[[CheckResult], CheckResult]]
 """For checks, by their id: the result with figures that take seconds."""
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a run ended, for its report.
-
-    seconds: it took; found_after: queries at which a check first refuted the claim, None if none
-    did; partial: whether checks were left out by choice; nothing_applied: whether none of the
-    chosen checks could be run.
-    """
-
-    started: datetime
-    seconds: float
-    found_after: int | None = None
-    interrupted: bool = False
-    partial: bool = False
-    nothing_applied: bool = False
-
-
-def report_of(
-    claim: Claim,
-    checks: Iterable[CheckResult],
-    ended: Ended,
-    *,
-    queries: int,
-    seed: int,
-    notes: Iterable[Note] = (),
-    opening: LabelsOpening | ReleasesOpening | None = None,
-    target: str | None = None,
-    asked: bool = True,
-    slow: Slow | None = None,
-) -> Report:
-    """The report of a run under a claim; slow: figures that are left until they are drawn."""
-    checks = tuple(checks)
-    verdict = worst(check.verdict for check in checks)
-    if verdict is Verdict.PASS and ended.nothing_applied:
-        verdict = Verdict.INCONCLUSIVE
-    made = Report(
-        verdict=verdict,
-        meaning=_meaning(claim, verdict, ended),
-        target=target,
-        kind=claim.kind.name,
-        unit=claim.kind.evidence_unit,
-        claimed=claim.summary,
-        started=ended.started,
-        ended=ended.started + timedelta(seconds=ended.seconds),
-        queries=queries,
-        found_after=ended.found_after,
-        seconds=round(ended.seconds, 3),
-        seed=seed,
-        false_alarm=claim.gate.false_alarm,
-        claim=cast(ClaimTables, claim.model_dump(mode="json", exclude_none=True)),
-        versions=versions(),
-        notes=tuple(replace(note, message=_encodable(note.message)) for note in notes),
-        opening=opening,
-        checks=checks,
-        interrupted=ended.interrupted,
-        asked=asked,
-    )
-    made._slow = slow or {}
-    return made
-
-
-def _meaning(claim: Claim, verdict: Verdict, ended: Ended) -> str:
-    """The verdict of the run in a sentence."""
-    if ended.nothing_applied and verdict is Verdict.INCONCLUSIVE:
-        return "none of the checks that were chosen can be run on this target"
-    if ended.partial and verdict is Verdict.PASS:
-        return "nothing was found by the checks that were chosen, to the precision below"
-    passed: str | None = claim.kind.passed
-    if verdict is Verdict.PASS and passed is not None:
-        return passed
-    return verdict.meaning.replace("labels", claim.kind.name)
-
-
-def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that a report depends on, by name."""
-    return {name: version(name) for name in _REPORTED} | {"python": platform.python_version()}

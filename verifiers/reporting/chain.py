@@ -12,7 +12,7 @@ import click
 from ...attacks.inference.chain import Chain
 from ...attacks.inference.linkage import Linkage
 from ...attacks.inference.measures import Estimate
-from ..findings.report import versions
+from ..findings.of_run import versions
 from ..text import counted, printable
 from .charts import ACROSS, UPWARDS, Axis, line_through
 from .files import ReportFileError

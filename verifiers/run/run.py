@@ -9,7 +9,8 @@ from typing import Any
 
 from ...reference.clock import run_clock, untimed
 from ..claims.claim import Claim
-from ..findings.report import Ended, Report, Verdict, report_of
+from ..findings.of_run import Ended, report_of
+from ..findings.report import Report, Verdict
 from ..targets import PacedTarget, Target
 from .after_failure import AfterFailure, known
 from .events import Concluded, Listener, Progress

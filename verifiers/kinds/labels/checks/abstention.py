@@ -7,7 +7,7 @@ from .....reference import REFUSAL
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....evidence import dirichlet_log_e_value
-from ....findings.excluded import Excluded
+from ....findings.excluded import SURE_TO_SEE, Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.phase import Phase
@@ -16,7 +16,7 @@ from ....text import four_digits
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Asked, Role
-from .base import PLAINLY, SURE_TO_SEE, How, JudgedLabels
+from .base import PLAINLY, How, JudgedLabels
 from .spec import LabelsSpec
 
 _AS_LABELS = "as class-probabilities, of answers and refusals alone"
@@ -85,13 +85,13 @@ class Abstention(JudgedLabels):
         where = {one.code: ", ".join(one.where) for one in excludes}
         ways = {"refuses-too-often": "more", "refuses-too-seldom": "less"}
         said = [f"by {effect:g} {ways[code]} on each of: {names}" for code, names in where.items()]
-        return Finding(
-            "a refusal probability that is off would have been caught with probability "
-            f"{SURE_TO_SEE:g}, {'; '.join(said)}"
-            if said
-            else "refusals are as often as claimed",
-            excludes=excludes,
-        )
+        message = f"refusals did not deviate; on no anchor could they be {effect:g} more or less"
+        if said:
+            message = (
+                "a refusal probability that is off would have been caught with probability "
+                f"{SURE_TO_SEE:g}, {'; '.join(said)}"
+            )
+        return Finding(message, excludes=excludes)
 
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
         """See `JudgedLabels.excluded_by`: what `class-probabilities` needs is enough here too."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
-from ....findings.excluded import Excluded
+from ....findings.excluded import SURE_TO_SEE, Excluded
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....run.checks import Check, Judged, Running
@@ -38,9 +38,6 @@ class How:
 
 
 PLAINLY = How()
-
-SURE_TO_SEE = 0.99
-"""Probability with which a fault that a pass excludes would have been seen."""
 
 
 class LabelsRunning(Running, Protocol):

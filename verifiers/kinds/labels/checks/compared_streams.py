@@ -11,14 +11,14 @@ from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....evidence import LevelsOfOneLaw, Outcomes, SameLawEvidence, as_outcomes, log_e_value_larger
 from ....evidence.dirichlet import split_levels
-from ....findings.excluded import Excluded
+from ....findings.excluded import SURE_TO_SEE, Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.phase import Phase
 from ....run.registry import Reason
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
-from .base import PLAINLY, SURE_TO_SEE, How, JudgedLabels
+from .base import PLAINLY, How, JudgedLabels
 from .spec import CACHED, TOO_FEW, LabelsSpec
 
 MOST_REFUSED = 0.85

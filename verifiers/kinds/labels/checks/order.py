@@ -11,7 +11,7 @@ from .....reference.mechanisms import Labels
 from ....evidence import Conditional, Copies, Switching, as_outcomes
 from ....evidence.in_order import AVOIDED, COPIED, SWITCHES
 from ....evidence.mixture import log_mean_of
-from ....findings.excluded import Excluded
+from ....findings.excluded import SURE_TO_SEE, Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.cause import SURE
@@ -22,7 +22,7 @@ from ..planning.features import FAMILIES, features
 from ..planning.order_laws import log_ratios, order_faults, scaled_up
 from ..planning.plan import Plan
 from ..registry import SHARES
-from .base import SURE_TO_SEE, JudgedLabels, Unseeing
+from .base import JudgedLabels, Unseeing
 from .spec import TOO_FEW, LabelsSpec
 
 _COPIED_WEIGHT, _SWITCHED_WEIGHT, _SCALED_WEIGHT = 1 / 8, 1 / 16, 1 / 16

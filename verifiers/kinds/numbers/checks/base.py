@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from .....reference.arrays import Vector
-from ....findings.excluded import Excluded
+from ....findings.excluded import SURE_TO_SEE, Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields, Note
 from ....run.checks import Judged, RunContext, Running
@@ -16,10 +16,6 @@ from ..claim import NumbersClaim
 from ..planning.asked import Asked, Draws
 from ..planning.plan import NumbersPlan
 from ..registry import SHARES
-
-SURE_TO_SEE = 0.99
-"""Probability with which a fault that a pass excludes would have been seen."""
-
 
 BY_INTERVAL = "a pass needs the whole anytime-valid interval within it, over all these inputs"
 

@@ -118,11 +118,9 @@ class MovingRecords(AskingCheck):
             f"a move {least:.3g} longer would have been seen with probability {one.probability:g}"
             for one in excludes
         )
-        few = "so few would not have shown a move of ten scales of the noise"
-        open_ = (
-            few if math.isinf(self._seen_move) else "no length is told that would have been seen"
-        )
-        return (shown or open_) + self.narrow
+        if math.isinf(self._seen_move):
+            shown = "so few would not have shown a move of ten scales of the noise"
+        return (shown or "no length is told that would have been seen") + self.narrow
 
     @property
     def narrow(self) -> str:

@@ -1,0 +1,101 @@
+"""The report of a run that has ended: its verdict, what that means, and what the claim says."""
+
+import platform
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from importlib.metadata import version
+from typing import cast
+
+from ..claims.claim import Claim
+from .note import Note
+from .report import (
+    CheckResult,
+    ClaimTables,
+    LabelsOpening,
+    ReleasesOpening,
+    Report,
+    Slow,
+    encodable,
+)
+from .verdict import Verdict, worst
+
+_REPORTED = ("dpassay", "numpy", "scipy", "hypothesis")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended, for its report.
+
+    seconds: it took; found_after: queries at which a check first refuted the claim, None if none
+    did; partial: whether checks were left out by choice; nothing_applied: whether none of the
+    chosen checks could be run.
+    """
+
+    started: datetime
+    seconds: float
+    found_after: int | None = None
+    interrupted: bool = False
+    partial: bool = False
+    nothing_applied: bool = False
+
+
+def report_of(
+    claim: Claim,
+    checks: Iterable[CheckResult],
+    ended: Ended,
+    *,
+    queries: int,
+    seed: int,
+    notes: Iterable[Note] = (),
+    opening: LabelsOpening | ReleasesOpening | None = None,
+    target: str | None = None,
+    asked: bool = True,
+    slow: Slow | None = None,
+) -> Report:
+    """The report of a run under a claim; slow: figures that are left until they are drawn."""
+    checks = tuple(checks)
+    verdict = worst(check.verdict for check in checks)
+    if verdict is Verdict.PASS and ended.nothing_applied:
+        verdict = Verdict.INCONCLUSIVE
+    made = Report(
+        verdict=verdict,
+        meaning=_meaning(claim, verdict, ended),
+        target=target,
+        kind=claim.kind.name,
+        unit=claim.kind.evidence_unit,
+        claimed=claim.summary,
+        started=ended.started,
+        ended=ended.started + timedelta(seconds=ended.seconds),
+        queries=queries,
+        found_after=ended.found_after,
+        seconds=round(ended.seconds, 3),
+        seed=seed,
+        false_alarm=claim.gate.false_alarm,
+        claim=cast(ClaimTables, claim.model_dump(mode="json", exclude_none=True)),
+        versions=versions(),
+        notes=tuple(replace(note, message=encodable(note.message)) for note in notes),
+        opening=opening,
+        checks=checks,
+        interrupted=ended.interrupted,
+        asked=asked,
+    )
+    made._slow = slow or {}
+    return made
+
+
+def _meaning(claim: Claim, verdict: Verdict, ended: Ended) -> str:
+    """The verdict of the run in a sentence."""
+    if ended.nothing_applied and verdict is Verdict.INCONCLUSIVE:
+        return "none of the checks that were chosen can be run on this target"
+    if ended.partial and verdict is Verdict.PASS:
+        return "nothing was found by the checks that were chosen, to the precision below"
+    passed: str | None = claim.kind.passed
+    if verdict is Verdict.PASS and passed is not None:
+        return passed
+    return verdict.meaning.replace("labels", claim.kind.name)
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a report depends on, by name."""
+    return {name: version(name) for name in _REPORTED} | {"python": platform.python_version()}
