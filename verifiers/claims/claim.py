@@ -77,9 +77,15 @@ class Claim(Table):
         """A copy of the claim under another gate."""
         return self.model_copy(update={"gate": gate})
 
-    def with_limits(self, max_queries: int | None, run_timeout: float | None) -> Self:
-        """A copy of the claim under other limits of a run, where they are given."""
-        given = {"max_queries": max_queries, "run_timeout": run_timeout}
+    def with_limits(
+        self, max_queries: int | None, run_timeout: float | None, *, strict: bool = False
+    ) -> Self:
+        """A copy of the claim under other limits of a run, and stricter, where they are given."""
+        given = {
+            "max_queries": max_queries,
+            "run_timeout": run_timeout,
+            "strict": strict or None,
+        }
         changed = {key: value for key, value in given.items() if value is not None}
         return self.with_gate(self.gate.model_copy(update=changed))
 

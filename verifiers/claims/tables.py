@@ -79,6 +79,15 @@ class Gate(Table):
     fresh_state: str | None = None
     lifetime: Literal["forever", "run"] = "forever"
     budget_target: SpecText | None = None
+    least: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
+    require: list[str] = Field(default_factory=list)
+    strict: bool = False
+    fail_on: list[str] = Field(default_factory=list)
+    allow: list[str] = Field(default_factory=list)
+
+    def __hash__(self) -> int:
+        """Hashable, since plans are kept by their claim."""
+        return hash(self.model_dump_json())
 
     @property
     def for_one_run(self) -> bool:

@@ -3,7 +3,7 @@
 import shlex
 from typing import Any
 
-_FLAGS = {"keep_going": "--keep-going", "stop_at_once": "--stop-at-once"}
+_FLAGS = {"keep_going": "--keep-going", "stop_at_once": "--stop-at-once", "strict": "--strict"}
 _OPTIONS = {
     "claim_file": "--claim",
     "demo": "--demo",

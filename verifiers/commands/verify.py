@@ -51,6 +51,7 @@ Votes = tuple[int, ...]
     "--histogram", "typed", multiple=True, metavar="H", help="Your own, 12,7,6; may be given again."
 )
 @click.option("--histograms", "file", metavar="FILE", help="Your own, CSV, one per row.")
+@click.option("--strict", is_flag=True, help="Warnings of defects fail, as [gate] strict says.")
 @click.option("--log", metavar="FILE", help="A recorded log, judged in place of a TARGET.")
 @click.option("--demo", metavar="NAME", help="An embedded example: noisy-histogram.")
 @json_option
@@ -127,7 +128,7 @@ def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[st
     if given["queries"] is not None and given["max_queries"] is not None:
         raise ValueError("--queries and --max-queries: give one or the other")
     claim, own = _claimed(given)
-    claim = claim.with_limits(given["max_queries"], given["max_seconds"])
+    claim = claim.with_limits(given["max_queries"], given["max_seconds"], strict=given["strict"])
     kind = claim.kind
     selection = select(given["checks"], given["skipped"], of=kind.checks.ids)
     after = after_failure(given["keep_going"], given["stop_at_once"])

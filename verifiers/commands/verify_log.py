@@ -39,7 +39,7 @@ ORDER = Note(
     "written as calls end, where refusals end sooner",
 )
 
-_GO_WITH_IT = {"log", "claim_file", "folder", "seed", "as_json", "workers", "dask"}
+_GO_WITH_IT = {"log", "claim_file", "folder", "seed", "strict", "as_json", "workers", "dask"}
 
 
 def judged_log(context: click.Context) -> tuple[Report, ReportFolder | None]:
@@ -48,13 +48,14 @@ def judged_log(context: click.Context) -> tuple[Report, ReportFolder | None]:
     log, claim_file, folder = given["log"], given["claim_file"], given["folder"]
     if given["target"] is not None or typed_options(context, _GO_WITH_IT):
         fail(
-            "--log FILE: only --claim, --report, --seed, --json, --workers and --dask go with it: "
-            "nothing is asked"
+            "--log FILE: only --claim, --report, --seed, --strict, --json, --workers and --dask go "
+            "with it: nothing is asked"
         )
     if claim_file is None:
         fail(f"--log {shown_path(log)} needs --claim FILE: what should it be held to?")
     try:
         claim, name = read_labels_claim(claim_file), shown_path(log)
+        claim = claim.with_limits(None, None, strict=given["strict"])
         files = None if folder is None else ReportFolder(folder, name, claim_file)
         with working(given["workers"], given["dask"]) as executor, progress_bar() as show:
 

@@ -18,7 +18,8 @@ from .report import (
     Slow,
     encodable,
 )
-from .verdict import Verdict, worst
+from .rules import Ruled, ruled
+from .verdict import Verdict
 
 _REPORTED = ("dpassay", "numpy", "scipy", "hypothesis")
 
@@ -54,13 +55,13 @@ def report_of(
     slow: Slow | None = None,
 ) -> Report:
     """The report of a run under a claim; slow: figures that are left until they are drawn."""
-    checks = tuple(checks)
-    verdict = worst(check.verdict for check in checks)
+    rules = ruled(claim.gate, checks, notes := tuple(notes))
+    verdict = rules.verdict
     if verdict is Verdict.PASS and ended.nothing_applied:
         verdict = Verdict.INCONCLUSIVE
     made = Report(
         verdict=verdict,
-        meaning=_meaning(claim, verdict, ended),
+        meaning=_meaning(claim, verdict, ended, rules),
         target=target,
         kind=claim.kind.name,
         unit=claim.kind.evidence_unit,
@@ -74,9 +75,12 @@ def report_of(
         false_alarm=claim.gate.false_alarm,
         claim=cast(ClaimTables, claim.model_dump(mode="json", exclude_none=True)),
         versions=versions(),
-        notes=tuple(replace(note, message=encodable(note.message)) for note in notes),
+        notes=tuple(
+            replace(note, message=encodable(note.message)) for note in (*notes, *rules.lacking)
+        ),
         opening=opening,
-        checks=checks,
+        checks=rules.checks,
+        waived=rules.waived,
         interrupted=ended.interrupted,
         asked=asked,
     )
@@ -84,8 +88,12 @@ def report_of(
     return made
 
 
-def _meaning(claim: Claim, verdict: Verdict, ended: Ended) -> str:
+def _meaning(claim: Claim, verdict: Verdict, ended: Ended, rules: Ruled) -> str:
     """The verdict of the run in a sentence."""
+    if rules.by_rule:
+        return "a rule of yours (fail_on) fails this run; the deployment is not accused by it"
+    if rules.lacking and verdict is Verdict.INCONCLUSIVE:
+        return "checks that your claim requires did not pass"
     if ended.nothing_applied and verdict is Verdict.INCONCLUSIVE:
         return "none of the checks that were chosen can be run on this target"
     if ended.partial and verdict is Verdict.PASS:

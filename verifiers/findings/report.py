@@ -209,7 +209,14 @@ class Report(Document):
                     },
                 },
                 {
-                    "if": {"properties": {"verdict": {"const": "pass"}}},
+                    "if": {
+                        "properties": {
+                            "verdict": {"const": "pass"},
+                            "claim": {
+                                "properties": {"gate": {"properties": {"require": {"maxItems": 0}}}}
+                            },
+                        }
+                    },
                     "then": {
                         "properties": {
                             "checks": {
@@ -275,6 +282,10 @@ class Report(Document):
         "null where they were not answered.",
     )
     checks: tuple[CheckResult, ...] = Field(min_length=1)
+    waived: tuple[CodeName, ...] = Field(
+        default=(),
+        description="Codes that would have failed the run, but for `allow` in [gate].",
+    )
     interrupted: bool = Field(
         default=False,
         description="Whether the user ended the run.",

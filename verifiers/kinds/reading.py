@@ -1,10 +1,12 @@
 """A claim in TOML, of whichever kind its mechanism is."""
 
 import difflib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from ..claims.claim import ClaimError, read_table
+from ..findings.codes import codes
 from ..targets.replies import shown_repr
 from . import kind_of, kinds
 
@@ -29,13 +31,49 @@ def parse_claim(
     if only not in (None, kind.name):
         message = f"it releases {kind.name}, and a claim of {only} is needed here"
         raise ClaimError(f'{source}: mechanism.name = "{name}": {message}')
-    return kind.parse(table, source, folder)
+    claim = kind.parse(table, source, folder)
+    wrong = _wrong_rules(claim)
+    if wrong:
+        raise ClaimError(*(f"{source}: gate.{line}" for line in wrong))
+    return claim
+
+
+def _wrong_rules(claim: Any) -> list[str]:
+    """What `[gate]` says of checks and codes that there are none of, a line each."""
+    gate, checks = claim.gate, claim.kind.checks
+    sized = [entry.id for entry in checks.entries if entry.least is not None]
+    wrong = [f"require: {_no_such(name, checks.ids)}" for name in gate.require]
+    wrong += [f"least: {_no_such(name, sized)}" for name in gate.least]
+    for name, most in gate.least.items():
+        precision = _PRECISIONS.get(checks.entry(name).least.field) if name in sized else None
+        if precision is not None and getattr(gate, precision) > most:
+            stated = f"{precision} = {getattr(gate, precision):g}"
+            wrong.append(f"least: {name} = {most:g} is sharper than {stated}: lower that too")
+    for key in ("fail_on", "allow"):
+        wrong += [f"{key}: {_no_such(code, codes())}" for code in getattr(gate, key)]
+    return [line for line in wrong if not line.endswith(": ")]
+
+
+def _no_such(name: str, known: Collection[str]) -> str:
+    """Why a name is none of those known, with the one that it resembles; nothing if it is one."""
+    if name in known:
+        return ""
+    near = difflib.get_close_matches(name, known, 1)
+    meant = f"; did you mean {near[0]}?" if near else ""
+    few = "" if len(known) > _MOST_LISTED else f", expected one of {', '.join(known)}"
+    return f"{shown_repr(name)} is none{few}{meant}"
 
 
 def read_claim(path: str | Path, *, only: str | None = None) -> Any:
     """The claim in the TOML file at `path`; only: as `parse_claim`. Raises ClaimError."""
     return parse_claim(read_table(path), str(path), Path(path).parent, only=only)
 
+
+_PRECISIONS = {"total_variation": "smallest_effect", "factor": "tolerance"}
+"""The key of `[gate]` that plans for a size of what is excluded."""
+
+_MOST_LISTED = 40
+"""Most names that a message lists."""
 
 _NO_NOISE = "instahide"
 """Known by name, and refused: it mixes images and flips signs, and adds no noise."""

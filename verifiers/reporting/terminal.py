@@ -128,6 +128,8 @@ def print_report(report: Report, target: str) -> None:
     for note in report.notes:
         if note not in first:
             _say(console, note.message, lead=("warning: ", "yellow"))
+    if report.waived:
+        _say(console, f"waived by allow in [gate]: {', '.join(report.waived)}")
 
 
 def _say(

@@ -5,14 +5,17 @@ check, its spec, is in its own file and loaded when needed.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..findings.note import Note
 from .phase import Phase
+
+if TYPE_CHECKING:
+    from ..findings.excluded import Excluded
 
 Reason = Note | None
 """Why there is no room for a check; None where there is."""
@@ -56,18 +59,47 @@ NO_PRIVACY = Note("no-privacy-claimed", "the claim has no [privacy]")
 
 
 @dataclass(frozen=True)
+class Least:
+    """What a pass of a check must exclude at least: a fault so large, or a smaller one.
+
+    field: of the size of what is excluded (`Excluded.size`); most: that size, infinite where any
+    will do. A scale is told by its factor, which is so far from 1.
+    """
+
+    field: str
+    most: float = math.inf
+
+    @property
+    def any_size(self) -> bool:
+        """Whether a fault of any size will do."""
+        return math.isinf(self.most)
+
+    def met_by(self, excludes: Iterable["Excluded"]) -> bool:
+        """Whether a pass that excludes these may be one; a fault without a size is seen whole."""
+        return any(self._distance(one.size.get(self.field, 0.0)) <= self.most for one in excludes)
+
+    def _distance(self, size: float) -> float:
+        return abs(1.0 - size if self.field == "factor" else size)
+
+
+@dataclass(frozen=True)
 class Entry:
     """A check: its id, its share of `false_alarm`, and its files.
 
     share: 0 where a failure is a proof, not a statistic; files: each with `SPECS`; several if the
     id stands for several checks, one of which applies to a claim; absent: why this kind never has
-    it, where it has no file.
+    it, where it has no file; least: what its pass must exclude, None where a pass is of a proof or
+    of the form of replies; judges_noise: whether its failure refutes the noise that is claimed;
+    rests_on_noise: whether its pass speaks of that noise, and so says nothing where it is refuted.
     """
 
     id: str
     share: float
     files: tuple[str, ...] = ()
     absent: Note | None = None
+    least: Least | None = None
+    judges_noise: bool = False
+    rests_on_noise: bool = False
 
 
 class Registry:
@@ -82,6 +114,10 @@ class Registry:
         self.package, self.entries, self.simplest_share = package, entries, simplest_share
         self.shares: Mapping[str, float] = {entry.id: entry.share for entry in entries}
         assert math.isclose(sum(self.shares.values()) + simplest_share, 1.0)
+
+    def entry(self, check: str) -> Entry:
+        """The entry of a check, by its id."""
+        return next(entry for entry in self.entries if entry.id == check)
 
     @property
     def ids(self) -> tuple[str, ...]:

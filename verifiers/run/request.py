@@ -11,10 +11,11 @@ from .selection import Selection
 class RunRequest:
     """The arguments of `verify`, whose documentation says what each means.
 
-    extent: how much of a plan is asked, in the terms of its kind; planned: whether the plan was
-    made for the queries that there are.
+    stated: the claim, before it was fitted to the queries that there are; extent: how much of a
+    plan is asked, in the terms of its kind; planned: whether the plan was made for those queries.
     """
 
+    stated: Any
     seed: int
     own: tuple[tuple[int, ...], ...]
     earlier: Any

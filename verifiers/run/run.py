@@ -13,13 +13,14 @@ from ..findings.of_run import Ended, report_of
 from ..findings.report import Report, Verdict
 from ..targets import PacedTarget, Target
 from .after_failure import AfterFailure, known
+from .earned import PlanFor, earned, unseen
 from .events import Concluded, Listener, Progress
 from .outcome import RunOutcome
 from .phase import Phase
 from .request import RunRequest
 from .results import results
 from .selection import Selection
-from .session import Kind, Session
+from .session import Kind, Planned, Session
 from .state import RunState
 
 
@@ -59,13 +60,17 @@ def verify(
     inputs = tuple(tuple(int(v) for v in given) for given in own)
     if queries is not None and listener is not None:
         listener(Progress(0, 0, f"planning for {queries:,} queries"))
-    planned = kind.planned(claim, queries, seed, inputs, chosen)
+
+    def plan_for(most: int | None) -> Planned:
+        return kind.planned(stated, most, seed, inputs, chosen)
+
+    stated, planned = claim, kind.planned(claim, queries, seed, inputs, chosen)
     claim = planned.claim
     if claim.gate.largest_call is not None:
         gate = claim.gate
         target = PacedTarget(target, gate.timeout, gate.largest_call, claim.release)
     request = RunRequest(
-        seed, inputs, earlier, chosen, after, planned.extent, planned=queries is not None
+        stated, seed, inputs, earlier, chosen, after, planned.extent, planned=queries is not None
     )
     again = f"{reproduce} --seed {seed}" if reproduce else None
     outcome = RunOutcome(again, request.keeps_going)
@@ -74,14 +79,14 @@ def verify(
     state = RunState(target, claim, outcome, listener)
     state.explains = after != "stop"
     with run_clock(claim.gate.run_timeout, state.step):
-        return _Run(state, request, kind).report(name)
+        return _Run(state, request, kind, plan_for).report(name)
 
 
 class _Run:
     """The phases of a run, in their order; each takes what the one before has made."""
 
-    def __init__(self, state: RunState, request: RunRequest, kind: Kind) -> None:
-        self.state, self.request, self.kind = state, request, kind
+    def __init__(self, state: RunState, request: RunRequest, kind: Kind, plan_for: PlanFor) -> None:
+        self.state, self.request, self.kind, self.plan_for = state, request, kind, plan_for
         self.session: Session = kind.session(state, request)
 
     def report(self, name: str | None) -> Report:
@@ -135,10 +140,16 @@ class _Run:
     def _reported(self, name: str | None) -> Report:
         state, selection, session = self.state, self.request.selection, self.session
         outcome, ids = state.outcome, self.kind.checks.ids
-        found = results(session, outcome, ids, selection.left_out)
+        found = earned(
+            results(session, outcome, ids, selection.left_out),
+            self.kind.checks,
+            state.claim,
+            state.queries,
+            self.plan_for,
+        )
         absent = [result.id for result in found if result.verdict is Verdict.NOT_APPLICABLE]
         nothing, notes = selection.nothing_applies(absent), session.end(found)
-        warnings = (notes.unemptied, selection.warning, nothing, notes.unseen)
+        warnings = (notes.unemptied, selection.warning, nothing, notes.unseen, unseen(found))
         seconds, drawn = state.seconds, session.figures(found)
         return report_of(
             state.claim,

@@ -23,7 +23,14 @@ from ...run.session import Planned
 from ...targets import calls_at_once
 from .checks import Order
 from .checks.base import JudgedLabels
-from .checks.spec import LabelsSetting, applicable, lacking, specs, streams_asked
+from .checks.spec import (
+    TOO_FEW,
+    LabelsSetting,
+    applicable,
+    lacking,
+    specs,
+    streams_asked,
+)
 from .claim import LabelsClaim
 from .planning.extent import FULL, Extent
 from .planning.plan import Plan
@@ -45,13 +52,17 @@ _ASKED_AGAIN = (
 _SURE = 4.0  # nats beyond the threshold, so that the interval is nearly always narrow enough
 _SPARE = 1.05  # recommended over expected queries
 _STEPS = 6  # of the search; each makes a plan
+_CLOSE = 7  # the same, of the queries that bring in a check: within a tenth
 _ALL = Selection()
 _WITHOUT = "; symmetries, monotonicity and order are left out"
 
 
 @dataclass(frozen=True)
 class PlannedLabels:
-    """See `Planned`; seed, own, other_totals: as for `make_plan`; chosen: the checks of the run."""
+    """See `Planned`; seed, own, other_totals: as for `make_plan`; chosen: the checks of the run.
+
+    stated: the claim, before it was fitted to the queries that there are.
+    """
 
     claim: LabelsClaim
     extent: Extent
@@ -60,6 +71,7 @@ class PlannedLabels:
     own: tuple[tuple[int, ...], ...]
     chosen: Selection
     other_totals: bool
+    stated: LabelsClaim
 
     @cached_property
     def plan(self) -> Plan:
@@ -78,10 +90,11 @@ class PlannedLabels:
         calls = sum(len(batch.calls) * (1 if batch.other is None else 2) for batch in batches)
         return self.plan.traffic.calls + calls
 
-    @property
+    @cached_property
     def lacking(self) -> Mapping[str, Note]:
         """See `Planned.lacking`."""
-        return {**lacking(self.claim, self.plan), **self.chosen.left_out}
+        brings_in = BringsIn(self.stated, self.seed, self.own)
+        return {**brings_in.told(lacking(self.claim, self.plan)), **self.chosen.left_out}
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
@@ -120,7 +133,7 @@ def planned_labels(
     """See `ReleaseKind.planned`. Raises TooFewError where no pass fits so few queries."""
     if queries is None:
         extent = extent_of(claim, seed, own, FULL, other_totals=serves_all)
-        return PlannedLabels(claim, extent, None, seed, own, chosen, serves_all)
+        return PlannedLabels(claim, extent, None, seed, own, chosen, serves_all, claim)
     return plan_for_budget(claim, queries, seed, own, chosen, other_totals=serves_all)
 
 
@@ -164,7 +177,7 @@ def plan_for_budget(
     def at(effect: float, extent: Extent) -> PlannedLabels:
         made = claim.with_gate(gate_for(claim.gate, queries, effect))
         warned = _coarser(made.gate, extent)
-        return PlannedLabels(made, extent, warned, seed, own, chosen, other_totals)
+        return PlannedLabels(made, extent, warned, seed, own, chosen, other_totals, claim)
 
     least, share = claim.gate.smallest_effect, min(1.0, queries / _FULL_FROM)
     tried = (
@@ -188,6 +201,51 @@ def plan_for_budget(
     if least >= coarsest:
         return found
     return sharpest_within(lambda e: at(e, extent), (least, coarsest), found, queries, _STEPS)
+
+
+class BringsIn:
+    """How many queries bring in the checks that a plan leaves out, as there are few."""
+
+    def __init__(self, claim: LabelsClaim, seed: int, own: tuple[tuple[int, ...], ...]) -> None:
+        self.claim, self.seed, self.own = claim, seed, own
+        self._absent: dict[int, frozenset[str]] = {}
+
+    def told(self, lacking: Mapping[str, Note]) -> Mapping[str, Note]:
+        """The reasons why checks are lacking; of those left out for the budget, with queries."""
+        return {
+            name: self._told(name, why) if why.code == TOO_FEW.code else why
+            for name, why in lacking.items()
+        }
+
+    def _told(self, check: str, why: Note) -> Note:
+        fewest = self._fewest_with(check)
+        if fewest is None:
+            return why
+        return Note(why.code, f"{why}: about {fewest:,} bring it in", {"queries": fewest})
+
+    def _fewest_with(self, check: str) -> int | None:
+        """About the fewest queries with a check, by bisection; None where none have it."""
+        few, enough = 1, _FULL_FROM
+        if check in self._absent_of(enough):
+            return None
+        for _ in range(_CLOSE):
+            middle = round(math.sqrt(few * enough)) if few > 1 else enough // 8
+            if check in self._absent_of(middle):
+                few = middle
+            else:
+                enough = middle
+        return enough
+
+    def _absent_of(self, queries: int) -> frozenset[str]:
+        """The checks that the coarsest plan with symmetries lacks, all where it takes more."""
+        if queries not in self._absent:
+            gate = gate_for(self.claim.gate, queries, _WITH_TWINS)
+            extent = Extent(min(1.0, queries / _FULL_FROM))
+            claim = self.claim.with_gate(gate)
+            plan = make_plan(claim, self.seed, not claim.one_total, self.own, extent)
+            fits = queries_of(plan) <= queries
+            self._absent[queries] = frozenset(lacking(claim, plan) if fits else SHARES)
+        return self._absent[queries]
 
 
 def _coarser(gate: Gate, extent: Extent) -> Note | None:

@@ -3,22 +3,45 @@
 Checks of one phase run in this order; those that may use up a budget come last.
 """
 
-from ...run.registry import Entry, Registry
+from ...run.registry import Entry, Least, Registry
 
 CHECKS = Registry(
     f"{__package__}.checks",
     (
         Entry("input-contract", 0.0, ("input_contract",)),
-        Entry("class-probabilities", 1 / 4, ("class_probabilities",)),
-        Entry("noise-scale", 1 / 8, ("noise_scale",)),
-        Entry("shift-invariance", 1 / 16, ("compared_streams",)),
-        Entry("permutation-equivariance", 1 / 16, ("compared_streams",)),
-        Entry("vote-monotonicity", 1 / 16, ("compared_streams",)),
-        Entry("fresh-noise", 1 / 8, ("fresh_noise", "cached_answers")),
-        Entry("order", 1 / 16, ("order",)),
+        Entry(
+            "class-probabilities",
+            1 / 4,
+            ("class_probabilities",),
+            least=Least("total_variation", 0.5),
+            judges_noise=True,
+        ),
+        Entry(
+            "noise-scale", 1 / 8, ("noise_scale",), least=Least("factor", 0.5), judges_noise=True
+        ),
+        Entry(
+            "shift-invariance", 1 / 16, ("compared_streams",), least=Least("total_variation", 0.5)
+        ),
+        Entry(
+            "permutation-equivariance",
+            1 / 16,
+            ("compared_streams",),
+            least=Least("total_variation", 0.5),
+        ),
+        Entry(
+            "vote-monotonicity", 1 / 16, ("compared_streams",), least=Least("total_variation", 0.5)
+        ),
+        Entry(
+            "fresh-noise",
+            1 / 8,
+            ("fresh_noise", "cached_answers"),
+            least=Least("share", 0.65),
+            judges_noise=True,
+        ),
+        Entry("order", 1 / 16, ("order",), least=Least("factor", 0.5)),
         Entry("abstention", 1 / 16, ("abstention",)),
         Entry("accountant-soundness", 0.0, ("accountant_soundness",)),
-        Entry("privacy-claim", 0.0, ("privacy_claim",)),
+        Entry("privacy-claim", 0.0, ("privacy_claim",), rests_on_noise=True),
         Entry("privacy-audit", 1 / 16, ("privacy_audit",)),
         Entry("histogram-leakage", 1 / 16, ("histogram_leakage",)),
         Entry("budget-enforcement", 0.0, ("budget_enforcement",)),

@@ -23,7 +23,7 @@ from .gathering.explaining import explain, explanations
 from .gathering.gathering import Gathering
 from .gathering.recorder import Recorder
 from .gathering.restarting import ask_after_restart, compare_with, expect_restart, restart
-from .planned import dearer_than, extent_of
+from .planned import BringsIn, dearer_than, extent_of
 from .planning.coverage import coverage
 from .planning.planner import make_plan
 from .planning.rounding import not_excluded
@@ -40,6 +40,7 @@ class LabelSession(Session):
         state.hearers.insert(0, self.recorder.hear)
         self.gathering: Gathering | None = None
         self.contract = InputContract(self.claim)
+        self._brings_in = BringsIn(request.stated, request.seed, request.own)
 
     @property
     def _gathering(self) -> Gathering:
@@ -54,7 +55,9 @@ class LabelSession(Session):
     @property
     def lacking(self) -> Mapping[str, Note]:
         """See `Session.lacking`."""
-        return lacking(self.claim) if self.gathering is None else self.gathering.observers.lacking
+        if self.gathering is None:
+            return lacking(self.claim)
+        return self._brings_in.told(self.gathering.observers.lacking)
 
     @property
     def refusals(self) -> Sequence[Note]:

@@ -1,7 +1,7 @@
 """The checks of numbers, in the order of a report: each is a line here and a file in checks/."""
 
 from ...findings.note import Note
-from ...run.registry import Entry, Registry
+from ...run.registry import Entry, Least, Registry
 
 _NO_KEYS = Note("not-of-this-kind", "the deployment releases numbers, no keys")
 
@@ -9,22 +9,32 @@ CHECKS = Registry(
     f"{__package__}.checks",
     (
         Entry("input-contract", 0.0, ("input_contract",)),
-        Entry("noise-law", 1 / 4, ("noise_law",)),
-        Entry("noise-scale", 1 / 8, ("noise_scale",)),
-        Entry("location", 1 / 16, ("location",)),
-        Entry("shift-invariance", 1 / 16, ("invariance",)),
-        Entry("permutation-equivariance", 1 / 32, ("invariance",)),
-        Entry("joint", 1 / 32, ("joint",)),
+        Entry(
+            "noise-law",
+            1 / 4,
+            ("noise_law",),
+            least=Least("total_variation", 0.5),
+            judges_noise=True,
+        ),
+        Entry(
+            "noise-scale", 1 / 8, ("noise_scale",), least=Least("factor", 0.5), judges_noise=True
+        ),
+        Entry("location", 1 / 16, ("location",), least=Least("offset")),
+        Entry("shift-invariance", 1 / 16, ("invariance",), least=Least("total_variation", 0.5)),
+        Entry(
+            "permutation-equivariance", 1 / 32, ("invariance",), least=Least("total_variation", 0.5)
+        ),
+        Entry("joint", 1 / 32, ("joint",), least=Least("share", 0.5), judges_noise=True),
         Entry("independence", 1 / 16, ("independence",)),
         Entry("fresh-noise", 1 / 16, ("fresh_noise",)),
-        Entry("clipping", 1 / 16, ("clipping",)),
-        Entry("sensitivity", 1 / 16, ("sensitivity",)),
-        Entry("support", 1 / 32, ("support",)),
+        Entry("clipping", 1 / 16, ("clipping",), least=Least("beyond")),
+        Entry("sensitivity", 1 / 16, ("sensitivity",), least=Least("beyond")),
+        Entry("support", 1 / 32, ("support",), least=Least("share")),
         Entry("floating-point", 1 / 32, ("floating_point",)),
         Entry("partition-release", 1 / 32, absent=_NO_KEYS),
         Entry("privacy-audit", 1 / 32, ("privacy_audit",)),
         Entry("accountant-soundness", 0.0, ("accountant_soundness",)),
-        Entry("privacy-claim", 0.0, ("privacy_claim",)),
+        Entry("privacy-claim", 0.0, ("privacy_claim",), rests_on_noise=True),
         Entry("gradient-leakage", 1 / 32, ("gradient_leakage",)),
         Entry("histogram-leakage", 0.0, ("histogram_leakage",)),
         Entry("budget-enforcement", 0.0, ("budget_enforcement",)),

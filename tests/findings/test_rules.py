@@ -1,0 +1,99 @@
+"""The user's own rules for a verdict: require, strict, fail_on and allow."""
+
+import pytest
+from small import small_claim
+
+from dpassay.verifiers.claims.claim import ClaimError
+from dpassay.verifiers.claims.tables import Gate
+from dpassay.verifiers.findings.note import Note
+from dpassay.verifiers.findings.report import CheckResult, Verdict
+from dpassay.verifiers.findings.rules import ruled
+
+DEFECT = Note("answer-not-charged", "an answer costs more than was charged")
+OTHER = Note("not-restarted", "the target was not restarted")
+
+
+def made(check, verdict=Verdict.PASS, code=None) -> CheckResult:
+    return CheckResult(id=check, verdict=verdict, message="-", code=code)
+
+
+CHECKS = (
+    made("input-contract"),
+    made("accountant-soundness"),
+    made("fresh-noise"),
+    made("order", Verdict.NOT_APPLICABLE, "left-out-for-budget"),
+)
+
+
+def of(found, check):
+    return next(one for one in found.checks if one.id == check)
+
+
+def test_without_rules_a_warning_fails_nothing() -> None:
+    found = ruled(Gate(), CHECKS, [DEFECT, OTHER])
+    assert (found.verdict, found.checks, found.waived) == (Verdict.PASS, CHECKS, ())
+
+
+def test_strict_fails_a_warning_of_a_defect_alone_at_its_own_check() -> None:
+    found = ruled(Gate(strict=True), CHECKS, [DEFECT, OTHER])
+    assert found.verdict is Verdict.FAIL
+    assert not found.by_rule
+    failed = of(found, "accountant-soundness")
+    assert (failed.verdict, failed.code) == (Verdict.FAIL, DEFECT.code)
+    assert of(found, "fresh-noise").verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("code", ["not-restarted", "left-out-for-budget"])
+def test_fail_on_is_a_rule_of_the_user_and_no_accusation(code) -> None:
+    """Of a warning, and of why a check says nothing."""
+    found = ruled(Gate(fail_on=[code]), CHECKS, [OTHER])
+    assert found.verdict is Verdict.FAIL
+    assert found.by_rule
+    accused = ruled(Gate(fail_on=[code], strict=True), CHECKS, [OTHER, DEFECT])
+    assert not accused.by_rule
+
+
+def test_allow_waives_and_the_report_lists_it() -> None:
+    gate = Gate(strict=True, fail_on=[OTHER.code], allow=[DEFECT.code, OTHER.code])
+    found = ruled(gate, CHECKS, [DEFECT, OTHER])
+    assert found.verdict is Verdict.PASS
+    assert set(found.waived) == {DEFECT.code, OTHER.code}
+    assert ruled(gate, CHECKS, []).waived == ()
+
+
+def test_allow_waives_no_failure_that_a_check_found() -> None:
+    checks = (*CHECKS, made("noise-scale", Verdict.FAIL, "scale-too-small"))
+    assert ruled(Gate(allow=["scale-too-small"]), checks, []).verdict is Verdict.FAIL
+
+
+def test_require_names_the_checks_of_a_verdict() -> None:
+    """What it does not name may be inconclusive; what it names must pass."""
+    checks = (*CHECKS, made("noise-scale", Verdict.INCONCLUSIVE, "too-few-queries"))
+    assert ruled(Gate(), checks, []).verdict is Verdict.INCONCLUSIVE
+    assert ruled(Gate(require=["fresh-noise"]), checks, []).verdict is Verdict.PASS
+    lacking = ruled(Gate(require=["fresh-noise", "order"]), checks, [])
+    assert lacking.verdict is Verdict.INCONCLUSIVE
+    assert [(note.code, note.fields["check"]) for note in lacking.lacking] == [
+        ("required-not-passed", "order")
+    ]
+    failed = (*CHECKS, made("noise-scale", Verdict.FAIL, "scale-too-small"))
+    assert ruled(Gate(require=["fresh-noise"]), failed, []).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("rules", "named"),
+    [
+        ({"require": ["nosie-scale"]}, "gate.require"),
+        ({"least": {"input-contract": 0.1}}, "gate.least"),
+        ({"least": {"class-probabilities": 0}}, "gate.least"),
+        ({"least": {"class-probabilities": 0.05}}, "gate.least"),  # smallest_effect is 0.1
+        ({"least": {"noise-scale": 0.1}}, "gate.least"),  # tolerance is 0.2
+        ({"fail_on": ["not-a-code"]}, "gate.fail_on"),
+        ({"allow": ["seed-fixd"]}, "gate.allow"),
+    ],
+)
+def test_a_rule_that_names_nothing_is_a_mistake_of_the_claim(rules, named) -> None:
+    with pytest.raises(ClaimError) as caught:
+        small_claim(gate=rules)
+    assert len(caught.value.mistakes) == 1
+    assert named in caught.value.mistakes[0]

@@ -1,0 +1,120 @@
+"""A pass that could not have failed is none, and which check it is follows from no answer."""
+
+import pytest
+from runs import number, result
+from small import drawing, small_claim
+
+from dpassay.verifiers.claims.tables import Gate
+from dpassay.verifiers.findings.excluded import Excluded
+from dpassay.verifiers.findings.report import CheckResult, Verdict
+from dpassay.verifiers.kinds.labels.planned import planned_labels
+from dpassay.verifiers.kinds.labels.registry import CHECKS
+from dpassay.verifiers.run.earned import earned, unseen
+from dpassay.verifiers.run.registry import Least
+from dpassay.verifiers.run.run import verify
+from dpassay.verifiers.run.selection import Selection
+
+
+def excluding(code="law-unexplained", **size) -> Excluded:
+    return Excluded(
+        code=code,
+        size=size,
+        where=("a",),
+        queries=9,
+        probability=0.99,
+        false_alarm=1e-7,
+        method="-",
+    )
+
+
+@pytest.mark.parametrize(
+    ("least", "size", "met"),
+    [
+        (Least("total_variation", 0.5), {"total_variation": 0.5}, True),
+        (Least("total_variation", 0.5), {"total_variation": 0.51}, False),
+        (Least("factor", 0.5), {"factor": 1.4}, True),
+        (Least("factor", 0.5), {"factor": 0.4}, False),
+        (Least("offset"), {"offset": -1e9}, True),
+        (Least("share", 0.1), {}, True),
+    ],
+)
+def test_what_meets_the_least(least, size, met) -> None:
+    """Catches a factor that is read as a size: 1.4 is nearer to the claim than 0.4."""
+    assert least.met_by([excluding(**size)]) is met
+    assert not least.met_by([])
+
+
+def run(claim, **how):
+    return verify(drawing(claim, **how), claim, seed=0)
+
+
+def test_a_sharper_least_asks_for_the_queries_that_meet_it() -> None:
+    """Catches a number of queries that is made up, and one that asks for far too many."""
+    claim = small_claim()
+    claim = claim.with_gate(Gate(false_alarm=1e-3, least={"class-probabilities": 0.12}))
+    report = verify(drawing(claim), claim, seed=0, queries=1_500)
+    short = result(report, "class-probabilities")
+    assert (short.verdict, short.code) == (Verdict.INCONCLUSIVE, "too-few-queries")
+    assert report.verdict is Verdict.INCONCLUSIVE
+    enough = int(number(short, "queries"))
+    plan = planned_labels(claim, int(0.7 * enough), 0, (), Selection())
+    assert plan.excluded["class-probabilities"][0].size["total_variation"] > 0.12
+    found = result(verify(drawing(claim), claim, seed=0, queries=enough), "class-probabilities")
+    assert found.verdict is Verdict.PASS
+
+
+def test_a_plan_says_what_brings_in_a_check_that_it_leaves_out() -> None:
+    claim = small_claim()
+    claim = claim.with_gate(Gate(false_alarm=1e-3))
+    short = planned_labels(claim, 900, 0, (), Selection())
+    left = {name: why for name, why in short.lacking.items() if why.code == "left-out-for-budget"}
+    assert {"shift-invariance", "order"} <= set(left)
+    queries = int(left["order"].fields["queries"])
+    for times, there in ((0.7, False), (1.1, True)):
+        plan = planned_labels(claim, int(times * queries), 0, (), Selection())
+        assert ("order" not in plan.lacking) is there
+
+
+def test_a_pass_that_speaks_of_noise_says_nothing_where_the_noise_is_refuted() -> None:
+    """Away from a pass alone: a claim that is refuted by proof stays so."""
+    claim = small_claim(privacy={"epsilon": 2_000.0, "delta": 1e-5, "queries": 10})
+    report = run(claim, scale=0.5)
+    found = result(report, "privacy-claim")
+    assert report.verdict is Verdict.FAIL
+    assert (found.verdict, found.code) == (Verdict.INCONCLUSIVE, "noise-refuted")
+    assert result(run(claim), "privacy-claim").verdict is Verdict.PASS
+    low = small_claim(privacy={"epsilon": 0.01, "delta": 1e-5, "queries": 10_000})
+    assert result(run(low, scale=0.5), "privacy-claim").verdict is Verdict.FAIL
+
+
+def test_what_was_refused_is_not_what_a_pass_excludes() -> None:
+    """A pass of which all entries fell out is none, and says that no number of queries helps."""
+    made = CheckResult(id="order", verdict=Verdict.PASS, message="nothing", queries=4)
+    claim = small_claim()
+
+    def plan_for(queries):
+        return planned_labels(claim, queries, 0, (), Selection())
+
+    most = plan_for(None).queries
+    (found,) = earned([made], CHECKS, claim, most, plan_for)
+    assert (found.verdict, found.code) == (Verdict.NOT_APPLICABLE, "cannot-be-seen-here")
+    assert unseen([found]) is not None
+    (kept,) = earned(
+        [made.model_copy(update={"excludes": (excluding("labels-depend-on-order", factor=0.5),)})],
+        CHECKS,
+        claim,
+        most,
+        plan_for,
+    )
+    assert kept.verdict is Verdict.PASS
+    assert unseen([kept]) is None
+
+
+def test_a_failure_stays_one_whatever_its_pass_would_have_excluded() -> None:
+    """Catches a least that lets a refuted claim go."""
+    failed = CheckResult(id="order", verdict=Verdict.FAIL, message="-", code="seed-fixed")
+
+    def plan_for(_):
+        raise AssertionError("no plan is needed")
+
+    assert earned([failed], CHECKS, small_claim(), 1, plan_for) == [failed]

@@ -1,0 +1,129 @@
+"""Whether a pass is one: a check that could not have failed has shown nothing.
+
+It is decided by what a pass excludes, which follows from the claim, the budget, the seed, and from
+which inputs were answered, and from no answer. So no answer turns a pass into less, but for one
+thing: a pass that speaks of noise says nothing where that noise was refuted.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ..findings.excluded import Excluded
+from ..findings.note import Note
+from ..findings.report import CheckResult, Verdict
+from .precision import TooFewError
+from .registry import Least, Registry
+from .session import Planned
+
+HOPELESS = "cannot-be-seen-here"
+"""The code of what no number of queries would show."""
+
+_STEPS = 6  # of the search for the queries that would do, in powers of two
+PlanFor = Callable[[int | None], Planned]
+"""The plan for so many queries, or that of the claim's own precision for None."""
+
+
+def least_of(checks: Registry, claim: Any) -> dict[str, Least]:
+    """Check id -> what its pass must exclude: what `[gate] least` asks for, or the registry."""
+    found = {entry.id: entry.least for entry in checks.entries if entry.least is not None}
+    asked = claim.gate.least
+    return {name: Least(each.field, asked.get(name, each.most)) for name, each in found.items()}
+
+
+def not_earned(
+    checks: Registry,
+    claim: Any,
+    excluded: Mapping[str, Sequence[Excluded]],
+    queries: int,
+    plan_for: PlanFor,
+) -> dict[str, Note]:
+    """Check id -> why its pass would be none; of those that exclude less than they must.
+
+    excluded: what each would exclude, of the checks that would pass; queries: planned or made.
+    """
+    lacking = {
+        name: least
+        for name, least in least_of(checks, claim).items()
+        if name in excluded and not least.met_by(excluded[name])
+    }
+    return {name: _why(name, least, queries, plan_for) for name, least in lacking.items()}
+
+
+def _why(check: str, least: Least, queries: int, plan_for: PlanFor) -> Note:
+    """More queries, where these would do; else that nothing would."""
+    wanted = "a fault of any size" if least.any_size else f"{least.field} {least.most:g}"
+    full = plan_for(None)
+    if full.queries > queries and least.met_by(full.excluded.get(check, ())):
+        needed = _fewest(check, least, queries, full, plan_for)
+        return Note(
+            "too-few-queries",
+            f"nothing was found, but {queries:,} queries would not have shown {wanted}; "
+            f"about {needed:,} would",
+            {"queries": needed},
+        )
+    return Note(
+        HOPELESS,
+        f"nothing was found, and nothing could have been: what the target answers here does not "
+        f"show {wanted}, however many queries are made",
+    )
+
+
+def _fewest(check: str, least: Least, few: int, full: Planned, plan_for: PlanFor) -> int:
+    """About the fewest queries whose plan excludes enough, by bisection of their logarithm."""
+    enough = full.queries
+    for _ in range(_STEPS):
+        middle = round((few * enough) ** 0.5)
+        try:
+            met = least.met_by(plan_for(middle).excluded.get(check, ()))
+        except TooFewError:
+            met = False
+        few, enough = (few, middle) if met else (middle, enough)
+    return enough
+
+
+def earned(
+    found: Iterable[CheckResult],
+    checks: Registry,
+    claim: Any,
+    queries: int,
+    plan_for: PlanFor,
+) -> list[CheckResult]:
+    """The results of a run, in which a pass that could not have failed is none."""
+    found = list(found)
+    passes = {one.id: one.excludes for one in found if one.verdict is Verdict.PASS}
+    reasons = not_earned(checks, claim, passes, queries, plan_for)
+    refuted = [one.id for one in found if one.verdict is Verdict.FAIL]
+    noise = [name for name in refuted if checks.entry(name).judges_noise]
+    for name in passes:
+        if noise and checks.entry(name).rests_on_noise:
+            reasons[name] = Note(
+                "noise-refuted",
+                f"it holds for the claimed noise alone, which {' and '.join(noise)} refuted",
+                {"refuted": noise[0]},
+            )
+    return [_as_it_is(one, reasons.get(one.id)) for one in found]
+
+
+def unseen(found: Iterable[CheckResult]) -> Note | None:
+    """The warning that names the checks that could not have failed here; None without any."""
+    names = [one.id for one in found if one.code == HOPELESS]
+    if not names:
+        return None
+    message = f"nothing could be seen here by {', '.join(names)}: the verdict says nothing of it"
+    return Note(HOPELESS, message, {"checks": len(names)})
+
+
+def _as_it_is(found: CheckResult, reason: Note | None) -> CheckResult:
+    if reason is None:
+        return found
+    hopeless = reason.code == HOPELESS
+    return found.model_copy(
+        update={
+            "verdict": Verdict.NOT_APPLICABLE if hopeless else Verdict.INCONCLUSIVE,
+            "code": reason.code,
+            "fields": reason.fields,
+            "message": reason.message,
+            "excludes": (),
+            "measured": None,
+        }
+    )
