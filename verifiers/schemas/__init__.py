@@ -21,7 +21,7 @@ MODELS = {
     "exposure": (1, "commands.exposure:FoundExposures"),
     "instahide": (1, "commands.instahide:Attacked"),
     "monitor": (1, "kinds.labels.logs.alarms:Alarm"),
-    "plan": (1, "commands.plan:PlannedRun"),
+    "plan": (1, "commands.planned_run:PlannedRun"),
     "play": (1, "gradients.play:PlayedGames"),
     "probabilities": (1, "commands.probabilities:Probabilities"),
     "reconstruct": (1, "commands.reading_votes:ReadVotes"),
