@@ -148,6 +148,15 @@ def test_a_report_says_what_its_plan_said(reports: Mapping[str, Report]) -> None
     assert [one["code"] for one in in_json] == [one.code for one in report.not_looked_at]
 
 
+@pytest.mark.parametrize("mechanism", ["gnmax", "confident-gnmax"])
+def test_a_plan_looks_at_its_claim(mechanism: str) -> None:
+    """Catches a plan that knows no key of the claim, and one that takes every key to be there."""
+    plan = planned_run(small_claim(mechanism), None, None, None)
+    told = {one.code for one in plan.not_looked_at}
+    assert ("screening-once-per-call" in told) == (mechanism == "confident-gnmax")
+    assert "seed-of-the-votes" in told
+
+
 def test_what_a_failure_cut_short_is_not_looked_at(reports: Mapping[str, Report]) -> None:
     found = by_code(reports["fail"].not_looked_at)
     cut = {check.id for check in reports["fail"].checks if check.cut_short}

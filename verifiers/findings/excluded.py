@@ -81,8 +81,9 @@ def _distance(entry: Excluded) -> float:
 
 
 def _shown(size: object) -> str:
-    is_number = isinstance(size, int | float) and not isinstance(size, bool)
-    return four_digits(size) if is_number else str(size)
+    if isinstance(size, int | float) and not isinstance(size, bool):
+        return four_digits(size)
+    return str(size)
 
 
 class Measured(Document):
