@@ -10,7 +10,7 @@ from dpassay.reference.accounting.confident import confident_cost
 from dpassay.reference.accounting.conversions import Epsilon, best_epsilon
 from dpassay.reference.accounting.pairs import worst_neighbours
 from dpassay.reference.arrays import Matrix
-from dpassay.verifiers.commands.account import Account, account_of
+from dpassay.verifiers.commands.charged_rows import Account, account_of
 from dpassay.verifiers.inputs.asked_file import AskedRows
 
 from .timing import Row, in_turn

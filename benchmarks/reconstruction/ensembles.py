@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.reference import ConfidentGNMax, Gaussian, consensus, digit_histograms
-from dpassay.verifiers.commands.account import account_of
+from dpassay.verifiers.commands.charged_rows import account_of
 from dpassay.verifiers.inputs.asked_file import AskedRows
 
 from ..long_runs import DATA

@@ -15,7 +15,7 @@ from dpassay.reference import ConfidentGNMax, Exponential, Gaussian, Gumbel, Lap
 from dpassay.reference.accounting.analyses import ANALYSES, query_cost
 from dpassay.reference.accounting.conversions import best_epsilon
 from dpassay.reference.accounting.neighbourhood import MOVED_VOTE
-from dpassay.verifiers.commands.account import account_of
+from dpassay.verifiers.commands.charged_rows import account_of
 from dpassay.verifiers.commands.row_costs import RowCosts
 from dpassay.verifiers.inputs.asked_file import AskedRows, read_asked
 from dpassay.verifiers.inputs.histogram_file import Asked, read_histograms

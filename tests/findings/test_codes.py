@@ -103,12 +103,13 @@ def raised() -> dict[str, set[str]]:
     return found
 
 
+@cache
 def strings(folder: str, *, but: Path | None = None) -> set[str]:
-    """All strings that stand in the files below a folder."""
+    """All strings that stand in the files below a folder, but for one file or those below one."""
     return {
         node.value
         for path, tree in modules(folder).items()
-        if path != but
+        if but is None or not path.is_relative_to(but)
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
@@ -161,6 +162,45 @@ def test_a_row_names_checks_on_whose_pages_it_is_explained(code: Code) -> None:
             assert text.count(f"\n### {code.id}\n") == 1
             assert code.sentence in text
     assert f"#{code.id})" in site.added_to(site.ALL_CODES)
+
+
+FOLDERS = {"tallies": "tally", "outputs": "lawless"}
+"""Where a kind stands under `kinds/`, if not under its name."""
+
+OF_NUMBERS = ("numbers", "keys", "tables", "tallies")
+"""Kinds whose checks are in part those of numbers."""
+
+ANYWHERE = ("run", "targets", "claims", "evidence")
+
+
+@pytest.mark.parametrize(
+    "code", [code for code in codes().values() if code.what == "defect"], ids=lambda code: code.id
+)
+def test_a_defect_is_of_the_kinds_that_can_find_it(code: Code) -> None:
+    """Catches one that a check raises and no list of its kind has, and one that none can raise.
+
+    What judges logs is no part of a run.
+    """
+    having = {
+        kind.name
+        for kind in kinds()
+        for entry in kind.checks.entries
+        if entry.absent is None and entry.id in code.checks
+    }
+    raising = {
+        kind.name
+        for kind in kinds()
+        if code.id
+        in strings(
+            f"verifiers/kinds/{FOLDERS.get(kind.name, kind.name)}",
+            but=ROOT / "verifiers/kinds/labels/logs",
+        )
+    }
+    of = having if code.kinds is None else set(code.kinds)
+    assert of <= having
+    assert raising & having <= of
+    if not any(code.id in strings(f"verifiers/{room}") for room in ANYWHERE):
+        assert of <= raising | (set(OF_NUMBERS) if "numbers" in raising else set())
 
 
 def test_every_code_is_in_a_test() -> None:

@@ -4,7 +4,7 @@ import pytest
 from claims import COARSE
 from runs import claimed, drawing_with, result
 
-from dpassay.verifiers.commands.plan import planned_run
+from dpassay.verifiers.commands.planned_run import planned_run
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpassay.verifiers.commands import plan
+from dpassay.verifiers.commands import planned_run
 
 
 class OnAClock:
@@ -25,6 +25,6 @@ def test_the_pace_is_measured_and_no_patience_is_lost_on_a_slow_target(
     """Catches 201 labels that are asked of a target which takes seconds for each."""
     target = OnAClock(call, label)
     monkeypatch.setattr("time.perf_counter", lambda: target.now)
-    pace = plan.pace_of(target, None, None, 1)
+    pace = planned_run.pace_of(target, None, None, 1)
     assert pace.seconds(10, 300) == pytest.approx(10 * call + 300 * label, rel=0.01, abs=1e-6)
     assert target.now <= 25.0

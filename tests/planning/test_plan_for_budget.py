@@ -9,7 +9,8 @@ from click.testing import CliRunner
 from small import drawing, small_claim
 
 from dpassay.verifiers.cli import commands
-from dpassay.verifiers.commands.plan import pace_of, planned_run
+from dpassay.verifiers.commands.planned_run import pace_of, planned_run
+from dpassay.verifiers.findings.excluded import Excluded
 from dpassay.verifiers.kinds.labels.planned import plan_for_budget
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.precision import TooFewError
@@ -81,7 +82,9 @@ class Slow(InProcessTarget):
 def test_a_pace_tells_what_calls_cost_from_what_labels_cost(monkeypatch) -> None:
     """Catches a rate by calls of one size, which a run's other calls do not have."""
     clock = [0.0]
-    monkeypatch.setattr("dpassay.verifiers.commands.plan.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr(
+        "dpassay.verifiers.commands.planned_run.time.perf_counter", lambda: clock[0]
+    )
     found = pace_of(Slow(clock, 0.5, 0.001), np.array([6, 4, 2]), None, 1)
     assert (found.call, found.label) == pytest.approx((0.5, 0.001))
     alone = pace_of(Slow(clock, 0.5, 0.001), np.array([6, 4, 2]), 1, 8)
@@ -94,7 +97,9 @@ def test_a_pace_tells_what_calls_cost_from_what_labels_cost(monkeypatch) -> None
 def test_seconds_hold_what_is_planned_for_them(monkeypatch, seconds) -> None:
     """A second each twenty calls: all of them by far, where few labels are in most calls."""
     clock = [0.0]
-    monkeypatch.setattr("dpassay.verifiers.commands.plan.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr(
+        "dpassay.verifiers.commands.planned_run.time.perf_counter", lambda: clock[0]
+    )
     found = planned_run(SMALL, None, seconds, Slow(clock, 0.05, 0.0))
     assert found.seconds is not None
     assert 0.5 * min(seconds, 300.0) <= found.seconds <= seconds
@@ -179,7 +184,11 @@ def test_the_plan_says_what_a_run_would_see(claim) -> None:
     assert text.startswith(f"claim: {found['claimed']}\n")
     assert "replace-one" in found["claimed"]
     assert found["claimed"].endswith(" of a teacher")
-    assert f"off by {found['tolerance']:.0%}" in text
+    for check in found["checks"]:  # the first two entries of the scale are equally sharp
+        (line,) = (line for line in text.splitlines() if line.startswith(f"  {check['id']} "))
+        entries = [Excluded(**entry) for entry in check["excludes"]]
+        assert any(entry.fault in line for entry in entries) == bool(entries)
+    assert f"factor {1 - found['tolerance']:.4g}" in text
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from dpassay.reference.accounting.pairs import worst_neighbours
 from dpassay.reference.accounting.pure import pure_epsilon
 from dpassay.reference.accounting.release_costs import CountedCost, release_costs
 from dpassay.reference.accounting.worst_pair import worst_pair
-from dpassay.verifiers.commands.account import account_of
+from dpassay.verifiers.commands.charged_rows import account_of
 from dpassay.verifiers.inputs.asked_file import AskedRows
 from dpassay.verifiers.strategies import histograms
 

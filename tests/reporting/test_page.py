@@ -3,6 +3,7 @@
 import re
 from collections import ChainMap
 from datetime import datetime
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -110,6 +111,47 @@ def test_nothing_on_the_page_comes_from_elsewhere(all_reports, kind) -> None:
     policy = next(m["content"] for m in read.all("meta") if "http-equiv" in m)
     assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'")
     assert "url(" not in page(all_reports[kind], "a.py:b", WHEN)
+
+
+ROW = re.compile(
+    '<tr><th scope="row">[^<]*<br><code>(.*?)</code></th><td>(.*?)</td><td>(.*?)</td>'
+    '<td class="number">(.*?)</td><td class="number">(.*?)</td><td>(.*?)</td></tr>'
+)
+
+
+@pytest.mark.parametrize("kind", ["pass", "numbers", "keys", "inconclusive"])
+def test_what_passes_exclude_is_on_the_page_as_in_the_json(all_reports, kind) -> None:
+    """Folded, in the section of its check: catches an entry left out, and one of another check."""
+    report = all_reports[kind]
+    sections = page(report, "a.py:b", WHEN).split('<section class="check ')[1:]
+    on_page = {re.search('id="check-([a-z-]*)"', one)[1]: ROW.findall(one) for one in sections}
+    for check in report.public()["checks"]:
+        rows = [[unescape(cell) for cell in row] for row in on_page.get(check["id"], [])]
+        assert len(rows) == len(check["excludes"])
+        for (code, size, where, queries, sure, method), one in zip(
+            rows, check["excludes"], strict=True
+        ):
+            assert (code, where.split(", ")) == (one["code"], ", ".join(one["where"]).split(", "))
+            assert (int(queries.replace(",", "")), method) == (one["queries"], one["method"])
+            assert all(name.replace("_", " ") in size for name in one["size"])
+            base, _, left = sure.partition(" - ")
+            missed = float(left or 1 - float(base))
+            assert missed == pytest.approx(1 - one["probability"], rel=0.1)
+
+
+@pytest.mark.parametrize("kind", ["pass", "fail", "inconclusive", "numbers", "keys"])
+def test_what_was_not_looked_at_is_on_the_page_as_in_the_json(all_reports, kind) -> None:
+    """By check and reason, in a fold: catches a group that is lost, and a fault in another's."""
+    report = all_reports[kind]
+    _, _, section = page(report, "a.py:b", WHEN).partition('<section aria-labelledby="unseen">')
+    folded = section[section.index("<details>") : section.index("</details>")]
+    on_page = []
+    for row in folded.split("<tr>")[2:]:
+        check, why = re.search('row">(.*?)</th><td>(.*?)</td>', row).groups()
+        on_page += [(code, check, unescape(why)) for code in re.findall("<code>(.*?)</code>", row)]
+    in_json = report.public()["not_looked_at"]
+    said = [(one["code"], one["check"], printable(one["why"]["message"])) for one in in_json]
+    assert sorted(on_page) == sorted(said) != []
 
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))

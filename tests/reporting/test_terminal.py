@@ -8,6 +8,7 @@ import time
 import pytest
 
 from dpassay.verifiers.findings.explained import explained
+from dpassay.verifiers.findings.not_looked_at import told_in_a_line
 from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.findings.report import CheckResult, Verdict, decimal_log
 from dpassay.verifiers.reporting import terminal
@@ -69,6 +70,19 @@ def test_colours_are_for_terminals_that_want_them(reports, monkeypatch) -> None:
     bare = shown(reports["fail"], monkeypatch, Terminal(), NO_COLOR="1")
     codes = {code for found in ESCAPE.findall(bare) for code in found.split(";")}
     assert codes <= {"", "0", "1", "2"}
+
+
+def test_a_pass_ends_with_how_much_was_not_looked_at(reports, monkeypatch) -> None:
+    """In one line, of a pass alone: a failure is read for what was found."""
+    line = told_in_a_line(reports["pass"].not_looked_at)
+    assert line is not None
+    lines = shown(reports["pass"], monkeypatch, io.StringIO()).splitlines()
+    assert lines[-1].startswith(f"{line}; ")
+    assert sum(line in one for one in lines) == 1
+    failed = reports["fail"]
+    assert told_in_a_line(failed.not_looked_at) not in shown(failed, monkeypatch, io.StringIO())
+    log = reports["pass"].model_copy(update={"asked": False})
+    assert line not in shown(log, monkeypatch, io.StringIO())
 
 
 @pytest.mark.parametrize("code", sorted(terminal._MOST_TELLING))

@@ -22,7 +22,9 @@ class Code:
     `coverage` (something could not be looked at), `leakage` (what an attacker reads although the
     claim holds), or `input` (what dpassay was given); severity: of a defect; proof: whether it is
     certain where it is raised, not a statistic with a share of `false_alarm`; checks: whose pages
-    have its anchor; title: a few words; sentence: for whoever meets it first.
+    have its anchor; kinds: on which kinds of release a run may find it, None for all that have one
+    of these checks; needs: a key without which a claim leaves no room for it; title: a few words;
+    sentence: for whoever meets it first.
     """
 
     id: str
@@ -32,6 +34,8 @@ class Code:
     sentence: str
     severity: Severity | None = None
     proof: bool = False
+    kinds: tuple[str, ...] | None = None
+    needs: str | None = None
 
 
 @cache
@@ -47,6 +51,8 @@ def codes() -> dict[str, Code]:
             row["sentence"],
             row.get("severity"),
             row.get("proof", False),
+            tuple(row["kinds"]) if "kinds" in row else None,
+            row.get("needs"),
         )
         for name, row in table.items()
     }

@@ -1,7 +1,12 @@
 """What a pass excludes: one record, made by the check that passes."""
 
+import math
+from collections.abc import Iterable
+
 from pydantic import Field
 
+from ..text import four_digits
+from .codes import codes
 from .document import Count, Document, Probability
 from .note import Fields
 
@@ -34,6 +39,51 @@ class Excluded(Document):
         description="Probability, at most, with which a correct deployment fails the check."
     )
     method: str = Field(description="How the probability is known.")
+
+    @property
+    def fault(self) -> str:
+        """The fault, in a few words."""
+        return codes()[self.code].title
+
+    @property
+    def size_in_words(self) -> str:
+        """How large the fault is, such as `factor 0.95`, by the names of its fields."""
+        sizes = ((name.replace("_", " "), value) for name, value in self.size.items())
+        return ", ".join(f"{name} {_shown(value)}" for name, value in sizes)
+
+    @property
+    def sureness(self) -> str:
+        """The probability, with its distance from 1 where that is small."""
+        left = 1.0 - self.probability
+        return f"1 - {left:.2g}" if 0.0 < left < 1e-3 else f"{self.probability:.3g}"
+
+    def as_text(self) -> str:
+        """The entry in a phrase; the probability is told where it is less than `SURE_TO_SEE`."""
+        inputs = f"{len(self.where):,} inputs" if len(self.where) > 1 else ""
+        sure = self.probability >= SURE_TO_SEE
+        known = "" if sure else f"probability {self.sureness}"
+        told = ", ".join(filter(None, (self.size_in_words, inputs, known)))
+        return f"{self.fault}: {told}" if told else self.fault
+
+
+def sharpest(entries: Iterable[Excluded]) -> Excluded | None:
+    """Of the entries of the first one's fault, that of the smallest size; None without any."""
+    found = list(entries)
+    alike = [one for one in found if one.code == found[0].code]
+    return min(alike, key=_distance, default=None)
+
+
+def _distance(entry: Excluded) -> float:
+    """How far a fault of this size is from none: a factor from 1, another number from 0."""
+    numbers = {name: size for name, size in entry.size.items() if isinstance(size, int | float)}
+    factor = numbers.get("factor")
+    return abs(factor - 1.0) if factor is not None else abs(next(iter(numbers.values()), math.inf))
+
+
+def _shown(size: object) -> str:
+    if isinstance(size, int | float) and not isinstance(size, bool):
+        return four_digits(size)
+    return str(size)
 
 
 class Measured(Document):

@@ -23,6 +23,7 @@ from typing_extensions import TypedDict
 from .document import Count, Document
 from .excluded import Excluded, Measured
 from .figures import CheckFigures, NoiseSpec, Votes
+from .not_looked_at import NotLookedAt, Seeing, not_looked_at
 from .note import Fields, Note
 from .verdict import Verdict
 
@@ -123,6 +124,13 @@ class CheckResult(Document):
         default=None,
         description="What the page draws of the check, in numbers; null where nothing.",
     )
+
+    @property
+    def seeing(self) -> Seeing:
+        """What the check has seen, for what was not looked at."""
+        if self.verdict in (Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE):
+            return Seeing(self.id, lacking=Note(self.code or _UNCODED, self.message, self.fields))
+        return Seeing(self.id, self.excludes, failed=self.verdict is not Verdict.PASS)
 
     @classmethod
     def of(cls, check: str, verdict: Verdict, note: Note, queries: int = 0) -> Self:
@@ -302,6 +310,13 @@ class Report(Document):
     def warnings(self) -> tuple[str, ...]:
         """What else a reader must know, a line each."""
         return tuple(note.message for note in self.notes)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def not_looked_at(self) -> tuple[NotLookedAt, ...]:
+        """The faults of which this run says nothing, each with the reason; none of a log."""
+        seeing = (check.seeing for check in self.checks)
+        return not_looked_at(self.kind, self.claim, seeing) if self.asked else ()
 
     @property
     def whole(self) -> Self:

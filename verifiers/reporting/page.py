@@ -17,6 +17,7 @@ from markupsafe import Markup
 from ...reference import REFUSAL
 from ..findings.evidence_text import power_of_ten, told_apart
 from ..findings.figures import MOST_LABELS
+from ..findings.not_looked_at import by_reason, told_in_a_line
 from ..findings.report import Report, Verdict
 from ..text import counted, printable
 from .charts import (
@@ -89,6 +90,7 @@ def page_environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
+        "by_reason": by_reason,
         "counted": counted,
         "count": lambda value: f"{value:,}",
         "e_value": lambda log10: "\N{EN DASH}" if log10 is None else power_of_ten(log10),
@@ -96,6 +98,7 @@ def page_environment() -> Environment:
         "number": _number,
         "percent": lambda share: f"{100 * share:.1f} %",
         "power": power_of_ten,
+        "told_in_a_line": told_in_a_line,
         "votes": _votes,
         "scales": _scales,
         "sentence": lambda text: f"{text[:1].upper()}{text[1:].rstrip('.')}.",

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from ..findings.evidence_text import power_of_ten
+from ..findings.not_looked_at import told_in_a_line
 from ..findings.report import CheckResult, Report, Verdict
 from ..run.events import Progress as RunProgress
 from ..text import counted, printable
@@ -130,6 +131,9 @@ def print_report(report: Report, target: str) -> None:
             _say(console, note.message, lead=("warning: ", "yellow"))
     if report.waived:
         _say(console, f"waived by allow in [gate]: {', '.join(report.waived)}")
+    unseen = told_in_a_line(report.not_looked_at)
+    if verdict is Verdict.PASS and unseen is not None:  # else it is read for what was found
+        _say(console, f"{unseen}; --report DIR lists them", style="dim")
 
 
 def _say(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 MODELS = {
-    "account": (1, "commands.account:Account"),
+    "account": (1, "commands.charged_rows:Account"),
     "audit": (1, "findings.pair_bounds:Audit"),
     "audit-any": (1, "commands.audit_any:AnyAudit"),
     "audit-canaries": (1, "commands.audit_canaries:CanaryAudit"),
@@ -21,7 +21,7 @@ MODELS = {
     "exposure": (1, "commands.exposure:FoundExposures"),
     "instahide": (1, "commands.instahide:Attacked"),
     "monitor": (1, "kinds.labels.logs.alarms:Alarm"),
-    "plan": (1, "commands.plan:PlannedRun"),
+    "plan": (1, "commands.planned_run:PlannedRun"),
     "play": (1, "gradients.play:PlayedGames"),
     "probabilities": (1, "commands.probabilities:Probabilities"),
     "reconstruct": (1, "commands.reading_votes:ReadVotes"),

@@ -1,0 +1,191 @@
+"""The privacy cost of the rows of a file of histograms, as a document."""
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from ..findings.document import Document
+from .account import Analysis, Charging
+
+if TYPE_CHECKING:  # what charges rows loads numpy and scipy, without which a document is read
+    from concurrent.futures import Executor
+
+    from ...reference.accounting.neighbourhood import Neighbourhood
+    from ...reference.mechanisms import ClaimedMechanism
+    from ..inputs.asked_file import AskedRows
+
+_NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use"
+
+
+class Account(Document):
+    """The cost of queries, and the analysis that it is by."""
+
+    epsilon: float = Field(ge=0, description="Of all queries together, at delta.")
+    data_independent_epsilon: float = Field(
+        ge=0, description="Of the same queries by that analysis, charged alike."
+    )
+    delta: float = Field(gt=0, lt=1)
+    order: float | None = Field(
+        gt=1,
+        description="The Rényi order that gave epsilon; null where pure privacy, added up, did.",
+    )
+    queries: int = Field(ge=0)
+    expected_answered: float = Field(
+        ge=0, description="Queries answered on average; in fact, where charging is realised."
+    )
+    analysis: Analysis
+    adjacency: Literal["replace-one", "add-remove"]
+    votes: int = Field(ge=1, description="By how many votes neighbours differ, at most.")
+    charging: Charging = Field(description="How refused queries are charged.")
+    note: str | None = Field(description="Why epsilon is no guarantee, where it is none.")
+    repeats: int = Field(ge=0, description="How often each row is asked.")
+    rows_beyond: int | None = Field(
+        ge=0,
+        description="With a budget: how many rows, from the first, fit it once more after the "
+        "repeats.",
+    )
+    budget: float | None = Field(exclude=True)
+    refuses: bool = Field(exclude=True)
+
+    def as_text(self) -> str:
+        """The account in lines for the terminal."""
+        from ...reference.accounting.analyses import MEANING
+
+        known = self.charging == "realised"
+        answered = f"{self.expected_answered:,.{0 if known else 1}f} answered"
+        lines = [
+            f"epsilon {self.epsilon:.4f} at delta {self.delta:g} ({self._how}), {self._neighbours}",
+            f"{self.queries:,} {'query' if self.queries == 1 else 'queries'}{self._fits}; "
+            f"{answered}{'' if known else ' on average'}",
+            f"analysis {self.analysis}: {MEANING[self.analysis]}",
+        ]
+        if self.analysis != "data-independent":
+            lines.append(f"data-independent: epsilon {self.data_independent_epsilon:.4f}")
+        if self.refuses:
+            meaning = {
+                "expected": _NO_GUARANTEE,
+                "realised": "each query by what was released",
+                "all": "every query as answered",
+            }[self.charging]
+            lines.append(f"charging {self.charging}: {meaning}")
+        return "\n".join(lines)
+
+    @property
+    def _neighbours(self) -> str:
+        """Which neighbours the cost is between, in words."""
+        by = f" by {self.votes} votes" if self.votes > 1 else ""
+        return f"{self.adjacency} neighbours{by}"
+
+    @property
+    def _how(self) -> str:
+        """The Rényi order, or the pure bound, that gave the figure."""
+        if self.order is not None:
+            return f"Rényi order {self.order:.4g}"
+        return "pure privacy, added up: it holds at delta 0 too"
+
+    @property
+    def _fits(self) -> str:
+        """How many passes over the rows fit the budget, in words; empty without a budget."""
+        if self.budget is None:
+            return ""
+        rows = self.queries // self.repeats
+        if rows == 1:
+            return f", the most that fit epsilon {self.budget:g}"
+        passes, fit = ("pass", "fits") if self.repeats == 1 else ("passes", "fit")
+        more = f", and the first {self.rows_beyond:,} rows once more" if self.rows_beyond else ""
+        return f": {self.repeats:,} {passes} over {rows:,} rows {fit} epsilon {self.budget:g}{more}"
+
+
+def account_of(
+    rows: "AskedRows",
+    mechanism: "ClaimedMechanism",
+    delta: float,
+    *,
+    repeat: int = 1,
+    budget: float | None = None,
+    analysis: Analysis = "data-dependent",
+    charging: Charging = "expected",
+    neighbourhood: "Neighbourhood | None" = None,
+    executor: "Executor | None" = None,
+) -> Account:
+    """The cost of asking every row `repeat` times, or as often as fits `budget`.
+
+    neighbourhood: which histograms it is between, a moved vote when None; executor: whose workers
+    do the work, this process when None. Raises ValueError where charging `realised` lacks labels, a
+    label is a refusal but the mechanism never refuses, or one pass exceeds the budget;
+    UnknownMechanismError for any other mechanism.
+    """
+    from ...reference import REFUSAL, ConfidentGNMax, Gaussian, UnknownMechanismError
+    from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
+    from ...reference.accounting.neighbourhood import MOVED_VOTE
+    from ...reference.accounting.pure import pure_epsilon
+    from ...reference.mechanisms import ClaimedMechanism
+    from .fitting import Fitting
+    from .row_costs import RowCosts
+
+    if not isinstance(mechanism, ClaimedMechanism):
+        raise UnknownMechanismError(mechanism, "an account")
+    if rows.refused.any() and not isinstance(mechanism, ConfidentGNMax):
+        raise ValueError(
+            f"label {REFUSAL} of histogram {int(rows.refused.argmax()) + 1}: a refusal, but only "
+            "confident-gnmax refuses: expected a class from 0"
+        )
+    if charging == "realised" and rows.labels is None:
+        raise ValueError("--charging realised needs a column 'label' of what was released")
+    near = MOVED_VOTE if neighbourhood is None else neighbourhood
+    pure = (
+        math.inf
+        if isinstance(mechanism.noise.unrounded, Gaussian)
+        else pure_epsilon(mechanism.noise, near)
+    )
+
+    def costs_by(analysis: Analysis) -> RowCosts:
+        return RowCosts(rows, mechanism, analysis, charging, neighbourhood=near, executor=executor)
+
+    costs = costs_by(analysis)
+    beyond = None
+    if budget is not None:
+        fitting = Fitting(costs.kinds, costs.of_kinds(ORDERS), delta, pure)
+        repeat = fitting.passes(budget)
+        beyond = fitting.rows_beyond(repeat, budget)
+
+    def epsilon_of(costs: RowCosts) -> Epsilon:
+        most = repeat * len(rows) * pure
+        return best_epsilon(lambda orders: repeat * costs.total(orders), delta, pure=most)
+
+    found = independent = epsilon_of(costs)
+    if analysis != "data-independent":
+        independent = epsilon_of(costs_by("data-independent"))
+    refuses = isinstance(mechanism, ConfidentGNMax)
+    return Account(
+        epsilon=found.epsilon,
+        data_independent_epsilon=independent.epsilon,
+        delta=delta,
+        order=found.order if math.isfinite(found.order) else None,
+        queries=repeat * len(rows),
+        expected_answered=repeat * _answered(rows, mechanism, charging),
+        analysis=analysis,
+        adjacency=near.adjacency.value,
+        votes=near.votes,
+        charging=charging,
+        note=_NO_GUARANTEE if refuses and charging == "expected" else None,
+        repeats=repeat,
+        rows_beyond=beyond,
+        budget=budget,
+        refuses=refuses,
+    )
+
+
+def _answered(rows: "AskedRows", mechanism: "ClaimedMechanism", charging: Charging) -> float:
+    """Rows answered on average, or, where charging is `realised`, in fact."""
+    import numpy as np
+
+    from ...reference import ConfidentGNMax
+    from ...reference.accounting.confident import log_answered
+
+    if charging == "realised":
+        return float((~rows.refused).sum())
+    if not isinstance(mechanism, ConfidentGNMax):
+        return float(len(rows))
+    return float(np.exp(log_answered(rows.histograms, mechanism)).sum())
