@@ -7,10 +7,11 @@ import click
 from pydantic import Field
 
 from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail, lines_of
+from ..cli.exit_statuses import fail
 from ..cli.options import Whole, option_with_default
 from ..cli.workers import over_workers, working
 from ..findings.document import Document
+from ..inputs.input_error import ColumnsError
 
 if TYPE_CHECKING:  # what charges rows loads numpy and scipy, without which --help answers at once
     from concurrent.futures import Executor
@@ -93,7 +94,7 @@ def account(
     from ..inputs.asked_file import read_asked
 
     if epsilon is not None and not epsilon < float("inf"):
-        fail(f"--epsilon {epsilon}: expected a finite budget")
+        fail(f"--epsilon {epsilon}: expected a finite budget", code="value-not-allowed")
     if epsilon is not None and repeat != 1:
         fail("--epsilon finds the repeats that --repeat gives: give one or the other")
     described = (mechanism, noise, threshold, threshold_noise, adjacency)
@@ -124,7 +125,7 @@ def account(
                 executor=executor,
             )
     except ValueError as error:
-        fail(*lines_of(error))
+        fail(error)
     print_found(charged, as_json)
 
 
@@ -251,7 +252,7 @@ def account_of(
             "confident-gnmax refuses: expected a class from 0"
         )
     if charging == "realised" and rows.labels is None:
-        raise ValueError("--charging realised needs a column 'label' of what was released")
+        raise ColumnsError("--charging realised needs a column 'label' of what was released")
     near = MOVED_VOTE if neighbourhood is None else neighbourhood
     pure = (
         math.inf

@@ -54,7 +54,9 @@ def assert_conforms(
     try:
         deployment: Target = opened(target, held)
     except (TargetError, ValueError) as error:
-        raise type(error)(str(error)) from None  # here, so that pytest shows the test's line alone
+        raise error.with_traceback(
+            None
+        ) from None  # here, so that pytest shows the test's line alone
     try:
         report = verify(
             deployment,
@@ -94,7 +96,7 @@ def held_claim(claim: Claim | dict[str, Any] | str | Path) -> Claim:
     try:
         held: Claim = parse_claim(claim) if isinstance(claim, dict) else read_claim(claim)
     except ClaimError as error:
-        raise ClaimError(*error.mistakes) from None
+        raise error.with_traceback(None) from None
     return held
 
 
