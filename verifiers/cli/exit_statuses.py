@@ -10,7 +10,6 @@ from typing import NoReturn
 
 import click
 
-from ..inputs.input_error import lines_of
 from ..optional_packages import lacking, missing_package
 from ..text import printable
 
@@ -28,6 +27,8 @@ def fail(
     if isinstance(why, str):
         lines = [why if code is None else f"{why} [{code}]"]
     else:
+        from ..inputs.input_error import lines_of
+
         lines = list(lines_of(why))
     with contextlib.suppress(OSError):  # where stderr is broken too, only the status is left
         for line in lines:

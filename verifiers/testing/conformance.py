@@ -77,15 +77,13 @@ def _judge(report: Report) -> None:
     __tracebackhide__ = True
     if report.interrupted:
         raise KeyboardInterrupt
-    kinds: dict[Verdict, type[Exception]] = {
-        Verdict.FAIL: AssertionError,
-        Verdict.ERROR: TargetError,
-        Verdict.INCONCLUSIVE: Inconclusive,
-    }
-    if report.verdict not in kinds:
+    if report.verdict is Verdict.PASS:
         return
     worst = [check for check in report.checks if check.verdict is report.verdict]
-    raise kinds[report.verdict]("\n\n".join(explained(check, report) for check in worst))
+    told = "\n\n".join(explained(check, report) for check in worst)
+    if report.verdict is Verdict.ERROR:
+        raise TargetError(told, code=worst[0].code)
+    raise (AssertionError if report.verdict is Verdict.FAIL else Inconclusive)(told)
 
 
 def held_claim(claim: Claim | dict[str, Any] | str | Path) -> Claim:
