@@ -19,16 +19,22 @@ def pages_of(check: str) -> list[Path]:
 
 def codes_of(page: Path) -> list[Code]:
     """The codes that have their anchor on a page, in the order of the table."""
-    return [code for code in codes().values() if any(page in pages_of(c) for c in code.checks)]
+    return [code for code in codes().values() if page in explained_on(code)]
 
 
 def added_to(page: Path) -> str:
     """What the site adds to a page: its codes, each under a heading, or the table of all."""
-    if page == ALL_CODES:
-        return _table()
     found = codes_of(page)
     told = [f"### {code.id}\n\n**{code.title}** ({_kind(code)}). {code.sentence}" for code in found]
-    return "\n\n".join(["", "## Codes", *told, ""]) if found else ""
+    heading, table = (
+        ("## Input that is refused", _table()) if page == ALL_CODES else ("## Codes", "")
+    )
+    return "\n\n".join([table, heading, *told, ""]) if found else ""
+
+
+def explained_on(code: Code) -> list[Path]:
+    """The pages where a code is explained: those of its checks, or that of all codes."""
+    return [page for check in code.checks for page in pages_of(check)] or [ALL_CODES]
 
 
 def _kind(code: Code) -> str:
@@ -42,6 +48,6 @@ def _kind(code: Code) -> str:
 def _table() -> str:
     lines = ["", "| code | class | what it means |", "|---|---|---|"]
     for code in codes().values():
-        page = os.path.relpath(pages_of(code.checks[0])[0], ALL_CODES.parent)
+        page = os.path.relpath(explained_on(code)[0], ALL_CODES.parent)
         lines.append(f"| [{code.id}]({page}#{code.id}) | {_kind(code)} | {code.title} |")
     return "\n".join([*lines, ""])

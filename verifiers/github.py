@@ -92,7 +92,10 @@ def _read(folder: str) -> Report | None:
 def main(arguments: list[str]) -> None:
     """Writes and prints; exits 2 where there is no report."""
     if len(arguments) != 1:
-        fail("usage: python -m dpassay.verifiers.github DIR, the folder of a report")
+        fail(
+            "usage: python -m dpassay.verifiers.github DIR, the folder of a report",
+            code="option-not-allowed",
+        )
     report = _read(arguments[0])
     if report is None:
         text = "### dpassay: no report\n\nThe run ended before it had one: its log says why.\n"

@@ -85,6 +85,7 @@ class _Session:
         self, config: pytest.Config, target: str | None, claim_file: str, seed: str | None
     ) -> None:
         from .claims.claim import ClaimError
+        from .inputs.input_error import lines_of
         from .kinds.kind import REFERENCE
         from .kinds.reading import read_claim
         from .targets.replies import shown_spec
@@ -95,7 +96,7 @@ class _Session:
         try:
             claim = read_claim(claim_file)
         except ClaimError as error:
-            raise pytest.UsageError("\n".join(error.mistakes)) from None
+            raise pytest.UsageError("\n".join(lines_of(error))) from None
         self.is_worker = hasattr(config, "workerinput")
         self.folder: Path | None = None
         shared = getattr(config, "workerinput", {}).get(_FOLDER)
@@ -130,6 +131,7 @@ class _Session:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
         """Opens the target: one that cannot be is misuse, not a failure. Raises UsageError."""
+        from .inputs.input_error import lines_of
         from .targets import TargetError
 
         # the controller of xdist has no items: its workers collect them
@@ -140,7 +142,7 @@ class _Session:
         try:
             self.run.open()
         except TargetError as error:
-            raise pytest.UsageError(str(error)) from None
+            raise pytest.UsageError("\n".join(lines_of(error))) from None
         if distributed:
             self.run.close()
 

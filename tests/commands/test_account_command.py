@@ -104,7 +104,7 @@ def test_where_no_pass_fits_the_rows_that_do_are_told(tmp_path) -> None:
     budget = epsilon_of(30) + 1e-3
     done = run(f"{ROW}\n" * 71, *options, "--epsilon", str(budget), folder=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    told = re.search(r"costs (\S+); .* 30 .* 71 .* (\S+)\n", done.stderr)
+    told = re.search(r"costs (\S+); .* 30 .* 71 .* (\S+) \[value-not-allowed\]\n", done.stderr)
     costs = [float(text) for text in told.groups()]
     assert costs == pytest.approx([epsilon_of(71), epsilon_of(30)], abs=2e-4)  # on coarser orders
     done = run(f"{ROW}\n" * 2, *options, "--epsilon", "1e-3", folder=tmp_path)

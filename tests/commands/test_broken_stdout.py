@@ -63,7 +63,7 @@ def test_without_one_it_is_neither_a_pass_nor_a_fail(options, redirection, why, 
     found = run(f"{VERIFY} {ALONE} {options} {redirection}", folder)
     assert found.returncode == 2
     assert in_one_line(found.stderr, why)
-    assert found.stderr.endswith(" is lost\n")
+    assert found.stderr.endswith(" is lost [file-not-written]\n")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_other_commands_say_so_in_a_line(words, redirection, why, unbuffered, fo
     found = run(f"PYTHONUNBUFFERED={unbuffered} {DPASSAY} {words} {redirection}", folder)
     assert found.returncode == 2
     assert in_one_line(found.stderr, why)
-    assert found.stderr.endswith(" is lost\n")
+    assert found.stderr.endswith(" is lost [file-not-written]\n")
 
 
 @pytest.mark.slow("processes that load everything; others are")

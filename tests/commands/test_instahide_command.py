@@ -33,7 +33,7 @@ def test_a_figure_of_another_kind_is_one_line() -> None:
     found = run("--figure", "found.jpg")
     assert found.exit_code == 2
     assert found.stderr.startswith("dpassay: --figure 'found.jpg': ")
-    assert found.stderr.endswith(" .png or .svg\n")
+    assert found.stderr.endswith(" .png or .svg [value-not-allowed]\n")
     assert found.stderr.count("\n") == 1
 
 

@@ -16,8 +16,9 @@ from runs import names_scale
 from small import small_claim
 
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
-from dpassay.verifiers.commands.serve import ServingError, serve_reference
+from dpassay.verifiers.commands.serve import serve_reference
 from dpassay.verifiers.commands.service import application
+from dpassay.verifiers.inputs.input_error import InputError
 from dpassay.verifiers.kinds.labels.served import ServedLabels
 from dpassay.verifiers.kinds.reading import parse_claim
 
@@ -223,12 +224,12 @@ def test_a_port_in_use_is_one_line() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         words = f"^port {port} cannot be used: it is in use; --port 0 takes a free one$"
-        with pytest.raises(ServingError, match=words):
+        with pytest.raises(InputError, match=words):
             serve_reference(None, port)
 
 
 def test_a_claim_that_cannot_be_read_is_one_line() -> None:
-    with pytest.raises(ServingError, match=r"^none.toml: No such "):
+    with pytest.raises(InputError, match=r"^none.toml: No such "):
         serve_reference("none.toml", 0)
 
 
@@ -242,5 +243,5 @@ def test_without_the_extra_the_command_to_get_it_is_printed() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
     )
     assert found.returncode == 2
-    words = "serve needs uvicorn, which is not installed: pip install uvicorn"
+    words = "serve needs uvicorn, which is not installed: pip install uvicorn [package-missing]"
     assert found.stderr == f"dpassay: {words}\n"

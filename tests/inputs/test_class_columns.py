@@ -4,8 +4,9 @@ import pytest
 
 from dpassay.verifiers.inputs.class_columns import class_order
 from dpassay.verifiers.inputs.histogram_file import read_histograms
+from dpassay.verifiers.inputs.input_error import ColumnsError
 from dpassay.verifiers.inputs.input_file import read_inputs
-from dpassay.verifiers.inputs.release_log import LogError, RowReader
+from dpassay.verifiers.inputs.release_log import RowReader
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_a_log_and_its_inputs_are_read_by_class(tmp_path) -> None:
     row = reader.row("1,2,20,10\n", "2")
     assert row is not None
     assert (row.histogram, row.label) == ((20, 10, 2), 1)
-    with pytest.raises(LogError, match=r"1: .*c, b, a"):
+    with pytest.raises(ColumnsError, match=r"1: .*c, b, a"):
         RowReader(3, may_refuse=False).row("c,b,a,label\n", "line 1")
     (tmp_path / "a.csv").write_text("c1,c0,label\n3,5,0\n")
     assert read_histograms(str(tmp_path / "a.csv"))[0].histogram == (5, 3)

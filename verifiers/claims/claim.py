@@ -1,12 +1,14 @@
 """A deployment's claim, whatever it releases, and the error with the mistakes in one."""
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import ValidationError, model_validator
 
 from ..inputs.files import ReadingError, read_bytes
+from ..inputs.input_error import InputError
 from ..targets.http_options import HttpOptions
 from ..targets.http_route import check_template
 from ..targets.release import Release
@@ -18,17 +20,21 @@ CLAIM_BYTES = 1_000_000
 """Longest claim file that is read."""
 
 
-class ClaimError(ValueError):
+class ClaimError(InputError):
     """A claim that cannot be read.
 
-    mistakes: all that are known, one line each; the message is the first of them.
+    mistakes: all that are known, one line each; the message is the first of them; codes: of each,
+    None of a last one that counts those that are not shown.
     """
 
-    def __init__(self, *mistakes: str) -> None:
+    def __init__(
+        self, *mistakes: str, code: str | None = None, codes: Sequence[str | None] = ()
+    ) -> None:
         others = len(mistakes) - 1
         plural = "s" if others > 1 else ""
-        super().__init__(mistakes[0] + (f"; {others} more mistake{plural}" if others else ""))
-        self.mistakes = mistakes
+        more = f"; {others} more mistake{plural}" if others else ""
+        super().__init__(mistakes[0] + more, next(iter(codes), code))
+        self.mistakes, self.codes = mistakes, tuple(codes) or (self.code,)
 
 
 class Claim(Table):
@@ -95,7 +101,9 @@ class Claim(Table):
         try:
             return cls.model_validate(table)
         except ValidationError as error:
-            raise ClaimError(*(f"{source}: {line}" for line in mistakes(error, cls))) from None
+            found = mistakes(error, cls)
+            lines, codes = [f"{source}: {line}" for line, _ in found], [code for _, code in found]
+            raise ClaimError(*lines, codes=codes) from None
 
 
 def read_table(path: str | Path) -> dict[str, Any]:
@@ -107,6 +115,8 @@ def read_table(path: str | Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text.decode("utf-8-sig"))  # editors on Windows begin with a BOM
     except RecursionError:
-        raise ClaimError(f"{path}: not TOML that can be read: nested too deeply") from None
+        raise ClaimError(
+            f"{path}: not TOML that can be read: nested too deeply", code="not-toml"
+        ) from None
     except ValueError as error:  # numbers of thousands of digits among them
-        raise ClaimError(f"{path}: not TOML: {one_line(error)}") from None
+        raise ClaimError(f"{path}: not TOML: {one_line(error)}", code="not-toml") from None

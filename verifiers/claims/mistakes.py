@@ -8,6 +8,7 @@ from typing import get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from ..inputs.input_error import InputError
 from ..targets.replies import one_line, shown_repr
 
 _MOST_TOLD = 10
@@ -21,25 +22,42 @@ def are_missing(keys: list[str]) -> str:
     return f"{', '.join(keys[:-1])} and {keys[-1]} are missing"
 
 
-def mistakes(error: ValidationError, root: type[BaseModel]) -> list[str]:
-    """One line per mistake; root: the model that was validated. Mistyped keys come first."""
+def mistakes(error: ValidationError, root: type[BaseModel]) -> list[tuple[str, str | None]]:
+    """One line per mistake, and its code; root: the model that was validated.
+
+    Mistyped keys come first. A last line, without a code, counts those that are not shown.
+    """
     found = error.errors()
     unknown = [e for e in found if e["type"] == "extra_forbidden"]
     meant = {(*e["loc"][:-1], _meant(root, e)) for e in unknown}
     lacking = [e["loc"] for e in found if e["type"] == "missing" and e["loc"] not in meant]
-    lines = [_unknown_key(root, e) for e in unknown]
+    lines: list[tuple[str, str | None]] = [(_unknown_key(root, e), _code(e)) for e in unknown]
     named = set()
     for each in found:
         table = each["loc"][:-1]
         if each["type"] == "missing" and each["loc"] in lacking and table not in named:
             named.add(table)
-            lines.append(
-                are_missing([".".join(map(str, loc)) for loc in lacking if loc[:-1] == table])
-            )
+            missing = [".".join(map(str, loc)) for loc in lacking if loc[:-1] == table]
+            lines.append((are_missing(missing), _code(each)))
         elif each["type"] not in ("missing", "extra_forbidden"):
-            lines.append(_wrong_value(root, each))
+            lines.append((_wrong_value(root, each), _code(each)))
     more = len(lines) - _MOST_TOLD
-    return lines if more <= 0 else [*lines[:_MOST_TOLD], f"mistakes that are not shown: {more:,}"]
+    if more > 0:
+        lines[_MOST_TOLD:] = [(f"mistakes that are not shown: {more:,}", None)]
+    return lines
+
+
+_CODES = {"extra_forbidden": "unknown-key", "missing": "missing-key"}
+
+
+def _code(mistake: ErrorDetails) -> str:
+    """The code of a mistake: that of our own error, or of keys where a whole table is refused."""
+    raised = mistake.get("ctx", {}).get("error")
+    if isinstance(raised, InputError):
+        return raised.code
+    if mistake["type"] == "value_error" and isinstance(mistake["input"], dict):
+        return "keys-do-not-fit"
+    return _CODES.get(mistake["type"], InputError.code)
 
 
 def _table_at(root: type[BaseModel], place: Sequence[int | str]) -> type[BaseModel] | None:

@@ -16,11 +16,23 @@ from ..text import printable
 MISUSE = 2
 
 
-def fail(*messages: str, status: int = MISUSE) -> NoReturn:
-    """Ends the program with `status`, after printing the messages on stderr, made printable."""
+def fail(
+    why: str | Exception, *, code: str | None = "options-do-not-fit", status: int = MISUSE
+) -> NoReturn:
+    """Ends the program with `status`, after printing why on stderr, with its code in brackets.
+
+    why: an error, which may bring several lines and a code for each, or one line, whose code is
+    `code`: None for the end of a command that was given nothing wrong.
+    """
+    if isinstance(why, str):
+        lines = [why if code is None else f"{why} [{code}]"]
+    else:
+        from ..inputs.input_error import lines_of
+
+        lines = list(lines_of(why))
     with contextlib.suppress(OSError):  # where stderr is broken too, only the status is left
-        for message in messages:
-            click.echo(f"dpassay: {printable(message)}", err=True)
+        for line in lines:
+            click.echo(f"dpassay: {printable(line)}", err=True)
     sys.exit(status)
 
 
@@ -28,13 +40,7 @@ def need(what: str, *modules: str) -> None:
     """Ends the program with one line if a module that `what` needs is missing; imports none."""
     absent = lacking(what, *modules)
     if absent is not None:
-        fail(absent)
-
-
-def lines_of(error: Exception) -> tuple[str, ...]:
-    """The message of an error in lines: for a claim, one per mistake."""
-    mistakes: tuple[str, ...] = getattr(error, "mistakes", (str(error),))
-    return mistakes
+        fail(absent, code="package-missing")
 
 
 @contextmanager
@@ -53,7 +59,7 @@ def on_stdout(kept: str | None = None) -> Iterator[None]:
         forget_stdout()
         line = f"stdout cannot be written: {error.strerror or error}"
         if kept is None:
-            fail(f"{line}; what was found is lost")
+            fail(f"{line}; what was found is lost", code="file-not-written")
         with contextlib.suppress(OSError):
             click.echo(f"dpassay: {printable(line)}; what was found is in {kept}", err=True)
 
@@ -82,6 +88,13 @@ def _open_stdout() -> None:
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w")  # noqa: SIM115 - for good
 
 
+def _code_of(error: click.ClickException) -> str:
+    """The code of a command line that click refuses: a value of an option, or an option."""
+    of_value = isinstance(error, click.BadParameter)
+    wrong = of_value and not isinstance(error, click.MissingParameter)
+    return "value-not-allowed" if wrong else "option-not-allowed"
+
+
 def run_commands(commands: click.Command) -> NoReturn:
     """Runs the command line; errors are one line each, and never the status of a failed check."""
     _open_stdout()
@@ -97,18 +110,20 @@ def run_commands(commands: click.Command) -> NoReturn:
         context = getattr(error, "ctx", None)
         where = f" (see {context.command_path} --help)" if context is not None else ""
         message = " ".join(error.format_message().split())  # click puts choices on separate lines
-        fail(f"{message.rstrip('.')}{where}")
+        fail(f"{message.rstrip('.')}{where}", code=_code_of(error))
     except (click.Abort, KeyboardInterrupt):
-        fail("interrupted")
+        fail("interrupted", code=None)
     except BrokenPipeError:
         forget_stdout()
         sys.exit(MISUSE)
     except Exception as error:
         if isinstance(error, ModuleNotFoundError) and (package := missing_package(error)):
-            fail(f"this needs {package}, which is not installed: pip install {package}")
+            needed = f"this needs {package}, which is not installed: pip install {package}"
+            fail(needed, code="package-missing")
         if isinstance(error, OSError) and error.filename is None and _stdout_is_broken():
             with on_stdout():
                 raise error
         with contextlib.suppress(OSError):
             traceback.print_exc()
-        fail(f"a fault of dpassay itself, please report it: {type(error).__name__}: {error}")
+        line = f"a fault of dpassay itself, please report it: {type(error).__name__}: {error}"
+        fail(line, code=None)

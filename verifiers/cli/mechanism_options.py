@@ -3,6 +3,7 @@
 from ...reference import Gaussian, parse_noise
 from ...reference.mechanisms import ClaimedMechanism
 from ...reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
+from ..inputs.input_error import OptionsError
 
 _SCREENED = "confident-gnmax"
 
@@ -21,13 +22,15 @@ def mechanism_of_options(
         raise ValueError(f"--noise {noise}: {name} takes {needed} noise")
     given = [value for value in (threshold, threshold_noise) if value is not None]
     if given and name not in (None, _SCREENED):
-        raise ValueError(f"--threshold belongs to {_SCREENED}, not to {name}")
+        raise OptionsError(f"--threshold belongs to {_SCREENED}, not to {name}")
     if threshold is not None and not abs(threshold) <= MOST_VOTES:  # for a nan too
         raise ValueError(f"--threshold {threshold:g}: expected -1e9 to 1e9 votes")
     if name == _SCREENED and len(given) < 2:
-        raise ValueError(f"{_SCREENED} needs --threshold and --threshold-noise")
+        raise OptionsError(f"{_SCREENED} needs --threshold and --threshold-noise")
     if len(given) == 1:
-        raise ValueError("--threshold and --threshold-noise belong together: give both or neither")
+        raise OptionsError(
+            "--threshold and --threshold-noise belong together: give both or neither"
+        )
     screen = None if threshold_noise is None else parse_noise(threshold_noise)
     if screen is not None and not isinstance(votes, Gaussian):
         raise ValueError(f"--noise {noise}: --threshold takes gaussian noise")

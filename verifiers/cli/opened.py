@@ -22,6 +22,10 @@ def opened(target: str | None, claim: "Claim") -> "Target":
             return reference
         return open_claimed(target, claim)
     except TargetError as error:
-        fail(str(error))
+        fail(error)
     except OutOfTime as end:
-        fail(f"{end}: the target was not ready by then", status=Verdict.INCONCLUSIVE.exit_status)
+        fail(
+            f"{end}: the target was not ready by then",
+            status=Verdict.INCONCLUSIVE.exit_status,
+            code="out-of-time",
+        )

@@ -49,4 +49,4 @@ def working(workers: int | None, dask: str | None) -> Iterator["Workers | None"]
         with open_executor(workers, dask) as executor:
             yield executor
     except WorkersError as error:
-        fail(str(error))
+        fail(str(error), code="workers-failed")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import click
 
 from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail, lines_of
+from ..cli.exit_statuses import fail
 from ..cli.options import Whole, option_with_default
 from ..cli.workers import over_workers, working
 
@@ -86,7 +86,7 @@ def account(
     from .charged_rows import account_of
 
     if epsilon is not None and not epsilon < float("inf"):
-        fail(f"--epsilon {epsilon}: expected a finite budget")
+        fail(f"--epsilon {epsilon}: expected a finite budget", code="value-not-allowed")
     if epsilon is not None and repeat != 1:
         fail("--epsilon finds the repeats that --repeat gives: give one or the other")
     described = (mechanism, noise, threshold, threshold_noise, adjacency)
@@ -117,7 +117,7 @@ def account(
                 executor=executor,
             )
     except ValueError as error:
-        fail(*lines_of(error))
+        fail(error)
     print_found(charged, as_json)
 
 

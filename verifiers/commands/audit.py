@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ..cli.ending import json_option
-from ..cli.exit_statuses import fail, lines_of, need
+from ..cli.exit_statuses import fail, need
 from ..cli.options import Whole, option_with_default, typed_options
 from ..cli.workers import over_workers
 
@@ -279,13 +279,14 @@ def _claim_beside_labels(path: str) -> Any:
     try:
         claim = read_claim(path)
     except ClaimError as error:
-        fail(*lines_of(error))
+        fail(error)
     if claim.kind is KIND:
         return None
     if not isinstance(claim, NumbersClaim) and claim.mechanism.name != "any":
         fail(
             f"{path}: an audit is of labels, of noisy gradients, or of a claim without a law "
             "(any); `dpassay verify` holds releases "
-            f"of {claim.mechanism.name} to their [privacy]"
+            f"of {claim.mechanism.name} to their [privacy]",
+            code="value-not-allowed",
         )
     return claim

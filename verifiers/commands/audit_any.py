@@ -9,7 +9,7 @@ from pydantic import Field
 from ...reference import BudgetExhausted
 from ..claims.open_target import open_claimed
 from ..cli.ending import print_and_exit
-from ..cli.exit_statuses import fail, lines_of
+from ..cli.exit_statuses import fail
 from ..findings.document import Document
 from ..findings.verdict import Verdict, verdict_of
 from ..kinds.lawless.claim import AnyClaim
@@ -30,11 +30,11 @@ def audit_any_claim(target: str | None, claim: AnyClaim, *, seed: int, as_json: 
         with closing(open_claimed(target, claim, plainly=True)) as asked:
             found = audit_any(asked, claim, seed)
     except (TargetError, ValueError) as error:
-        fail(*lines_of(error))
+        fail(error)
     except Refused as refusal:
-        fail(f"the target refuses an input of a pair: {refusal}")
+        fail(f"the target refuses an input of a pair: {refusal}", code="input-refused")
     except BudgetExhausted:
-        fail("the target's own budget was exhausted")
+        fail("the target's own budget was exhausted", code="budget-exhausted")
     print_and_exit(found, as_json)
 
 

@@ -12,7 +12,7 @@ from ...reference.arrays import Vector
 from ...reference.numbers import families
 from ...reference.numbers.moves import move_epsilon
 from ..cli.ending import print_and_exit
-from ..cli.exit_statuses import fail, lines_of
+from ..cli.exit_statuses import fail
 from ..findings.document import Document
 from ..findings.verdict import Verdict, verdict_of
 from ..inputs.canary_file import read_canaries
@@ -39,7 +39,7 @@ def audit_one_training(
             assert train is not None
             found = audit_training(train, count, options["seed"], options["delta"], epsilon)
     except (TargetError, ValueError) as error:
-        fail(*lines_of(error))
+        fail(error)
     print_and_exit(found, as_json)
 
 

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from ...reference import BudgetExhausted
 from ..cli.ending import print_and_exit
-from ..cli.exit_statuses import fail, lines_of
+from ..cli.exit_statuses import fail
 from ..gradients.audit import audit_gradient as run
 from ..gradients.canary_pair import CanaryPair, gradient_of, pair_of_files, pair_of_model
 from ..inputs.people_file import read_people
@@ -64,9 +64,9 @@ def audit_gradient(
                 asked = PacedTarget(asked, gate.timeout, gate.largest_call, claim.release)
             found = run(asked, claim, pair)
     except (TargetError, ValueError) as error:
-        fail(*lines_of(error))
+        fail(error)
     except Refused as refusal:
-        fail(f"the target refuses a batch of the pair: {refusal}")
+        fail(f"the target refuses a batch of the pair: {refusal}", code="input-refused")
     except BudgetExhausted:
-        fail("the target's own budget was exhausted")
+        fail("the target's own budget was exhausted", code="budget-exhausted")
     print_and_exit(found, as_json)

@@ -29,6 +29,7 @@ from ..cli.exit_statuses import fail
 from ..cli.workers import working
 from ..findings.document import Document, VariedDocument
 from ..findings.verdict import Verdict, verdict_of
+from ..inputs.input_error import InputError, OptionsError
 
 BUNDLED = {"digits": digits, "mnist": mnist}
 _COLUMNS = ("theory", "changed", "exact", "two_cut", "region")
@@ -49,7 +50,10 @@ def audit_by_name(options: dict[str, Any], *, as_json: bool) -> NoReturn:
         orders = checked_orders(options["orders"])
         noise = parse_noise(options["noise"])
         if not isinstance(noise, Gaussian):
-            fail(f"--noise {noise}: expected gaussian, which the published analyses are of")
+            fail(
+                f"--noise {noise}: expected gaussian, which the published analyses are of",
+                code="value-not-allowed",
+            )
         deployment = Deployment(
             options["mechanism"],
             task_of(options["data"], options["label"], options["queries"]),
@@ -66,7 +70,7 @@ def audit_by_name(options: dict[str, Any], *, as_json: bool) -> NoReturn:
             work = Work(executor or Here(), options["cache"], options["anew"], options["group"])
             found = audit_mechanism(deployment, adversaries, terms, options["delta"], work)
     except (ValueError, OSError) as error:
-        fail(" ".join(str(error).split()))
+        fail(InputError(" ".join(str(error).split())))
     print_and_exit(found, as_json)
 
 
@@ -74,10 +78,10 @@ def task_of(data: str, label: str | None, queries: int) -> Task:
     """The bundled task of a name, or the task in a CSV file. Raises ValueError."""
     if data in BUNDLED:
         if label is not None:
-            raise ValueError(f"--label {label}: {data} has its own labels")
+            raise OptionsError(f"--label {label}: {data} has its own labels")
         return BUNDLED[data]().with_queries(queries)
     if label is None:
-        raise ValueError(
+        raise OptionsError(
             f"--data {data}: expected {' or '.join(BUNDLED)}, or a CSV file with --label COLUMN"
         )
     return table(data, label, queries)

@@ -8,9 +8,10 @@ from ...reference import BudgetExhausted, Histogram, parse_histogram
 from ..claims.open_target import open_claimed
 from ..claims.tables import ANY_QUERIES, PrivacyClaim
 from ..cli.ending import print_and_exit
-from ..cli.exit_statuses import fail, lines_of
+from ..cli.exit_statuses import fail
 from ..findings.pair_bounds import Audit, PairLabels
 from ..inputs.histogram_file import read_histograms
+from ..inputs.input_error import UnclaimedError
 from ..kinds.labels.claim import LabelsClaim
 from ..kinds.labels.reading import read_labels_claim
 from ..targets import Refused, Target, TargetError, checked_labels, parts
@@ -34,11 +35,11 @@ def audit_claimed_pair(
         ]
         found = audit_pair(asked[0], claim, here, there, other=asked[1] if asked[1:] else None)
     except (TargetError, ValueError) as error:
-        fail(*lines_of(error))
+        fail(error)
     except Refused as refusal:
-        fail(f"the target refuses a histogram of the pair: {refusal}")
+        fail(f"the target refuses a histogram of the pair: {refusal}", code="input-refused")
     except BudgetExhausted:
-        fail("the target's own budget was exhausted")
+        fail("the target's own budget was exhausted", code="budget-exhausted")
     finally:
         deployments.close()
     print_and_exit(found, as_json)
@@ -96,14 +97,14 @@ def _change(claim: LabelsClaim) -> str:
 def _check_fits(votes: Histogram, claim: LabelsClaim, *, is_given: bool) -> None:
     """Raises ValueError for votes (c,) that do not fit the claim, or that no input has."""
     if votes.size != claim.mechanism.classes:
-        raise ValueError(f"{votes.tolist()}: the claim has {claim.mechanism.classes} classes")
+        raise UnclaimedError(f"{votes.tolist()}: the claim has {claim.mechanism.classes} classes")
     teachers = claim.mechanism.teachers
     if votes.sum() not in (teachers, *claim.mechanism.neighbourhood.totals(teachers)):
-        raise ValueError(
+        raise UnclaimedError(
             f"{votes.tolist()}: {votes.sum()} votes, but the claim has {teachers} teachers"
         )
     if is_given and claim.given and tuple(votes.tolist()) not in {r.histogram for r in claim.given}:
-        raise ValueError(f"{votes.tolist()}: no input of the claim has these votes")
+        raise UnclaimedError(f"{votes.tolist()}: no input of the claim has these votes")
 
 
 def _times(privacy: PrivacyClaim, here: Histogram, there: Histogram) -> int:

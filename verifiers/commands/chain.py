@@ -14,10 +14,11 @@ from click.core import ParameterSource
 from pydantic import Field
 
 from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail, lines_of, need, on_stdout
+from ..cli.exit_statuses import fail, need, on_stdout
 from ..cli.options import Whole, option_with_default
 from ..cli.workers import over_workers, working
 from ..findings.document import Document
+from ..inputs.input_error import OptionsError
 from .figure import Figure, linkage_figures
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def chain(
     if claim_file is not None:
         fail("--claim belongs to --votes and --log")
     if sigma is not None and not 0 < sigma < 1e9:
-        fail(f"--sigma {sigma:g}: expected a positive number of votes")
+        fail(f"--sigma {sigma:g}: expected a positive number of votes", code="value-not-allowed")
     need("chain", "sklearn", *(["pandas"] if data is not None else []))
     from ..reporting.chain import print_chain, write_chain
     from ..reporting.files import ReportFileError
@@ -132,13 +133,13 @@ def chain(
         try:
             found = run_chain(request, executor, kept)
         except ValueError as error:
-            fail(str(error))
+            fail(error)
     document = ChainFigures.of(found)
     if folder is not None:
         try:
             write_chain(found, document.public(), Path(folder))
         except ReportFileError as error:
-            fail(str(error))
+            fail(error)
     with on_stdout(kept=folder):
         print(json.dumps(document.public())) if as_json else print_chain(found)
 
@@ -152,7 +153,7 @@ def _of_own(files: dict[str, Any], workers: int | None, dask: str | None, *, as_
         try:
             found = own_people(**files, executor=executor)
         except ValueError as error:
-            fail(*lines_of(error))
+            fail(error)
     print_found(found, as_json)
 
 
@@ -175,10 +176,12 @@ class ChainRequest:
 
         if self.data is None:
             if self.label is not None or self.hidden is not None:
-                raise ValueError("--label and --hidden say what is in --data FILE: give all three")
+                raise OptionsError(
+                    "--label and --hidden say what is in --data FILE: give all three"
+                )
             return rare_digit(queries=self.asked)
         if self.label is None or self.hidden is None:
-            raise ValueError("--data FILE needs --label COLUMN and --hidden COLUMN=VALUE")
+            raise OptionsError("--data FILE needs --label COLUMN and --hidden COLUMN=VALUE")
         column, separator, value = self.hidden.partition("=")
         if not separator:
             raise ValueError(f"--hidden {self.hidden[:60]!r}: expected COLUMN=VALUE")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from ..findings.document import Document
+from ..inputs.input_error import ColumnsError
 from .account import Analysis, Charging
 
 if TYPE_CHECKING:  # what charges rows loads numpy and scipy, without which a document is read
@@ -132,7 +133,7 @@ def account_of(
             "confident-gnmax refuses: expected a class from 0"
         )
     if charging == "realised" and rows.labels is None:
-        raise ValueError("--charging realised needs a column 'label' of what was released")
+        raise ColumnsError("--charging realised needs a column 'label' of what was released")
     near = MOVED_VOTE if neighbourhood is None else neighbourhood
     pure = (
         math.inf

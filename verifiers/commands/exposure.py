@@ -14,6 +14,7 @@ from ..cli.ending import json_option, print_found
 from ..cli.exit_statuses import fail, need
 from ..cli.options import Whole, option_with_default, typed_options
 from ..findings.document import Document
+from ..inputs.input_error import InputError
 from ..targets import TargetError
 from ..targets.spec import load
 
@@ -79,7 +80,7 @@ def exposure(
     try:
         found = demonstrated(request) if scorer is None else exposures_by(scorer, request)
     except ValueError as error:
-        fail(" ".join(str(error).split()))
+        fail(InputError(" ".join(str(error).split())))
     print_found(found, as_json)
 
 
@@ -209,7 +210,7 @@ def exposures_by(spec: str, request: ExposureRequest) -> FoundExposures:
     try:
         found = load(spec)
     except TargetError as error:
-        raise ValueError(str(error)) from None
+        raise InputError(str(error), code=error.code) from None
     if not callable(found):
         raise ValueError(f"{spec}: expected a callable, strings -> log-perplexities")
     try:

@@ -48,13 +48,19 @@ def instahide(
     """
     need("instahide", "sklearn", "skimage", *(["matplotlib"] if figure else []))
     if figure is not None and Path(figure).suffix not in _SUFFIXES:
-        fail(f"--figure {figure[:60]!r}: expected a name that ends in .png or .svg")
+        fail(
+            f"--figure {figure[:60]!r}: expected a name that ends in .png or .svg",
+            code="value-not-allowed",
+        )
     found, seen = attack(images, encodings, public=public, seed=seed)
     if figure is not None:
         try:
             save_figure(seen, Path(figure))
         except OSError as error:
-            fail(f"--figure {figure[:60]!r} cannot be written: {error.strerror or error}")
+            fail(
+                f"--figure {figure[:60]!r} cannot be written: {error.strerror or error}",
+                code="file-not-written",
+            )
     print_found(found, as_json)
 
 

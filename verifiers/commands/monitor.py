@@ -49,8 +49,7 @@ def monitor(
     """
     if metrics_port is not None:
         need("--metrics-port", "prometheus_client")
-    from ..claims.claim import ClaimError
-    from ..inputs.release_log import LogError
+    from ..inputs.input_error import InputError
     from ..kinds.labels.logs.alarms import check_webhook
     from ..kinds.labels.logs.metrics import Metrics
     from ..kinds.labels.logs.monitor import Monitor
@@ -78,8 +77,8 @@ def monitor(
             following.close()
             if metrics is not None:
                 metrics.close()
-    except (ClaimError, LogError) as error:
-        fail(str(error))
+    except InputError as error:
+        fail(error)
     sys.exit(status)
 
 

@@ -19,6 +19,7 @@ from ..findings.document import Document
 from ..inputs.csv_rows import ENCODING
 from ..inputs.files import ReadingError, read_bytes
 from ..inputs.histogram_file import read_histograms
+from ..inputs.input_error import ColumnsError, InputError, UnclaimedError
 from ..inputs.label_log import labels_by_id
 from ..inputs.people_column import PeopleColumn, read_people_column
 from ..kinds.labels.reading import read_labels_claim
@@ -102,13 +103,13 @@ def _votes(path: str, people: PeopleColumn, classes: int, teachers: int) -> NDAr
     """Histograms (n, c), a row for each person in the order of their file."""
     rows = [row.histogram for row in read_histograms(path)]
     if len(rows) != len(people):
-        raise ValueError(
+        raise UnclaimedError(
             f"{path}: {len(rows):,} histograms of {len(people):,} people: expected one for each, "
             "in their order"
         )
     for number, row in enumerate(rows, 1):
         if len(row) != classes or sum(row) != teachers:
-            raise ValueError(
+            raise UnclaimedError(
                 f"{path}, histogram {number}: {len(row)} classes and {sum(row)} votes, but the "
                 f"claim has {classes} classes and {teachers} votes"
             )
@@ -120,16 +121,16 @@ def _counts(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """How often each outcome (m, o) was answered about the people in the log, and who they are."""
     if people.ids is None:
-        raise ValueError("--log names people by id: the file of --data needs a column named id")
+        raise ColumnsError("--log names people by id: the file of --data needs a column named id")
     try:
         content = read_bytes(None if path == "-" else path, 512_000_000)
         lines = content.decode(ENCODING).splitlines()
     except (ReadingError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise InputError(f"{path}: {error}") from None
     answers = labels_by_id(lines, path)
     unknown = next((key for key in answers if key not in set(people.ids)), None)
     if unknown is not None:
-        raise ValueError(f"{path}: id {unknown[:60]!r} is not in the file of people")
+        raise UnclaimedError(f"{path}: id {unknown[:60]!r} is not in the file of people")
     classes = claim.mechanism.classes
     refuses = claim.mechanism.threshold is not None
     counts = np.zeros((len(people), classes + refuses), dtype=np.int64)

@@ -8,9 +8,10 @@ from contextlib import ExitStack, closing
 import click
 
 from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail, lines_of
+from ..cli.exit_statuses import fail
 from ..cli.opened import opened
 from ..cli.options import Seconds, Whole
+from ..inputs.input_error import OptionsError
 
 
 @click.command()
@@ -35,13 +36,14 @@ def plan(
 
     try:
         if seconds is not None and (target is None or queries is not None):
-            raise ValueError("--seconds needs a TARGET, whose rate it is, and no --queries")
+            raise OptionsError("--seconds needs a TARGET, whose rate it is, and no --queries")
         claim = read_claim(claim_file)
         with ExitStack() as stack:
             asked = None if target is None else stack.enter_context(closing(opened(target, claim)))
             found = planned_run(claim, queries, seconds, asked)
     except (TargetError, ValueError) as error:
-        fail(*lines_of(error))
+        fail(error)
     except (Refused, BudgetExhausted) as error:
-        fail(f"the target answers nothing: {error}")
+        code = "input-refused" if isinstance(error, Refused) else "budget-exhausted"
+        fail(f"the target answers nothing: {error}", code=code)
     print_found(found, as_json)

@@ -8,6 +8,7 @@ import click
 from ..cli.ending import json_option, print_found
 from ..cli.exit_statuses import fail, need
 from ..cli.options import Whole, option_with_default
+from ..inputs.input_error import InputError
 
 
 def _write_example(context: click.Context, _: click.Parameter, folder: str | None) -> None:
@@ -19,9 +20,12 @@ def _write_example(context: click.Context, _: click.Parameter, folder: str | Non
     try:
         written = write_example(Path(folder))
     except FileExistsError as error:
-        fail(f"--example {folder}: {error} is there already; name another folder")
+        fail(
+            f"--example {folder}: {error} is there already; name another folder",
+            code="file-not-written",
+        )
     except OSError as error:
-        fail(f"--example {folder}: {error.strerror or error}")
+        fail(f"--example {folder}: {error.strerror or error}", code="file-not-written")
     click.echo(f"written: {', '.join(map(str, written))}")
     context.exit()
 
@@ -110,5 +114,5 @@ def play(
         people = read_people(data, label, attributes, seen=not unseen)
         found = run(load_model(model), people, attributes, PlayRules(once, **rules))
     except ValueError as error:
-        fail(" ".join(str(error).split()))
+        fail(InputError(" ".join(str(error).split())))
     print_found(found, as_json)

@@ -28,7 +28,7 @@ def probabilities(histogram: str, noise: str, digits: int | None, as_json: bool)
     try:
         found = decimal_probabilities(histogram, noise, digits)
     except ValueError as error:
-        fail(str(error))
+        fail(error)
     print_found(found, as_json)
 
 

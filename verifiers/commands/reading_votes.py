@@ -19,6 +19,7 @@ from ...reference.parallel.workers import carried_out
 from ..cli.mechanism_options import mechanism_of_options
 from ..findings.document import VariedDocument
 from ..inputs.files import ReadingError, read_bytes
+from ..inputs.input_error import InputError, RowsError
 from ..inputs.label_log import read_labels
 from ..text import printable
 from .other_scales import better_scale, log_supremum
@@ -136,7 +137,7 @@ def read_votes(
 ) -> Reading:
     """The votes behind answers; warnings: earlier ones. Raises ValueError with one line."""
     if not answers.counts.any():
-        raise ValueError("no labels were counted: nothing to read")
+        raise RowsError("no labels were counted: nothing to read")
     warnings, attacked = list(warnings), answers.mechanism
     _check_scales(attacked, teachers)
     found = reconstruct(answers, teachers, method)
@@ -209,9 +210,9 @@ def answers_from_log(
     try:
         text = read_bytes(None if path == "-" else path).decode("utf-8-sig")
     except ReadingError as error:
-        raise ValueError(f"{source}: {error}") from None
+        raise InputError(f"{source}: {error}") from None
     except UnicodeDecodeError:
-        raise ValueError(f"{source}: not a text file") from None
+        raise InputError(f"{source}: not a text file") from None
     labels = read_labels(text.splitlines(), source, key)
     found = max(labels) + 1
     classes = max(found, 2) if classes is None else classes

@@ -87,7 +87,7 @@ def _one(labels: str | None, counts: str | None, as_json: bool, how: dict[str, A
     try:
         reading = reconstruct_votes(labels, counts, **how)
     except ValueError as error:
-        fail(str(error))
+        fail(error)
     for warning in reading.warnings:
         click.echo(f"dpassay: warning: {warning}", err=True)
     if reading.is_slow:
@@ -108,7 +108,7 @@ def _many(
         with working(workers, dask) as executor:
             found, warnings = reconstruct_logs(labels, executor, **how)
     except ValueError as error:
-        fail(str(error))
+        fail(error)
     for log, warning in warnings:
         click.echo(f"dpassay: warning: {printable(log)}: {warning}", err=True)
     print_found(found, as_json)

@@ -3,7 +3,7 @@
 import click
 
 from ..cli.ending import json_option, print_and_exit
-from ..cli.exit_statuses import fail, lines_of
+from ..cli.exit_statuses import fail
 from ..cli.options import Whole, option_with_default
 from ..kinds.reading import read_claim
 from ..replay.replayed import replayed
@@ -30,5 +30,5 @@ def replay(*, target: str, claim: str, pairs: int, seed: int, as_json: bool) -> 
     try:
         found = replayed(target, read_claim(claim), seed, pairs)
     except (TargetError, ValueError) as error:
-        fail(*lines_of(error))
+        fail(error)
     print_and_exit(found, as_json)

@@ -10,8 +10,9 @@ import sys
 
 import click
 
-from ..cli.exit_statuses import fail, lines_of, need
+from ..cli.exit_statuses import fail, need
 from ..cli.options import Whole
+from ..inputs.input_error import InputError
 
 _HOST = "127.0.0.1"  # it has no authentication, so it is not for a network
 _GRACE = 2  # seconds for requests in flight at shutdown
@@ -29,22 +30,14 @@ def serve(claim_file: str | None, port: int) -> None:
     need("serve", "starlette", "uvicorn")
     try:
         serve_reference(claim_file, port)
-    except ServingError as error:
-        fail(*lines_of(error))
-
-
-class ServingError(Exception):
-    """Why nothing can be served; mistakes: one line each, for a claim all of them."""
-
-    def __init__(self, *mistakes: str) -> None:
-        super().__init__(mistakes[0])
-        self.mistakes = mistakes
+    except InputError as error:
+        fail(error)
 
 
 def serve_reference(claim_file: str | None, port: int) -> None:
     """Serves the mechanism of the claim, or of the embedded one, until Ctrl-C.
 
-    port: 0 for a free one; the URL is printed on stderr. Raises ServingError for a claim that
+    port: 0 for a free one; the URL is printed on stderr. Raises InputError for a claim that
     cannot be read or served, or a port that cannot be used.
     """
     from ..claims.claim import ClaimError
@@ -56,10 +49,10 @@ def serve_reference(claim_file: str | None, port: int) -> None:
     try:
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
         served = claim.kind.served(claim)
-    except ClaimError as error:
-        raise ServingError(*error.mistakes) from None
+    except ClaimError:
+        raise
     except ValueError as error:
-        raise ServingError(f"{claim_file}: {error}") from None
+        raise InputError(f"{claim_file}: {error}") from None
 
     with _listening(port) as listener:
         port = listener.getsockname()[1]
@@ -79,7 +72,6 @@ def _listening(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         taken = "it is in use" if error.errno == errno.EADDRINUSE else error.strerror
-        raise ServingError(
-            f"port {port} cannot be used: {taken}; --port 0 takes a free one"
-        ) from None
+        wrong = f"port {port} cannot be used: {taken}; --port 0 takes a free one"
+        raise InputError(wrong, code="value-not-allowed") from None
     return listener

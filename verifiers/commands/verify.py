@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ..cli.ending import json_option
-from ..cli.exit_statuses import MISUSE, fail, lines_of, on_stdout
+from ..cli.exit_statuses import MISUSE, fail, on_stdout
 from ..cli.interrupts import Interrupts, remembered_interrupts
 from ..cli.opened import opened
 from ..cli.options import Seconds, Whole
 from ..cli.verify_line import verify_line
 from ..cli.workers import over_workers
+from ..inputs.input_error import OptionsError, UnclaimedError
 
 if TYPE_CHECKING:
     from ..claims.claim import Claim
@@ -100,14 +101,14 @@ def verify(
         claim, how = _asked_for(spec, context.params)
         files = None if folder is None else ReportFolder(folder, spec, claim_file)
     except (ReportFileError, ValueError) as error:
-        fail(*lines_of(error))
+        fail(error)
     name = REFERENCE if spec is None else spec
     with run_clock(claim.gate.run_timeout), remembered_interrupts() as interrupts:
         deployment = opened(target, claim)
         try:
             report = _judged(deployment, claim, interrupts, name=name, **how)
         except TooFewError as error:
-            fail(str(error))
+            fail(error)
         finally:
             deployment.close()
         if interrupts.pressed:
@@ -124,9 +125,9 @@ def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[st
     from ..run.selection import select
 
     if spec is not None and given["claim_file"] is None:
-        raise ValueError(f"TARGET {spec} needs --claim FILE: what should it be held to?")
+        raise OptionsError(f"TARGET {spec} needs --claim FILE: what should it be held to?")
     if given["queries"] is not None and given["max_queries"] is not None:
-        raise ValueError("--queries and --max-queries: give one or the other")
+        raise OptionsError("--queries and --max-queries: give one or the other")
     claim, own = _claimed(given)
     claim = claim.with_limits(given["max_queries"], given["max_seconds"], strict=given["strict"])
     kind = claim.kind
@@ -136,7 +137,7 @@ def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[st
         own = own_histograms(given["typed"], given["file"], claim) + own
     elif given["typed"] or given["file"] is not None:
         option = "--histogram" if given["typed"] else "--histograms"
-        raise ValueError(f"{option}: the claim is of {kind.name}: {kind.not_chosen}")
+        raise OptionsError(f"{option}: the claim is of {kind.name}: {kind.not_chosen}")
     earlier = None if given["compare"] is None else kind.read_opening(given["compare"], claim)
     kind.ready(claim, selection)
     return claim, {
@@ -162,7 +163,7 @@ def _claimed(given: dict[str, Any]) -> "tuple[Claim, list[tuple[int, ...]]]":
         if demo not in demos:
             raise ValueError(f"--demo {demo[:60]!r}: expected {', '.join(demos)}")
         if given["target"] is not None or claim_file is not None:
-            raise ValueError("--demo: an embedded example goes without TARGET and --claim")
+            raise OptionsError("--demo: an embedded example goes without TARGET and --claim")
         return demos[demo](), []
     if claim_file is None:
         return embedded_claim(), embedded_histograms()
@@ -198,7 +199,7 @@ def written(report: "Report", files: "ReportFolder | None", name: str, as_json: 
 def end(report: "Report", trouble: str | None) -> NoReturn:
     """Ends a command with the status of its verdict; trouble: why a file was not written."""
     if trouble is not None:
-        fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
+        fail(trouble, status=1 if report.verdict == "fail" else MISUSE, code="file-not-written")
     sys.exit(report.verdict.exit_status)
 
 
@@ -220,12 +221,12 @@ def own_histograms(texts: Sequence[str], file: str | None, claim: Any) -> list[V
         named += [(f"{file}, histogram {i}", row.histogram) for i, row in rows]
     for place, votes in named:
         if len(votes) != mechanism.classes or sum(votes) != mechanism.total:
-            raise ValueError(
+            raise UnclaimedError(
                 f"{place}: {len(votes)} classes and {sum(votes)} votes, but the claim has "
                 f"{mechanism.classes} classes and {of}"
             )
         if known and votes not in known:
-            raise ValueError(
+            raise UnclaimedError(
                 f"{place}: no input of the claim has these votes, and no others are asked"
             )
     found = list(dict.fromkeys(votes for _, votes in named))

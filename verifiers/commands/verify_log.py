@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 
 import click
 
-from ..claims.claim import ClaimError
 from ..cli.exit_statuses import fail
 from ..cli.options import typed_options
 from ..cli.workers import working
 from ..findings.note import Note
 from ..findings.of_run import Ended, report_of
 from ..findings.report import Report
+from ..inputs.input_error import InputError
 from ..inputs.log_file import read_log, shown_path
 from ..inputs.release_log import LogError, Row
 from ..kinds.labels.claim import LabelsClaim
@@ -63,8 +63,8 @@ def judged_log(context: click.Context) -> tuple[Report, ReportFolder | None]:
                 show(Progress(rows, 0, "reading rows"))
 
             return verify_log(log, claim, given["seed"], tell, executor), files
-    except (ClaimError, LogError, ReportFileError) as error:
-        fail(str(error))
+    except (InputError, ReportFileError) as error:
+        fail(error)
 
 
 def verify_log(

@@ -22,9 +22,9 @@ class Code:
     `coverage` (something could not be looked at), `leakage` (what an attacker reads although the
     claim holds), or `input` (what dpassay was given); severity: of a defect; proof: whether it is
     certain where it is raised, not a statistic with a share of `false_alarm`; checks: whose pages
-    have its anchor; kinds: on which kinds of release a run may find it, None for all that have one
-    of these checks; needs: a key without which a claim leaves no room for it; title: a few words;
-    sentence: for whoever meets it first.
+    have its anchor, none where it is on that of all codes; kinds: on which kinds of release a run
+    may find it, None for all that have one of these checks; needs: a key without which a claim
+    leaves no room for it; title: a few words; sentence: for whoever meets it first.
     """
 
     id: str
@@ -46,7 +46,7 @@ def codes() -> dict[str, Code]:
         name: Code(
             name,
             cast(CodeClass, row["class"]),
-            tuple(row["checks"]),
+            tuple(row.get("checks", ())),
             row["title"],
             row["sentence"],
             row.get("severity"),

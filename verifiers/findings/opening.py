@@ -6,14 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from ..inputs.files import ReadingError, read_bytes
+from ..inputs.input_error import InputError
 from ..targets.replies import shown
 
 _BYTES = 50_000_000
 """Longest report that is read."""
 
 
-class EarlierReportError(ValueError):
+class EarlierReportError(InputError):
     """A report that cannot be compared with; the message is one line."""
+
+    code = "report-not-comparable"
 
 
 def opening_of(path: str | Path, claim: dict[str, Any], aside: Set[str] = frozenset()) -> Any:

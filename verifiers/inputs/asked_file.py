@@ -15,6 +15,7 @@ from ...reference import REFUSAL
 from .csv_rows import ENCODING
 from .files import ReadingError, read_bytes
 from .histogram_file import Asked, histograms_of, is_header, is_numbering, label_column
+from .input_error import ColumnsError, RowsError
 from .log_file import read_log, shown_path
 from .release_log import ABOUT, Row, RowReader
 
@@ -55,7 +56,7 @@ def read_asked(path: str, reader: RowReader | None = None) -> AskedRows:
 
     It is a CSV file with a column per class, perhaps one named `label`, and an optional header; or
     a log: JSON Lines, Parquet, or CSV with further columns. reader: of the claim's logs, which
-    knows the ids of its inputs; without one a log must hold histograms. Raises ValueError that
+    knows the ids of its inputs; without one a log must hold histograms. Raises RowsError that
     names the file, the line and what is allowed.
     """
     reader, place = reader or RowReader(None, may_refuse=True), shown_path(path)
@@ -64,13 +65,13 @@ def read_asked(path: str, reader: RowReader | None = None) -> AskedRows:
     try:
         content = read_bytes(None if path == "-" else path, MOST_BYTES)
     except ReadingError as error:
-        raise ValueError(f"{place}: {error}") from None
+        raise RowsError(f"{place}: {error}") from None
     names = _names(content)
     if names is None or ("label" in names and any(name in ABOUT for name in names)):
         return _of_log(_rows(content, place, reader), place)
     about = next((name for name in names if name in ABOUT), None)
     if about is not None:
-        raise ValueError(
+        raise ColumnsError(
             f"{place}, line 1: a column named {about}, as logs have, but none named label: "
             "expected classes, and perhaps label"
         )
@@ -95,7 +96,7 @@ def _rows(content: bytes, place: str, reader: RowReader) -> Iterable[Row]:
     try:
         text = content.decode(ENCODING)
     except UnicodeDecodeError:
-        raise ValueError(f"{place}: not UTF-8 text") from None
+        raise RowsError(f"{place}: not UTF-8 text") from None
     for number, line in enumerate(io.StringIO(text, newline="\n"), 1):
         row = reader.row(line, f"{place}, line {number}")
         if row is not None:
@@ -105,7 +106,7 @@ def _rows(content: bytes, place: str, reader: RowReader) -> Iterable[Row]:
 def _of_log(rows: Iterable[Row], place: str) -> AskedRows:
     asked = [Asked(row.histogram, row.label) for row in rows]
     if not asked:
-        raise ValueError(f"{place}: no rows: expected one per label")
+        raise RowsError(f"{place}: no rows: expected one per label")
     return AskedRows.of(asked)
 
 

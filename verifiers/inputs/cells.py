@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
 
+from .input_error import RowsError
 
-class LogError(ValueError):
+
+class LogError(RowsError):
     """A log that cannot be read; the message is one line that names the place."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .files import ReadingError, read_bytes
+from .input_error import RowsError
 
 ENCODING = "utf-8-sig"  # spreadsheets write a byte-order mark first
 
@@ -20,32 +21,32 @@ class Row(NamedTuple):
 def read_csv(path: str, *, again: bool = False) -> list[Row]:
     """The rows of the file at `path` that hold anything; again: see `read_bytes`.
 
-    Raises ValueError that names the file, and says why it cannot be read.
+    Raises RowsError that names the file, and says why it cannot be read.
     """
     try:
         return csv_rows(read_bytes(path, again=again), path)
     except ReadingError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise RowsError(f"{path}: {error}") from None
 
 
 def csv_rows(content: bytes, path: str) -> list[Row]:
-    """The rows of this content that hold anything; path: as messages name it. Raises ValueError."""
+    """The rows of this content that hold anything; path: as messages name it. Raises RowsError."""
     try:
         reader = csv.reader(io.StringIO(content.decode(ENCODING), newline=""))
         return [Row(reader.line_num, cells) for cells in reader if any(map(str.strip, cells))]
     except (UnicodeDecodeError, csv.Error):
-        raise ValueError(f"{path}: not a CSV file") from None
+        raise RowsError(f"{path}: not a CSV file") from None
 
 
 def with_header(rows: Sequence[Row], path: str) -> tuple[list[str], list[Row]]:
     """The names in the first row, and the others, each as long; both empty where there is none.
 
-    Raises ValueError that names file and line of a row of another length.
+    Raises RowsError that names file and line of a row of another length.
     """
     names = [name.strip() for name in rows[0].cells] if rows else []
     for row in rows[1:]:
         if len(row.cells) != len(names):
-            raise ValueError(
+            raise RowsError(
                 f"{path}, line {row.line}: {len(row.cells)} columns, but {len(names)} in the header"
             )
     return names, list(rows[1:])

@@ -5,33 +5,27 @@ from pathlib import Path
 
 from ...attacks.auditing.coin import Curve, RowError
 from .csv_rows import read_csv
+from .input_error import RowsError
 
 HEADER = ["alpha", "beta"]
 """A first row that is none of numbers, and may be absent."""
 
 
-class CurveError(ValueError):
-    """A file that holds no trade-off curve; the message names it, and the line."""
-
-
 def read_curve(path: Path) -> list[list[float]]:
     """The rows (alpha, beta) of the file at `path`, which are points of a convex trade-off curve.
 
-    Raises CurveError that names file and line.
+    Raises RowsError that names file and line.
     """
-    try:
-        lines = read_csv(str(path))
-    except ValueError as error:
-        raise CurveError(str(error)) from None
+    lines = read_csv(str(path))
     if lines and [cell.strip().lower() for cell in lines[0].cells] == HEADER:
         lines = lines[1:]
     rows = [_numbers(cells, f"{path}, line {line}") for line, cells in lines]
     try:
         Curve([row[0] for row in rows], [row[1] for row in rows])
     except RowError as fault:
-        raise CurveError(f"{path}, line {lines[fault.row].line}: {fault.why}") from None
+        raise RowsError(f"{path}, line {lines[fault.row].line}: {fault.why}") from None
     except ValueError as error:
-        raise CurveError(f"{path}: {error}") from None
+        raise RowsError(f"{path}: {error}") from None
     return rows
 
 
@@ -43,5 +37,5 @@ def _numbers(cells: list[str], place: str) -> list[float]:
         found = []
     if len(found) != 2 or not all(map(math.isfinite, found)):
         shown = ",".join(cell.strip() for cell in cells)[:40]
-        raise CurveError(f"{place}: {shown!r}: expected two numbers, alpha and beta")
+        raise RowsError(f"{place}: {shown!r}: expected two numbers, alpha and beta")
     return found

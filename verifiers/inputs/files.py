@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+from .input_error import InputError
+
 MOST_BYTES = 64_000_000
 """Longest file of histograms or labels."""
 
@@ -24,8 +26,10 @@ def found_from(path: str, folder: Path | None) -> str:
     return str(folder / path)
 
 
-class ReadingError(ValueError):
+class ReadingError(InputError):
     """A file that cannot be read; the message says why, without the name of the file."""
+
+    code = "file-unreadable"
 
 
 def read_bytes(path: str | None, most: int = MOST_BYTES, *, again: bool = False) -> bytes:

@@ -7,6 +7,7 @@ from .cells import is_whole
 from .class_columns import class_order
 from .csv_rows import csv_rows
 from .files import ReadingError, read_bytes
+from .input_error import ColumnsError, RowsError
 
 _NO_NAMES = ("nan", "inf", "null", "none", "na", "n/a")
 
@@ -23,14 +24,14 @@ def read_histograms(path: str, *, again: bool = False) -> list[Asked]:
     """The rows of a CSV file with a column per class, perhaps one `label`, an optional header.
 
     path: `-` for standard input; again: the file will be read a second time, so that a pipe is
-    refused. Raises ValueError that names the file, the line and what is allowed.
+    refused. Raises RowsError that names the file, the line and what is allowed.
     """
     file = None if path == "-" and not again else path
     path = "standard input" if file is None else path
     try:
         content = read_bytes(file, again=again)
     except ReadingError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise RowsError(f"{path}: {error}") from None
     return histograms_of(content, path)
 
 
@@ -44,11 +45,11 @@ def histograms_of(content: bytes, path: str) -> list[Asked]:
         column = label_column(f"{path}, line {line}", names)
         order = _order(f"{path}, line {line}", names, column)
     elif len(table) > 1 and is_numbering(table[0][1]) and not is_numbering(table[1][1]):
-        raise ValueError(
+        raise ColumnsError(
             f"{path}, line {table[0][0]}: column numbers, not votes: expected names, or no header"
         )
     if not table:
-        raise ValueError(f"{path}: no histograms: expected one per row")
+        raise RowsError(f"{path}: no histograms: expected one per row")
     found = [_asked(f"{path}, line {line}", row, column, columns) for line, row in table]
     if order is None:
         return found
@@ -57,15 +58,15 @@ def histograms_of(content: bytes, path: str) -> list[Asked]:
 
 def _asked(place: str, row: list[str], label_column: int | None, columns: int) -> Asked:
     if len(row) != columns:
-        raise ValueError(f"{place}: {len(row)} columns, but {columns} in the first row")
+        raise RowsError(f"{place}: {len(row)} columns, but {columns} in the first row")
     for column, cell in enumerate(row):
         if not is_whole(cell) and column == label_column:
-            raise ValueError(
+            raise RowsError(
                 f"{place}: label {cell[:60]!r} is not a whole number: expected a class from 0 to "
                 f"{columns - 2}, or {REFUSAL} for a refusal"
             )
         if not is_whole(cell):
-            raise ValueError(
+            raise RowsError(
                 f"{place}: {cell[:60]!r} is not a whole number of votes: expected 0 to 2^53, and "
                 "commas between them (names in a header begin with a letter)"
             )
@@ -74,9 +75,9 @@ def _asked(place: str, row: list[str], label_column: int | None, columns: int) -
     try:
         histogram = tuple(int(v) for v in as_histogram(values))
     except ValueError as error:
-        raise ValueError(f"{place}: {error}") from None
+        raise RowsError(f"{place}: {error}") from None
     if label is not None and not REFUSAL <= label < len(histogram):
-        raise ValueError(
+        raise RowsError(
             f"{place}: label {label} of {len(histogram)} classes: expected 0 to "
             f"{len(histogram) - 1}, or {REFUSAL} for a refusal"
         )
@@ -107,7 +108,7 @@ def label_column(place: str, cells: list[str]) -> int | None:
     """The index of the column named `label` in a header; None where there is none."""
     names = [cell.strip().lower() for cell in cells]
     if "" in names:  # a table's index, written without a name, would be read as votes
-        raise ValueError(f"{place}: column {names.index('') + 1} has no name: expected a class")
+        raise ColumnsError(f"{place}: column {names.index('') + 1} has no name: expected a class")
     if names.count("label") > 1:
-        raise ValueError(f"{place}: {names.count('label')} columns named label: expected one")
+        raise ColumnsError(f"{place}: {names.count('label')} columns named label: expected one")
     return names.index("label") if "label" in names else None

@@ -12,6 +12,7 @@ from .cells import is_whole, json_object
 from .class_columns import class_order
 from .csv_rows import csv_rows, with_header
 from .files import ReadingError, read_bytes
+from .input_error import ColumnsError, RowsError, UnclaimedError
 
 _KEYS = ("id", "input", "histogram", "votes")
 _NAMED = ("id", "input")
@@ -45,15 +46,15 @@ def read_inputs(path: str, classes: int, teachers: int, *, need_queries: bool) -
     """The rows of the file at `path`: JSON Lines, or CSV with a header, told by its first line.
 
     classes, teachers: of the claim, which every row must have; need_queries: whether each row must
-    hold a query. Rows of one input, or of one id, must have the same histogram. Raises ValueError
+    hold a query. Rows of one input, or of one id, must have the same histogram. Raises RowsError
     that names the file, the line and what is allowed.
     """
     try:
         text = read_bytes(path, again=True).decode("utf-8-sig")
     except ReadingError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise RowsError(f"{path}: {error}") from None
     except UnicodeDecodeError:
-        raise ValueError(f"{path}: not UTF-8 text") from None
+        raise RowsError(f"{path}: not UTF-8 text") from None
     tables = _json_tables if text.lstrip().startswith("{") else _csv_tables
     found: list[Input] = []
     known: dict[tuple[str, str], tuple[int, ...]] = {}
@@ -61,19 +62,19 @@ def read_inputs(path: str, classes: int, teachers: int, *, need_queries: bool) -
         place = f"{path}, line {line}"
         row = _checked(table, place, classes, teachers)
         if need_queries and row.query is None:
-            raise ValueError(f'{place}: no input, which form = "query" needs in every row')
+            raise RowsError(f'{place}: no input, which form = "query" needs in every row')
         for name, value in (("id", row.key), ("input", row.query)):
             if (
                 value is not None
                 and known.setdefault((name, value), row.histogram) != row.histogram
             ):
-                raise ValueError(
+                raise RowsError(
                     f"{place}: {name} {value[:60]} has other votes than in a row above: the votes "
                     "on an input are fixed"
                 )
         found.append(row)
     if not found:
-        raise ValueError(f"{path}: no inputs: expected one per row")
+        raise RowsError(f"{path}: no inputs: expected one per row")
     return tuple(found)
 
 
@@ -84,7 +85,7 @@ def _json_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]
 
 
 def _no_number(name: str) -> float:
-    """Refuses NaN and infinities, which are no JSON. Raises ValueError."""
+    """Refuses NaN and infinities, which are no JSON. Raises RowsError."""
     raise ValueError(name)
 
 
@@ -106,9 +107,9 @@ def _csv_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]
     names = [name.lower() for name in names]
     doubled = [name for name in _NAMED if names.count(name) > 1]
     if doubled:
-        raise ValueError(f"{path}, line 1: more than one column named {doubled[0]}")
+        raise ColumnsError(f"{path}, line 1: more than one column named {doubled[0]}")
     if not names or any(not name or is_whole(name) or name[0] == "[" for name in names):
-        raise ValueError(
+        raise ColumnsError(
             f"{path}, line 1: expected JSON objects, or a header with a column for each class, and "
             "perhaps columns named id and input"
         )
@@ -118,7 +119,7 @@ def _csv_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]
         votes = [row[i] for i in places]
         bad = next((cell for cell in votes if not is_whole(cell)), None)
         if bad is not None:
-            raise ValueError(f"{path}, line {number}: {bad[:60]!r} is not a whole number of votes")
+            raise RowsError(f"{path}, line {number}: {bad[:60]!r} is not a whole number of votes")
         named = {
             name: cell.strip() or None
             for name, cell in zip(names, row, strict=True)
@@ -130,36 +131,36 @@ def _csv_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]
 def _checked(table: Mapping[str, Any], place: str, classes: int, teachers: int) -> Input:
     unknown = next((key for key in table if key not in _KEYS), None)
     if unknown is not None:
-        raise ValueError(f"{place}: {unknown[:60]!r}: allowed are {', '.join(_KEYS)}")
+        raise ColumnsError(f"{place}: {unknown[:60]!r}: allowed are {', '.join(_KEYS)}")
     votes = None if table.get("votes") is None else _votes(table["votes"], place, classes)
     counted = None if votes is None else np.bincount(votes, minlength=classes).tolist()
     given = table.get("histogram", counted)
     if given is None:
-        raise ValueError(f"{place}: neither histogram nor votes")
+        raise RowsError(f"{place}: neither histogram nor votes")
     try:
         histogram = tuple(as_histogram(given).tolist())
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise ValueError(f"{place}: {str(error)[:200]}") from None
+        raise RowsError(f"{place}: {str(error)[:200]}") from None
     if counted is not None and histogram != tuple(counted):
-        raise ValueError(f"{place}: the histogram is not that of the votes, {counted}")
+        raise RowsError(f"{place}: the histogram is not that of the votes, {counted}")
     if len(histogram) != classes or sum(histogram) != teachers:
-        raise ValueError(
+        raise UnclaimedError(
             f"{place}: {len(histogram)} classes and {sum(histogram)} votes, but the claim has "
             f"{classes} classes and {teachers} teachers"
         )
     if _depth(table.get("input")) > _DEEPEST:
-        raise ValueError(f"{place}: an input nested more than {_DEEPEST} deep")
+        raise RowsError(f"{place}: an input nested more than {_DEEPEST} deep")
     query = json.dumps(table["input"]) if table.get("input") is not None else None
     key = None if table.get("id") is None else str(table["id"]).strip() or None
     return Input(histogram, query, votes, key)
 
 
 def _votes(given: Any, place: str, classes: int) -> tuple[int, ...]:
-    """The class of each teacher (teachers,). Raises ValueError."""
+    """The class of each teacher (teachers,). Raises RowsError."""
     allowed = f"expected the class of each teacher, 0 to {classes - 1}"
     if not isinstance(given, list) or not given:
-        raise ValueError(f"{place}: votes {str(given)[:60]!r}: {allowed}")
+        raise RowsError(f"{place}: votes {str(given)[:60]!r}: {allowed}")
     for vote in given:
         if isinstance(vote, bool) or not isinstance(vote, int) or not 0 <= vote < classes:
-            raise ValueError(f"{place}: vote {str(vote)[:60]!r}: {allowed}")
+            raise RowsError(f"{place}: vote {str(vote)[:60]!r}: {allowed}")
     return tuple(given)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ...reference import REFUSAL
 from .cells import is_whole, json_object
+from .input_error import ColumnsError, OptionsError, RowsError
 from .release_log import ABOUT
 
 _SHOWN = 3  # ids in a message
@@ -29,37 +30,37 @@ def read_labels(lines: Iterable[str], source: str, key: str | None = None) -> li
 
     The first row may be a header: labels are in the column `label`, ids in the column `id`. JSON
     objects have the keys of a recorded log. Blank lines are skipped. source: as messages name the
-    log. Raises ValueError that names it, the line and what is allowed, also where there are labels
+    log. Raises RowsError that names it, the line and what is allowed, also where there are labels
     of several inputs and no key.
     """
     rows = list(_rows(lines, source))
     if not rows:
-        raise ValueError(f"{source}: no labels: expected one per line, or a CSV column 'label'")
+        raise RowsError(f"{source}: no labels: expected one per line, or a CSV column 'label'")
     return [_label(row, source) for row in _of_one(rows, source, key)]
 
 
 def labels_by_id(lines: Iterable[str], source: str) -> dict[str, list[int]]:
     """The labels of each input that the log in `lines` names, in the order of its first rows.
 
-    The log is as for `read_labels`, with an id in each row. Raises ValueError that names the line.
+    The log is as for `read_labels`, with an id in each row. Raises RowsError that names the line.
     """
     found: dict[str, list[int]] = {}
     for row in _rows(lines, source):
         if row.key is None:
-            raise ValueError(
+            raise RowsError(
                 f"{source}, line {row.number}: no id: expected who the answer is about, in a "
                 "column or key named id"
             )
         found.setdefault(row.key, []).append(_label(row, source))
     if not found:
-        raise ValueError(f"{source}: no labels: expected rows with an id and a label")
+        raise RowsError(f"{source}: no labels: expected rows with an id and a label")
     return found
 
 
 def _label(row: _Labelled, source: str) -> int:
-    """The label of a row, -1 for a refusal. Raises ValueError."""
+    """The label of a row, -1 for a refusal. Raises RowsError."""
     if not is_whole(row.label) or int(row.label) < REFUSAL:
-        raise ValueError(
+        raise RowsError(
             f"{source}, line {row.number}: {row.label[:60]!r} is no label: expected a whole "
             "number from 0, or -1 for a refusal (or a header that says label)"
         )
@@ -67,7 +68,7 @@ def _label(row: _Labelled, source: str) -> int:
 
 
 def _of_one(rows: list[_Labelled], source: str, key: str | None) -> list[_Labelled]:
-    """The rows of one input. Raises ValueError if `key` is needed, or is in no row."""
+    """The rows of one input. Raises RowsError if `key` is needed, or is in no row."""
     keys = list(dict.fromkeys(row.key for row in rows if row.key is not None))
     shown = ", ".join(repr(name[:60]) for name in keys[:_SHOWN])
     shown += ", ..." if len(keys) > _SHOWN else ""
@@ -75,16 +76,18 @@ def _of_one(rows: list[_Labelled], source: str, key: str | None) -> list[_Labell
         found = [row for row in rows if row.key == key]
         if not found:
             message = f"its ids are {shown}" if keys else "its rows have no id"
-            raise ValueError(f"{source}: --id {key[:60]!r} is in no row: {message}")
+            raise RowsError(
+                f"{source}: --id {key[:60]!r} is in no row: {message}", code="value-not-allowed"
+            )
         return found
     if len(keys) > 1 or (keys and any(row.key is None for row in rows)):
-        raise ValueError(
+        raise OptionsError(
             f"{source}: labels of {len(keys):,} ids, {shown}: expected those of one: say which "
             "with --id"
         )
     votes = {row.votes for row in rows}
     if not keys and len(votes) > 1 and _are_histograms(votes):
-        raise ValueError(
+        raise OptionsError(
             f"{source}: labels of {len(votes):,} histograms: expected those of one (--id chooses "
             "rows that have an id)"
         )
@@ -118,13 +121,13 @@ def _of_json(line: str, number: int, source: str) -> _Labelled:
 
 
 def _of_csv(lines: Iterator[tuple[int, str]], source: str) -> Iterator[_Labelled]:
-    """The rows of a CSV file. Raises ValueError for anything else."""
+    """The rows of a CSV file. Raises RowsError for anything else."""
     column, at_id, votes = None, None, []
     for number, line in lines:
         try:
             cells = [cell.strip() for cell in next(csv.reader([line]))]
         except (csv.Error, StopIteration):
-            raise ValueError(f"{source}: neither one label per line nor a CSV file") from None
+            raise RowsError(f"{source}: neither one label per line nor a CSV file") from None
         if not any(cells):
             continue
         if column is None:
@@ -144,7 +147,7 @@ def _label_column(cells: list[str], place: str) -> int:
         return 0
     named = [i for i, cell in enumerate(cells) if cell.lower() == "label"]
     if len(named) != 1:
-        raise ValueError(
+        raise ColumnsError(
             f"{place}: {len(cells)} columns, {len(named)} of them named 'label': expected one "
             "column, or a header that names one 'label'"
         )

@@ -16,7 +16,7 @@ _ROWS = 4096  # rows of Parquet that are decoded at a time
 def read_log(path: str, reader: RowReader) -> Iterator[Row]:
     """The rows of the file at `path`, of any length, `-` for standard input.
 
-    It is CSV, JSON Lines or, by its ending, Parquet, which needs pyarrow. Raises LogError.
+    It is CSV, JSON Lines or, by its ending, Parquet, which needs pyarrow. Raises RowsError.
     """
     if path.endswith(".parquet"):
         yield from _parquet_rows(path, reader)
@@ -34,7 +34,9 @@ def shown_path(path: str) -> str:
 
 def _lines(path: str) -> Iterator[str]:
     if path.lower().startswith(("http://", "https://")):
-        raise LogError(f"{path[:60]}: a server's log is followed by dpassay monitor")
+        raise LogError(
+            f"{path[:60]}: a server's log is followed by dpassay monitor", code="value-not-allowed"
+        )
     try:
         with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
             if path != "-" and os.path.isdir(path):
@@ -55,7 +57,9 @@ def _parquet_rows(path: str, reader: RowReader) -> Iterator[Row]:
     try:
         from pyarrow import ArrowException, parquet
     except ImportError:
-        raise LogError(f"{path}: Parquet needs pyarrow: pip install pyarrow") from None
+        raise LogError(
+            f"{path}: Parquet needs pyarrow: pip install pyarrow", code="package-missing"
+        ) from None
     try:
         # batches are decoded as they come, however large the file's own groups of rows are
         batches: Iterable[Any] = parquet.ParquetFile(path).iter_batches(batch_size=_ROWS)
@@ -70,7 +74,7 @@ def _parquet_rows(path: str, reader: RowReader) -> Iterator[Row]:
 
 
 def _tables(batch: Any, path: str) -> list[dict[str, Any]]:
-    """The rows of a batch. Raises LogError for times that Python cannot represent."""
+    """The rows of a batch. Raises RowsError for times that Python cannot represent."""
     try:
         return list(batch.to_pylist())
     except ValueError as error:  # nanoseconds, for which pyarrow wants pandas

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...attacks.gradients.canaries import Attribute
 from ...reference.arrays import Matrix
 from .csv_rows import read_csv, with_header
+from .input_error import ColumnsError, RowsError
 
 _MOST_VALUES = 20
 
@@ -40,9 +41,9 @@ class People:
 
     @property
     def flip(self) -> Attribute:
-        """The attribute with its two commonest values. Raises ValueError if the model lacks it."""
+        """The attribute with its two commonest values. Raises RowsError if the model lacks it."""
         if self.columns is None:
-            raise ValueError("the model does not see the attribute: no record differs in it alone")
+            raise RowsError("the model does not see the attribute: no record differs in it alone")
         common = np.argsort(-np.bincount(self.sensitive), kind="stable")[:2]
         return Attribute(np.array(self.columns), self.values[common])
 
@@ -51,33 +52,33 @@ def read_people(path: str, label: str, attribute: Sequence[str], *, seen: bool =
     """The rows of the file at `path`.
 
     label: the column of labels, whole numbers from 0; attribute: the columns of the sensitive
-    attribute; seen: whether they are features of the model too. Raises ValueError that names the
+    attribute; seen: whether they are features of the model too. Raises RowsError that names the
     file, the line or column and what is allowed.
     """
     names, rows = _table(path)
     for column in (label, *attribute):
         if column not in names:
-            raise ValueError(f"{path}: no column {column!r}: there are {', '.join(names)[:300]}")
+            raise ColumnsError(f"{path}: no column {column!r}: there are {', '.join(names)[:300]}")
     if not attribute or label in attribute or len(set(attribute)) < len(attribute):
-        raise ValueError(
+        raise ColumnsError(
             f"{path}: attribute {', '.join(attribute)!r}: expected columns other than the label"
         )
     labels = rows[:, names.index(label)]
     if (labels != np.floor(labels)).any() or labels.min() < 0 or labels.max() >= 1_000:
         wrong = labels[(labels != np.floor(labels)) | (labels < 0) | (labels >= 1_000)][0]
-        raise ValueError(
+        raise RowsError(
             f"{path}: label {wrong:g} in column {label!r}: expected whole numbers from 0 to 999"
         )
     held = [names.index(column) for column in attribute]
     values, sensitive = np.unique(rows[:, held], axis=0, return_inverse=True)
     if not 2 <= len(values) <= _MOST_VALUES:
-        raise ValueError(
+        raise RowsError(
             f"{path}: {len(values)} values of {', '.join(attribute)}: expected 2 to {_MOST_VALUES}"
         )
     left_out = {names.index(label), *(() if seen else held)}
     features = [place for place in range(len(names)) if place not in left_out]
     if not features:
-        raise ValueError(f"{path}: no column is left for the model: expected one or more")
+        raise ColumnsError(f"{path}: no column is left for the model: expected one or more")
     called = tuple(", ".join(f"{v:g}" for v in row) for row in values)
     columns = tuple(features.index(place) for place in held) if seen else None
     return People(
@@ -94,9 +95,9 @@ def _table(path: str) -> tuple[list[str], Matrix]:
     """The header, and the rows (n, columns) of finite numbers."""
     names, lines = with_header(read_csv(path, again=True), path)
     if not lines:
-        raise ValueError(f"{path}: no records: expected a header, and one record per line")
+        raise RowsError(f"{path}: no records: expected a header, and one record per line")
     if len(set(names)) < len(names) or "" in names:
-        raise ValueError(f"{path}, line 1: expected a name of its own for each column")
+        raise ColumnsError(f"{path}, line 1: expected a name of its own for each column")
     return names, np.array([_numbers(f"{path}, line {line}", row, names) for line, row in lines])
 
 
@@ -108,7 +109,7 @@ def _numbers(place: str, row: list[str], names: list[str]) -> list[float]:
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            raise ValueError(
+            raise RowsError(
                 f"{place}: {cell[:60]!r} in column {name[:60]!r}: expected a number, as the model "
                 "takes it"
             )

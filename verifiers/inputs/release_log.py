@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from ...reference import REFUSAL, as_histogram
 from .cells import LogError, cells_of, epsilon_of, is_whole, json_object, seconds_of, text_of
 from .class_columns import class_order
+from .input_error import ColumnsError, UnclaimedError
 
 __all__ = ["ABOUT", "LogError", "Row", "RowReader"]
 
@@ -66,7 +67,7 @@ class RowReader:
             self._begin(header, "the header kept from before")
 
     def row(self, line: str, place: str) -> Row | None:
-        """The row of a line; None for a blank one and for a header. Raises LogError."""
+        """The row of a line; None for a blank one and for a header. Raises RowsError."""
         found = self._timeless.get(line)
         if found is not None:
             return found
@@ -87,7 +88,7 @@ class RowReader:
         return row
 
     def of_table(self, table: Mapping[str, Any], place: str) -> Row:
-        """The row of an object with the keys of JSON Lines. Raises LogError."""
+        """The row of an object with the keys of JSON Lines. Raises RowsError."""
         return self._checked(self._of_table(table, place), place)
 
     def _begin(self, line: str, place: str) -> bool:
@@ -98,7 +99,7 @@ class RowReader:
             return False
         columns = [name.strip().lower() for name in cells_of(line, place)]
         if columns.count("label") != 1:
-            raise LogError(
+            raise ColumnsError(
                 f"{place}: expected JSON objects, or a header with a column for each class and one "
                 "named label"
             )
@@ -112,7 +113,7 @@ class RowReader:
         if self.classes is None and votes:
             self.classes = len(votes)
         if len(votes) != self.classes and (votes or not self._given):
-            raise LogError(
+            raise UnclaimedError(
                 f"{place}: {len(votes)} columns of votes: expected {self.classes}, the classes of "
                 "the claim"
             )
@@ -143,7 +144,7 @@ class RowReader:
     def _of_table(self, table: Mapping[str, Any], place: str) -> Row:
         unknown = [key for key in table if key not in _KNOWN]
         if unknown:
-            raise LogError(f"{place}: {unknown[0][:60]!r}: allowed are {', '.join(_KNOWN)}")
+            raise ColumnsError(f"{place}: {unknown[0][:60]!r}: allowed are {', '.join(_KNOWN)}")
         label = table.get("label")
         if isinstance(label, bool) or not isinstance(label, int):
             raise LogError(f"{place}: label {str(label)[:60]!r} is not a whole number")
@@ -162,7 +163,7 @@ class RowReader:
             needs = "" if key is None else f": id {key[:60]!r} needs [inputs] in the claim"
             raise LogError(f"{place}: no histogram{needs}")
         if key not in self._given:
-            raise LogError(f"{place}: id {key[:60]!r} is not among the inputs of the claim")
+            raise UnclaimedError(f"{place}: id {key[:60]!r} is not among the inputs of the claim")
         return self._given[key]
 
     def _histogram_of_text(self, text: str, place: str) -> tuple[int, ...]:
@@ -189,14 +190,14 @@ class RowReader:
         if self.classes is None:
             self.classes = len(histogram)
         if len(histogram) != self.classes:
-            raise LogError(
+            raise UnclaimedError(
                 f"{place}: a histogram of {len(histogram)} classes: expected {self.classes}, "
                 f"{self._whose}"
             )
         return histogram
 
     def _checked(self, row: Row | None, place: str) -> Row:
-        """The row, once its label and time are checked. Raises LogError."""
+        """The row, once its label and time are checked. Raises RowsError."""
         assert row is not None
         assert self.classes is not None, "the row above has a histogram"
         lowest = REFUSAL if self.may_refuse else 0
@@ -211,7 +212,8 @@ class RowReader:
             if self.last_time is not None and row.time < self.last_time:
                 raise LogError(
                     f"{place}: its time {row.time!r} is before that of a row above, "
-                    f"{self.last_time!r}: expected rows in the order of their draws"
+                    f"{self.last_time!r}: expected rows in the order of their draws",
+                    code="row-out-of-order",
                 )
             self.last_time = row.time
         return row

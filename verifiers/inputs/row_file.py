@@ -7,12 +7,9 @@ from typing import Any, NoReturn
 
 from .csv_rows import ENCODING, read_csv, with_header
 from .files import ReadingError, read_bytes
+from .input_error import ColumnsError, RowsError
 
 Row = dict[str, Any]
-
-
-class RowsError(ValueError):
-    """A file that holds no such rows; the message names it, and the line or the row."""
 
 
 def read_rows(path: Path) -> list[tuple[str, Row]]:
@@ -44,12 +41,10 @@ def _json_lines(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def _csv(path: Path) -> Iterator[tuple[str, Row]]:
-    try:
-        names, rows = with_header(read_csv(str(path)), str(path))
-    except ValueError as error:
-        raise RowsError(str(error)) from None
+    names, rows = with_header(read_csv(str(path)), str(path))
     if len(set(names)) < len(names) or "" in names:
-        raise RowsError(f"{path}, line 1: expected a name of its own for each column")
+        wrong = f"{path}, line 1: expected a name of its own for each column"
+        raise ColumnsError(wrong)
     for line, cells in rows:
         yield f"{path}, line {line}", dict(zip(names, map(_cell, cells), strict=True))
 
@@ -72,7 +67,9 @@ def _parquet(path: Path) -> Iterator[tuple[str, Row]]:
     try:
         from pyarrow import ArrowException, parquet
     except ImportError:
-        raise RowsError(f"{path}: Parquet needs pyarrow: pip install pyarrow") from None
+        raise RowsError(
+            f"{path}: Parquet needs pyarrow: pip install pyarrow", code="package-missing"
+        ) from None
     try:
         rows = parquet.ParquetFile(str(path)).read().to_pylist()
     except (OSError, ValueError, ArrowException) as error:

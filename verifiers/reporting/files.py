@@ -21,6 +21,8 @@ _ROOM = 1 << 18  # bytes that a folder must have room for before a run starts
 class ReportFileError(Exception):
     """A report that cannot be written; the message is one line."""
 
+    code = "file-not-written"
+
 
 class ReportFolder:
     """The folder of a report, made if needed, and tested before the run.

@@ -2,6 +2,8 @@
 
 from typing import Literal, get_args
 
+from ..inputs.input_error import OptionsError
+
 AfterFailure = Literal["diagnose", "keep-going", "stop"]
 """What a run does once it is refuted: asks on for a diagnosis, finishes all checks too, or ends."""
 
@@ -18,7 +20,7 @@ def known(after_failure: str) -> AfterFailure:
 def after_failure(keep_going: bool, stop_at_once: bool) -> AfterFailure:
     """The choice of the command line's options. Raises ValueError where both are given."""
     if keep_going and stop_at_once:
-        raise ValueError(
+        raise OptionsError(
             "--keep-going and --stop-at-once contradict each other: give one or neither"
         )
     return "keep-going" if keep_going else "stop" if stop_at_once else "diagnose"

@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 
 from ..claims.tables import Gate
 from ..findings.note import Note
+from ..inputs.input_error import InputError
 
 COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
 """Coarsest precision tried: beyond it a pass would not rule out halved or doubled noise."""
@@ -13,8 +14,10 @@ COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
 _TOLERANCE = 2.5  # tolerance over effect, as in the defaults
 
 
-class TooFewError(ValueError):
+class TooFewError(InputError):
     """Too few queries for any pass; the message and `least` say about how many one takes."""
+
+    code = "too-few-queries-for-a-pass"
 
     def __init__(self, message: str, least: int) -> None:
         super().__init__(message)

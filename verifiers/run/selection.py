@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..findings.note import Note
+from ..inputs.input_error import OptionsError
 
 ALWAYS = "input-contract"
 """The check that no run does without: a reply that breaks the contract is no evidence."""
@@ -58,7 +59,7 @@ def select(check: Sequence[str] = (), skip: Sequence[str] = (), *, of: Iterable[
     others rest on.
     """
     if check and skip:
-        raise ValueError("--check and --skip: give one or the other")
+        raise OptionsError("--check and --skip: give one or the other")
     option, ids = "--check" if check else "--skip", tuple(of)
     for name in (*check, *skip):
         if name not in ids:

@@ -54,7 +54,9 @@ def assert_conforms(
     try:
         deployment: Target = opened(target, held)
     except (TargetError, ValueError) as error:
-        raise type(error)(str(error)) from None  # here, so that pytest shows the test's line alone
+        raise error.with_traceback(
+            None
+        ) from None  # here, so that pytest shows the test's line alone
     try:
         report = verify(
             deployment,
@@ -75,15 +77,13 @@ def _judge(report: Report) -> None:
     __tracebackhide__ = True
     if report.interrupted:
         raise KeyboardInterrupt
-    kinds: dict[Verdict, type[Exception]] = {
-        Verdict.FAIL: AssertionError,
-        Verdict.ERROR: TargetError,
-        Verdict.INCONCLUSIVE: Inconclusive,
-    }
-    if report.verdict not in kinds:
+    if report.verdict is Verdict.PASS:
         return
     worst = [check for check in report.checks if check.verdict is report.verdict]
-    raise kinds[report.verdict]("\n\n".join(explained(check, report) for check in worst))
+    told = "\n\n".join(explained(check, report) for check in worst)
+    if report.verdict is Verdict.ERROR:
+        raise TargetError(told, code=worst[0].code)
+    raise (AssertionError if report.verdict is Verdict.FAIL else Inconclusive)(told)
 
 
 def held_claim(claim: Claim | dict[str, Any] | str | Path) -> Claim:
@@ -94,7 +94,7 @@ def held_claim(claim: Claim | dict[str, Any] | str | Path) -> Claim:
     try:
         held: Claim = parse_claim(claim) if isinstance(claim, dict) else read_claim(claim)
     except ClaimError as error:
-        raise ClaimError(*error.mistakes) from None
+        raise error.with_traceback(None) from None
     return held
 
 

@@ -3,6 +3,7 @@
 from typing import Any, NoReturn
 
 from ....reference.generators import secure_generator
+from ...findings.opening import EarlierReportError
 from ...targets import InProcessTarget
 from ..kind import ReleaseKind
 from .claim import OF_BATCHES, BatchesClaim, parse_batches_claim
@@ -25,7 +26,7 @@ def _not_served(claim: Any) -> NoReturn:
 
 
 def _no_opening(path: str, claim: Any) -> NoReturn:
-    raise ValueError(f"--compare {path}: nothing is kept of a run on batches to compare")
+    raise EarlierReportError(f"--compare {path}: nothing is kept of a run on batches to compare")
 
 
 KIND = ReleaseKind(

@@ -14,8 +14,8 @@ from ....attacks.auditing.coin import Curve, Guarantee
 from ....reference.accounting.conversions import ORDERS, to_epsilon
 from ...claims.claim import Claim, ClaimError
 from ...claims.tables import MOST_EPSILON, Table
-from ...inputs.curve_file import CurveError, read_curve
-from ...inputs.row_file import RowsError
+from ...inputs.curve_file import read_curve
+from ...inputs.input_error import RowsError
 from ...targets.anything import AnyRelease
 from ..kind import ReleaseKind
 from ..numbers.claim import NumbersPrivacy
@@ -201,14 +201,16 @@ def parse_any_claim(
     if "privacy" not in table:
         raise ClaimError(
             f'{source}: [privacy] is missing: name = "any" claims no law, so that nothing else '
-            "could be judged"
+            "could be judged",
+            code="missing-key",
         )
     table = _with_curve(table, source, Path(folder or "."))
     pairs = table.get("pairs")
     if pairs is None:
         raise ClaimError(
             f"{source}: pairs is missing: expected [[pairs]] with here and there, or the path of a "
-            "file of JSON Lines, CSV or Parquet with them"
+            "file of JSON Lines, CSV or Parquet with them",
+            code="missing-key",
         )
     try:
         table = {**table, "pairs": with_files(pairs, Path(folder or "."))}
@@ -224,6 +226,6 @@ def _with_curve(table: dict[str, Any], source: str, folder: Path) -> dict[str, A
         return table
     try:
         rows = read_curve(folder / privacy["curve"])
-    except CurveError as error:
+    except RowsError as error:
         raise ClaimError(f"{source}: privacy.curve: {error}") from None
     return {**table, "privacy": {**privacy, "curve": rows}}

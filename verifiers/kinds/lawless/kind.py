@@ -2,6 +2,7 @@
 
 from typing import Any, NoReturn
 
+from ...findings.opening import EarlierReportError
 from ..kind import ReleaseKind
 from .claim import OF_ANY, parse_any_claim
 from .predictor import load_predictor
@@ -16,7 +17,9 @@ def _no_reference(claim: Any) -> NoReturn:
 
 
 def _no_opening(path: str, claim: Any) -> NoReturn:
-    raise ValueError(f'--compare {path}: nothing is kept of a run of name = "any" to compare')
+    raise EarlierReportError(
+        f'--compare {path}: nothing is kept of a run of name = "any" to compare'
+    )
 
 
 def _ready(claim: Any, chosen: Any) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from ...claims.tables import Table
-from ...inputs.row_file import RowsError, read_rows
+from ...inputs.input_error import ColumnsError, RowsError
+from ...inputs.row_file import read_rows
 
 _SIDES = ("here", "there")
 
@@ -47,7 +48,7 @@ def _pairs_of(path: Path) -> list[Any]:
             missing = [side for side in _SIDES if side not in row]
             if stray or missing:
                 what = f"{missing[0]} is missing" if missing else f"{stray[0]} is none of a pair"
-                raise RowsError(f"{place}: {what}: expected here, there, and perhaps name")
+                raise ColumnsError(f"{place}: {what}: expected here, there, and perhaps name")
             name = row.get("name")
             name = name if name is None or isinstance(name, str) else json.dumps(name)
             found.append({**row, "name": name})
@@ -66,7 +67,9 @@ def _with_inputs(pair: Any, place: str, folder: Path) -> Any:
         if name is None:
             continue
         if side in found or not isinstance(name, str):
-            raise RowsError(f"{place}: expected {side}, or {side}_file = FILE")
+            raise RowsError(
+                f"{place}: expected {side}, or {side}_file = FILE", code="keys-do-not-fit"
+            )
         try:
             found[side] = [row for _, row in read_rows(folder / name)]
         except RowsError as error:

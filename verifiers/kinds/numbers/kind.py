@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....reference.numbers import Releases, sample
+from ...inputs.input_error import InputError
 from ...optional_packages import lacking
 from ...run.request import RunRequest
 from ...run.selection import Selection
@@ -87,7 +88,7 @@ def _ready(claim: NumbersClaim, chosen: Selection) -> None:
 
         absent = lacking("[leakage] in the claim", "sklearn")
         if absent is not None:
-            raise ValueError(absent)
+            raise InputError(absent, code="package-missing")
         model_of(claim)
 
 

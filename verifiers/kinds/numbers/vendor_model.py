@@ -7,13 +7,16 @@ from typing import Any
 from ....attacks.gradients.canaries import Labels, checked
 from ....reference.arrays import Matrix
 from ....reference.clock import OutOfTime
+from ...inputs.input_error import InputError
 from ...targets import TargetError
 from ...targets.spec import load
 from .claim import NumbersClaim
 
 
-class ModelError(ValueError):
+class ModelError(InputError):
     """A model that cannot be had, or does not do what it must; the message is one line."""
+
+    code = "model-failed"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ....reference.generators import secure_generator
 from ....reference.numbers import Shares
+from ...inputs.input_error import InputError
 from ...optional_packages import lacking
 from .claim import TallyClaim
 
@@ -25,7 +26,7 @@ def tallied(claim: TallyClaim) -> Any:
     """
     absent = lacking("the reference of tallies", "cryptography")
     if absent is not None:
-        raise ValueError(absent)
+        raise InputError(absent, code="package-missing")
     from ....reference.secure_aggregation import SecureAggregation
 
     mechanism, family = claim.mechanism, claim.mechanism.noise.family

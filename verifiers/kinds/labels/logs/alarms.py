@@ -61,7 +61,10 @@ def check_webhook(url: str) -> None:
     except (httpx.InvalidURL, ValueError):
         parsed = None
     if parsed is None or parsed.scheme not in ("http", "https") or not parsed.host:
-        raise LogError(f"--webhook {shown_spec(url)}: expected http:// or https:// and a host")
+        raise LogError(
+            f"--webhook {shown_spec(url)}: expected http:// or https:// and a host",
+            code="value-not-allowed",
+        )
 
 
 def send(alarm: Alarm, url: str) -> str | None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from ....inputs.input_error import RowsError
 from ....inputs.log_file import LINE_BYTES, shown_path
 from ....inputs.release_log import LogError, Row, RowReader
 from ....targets import shown_spec
@@ -22,7 +23,7 @@ class PipeSource(Source):
     def __init__(self, reader: RowReader) -> None:
         self.reader, self._number = reader, 0
         self._begun = b""
-        self._wrong: LogError | None = None
+        self._wrong: RowsError | None = None
 
     def rows(self, most: int) -> list[Row]:
         """See `Source.rows`: all that has come, after a short wait."""
@@ -53,7 +54,7 @@ class PipeSource(Source):
             try:
                 place = f"{shown_path('-')}, line {self._number}"
                 row = self.reader.row(decoded(line, "-"), place)
-            except LogError as error:
+            except RowsError as error:
                 if not found:
                     raise
                 self._wrong = error
@@ -78,7 +79,9 @@ class ServerSource(Source):
         try:
             httpx.URL(url)
         except (httpx.InvalidURL, ValueError):
-            raise LogError(f"{shown_spec(url)}: not the address of a server") from None
+            raise LogError(
+                f"{shown_spec(url)}: not the address of a server", code="value-not-allowed"
+            ) from None
         self._client = httpx.Client(timeout=_SECONDS, trust_env=False)
 
     def rows(self, most: int) -> list[Row]:
@@ -93,7 +96,7 @@ class ServerSource(Source):
             reply.raise_for_status()
         except httpx.HTTPError as error:
             if self.once:
-                raise LogError(f"{shown}: {error}") from None
+                raise LogError(f"{shown}: {error}", code="file-unreadable") from None
             self.trouble = f"{shown}: {error}; it is asked again"
             return []
         self.trouble = None
@@ -109,14 +112,15 @@ class ServerSource(Source):
 
 
 def source_of(log: str, reader: RowReader, place: str | None, once: bool) -> Source:
-    """The source of a LOG, as typed on the command line. Raises LogError."""
+    """The source of a LOG, as typed on the command line. Raises RowsError."""
     if log == "-":
         return PipeSource(reader)
     if _is_url(log):
         return ServerSource(log, reader, place, once)
     if log.endswith(".parquet"):
         raise LogError(
-            f"{log}: a Parquet file does not grow by lines: use dpassay verify --log for it"
+            f"{log}: a Parquet file does not grow by lines: use dpassay verify --log for it",
+            code="value-not-allowed",
         )
     return FileSource(log, reader, place, once)
 
@@ -138,7 +142,7 @@ def _is_url(log: str) -> bool:
 
 
 def _handed_out(reply: Any, shown: str) -> tuple[list[dict[str, Any]], str]:
-    """The rows and the cursor of a server's reply. Raises LogError."""
+    """The rows and the cursor of a server's reply. Raises RowsError."""
     try:
         found = reply.json()
         tables, cursor = found["rows"], str(found["cursor"])

@@ -6,6 +6,7 @@ import os
 import stat
 import time
 
+from ....inputs.input_error import RowsError
 from ....inputs.log_file import LINE_BYTES
 from ....inputs.release_log import LogError, Row, RowReader
 from .source import Source, decoded, left_unread
@@ -23,13 +24,15 @@ _NO_FILE = (
 class OtherFileError(LogError):
     """A file that does not begin with what was read before."""
 
+    code = "state-unusable"
+
 
 class FileSource(Source):
     """A file that grows by whole lines. A last line without an end is not read.
 
     Its place is the number of bytes and lines read, and the SHA-256 of these bytes, which is
     compared with the file at the start and every ten minutes; its last bytes are at every read.
-    Raises LogError, or OtherFileError if the file is not the one that was read up to `place`.
+    Raises RowsError, or OtherFileError if the file is not the one that was read up to `place`.
     """
 
     def __init__(self, path: str, reader: RowReader, place: str | None, once: bool) -> None:
@@ -37,9 +40,11 @@ class FileSource(Source):
         self._hash, self._last, self._compared = hashlib.sha256(), b"", time.monotonic()
         try:
             if os.path.isdir(path):
-                raise LogError(f"{path}: it is a folder: expected a file")
+                raise LogError(f"{path}: it is a folder: expected a file", code="file-unreadable")
             if not stat.S_ISREG(os.stat(path).st_mode):
-                raise LogError(f"{path}: {_NO_FILE}")  # unopened: a pipe waits for its writer
+                raise LogError(
+                    f"{path}: {_NO_FILE}", code="file-unreadable"
+                )  # unopened: a pipe waits for its writer
             self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - read on for months
         except OSError as error:
             raise LogError(f"{path}: {error.strerror or error}") from None
@@ -53,7 +58,7 @@ class FileSource(Source):
         """See `Source.rows`."""
         found: list[Row] = []
         taken: list[bytes] = []
-        wrong: LogError | None = None
+        wrong: RowsError | None = None
         self.unread = None
         self._file.seek(self._offset)
         file = io.BufferedReader(self._file, _BLOCK)  # a new one has nothing stale in it
@@ -68,7 +73,7 @@ class FileSource(Source):
                 break
             try:
                 row = self.reader.row(decoded(line, self.path), place)
-            except LogError as error:
+            except RowsError as error:
                 wrong = error
                 break
             taken.append(line)
@@ -133,7 +138,7 @@ class FileSource(Source):
         return found, last
 
     def _check_name(self) -> None:
-        """Raises LogError if the path now names another file; this one was read to its end."""
+        """Raises RowsError if the path now names another file; this one was read to its end."""
         here = os.fstat(self._file.fileno())
         try:
             there = os.stat(self.path)
@@ -145,7 +150,8 @@ class FileSource(Source):
             left = f"; {self.unread}" if self.unread else ""
             raise LogError(
                 f"{self.path}: another file has taken its place, after the {self._number:,} lines "
-                f"that were read{left}: pipe a log that is rotated to -"
+                f"that were read{left}: pipe a log that is rotated to -",
+                code="file-unreadable",
             )
 
     def _another(self) -> OtherFileError:

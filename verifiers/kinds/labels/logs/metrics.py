@@ -50,7 +50,7 @@ class Metrics:
             self._server, self._thread = start_http_server(port, address, registry)
         except OSError as error:
             why = error.strerror or error
-            raise LogError(f"--metrics-port {port}: {why}") from None
+            raise LogError(f"--metrics-port {port}: {why}", code="value-not-allowed") from None
 
     def close(self) -> None:
         """Ends the server."""

@@ -30,12 +30,18 @@ _OF_THE_MACHINE = {
 }
 
 
+class StateError(LogError):
+    """The state of a monitor that cannot be used, or is of something else."""
+
+    code = "state-unusable"
+
+
 class Sealed:
     """Tables in the file at `path`, with a seal: the sum of the digests of all rows.
 
     Rows are written only by `put`. The file is created whole or not at all. tables: columns of
-    each, with the key first; where: the beginning of messages. Raises LogError for a file that was
-    emptied, is damaged, is of another version, or cannot be used.
+    each, with the key first; where: the beginning of messages. Raises StateError for a file that
+    was emptied, is damaged, is of another version, or cannot be used.
     """
 
     def __init__(self, path: Path, where: str, tables: Mapping[str, str]) -> None:
@@ -90,7 +96,7 @@ class Sealed:
         self._base.close()
 
     def _checked(self) -> int:
-        """The seal, after comparing it with all rows. Raises LogError."""
+        """The seal, after comparing it with all rows. Raises StateError."""
         names = {row[0] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if names == _OF_FORMAT_1:
             raise self.of_another_version()
@@ -116,7 +122,7 @@ class Sealed:
 
     @contextmanager
     def _usable(self) -> Iterator[None]:
-        """A block in which errors of the file are raised as LogError."""
+        """A block in which errors of the file are raised as StateError."""
         try:
             yield
         except sqlite3.ProgrammingError:
@@ -124,24 +130,24 @@ class Sealed:
         except (sqlite3.Error, UnicodeDecodeError) as error:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
             if code & 0xFF in _OF_THE_MACHINE:
-                raise LogError(f"{self.where}: {error}") from None
+                raise StateError(f"{self.where}: {error}") from None
             raise self._damaged() from None
         except OSError as error:
-            raise LogError(f"{self.where}: {error.strerror or error}") from None
+            raise StateError(f"{self.where}: {error.strerror or error}") from None
 
-    def of_another_version(self) -> LogError:
+    def of_another_version(self) -> StateError:
         """The error for an undamaged file that this version cannot read."""
         return self._unusable("written by another version of dpassay: expected that version")
 
-    def _damaged(self) -> LogError:
+    def _damaged(self) -> StateError:
         held = "damaged: it does not hold what was written to it"
         return self._unusable(f"{held}: expected a copy of it")
 
-    def _emptied(self) -> LogError:
+    def _emptied(self) -> StateError:
         return self._unusable("emptied: what it held is gone: expected a copy of it")
 
-    def _unusable(self, why: str) -> LogError:
-        return LogError(f"{self.where}: {why}, or a new folder, which starts at row 1")
+    def _unusable(self, why: str) -> StateError:
+        return StateError(f"{self.where}: {why}, or a new folder, which starts at row 1")
 
 
 def _create(path: Path, tables: Mapping[str, str]) -> None:

@@ -20,7 +20,7 @@ class Source:
     def rows(self, most: int) -> list[Row]:
         """The next rows, about `most` or fewer; none if no rows have come.
 
-        Raises LogError for a row that cannot be read, after the rows before it were returned.
+        Raises RowsError for a row that cannot be read, after the rows before it were returned.
         """
         raise NotImplementedError
 
@@ -29,7 +29,7 @@ class Source:
 
 
 def decoded(line: bytes, path: str) -> str:
-    """The text of a line of the file at `path`. Raises LogError."""
+    """The text of a line of the file at `path`. Raises RowsError."""
     try:
         return line.decode()
     except UnicodeDecodeError:

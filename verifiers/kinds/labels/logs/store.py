@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from .....reference.arrays import Vector
-from ....inputs.release_log import LogError
-from .sealed import Sealed
+from .sealed import Sealed, StateError
 
 Votes = tuple[int, ...]
 
@@ -59,7 +58,7 @@ class Group:
 class Store:
     """A folder with the state of one monitor, which one process at a time may use.
 
-    claim: as text; outcomes: how many there are. Raises LogError if the folder cannot be used, is
+    claim: as text; outcomes: how many there are. Raises StateError if the folder cannot be used, is
     in use, belongs to another claim, or is damaged.
     """
 
@@ -69,20 +68,20 @@ class Store:
             Path(folder).mkdir(parents=True, exist_ok=True)
             self._lock = open(Path(folder) / "lock", "w")  # noqa: SIM115 - held until `close`
         except OSError as error:
-            raise LogError(f"{self._where}: {error.strerror or error}") from None
+            raise StateError(f"{self._where}: {error.strerror or error}") from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._base = Sealed(Path(folder) / "monitor.sqlite", self._where, _TABLES)
         except BlockingIOError:
             self._lock.close()
-            raise LogError(f"{self._where}: another monitor is using it") from None
+            raise StateError(f"{self._where}: another monitor is using it") from None
         except BaseException:
             self._lock.close()
             raise
         rows = self._base.rows("SELECT claim FROM state")
         if rows and rows[0][0] != claim:
             self.close()
-            raise LogError(f"{self._where}: the state of another claim: expected a new folder")
+            raise StateError(f"{self._where}: the state of another claim: expected a new folder")
 
     def kept(self) -> Kept | None:
         """The state that was last written; None if none was."""
@@ -93,13 +92,13 @@ class Store:
             return Kept(log, place, header, time, evidence, json.loads(more))
         return None
 
-    def of_another_log(self, name: str) -> LogError:
+    def of_another_log(self, name: str) -> StateError:
         """The error for a state that belongs to the log `name`."""
-        return LogError(
+        return StateError(
             f"{self._where}: the state of another log, {name}: expected that log, or a new folder"
         )
 
-    def of_another_version(self) -> LogError:
+    def of_another_version(self) -> StateError:
         """The error for a state that this version cannot read."""
         return self._base.of_another_version()
 
