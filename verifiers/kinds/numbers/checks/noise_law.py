@@ -42,7 +42,16 @@ def wanted(effect: float) -> int:
     return math.ceil(_DRAWS_TIMES_SQUARE / effect**2)
 
 
-_MEASURED_AT = 1e-6  # false_alarm of the runs by which its draws were chosen
+_MEASURED_AT = math.log(4e6)
+"""Threshold, in nats, of the runs by which these draws were chosen."""
+
+
+def seen_effect(effect: float, nats: float) -> float:
+    """The effect that `wanted(effect)` draws show where evidence must reach so many nats.
+
+    What draws tell grows with the square of the effect: more nats take as many more draws.
+    """
+    return effect * math.sqrt(max(1.0, nats / _MEASURED_AT))
 
 
 class NoiseLaw(NumberCheck):
@@ -129,9 +138,8 @@ class NoiseLaw(NumberCheck):
     @property
     def excluded(self) -> tuple[Excluded, ...]:
         """See `Excluding.excluded`."""
-        if self.claim.gate.false_alarm < _MEASURED_AT:
-            return ()  # less than so many draws can show
-        size: Fields = {"total_variation": self.claim.gate.smallest_effect, "cells": _CELLS}
+        effect = seen_effect(self.claim.gate.smallest_effect, self.log_threshold)
+        size: Fields = {"total_variation": effect, "cells": _CELLS}
         draws = self.wanted_draws
         return (self.entry("law-unexplained", size, self.roles, draws, method=_MEASURED_ON),)
 
@@ -139,7 +147,7 @@ class NoiseLaw(NumberCheck):
         """See `NumberCheck.pass_finding`."""
         excludes = self.excluded
         said = "".join(
-            f"; a law {one.size['total_variation']:g} away in total variation over "
+            f"; a law {one.size['total_variation']:.3g} away in total variation over "
             f"{one.size['cells']} cells of equal probability would have been seen with probability "
             f"{one.probability:g}"
             for one in excludes
