@@ -23,6 +23,7 @@ from ..numbers.checks.input_contract import InputContract
 from ..numbers.planning.plan_for_budget import make_plan
 from ..numbers.restarting import releases_of_restarts
 from .checks.contribution_bounding import ContributionBounding
+from .checks.empty_partitions import EmptyPartitions
 from .checks.of_numbers import OfEachAggregate, TableFreshNoise, tell_least_of_each
 from .checks.partition_release import PartitionRelease
 from .claim import TablesClaim
@@ -129,6 +130,8 @@ class PlannedTable:
             check = spec.make(setting)
             if isinstance(check, ContributionBounding):
                 found[spec.id] = _Wanted({*check.inputs}, check.wanted, each=True)
+            elif isinstance(check, EmptyPartitions):
+                found[spec.id] = _Wanted(check.telling, check.wanted)
             elif isinstance(check, PartitionRelease):
                 found[spec.id] = _Wanted({*NEAR}, check.wanted, each=True)
             elif isinstance(check, OfEachAggregate):
