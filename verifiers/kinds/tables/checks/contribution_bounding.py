@@ -20,7 +20,7 @@ from ..claim import TablesClaim
 from ..evidence.hidden import as_sums
 from ..evidence.linear import LinearEvidence
 from ..evidence.mistakes import SURE, Mistakes
-from ..evidence.other_engines import ROW_BY_ROW, numbers, other_bounds
+from ..evidence.other_engines import OTHER_CONTRIBUTIONS, ROW_BY_ROW, numbers, other_bounds
 from ..planning.asked import BEYOND, LACKING, UNUSUAL, Role, TableAsked, core
 from ..planning.plan import TablePlan
 from .base import TableCheck, spec_of
@@ -220,9 +220,11 @@ class ContributionBounding(TableCheck):
             law = (bounding, rows) if one.bound is None else settled(bounding, rows)
             if law is not None and (bounding.kept != "any" or bounding.holds(rows)):
                 yield cause, law[0], one.contributions(law[1])
-        if one.bound is None and not one.once and (claimed.kept != "any" or claimed.holds(rows)):
-            for cause, made in ROW_BY_ROW:
-                yield cause, claimed, made(rows, one)
+        if one.once or (claimed.kept == "any" and not claimed.holds(rows)):
+            return
+        mistakes = ROW_BY_ROW if one.bound is None else ()
+        for cause, made in OTHER_CONTRIBUTIONS if claimed.holds(rows) else mistakes:
+            yield cause, claimed, made(rows, one)
 
     @property
     def log_e_value(self) -> float:
