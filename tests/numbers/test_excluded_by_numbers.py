@@ -30,6 +30,7 @@ SAYING = (
     "shift-invariance",
     "permutation-equivariance",
     "joint",
+    "independence",
     "clipping",
     "sensitivity",
     "support",
@@ -97,12 +98,12 @@ def test_a_report_of_keys_has_what_its_plan_foresaw() -> None:
     """Catches rates by the keys that were seen, of which a run has more than a pass needs."""
     gate = {"smallest_effect": 0.1, "tolerance": 0.2}
     claim = parse_claim({"mechanism": KEYS, "gate": gate})
-    found = result(
-        verify(claim.kind.reference(claim), claim, seed=0),
-        "partition-release",
-    )
-    assert found.verdict is Verdict.PASS
-    assert found.excludes == foreseen(claim)["partition-release"]
+    report, planned = verify(claim.kind.reference(claim), claim, seed=0), foreseen(claim)
+    for check in ("partition-release", "independence", "fresh-noise"):
+        found = result(report, check)
+        assert found.verdict is Verdict.PASS
+        assert found.excludes == planned[check] != ()
+    found = result(report, "partition-release")
     often, near = found.excludes
     assert often.size["rate"] == pytest.approx(1.25 * often.size["claimed"], rel=0.01)
     assert (near.size, near.where) == ({"rate_off": 0.1}, ("near the threshold",))

@@ -16,13 +16,15 @@ from ...run.precision import (
     gate_for,
     is_default,
 )
-from ...run.registry import Setting
+from ...run.registry import CheckSpec, Setting
 from ...run.selection import ALWAYS, Selection
+from ..numbers.checks.base import Excluding
 from ..numbers.checks.input_contract import InputContract
 from ..numbers.planning.plan_for_budget import make_plan
 from ..numbers.restarting import releases_of_restarts
 from .checks.contribution_bounding import ContributionBounding
-from .checks.of_numbers import OfEachAggregate, TableFreshNoise
+from .checks.empty_partitions import EmptyPartitions
+from .checks.of_numbers import OfEachAggregate, TableFreshNoise, tell_least_of_each
 from .checks.partition_release import PartitionRelease
 from .claim import TablesClaim
 from .planning.asked import NEAR, NUMERIC
@@ -79,8 +81,16 @@ class PlannedTable:
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        """See `Planned.excluded`: not foreseen yet for this kind."""
-        return {}
+        """See `Planned.excluded`."""
+        made = [spec.make(Setting(self.claim, self.seed, self.plan)) for spec in self._specs]
+        tell_least_of_each(made)
+        return {check.id: check.excluded for check in made if isinstance(check, Excluding)}
+
+    @property
+    def _specs(self) -> list[CheckSpec]:
+        """The chosen checks that the claim has room for."""
+        specs = self.claim.kind.checks.applicable(self.claim)
+        return [spec for spec in specs if self.chosen.keeps(spec.id)]
 
     @cached_property
     def looked_at(self) -> Mapping[str, int]:
@@ -114,12 +124,14 @@ class PlannedTable:
         setting = Setting(self.claim, self.seed, plan)
         roles = {asked.role for asked in plan.inputs}
         found = {}
-        for spec in self.claim.kind.checks.applicable(self.claim):
-            if spec.phase is not Phase.SHARED or not self.chosen.keeps(spec.id):
+        for spec in self._specs:
+            if spec.phase is not Phase.SHARED:
                 continue
             check = spec.make(setting)
             if isinstance(check, ContributionBounding):
                 found[spec.id] = _Wanted({*check.inputs}, check.wanted, each=True)
+            elif isinstance(check, EmptyPartitions):
+                found[spec.id] = _Wanted(check.telling, check.wanted)
             elif isinstance(check, PartitionRelease):
                 found[spec.id] = _Wanted({*NEAR}, check.wanted, each=True)
             elif isinstance(check, OfEachAggregate):

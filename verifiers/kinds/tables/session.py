@@ -4,11 +4,14 @@ from collections.abc import Sequence
 
 from ...findings.report import CheckResult
 from ...run.cause import Explanation
+from ...run.request import RunRequest
 from ...run.session import Notes
+from ...run.state import RunState
+from ..numbers.recorder import Recorder
 from ..numbers.session import NumberSession, measured
 from .checks.contribution_bounding import ContributionBounding
 from .checks.input_contract import TableInputContract
-from .checks.of_numbers import TableNoiseLaw
+from .checks.of_numbers import TableNoiseLaw, tell_least_of_each
 from .planned import dearer_than
 
 
@@ -17,6 +20,10 @@ class TableSession(NumberSession):
 
     opens_with = TableInputContract
     contract: TableInputContract
+
+    def __init__(self, state: RunState, request: RunRequest, recorder: Recorder) -> None:
+        super().__init__(state, request, recorder)
+        tell_least_of_each(self.checks)
 
     def prepare(self) -> None:
         """See `Session.prepare`: rows that the target did not take are the finding of a check."""

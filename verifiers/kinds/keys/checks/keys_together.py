@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
-from ....findings.note import Note
+from ....findings.note import Fields, Note
 from ....run.registry import Reason
 from ...numbers.checks.base import ForeseenCheck, spec_of
 from ...numbers.claim import NumbersClaim
@@ -16,7 +17,7 @@ from ...numbers.opening import NumbersOpening
 from ...numbers.planning.asked import Asked, Batch, Draws
 from ...numbers.planning.plan import NumbersPlan
 from ..evidence.key_faults import claimed_law
-from ..evidence.released_together import TogetherEvidence, foreseen, tells
+from ..evidence.released_together import TogetherEvidence, foreseen, seen_correlation, tells
 from ..plan import Role
 
 _WANTED = 3_000
@@ -26,6 +27,11 @@ _SEEN, _TIMES, _COARSEST = 0.1, 5.0, 0.5
 """Correlation that a pass would have seen: so many times the smallest effect, from .1 to .5."""
 
 _SPARE = 4.0  # deviations, about, of how much a number of fours tells
+
+_BY_NORMAL = (
+    "mean and variance of the evidence, taken to be normal, of keys that are each released half of "
+    "the time; others count by what they can tell"
+)
 
 _STREAM = 512  # releases of an input that are compared with another's
 _IN_TURN = (
@@ -57,8 +63,8 @@ class KeysTogether(ForeseenCheck):
         self._law = claimed_law(claim.mechanism.keys)
         self.evidence = [TogetherEvidence() for _ in self.kinds]
         telling = [tells(self._rates(asked.exact)).sum() for asked in plan.inputs]
-        self.seen = float(np.clip(_TIMES * claim.gate.smallest_effect, _SEEN, _COARSEST))
-        wanted = math.ceil(_WANTED * (_SEEN / self.seen) ** 2)
+        seen = float(np.clip(_TIMES * claim.gate.smallest_effect, _SEEN, _COARSEST))
+        wanted = math.ceil(_WANTED * (_SEEN / seen) ** 2)
         self._wanted = wanted if max(telling) > 1 else 0  # noise may be too small to tell
 
     def _rates(self, counts: Vector) -> Vector:
@@ -86,11 +92,33 @@ class KeysTogether(ForeseenCheck):
         # it holds whatever the rates are, which look wrong where keys are not independent
         return Finding.caused(message, cause, math.inf, correlation=self.evidence[kind].best)
 
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: of the first kind of pairs, of which a pass needs so many."""
+        seen = seen_correlation(self._wanted, self.log_threshold + math.log(len(self.kinds)))
+        where = [
+            asked.role
+            for asked in self.plan.inputs
+            if asked.role in self.roles and tells(self._rates(asked.exact)).any()
+        ]
+        if seen is None or not where:
+            return ()
+        size: Fields = {"correlation": seen}
+        fours, code = 4 * self._wanted, self.kinds[0][1].code
+        return (self.entry(code, size, where, fours, method=_BY_NORMAL),)
+
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
+        excludes = self.excluded
+        seen = "".join(
+            f"; a correlation of {one.size['correlation']:.2g} would have been seen with "
+            f"probability {one.probability:g}"
+            for one in excludes
+        )
         return Finding(
             f"{self.evidence[0].telling:,} times two of {self.kinds[0][0]} could have told of each "
-            f"other, and they did not; a correlation of {self.seen:.2g} would have been seen"
+            f"other, and they did not{seen}",
+            excludes=excludes,
         )
 
     @property

@@ -11,10 +11,11 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import comb, logsumexp
+from scipy.special import comb, logsumexp, ndtri
 
 from .....reference.arrays import Vector
 from ....evidence.mixture import EvenMixture
+from ....evidence.power import MISSES
 
 CORRELATIONS = np.array([-0.95, -0.6, -0.3, -0.1, 0.1, 0.3, 0.6, 0.95])
 """Correlations that are wagered on, of two keys that are each released half of the time."""
@@ -71,6 +72,21 @@ def foreseen(one: Vector, other: Vector, pairs: int) -> float:
     whole, rest = divmod(pairs, _PAIRS)
     freedom = whole * (_PAIRS - 1) + max(0, rest - 1)
     return float(4.0 * freedom * (one * (1.0 - one) * other * (1.0 - other)).sum())
+
+
+def seen_correlation(fours: int, nats: float) -> float | None:
+    """The least correlation, in hundredths, that tables show which can tell so many fours.
+
+    Of keys that are each released half of the time, as all pairs count by what they can tell. With
+    probability `1 - MISSES` a wager gains `nats`, by mean and variance, taken to be normal.
+    """
+    wagered, true = CORRELATIONS[CORRELATIONS > 0.0], np.arange(1, 96)[:, None] / 100.0
+    alike, apart = np.log1p(wagered), np.log1p(-wagered)  # what a pair gains
+    mean = 0.5 * ((1.0 + true) * alike + (1.0 - true) * apart)
+    deviation = 0.5 * np.sqrt(1.0 - true * true) * (alike - apart)
+    gained = 4 * fours * mean + ndtri(MISSES) * np.sqrt(4 * fours) * deviation
+    seen = np.flatnonzero((gained >= nats + np.log(CORRELATIONS.size)).any(1))
+    return float(true[seen[0], 0]) if seen.size else None
 
 
 @cache

@@ -48,7 +48,7 @@ class Excluding:
             where=tuple(map(str, where)),
             queries=queries,
             probability=probability,
-            false_alarm=SHARES[self.id] * self.claim.gate.false_alarm,
+            false_alarm=self.claim.kind.checks.shares[self.id] * self.claim.gate.false_alarm,
             method=method,
         )
 

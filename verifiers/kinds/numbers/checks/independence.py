@@ -9,8 +9,9 @@ import numpy as np
 
 from .....reference.arrays import Matrix, Vector
 from ....evidence.mixture import log_mixture_of
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
-from ....findings.note import Note
+from ....findings.note import Fields, Note
 from ..claim import NumbersClaim
 from ..evidence.copula import (
     COMMON_WAGERS,
@@ -22,6 +23,7 @@ from ..evidence.copula import (
     folded,
     pair_gains,
     scores,
+    seen_correlation,
     summed_gains,
 )
 from ..evidence.lagged import WAYS, LaggedPairs, halves
@@ -32,7 +34,10 @@ from .base import NumberCheck, spec_of
 
 _PAIRED = 10  # coordinates of which every pair is a wager of its own
 _WANTED, _FEWEST = 2_000, 200
-_SEEN = 0.1  # a correlation that shows in as many as are wanted
+_BY_NORMAL = (
+    "mean and variance of the evidence, taken to be normal, of the normal scores of the noise over "
+    "all these inputs together"
+)
 
 _STRIDES = (2, 3, 5)  # between coordinates, and half of their number
 _LAGS = ("one", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -196,12 +201,40 @@ class Independence(NumberCheck):
         message = f"noise is not independent: {where}{text}"
         return Finding.caused(message, cause, odds, compared=where, correlation=correlation)
 
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: a correlation with the release before, and of neighbours.
+
+        Over as many releases as a pass needs, in one way of pairing them.
+        """
+        width = self.plan.coordinates.size
+        releases = math.ceil(self._wanted * min(width, _PAIRED) / width)
+        nats = self.log_threshold - float(self._log_shares[0])  # all kinds of pairs pay the same
+        nats -= math.log1p(-_OF_COLUMNS) if self._columns else 0.0
+        found = []
+        for code, pairs in (
+            (_LATER.code, (releases - 1) // 2 * width),
+            (_SHARED.code, releases * (width // 2)),
+        ):
+            seen = seen_correlation(pairs, nats) if pairs else None
+            if seen is not None:
+                size: Fields = {"correlation": seen}
+                draws = releases * width
+                found.append(self.entry(code, size, self.roles, draws, method=_BY_NORMAL))
+        return tuple(found)
+
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
-        seen = _SEEN * math.sqrt(_WANTED / self._wanted)
+        excludes = self.excluded
+        said = {_LATER.code: "with the release before", _SHARED.code: "of neighbours"}
+        seen = "".join(
+            f"; a correlation of {one.size['correlation']:.2g} {said[one.code]} would have been "
+            f"seen with probability {one.probability:g}"
+            for one in excludes
+        )
         return Finding(
-            f"{self.draws:,} draws depend neither on their neighbours nor on releases before; "
-            f"a correlation of {seen:.2g} over all of them would have been seen"
+            f"{self.draws:,} draws depend neither on their neighbours nor on releases before{seen}",
+            excludes=excludes,
         )
 
 

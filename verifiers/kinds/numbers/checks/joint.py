@@ -45,11 +45,14 @@ class Joint(NumberCheck):
         return Finding.caused(message, Note("noise-missing-in-places", cause, bare), odds)
 
     @property
+    def counted(self) -> int:
+        """The least releases of a run until all checks pass, or fewer where fewer were seen."""
+        return min(self.least, self.evidence.releases.draws or self.least)  # none before a run
+
+    @property
     def excluded(self) -> tuple[Excluded, ...]:
         """See `Excluding.excluded`: by the least releases of a run, if so many were looked at."""
-        # none were before a run, and none are told for tables
-        known = [n for n in (self.least, self.evidence.releases.draws) if n]
-        releases = min(known, default=0)
+        releases = self.counted
         chance = log_chance_of_bare(self.noise, self.plan.inputs[0].exact)
         seen = rarest_seen(chance, releases, self.log_threshold)
         if seen is None:

@@ -27,8 +27,8 @@ _NEARLY = 0.8  # of the evidence for a fault in one input, that another for all 
 _SURE = 3.0  # nats by which a known fault must be likelier to be named
 
 _DRAWS_TIMES_SQUARE = 24.0
-_CELLS = 8  # of equal probability, over which an effect is meant
-_MEASURED_ON = "simulated runs of the hardest laws, over the draws of all these inputs together"
+CELLS = 8  # of equal probability, over which an effect is meant
+MEASURED_ON = "simulated runs of the hardest laws, over the draws of all these inputs together"
 
 
 def wanted(effect: float) -> int:
@@ -42,7 +42,16 @@ def wanted(effect: float) -> int:
     return math.ceil(_DRAWS_TIMES_SQUARE / effect**2)
 
 
-_MEASURED_AT = 1e-6  # false_alarm of the runs by which its draws were chosen
+_MEASURED_AT = math.log(4e6)
+"""Threshold, in nats, of the runs by which these draws were chosen."""
+
+
+def seen_effect(draws: int, nats: float) -> float:
+    """The effect that so many draws show where evidence must reach so many nats.
+
+    It is that of which they are `wanted`; more nats take as many more draws, at most.
+    """
+    return math.sqrt(_DRAWS_TIMES_SQUARE / draws * max(1.0, nats / _MEASURED_AT))
 
 
 class NoiseLaw(NumberCheck):
@@ -129,17 +138,16 @@ class NoiseLaw(NumberCheck):
     @property
     def excluded(self) -> tuple[Excluded, ...]:
         """See `Excluding.excluded`."""
-        if self.claim.gate.false_alarm < _MEASURED_AT:
-            return ()  # less than so many draws can show
-        size: Fields = {"total_variation": self.claim.gate.smallest_effect, "cells": _CELLS}
+        effect = seen_effect(self.wanted_draws, self.log_threshold)
+        size: Fields = {"total_variation": effect, "cells": CELLS}
         draws = self.wanted_draws
-        return (self.entry("law-unexplained", size, self.roles, draws, method=_MEASURED_ON),)
+        return (self.entry("law-unexplained", size, self.roles, draws, method=MEASURED_ON),)
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
         excludes = self.excluded
         said = "".join(
-            f"; a law {one.size['total_variation']:g} away in total variation over "
+            f"; a law {one.size['total_variation']:.3g} away in total variation over "
             f"{one.size['cells']} cells of equal probability would have been seen with probability "
             f"{one.probability:g}"
             for one in excludes

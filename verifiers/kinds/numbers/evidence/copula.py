@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from .....reference.arrays import Matrix, Vector
+from ....evidence.power import MISSES
 
 CORRELATIONS = np.array([-0.98, -0.8, -0.5, -0.25, -0.1, 0.1, 0.25, 0.5, 0.8, 0.98])
 """Correlations of two draws that are wagered on."""
@@ -44,6 +45,22 @@ def summed_gains(squares: Vector | float, product: Vector | float, pairs: Vector
     products, both = np.asarray(product)[..., None], np.asarray(squares)[..., None]
     gains = (2.0 * rho * products - rho * rho * both) / (2.0 * rest)
     return np.asarray(gains - 0.5 * np.asarray(pairs)[..., None] * np.log(rest))
+
+
+def seen_correlation(pairs: int, nats: float) -> float | None:
+    """The least correlation, in hundredths, that so many disjoint pairs of scores show.
+
+    With probability `1 - MISSES` one of the wagers gains `nats`, by the mean and the variance of
+    quadratic forms of normal scores, taken to be normal; None where not even 0.98 shows.
+    """
+    rho, true = CORRELATIONS[CORRELATIONS > 0.0], np.arange(1, 99)[:, None] / 100.0
+    rest = 1.0 - rho * rho
+    mean = rho * (true - rho) / rest - 0.5 * np.log(rest)
+    of_sum, of_difference = rho * (1.0 + true) / (1.0 + rho), rho * (1.0 - true) / (1.0 - rho)
+    deviation = np.sqrt(0.5 * (of_sum**2 + of_difference**2))
+    gained = pairs * mean + ndtri(MISSES) * np.sqrt(pairs) * deviation
+    seen = np.flatnonzero((gained >= nats).any(1))
+    return float(true[seen[0], 0]) if seen.size else None
 
 
 def common_shares(k: int) -> Vector:

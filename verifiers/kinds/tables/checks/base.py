@@ -7,6 +7,7 @@ from ....run.checks import Judged, Running
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
 from ....run.registry import CheckSpec, Reason, always_applicable
+from ...numbers.checks.base import Excluding
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
 from ..planning.plan import TablePlan
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ....findings.note import Note
 
 
-class TableCheck(Judged):
+class TableCheck(Excluding, Judged):
     """A check that gathers evidence from releases; its threshold follows from its share.
 
     draws: numbers, or partitions, that it has looked at.
@@ -25,6 +26,7 @@ class TableCheck(Judged):
 
     id: str
     unit = "draws"
+    claim: TablesClaim  # type: ignore[assignment]
 
     def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
         self.claim, self.plan, self.draws = claim, plan, 0

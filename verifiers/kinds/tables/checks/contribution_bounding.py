@@ -1,7 +1,8 @@
 """`contribution-bounding`: what stays of a user's rows, and of a value, is what the claim says."""
 
+import itertools
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix
 from .....reference.tables import Bounding, Rows
 from .....reference.tables.norms import settled
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ....targets.sent_rows import PARTS
@@ -18,7 +20,7 @@ from ..claim import TablesClaim
 from ..evidence.hidden import as_sums
 from ..evidence.linear import LinearEvidence
 from ..evidence.mistakes import SURE, Mistakes
-from ..evidence.other_engines import numbers
+from ..evidence.other_engines import OTHER_CONTRIBUTIONS, ROW_BY_ROW, numbers, other_bounds
 from ..planning.asked import BEYOND, LACKING, UNUSUAL, Role, TableAsked, core
 from ..planning.plan import TablePlan
 from .base import TableCheck, spec_of
@@ -40,6 +42,16 @@ _CAUSES: dict[str, Note] = {
 }
 """Of unusual rows, where nothing else is wrong."""
 
+_BY_NORMAL = (
+    "mean and variance of the evidence of each input by itself, from exact moments, taken to be "
+    "normal"
+)
+_OTHERWISE = {"refused": "rows-not-refused", "dropped": "rows-refused"}
+"""Of rows that lack a part, by what becomes of them: the code where they are taken otherwise."""
+
+_BOUNDS = "partitions", "per_partition", "rows"
+_PROOF = "one such row that is taken otherwise is a proof"
+
 Of = tuple[str, int]
 """The role of an input, and the place of an aggregate."""
 
@@ -60,6 +72,7 @@ class ContributionBounding(TableCheck):
         }
         self.wanted = max(_FEWEST, math.ceil(plan.share * _WANTED))
         self._served = {*self.inputs}
+        self._refused = {role for role in self.inputs if self._part(role) == "refused"}
         self._proof: Finding | None = None
         self._made: dict[Of, LinearEvidence | None] = {}
         self._seen: dict[str, int] = {}
@@ -69,6 +82,7 @@ class ContributionBounding(TableCheck):
     def answered(self, roles: Collection[str]) -> None:
         """See `TableCheck.answered`."""
         self._served = {*roles} & self.inputs.keys()
+        self._refused = self.inputs.keys() - roles
 
     def not_taken(self, found: NotTaken) -> None:
         """Takes a row that is refused, although the claim has it dropped: a proof."""
@@ -137,8 +151,8 @@ class ContributionBounding(TableCheck):
 
     def _impossible(self, role: str, released: NDArray[np.float64]) -> Finding | None:
         """What no draw of noise explains, of rows that lack something or are infinite."""
-        part, fields = LACKING.get(role), {"input": str(role)}
-        if part is not None and self.claim.mechanism.missing.parts[part] == "refused":
+        fields = {"input": str(role)}
+        if self._part(role) == "refused":
             message = f"{role} were answered, and the claim says that they are refused"
             cause = Note("rows-not-refused", f"{role} are not refused", fields)
             return Finding.caused(message, cause, math.inf)
@@ -155,6 +169,62 @@ class ContributionBounding(TableCheck):
             cause = Note("number-not-finite", words, {**fields, **where})
             return Finding.caused(message, cause, math.inf)
         return None
+
+    def _part(self, role: str) -> str | None:
+        """What becomes of the rows of an input that lack a part; None where none does."""
+        part = LACKING.get(role)
+        return None if part is None else self.claim.mechanism.missing.parts[part]
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: other bounds, by the releases of each input that a pass needs.
+
+        Of rows that lack a part, that they are taken otherwise than the claim says.
+        """
+        nats = self.log_threshold + math.log(len(self.inputs) * self.columns)
+        found: dict[str, tuple[Note, list[str]]] = {}
+        served = [role for role in self.inputs if role in self._served - UNUSUAL]
+        for role, column in itertools.product(served, range(self.columns)):
+            evidence = self.evidence((role, column))
+            if evidence is None:
+                continue
+            for cause, bounding, rows in self._other_engines(role, column):
+                _, where = found.setdefault(cause.message, (cause, []))
+                if role not in where and evidence.shows(bounding, rows, self.wanted, nats):
+                    where.append(role)
+        entries = []
+        for cause, where in found.values():
+            draws = self.wanted * self.columns * self._cells.size * len(where)
+            if where:
+                told = self.entry(cause.code, cause.fields, where, draws, method=_BY_NORMAL)
+                entries.append(told)
+        for role in self.inputs:
+            code = _OTHERWISE.get(self._part(role) or "")
+            if code and (role in self._refused) == (code == "rows-not-refused"):
+                size: Fields = {"input": str(role)}
+                entries.append(self.entry(code, size, [role], 1, method=_PROOF))
+        return tuple(entries)
+
+    def _other_engines(self, role: str, column: int) -> Iterator[tuple[Note, Bounding, Rows]]:
+        """Engines with a known mistake: its cause, their bounds, and what each row adds there.
+
+        Bounds that keep less than the claimed ones cost no privacy, and take a minute to judge.
+        """
+        claimed, rows = self.table.bounding, self.inputs[role].values
+        one = self.table.aggregates[column]
+        if one.hidden is not None:
+            return  # what its sums are there is not known
+        for cause, bounding in other_bounds(claimed):
+            if any(getattr(bounding, of) < getattr(claimed, of) for of in _BOUNDS):
+                continue
+            law = (bounding, rows) if one.bound is None else settled(bounding, rows)
+            if law is not None and (bounding.kept != "any" or bounding.holds(rows)):
+                yield cause, law[0], one.contributions(law[1])
+        if one.once or (claimed.kept == "any" and not claimed.holds(rows)):
+            return
+        mistakes = ROW_BY_ROW if one.bound is None else ()
+        for cause, made in OTHER_CONTRIBUTIONS if claimed.holds(rows) else mistakes:
+            yield cause, claimed, made(rows, one)
 
     @property
     def log_e_value(self) -> float:
@@ -224,7 +294,8 @@ class ContributionBounding(TableCheck):
         return Finding(
             f"{self.draws:,} numbers of {len(self.inputs)} inputs, each in {self.wanted} or more "
             "releases, follow the bounds of the claim: users of one partition, of all, and of up "
-            f"to 10,000 rows, values far beyond their bounds, equal rows{said}{left}{lacking}"
+            f"to 10,000 rows, values far beyond their bounds, equal rows{said}{left}{lacking}",
+            excludes=self.excluded,
         )
 
 

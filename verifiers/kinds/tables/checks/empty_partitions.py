@@ -1,20 +1,26 @@
 """`empty-partitions`: public ones always come, empty or not; of private ones, no empty one does."""
 
 import math
+from collections.abc import Collection
 
 import numpy as np
 
 from .....reference.arrays import Vector
 from ....evidence.power import MISSES
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
-from ..planning.asked import TableAsked
+from ..planning.asked import Role, TableAsked
 from ..planning.plan import TablePlan
 from .base import TableCheck, spec_of
 
 _WANTED, _FEWEST = 200, 50  # releases, and in a run of few
+_DROPPED, _UNLISTED = "public-partition-dropped", "unlisted-partition-released"
+_EMPTY = "empty-partition-released"
+_BY_BINOMIAL = "the binomial law of how many releases are off, of all these inputs together"
+_EVERY = "every release of these inputs is off, and one that is proves it"
 
 
 class EmptyPartitions(TableCheck):
@@ -27,6 +33,23 @@ class EmptyPartitions(TableCheck):
         super().__init__(claim, plan, seed)
         self._found: Finding | None = None
         self.releases = 0
+        self.wanted = max(_FEWEST, math.ceil(plan.share * _WANTED))
+        self.inputs = [asked for asked in plan.inputs if isinstance(asked, TableAsked)]
+        self.answered([asked.role for asked in plan.inputs])
+
+    def answered(self, roles: Collection[str]) -> None:
+        """See `TableCheck.answered`."""
+        self.inputs = [asked for asked in self.inputs if asked.role in roles]
+        listed = self.table.listed
+        self._vacant = [
+            asked.role for asked in self.inputs if not self._counts(asked)[:listed].all()
+        ]
+        self.telling = self._vacant if listed is None else [asked.role for asked in self.inputs]
+        """Roles of the inputs whose every release may show that partitions come, or do not."""
+
+    def _counts(self, asked: TableAsked) -> Vector:
+        """The rows (cells,) of each partition."""
+        return np.bincount(asked.values.cells, minlength=self.cells).astype(float)
 
     @property
     def log_e_value(self) -> float:
@@ -38,15 +61,15 @@ class EmptyPartitions(TableCheck):
         for batch in draws.batches:
             came = ~np.isnan(batch.releases.reshape(len(batch.releases), self.columns, -1)[:, 0])
             self.draws += came.size
-            self.releases += len(came)
             asked = batch.asked
+            self.releases += len(came) * (asked.role in self.telling)
             assert isinstance(asked, TableAsked)
             if self._found is None:
                 self._found = self._impossible(asked, came.sum(0), len(came))
 
     def _impossible(self, asked: TableAsked, came: Vector, releases: int) -> Finding | None:
         """What the claim rules out in releases of one input; came (cells,): how often each did."""
-        counts = np.bincount(asked.values.cells, minlength=self.cells).astype(float)
+        counts = self._counts(asked)
         listed, keys = self.table.listed, self.claim.keys
         if listed is not None:
             missed = np.flatnonzero(came[:listed] < releases)
@@ -65,14 +88,14 @@ class EmptyPartitions(TableCheck):
                     "releases": releases,
                     "input": str(asked.role),
                 }
-                why = Note("public-partition-dropped", cause, fields)
+                why = Note(_DROPPED, cause, fields)
                 return Finding.caused(message, why, math.inf)
             unlisted = np.flatnonzero(came[listed:])
             if unlisted.size:
                 cell = listed + int(unlisted[0])
                 message = f"{self.named(cell)} is not listed, and was released"
                 cause = "partitions that are not public are released"
-                why = Note("unlisted-partition-released", cause, {"partition": keys[cell]})
+                why = Note(_UNLISTED, cause, {"partition": keys[cell]})
                 return Finding.caused(message, why, math.inf)
             return None
         vacant = np.flatnonzero((counts == 0) & (came > 0))
@@ -81,28 +104,50 @@ class EmptyPartitions(TableCheck):
         cell = int(vacant[0])
         message = f"{self.named(cell)} has no rows, and was released"
         cause = "private partitions that nobody has are released"
-        why = Note("empty-partition-released", cause, {"partition": keys[cell]})
+        why = Note(_EMPTY, cause, {"partition": keys[cell]})
         return Finding.caused(message, why, math.inf)
 
     def samples_needed(self) -> int:
         """See `TableCheck.samples_needed`."""
-        return self.as_draws(max(_FEWEST, self.plan.share * _WANTED) - self.releases)
+        return self.as_draws(self.wanted - self.releases) if self.telling else 0
 
     def fail_finding(self) -> Finding:
         """See `TableCheck.fail_finding`."""
         assert self._found is not None
         return self._found
 
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: now and then, in the releases that a pass needs, or always."""
+        code = _EMPTY if self.table.listed is None else _DROPPED
+        share: Fields = {"share": -math.expm1(math.log(MISSES) / self.wanted)}
+        found = []
+        if self.telling:
+            found.append(self.entry(code, share, self.telling, self.wanted, method=_BY_BINOMIAL))
+        if self.table.listed is None:
+            return tuple(found)
+        outside = [role for role in self.telling if role == Role.NOT_LISTED]
+        always: Fields = {"share": 1.0}
+        for told, size, where in (
+            (_DROPPED, {**always, "empty": True}, self._vacant),
+            (_UNLISTED, always, outside),
+        ):
+            if where:
+                found.append(self.entry(told, size, where, len(where), method=_EVERY))
+        return tuple(found)
+
     def pass_finding(self) -> Finding:
         """See `TableCheck.pass_finding`."""
-        rate = -math.expm1(math.log(MISSES) / max(1, self.releases))
+        excludes = self.excluded
         what = "no partition without rows came"
         if self.table.listed is not None:
             what = "every public partition came each time, and no other one"
-        return Finding(
-            f"in {self.releases:,} releases {what}; one release in {1 / rate:,.0f} in which it was "
-            f"otherwise would have been seen with probability {1.0 - MISSES:g}"
+        seen = "".join(
+            f"; one release in {1 / float(one.size['share'] or 1.0):,.0f} in which it was "
+            f"otherwise would have been seen with probability {one.probability:g}"
+            for one in excludes[:1]
         )
+        return Finding(f"in {self.releases:,} releases {what}{seen}", excludes=excludes)
 
 
 SPECS = (spec_of(EmptyPartitions),)

@@ -1,11 +1,13 @@
 """`joint`: the numbers of a partition have noise of their own, and none comes without."""
 
 import math
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
 from ....evidence.mixture import log_mean_of
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ...numbers.checks.joint import Joint
@@ -16,6 +18,7 @@ from ...numbers.evidence.copula import (
     folded,
     pair_gains,
     scores,
+    seen_correlation,
 )
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
@@ -23,7 +26,8 @@ from ..planning.plan import TablePlan
 from .base import spec_of
 from .of_numbers import OfEachAggregate
 
-_SEEN = 0.1  # a correlation that shows in as many draws as a pass takes
+_SHARED = "noise-shared-by-aggregates"
+_BY_NORMAL = "mean and variance of the evidence, taken to be normal, for each two aggregates"
 
 
 class TableJoint(OfEachAggregate):
@@ -77,20 +81,38 @@ class TableJoint(OfEachAggregate):
         cause = f"{one} and {other} of a partition share noise: one draw serves both"
         correlation = float(CORRELATIONS[evidence.best])
         fields: Fields = {"one": one, "other": other, "correlation": correlation}
-        why = Note("noise-shared-by-aggregates", cause, fields)
+        why = Note(_SHARED, cause, fields)
         return Finding.caused(message, why, float(evidence.gains.max()))
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: of two aggregates too, by the normal scores of their noise."""
+        first, wagers = self.each[0], sum(evidence.gains.size for evidence in self.pairs)
+        assert isinstance(first, Joint)
+        pairs = first.counted * self._columns.cells.size
+        nats = self.log_threshold + math.log(2.0 * max(1, wagers))
+        seen = seen_correlation(pairs, nats) if wagers else None
+        if seen is None:
+            return super().excluded
+        size: Fields = {"correlation": seen}
+        draws = pairs * self.columns
+        return (
+            self.entry(_SHARED, size, first.roles, draws, method=_BY_NORMAL),
+            *super().excluded,
+        )
 
     def pass_finding(self) -> Finding:
         """See `TableCheck.pass_finding`."""
         found = super().pass_finding()
         if not self.pairs:
             return found
-        least = _SEEN * math.sqrt(Joint.wanted_draws / self.each[0].wanted_draws)
-        message = (
-            "aggregates of a partition do not tell of each other's noise, where a correlation of "
-            f"{least:.2g} would have shown"
+        seen = "".join(
+            f", where a correlation of {one.size['correlation']:.2g} would have shown"
+            for one in found.excludes
+            if one.code == _SHARED
         )
-        return Finding(f"{message}; {found.message}")
+        message = f"aggregates of a partition do not tell of each other's noise{seen}"
+        return replace(found, message=f"{message}; {found.message}")
 
 
 SPECS = (spec_of(TableJoint),)

@@ -1,14 +1,16 @@
 """Checks of numbers, asked of each aggregate: its noise is that of a noisy histogram's counts."""
 
 import math
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
-from ...numbers.checks.base import NumberCheck
+from ...numbers.checks.base import NumberCheck, tell_least
 from ...numbers.checks.fresh_noise import FreshNoise, Way
 from ...numbers.checks.independence import Independence
 from ...numbers.checks.location import Location
@@ -46,6 +48,11 @@ class OfEachAggregate(TableCheck):
                 check.wanted_draws = max(_FEWEST, fewer)
             self.each.append(check)
 
+    def answered(self, roles: Collection[str]) -> None:
+        """See `TableCheck.answered`."""
+        for check in self.each:
+            check.answered([role for role in check.roles if role in roles])
+
     def observe(self, draws: Draws) -> None:
         """See `TableCheck.observe`."""
         for check, own in zip(self.each, self._columns.of(draws), strict=False):
@@ -80,13 +87,27 @@ class OfEachAggregate(TableCheck):
         told = replace(found, message=message, cause=cause, diagnosis=cause or found.diagnosis)
         return replace(told, fields={**found.fields, "aggregate": kind})
 
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: of each aggregate, which the size names."""
+        return tuple(
+            one.model_copy(update={"size": {**one.size, "aggregate": aggregate.name}})
+            for aggregate, check in zip(self.table.aggregates, self.each, strict=True)
+            for one in check.excluded
+        )
+
     def pass_finding(self) -> Finding:
         """See `TableCheck.pass_finding`."""
         each = [
             f"{one.name}: {check.pass_finding().message}"
             for one, check in zip(self.table.aggregates, self.each, strict=True)
         ]
-        return Finding("; ".join(each))
+        return Finding("; ".join(each), excludes=self.excluded)
+
+
+def tell_least_of_each(made: Iterable[object]) -> None:
+    """See `tell_least`: of checks of each aggregate, among those made."""
+    tell_least(one for check in made if isinstance(check, OfEachAggregate) for one in check.each)
 
 
 class TableNoiseLaw(OfEachAggregate):

@@ -1,11 +1,15 @@
 """`partition-release`: private partitions come as often as the claimed selection gives."""
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
+from ....evidence.power import MISSES
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ....run.registry import Reason
@@ -18,6 +22,11 @@ from ..planning.plan import TablePlan
 from .base import TableCheck, spec_of
 
 _WANTED, _FEWEST = 4_000, 400  # partitions of one input near the selection; in a run of few
+_OF_CROWD = 10  # releases of a crowd, which no run asks for fewer
+_FEWER = 4.0  # deviations by which fewer partitions of a crowd may come than are expected
+_BY_NORMAL = "mean and variance of the evidence, taken to be normal, of all these inputs together"
+_BY_BOUND = "how many partitions come at least but for 4 deviations, in each release"
+_BEFORE = "selected-before-bounding"
 _SURE = 3.0  # nats by which a known mistake must be likelier to be named
 
 
@@ -34,15 +43,20 @@ class PartitionRelease(TableCheck):
         self._seen: dict[str, int] = dict.fromkeys(NEAR, 0)
         self._rates: dict[tuple[float, float], list[int]] = {}
         self._below: tuple[int, float] | None = None
-        self._crowded = any(asked.role == Role.CROWD for asked in plan.inputs)
+        self._inputs = [asked for asked in plan.inputs if isinstance(asked, TableAsked)]
+        self._crowded = next((one for one in self._inputs if one.role == Role.CROWD), None)
         self._crowd: CrowdEvidence | None = None
+
+    def answered(self, roles: Collection[str]) -> None:
+        """See `TableCheck.answered`."""
+        self._inputs = [asked for asked in self._inputs if asked.role in roles]
 
     @property
     def log_e_value(self) -> float:
         """See `TableCheck.log_e_value`."""
         if self._below is not None:
             return math.inf
-        if not self._crowded:
+        if self._crowded is None:
             return self.evidence.log_e_value
         of_crowd = 0.0 if self._crowd is None else self._crowd.log_e_value
         return float(np.logaddexp(self.evidence.log_e_value, of_crowd)) - math.log(2.0)
@@ -96,8 +110,11 @@ class PartitionRelease(TableCheck):
     def samples_needed(self) -> int:
         """See `TableCheck.samples_needed`."""
         per_release = max(1, self.cells - 1)
-        short = max(self._wanted - seen for seen in self._seen.values())
-        return self.as_draws(max(0, short) / per_release * len(NEAR))
+        short = max(self._wanted - seen for seen in self._seen.values()) / per_release
+        if self._crowded in self._inputs:
+            seen = 0 if self._crowd is None else self._crowd.releases
+            short = max(short, _OF_CROWD - seen)
+        return self.as_draws(max(0.0, short) * len(NEAR))
 
     def fail_finding(self) -> Finding:
         """See `TableCheck.fail_finding`."""
@@ -130,7 +147,7 @@ class PartitionRelease(TableCheck):
                 "expected": crowd.expected,
                 "releases": crowd.releases,
             }
-            why = Note("selected-before-bounding", cause, fields)
+            why = Note(_BEFORE, cause, fields)
             return Finding.caused(message, why, crowd.log_e_value)
         (users, rows), (came, of), expected = self._oddest()
         message = (
@@ -162,14 +179,62 @@ class PartitionRelease(TableCheck):
         kept, _ = self.evidence.claimed(np.array([worst[0]]), np.array([worst[1]]))
         return worst, self._rates[worst], float(math.exp(kept[0]))
 
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: of each known way to select otherwise, the mildest that shows.
+
+        By as many releases near the selection as a pass needs.
+        """
+        near = [asked for asked in self._inputs if asked.role in NEAR]
+        nats = self.log_threshold + (0.0 if self._crowded is None else math.log(2.0))
+        gained, draws = np.zeros((2, len(self.evidence.others))), 0
+        for asked in near:
+            some = asked.rows > 0
+            releases = math.ceil(self._wanted / some.sum())
+            draws += releases * int(some.sum())
+            of_release = self.evidence.moments(asked.users[some], asked.rows[some])
+            gained += releases * np.array(of_release)
+        mean, variance = gained
+        least = mean + ndtri(MISSES) * np.sqrt(variance)
+        found: dict[tuple[str, ...], int] = {}
+        for place in np.argsort(mean):
+            cause = self.evidence.others[place].cause
+            if least[place] >= nats + math.log(mean.size):
+                texts = (of for of in cause.fields.values() if isinstance(of, str))
+                found.setdefault((cause.code, *texts), int(place))
+        where = [asked.role for asked in near]
+        causes = (self.evidence.others[place].cause for place in sorted(found.values()))
+        entries = [self.entry(c.code, c.fields, where, draws, method=_BY_NORMAL) for c in causes]
+        return (*entries, *self._excluded_by_crowd(nats))
+
+    def _excluded_by_crowd(self, nats: float) -> list[Excluded]:
+        """That partitions are selected by all of their users, before these are bounded."""
+        asked = self._crowded
+        if asked is None or asked not in self._inputs:
+            return []
+        crowd = self._crowd or CrowdEvidence(self.table, asked.values, self.cells)
+        counts = self.table.counted.totals(asked.values, self.cells)
+        rate = np.exp(self.table.selection.log_kept(counts))  # type: ignore[union-attr]
+        fewer = _FEWER * math.sqrt(float((rate * (1.0 - rate)).sum()))
+        share = max(0.0, float(rate.sum()) - fewer) / self.cells
+        if _OF_CROWD * crowd.gained(share) < nats:
+            return []
+        size: Fields = {"share": float(rate.mean()), "expected": crowd.expected}
+        draws = _OF_CROWD * self.cells
+        return [self.entry(_BEFORE, size, [Role.CROWD], draws, method=_BY_BOUND)]
+
     def pass_finding(self) -> Finding:
         """See `TableCheck.pass_finding`."""
+        excludes = self.excluded
+        seen = f"; {len(excludes)} other ways to select would have been seen" if excludes else ""
         alone = [(of, seen) for of, seen in self._rates.items() if of[0] == 1]
         came, total = (sum(seen[place] for _, seen in alone) for place in (0, 1))
         least = 3.0 / max(1, total)
         return Finding(
             f"{self.draws:,} partitions came as the claimed selection gives; of {total:,} of one "
-            f"user {came:,} did: whether that is delta is not seen where it is below {least:.1g}"
+            f"user {came:,} did: whether that is delta is not seen where it is below "
+            f"{least:.1g}{seen}",
+            excludes=excludes,
         )
 
 

@@ -37,6 +37,10 @@ class CrowdEvidence:
         self.expected = released_at_most(table, rows, cells)
         self.log_e_value, self.releases, self.came = 0.0, 0, 0.0
 
+    def gained(self, share: float) -> float:
+        """What a release gains in which such a share of the partitions comes."""
+        return float(np.log1p(_STAKE * (share / self.expected - 1.0)))
+
     def observe(self, shares: Vector) -> None:
         """Takes the shares (n,) of the partitions that came in each release.
 

@@ -11,10 +11,12 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.tables import Aggregate, Bounding, Rows
 from ....evidence.mixture import log_mean_of
+from ....evidence.power import MISSES
 
 _SIZES = 2.0 ** np.arange(-5.0, 4.0)
 """Rates, over the standard deviation of the noise of a sum; both signs."""
@@ -22,6 +24,8 @@ _SIZES = 2.0 ** np.arange(-5.0, 4.0)
 _STEEPEST = 0.9  # of the rate from which moments of the noise are infinite
 _ALONE = 6  # partitions of which each is a sum of its own
 _LOST = 1e-9  # of the sizes that are summed, by floats
+_SMALL = 1e-3  # deviations of the noise: a rate at which a moment shows mean and variance
+_QUANTILE = -float(ndtri(MISSES))
 
 
 def sums_of(cells: NDArray[np.int64], width: int) -> Matrix:
@@ -51,19 +55,43 @@ class LinearEvidence:
         width: int,
     ) -> None:
         noise = aggregate.noise
-        self.rates = _rates(sums_of(cells, width), aggregate)
+        self._aggregate, self._cells, self._noise = aggregate, cells, noise
+        self._weights = sums_of(cells, width)
+        self._sums, self._sizes = _wagers(self._weights, aggregate)
+        self.rates = self._sizes[:, None] * self._weights[self._sums]
         contributed = aggregate.contributions(rows)  # of norms: one row a user and partition
-        moments = bounding.log_moment(contributed, self.rates, once=aggregate.once)
-        some = self.rates[:, cells]
-        of_noise = np.where(some == 0.0, 0.0, noise.family.log_moment(some)).sum(1)
-        size = noise.off_middle * np.abs(some).sum(1)  # how far rounding moves each number
+        # how far rounding moves each number
+        self._rounded = noise.off_middle * np.abs(self.rates[:, cells]).sum(1)
         sizes = np.bincount(contributed.cells, np.abs(contributed.values), width)
-        self._log_moments = moments + of_noise + size + _LOST * (np.abs(self.rates) @ sizes)
-        self._cells, self._noise = cells, noise
+        lost = self._rounded + _LOST * (np.abs(self.rates) @ sizes)
+        self._log_moments = self._moments(bounding, contributed, self.rates) + lost
         self.gains = np.zeros(len(self.rates))
         self.releases = 0
         self.total = np.zeros(width)
         """Sums of what was released (width,), each the middle of its sums, for diagnoses."""
+
+    def _moments(self, bounding: Bounding, contributed: Rows, rates: Matrix) -> Vector:
+        """Log-moments (k,) of released numbers at rates (k, width), before they are rounded."""
+        some = rates[:, self._cells]
+        of_noise = np.where(some == 0.0, 0.0, self._noise.family.log_moment(some)).sum(1)
+        of_rows = bounding.log_moment(contributed, rates, once=self._aggregate.once)
+        return np.asarray(of_rows + of_noise)
+
+    def shows(self, bounding: Bounding, contributed: Rows, releases: int, nats: float) -> bool:
+        """Whether so many releases of an engine with other bounds, or other rows, surely show.
+
+        With probability `1 - MISSES` one of the wagers gains `nats`, by mean and variance of the
+        sums, from their moments, taken to be normal. contributed: what each row adds there.
+        """
+        deviation = self._noise.family.standard_deviation
+        small = _SMALL / (deviation * np.linalg.norm(self._weights, axis=1))
+        rates = small[:, None] * self._weights
+        up, down = (self._moments(bounding, contributed, sign * rates) for sign in (1.0, -1.0))
+        mean, variance = (up - down) / (2.0 * small), np.maximum(up + down, 0.0) / small**2
+        gain = self._sizes * mean[self._sums] - self._log_moments - self._rounded
+        spread = np.abs(self._sizes) * np.sqrt(variance[self._sums])
+        gained = releases * gain - _QUANTILE * math.sqrt(releases) * spread
+        return bool((gained >= nats + math.log(len(self.rates))).any())
 
     def observe(self, released: Matrix) -> None:
         """Takes releases (n, width); those that lack a partition are for other checks."""
@@ -88,13 +116,14 @@ class LinearEvidence:
         return float(log_mean_of(self.gains))
 
 
-def _rates(weights: Matrix, aggregate: Aggregate) -> Matrix:
-    """Rates (k, width): for each sum, those of `_SIZES` that its noise has moments of."""
+def _wagers(weights: Matrix, aggregate: Aggregate) -> tuple[NDArray[np.int64], Vector]:
+    """Of each wager (k,) the sum, by its place, and the rate: those that noise has moments of."""
     family = aggregate.noise.family
     found = []
-    for weight in weights:
+    for place, weight in enumerate(weights):
         deviation = family.standard_deviation * math.sqrt(float(weight @ weight))
         most = _STEEPEST * family.steepest / float(np.abs(weight).max())
         sizes = np.unique(np.minimum(_SIZES / deviation, most))
-        found += [sign * size * weight for size in sizes for sign in (1.0, -1.0)]
-    return np.array(found)
+        found += [(place, sign * size) for size in sizes for sign in (1.0, -1.0)]
+    places, rates = zip(*found, strict=True)
+    return np.array(places), np.array(rates)

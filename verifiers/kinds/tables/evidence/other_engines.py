@@ -50,9 +50,9 @@ def other_engines(table: NoisyTable) -> Iterator[tuple[Note, Numbers]]:
         other = replace(table, bounding=bounding)
         return lambda rows, cells: numbers(other, rows, cells, SEED)
 
-    for cause, bounding in _other_bounds(table.bounding):
+    for cause, bounding in other_bounds(table.bounding):
         yield cause, bounded(bounding)
-    for cause, made in _OTHER_CONTRIBUTIONS:
+    for cause, made in OTHER_CONTRIBUTIONS:
         yield cause, partial(_contributing, table, made)
     for cause, changed in OTHER_ROWS:
         yield cause, partial(_of_other_rows, table, changed)
@@ -137,7 +137,8 @@ def _off_by_one(words: str, bound: str, claimed: int, kept: int) -> Note:
     return Note(code, words, {"bound": bound, "claimed": claimed, "kept": kept})
 
 
-def _other_bounds(of: Bounding) -> Iterator[tuple[Note, Bounding]]:
+def other_bounds(of: Bounding) -> Iterator[tuple[Note, Bounding]]:
+    """Bounds on a user that engines have in place of the claimed ones, each as a cause."""
     kept = of.kept
     if kept == "all":
         return
@@ -270,14 +271,19 @@ _BEYOND = "values beyond their bounds are dropped, not clipped"
 _AT_ZERO = "values below 0 are clipped to 0, not to their lower bound"
 _JOINED = "a join multiplies rows: each counts as often as its user has rows there"
 
-_OTHER_CONTRIBUTIONS: tuple[tuple[Note, Contributed], ...] = (
+ROW_BY_ROW: tuple[tuple[Note, Contributed], ...] = (
     (Note("values-not-clipped", "values are not clipped"), _unclipped),
+    (Note("clipped-at-zero", _AT_ZERO), _clipped_at_zero),
+)
+"""Mistakes that change what each row contributes, whatever other rows stay."""
+
+OTHER_CONTRIBUTIONS = (
+    *ROW_BY_ROW,
     (_misapplied(_TOGETHER, "max_norm", "all users"), _cut_together),
     (_misapplied(_EACH, "max_norm", "a row"), _cut_each),
     (_misapplied(_IN_EACH, "max_norm", "a user in a partition"), _cut_in_each),
     (_misapplied(_SUMS, "lower and upper", "a user in a partition"), _clipped_sums),
     (Note("rows-dropped", _BEYOND, {"of": "beyond the bounds"}), _dropped),
-    (Note("clipped-at-zero", _AT_ZERO), _clipped_at_zero),
     (Note("rows-multiplied", _JOINED), _multiplied),
 )
 

@@ -74,6 +74,16 @@ class SelectedEvidence:
             self._kept[asked] = found
         return self._kept[asked][0], self._kept[asked][1]
 
+    def moments(self, users: Vector, rows: Vector) -> tuple[Vector, Vector]:
+        """Mean and variance (others,) of what a release of partitions (k,) gains each wager.
+
+        Where partitions are selected as it says.
+        """
+        yes, no = self._tables(users, rows, *self.claimed(users, rows))
+        kept = np.exp([other.law(users, rows)[0] for other in self.others])
+        mean = (kept * yes + (1.0 - kept) * no).sum(1)
+        return mean, (kept * (1.0 - kept) * np.square(yes - no)).sum(1)
+
     @property
     def log_e_value(self) -> float:
         """Infinite once something came that the claim rules out."""

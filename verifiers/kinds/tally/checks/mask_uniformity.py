@@ -4,10 +4,15 @@ Ciphertexts are not residues: of them a repeat is looked for.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
+from .....reference.numbers import Shares
+from ....evidence.mixture import log_mean_of
+from ....evidence.power import MISSES
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
@@ -25,6 +30,12 @@ from .base import RoundsCheck
 
 _ROWS, _FEWEST, _MOST = 1_000, 10, 200
 """Rows that are looked at, about; and rounds, at least and at most."""
+
+_SPREAD = 5.0  # nats by which evidence on planned values may fall short, as noise differs
+_MISSING, _KEYS, _TEXTS = "mask-missing", "keys-repeat", "ciphertexts-repeat"
+_ON_VALUES = "the evidence itself, on what the planned values give with noise of the claim"
+_BY_BIRTHDAYS = "how often two keys are alike that are drawn from so many"
+_CERTAIN = "the same values are encrypted more than once"
 
 _NATIVE = 2**62
 """Moduli up to which residues are taken as int64."""
@@ -72,7 +83,58 @@ class MaskUniformity(RoundsCheck):
             nothing = Finding.of(Note("not-shown", message, {"rounds": self.without}))
             return Outcome(Verdict.NOT_APPLICABLE, nothing, self.queries)
         warnings = () if partial is None else (partial,)
-        return Outcome(Verdict.PASS, Finding(self._passed(), warnings=warnings), self.queries)
+        passed = Finding(self._passed(), warnings=warnings, excludes=self._excluded_by_shown)
+        return Outcome(Verdict.PASS, passed, self.queries)
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: where rounds show residues, keys and ciphertexts."""
+        return (*self._excluded_masks(), *self._excluded_keys(), *self._excluded_texts())
+
+    @property
+    def _excluded_by_shown(self) -> tuple[Excluded, ...]:
+        """What a pass excludes by what all rounds have shown: the rest falls out."""
+        return (
+            *(self._excluded_masks() if self.shown == self.asks else ()),
+            *(self._excluded_keys() if self.keys.rounds == self.asks else ()),
+            *(self._excluded_texts() if self.ciphertexts.rounds == self.asks else ()),
+        )
+
+    def _excluded_masks(self) -> Iterator[Excluded]:
+        """Masks that are missing, or used again in one of the ways that are looked for."""
+        family, rng = self.claim.mechanism.noise.family, np.random.default_rng([self.seed, 34])
+        evidence = MaskEvidence(self.evidence.modulus, self.claim.mechanism.parties, rng)
+        for turn in range(self.asks):
+            values = np.asarray(self.inputs[turn % len(self.inputs)].values[0], dtype=np.int64)
+            shares = isinstance(family, Shares) and self.claim.mechanism.in_shares
+            noise = family.share(rng, values.shape) if shares else 0  # type: ignore[attr-defined]
+            evidence.observe(values + noise, values)
+        nats = self.log_threshold + math.log(len(evidence.names)) + _SPREAD
+        draws = self.asks * self.claim.mechanism.width
+        for name, wager in evidence.wagers.items():
+            cause = _cause(name)
+            some = cause.fields.get("all") is False  # of which it is not told how many
+            if some or log_mean_of(np.array(wager.parts)) < nats:
+                continue
+            parties = 1 if "party" in cause.fields else self.claim.mechanism.parties
+            yield self.entry(
+                cause.code, cause.fields, [Role.TYPICAL], draws * parties, method=_ON_VALUES
+            )
+
+    def _excluded_keys(self) -> Iterator[Excluded]:
+        """Keys from few states: any two may be alike, but those of a party in next rounds."""
+        parties, rounds = self.claim.mechanism.parties, self.asks
+        keys = parties * rounds
+        pairs = math.comb(keys, 2) - parties * (rounds - 1)
+        size: Fields = {"states": math.floor(-pairs / math.log(MISSES))}
+        if size["states"]:
+            yield self.entry(_KEYS, size, [Role.TYPICAL], keys, method=_BY_BIRTHDAYS)
+
+    def _excluded_texts(self) -> Iterator[Excluded]:
+        """Encryption without chance, where no share of the noise changes what is encrypted."""
+        if self.asks > len(self.inputs) and not self.claim.mechanism.in_shares:
+            rounds = self.asks * self.claim.mechanism.parties
+            yield self.entry(_TEXTS, {"states": 1}, [Role.TYPICAL], rounds, method=_CERTAIN)
 
     @property
     def _partial(self) -> Note | None:
@@ -89,12 +151,12 @@ class MaskUniformity(RoundsCheck):
     def _look(self, given: Asked, seen: Seen) -> Finding | None:
         again = self.keys.repeated(dict(seen.keys))
         if again is not None:
-            cause = Note("keys-repeat", "keys come from a generator with few states")
+            cause = Note(_KEYS, "keys come from a generator with few states")
             return _repeated("key", again, cause)
         again = self.ciphertexts.repeated(seen.ciphertexts)
         if again is not None:
             words = "the same values encrypt to the same ciphertext"
-            return _repeated("ciphertext", again, Note("ciphertexts-repeat", words))
+            return _repeated("ciphertext", again, Note(_TEXTS, words))
         self.without += 0 < len(seen.sent) < self.claim.mechanism.parties
         if len(seen.sent) == self.claim.mechanism.parties:
             self.shown += 1
@@ -114,11 +176,7 @@ class MaskUniformity(RoundsCheck):
         name = self.evidence.likeliest
         what = "what parties send is not uniform and independent modulo "
         message = f"{what}{self.evidence.modulus}: e-value 10^{value / math.log(10):.1f}"
-        cause = BETWEEN.get(name) or Note("mask-missing", "parties send values without a mask")
-        if name.startswith("party"):
-            fields = {"party": int(name.removeprefix("party "))}
-            cause = Note("mask-missing", f"{name} sends its values without a mask", fields)
-        return Finding.caused(message, cause, value)
+        return Finding.caused(message, _cause(name), value)
 
     def _passed(self) -> str:
         parties = self.claim.mechanism.parties
@@ -132,6 +190,14 @@ class MaskUniformity(RoundsCheck):
         texts = f"{self.ciphertexts.number:,} ciphertexts of {who} differ"
         said = [(self.shown, rows), (self.keys.rounds, keys), (self.ciphertexts.rounds, texts)]
         return "; ".join(text for seen, text in said if seen)
+
+
+def _cause(name: str) -> Note:
+    """What a wager of this name shows."""
+    if name.startswith("party"):
+        fields = {"party": int(name.removeprefix("party "))}
+        return Note(_MISSING, f"{name} sends its values without a mask", fields)
+    return BETWEEN.get(name) or Note(_MISSING, "parties send values without a mask")
 
 
 def _repeated(what: str, again: tuple[str, Place, Place], cause: Note) -> Finding:

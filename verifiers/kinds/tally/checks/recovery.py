@@ -1,7 +1,7 @@
 """`recovery`: once parties have left, a tally is the sum of the others, with the noise left."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
 from ....evidence.mixture import log_mean_of
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
@@ -18,7 +19,7 @@ from ....run.registry import Reason
 from ....targets import Refused
 from ....targets.tally import LEAVES
 from ...numbers.checks.base import spec_of
-from ...numbers.checks.noise_law import wanted
+from ...numbers.checks.noise_law import CELLS, MEASURED_ON, seen_effect, wanted
 from ...numbers.evidence.bins import Placing
 from ...numbers.evidence.noise_law import NoiseLawEvidence
 from ...numbers.planning.asked import Asked
@@ -29,7 +30,9 @@ from .base import RoundsCheck
 
 _EFFECT = 0.1  # in total variation, the least that is looked for
 _MOST = 200  # rounds at most
+_FARTHEST = 0.5  # in total variation, beyond which no entry is told
 _FAR = 30.0  # deviations beyond which a tally is no sum at all
+_DIFFERS = "noise-after-dropouts-differs"
 _UNCANCELLED = "masks do not cancel once a party has left"
 
 
@@ -98,8 +101,34 @@ class Recovery(RoundsCheck):
             nothing = Finding.of(Note("input-refused", message, {"refused": len(self.refusals)}))
             nothing = replace(nothing, warnings=self._warnings)
             return Outcome(Verdict.NOT_APPLICABLE, nothing, self.queries)
-        passed = Finding(self._passed(), warnings=self._warnings)
+        excludes = self.excluded_by({given.role for given in waiting})
+        passed = Finding(self._passed(), warnings=self._warnings, excludes=excludes)
         return Outcome(Verdict.PASS, passed, self.queries)
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: by the rounds of all inputs."""
+        return self.excluded_by({given.role for given in self.inputs})
+
+    def excluded_by(self, answered: Collection[str]) -> tuple[Excluded, ...]:
+        """What a pass excludes by the inputs that are answered, in the rounds planned for them."""
+        present = [self._present(given) for given in self.inputs]
+        nats = self.log_threshold + math.log(len({*present}))
+        found = []
+        for left in sorted({*present}):
+            where = [
+                place
+                for place, given in enumerate(self.inputs)
+                if present[place] == left and given.role in answered
+            ]
+            rounds = sum(len(range(place, self.asks, len(self.inputs))) for place in where)
+            draws = rounds * self.claim.mechanism.width
+            effect = seen_effect(draws, nats) if draws else 1.0
+            size: Fields = {"present": left, "total_variation": effect, "cells": CELLS}
+            if effect <= _FARTHEST:
+                names = [self.inputs[place].role for place in where]
+                found.append(self.entry(_DIFFERS, size, names, draws, method=MEASURED_ON))
+        return tuple(found)
 
     @property
     def _warnings(self) -> tuple[Note, ...]:
@@ -156,7 +185,7 @@ class Recovery(RoundsCheck):
             return Finding.caused(f"{message}: where {given.role}", cause, value)
         _, fault, _ = worst.law.worst()
         fields = {**fields, "fault": fault.cause.code, **fault.cause.fields}
-        cause = Note("noise-after-dropouts-differs", f"after dropouts: {fault.name}", fields)
+        cause = Note(_DIFFERS, f"after dropouts: {fault.name}", fields)
         return Finding.caused(message, cause, value)
 
     def _passed(self) -> str:

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
@@ -22,6 +23,9 @@ _ALONE = 16
 
 _MOST = 40
 """Rounds of an input at most."""
+
+_OF_ALL, _OF_ONE = "modulus-too-small", "party-values-cut"
+_BY_EXPECTED = "expected evidence and its spread, of each of these inputs by itself"
 
 _ALL_LARGEST, _ALL_SMALLEST = "all values are the largest", "all values are the smallest"
 
@@ -79,7 +83,8 @@ class WrapAround(RoundsCheck):
                 self.evidence.observe(place, off)
                 if self.evidence.log_e_value >= self.log_threshold:
                     return Outcome(Verdict.FAIL, self._refuted(), self.queries)
-        return Outcome(Verdict.PASS, Finding(self._passed()), self.queries)
+        passed = Finding(self._passed(), excludes=self.excluded)
+        return Outcome(Verdict.PASS, passed, self.queries)
 
     def _refuted(self) -> Finding:
         place, shift = self.evidence.likeliest
@@ -88,26 +93,43 @@ class WrapAround(RoundsCheck):
         message = f"where {given.role}, the tally lies about {abs(shift):,.0f} {way} their sum"
         fields: Fields = {"shift": shift, "input": str(given.role)}
         words = "the modulus, or a limit on the way, is too small for the largest values"
-        cause = Note("modulus-too-small", words, fields)
+        cause = Note(_OF_ALL, words, fields)
         if given.role not in (_ALL_LARGEST, _ALL_SMALLEST):
             party = given.role.partition(" alone")[0]
             of_party = {**fields, "party": int(party.removeprefix("party "))}
-            cause = Note(
-                "party-values-cut", f"values of {party} are cut, or scaled otherwise", of_party
-            )
+            cause = Note(_OF_ONE, f"values of {party} are cut, or scaled otherwise", of_party)
         return Finding.caused(message, cause, self.evidence.log_e_value)
 
+    @property
+    def seen(self) -> float | None:
+        """How far off the tallies of an input would have been seen to lie; None where nowhere."""
+        draws, seen = self.turns * self.claim.mechanism.width, self.seen_from
+        while self.evidence.draws_to_see(seen, self.log_threshold) > draws:
+            if seen >= self.evidence.farthest:
+                return None
+            seen = min(2 * seen, self.evidence.farthest)
+        return float(seen)
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: of inputs in which all parties, or one of them, are extreme."""
+        seen, roles = self.seen, [given.role for given in self.inputs]
+        draws = self.turns * self.claim.mechanism.width
+        return tuple(
+            self.entry(code, {"shift": seen}, where, draws * len(where), method=_BY_EXPECTED)
+            for code, where in ((_OF_ALL, roles[:2]), (_OF_ONE, roles[2:]))
+            if seen is not None
+        )
+
     def _passed(self) -> str:
-        width = self.turns * self.claim.mechanism.width
-        needed = self.evidence.draws_to_see(self.seen_from, self.log_threshold)
-        seen = self.seen_from
-        while needed > width and seen < self.evidence.farthest:
-            seen *= 2
-            needed = self.evidence.draws_to_see(seen, self.log_threshold)
+        shift = "".join(
+            f"; {one.size['shift']:,.0f} more or less in one of these inputs would have been seen "
+            f"with probability {one.probability:g}"
+            for one in self.excluded[:1]
+        )
         return (
             "the largest and smallest values, of all parties and of "
-            f"{len(self.inputs) - 2} of them alone, are tallied as their sum; {seen:,} more or "
-            "less in one of these inputs would have been seen"
+            f"{len(self.inputs) - 2} of them alone, are tallied as their sum{shift}"
         )
 
 
