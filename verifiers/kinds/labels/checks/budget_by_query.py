@@ -63,6 +63,11 @@ class BudgetByQuery:
 
         return last_from_zero(fits, _COUNTED)
 
+    @property
+    def allowances(self) -> set[int]:
+        """Queries that one account may allow: as claimed, or by an analysis for any votes."""
+        return {self.privacy.queries, self.sound, self.exactly_gaussian}
+
     def violation(self, kind: AskedHistogram) -> Note | None:
         """The violation by the number of answers to one histogram, if there is one.
 

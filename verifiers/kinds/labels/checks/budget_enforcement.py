@@ -14,6 +14,7 @@ from ....findings.report import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....run.registry import NO_PRIVACY, Reason
+from ....run.several_accounts import asked_to_the_end, several_accounts
 from ....run.watched import NOT_RESTARTED, SECONDS
 from ....targets import Refused, Target
 from ..claim import LabelsClaim
@@ -21,6 +22,7 @@ from .base import Unseeing
 from .budget_asking import BudgetAsking
 from .budget_by_query import BudgetByQuery
 from .budget_histograms import costliest, in_scope, telling
+from .budget_readings import above_one_reading
 from .certain_cost import MOST_ANSWERS, AskedHistogram, CertainCost
 from .spec import LabelsSetting, LabelsSpec
 
@@ -84,6 +86,8 @@ class BudgetEnforcement(Unseeing):
         any_queries = self.privacy.scope == ANY_QUERIES
         lacking = self._ask_kinds(target) if any_queries else self._ask_scope(target)
         self.unended = not self.asking.in_time
+        if self.violation is not None and self.worst is not None:
+            self._tell_accounts(self._reopened or target, self.worst)
         return lacking if self.violation is None else None
 
     # -- which histograms, in which calls --------------------------------------------------------
@@ -138,6 +142,16 @@ class BudgetEnforcement(Unseeing):
                 f"{' (half, as if a moved vote changed one count?)' if moved else ''}, or they are "
                 "not counted"
             )
+
+    def _tell_accounts(self, target: Target, worst: AskedHistogram) -> None:
+        """Asks on for the cause, where more was answered than may be and there is no account."""
+        if self.asking.code not in ("budget-not-enforced", "too-many-answers"):
+            return
+        allowed, asking = self.by_query.allowances, self.asking
+        found = asked_to_the_end(asking, lambda: target.ask(worst.votes, 1), asking.asked, allowed)
+        if found is not None:
+            asking.diagnosis, asking.code = found.message, found.code
+            asking.fields = {**asking.fields, **found.fields}
 
     def _ask_scope(self, target: Target) -> Reason:
         """Asks passes over the scope file: first one query of each histogram, then the rest."""
@@ -291,7 +305,20 @@ class BudgetEnforcement(Unseeing):
                 {"spent": self.asking.account.now},
             )
         if self.worst is not None:
-            yield self.by_query.warning(self.worst)
+            above = above_one_reading(self.claim, self.worst)
+            yield self.by_query.warning(self.worst) if above is None else self._by_workers(above)
+
+    def _by_workers(self, above: Note) -> Note:
+        """The same warning, with the accounts that so many queries suggest."""
+        asking = self.asking
+        if asking.account.now is not None:
+            return above
+        found = several_accounts(asking.asked, asking.resumed, self.by_query.allowances)
+        if found is None:
+            return above
+        return Note(
+            above.code, f"{above.message}; {found.message}", {**above.fields, **found.fields}
+        )
 
 
 def _not_applicable(claim: LabelsClaim) -> Reason:
