@@ -73,9 +73,13 @@ class BudgetByQuery:
 
         It is one if there are more answers than claimed, and than any analysis allows that a
         correct account may use, data-dependent ones included. None where the mechanism may refuse,
-        as refusals are cheaper queries.
+        as refusals are cheaper queries. None for noise but Gaussian noise, nor for two classes:
+        compositions of pure costs (Kairouz et al. 2015, arXiv 1311.0776, Theorem 3.3), and of the
+        costliest pair of two classes, which is known, allow more than Rényi costs do.
         """
-        if self.claim.mechanism.refuses or kind.answered <= self.privacy.queries:
+        claimed = self.claim.mechanism
+        known = isinstance(claimed.noise.unrounded, Gaussian) and claimed.classes > 2
+        if claimed.refuses or not known or kind.answered <= self.privacy.queries:
             return None
         allowed, analysis = max(self._allowed(kind))
         if kind.answered <= allowed:

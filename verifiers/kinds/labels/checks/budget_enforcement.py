@@ -14,7 +14,7 @@ from ....findings.report import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....run.registry import NO_PRIVACY, Reason
-from ....run.several_accounts import asked_to_the_end, several_accounts
+from ....run.several_accounts import given_at_the_end, several_accounts
 from ....run.watched import NOT_RESTARTED, SECONDS
 from ....targets import Refused, Target
 from ..claim import LabelsClaim
@@ -147,11 +147,17 @@ class BudgetEnforcement(Unseeing):
         """Asks on for the cause, where more was answered than may be and there is no account."""
         if self.asking.code not in ("budget-not-enforced", "too-many-answers"):
             return
-        allowed, asking = self.by_query.allowances, self.asking
-        found = asked_to_the_end(asking, lambda: target.ask(worst.votes, 1), asking.asked, allowed)
+        asking, allowed = self.asking, self.by_query.allowances
+        given = given_at_the_end(asking, lambda: target.ask(worst.votes, 1), asking.asked, allowed)
+        found = None if given is None else self._accounts(given)
         if found is not None:
             asking.diagnosis, asking.code = found.message, found.code
             asking.fields = {**asking.fields, **found.fields}
+
+    def _accounts(self, given: int) -> Note | None:
+        """What so many queries in all suggest; outcomes may end one account, and a query fit it."""
+        resumed = 0 if self.claim.mechanism.refuses else self.asking.resumed
+        return several_accounts(given, resumed, self.by_query.allowances)
 
     def _ask_scope(self, target: Target) -> Reason:
         """Asks passes over the scope file: first one query of each histogram, then the rest."""
@@ -306,19 +312,16 @@ class BudgetEnforcement(Unseeing):
             )
         if self.worst is not None:
             above = above_one_reading(self.claim, self.worst)
-            yield self.by_query.warning(self.worst) if above is None else self._by_workers(above)
+            many = self.by_query.warning(self.worst) if above is None else above
+            yield None if many is None else self._by_workers(many)
 
     def _by_workers(self, above: Note) -> Note:
         """The same warning, with the accounts that so many queries suggest."""
-        asking = self.asking
-        if asking.account.now is not None:
-            return above
-        found = several_accounts(asking.asked, asking.resumed, self.by_query.allowances)
+        found = None if self.asking.account.now is not None else self._accounts(self.asking.asked)
         if found is None:
             return above
-        return Note(
-            above.code, f"{above.message}; {found.message}", {**above.fields, **found.fields}
-        )
+        message = f"{above.message}; {found.message}"
+        return Note(above.code, message, {**above.fields, **found.fields})
 
 
 def _not_applicable(claim: LabelsClaim) -> Reason:

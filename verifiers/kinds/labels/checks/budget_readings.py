@@ -47,11 +47,12 @@ def above_one_reading(claim: LabelsClaim, kind: AskedHistogram) -> Note | None:
     if counted and kind.asked <= claim.privacy.queries:
         return None
     epsilon = claim.privacy.epsilon * ROUNDING
-    strictest, *others = [*_whatever_the_votes(claim, kind), None]
-    if strictest is None or strictest.epsilon <= epsilon or _covered(claim, kind):
+    readings = list(_whatever_the_votes(claim, kind))
+    if not readings or readings[0].epsilon <= epsilon or _covered(claim, kind):
         return None
+    strictest = readings[0]
     votes = _Reading("where these votes alone are charged", kind.least)
-    other = next((r for r in others if r is not None and r.epsilon <= epsilon), votes)
+    other = next((r for r in readings if r.epsilon <= epsilon), votes)
     queries, named = claim.privacy.queries, claim.named(kind.votes)
     than = f", more than the claim's queries = {queries:,}" if counted else ""
     answers = f" and answered {kind.answered:,}" if claim.mechanism.refuses else ""
@@ -138,7 +139,7 @@ def _covered(claim: LabelsClaim, kind: AskedHistogram) -> bool:
             for refused, times in parts
             if times
         ]
-        return np.sum(costs, axis=0)
+        return np.asarray(np.sum(costs, axis=0))
 
     found = best_epsilon(cost, claim.privacy.delta).epsilon
     return found <= _CONVERSIONS * claim.privacy.epsilon
