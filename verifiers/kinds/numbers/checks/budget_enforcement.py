@@ -207,10 +207,11 @@ class BudgetEnforcement(AskingCheck):
         given, claimed = asking.answered, asking.privacy
         if given <= claimed.queries:
             return None
-        cost = asking.cost(given)
+        cost = asking.cost(asking.paid)
         message = (
             f"it gave {given:,} answers, more than the claim's queries = {claimed.queries:,}; "
-            f"no more than epsilon {cost:.4g} of the claimed {claimed.epsilon:g} is shown of them"
+            f"those to one input, and to inputs like it, are shown to cost epsilon {cost:.4g} of "
+            f"the claimed {claimed.epsilon:g}"
         )
         fields = {"answers": given, "allowed": claimed.queries, "cost": cost}
         found = None
