@@ -278,6 +278,57 @@ def test_another_instance_may_have_the_budget(
     assert found.finding.fields == pytest.approx(fields, rel=1e-5)
 
 
+IN_TURN = """
+from dpassay.reference import BudgetExhausted
+class Deployment:
+    calls, left = 0, [{each}] * {workers}
+    def sample(self, counts, size):
+        self.calls += 1
+        if self.left[self.calls % {workers}] < size:
+            raise BudgetExhausted
+        self.left[self.calls % {workers}] -= size
+        return [counts] * size
+target = Deployment()
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_an_account_for_each_worker_is_the_cause(tmp_path: Path, workers: int) -> None:
+    """94 answers cost 20. Catches a count that ends at the violation, at 95 answers or few more."""
+    path = tmp_path / "workers.py"
+    path.write_text(IN_TURN.format(each=94, workers=workers))
+    gate = f'[gate]\nbudget_target = "{path}:target"\nlifetime = "run"'
+    claim = claimed(GAUSSIAN + PRIVATE.format(20.0, 94), gate)
+    other = InProcessTarget(lambda counts, size: [counts] * size, release=claim.release)
+    found = concluded(BudgetEnforcement, claim, other)
+    if workers == 1:
+        assert (found.verdict, found.finding.warnings) == (Verdict.PASS, ())
+        return
+    assert (found.verdict, found.finding.code) == (Verdict.FAIL, "account-for-each-worker")
+    told = found.finding.fields
+    assert (told["accounts"], told["given"]) == (workers, 94 * workers)
+    assert told["answers"] <= 97
+    assert told["cost"] > told["epsilon"]
+
+
+def test_more_answers_than_claimed_are_a_warning_where_they_cost_no_more() -> None:
+    """94 answers cost 19.99 of 20: no fault of an exact account, and more than the claim names.
+
+    Some of them are to other inputs, whose cost is not added: catches a figure of all 94.
+    """
+    claim = claimed(GAUSSIAN + PRIVATE.format(20.0, 50))
+    found = concluded(BudgetEnforcement, claim, in_process(Budgeted(20.0), claim))
+    assert found.verdict is Verdict.PASS
+    (noted,) = found.finding.warnings
+    assert (noted.code, noted.fields["answers"], noted.fields["allowed"]) == (
+        "many-answers",
+        94,
+        50,
+    )
+    few, all_of_them = (move_epsilon(Gaussian(3.0), math.sqrt(k), 1e-6) for k in (85, 94))
+    assert few < noted.fields["cost"] < all_of_them < 20.0
+
+
 def test_an_account_that_stands_still_is_a_warning() -> None:
     claim = claimed(GAUSSIAN + PRIVATE.format(30.0, 100))
     found = concluded(BudgetEnforcement, claim, in_process(Prepaid(), claim))

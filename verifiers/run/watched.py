@@ -34,13 +34,14 @@ class Watched:
     """Watches a deployment's own account, over its restarts too, until a violation.
 
     answered: queries answered so far; violation, diagnosis: what is wrong, in words, if anything;
-    code, fields: of that; constant: whether the account last gave the same epsilon at every delta.
+    code, fields: of that; constant: whether the account last gave the same epsilon at every delta;
+    resumed: how often a call was answered that had been refused just before.
     """
 
     def __init__(self, privacy: PrivacyClaim) -> None:
         self.privacy = privacy
         self.account = Account(privacy.epsilon, privacy.delta)
-        self.answered = 0
+        self.answered = self.resumed = 0
         self.constant = False
         self.violation: str | None = None
         self.diagnosis, self.code = "the budget is not enforced", "budget-not-enforced"
@@ -79,6 +80,7 @@ class Watched:
             if refused >= few and not (refused < again and monotonic() < since + _LINGER):
                 break
             if call():
+                self.resumed += refused > 0
                 refused, since = 0, monotonic()
             else:
                 refused += 1

@@ -49,13 +49,14 @@ class NumbersBudgetAsking(Watched):
     """Counts what was answered, over all starts of a deployment, until a violation.
 
     One unit more may come to any input, or be replaced in it, so that releases of each cost what
-    the farthest neighbours do. limit: the least number that certainly costs more than the claim.
+    the farthest neighbours do. limit: the least number that certainly costs more than the claim;
+    paid: the most answers whose cost was looked at together.
     """
 
     def __init__(self, claim: NumbersClaim, pair: CertifiedPair) -> None:
         assert claim.privacy is not None
         super().__init__(claim.privacy)
-        self.claim, self.pair, self.limit = claim, pair, 0
+        self.claim, self.pair, self.limit, self.paid = claim, pair, 0, 0
 
     def until_spent(
         self, target: Target, asked: AskedInput, size: int, most: int, again: int = AGAIN
@@ -82,6 +83,7 @@ class NumbersBudgetAsking(Watched):
         self.claim.release.shaped(reply, asked.values, size)
         asked.answered += size
         self.answered += size
+        self.paid = max(self.paid, asked.paid)
         self._judge(target, asked)
         return True
 

@@ -176,6 +176,8 @@ class BudgetAsking(Watched):
         if self._paid(kind, self.privacy.delta).costs_more_than(self.privacy.epsilon) is None:
             return
         self._judge(target, kind)
+        if self.account.now is None:
+            return  # there was nothing to look at
         try:
             self._labels(target.ask(kind.votes, 1), kind, 1)
         except BudgetExhausted:

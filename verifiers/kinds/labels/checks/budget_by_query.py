@@ -63,14 +63,23 @@ class BudgetByQuery:
 
         return last_from_zero(fits, _COUNTED)
 
+    @property
+    def allowances(self) -> set[int]:
+        """Queries that one account may allow: as claimed, or by an analysis for any votes."""
+        return {self.privacy.queries, self.sound, self.exactly_gaussian}
+
     def violation(self, kind: AskedHistogram) -> Note | None:
         """The violation by the number of answers to one histogram, if there is one.
 
         It is one if there are more answers than claimed, and than any analysis allows that a
         correct account may use, data-dependent ones included. None where the mechanism may refuse,
-        as refusals are cheaper queries.
+        as refusals are cheaper queries. None for noise but Gaussian noise, nor for two classes:
+        compositions of pure costs (Kairouz et al. 2015, arXiv 1311.0776, Theorem 3.3), and of the
+        costliest pair of two classes, which is known, allow more than Rényi costs do.
         """
-        if self.claim.mechanism.refuses or kind.answered <= self.privacy.queries:
+        claimed = self.claim.mechanism
+        known = isinstance(claimed.noise.unrounded, Gaussian) and claimed.classes > 2
+        if claimed.refuses or not known or kind.answered <= self.privacy.queries:
             return None
         allowed, analysis = max(self._allowed(kind))
         if kind.answered <= allowed:

@@ -14,6 +14,7 @@ from ....findings.report import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....run.registry import NO_PRIVACY, Reason
+from ....run.several_accounts import given_at_the_end, several_accounts
 from ....run.watched import NOT_RESTARTED, SECONDS
 from ....targets import Refused, Target
 from ..claim import LabelsClaim
@@ -21,6 +22,7 @@ from .base import Unseeing
 from .budget_asking import BudgetAsking
 from .budget_by_query import BudgetByQuery
 from .budget_histograms import costliest, in_scope, telling
+from .budget_readings import above_one_reading
 from .certain_cost import MOST_ANSWERS, AskedHistogram, CertainCost
 from .spec import LabelsSetting, LabelsSpec
 
@@ -84,6 +86,8 @@ class BudgetEnforcement(Unseeing):
         any_queries = self.privacy.scope == ANY_QUERIES
         lacking = self._ask_kinds(target) if any_queries else self._ask_scope(target)
         self.unended = not self.asking.in_time
+        if self.violation is not None and self.worst is not None:
+            self._tell_accounts(self._reopened or target, self.worst)
         return lacking if self.violation is None else None
 
     # -- which histograms, in which calls --------------------------------------------------------
@@ -138,6 +142,22 @@ class BudgetEnforcement(Unseeing):
                 f"{' (half, as if a moved vote changed one count?)' if moved else ''}, or they are "
                 "not counted"
             )
+
+    def _tell_accounts(self, target: Target, worst: AskedHistogram) -> None:
+        """Asks on for the cause, where more was answered than may be and there is no account."""
+        if self.asking.code not in ("budget-not-enforced", "too-many-answers"):
+            return
+        asking, allowed = self.asking, self.by_query.allowances
+        given = given_at_the_end(asking, lambda: target.ask(worst.votes, 1), asking.asked, allowed)
+        found = None if given is None else self._accounts(given)
+        if found is not None:
+            asking.diagnosis, asking.code = found.message, found.code
+            asking.fields = {**asking.fields, **found.fields}
+
+    def _accounts(self, given: int) -> Note | None:
+        """What so many queries in all suggest; outcomes may end one account, and a query fit it."""
+        resumed = 0 if self.claim.mechanism.refuses else self.asking.resumed
+        return several_accounts(given, resumed, self.by_query.allowances)
 
     def _ask_scope(self, target: Target) -> Reason:
         """Asks passes over the scope file: first one query of each histogram, then the rest."""
@@ -291,7 +311,17 @@ class BudgetEnforcement(Unseeing):
                 {"spent": self.asking.account.now},
             )
         if self.worst is not None:
-            yield self.by_query.warning(self.worst)
+            above = above_one_reading(self.claim, self.worst)
+            many = self.by_query.warning(self.worst) if above is None else above
+            yield None if many is None else self._by_workers(many)
+
+    def _by_workers(self, above: Note) -> Note:
+        """The same warning, with the accounts that so many queries suggest."""
+        found = None if self.asking.account.now is not None else self._accounts(self.asking.asked)
+        if found is None:
+            return above
+        message = f"{above.message}; {found.message}"
+        return Note(above.code, message, {**above.fields, **found.fields})
 
 
 def _not_applicable(claim: LabelsClaim) -> Reason:

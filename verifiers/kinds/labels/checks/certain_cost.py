@@ -180,6 +180,12 @@ class AskedHistogram:
             proofs.append(proof)
         return min(proofs, key=lambda proof: proof.epsilon)
 
+    @property
+    def least(self) -> float:
+        """What the queries cost by the account that charges least, in floating point."""
+        accounts = [[c.estimate(n) for c, n, _ in account] for account in self._accounts()]
+        return min(max(parts) for parts in accounts)
+
     def _accounts(self) -> Iterator[_Account]:
         """Accounts that may be kept: costs, how often, and what they are of; each is covered.
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from .....reference.clock import OutOfTime
+from .....reference.numbers.costs import pure_epsilon
 from .....reference.searches import last_from_zero
 from ....claims.open_target import open_claimed
 from ....findings.finding import Finding, Outcome
@@ -12,6 +13,7 @@ from ....findings.verdict import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....run.registry import Reason
+from ....run.several_accounts import given_at_the_end, several_accounts
 from ....run.watched import AGAIN, LONG_AGAIN, NOT_RESTARTED, SECONDS
 from ....targets import NotOffered, Refused, Target
 from ....text import counted
@@ -73,6 +75,7 @@ class BudgetEnforcement(AskingCheck):
                 raise
             lacking = None
         finally:
+            self._tell_accounts(asking, target, worst)
             if reopen is not None:
                 target.close()
         context.spend(asking.answered)
@@ -175,9 +178,48 @@ class BudgetEnforcement(AskingCheck):
             + NOT_RESTARTED
             * (gate.budget_target is not None and gate.for_one_run)
         )
-        still = asking.account.still(asking.answered)
-        found = Finding(message, warnings=() if still is None else (still,))
+        noted = (asking.account.still(asking.answered), self._many(asking))
+        found = Finding(message, warnings=tuple(note for note in noted if note is not None))
         return Outcome(Verdict.PASS, found, asking.answered)
+
+    def _allowances(self, asking: NumbersBudgetAsking) -> set[int]:
+        """Answers that one account may allow: as claimed, by pure costs, or by the exact cost."""
+        pure = pure_epsilon(self.claim.mechanism.aggregation)
+        return {asking.privacy.queries, int(asking.privacy.epsilon / pure), asking.limit - 1}
+
+    def _tell_accounts(
+        self, asking: NumbersBudgetAsking, target: Target, worst: AskedInput
+    ) -> None:
+        """Asks on for the cause, where more was answered than may be and there is no account."""
+        if asking.violation is None or asking.code != "budget-not-enforced":
+            return
+        allowed = self._allowances(asking)
+        given = given_at_the_end(
+            asking, lambda: target.ask(worst.values, 1), asking.answered, allowed
+        )
+        found = None if given is None else several_accounts(given, asking.resumed, allowed)
+        if found is not None:
+            asking.diagnosis, asking.code = found.message, found.code
+            asking.fields = {**asking.fields, **found.fields}
+
+    def _many(self, asking: NumbersBudgetAsking) -> Note | None:
+        """A warning of more answers than the claim names, which cost no more than it says."""
+        given, claimed = asking.answered, asking.privacy
+        if given <= claimed.queries:
+            return None
+        cost = asking.cost(asking.paid)
+        message = (
+            f"it gave {given:,} answers, more than the claim's queries = {claimed.queries:,}; "
+            f"those to one input, and to inputs like it, are shown to cost epsilon {cost:.4g} of "
+            f"the claimed {claimed.epsilon:g}"
+        )
+        fields = {"answers": given, "allowed": claimed.queries, "cost": cost}
+        found = None
+        if asking.account.now is None:
+            found = several_accounts(given, asking.resumed, self._allowances(asking))
+        if found is None:
+            return Note("many-answers", message, fields)
+        return Note("many-answers", f"{message}; {found.message}", {**fields, **found.fields})
 
 
 SPECS = (spec_of(BudgetEnforcement, Phase.ACCOUNTING, BudgetEnforcement.not_applicable),)
