@@ -9,6 +9,7 @@ import numpy as np
 
 from .....reference.arrays import Matrix, Vector
 from ....evidence.mixture import log_mixture_of
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ..claim import NumbersClaim
@@ -19,6 +20,7 @@ from ..evidence.copula import (
     CopulaEvidence,
     common_gains,
     common_shares,
+    correlation_seen,
     folded,
     pair_gains,
     scores,
@@ -32,7 +34,9 @@ from .base import NumberCheck, spec_of
 
 _PAIRED = 10  # coordinates of which every pair is a wager of its own
 _WANTED, _FEWEST = 2_000, 200
-_SEEN = 0.1  # a correlation that shows in as many as are wanted
+_BY_NORMAL = (
+    "mean and variance of the evidence of pairs, taken to be normal, of all these inputs together"
+)
 
 _STRIDES = (2, 3, 5)  # between coordinates, and half of their number
 _LAGS = ("one", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -44,6 +48,9 @@ _CANCELS = Note(
     "noise-cancels", "noise is taken from some numbers of a release as it is given to others"
 )
 _LATER = Note("noise-made-of-earlier", "the noise of a release is made of that of earlier ones")
+
+_TOLD = {_LATER.code: "the release before", _SHARED.code: "the number beside"}
+"""What noise is compared with, by the code of the cause."""
 
 _OF_COLUMNS = 0.25
 """Weight of the wager that two numbers of a release have equal, or opposite, noise."""
@@ -170,7 +177,12 @@ class Independence(NumberCheck):
 
     def samples_needed(self) -> int:
         """See `NumberCheck.samples_needed`."""
-        return max(0, self._wanted * min(self.plan.coordinates.size, _PAIRED) - self.draws)
+        return max(0, self._needed - self.draws)
+
+    @property
+    def _needed(self) -> int:
+        """Draws of a pass."""
+        return self._wanted * min(self.plan.coordinates.size, _PAIRED)
 
     def fail_finding(self) -> Finding:
         """See `NumberCheck.fail_finding`."""
@@ -198,10 +210,35 @@ class Independence(NumberCheck):
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
-        seen = _SEEN * math.sqrt(_WANTED / self._wanted)
+        excludes = self.excluded
+        said = "".join(
+            f"; a correlation of {one.size['correlation']:.2g} with {_TOLD[one.code]} would have "
+            f"been seen with probability {one.probability:g}"
+            for one in excludes
+        )
         return Finding(
-            f"{self.draws:,} draws depend neither on their neighbours nor on releases before; "
-            f"a correlation of {seen:.2g} over all of them would have been seen"
+            f"{self.draws:,} draws depend neither on their neighbours nor on releases "
+            f"before{said or '; so few surely show no correlation'}",
+            excludes=excludes,
+        )
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: of scores of the noise, by the draws that a pass needs.
+
+        Pairs of one way are disjoint: every second release beside the one before it, and every
+        second number beside the one before it.
+        """
+        width = self.plan.coordinates.size
+        releases = self._needed // width
+        pairs = {_LATER.code: releases // 2 * width, _SHARED.code: releases * (width // 2)}
+        nats = self.log_threshold - float(self._log_shares[0])
+        nats -= math.log1p(-_OF_COLUMNS) if self._columns else 0.0
+        seen = {code: correlation_seen(n, nats) for code, n in pairs.items() if n}
+        return tuple(
+            self.entry(code, {"correlation": least}, self.roles, self._needed, method=_BY_NORMAL)
+            for code, least in seen.items()
+            if least is not None
         )
 
 

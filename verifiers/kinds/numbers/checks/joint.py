@@ -50,7 +50,9 @@ class Joint(NumberCheck):
         # none were before a run, and none are told for tables
         known = [n for n in (self.least, self.evidence.releases.draws) if n]
         releases = min(known, default=0)
-        chance = log_chance_of_bare(self.noise, self.plan.inputs[0].exact)
+        # of the input at which a bare release is likeliest: clamped noise is often none
+        answered = [one.exact for one in self.plan.inputs if one.role in self.roles]
+        chance = max(log_chance_of_bare(self.noise, exact) for exact in answered)
         seen = rarest_seen(chance, releases, self.log_threshold)
         if seen is None:
             return ()

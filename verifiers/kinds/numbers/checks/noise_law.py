@@ -27,22 +27,30 @@ _NEARLY = 0.8  # of the evidence for a fault in one input, that another for all 
 _SURE = 3.0  # nats by which a known fault must be likelier to be named
 
 _DRAWS_TIMES_SQUARE = 24.0
+_SURELY, _MORE = 2.33, 1.5  # deviations; of the nats that a stricter error rate wants
 _CELLS = 8  # of equal probability, over which an effect is meant
 _MEASURED_ON = "simulated runs of the hardest laws, over the draws of all these inputs together"
 
 
-def wanted(effect: float) -> int:
+_MEASURED_AT = 1e-6  # false_alarm of the runs by which the draws were chosen
+
+
+def wanted(effect: float, false_alarm: float = _MEASURED_AT) -> int:
     """Draws after which a law off by `effect` in total variation shows with probability 0.99.
 
-    The effect is over 8 cells of equal probability, the error rate the default. What a draw tells
+    The effect is over 8 cells of equal probability. What a draw tells
     grows with the square of the effect. Measured on the hardest laws, whose cells are too likely
     and too rare by turns, for effects from 0.01 to 0.4: at most 21 over the square, in 24 runs
-    each. Over 32 cells it takes some 1.4 times as many.
+    each, at the default error rate. Over 32 cells it takes some 1.4 times as many.
+
+    A stricter rate takes more evidence. A draw adds 2 effect^2 nats in the mean, of a variance
+    twice that, so that m nats are expected to be m - 2.33 sqrt(2 m) at least: those that stood
+    behind what was measured, and half as many again as the rate wants beside them, since draws that
+    do without were seen to miss some.
     """
-    return math.ceil(_DRAWS_TIMES_SQUARE / effect**2)
-
-
-_MEASURED_AT = 1e-6  # false_alarm of the runs by which its draws were chosen
+    nats, spread = 2.0 * _DRAWS_TIMES_SQUARE, _SURELY * math.sqrt(2.0)
+    least = nats - spread * math.sqrt(nats) + max(0.0, _MORE * math.log(_MEASURED_AT / false_alarm))
+    return math.ceil((0.5 * spread + math.sqrt(0.25 * spread**2 + least)) ** 2 / (2.0 * effect**2))
 
 
 class NoiseLaw(NumberCheck):
@@ -53,7 +61,7 @@ class NoiseLaw(NumberCheck):
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
-        self.wanted_draws = wanted(claim.gate.smallest_effect)
+        self.wanted_draws = wanted(claim.gate.smallest_effect, claim.gate.false_alarm)
         some = plan.coordinates.size
         places = np.unique(np.linspace(0, some - 1, min(some, _COORDINATES)).astype(int))
         self._alone = [] if some == 1 else [int(place) for place in places]
@@ -129,8 +137,6 @@ class NoiseLaw(NumberCheck):
     @property
     def excluded(self) -> tuple[Excluded, ...]:
         """See `Excluding.excluded`."""
-        if self.claim.gate.false_alarm < _MEASURED_AT:
-            return ()  # less than so many draws can show
         size: Fields = {"total_variation": self.claim.gate.smallest_effect, "cells": _CELLS}
         draws = self.wanted_draws
         return (self.entry("law-unexplained", size, self.roles, draws, method=_MEASURED_ON),)

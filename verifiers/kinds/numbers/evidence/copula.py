@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from .....reference.arrays import Matrix, Vector
+from ....evidence.power import MISSES
 
 CORRELATIONS = np.array([-0.98, -0.8, -0.5, -0.25, -0.1, 0.1, 0.25, 0.5, 0.8, 0.98])
 """Correlations of two draws that are wagered on."""
@@ -68,6 +69,22 @@ def common_gains(rows: Matrix) -> Vector:
     quadratic = squares.sum() * (1.0 / rest - 1.0) - np.square(total).sum() * inverse
     determinant = (k - 1) * np.log(rest) + np.log(rest + k * r)
     return np.asarray(-0.5 * quadratic - 0.5 * n * determinant)
+
+
+def correlation_seen(pairs: int, nats: float) -> float | None:
+    """The least correlation of scores that so many pairs show with probability 0.99, above 0.
+
+    By the mean and variance of the log-ratio of the best wager, taken to be normal. That pairs
+    which follow each other are correlated too widens it. None where no correlation is seen.
+    """
+    rho, r = np.linspace(0.01, 0.99, 99)[:, None], CORRELATIONS[CORRELATIONS > 0.0]
+    mean = (r * rho - r**2) / (1.0 - r**2) - 0.5 * np.log1p(-(r**2))
+    ends = ((r / (1.0 + r), 1.0 + rho), (-r / (1.0 - r), 1.0 - rho))
+    variance = sum(0.5 * (slope * size) ** 2 for slope, size in ends)
+    variance = variance * (1.0 + rho**2) / (1.0 - rho**2)
+    reached = pairs * mean + float(ndtri(MISSES)) * np.sqrt(pairs * variance) >= nats
+    shown = rho[reached.any(1), 0]
+    return float(shown[0]) if shown.size else None
 
 
 class CopulaEvidence:
