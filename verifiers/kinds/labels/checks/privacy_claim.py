@@ -137,13 +137,8 @@ class PrivacyClaimCheck(Proving):
             known = ""
             if self.best is not None:
                 known = f": the best test found has delta {self.best.delta:.3g}"
-            excludes = self._excluded
-            less = "".join(
-                f"; a delta below {one.size['delta']:.3g} would have been refuted"
-                for one in excludes
-            )
-            text = f"{what} is not refuted{known}{less}"
-            return Finding(text, figure=self._figure(), excludes=excludes)
+            text = f"{what} is not refuted{known}"
+            return Finding(text, figure=self._figure(), excludes=self._excluded)
         test = self.best
         holds_for, others = self._of_others()
         return Finding(
