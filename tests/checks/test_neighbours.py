@@ -121,6 +121,7 @@ def test_sound_accounts_of_the_claimed_neighbours_pass(near, neighbourhood, anal
     check = soundness(near, analysed(neighbourhood, analysis))
     assert check.proved is None
     assert len(check.charged) > 10
+    assert check.finding().excludes == check.foreseen != ()
 
 
 @pytest.mark.parametrize(

@@ -487,8 +487,8 @@ def test_neighbours_that_differ_too_much() -> None:
         (
             5.0,
             8,
-            "epsilon 5 at delta 1e-06 over 8 releases is not refuted: they cost 4.57038; an epsilon "
-            "below 4.57038 would have been refuted",
+            "epsilon 5 at delta 1e-06 over 8 releases is not refuted: they cost 4.57038; an "
+            "epsilon below 4.57038 would have been refuted",
         ),
         (
             3.0,
