@@ -89,7 +89,7 @@ def test_realised_charges_that_pay_for_each_part_are_not_accused(mechanism, clas
     for charge in (paying(mechanism, 1, 1), at_these_votes(mechanism)):
         check = soundness(mechanism, charge, classes=classes)
         assert check.proved is None, check.finding().message
-        assert check.charges > 10
+        assert len(check.charged) > 10
         assert check.finding().code is None
 
 

@@ -68,6 +68,23 @@ def test_a_pass_says_apart_of_what_it_would_have_seen_nothing() -> None:
     assert "the call before (" in missed
 
 
+def test_a_check_none_of_whose_calls_is_answered_does_not_apply() -> None:
+    """Catches a pass that has looked at nothing; one label is enough to be looked at."""
+    made = plan(MECHANISMS["argmax"], effect=0.5)
+    made = replace(made, traffic=Few(made.claim.mechanism, 0, 4))
+    check = Order(made)
+    check.pass_over(np.arange(3))
+    assert check.not_applicable is None
+    check.pass_over(np.arange(4))
+    assert check.not_applicable is not None
+    assert check.not_applicable.code == "input-refused"
+    seen = Order(made)
+    seen.observe_in_order(np.arange(1), np.array([0]))
+    seen.pass_over(np.arange(1, 4))
+    assert seen.not_applicable is None
+    assert seen.samples_needed() == 0
+
+
 class Bare:
     """Claimed noise, but none in the second call of a histogram."""
 

@@ -100,7 +100,7 @@ def audit_any(target: Target, claim: AnyClaim, seed: int) -> AnyAudit:
     these are too few, TargetError and Refused as the target does.
     """
     error = 0.5 * (1.0 - CONFIDENCE)  # half for all bounds, half for all draws together
-    audit = PrivacyAudit(claim, 1.0, _extent(claim))
+    audit = PrivacyAudit(claim, _extent(claim))
     audit.log_threshold = -float(np.log(error))
     asked, left_out = _try_drawn(target, claim, audit)
     rng = np.random.default_rng([seed, 41])

@@ -28,6 +28,9 @@ MISSES = 0.01
 
 _MOST = 1 << 27
 _QUANTILE = -float(ndtri(MISSES))
+_OF_COPIES = -float(
+    ndtri(MISSES / 4)
+)  # their evidence is skewed: by `_QUANTILE`, it is seen at .98
 
 
 def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
@@ -172,7 +175,7 @@ def copies_to_see(log_q: Vector, labels: int, log_wanted: float) -> float:
             mean = float((q * (chance * copied + (1.0 - chance) * other)).sum())
             square = float((q * (chance * copied**2 + (1.0 - chance) * other**2)).sum())
             spread = np.sqrt(labels * max(square - mean**2, 0.0))
-            if labels * mean - _QUANTILE * spread >= log_wanted:
+            if labels * mean - _OF_COPIES * spread >= log_wanted:
                 return float(share)
     return float("inf")
 

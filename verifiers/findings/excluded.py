@@ -14,6 +14,10 @@ SURE_TO_SEE = 0.99
 """Probability with which a fault that a pass excludes would have been seen, unless it is told."""
 
 
+PROVED = 1.0
+"""Probability with which a fault is seen that is proved, and not told from draws."""
+
+
 class Excluded(Document):
     """A fault that a check would have seen, had the deployment had it.
 

@@ -4,6 +4,7 @@ Cells (k,) are numbered by rank. Each learner's capital is a product of wagers, 
 such products with weights fixed beforehand.
 """
 
+import math
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -17,6 +18,7 @@ _ABOVE = np.array([0.03, 0.1, 0.25, 0.5, 1.0, 1.6, 2.5, 4.0, 6.0])
 """Log-odds beyond epsilon that a node of the tree wagers on, both signs."""
 
 _NULL = 0.6  # of a node's capital on no prediction: most of a tree is not needed
+_LEVELS = 6  # of a tree over 64 cells
 _WIDTHS = (2.0, 6.0, 14.0)
 _TEMPERS = (0.4, 0.8)
 _REFIT = 1.17
@@ -48,6 +50,21 @@ def _nodes(cells: int) -> Matrix:
 def _of_nodes(guarantee: Guarantee) -> tuple[Vector, Vector]:
     odds = guarantee.epsilon + _ABOVE
     return guarantee.log_wager(np.concatenate([odds, -odds]))
+
+
+def leaf_gains(guarantee: Guarantee) -> Vector:
+    """Logs (odds,) of what the wagers of a leaf make of a draw whose coin shows 1."""
+    return _of_nodes(guarantee)[0]
+
+
+def log_leaf(gains: Vector, draws: Vector) -> Vector:
+    """At least the log of a tree's capital (n,) where so many draws (n,) in one cell show 1.
+
+    gains: of `leaf_gains`. Draws in all other cells may show what they will, but for one cell: they
+    are in one, of which the part that is not wagered is kept, and the tree is split down to both.
+    """
+    leaf = math.log1p(-_NULL) + log_mean(gains[:, None] * draws)
+    return np.asarray(leaf - _LEVELS * math.log(2.0) + math.log(_NULL))
 
 
 @dataclass

@@ -127,6 +127,25 @@ class _Capital:
         return mean - draws * self.guarantee.log_price
 
 
+def _parts_of(guarantee: Guarantee) -> list[Guarantee]:
+    """The guarantee under each cap of predictions; the evidence is averaged over them."""
+    caps = _CAPS if guarantee.delta >= _SMALL else (math.inf,)
+    return [replace(guarantee, cap=cap) for cap in caps]
+
+
+def shares_of(
+    guarantee: Guarantee, features: int, *, predicted: bool
+) -> list[tuple[Guarantee, float]]:
+    """What is wagered on the first tree of one of `features` numbers, of a `CoinAudit`.
+
+    Each is the guarantee with a cap, and the log of its share of the whole.
+    """
+    parts = _parts_of(guarantee)
+    halves = (features > 1) + predicted
+    share = _WEIGHTS[0] - math.log(2.0 * features * len(parts)) - halves * math.log(2.0)
+    return [(part, float(share)) for part in parts]
+
+
 class CoinAudit:
     """Evidence against one guarantee of one pair of inputs.
 
@@ -140,8 +159,8 @@ class CoinAudit:
             raise ValueError(f"{features} features: expected one or more")
         self.guarantee, self.draws = guarantee, 0
         self._count, self._predicted = features, predicted
-        caps = _CAPS if guarantee.delta >= _SMALL else (math.inf,)
-        self._parts = [_Capital(replace(guarantee, cap=cap), features, predicted) for cap in caps]
+        parts = _parts_of(guarantee)
+        self._parts = [_Capital(part, features, predicted) for part in parts]
 
     def observe(self, outputs: ArrayLike, coins: ArrayLike, odds: ArrayLike | None = None) -> None:
         """Adds draws: outputs (n, features) or (n,), and coins (n,) of bool.

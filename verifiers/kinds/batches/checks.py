@@ -5,12 +5,13 @@ import math
 import numpy as np
 
 from ....reference.batches import Draws
+from ...findings.excluded import SURE_TO_SEE
 from ...findings.finding import Finding
 from ...findings.note import Fields, Note
 from ...run.checks import Judged
 from ...run.error_budget import log_threshold
 from ...run.registry import NO_PRIVACY
-from . import subsets
+from . import shown, subsets
 from .claim import BatchesClaim
 from .registry import CHECKS
 from .sizes import AGAIN, DRIFT, EVEN, RATE
@@ -84,7 +85,10 @@ class BatchCheck(Judged):
 
     def pass_finding(self) -> Finding:
         """See `Check.pass_finding`."""
-        return Finding(f"{self.watch.seen:,} batches: {self.passed}")
+        excludes = shown.excluded(self.claim, self.id, min(self.wanted, self.watch.seen))
+        said = "".join(f"; {shown.WORDS[one.code].format(**one.size)}" for one in excludes)
+        sure = f", with probability {SURE_TO_SEE:g} each" if excludes else ""
+        return Finding(f"{self.watch.seen:,} batches: {self.passed}{said}{sure}", excludes=excludes)
 
 
 class Repeats(BatchCheck):

@@ -18,6 +18,7 @@ from ...run.state import RunState
 from .checks import WANTED, lacking, made_checks
 from .claim import BatchesClaim
 from .price import PrivacyClaim
+from .shown import excluded
 from .watch import Watch
 
 _FIRST = 2
@@ -110,8 +111,9 @@ class PlannedBatches:
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        """See `Planned.excluded`: not foreseen yet for this kind."""
-        return {}
+        """See `Planned.excluded`."""
+        kept = {one: self.extent for one, seen in self.looked_at.items() if seen > _FIRST}
+        return {one: excluded(self.claim, one, batches) for one, batches in kept.items()}
 
     @property
     def looked_at(self) -> dict[str, int]:

@@ -8,7 +8,8 @@ from ....reference.arrays import Vector
 from ....reference.batches import Batches, log_binomial
 from .wagers import Wagers, sharpened
 
-_RATES = np.array([0.25, 0.5, 0.8, 0.9, 0.95, 0.98, 1.02, 1.05, 1.1, 1.25, 2.0, 4.0])
+RATES = np.array([0.25, 0.5, 0.8, 0.9, 0.95, 0.98, 1.02, 1.05, 1.1, 1.25, 2.0, 4.0])
+SHARE_RATE = 0.35  # of the evidence, that is wagered on other rates
 _POWERS = np.array([0.3, 0.6, 1.6, 4.0])
 _FOLLOWS = ((1.0, 0.5), (1.0, -0.5), (0.1, 0.7), (0.02, 0.9))
 """How fast the mean of earlier sizes forgets, and how far the next size follows it."""
@@ -27,7 +28,7 @@ class SizeEvidence:
         self.n, self.rate = batches.records, batches.rate
         self.wagers = Wagers(
             [
-                (RATE, 0.35, _RATES.size),
+                (RATE, SHARE_RATE, RATES.size),
                 (DRIFT, 0.25, len(_FOLLOWS)),
                 (EVEN, 0.15, _POWERS.size),
                 (AGAIN, 0.25, len(_ATOMS)),
@@ -39,7 +40,7 @@ class SizeEvidence:
         self._window = np.arange(low, high + 1.0)
         self._law = log_binomial(self._window, self.n, self.rate)
         self._means = np.full(len(_FOLLOWS), self.rate)
-        self._rates = np.clip(_RATES * self.rate, 0.0, 1.0 - 0.5 * (1.0 - self.rate))
+        self._rates = other_rates(self.rate)
         self.seen: Counter[int] = Counter()
         self.sizes: list[int] = []
 
@@ -66,5 +67,15 @@ class SizeEvidence:
         self.sizes.append(size)
 
     def _against(self, size: int, rates: Vector) -> Vector:
-        n, q = self.n, self.rate
-        return np.asarray(size * np.log(rates / q) + (n - size) * (np.log1p(-rates) - np.log1p(-q)))
+        come, missed = rate_gains(self.rate, rates)
+        return np.asarray(size * come + (self.n - size) * missed)
+
+
+def other_rates(rate: float) -> Vector:
+    """The rates that are wagered on in place of a claimed one."""
+    return np.asarray(np.clip(RATES * rate, 0.0, 1.0 - 0.5 * (1.0 - rate)))
+
+
+def rate_gains(rate: float, rates: Vector) -> tuple[Vector, Vector]:
+    """Log-ratios of other rates (n,) to a rate: of a record that comes, and of one that misses."""
+    return np.log(rates / rate), np.log1p(-rates) - np.log1p(-rate)

@@ -11,7 +11,10 @@ from .pairs import CopyWager, PairWagers
 from .wagers import HIGHER, LOWER, TILTS, Wagers, sharpened, tilted
 
 Marked = NDArray[np.bool_]
-_POWER = np.array([3.0])
+POWER = np.array([3.0])
+SHARE_NUMBERED, SHARE_SINCE, SHARE_COPIED = 0.4, 0.3, 0.2
+"""Of the evidence, that is wagered on these causes."""
+
 _STEEP = 1.28  # deviations of the records that come most
 
 NUMBERED = "records of some numbers come more often than others"
@@ -35,6 +38,11 @@ def _marked_wagers(history: History, marked: Marked, batch: Batch) -> NDArray[np
     return tilted(*hypergeometric(pool, many, size), float(seen))
 
 
+def windows(epoch: int) -> list[int]:
+    """Of how many batches before a batch records may be avoided, or come again."""
+    return [2**j for j in range(int(np.ceil(np.log2(2 * epoch))) + 1)]
+
+
 class InclusionEvidence:
     """Wagers that some records come more often than others, by their numbers or the past.
 
@@ -50,7 +58,7 @@ class InclusionEvidence:
         self._often = often
         self.wagers = Wagers(
             [
-                (NUMBERED, 0.4, len(self._numbered) * (TILTS + 1)),
+                (NUMBERED, SHARE_NUMBERED, len(self._numbered) * (TILTS + 1)),
                 (often, 0.3, TILTS),
                 *([] if history.shuffles else [(NEVER, 0.3, TILTS // 2)]),
             ]
@@ -63,7 +71,7 @@ class InclusionEvidence:
         for marked in self._numbered:
             pool, many, size, seen = _overlap(history, marked, batch)
             k, law = hypergeometric(pool, many, size)
-            gains += [tilted(k, law, float(seen)), sharpened(k, law, float(seen), _POWER)]
+            gains += [tilted(k, law, float(seen)), sharpened(k, law, float(seen), POWER)]
         self.wagers.gain(NUMBERED, np.concatenate(gains))
         mean, spread = float(history.early.mean()), float(history.early.std())
         levels = (history.early > mean, history.early > mean + _STEEP * spread)
@@ -79,14 +87,14 @@ class DependenceEvidence:
 
     def __init__(self, history: History) -> None:
         self.history, epoch = history, history.of.epoch
-        self._windows = [2**j for j in range(int(np.ceil(np.log2(2 * epoch))) + 1)]
+        self._windows = windows(epoch)
         self._lags = sorted({2, 3, epoch - 1, epoch, epoch + 1} - {0, 1, -1})
         self.copies, self.pairs = CopyWager(), PairWagers(history)
         self.wagers = Wagers(
             [
-                (SINCE, 0.3, (len(self._windows) + 1) * TILTS),
+                (SINCE, SHARE_SINCE, (len(self._windows) + 1) * TILTS),
                 (LAGGED, 0.2, len(self._lags) * TILTS),
-                (COPIED, 0.2, 1),
+                (COPIED, SHARE_COPIED, 1),
                 (PAIRED, 0.2, 1),
                 (BLOCKS, 0.1, TILTS),
             ]

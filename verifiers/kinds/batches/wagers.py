@@ -54,15 +54,20 @@ class Wagers:
 
 def tilted(values: Vector, log_law: Vector, seen: float) -> NDArray[np.float64]:
     """Log-ratios (TILTS,) of exponential tilts of a law (n,) to that law, at the value seen."""
+    slopes, totals = tilts(values, log_law)
+    return np.asarray(slopes * seen - totals)
+
+
+def tilts(values: Vector, log_law: Vector) -> tuple[Vector, Vector]:
+    """Slopes (TILTS,) of exponential tilts of a law (n,), and the logs of what makes them laws."""
     law = np.exp(log_law)
     mean = float(law @ values)
     deviation = float(np.sqrt(law @ (values - mean) ** 2))
     if values.size < 2 or deviation == 0.0:
-        return np.zeros(TILTS)
+        return np.zeros(TILTS), np.zeros(TILTS)
     gentle = np.clip(SLOPES / deviation, -_STEEPEST, _STEEPEST)
     slopes = np.concatenate([[-_STEEP], gentle, [_STEEP]])
-    totals = log_sums(slopes[:, None] * values + log_law, 1)
-    return np.asarray(slopes * seen - totals)
+    return slopes, log_sums(slopes[:, None] * values + log_law, 1)
 
 
 def sharpened(values: Vector, log_law: Vector, seen: float, powers: Vector) -> NDArray[np.float64]:

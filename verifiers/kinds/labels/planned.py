@@ -22,7 +22,7 @@ from ...run.selection import Selection
 from ...run.session import Planned
 from ...targets import calls_at_once
 from .checks import Order
-from .checks.base import JudgedLabels
+from .checks.base import JudgedLabels, Proving
 from .checks.spec import (
     TOO_FEW,
     LabelsSetting,
@@ -103,9 +103,10 @@ class PlannedLabels:
         made = [
             spec.make(setting)
             for spec in applicable(self.claim, self.plan)
-            if spec.needs is not None and self.chosen.keeps(spec.id)
+            if self.chosen.keeps(spec.id)
         ]
-        return {check.id: check.foreseen for check in made if isinstance(check, JudgedLabels)}
+        told = (check for check in made if isinstance(check, JudgedLabels | Proving))
+        return {check.id: check.foreseen for check in told}
 
     @property
     def looked_at(self) -> Mapping[str, int]:

@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....attacks.auditing.coin import CoinAudit, Guarantee, epsilon_lower
+from ....attacks.auditing.coin import CoinAudit, Guarantee, epsilon_lower, share_told
 from ....reference.arrays import Matrix, Vector
+from ...findings.excluded import SURE_TO_SEE, Excluded
 from ...findings.finding import Finding
 from ...findings.note import Fields, Note
 from ...run.checks import Judged
 from ...run.error_budget import log_threshold
 from .claim import AnyClaim
-from .features import Features
+from .features import MOST, Features
 from .halving import FIRST, rounds
 from .pairs import Pair
 from .predictor import Predictor, load_predictor
+from .registry import CHECKS
 
 WANTED = 4_000
 """Draws of each pair in a pass, unless others are asked for."""
@@ -27,6 +29,47 @@ _TOLD = 3  # pairs that a message names
 CONFIDENCE = 0.95
 _ERROR = 1.0 - CONFIDENCE
 _FEWEST, _LOOK = 16, 0.04  # draws between looks, and as a share of those so far
+_CAUSE = "inputs-told-apart"
+_BY_BINOMIAL = (
+    "the binomial law of how many replies tell their input by one number, which is the same in all "
+    f"others, where {MOST} numbers vary at most; each pair would show it by itself"
+)
+
+
+def excluded_by(claim: AnyClaim, draws: int) -> tuple[Excluded, ...]:
+    """What a pass excludes with so many draws of each pair of the claim.
+
+    Drawn pairs have fewer of them, unless they show more: nothing is said of these.
+    """
+    privacy, own = claim.privacy, len(claim.pairs)
+    budget = CHECKS.shares[PrivacyAudit.id] * claim.gate.false_alarm
+    share = share_told(
+        privacy.lines,
+        draws,
+        -math.log(budget) + math.log(own * (2.0 if claim.drawn else 1.0)),
+        first=FIRST,
+        features=MOST,
+        predicted=claim.mechanism.predictor is not None,
+        misses=1.0 - SURE_TO_SEE,
+    )
+    if share is None:
+        return ()
+    return (
+        Excluded(
+            code=_CAUSE,
+            size={"share": share, "epsilon": privacy.epsilon, "delta": privacy.delta},
+            where=tuple(named(pair, place) for place, pair in enumerate(claim.pairs)),
+            queries=draws * own,
+            probability=SURE_TO_SEE,
+            false_alarm=budget,
+            method=_BY_BINOMIAL,
+        ),
+    )
+
+
+def named(pair: Pair, place: int) -> str:
+    """A pair as messages name it, by its place from 0."""
+    return f"pair {place + 1}" if pair.name is None else f"the pair {pair.name!r}"
 
 
 class PairAudit:
@@ -106,9 +149,9 @@ class PrivacyAudit(Judged):
 
     id, unit = "privacy-audit", "draws"
 
-    def __init__(self, claim: AnyClaim, share: float, wanted: int = WANTED) -> None:
+    def __init__(self, claim: AnyClaim, wanted: int = WANTED) -> None:
         self.claim, self.wanted, self.queries = claim, wanted, 0
-        self.log_threshold = log_threshold(share, claim.gate.false_alarm)
+        self.log_threshold = log_threshold(CHECKS.shares[self.id], claim.gate.false_alarm)
         lines, spec = claim.privacy.lines, claim.mechanism.predictor
         predictor = None if spec is None else load_predictor(spec)
         self.pairs = [*claim.pairs, *claim.drawn]
@@ -195,7 +238,7 @@ class PrivacyAudit(Judged):
             "delta": claimed.delta,
             "refuted_epsilon": refuted,
         }
-        return Finding.caused(message, Note("inputs-told-apart", cause, fields), self.log_e_value)
+        return Finding.caused(message, Note(_CAUSE, cause, fields), self.log_e_value)
 
     def pass_finding(self) -> Finding:
         """See `Check.pass_finding`: what the draws leave of epsilon."""
@@ -207,13 +250,25 @@ class PrivacyAudit(Judged):
         told = ", ".join(f"{self.named(place)} {least[place]:.3g}" for place in order)
         rest = len(self.each) - len(order)
         more = f" ({rest} more showed less)" if rest else ""
+        excludes = self.excluded
+        seen = "".join(
+            f"; a number that tells the input in {one.size['share']:.2g} of the replies of one "
+            f"would have been seen with probability {one.probability:g}"
+            for one in excludes
+        )
         return Finding(
             f"{self.queries:,} draws do not contradict the claim; what they prove is epsilon "
             f"above, at {CONFIDENCE:.0%} and delta {delta:.3g}: {told}{more}; whatever lies "
-            "between that and the claim was not seen, and no law was tested"
+            f"between that and the claim was not seen, and no law was tested{seen}",
+            excludes=excludes,
         )
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """What a pass excludes, of what is planned and was answered."""
+        asked = (len(audit.coins) for audit in self.each[: len(self.claim.pairs)])
+        return excluded_by(self.claim, min(self.wanted, *asked))
 
     def named(self, place: int) -> str:
         """A pair as messages name it."""
-        name = self.pairs[place].name
-        return f"pair {place + 1}" if name is None else f"the pair {name!r}"
+        return named(self.pairs[place], place)

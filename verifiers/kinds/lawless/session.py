@@ -20,8 +20,7 @@ from ...targets import Refused, Target
 from ...targets.replies import CallError
 from .claim import AnyClaim
 from .halving import FIRST, all_draws
-from .privacy_audit import WANTED, PrivacyAudit
-from .registry import CHECKS
+from .privacy_audit import WANTED, PrivacyAudit, excluded_by
 
 
 class AnySession(PlainSession):
@@ -31,7 +30,7 @@ class AnySession(PlainSession):
         self.state, self.answered = state, False
         self.claim: AnyClaim = state.claim
         self._rng = np.random.default_rng([request.seed, 41])
-        self.audit = PrivacyAudit(self.claim, CHECKS.shares[PrivacyAudit.id], request.extent)
+        self.audit = PrivacyAudit(self.claim, request.extent)
         chosen = request.selection.keeps(PrivacyAudit.id)
         self.checks: list[Check] = [self.audit] if chosen else []
 
@@ -115,8 +114,8 @@ class PlannedDraws:
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        """See `Planned.excluded`: not foreseen yet for this kind."""
-        return {}
+        """See `Planned.excluded`."""
+        return {PrivacyAudit.id: excluded_by(self.claim, self.extent)}
 
     @property
     def looked_at(self) -> dict[str, int]:

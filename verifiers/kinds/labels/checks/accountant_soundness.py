@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.util import find_spec
 
 import numpy as np
@@ -18,6 +19,7 @@ from .....reference.accounting.pure import pure_data_independent
 from .....reference.accounting.worst_pair import worst_pair
 from .....reference.arrays import Vector
 from .....reference.clock import step
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.report import Verdict
@@ -29,7 +31,7 @@ from ..mechanism import LabelsMechanism
 from ..planning.plan import Plan
 from ..planning.roles import Role
 from ..weighted import moves_of_one
-from .base import Unseeing, refuting
+from .base import Proving, refuting
 from .charged_parts import ChargedPart, PartName, charged_parts, near_threshold
 from .dependence import Dependence
 from .spec import LabelsSpec
@@ -41,6 +43,11 @@ _TRIES = 5
 _NEAR = 0.01  # largest relative difference, at any order, of a charge from one that is known
 _PUBLISHED = "the published data-independent bound"
 _TOO_LOW = "charge-too-low"
+_COSTLIEST = "the costliest pairs known"
+_BY_BALLS = (
+    "each charge, at each order that the accountant serves, is held to the cost against the "
+    "neighbours that are looked at, and a charge that is less is proved so in ball arithmetic"
+)
 _UNPAID: dict[PartName, str] = {
     "screening": "screening-not-charged",
     "answer": "answer-not-charged",
@@ -73,7 +80,7 @@ class _Shortfall:
         return self.divergence / self.charge if self.charge > 0 else np.inf
 
 
-class AccountantSoundness(Unseeing):
+class AccountantSoundness(Proving):
     """Compares the charge for a histogram with exact divergences from it to its neighbours.
 
     Published data-dependent bounds hold in this direction only, so each side of a pair is compared
@@ -87,7 +94,7 @@ class AccountantSoundness(Unseeing):
         self.mechanism = plan.claim.mechanism.mechanism()
         self.orders = ChargedOrders(plan.claim)
         self.neighbourhood = plan.claim.mechanism.neighbourhood
-        self.charges = 0
+        self.charged: list[str] = []
         self.proved: _Shortfall | None = None
         self.certified = 0.0
         self.dependence = Dependence(plan.claim)
@@ -108,7 +115,7 @@ class AccountantSoundness(Unseeing):
     def run(self, target: Target) -> Note | None:
         """Asks for charges and compares them; returns why, if the target has no accountant."""
         found: list[_Shortfall] = []
-        for histogram in self._histograms():
+        for kind, histogram in self._histograms():
             try:
                 parts = charged_parts(
                     self.mechanism, self.plan.claim.charges, self.orders, target, histogram
@@ -117,30 +124,47 @@ class AccountantSoundness(Unseeing):
                 return Note("not-offered", str(lack))
             except Refused:
                 continue
-            self.charges += 1
+            self.charged.append(kind)
             for part in parts:
                 found += self._shortfalls(part, histogram)
             self.dependence.see(histogram, parts[0].charge)
         for shortfall in sorted(found, key=lambda s: (-s.factor, -s.divergence))[:_TRIES]:
             if self._prove(shortfall):
                 break
-        if self.charges:
+        if self.charged:
             return None
         return Note("input-refused", "the target refuses to charge for every histogram")
 
-    def _histograms(self) -> Iterator[Histogram]:
-        """The plan's histograms with the claimed number of votes, then the costliest pairs.
+    @property
+    def foreseen(self) -> tuple[Excluded, ...]:
+        """See `Proving.foreseen`."""
+        kinds = list(self._planned.values())
+        return self._excluded_by(kinds if self.plan.claim.given else [*kinds, _COSTLIEST])
+
+    def _excluded_by(self, kinds: list[str]) -> tuple[Excluded, ...]:
+        """What a pass excludes by charges for these kinds of histograms."""
+        return (self.proof(_TOO_LOW, {"share": 1.0 / _CLEARLY}, kinds, 0, _BY_BALLS),)
+
+    @cached_property
+    def _planned(self) -> dict[tuple[int, ...], str]:
+        """The plan's histograms with the claimed number of votes, each once, with their kinds."""
+        found: dict[tuple[int, ...], str] = {}
+        for stream in self.plan.streams:
+            total = self.plan.claim.mechanism.total
+            if sum(stream.histogram) == total or stream.role is Role.SIMPLE:
+                found.setdefault(stream.histogram, stream.kind)
+        return found
+
+    def _histograms(self) -> Iterator[tuple[str, Histogram]]:
+        """Kinds and histograms: those of the plan, then the costliest pairs.
 
         Pairs come last, as they take a while to find, and the target may have no accountant.
         """
-        claim, seen = self.plan.claim.mechanism, set()
-        for stream in self.plan.streams:
-            of_the_claim = sum(stream.histogram) == claim.total or stream.role is Role.SIMPLE
-            if of_the_claim and stream.histogram not in seen:
-                seen.add(stream.histogram)
-                yield np.array(stream.histogram, dtype=np.int64)
+        for histogram, kind in self._planned.items():
+            yield kind, np.array(histogram, dtype=np.int64)
         if self.plan.claim.given:
             return  # nothing else is asked
+        claim, seen = self.plan.claim.mechanism, set(self._planned)
         apart, orders = self.plan.claim.charges == "realised", self.orders.searched
         searched = self.mechanism.answering if apart else self.mechanism
         worst = worst_pair(searched, claim.classes, claim.teachers, orders, self.neighbourhood)
@@ -152,7 +176,7 @@ class AccountantSoundness(Unseeing):
             key = tuple(int(v) for v in votes)
             if key not in seen:
                 seen.add(key)
-                yield votes.astype(np.int64)
+                yield _COSTLIEST, votes.astype(np.int64)
 
     def _shortfalls(self, part: ChargedPart, here: Histogram) -> list[_Shortfall]:
         # a pair of the claim has a side with all teachers, also under add-remove
@@ -192,8 +216,9 @@ class AccountantSoundness(Unseeing):
             return self.dependence.violation
         if self.proved is None:
             return Finding(
-                f"{self.charges} charges cover the exact cost of every neighbour at "
-                f"{self.orders.words}"
+                f"{len(self.charged)} charges cover the exact cost of every neighbour at "
+                f"{self.orders.words}",
+                excludes=self._excluded_by(self.charged),
             )
         pair = self.proved
         part, share = 0.0, "nothing"  # a difference of two charges may be their rounding

@@ -8,7 +8,7 @@ import numpy as np
 
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
-from ....findings.excluded import SURE_TO_SEE, Excluded
+from ....findings.excluded import PROVED, SURE_TO_SEE, Excluded
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....run.checks import Check, Judged, Running
@@ -125,6 +125,32 @@ class Unseeing:
     def drop(self, stream: int) -> Note | None:
         """See `LabelsRunning.drop`."""
         return None
+
+
+class Proving(Unseeing):
+    """For a check that proves what it finds, of which it can be told beforehand what that is."""
+
+    id: str
+
+    @property
+    def foreseen(self) -> tuple[Excluded, ...]:
+        """What a pass excludes if the target answers all that is planned."""
+        raise NotImplementedError
+
+    def proof(
+        self, code: str, size: Fields, where: Sequence[str], queries: int, method: str
+    ) -> Excluded:
+        """An entry of what a pass excludes, by a proof: no correct deployment fails it."""
+        assert SHARES[self.id] == 0.0, "proofs take nothing of false_alarm"
+        return Excluded(
+            code=code,
+            size=size,
+            where=tuple(dict.fromkeys(where)),
+            queries=queries,
+            probability=PROVED,
+            false_alarm=0.0,
+            method=method,
+        )
 
 
 def is_judged(check: LabelsRunning) -> TypeGuard[LabelsCheck]:

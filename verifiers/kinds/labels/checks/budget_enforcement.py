@@ -1,6 +1,7 @@
 """`budget-enforcement`: a deployment stops before its budget is exceeded, and keeps its account."""
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 
 from .....reference import Gaussian
 from .....reference.accounting.analyses import answered_share
@@ -8,8 +9,9 @@ from .....reference.accounting.neighbourhood import MOVED_VOTE
 from .....reference.clock import OutOfTime, step
 from ....claims.open_target import open_claimed
 from ....claims.tables import ANY_QUERIES
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
-from ....findings.note import Note
+from ....findings.note import Fields, Note
 from ....findings.report import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
@@ -18,7 +20,7 @@ from ....run.several_accounts import given_at_the_end, several_accounts
 from ....run.watched import NOT_RESTARTED, SECONDS
 from ....targets import Refused, Target
 from ..claim import LabelsClaim
-from .base import Unseeing
+from .base import Proving
 from .budget_asking import BudgetAsking
 from .budget_by_query import BudgetByQuery
 from .budget_histograms import costliest, in_scope, telling
@@ -31,11 +33,12 @@ _FEW = 40  # allowed answers below which only one kind of histogram is asked bes
 _FAR = 10**5  # most answers to a histogram other than the costliest
 _SPARE = 1.05  # answers asked over those that cost too much, as proofs may need some more
 _PATIENCE = 3  # labels asked over the expected number for so many answers, where some are refused
+_BY_BALLS = "so many answers to the histogram cost more than the claim, in ball arithmetic"
 _LIVES = 10  # most restarts, as long as each start gives answers
 _EARLY_LIVES = 2  # restarts before the budget is spent
 
 
-class BudgetEnforcement(Unseeing):
+class BudgetEnforcement(Proving):
     """Asks until the deployment stops, or provably exceeds its budget or undercharges.
 
     First come single labels of histograms of each kind, from clear leads to the costliest. The
@@ -93,7 +96,7 @@ class BudgetEnforcement(Unseeing):
     # -- which histograms, in which calls --------------------------------------------------------
 
     def _ask_kinds(self, target: Target) -> Reason:
-        found = costliest(self.claim)
+        found = self._costliest
         if found is None:
             return _NEVER_EXCEEDED
         worst = self.worst = self._asked(*found)
@@ -229,6 +232,24 @@ class BudgetEnforcement(Unseeing):
         self.asking.reopened(self._reopened)
         return self._reopened
 
+    @cached_property
+    def _costliest(self) -> tuple[CertainCost, int] | None:
+        return costliest(self.claim)
+
+    @property
+    def foreseen(self) -> tuple[Excluded, ...]:
+        """See `Proving.foreseen`: answers to the costliest histogram, by the claim alone.
+
+        Of a claim about a file, several histograms are asked in turn: of none so many answers alone
+        are expected.
+        """
+        if self.privacy.scope != ANY_QUERIES or self._costliest is None:
+            return ()
+        cost, limit = self._costliest
+        where = (self.claim.named(cost.here),)
+        size: Fields = {"answers": limit}
+        return (self.proof(self.asking.code, size, where, limit, _BY_BALLS),)
+
     # -- what is enough --------------------------------------------------------------------------
 
     def _asked(self, cost: CertainCost, limit: int | None) -> AskedHistogram:
@@ -296,6 +317,7 @@ class BudgetEnforcement(Unseeing):
             + NOT_RESTARTED
             * (self.reopen is not None and not self._restarts),
             warnings=tuple(filter(None, self._warnings())),
+            excludes=self.foreseen,
         )
 
     def _warnings(self) -> Iterator[Note | None]:

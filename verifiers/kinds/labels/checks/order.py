@@ -27,6 +27,7 @@ from .spec import TOO_FEW, LabelsSpec
 
 _COPIED_WEIGHT, _SWITCHED_WEIGHT, _SCALED_WEIGHT = 1 / 8, 1 / 16, 1 / 16
 _DEPENDS = "labels-depend-on-order"
+_ALL_REFUSED = Note("input-refused", "no histogram that is asked call by call was answered")
 _AT_ONCE = 1024  # calls whose laws are computed together
 _QUANTILE = 2.33  # of the normal law, for a probability of 0.99
 
@@ -83,6 +84,8 @@ class Order(Unseeing, JudgedLabels):
     def pass_over(self, places: NDArray[np.intp]) -> None:
         """Leaves out calls of the traffic, by their places (n,)."""
         self._left[places] = False
+        if not self.queries and not self._left.any():
+            self.not_applicable = _ALL_REFUSED
 
     def observe_in_order(self, places: NDArray[np.intp], labels: Labels) -> None:
         """Adds the labels (n,) of calls of the traffic at places (n,), in order."""

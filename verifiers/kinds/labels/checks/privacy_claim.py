@@ -12,18 +12,22 @@ from .....reference.accounting.neighbourhood import MOVED_VOTE, ONE_MORE_OR_LESS
 from .....reference.accounting.pairs import worst_among
 from .....reference.accounting.worst_pair import worst_pair
 from ....claims.tables import ANY_QUERIES
+from ....findings.excluded import Excluded
 from ....findings.figures import PrivacyCost
 from ....findings.finding import Finding, Outcome
+from ....findings.note import Fields
 from ....findings.report import Verdict
 from ....inputs.histogram_file import read_histograms
 from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....text import counted
 from ..claim import LabelsClaim
-from .base import Unseeing, refuting
+from .base import Proving, refuting
 from .spec import LabelsSpec
 
 SEARCHED_ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)  # at which the costliest pairs are searched
+_LEAST = 1e-12  # a smaller delta is claimed by nobody, so that nothing is said of it
+_BY_BALLS = "the tail of a count of labels, in ball arithmetic; nothing is asked"
 MOST_ROWS = 20  # most histograms of a scope file, the most frequent ones
 
 
@@ -39,7 +43,7 @@ class DistinguishingTest:
     delta: float
 
 
-class PrivacyClaimCheck(Unseeing):
+class PrivacyClaimCheck(Proving):
     """Searches for a test that distinguishes a pair of histograms better than the claim allows.
 
     The test merges labels into two events and counts them over the claimed queries. It refutes by a
@@ -67,7 +71,8 @@ class PrivacyClaimCheck(Unseeing):
 
     def run(self) -> None:
         """Tries the costliest pairs. Raises ValueError for a scope that cannot be read."""
-        if not self.suspect() or self.best is None:
+        self.suspect()
+        if self.best is None:
             return
         p, q = (
             enclosed_event(h.tolist(), self.mechanism, self.best.labels)
@@ -132,7 +137,8 @@ class PrivacyClaimCheck(Unseeing):
             known = ""
             if self.best is not None:
                 known = f": the best test found has delta {self.best.delta:.3g}"
-            return Finding(f"{what} is not refuted{known}", figure=self._figure())
+            text = f"{what} is not refuted{known}"
+            return Finding(text, figure=self._figure(), excludes=self._excluded)
         test = self.best
         holds_for, others = self._of_others()
         return Finding(
@@ -152,6 +158,28 @@ class PrivacyClaimCheck(Unseeing):
                 "holds_for": holds_for,
             },
         )
+
+    @property
+    def foreseen(self) -> tuple[Excluded, ...]:
+        """See `Proving.foreseen`: a smaller delta, by the claim alone."""
+        try:
+            self.run()
+        except ValueError:
+            return ()  # the run says that the scope cannot be read
+        return () if self.refuted else self._excluded
+
+    @property
+    def _excluded(self) -> tuple[Excluded, ...]:
+        if self.best is None or self.certified < _LEAST:
+            return ()
+        test, named = self.best, self.claim.named
+        size: Fields = {
+            "delta": self.certified,
+            "epsilon": self.privacy.epsilon,
+            "queries": test.times,
+        }
+        where = named(test.here), named(test.there)
+        return (self.proof("cost-above-claim", size, where, 0, _BY_BALLS),)
 
     def _of_others(self) -> tuple[str | None, str]:
         """Of which neighbours by fewer votes the claim is not refuted, and in words, if of any."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from .....reference.numbers.certified import CertifiedPair
 from .....reference.numbers.families import Gaussian
+from ....findings.excluded import PROVED, Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
@@ -20,6 +21,11 @@ from .base import AskingCheck, spec_of
 from .pair_check import fractions
 
 _CLEARLY = 1.001  # of the charge: less is no matter
+_TOO_LOW = "charge-too-low"
+_BY_BALLS = (
+    "each charge, at each order that the accountant serves, is held to a lower bound in ball "
+    "arithmetic of the cost against the farthest neighbour"
+)
 _ROUNDING = 1e-12  # nats: less may be nothing but an error of floats
 
 
@@ -52,7 +58,7 @@ class AccountantSoundness(AskingCheck):
 
     def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`."""
-        orders, charges, worst = ChargedOrders(self.claim), 0, None
+        orders, charged_for, worst = ChargedOrders(self.claim), list[str](), None
         for words, values, pair in self._charged():
             try:
                 charge = orders.charge(context.target, values)
@@ -60,7 +66,7 @@ class AccountantSoundness(AskingCheck):
                 return Outcome(Verdict.NOT_APPLICABLE, Finding.of(Note("not-offered", str(lack))))
             except Refused:
                 continue
-            charges += 1
+            charged_for.append(words)
             for order, charged in charge.pairs:
                 cost = pair.renyi_lower(order)
                 short = cost > max(_CLEARLY * charged, charged + _ROUNDING)
@@ -69,11 +75,27 @@ class AccountantSoundness(AskingCheck):
         if worst is not None:
             found = replace(self._violation(worst), warnings=orders.warnings)
             return Outcome(Verdict.FAIL, found)
-        if not charges:
+        if not charged_for:
             nothing = Note("input-refused", "the target refuses to charge for every input")
             return Outcome(Verdict.NOT_APPLICABLE, Finding.of(nothing))
-        message = f"{charges} charges cover the cost of the farthest neighbour at {orders.words}"
-        return Outcome(Verdict.PASS, Finding(message, warnings=orders.warnings))
+        excludes = self._excluded_by(charged_for)
+        message = (
+            f"{len(charged_for)} charges cover the cost of the farthest neighbour at {orders.words}"
+        )
+        found = Finding(message, warnings=orders.warnings, excludes=excludes)
+        return Outcome(Verdict.PASS, found)
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: by all inputs that charges are asked for."""
+        return self._excluded_by([words for words, _, _ in self._charged()])
+
+    def _excluded_by(self, inputs: list[str]) -> tuple[Excluded, ...]:
+        """What a pass excludes by the inputs for which the accountant has charged."""
+        if not inputs:
+            return ()
+        size = {"share": 1.0 / _CLEARLY}
+        return (self.entry(_TOO_LOW, size, inputs, 0, method=_BY_BALLS, probability=PROVED),)
 
     def _charged(self) -> Iterator[tuple[str, Any, CertifiedPair]]:
         """Inputs to ask charges for, as messages call them, with what a release of each costs."""
@@ -98,9 +120,7 @@ class AccountantSoundness(AskingCheck):
             "arithmetic)"
         )
         fields = {"order": worst.order, "charge": worst.charge, "cost": worst.cost}
-        return Finding.caused(
-            message, Note("charge-too-low", cause, {**fields, "share": worst.share})
-        )
+        return Finding.caused(message, Note(_TOO_LOW, cause, {**fields, "share": worst.share}))
 
 
 SPECS = (spec_of(AccountantSoundness, Phase.ACCOUNTING, AccountantSoundness.not_applicable),)

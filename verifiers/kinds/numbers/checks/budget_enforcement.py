@@ -7,6 +7,7 @@ from .....reference.clock import OutOfTime
 from .....reference.numbers.costs import pure_epsilon
 from .....reference.searches import last_from_zero
 from ....claims.open_target import open_claimed
+from ....findings.excluded import PROVED, Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
@@ -28,6 +29,7 @@ from .pair_check import fractions
 MOST_ANSWERS = 10**6
 """More answers than are asked for."""
 
+_BY_BALLS = "so many answers to one input cost more than the claim, in ball arithmetic"
 _NUMBERS = 10**9  # of all answers together
 _BATCHES, _CALLS = 20, 2_000  # calls until answers have certainly cost too much; small ones then
 _SINGLES = 32  # calls for one release, while the account stands still
@@ -94,12 +96,11 @@ class BudgetEnforcement(AskingCheck):
         if not asking.account.open(target) and reopen is None:
             lacking = f"{asking.account.lacking}, and [gate] names no budget_target"
             return Note("not-offered", lacking)
-        epsilon = asking.privacy.epsilon
-        most = min(MOST_ANSWERS, max(1, _NUMBERS // self.claim.mechanism.width))
-        asking.limit = last_from_zero(lambda times: asking.cost(times) <= epsilon, most) + 1
-        if asking.limit > most:
-            message = f"the claim cannot be proved exceeded by {most:,} answers"
-            return Note("cannot-be-seen-here", message, {"answers": most})
+        limit = self._limit(asking)
+        if limit is None:
+            message = f"the claim cannot be proved exceeded by {self._most:,} answers"
+            return Note("cannot-be-seen-here", message, {"answers": self._most})
+        asking.limit = limit
         for asked in (*self._others(), worst):
             self._singly(target, asking, asked)
         self._ask_worst(target, asking, worst)
@@ -116,6 +117,31 @@ class BudgetEnforcement(AskingCheck):
             if asking.answered == before:
                 break
         return None
+
+    @property
+    def _most(self) -> int:
+        """Answers that are asked for at most."""
+        return min(MOST_ANSWERS, max(1, _NUMBERS // self.claim.mechanism.width))
+
+    def _limit(self, asking: NumbersBudgetAsking) -> int | None:
+        """Answers to one input from which on the claim is certainly exceeded; None for too many."""
+        epsilon, most = asking.privacy.epsilon, self._most
+        limit = last_from_zero(lambda times: asking.cost(times) <= epsilon, most) + 1
+        return None if limit > most else limit
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: answers to the input that costs most, by the claim alone."""
+        found = charged_pair(self.claim)
+        if found is None:
+            return ()
+        values, pair = found
+        asking = NumbersBudgetAsking(self.claim, pair)
+        limit = self._limit(asking)
+        if limit is None:
+            return ()
+        where, size = (self.claim.release.input_text(values),), {"answers": limit}
+        return (self.entry(asking.code, size, where, limit, method=_BY_BALLS, probability=PROVED),)
 
     def _others(self) -> list[AskedInput]:
         """Inputs whose releases cost as much, which an account may take for cheaper ones."""
@@ -172,14 +198,17 @@ class BudgetEnforcement(AskingCheck):
             message = f"{answers} took {SECONDS:g} s, and it had not stopped"
             late = Note("out-of-time", message, {"answers": asking.answered})
             return Outcome(Verdict.INCONCLUSIVE, Finding.of(late), asking.answered)
-        message = (
-            f"it stopped after {answers}{text}; those to one input exceed the claim from "
-            f"{asking.limit:,} on"
-            + NOT_RESTARTED
-            * (gate.budget_target is not None and gate.for_one_run)
+        excludes = self.excluded
+        beyond = "".join(
+            f"; those to one input exceed the claim from {one.size['answers']:,} on"
+            for one in excludes
+        )
+        message = f"it stopped after {answers}{text}{beyond}" + NOT_RESTARTED * (
+            gate.budget_target is not None and gate.for_one_run
         )
         noted = (asking.account.still(asking.answered), self._many(asking))
-        found = Finding(message, warnings=tuple(note for note in noted if note is not None))
+        warnings = tuple(note for note in noted if note is not None)
+        found = Finding(message, warnings=warnings, excludes=excludes)
         return Outcome(Verdict.PASS, found, asking.answered)
 
     def _allowances(self, asking: NumbersBudgetAsking) -> set[int]:

@@ -9,11 +9,19 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix
 from ....evidence.mixture import log_mixture_of
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ..claim import NumbersClaim
 from ..evidence.continued import ContinuedNoise
-from ..evidence.copies import STARTS, AbreastCopies, CopyEvidence, LearnedCopies, matches
+from ..evidence.copies import (
+    STARTS,
+    AbreastCopies,
+    CopyEvidence,
+    LearnedCopies,
+    matches,
+    share_seen,
+)
 from ..evidence.remembered import RememberedNoise
 from ..evidence.vectors import RepeatedReleases, Steps
 from ..opening import NumbersOpening
@@ -103,6 +111,11 @@ class Way(StrEnum):
     )
 
 
+_TRIED = 256  # copies of noise by which it is told what a copy shows
+_BY_NORMAL = (
+    "mean and variance of the evidence of draws, taken to be normal, of all these inputs together; "
+    "of floats of 24 digits, which show least"
+)
 _LATE = (Way.LONG_AGO, Way.ANY_CALL)  # of which copies may begin late
 
 _COMPARED = 16  # first numbers of a release that are compared with all that is remembered
@@ -245,12 +258,40 @@ class FreshNoise(NumberCheck):
         """See `NumberCheck.pass_finding`."""
         long_ago = ", nor, in its first numbers, of any draw remembered"
         restarted = "; after a restart the noise was new"
+        excludes = self.excluded
+        said = "".join(
+            f"; copies of the release before among {one.size['share']:.1%} of the draws would have "
+            f"been seen with probability {one.probability:g}"
+            for one in excludes
+        )
         return Finding(
             f"no more of {self.draws:,} draws than the claim gives repeat the noise of the release "
             "before, of the call before or of the number beside"
             f"{long_ago if self._remembered.applies else ''}"
-            f"{restarted if self.ways[Way.AFTER_RESTART].draws else ''}"
+            f"{restarted if self.ways[Way.AFTER_RESTART].draws else ''}{said}",
+            excludes=excludes,
         )
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: noise of the release before, by the draws that a pass needs."""
+        places, rng = self.plan.coordinates, np.random.default_rng(0)
+        inputs = [asked.exact[places] for asked in self.plan.inputs if asked.role in self.roles]
+        draws = self.wanted_draws - places.size
+        if not inputs or draws < 1:
+            return ()
+        exact = rng.choice(np.concatenate(inputs), _TRIED)
+        released = self.noise.sample(exact, 1, rng)[0]
+        copied = released - exact
+        found, chances = matches(self.noise, self.noise.rounded(released), exact, copied, 24)
+        known = np.zeros(_TRIED)  # a copy that is told by nothing
+        known[found] = chances
+        nats = self.log_threshold + math.log(len(self.ways) * self.ways[Way.LAST].log_ratios.size)
+        share = share_seen(known, draws, nats)
+        if share is None:
+            return ()
+        code, size = Way.LAST.cause.code, {"share": share}
+        return (self.entry(code, size, self.roles, self.wanted_draws, method=_BY_NORMAL),)
 
 
 def _begins(calls: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

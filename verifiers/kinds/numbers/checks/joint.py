@@ -52,8 +52,10 @@ class Joint(NumberCheck):
     @property
     def excluded(self) -> tuple[Excluded, ...]:
         """See `Excluding.excluded`: by the least releases of a run, if so many were looked at."""
+        # of the input at which a bare release is likeliest: clamped noise is often none
+        answered = [one.exact for one in self.plan.inputs if one.role in self.roles]
+        chance = max(log_chance_of_bare(self.noise, exact) for exact in answered)
         releases = self.counted
-        chance = log_chance_of_bare(self.noise, self.plan.inputs[0].exact)
         seen = rarest_seen(chance, releases, self.log_threshold)
         if seen is None:
             return ()

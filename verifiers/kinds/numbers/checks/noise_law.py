@@ -27,31 +27,41 @@ _NEARLY = 0.8  # of the evidence for a fault in one input, that another for all 
 _SURE = 3.0  # nats by which a known fault must be likelier to be named
 
 _DRAWS_TIMES_SQUARE = 24.0
+_SURELY, _MORE = 2.33, 1.5  # deviations; of the nats that a stricter error rate wants
 CELLS = 8  # of equal probability, over which an effect is meant
 MEASURED_ON = "simulated runs of the hardest laws, over the draws of all these inputs together"
 
+_MEASURED_AT = math.log(4e6)
+"""Evidence, in nats, that refuted in the runs by which the draws were chosen."""
 
-def wanted(effect: float) -> int:
+
+def wanted(effect: float, nats: float = _MEASURED_AT) -> int:
     """Draws after which a law off by `effect` in total variation shows with probability 0.99.
 
-    The effect is over 8 cells of equal probability, the error rate the default. What a draw tells
-    grows with the square of the effect. Measured on the hardest laws, whose cells are too likely
-    and too rare by turns, for effects from 0.01 to 0.4: at most 21 over the square, in 24 runs
-    each. Over 32 cells it takes some 1.4 times as many.
+    The effect is over 8 cells of equal probability; nats: the evidence that refutes. What a draw
+    tells grows with the square of the effect. Measured on the hardest laws, whose cells are too
+    likely and too rare by turns, for effects from 0.01 to 0.4: at most 21 over the square, in 24
+    runs each, at the default error rate. Over 32 cells it takes some 1.4 times as many.
+
+    A stricter rate takes more evidence. A draw adds 2 effect^2 nats in the mean, of a variance
+    twice that, so that m nats are expected to be m - 2.33 sqrt(2 m) at least: those that stood
+    behind what was measured, and half as many again as the rate wants beside them, since draws that
+    do without were seen to miss some.
     """
-    return math.ceil(_DRAWS_TIMES_SQUARE / effect**2)
-
-
-_MEASURED_AT = math.log(4e6)
-"""Threshold, in nats, of the runs by which these draws were chosen."""
+    return math.ceil(_times_square(nats) / effect**2)
 
 
 def seen_effect(draws: int, nats: float) -> float:
-    """The effect that so many draws show where evidence must reach so many nats.
+    """The effect that so many draws show where evidence must reach so many nats."""
+    return math.sqrt(_times_square(nats) / draws)
 
-    It is that of which they are `wanted`; more nats take as many more draws, at most.
-    """
-    return math.sqrt(_DRAWS_TIMES_SQUARE / draws * max(1.0, nats / _MEASURED_AT))
+
+def _times_square(nats: float) -> float:
+    """Draws, times the square of the effect, where evidence must reach so many nats."""
+    spread = _SURELY * math.sqrt(2.0)
+    measured = 2.0 * _DRAWS_TIMES_SQUARE
+    least = measured - spread * math.sqrt(measured) + _MORE * max(0.0, nats - _MEASURED_AT)
+    return 0.5 * (0.5 * spread + math.sqrt(0.25 * spread**2 + least)) ** 2
 
 
 class NoiseLaw(NumberCheck):
@@ -62,7 +72,7 @@ class NoiseLaw(NumberCheck):
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
-        self.wanted_draws = wanted(claim.gate.smallest_effect)
+        self.wanted_draws = wanted(claim.gate.smallest_effect, self.log_threshold)
         some = plan.coordinates.size
         places = np.unique(np.linspace(0, some - 1, min(some, _COORDINATES)).astype(int))
         self._alone = [] if some == 1 else [int(place) for place in places]

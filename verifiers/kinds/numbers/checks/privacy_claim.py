@@ -1,8 +1,10 @@
 """`privacy-claim`: the claimed epsilon, delta and queries against what the claimed noise costs."""
 
-from .....reference.accounting.composition import Bracket
+from functools import cached_property
+
 from .....reference.numbers.costs import epsilon_bracket
 from .....reference.numbers.families import Gaussian, is_euclidean
+from ....findings.excluded import PROVED, Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
@@ -21,6 +23,8 @@ The cost of fewer releases than claimed is a lower bound for all of them.
 
 ROUNDING = 1e-9
 """Relative error that is forgiven a delta: its law is exact to some 1e-12, claims are rounded."""
+
+_BY_BALLS = "a lower bound of the claimed noise's cost, in ball arithmetic; nothing is asked"
 
 CAUSE = Note(
     "cost-above-claim", "the accountant charges too little, or the claim allows too many queries"
@@ -50,8 +54,8 @@ class PrivacyClaim(AskingCheck):
         """See `Running.conclude`: it asks for nothing."""
         privacy = self.claim.privacy
         assert privacy is not None
-        counted, bracket = self._bracket()
-        certain = certified_pair(self.claim).epsilon_lower(counted, privacy.delta)
+        counted, certain = self._counted, self._certain
+        bracket = epsilon_bracket(self.claim.mechanism.aggregation, privacy.delta, counted)
         digits = digits_apart(certain, privacy.epsilon)
         low, high = f"{bracket.low:.{digits}g}", f"{bracket.high:.{digits}g}"
         cost = low if low == high else f"between {low} and {high}"
@@ -67,16 +71,39 @@ class PrivacyClaim(AskingCheck):
             return Outcome(
                 Verdict.FAIL, Finding.caused(message, CAUSE, **of_cost(certain, self.claim))
             )
-        return Outcome(Verdict.PASS, Finding(f"{what} is not refuted: {of} {cost}"))
+        excludes = self.excluded
+        less = "".join(
+            f"; an epsilon below {one.size['epsilon']:.{digits}g} would have been refuted"
+            for one in excludes
+        )
+        found = Finding(f"{what} is not refuted: {of} {cost}{less}", excludes=excludes)
+        return Outcome(Verdict.PASS, found)
 
-    def _bracket(self) -> tuple[int, Bracket]:
-        """The number of releases that are counted, and what they cost at the claimed delta."""
+    @property
+    def _counted(self) -> int:
+        """The number of releases that are counted."""
         privacy, aggregation = self.claim.privacy, self.claim.mechanism.aggregation
         assert privacy is not None
-        counted = min(privacy.queries, MOST // _moving(self.claim))
         if certified_pair(self.claim).is_plain and isinstance(aggregation.noise.family, Gaussian):
-            counted = privacy.queries
-        return counted, epsilon_bracket(aggregation, privacy.delta, counted)
+            return privacy.queries
+        return min(privacy.queries, MOST // _moving(self.claim))
+
+    @cached_property
+    def _certain(self) -> float:
+        """What these releases certainly cost at the claimed delta."""
+        assert self.claim.privacy is not None
+        return certified_pair(self.claim).epsilon_lower(self._counted, self.claim.privacy.delta)
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """See `Excluding.excluded`: a smaller epsilon, by the claim alone."""
+        privacy = self.claim.privacy
+        if privacy is None or not 0.0 < self._certain <= privacy.epsilon:
+            return ()
+        size = {"epsilon": self._certain, "delta": privacy.delta, "queries": self._counted}
+        where = ("the farthest neighbours",)
+        found = self.entry(CAUSE.code, size, where, 0, method=_BY_BALLS, probability=PROVED)
+        return (found,)
 
 
 def of_cost(certain: float, claim: NumbersClaim) -> dict[str, float]:

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
 from ....evidence.mixture import log_mixture_of
+from ....evidence.power import MISSES
 
 SHARES = np.array([0.999, 0.5, 0.1, 0.02])
 """Shares of draws that are copies, each a wager of its own."""
@@ -60,6 +62,24 @@ class CopyEvidence:
     def log_weights(self) -> Vector:
         """Log of the weight of each wager."""
         return np.full(self._ratios.size, -math.log(self._ratios.size))
+
+
+def share_seen(chances: Vector, draws: int, nats: float) -> float | None:
+    """The least share of draws whose copies `CopyEvidence` shows with probability 0.99.
+
+    chances: log-chances (m,) of copies that are as likely as each other; nats: that one wager must
+    reach. The sum of its log-ratios is taken to be normal. None where no share shows.
+    """
+    chance, missed = np.exp(chances), np.log1p(-SHARES)[:, None]
+    gained = np.logaddexp(missed, np.log(SHARES)[:, None] - chances)
+    for share in np.geomspace(0.01, 1.0, 60):
+        often = share + (1.0 - share) * chance
+        mean = (often * gained + (1.0 - often) * missed).mean(1)
+        spread = (often * gained**2 + (1.0 - often) * missed**2).mean(1) - mean**2
+        reached = draws * mean + float(ndtri(MISSES)) * np.sqrt(draws * np.maximum(spread, 0.0))
+        if (reached >= nats).any():
+            return float(share)
+    return None
 
 
 class LearnedCopies(CopyEvidence):
