@@ -131,7 +131,7 @@ _OF_TRAINING = (
     ),
     click.option(
         "--noise-multiplier",
-        type=click.FloatRange(0.1, 1e4),
+        type=click.FloatRange(0.3, 1e4),
         help="In place of --curve, with --sampling-rate and --steps: noise, to the clip norm.",
     ),
     click.option(
