@@ -134,7 +134,7 @@ class Reach(Document):
         """What so many canaries can refute, in words, the first line after "these canaries"."""
         at = f"at an error of {self.false_alarm:g}"
         if self.could_refute:
-            told = [f"could refute {self.words} {at}: {self.fewest_canaries:,} or more could"]
+            told = [f"could refute {self.words} {at}, as {self.fewest_canaries:,} or more could"]
         elif self.fewest_canaries is None:
             told = [f"cannot refute {self.words} {at}, and no number of canaries can"]
         elif self.fewest_canaries > canaries:
