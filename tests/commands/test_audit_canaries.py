@@ -1,6 +1,7 @@
 """`dpassay audit --canaries`: verdicts, and one line for each wrong file."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -106,7 +107,7 @@ def test_a_training_is_run_once_with_the_coins_that_are_drawn(tmp_path, monkeypa
         assert wrong.stderr.count("\n") == 1
 
 
-def audited(*options: str) -> tuple[int, dict]:
+def audited(*options: str) -> tuple[int, dict[str, Any]]:
     """Status and document of an audit."""
     done = typed("audit", *options, "--json")
     return done.returncode, json.loads(done.stdout)
