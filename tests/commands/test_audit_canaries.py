@@ -71,7 +71,8 @@ def test_a_wrong_file_is_told_in_one_line(tmp_path, text, said) -> None:
         (["--canaries", "leaky.csv", "--steps", "3"], "--noise-multiplier, --sampling-rate and"),
         (["--canaries", "leaky.csv", "--curve", "absent.csv"], "absent.csv"),
         (["--canaries", "leaky.csv", "--curve", "x.csv", "--steps", "3"], "give either"),
-        (["--canaries", "leaky.csv", *NOISY, "0.1"], "claims next to nothing"),
+        (["--canaries", "leaky.csv", *NOISY, "0.1"], "0.1 is not in the range 0.3"),
+        (["--canaries", "leaky.csv", *NOISY, "1", "--steps", "10000"], "claims next to nothing"),
     ],
 )
 def test_options_of_other_audits_are_refused(options, said) -> None:
