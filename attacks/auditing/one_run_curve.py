@@ -16,9 +16,12 @@ the least in all: B and A grow from one count to the next as little as they may.
 sum of B_i, ..., B_(c-1) with weights that are not negative, and of what T >= c gives, which is
 least where T = c; so that no law has less of either. Where the mass is above 1, so many right
 guesses are rarer than `error` under the curve, and refute it.
+
+Where equal scores leave open who is guessed, T is a mean over all choices, and the guess is one of
+them by chance. To turn a coin over moves T by one at most, so that all of this holds as it stands.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from ...reference.arrays import Vector
-from .canary_guesses import SHARES, Guesses, guessed
+from .canary_guesses import SHARES, Guesses, Refutes, guessed
 
 Least = Callable[[Vector], Vector]
 """Of curves: the least probability of an event for a neighbour, by its probability; both (n,)."""
@@ -70,7 +73,7 @@ def mass(least: Least, guesses: Guesses, canaries: int, error: float) -> Vector:
     (n,), one for each curve of `least`; a curve that needs more than 1 is refuted. What is above 2
     may stop short of all of it.
     """
-    number, right = guesses
+    number, right = guesses.number, guesses.right
     wrong = np.array([error * (number - right) / canaries])  # B of the counts so far
     told = np.array([error * right / canaries])  # A of them
     whole = number / canaries
@@ -85,16 +88,27 @@ def mass(least: Least, guesses: Guesses, canaries: int, error: float) -> Vector:
     return np.asarray((told + wrong) / whole)
 
 
+def refutes_curve(least: Least) -> Refutes:
+    """Whether guesses refute a curve."""
+    return lambda guesses, canaries, error: bool(
+        mass(least, guesses, canaries, error)[0] > 1.0 + _ROUNDING
+    )
+
+
 def curve_refuted(
-    least: Least, scores: Vector, coins: NDArray[np.bool_], error: float = 0.05
+    least: Least,
+    scores: Vector,
+    coins: NDArray[np.bool_],
+    error: float = 0.05,
+    shares: Sequence[float] = SHARES,
 ) -> bool:
     """Whether the canaries of one training refute a curve, which a true one suffers with `error`.
 
-    scores (m,) and coins (m,): see `guessed`, also for what it raises.
+    scores (m,) and coins (m,): see `guessed`, also for what it raises; shares: as of
+    `one_run_bound`.
     """
-    part = error / len(SHARES)
-    found = (mass(least, one, len(scores), part) for one in guessed(scores, coins))
-    return any(bool(needed[0] > 1.0 + _ROUNDING) for needed in found)
+    part, refutes = error / len(shares), refutes_curve(least)
+    return any(refutes(one, len(scores), part) for one in guessed(scores, coins, shares))
 
 
 def one_run_mu(scores: Vector, coins: NDArray[np.bool_], error: float = 0.05) -> MuBound:

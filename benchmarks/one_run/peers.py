@@ -31,7 +31,7 @@ def bounds_of_others(runs: Sequence[tuple[Vector, np.ndarray]]) -> list[dict[str
     ]
     counted = []
     for scores, coins in runs:
-        number, right = guessed(scores, coins)[SHARES.index(SHARE)]
+        number, right, _ = guessed(scores, coins)[SHARES.index(SHARE)]
         counted.append({"canaries": len(scores), "guesses": number, "right": right, **terms})
     of_jax = answers("jax_privacy_auditing.py", "jax-privacy-2.0.0", scored)
     of_meta = answers("privacyguard_auditing.py", "privacyguard-0.0.2", counted)

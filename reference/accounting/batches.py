@@ -1,15 +1,20 @@
 """What a training with Gaussian noise costs, by how its batches are drawn."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Vector
 from ..batches import Batches, Draws
 from .composition import Bracket
 from .conversions import ORDERS
 
+if TYPE_CHECKING:
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
 _INTERVAL = 1e-4  # of the grid of losses
+_COARSE = 1e-3  # for whole curves: a tenth of the time
 _ROUNDING = 1e-12
 """Room for rounding errors of sums over the grid, which lie near 1e-15 for each of their terms."""
 
@@ -24,7 +29,6 @@ def batches_epsilon(batches: Batches, multiplier: float, steps: int, delta: floa
     `epochs_epsilon`; what the shuffling takes off is not known, and the bracket begins at 0.
     """
     from dp_accounting import GaussianDpEvent, NeighboringRelation, SampledWithoutReplacementDpEvent
-    from dp_accounting.pld import privacy_loss_distribution as pld
     from dp_accounting.rdp import RdpAccountant
 
     if batches.how is Draws.SHUFFLE:
@@ -36,19 +40,39 @@ def batches_epsilon(batches: Batches, multiplier: float, steps: int, delta: floa
         )
         accountant.compose(one, steps)
         return Bracket(0.0, float(accountant.get_epsilon(delta)))
-    how: dict[str, Any] = {"value_discretization_interval": _INTERVAL}
     found = []
     for up in (False, True):
-        step = pld.from_gaussian_mechanism(
-            multiplier,
-            sampling_prob=batches.amount,
-            pessimistic_estimate=up,
-            use_connect_dots=up,
-            **how,
-        )
+        losses = _poisson(batches.amount, multiplier, steps, up=up)
         at = delta if up else delta * (1.0 + 1e-3) + _ROUNDING
-        found.append(float(step.self_compose(steps).get_epsilon_for_delta(at)))
+        found.append(float(losses.get_epsilon_for_delta(at)))
     return Bracket(*found)
+
+
+def poisson_deltas(rate: float, multiplier: float, steps: int, epsilons: Vector) -> Vector:
+    """What delta (k,) so many steps of Poisson sampling have at most, at each of epsilons (k,).
+
+    For a record more or less; rate: with which a record is in a batch; multiplier: as of
+    `batches_epsilon`. By privacy loss distributions, rounded up.
+    """
+    losses = _poisson(rate, multiplier, steps, up=True, interval=_COARSE)
+    deltas = np.asarray(losses.get_delta_for_epsilon(epsilons), dtype=np.float64)
+    return np.clip(deltas + _ROUNDING, 0.0, 1.0)
+
+
+def _poisson(
+    rate: float, multiplier: float, steps: int, *, up: bool, interval: float = _INTERVAL
+) -> "pld.PrivacyLossDistribution":
+    """The privacy loss of so many steps of Poisson sampling, rounded up or down."""
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    step = pld.from_gaussian_mechanism(
+        multiplier,
+        sampling_prob=rate,
+        pessimistic_estimate=up,
+        use_connect_dots=up,
+        value_discretization_interval=interval,
+    )
+    return step.self_compose(steps)
 
 
 def epochs_epsilon(batches: Batches, multiplier: float, steps: int, delta: float) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpassay.reference.accounting.batches import batches_epsilon
+from dpassay.reference.accounting.batches import batches_epsilon, poisson_deltas
 from dpassay.reference.batches import Batches
 
 DRAWN = 100_000
@@ -42,3 +42,14 @@ def test_steps_compose_as_simulated_losses_do(rate, multiplier, steps, epsilon) 
     assert above.low <= epsilon <= below.high
     more = batches_epsilon(batches, multiplier, round(1.1 * steps), delta - DEVIATIONS * error)
     assert more.low > epsilon
+
+
+@pytest.mark.parametrize(("rate", "multiplier", "steps"), [(0.5, 2.0, 4), (1.0, 1.0, 1)])
+def test_deltas_at_many_epsilons_are_those_of_the_losses(rate, multiplier, steps) -> None:
+    """From above, and near: catches a rate that is left out, and one order of the neighbours."""
+    epsilons = np.array([0.0, 0.2, 0.6])
+    for epsilon, delta in zip(
+        epsilons, poisson_deltas(rate, multiplier, steps, epsilons), strict=True
+    ):
+        simulated, deviation = excess(float(epsilon), rate, multiplier, steps)
+        assert abs(delta - simulated) < DEVIATIONS * deviation + 1e-3

@@ -117,6 +117,49 @@ def of_mechanism(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+_OF_TRAINING = (
+    click.option(
+        "--epsilon",
+        type=click.FloatRange(0.0, min_open=True),
+        help="Of --canaries and --train: the claimed epsilon, to be held to.",
+    ),
+    click.option(
+        "--curve",
+        metavar="FILE",
+        help="Of --canaries and --train: a claimed trade-off curve, to be held to: CSV with the "
+        "columns alpha and beta.",
+    ),
+    click.option(
+        "--noise-multiplier",
+        type=click.FloatRange(0.3, 1e4),
+        help="In place of --curve, with --sampling-rate and --steps: noise, to the clip norm.",
+    ),
+    click.option(
+        "--sampling-rate",
+        type=click.FloatRange(0.0, 1.0, min_open=True),
+        help="With which a record is in the batch of a step (Poisson sampling).",
+    ),
+    click.option("--steps", type=Whole(1, 10_000_000), help="Of the training."),
+    option_with_default(
+        "--false-alarm",
+        type=click.FloatRange(0.0, 0.5, min_open=True),
+        default=0.05,
+        help="Of --canaries and --train: with which a claim that holds is refuted, at most.",
+    ),
+)
+
+
+_CLAIMED = ("epsilon", "curve", "noise_multiplier", "sampling_rate", "steps", "false_alarm")
+"""Options that say what one training is held to, by name."""
+
+
+def of_training(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command the options that say what one training is held to."""
+    for option in reversed(_OF_TRAINING):
+        command = option(command)
+    return command
+
+
 _OF_SOME = {
     "learner": ("pate", "capc"),
     "trainings": ("pate", "capc"),
@@ -165,11 +208,7 @@ _OF_SOME = {
 @option_with_default(
     "--count", type=Whole(2, 10_000_000), default=1000, help="Of --train: canaries."
 )
-@click.option(
-    "--epsilon",
-    type=click.FloatRange(0.0, min_open=True),
-    help="Of --canaries and --train: the claimed epsilon, to be held to.",
-)
+@of_training
 @of_mechanism
 @json_option
 @click.pass_context
@@ -186,7 +225,6 @@ def audit(
     canaries: str | None,
     train: str | None,
     count: int,
-    epsilon: float | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -205,22 +243,27 @@ def audit(
     the adversaries of Chadha et al. 2024, beside the exact cost and what theory charges.
 
     With --canaries or --train: of one training, by guessing from scores who was in; its epsilon
-    (Steinke et al. 2023), and mu of Gaussian differential privacy (Mahloujifar et al. 2024).
+    (Steinke et al. 2023), and mu of Gaussian differential privacy (Mahloujifar et al. 2024). It is
+    held to --epsilon, and to the curve of --curve, or of --noise-multiplier, --sampling-rate and
+    --steps. Where no guesses could have refuted these, it is inconclusive.
 
     Exit 0: the claim, or the theory, is not refuted; 1: it is; 2: misuse or a target error; 3: not
     told apart.
     """
+    claimed = {name: options.pop(name) for name in _CLAIMED}
     if canaries is not None or train is not None:
         own = {"canaries"} if canaries is not None else {"train", "count", "seed"}
-        stray = typed_options(context, own | {"epsilon", "delta", "as_json"})
+        stray = typed_options(context, own | {*_CLAIMED, "delta", "as_json"})
         if target is not None or stray:
             name = "--train" if canaries is None else "--canaries"
             fail(f"{[*stray, 'TARGET'][0]} does not belong to {name}")
-        from .audit_canaries import audit_one_training
+        from .audit_canaries import TrainingOptions, audit_one_training
 
-        audit_one_training(canaries, train, count, options, epsilon, as_json=as_json)
-    if epsilon is not None:
-        fail("--epsilon belongs to --canaries and --train")
+        held = TrainingOptions(options["delta"], **claimed)
+        audit_one_training(canaries, train, count, options["seed"], held, as_json=as_json)
+    others = {str(parameter.name) for parameter in context.command.params} - {*_CLAIMED}
+    for option in typed_options(context, others):
+        fail(f"{option} belongs to --canaries and --train")
     if options["mechanism"] is not None:
         if target is not None or claim is not None or pair is not None:
             fail("--mechanism stands for TARGET, --claim and --pair: give one or the other")

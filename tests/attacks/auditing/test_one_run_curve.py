@@ -31,7 +31,7 @@ def leaks(mu: float, canaries: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def most_likely(guesses: Guesses, canaries: int) -> float:
     """The largest probability of so many right guesses under `PAIRS`, as a linear programme."""
-    (number, right), counts = guesses, np.arange(guesses.number + 1)
+    number, right, counts = guesses.number, guesses.right, np.arange(guesses.number + 1)
     rows, limits = [], []
     for i in range(1, number + 1):
         above = np.where(counts >= i, counts, 0) / canaries
