@@ -69,7 +69,10 @@ def test_a_correct_one_passes(text: str) -> None:
     )
     chosen = select(["clipping", "sensitivity"], of=SHARES)
     report = verify(target, claim, seed=1, selection=chosen)
-    assert report.verdict is Verdict.PASS, [(c.id, c.message) for c in report.checks]
+    asked = [c for c in report.checks if c.id in ("clipping", "sensitivity")]
+    for check in asked:  # clamped releases may show nothing, and then it says so
+        passed = check.verdict is Verdict.PASS
+        assert passed or check.code == "cannot-be-seen-here", (check.id, check.message)
 
 
 def test_what_overflows_shows_nothing() -> None:

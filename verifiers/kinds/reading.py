@@ -41,7 +41,7 @@ def parse_claim(
 def _wrong_rules(claim: Any) -> list[str]:
     """What `[gate]` says of checks and codes that there are none of, a line each."""
     gate, checks = claim.gate, claim.kind.checks
-    sized = [entry.id for entry in checks.entries if entry.least is not None]
+    sized = [entry.id for entry in checks.entries if entry.least and entry.least.field]
     wrong = [f"require: {_no_such(name, checks.ids)}" for name in gate.require]
     wrong += [f"least: {_no_such(name, sized)}" for name in gate.least]
     for name, most in gate.least.items():

@@ -62,11 +62,11 @@ NO_PRIVACY = Note("no-privacy-claimed", "the claim has no [privacy]")
 class Least:
     """What a pass of a check must exclude at least: a fault so large, or a smaller one.
 
-    field: of the size of what is excluded (`Excluded.size`); most: that size, infinite where any
-    will do. A scale is told by its factor, which is so far from 1.
+    field: of the size of what is excluded (`Excluded.size`), empty where any fault will do; most:
+    that size, infinite where any will do. A scale is told by its factor, which is so far from 1.
     """
 
-    field: str
+    field: str = ""
     most: float = math.inf
 
     @property

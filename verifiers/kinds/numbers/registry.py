@@ -20,18 +20,18 @@ CHECKS = Registry(
             "noise-scale", 1 / 8, ("noise_scale",), least=Least("factor", 0.5), judges_noise=True
         ),
         Entry("location", 1 / 16, ("location",), least=Least("offset")),
-        Entry("shift-invariance", 1 / 16, ("invariance",), least=Least("total_variation", 0.5)),
+        Entry("shift-invariance", 1 / 16, ("invariance",), least=Least("total_variation", 0.6)),
         Entry(
-            "permutation-equivariance", 1 / 32, ("invariance",), least=Least("total_variation", 0.5)
+            "permutation-equivariance", 1 / 32, ("invariance",), least=Least("total_variation", 0.6)
         ),
         Entry("joint", 1 / 32, ("joint",), least=Least("share", 0.5), judges_noise=True),
-        Entry("independence", 1 / 16, ("independence",)),
-        Entry("fresh-noise", 1 / 16, ("fresh_noise",)),
+        Entry("independence", 1 / 16, ("independence",), least=Least("correlation")),
+        Entry("fresh-noise", 1 / 16, ("fresh_noise",), least=Least("share"), judges_noise=True),
         Entry("clipping", 1 / 16, ("clipping",), least=Least("beyond")),
         Entry("sensitivity", 1 / 16, ("sensitivity",), least=Least("beyond")),
         Entry("support", 1 / 32, ("support",), least=Least("share")),
         Entry("floating-point", 1 / 32, ("floating_point",)),
-        Entry("partition-release", 1 / 32, absent=_NO_KEYS),
+        Entry("partition-release", 1 / 32, absent=_NO_KEYS, least=Least()),
         Entry("privacy-audit", 1 / 32, ("privacy_audit",)),
         Entry("accountant-soundness", 0.0, ("accountant_soundness",)),
         Entry("privacy-claim", 0.0, ("privacy_claim",), rests_on_noise=True),

@@ -1,7 +1,9 @@
 """The checks of tables: two of their own, and those of numbers and keys that engines have too."""
 
-from ...run.registry import Entry, Registry
-from ..numbers.registry import SHARES as OF_NUMBERS
+from dataclasses import replace
+
+from ...run.registry import Entry, Least, Registry
+from ..numbers.registry import CHECKS as OF_NUMBERS
 
 _SHARED = ("noise-law", "noise-scale", "location", "independence", "fresh-noise")
 """Checks of numbers, asked of each aggregate."""
@@ -10,12 +12,17 @@ CHECKS = Registry(
     f"{__package__}.checks",
     (
         Entry("input-contract", 0.0, ("input_contract",)),
-        Entry("empty-partitions", 1 / 8, ("empty_partitions",)),
-        Entry("contribution-bounding", 1 / 4, ("contribution_bounding",)),
-        Entry("partition-release", OF_NUMBERS["partition-release"], ("partition_release",)),
-        *(Entry(check, OF_NUMBERS[check], ("of_numbers",)) for check in _SHARED),
-        Entry("joint", OF_NUMBERS["joint"], ("joint",)),
-        Entry("privacy-claim", 0.0, ("privacy_claim",)),
+        Entry("empty-partitions", 1 / 8, ("empty_partitions",), least=Least()),
+        Entry("contribution-bounding", 1 / 4, ("contribution_bounding",), least=Least()),
+        Entry(
+            "partition-release",
+            OF_NUMBERS.shares["partition-release"],
+            ("partition_release",),
+            least=Least(),
+        ),
+        *(replace(OF_NUMBERS.entry(check), files=("of_numbers",)) for check in _SHARED),
+        OF_NUMBERS.entry("joint"),
+        Entry("privacy-claim", 0.0, ("privacy_claim",), rests_on_noise=True),
     ),
     simplest_share=0.0,
 )

@@ -1,7 +1,9 @@
 """The checks of tallies: three of their own, and those of numbers that rounds have."""
 
-from ...run.registry import Entry, Registry
-from ..numbers.registry import SHARES as OF_NUMBERS
+from dataclasses import replace
+
+from ...run.registry import Entry, Least, Registry
+from ..numbers.registry import CHECKS as OF_NUMBERS
 
 _SHARED = ("noise-law", "noise-scale", "location", "joint", "independence", "fresh-noise")
 """Checks of numbers, which look at the rounds to which all parties send."""
@@ -13,11 +15,11 @@ CHECKS = Registry(
     f"{__package__}.checks",
     (
         Entry("input-contract", 0.0, ("of_numbers",)),
-        Entry("mask-uniformity", _OWN, ("mask_uniformity",)),
-        Entry("wrap-around", _OWN, ("wrap_around",)),
-        Entry("recovery", _OWN, ("recovery",)),
-        *(Entry(check, OF_NUMBERS[check], ("of_numbers",)) for check in _SHARED),
-        Entry("privacy-claim", 0.0, ("privacy_claim",)),
+        Entry("mask-uniformity", _OWN, ("mask_uniformity",), least=Least()),
+        Entry("wrap-around", _OWN, ("wrap_around",), least=Least()),
+        Entry("recovery", _OWN, ("recovery",), least=Least(), rests_on_noise=True),
+        *(replace(OF_NUMBERS.entry(check), files=("of_numbers",)) for check in _SHARED),
+        Entry("privacy-claim", 0.0, ("privacy_claim",), rests_on_noise=True),
     ),
     simplest_share=1 / 32,
 )
