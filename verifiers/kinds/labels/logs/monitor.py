@@ -60,7 +60,8 @@ class Monitor:
     def __init__(self, log: str, claim: LabelsClaim, folder: str, once: bool) -> None:
         self.claim, self.folder = claim, folder
         self.delta = _DELTA if claim.privacy is None else claim.privacy.delta
-        self.evidence = LogEvidence(claim, secrets.randbits(128))  # its state is kept
+        # its state is kept, and so needs its seed no more
+        self.evidence = LogEvidence(claim, secrets.randbits(128), endless=True)
         own = claim.mechanism
         self.spent = Spent(own.mechanism(), own.classes, own.neighbourhood)
         self.watch = Watch(claim)
