@@ -37,7 +37,9 @@ def log_results(
     `input-contract` cannot pass.
     """
     here = (_contract(evidence, stopped), _labels(evidence), _scale(evidence), _fresh(evidence))
-    found = {result.id: result for result in (*here, *costs.results(evidence.asked))}
+    found = {
+        result.id: result for result in (*here, *costs.results(evidence.asked, evidence.time_of))
+    }
     if leaves_out_refusals(evidence.claim):
         found["abstention"] = CheckResult.of("abstention", Verdict.NOT_APPLICABLE, _NO_REFUSALS)
     absent = (CheckResult.of(name, Verdict.NOT_APPLICABLE, _ASKS) for name in SHARES)

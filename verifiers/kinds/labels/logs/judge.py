@@ -253,6 +253,10 @@ class LogEvidence:
             self.found_after.setdefault("noise-scale", number)
             self.time_found.setdefault("noise-scale", time)
 
+    def time_of(self, row: int) -> str | None:
+        """Of a row that was drawn, from 1, as the log has it; None where it has none."""
+        return None if self.changes is None else self.changes.time(row)
+
     @property
     def best(self) -> int:
         """The index of the alternative that fits best since its onset."""
