@@ -13,8 +13,9 @@ from small import small_claim
 
 from dpassay.reference import log_probabilities
 from dpassay.reference.noise import Gaussian
-from dpassay.verifiers.kinds.labels.logs import Costs, LogEvidence, chunks, log_results
+from dpassay.verifiers.kinds.labels.logs import Costs, LogEvidence, chunks, judge, log_results
 from dpassay.verifiers.kinds.labels.logs.missing_noise import Runs
+from dpassay.verifiers.kinds.labels.logs.saved import restore, saved
 
 ROWS = 3000
 LEAK = 1e-3  # of the claim in each wager
@@ -92,7 +93,7 @@ def test_the_last_rows_are_those_that_gain_enough():
     rows = drawn(ROWS, 1)
     result, evidence = judged(rows)
     told = excluded(result)
-    gains = {}
+    gains: dict[tuple[int, ...], float] = {}
     for votes in HISTOGRAMS:
         q = math.exp(log_probabilities(np.array(votes), Gaussian(10.0)).max())
         m = 1.0 / votes.count(max(votes))
@@ -190,6 +191,27 @@ def test_a_stretch_of_inputs_that_tell_nothing_is_not_excluded():
     found = excluded(result)
     assert found["last"].size["rows"] > 800
     assert found["anywhere"].size["rows"] > 800
+
+
+def test_all_wagers_on_labels_together_are_worth_one():
+    """Their mean is no martingale otherwise: correct logs would fail more often than is told."""
+    weights = (judge.POINTED, judge.BY_RANK, judge.BY_NUMBER, *judge.PARTIES.values())
+    assert sum(weights) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_state_from_before_wagers_on_hours_goes_on():
+    """Catches a monitor that cannot read its own state after an update, and loses its rows."""
+    rows = named(drawn(1000, 11))
+    before, after = LogEvidence(small_claim(), 0), LogEvidence(small_claim(), 0)
+    before.observe(rows[:500])
+    hours = before.parties.pop()
+    kept = saved(before)
+    before.parties.append(hours)
+    restore(after, kept)
+    assert after.highest == before.highest
+    assert not after.parties[2].evidence
+    after.observe(rows[500:])
+    assert len(after.parties[2].evidence) == len({row.time // 3600 % 24 for row in rows[500:]})
 
 
 def test_runs_do_not_depend_on_how_rows_are_added():

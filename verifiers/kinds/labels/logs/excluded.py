@@ -112,11 +112,11 @@ def _groups_text(one: Excluded) -> str:
     kind, seen, groups = one.size["of"], one.size["seen"], one.size["groups"]
     kinds = f"{kind}s" if kind != "hour" else "hours of the day"
     if seen == groups:
-        return f"in all rows of any of the {groups:,} {kinds}"
+        return f"in all rows of any one of the {groups:,} {kinds}"
     named = f" ({', '.join(name[:60] for name in one.where)})" if seen == len(one.where) else ""
     many = one.size["rows"]
-    least = "" if many is None else f", each with {many:,} rows or more"
-    return f"in all rows of any of {seen:,} of the {groups:,} {kinds}{named}{least}"
+    least = "" if many is None else f", all with {many:,} rows or more among them"
+    return f"in all rows of any one of {seen:,} of the {groups:,} {kinds}{named}{least}"
 
 
 def basic_lacking(evidence: LogEvidence) -> dict[str, float]:
