@@ -76,3 +76,19 @@ def test_a_fault_from_the_first_row_on_may_have_begun_there():
     """The likeliest row is a later one, as the first labels happen to speak for the claim."""
     fields = fields_of(drawn(2000, 9, 0.5))
     assert fields["from_row"] > fields["from_row_low"] == 1
+
+
+def test_noise_that_was_missing_for_a_while_is_told_although_it_came_back():
+    """Catches a cause, and a row, that are looked for at the end of the log alone."""
+    rows = drawn(6000, 10)
+    for at in range(2500, 2650):
+        rows[at] = rows[at]._replace(label=int(np.argmax(rows[at].histogram)))
+    for size in (700, 6000):
+        evidence = LogEvidence(small_claim(), 0)
+        for chunk in chunks(rows, size):
+            evidence.observe(chunk)
+        results = log_results(evidence, Costs(evidence.claim))
+        told = next(r for r in results if r.id == "class-probabilities")
+        assert (told.verdict, told.code) == ("fail", "noise-missing")
+        fields = told.fields
+        assert 2400 < fields["from_row_low"] <= 2501 <= fields["from_row_high"] < 2650

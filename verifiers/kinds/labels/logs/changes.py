@@ -2,6 +2,7 @@
 
 import math
 from array import array
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -99,13 +100,17 @@ class Changes:
             self._form = _SECONDS if _is_number(text) else "Z" if text[-1] in "Zz" else "+00:00"
 
     def left(self, pointed: OnsetEvidence) -> Change | None:
-        """What the rows leave of a change; None if they leave none."""
+        """What the rows that `pointed` has seen leave of a change; None if they leave none."""
         most = pointed.log_ratios - pointed.log_e_value - math.log(1.0 - CONFIDENCE)
-        chunks = np.flatnonzero((np.array(self._lowest) < most).any(-1))
-        if chunks.size == 0:
+        end = pointed.labels
+        begun = bisect_left(self._begun, end)
+        chunks = np.flatnonzero((np.array(self._lowest[:begun]) < most).any(-1)).tolist()
+        found = (self._onsets(chunk, most, end) for chunk in chunks)
+        first = next((int(rows[0]) for rows in found if rows.size), None)
+        if first is None:
             return None
-        first = int(self._onsets(int(chunks[0]), most)[0])
-        last = int(self._onsets(int(chunks[-1]), most)[-1])
+        found = (self._onsets(chunk, most, end) for chunk in reversed(chunks))
+        last = next(int(rows[-1]) for rows in found if rows.size)
         times = self.time(first + 1), self.time(last + 1)
         return Change((first + 1, last + 1), times, self._factors(last, pointed))
 
@@ -118,10 +123,10 @@ class Changes:
             return f"{time:.15g}"
         return datetime.fromtimestamp(time, UTC).isoformat().replace("+00:00", self._form)
 
-    def _onsets(self, chunk: int, most: Vector) -> NDArray[np.intp]:
-        """How many rows there may be before the change, of the rows of a chunk."""
+    def _onsets(self, chunk: int, most: Vector, end: int) -> NDArray[np.intp]:
+        """How many rows there may be before the change, of the rows of a chunk before `end`."""
         start = self._begun[chunk]
-        end = [*self._begun, len(self._histograms)][chunk + 1]
+        end = min([*self._begun, len(self._histograms)][chunk + 1], end)
         outcomes = np.array(self._outcomes[start:end])
         votes, at = np.unique(np.array(self._histograms[start:end]), axis=0, return_inverse=True)
         found = [
@@ -138,7 +143,8 @@ class Changes:
         best = float(others[np.argmax(pointed.recent[: others.size])])
         counts: dict[tuple[int, ...], Vector] = {}
         outcomes = self._alternatives.claim.classes + self._alternatives.claim.refuses
-        for votes, outcome in zip(self._histograms[start:], self._outcomes[start:], strict=True):
+        here = slice(start, pointed.labels)
+        for votes, outcome in zip(self._histograms[here], self._outcomes[here], strict=True):
             if votes not in counts and len(counts) == _MOST:
                 continue
             counts.setdefault(votes, np.zeros(outcomes))[outcome] += 1.0

@@ -74,7 +74,7 @@ def _labels(evidence: LogEvidence) -> CheckResult:
     if evidence.refuted(name):
         fits, sure = _since(evidence)
         one = _of_one(evidence)
-        if one is not None and one[0] > evidence.pointed.recent[evidence.best]:
+        if one is not None and one[0] > evidence.likeliest.recent[evidence.best]:
             fits, sure = one[1], one[0] > SURE
         where, found = found_at(evidence, name)
         fits = replace(fits, fields={**fits.fields, **found})
@@ -102,13 +102,13 @@ def _labels(evidence: LogEvidence) -> CheckResult:
 def _since(evidence: LogEvidence) -> tuple[Note, bool]:
     """The law that the labels fit best, with the rows from which they may do so; whether surely."""
     at = evidence.best
-    since, law = int(evidence.pointed.onsets[at]), evidence.alternatives.causes[at]
-    sure = bool(evidence.pointed.recent[at] > SURE)
+    since, law = int(evidence.likeliest.onsets[at]), evidence.alternatives.causes[at]
+    sure = bool(evidence.likeliest.recent[at] > SURE)
     if since == 0 or evidence.claim.mechanism.caching:  # of kept answers not all are drawn
         return replace(law, message=f"labels fit {law}"), sure
     fields: dict[str, Any] = {**law.fields, "from_row": since + 1}
     text = f"labels fit {law}, from row {since + 1:,} on"
-    left = None if evidence.changes is None else evidence.changes.left(evidence.pointed)
+    left = None if evidence.changes is None else evidence.changes.left(evidence.likeliest)
     if left is not None:
         scaled = law.code in _OF_SCALE
         fields |= left.fields(scaled=scaled)

@@ -1,6 +1,7 @@
 """Judges a log: its rows are evidence, in order."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import islice
 
@@ -38,6 +39,8 @@ POINTED, BY_RANK, BY_NUMBER = 0.6, 0.15, 0.1
 
 PARTIES = {"worker": 0.05, "client": 0.05, "hour": 0.05}
 """Weights of wagers on faults of one worker, one client, or one hour of the day."""
+
+_LABELS = "class-probabilities"
 
 COPIED, LAGGED, SIDE_BY_SIDE = 0.5, 0.2, 0.1
 """Weights of wagers: copied labels, noise of some rows before, and, for each kind of party, noise
@@ -83,6 +86,8 @@ class LogEvidence:
         self.asked = self.rows = self.other_totals = 0
         self.named = self.refused = self.by_input = 0
         self.pointed = OnsetEvidence(self.alternatives.weights)
+        self.strongest: OnsetEvidence | None = None
+        """`pointed` when the evidence on labels was highest: a fault may end before the log."""
         self.cells = [CellEvidence(gate.smallest_effect) for _ in range(2)]
         self.last: dict[tuple[int, ...], int] = {}
         """The latest outcome of each histogram; for a caching deployment its label."""
@@ -198,10 +203,15 @@ class LogEvidence:
         if self.missing_noise is not None and self.changes is not None:
             self.missing_noise.observe(laws.shows, of_parties)
             self.changes.observe(rows, outcomes, laws.ratios, self.pointed.log_ratios)
+        before = deepcopy(self.pointed)
         parts = [self.pointed.observe(laws.ratios), *general, *ones]
         weights = np.log([POINTED, BY_RANK, BY_NUMBER, *PARTIES.values()])[:, None]
         times = [row.time_text for row in rows]
-        self._note("class-probabilities", log_sums(np.array(parts) + weights, 0), numbers, times)
+        values = log_sums(np.array(parts) + weights, 0)
+        if values.max() > max(self.highest[_LABELS], self.thresholds[_LABELS]):
+            before.observe(laws.ratios[: int(values.argmax()) + 1])
+            self.strongest = before
+        self._note(_LABELS, values, numbers, times)
         self._note("fresh-noise", self._again(rows, laws, outcomes, names), numbers, times)
         self._follow_scale(laws, int(numbers[-1]), times[-1])
         self.missed += laws.missed.sum(0)
@@ -258,9 +268,14 @@ class LogEvidence:
         return None if self.changes is None else self.changes.time(row)
 
     @property
+    def likeliest(self) -> OnsetEvidence:
+        """The evidence by which a failure is explained."""
+        return self.pointed if self.strongest is None else self.strongest
+
+    @property
     def best(self) -> int:
         """The index of the alternative that fits best since its onset."""
-        return int(np.argmax(self.pointed.recent))
+        return int(np.argmax(self.likeliest.recent))
 
     @property
     def likeliest_copies(self) -> Note:
