@@ -13,6 +13,11 @@ def counted(number: int, one: str, several: str) -> str:
     return f"{number:,} {one if number == 1 else several}"
 
 
+def epsilon_text(epsilon: float) -> str:
+    """A privacy cost as every command prints it: to four decimals. Documents have all digits."""
+    return f"{epsilon:,.4f}"
+
+
 def four_digits(value: float) -> str:
     """A number as counts beside it are written, with a comma between thousands."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

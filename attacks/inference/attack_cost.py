@@ -56,10 +56,10 @@ def attack_cost(
     order = own.argsort()
     middle = order[(many[order].cumsum() >= 0.5 * many.sum()).argmax()]
     return AttackCost(
-        counted.epsilon(queries, 0, delta),
+        counted.least_epsilon(queries, 0, delta),
         float(own[middle]),
         float(own.max()),
-        counted.epsilon(queries * int(many.sum()), 0, delta),
+        counted.least_epsilon(queries * int(many.sum()), 0, delta),
         to_epsilon(ORDERS, queries * (many @ costs), delta).epsilon,
     )
 

@@ -108,5 +108,5 @@ def from_answers(
         most,
         inferred(scores, truth, _PUBLISHED),
         None if histograms is None else float(misplaced(votes, histograms).mean()),
-        CountedCost(mechanism).epsilon(most - refused, refused, delta),
+        CountedCost(mechanism).least_epsilon(most - refused, refused, delta),
     )

@@ -44,7 +44,7 @@ Analysis = Literal["data-independent", "data-dependent", "exact", "worst-pair"]
 ANALYSES: tuple[Analysis, ...] = get_args(Analysis)
 
 MEANING: dict[str, str] = {
-    "data-independent": "a guarantee, whatever the votes",
+    "data-independent": "a guarantee, whatever the votes, which may be published",
     "data-dependent": "a bound at these votes only, itself not private: no guarantee to publish",
     "exact": "of these votes against their worst neighbours, itself not private: no guarantee for "
     "other votes",

@@ -11,11 +11,13 @@ from ..mechanisms import (
     SampledArgmax,
     UnknownMechanismError,
 )
+from ..noise import Gaussian
 from .adjacency import Adjacency, between
 from .analyses import answer_data_independent
 from .confident import threshold_data_independent
-from .conversions import ORDERS, to_epsilon
+from .conversions import ORDERS, best_epsilon, to_epsilon
 from .neighbourhood import MOVED_VOTE, Neighbourhood
+from .pure import pure_epsilon
 from .sampled import sampled_data_independent
 
 
@@ -50,7 +52,7 @@ def release_costs(
 
 
 class CountedCost:
-    """Epsilon of so many answered and refused queries of one mechanism, on the grid of orders."""
+    """Epsilon of so many answered and refused queries of one mechanism."""
 
     def __init__(
         self,
@@ -60,13 +62,29 @@ class CountedCost:
         teachers: int | None = None,
     ) -> None:
         """See `release_costs`."""
-        costs = release_costs(mechanism, ORDERS, neighbourhood, teachers=teachers)
-        self._refused, answer = costs
+        self._how = mechanism, neighbourhood, teachers
+        self._refused, answer = release_costs(mechanism, ORDERS, neighbourhood, teachers=teachers)
         self._answered = self._refused + answer
 
     def epsilon(self, answered: int, refused: int, delta: float) -> float:
-        """The epsilon of all of them together at `delta`."""
+        """The epsilon of all of them together at `delta`, on the grid of orders."""
         if answered + refused == 0:
             return 0.0
         costs = answered * self._answered + refused * self._refused
         return to_epsilon(ORDERS, costs, delta).epsilon
+
+    def least_epsilon(self, answered: int, refused: int, delta: float) -> float:
+        """As `epsilon`, over all orders, and by pure privacy where that is less: what is told."""
+        if answered + refused == 0:
+            return 0.0
+        mechanism, neighbourhood, teachers = self._how
+
+        def cost(orders: Matrix) -> Matrix:
+            screen, answer = release_costs(mechanism, orders, neighbourhood, teachers=teachers)
+            return np.asarray((answered + refused) * screen + answered * answer)
+
+        noise = mechanism.noise.unrounded
+        pure = (
+            np.inf if isinstance(noise, Gaussian) else pure_epsilon(mechanism.noise, neighbourhood)
+        )
+        return best_epsilon(cost, delta, pure=(answered + refused) * pure).epsilon

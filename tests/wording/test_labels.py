@@ -3,11 +3,15 @@
 Programs read codes and fields, people read these. Catches a template that has lost a number.
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
 from runs import claimed
 from small import small_claim
 
+from dpassay.reference import Gaussian
+from dpassay.verifiers.findings.excluded import Excluded
 from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.kinds.labels.checks import FreshNoise
 from dpassay.verifiers.kinds.labels.checks.budget_asking import BudgetAsking
@@ -16,6 +20,8 @@ from dpassay.verifiers.kinds.labels.checks.noise_scale import NoiseScale
 from dpassay.verifiers.kinds.labels.checks.reuse import WORDS, of_wager
 from dpassay.verifiers.kinds.labels.checks.rises import Rises
 from dpassay.verifiers.kinds.labels.logs.alternatives import Alternatives
+from dpassay.verifiers.kinds.labels.logs.changes import Change
+from dpassay.verifiers.kinds.labels.logs.excluded import shown_text
 from dpassay.verifiers.kinds.labels.mechanism import LabelsMechanism
 from dpassay.verifiers.kinds.labels.planning.earlier import earlier_calls
 from dpassay.verifiers.kinds.labels.planning.faults import known_faults
@@ -153,6 +159,41 @@ def rising() -> Note | None:
 )
 def test_a_note(note: Note, words: str) -> None:
     assert str(note) == words
+
+
+def test_what_a_log_excludes() -> None:
+    def entry(code: str, size: dict[str, Any], *where: str) -> Excluded:
+        told = {"queries": 9, "probability": 0.99, "false_alarm": 1e-6, "method": "bound"}
+        return Excluded(code=code, size=size, where=where, **told)
+
+    some = {"of": "worker", "seen": 1, "groups": 3, "rows": 70}
+    each = {"of": "hour", "seen": 24, "groups": 24, "rows": 30}
+    excludes = (
+        entry("noise-missing", {"rows": 59}, "rows in a row"),
+        entry("noise-missing", {"rows": 50}, "the last rows"),
+        entry("noise-missing-at-times", {"share": 0.036}, "rows at random"),
+        entry("noise-missing", some, "w7"),
+        entry("noise-missing", each, "00"),
+        entry("scale-too-small", {"factor": 0.95}, "all rows"),
+        entry("scale-too-large", {"factor": 1.05}, "all rows"),
+    )
+    assert shown_text(excludes) == (
+        "missing noise in any 59 rows in a row, in the last 50, in 3.6 % of the rows, drawn at "
+        "random, in all rows of any one of 1 of the 3 workers (w7), all with 70 rows or more among "
+        "them, in all rows of any one of the 24 hours of the day; and noise of 0.95 or 1.05 times "
+        "the scale in all rows"
+    )
+
+
+def test_a_change_of_noise() -> None:
+    change = Change((8, 12), ("10", "14"), (0.4, 0.6))
+    assert change.text(Gaussian(40.0), scaled=True) == (
+        "with confidence 0.99 from between rows 8 and 12 (10 and 14), with a scale since then "
+        "between 16 and 24"
+    )
+    assert Change((8, 12), (None, None), None).text(Gaussian(40.0), scaled=True) == (
+        "with confidence 0.99 from between rows 8 and 12"
+    )
 
 
 def test_a_release_that_moves_too_far() -> None:

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from ..findings.document import Document
 from ..inputs.input_error import ColumnsError
+from ..text import epsilon_text
 from .account import Analysis, Charging
 
 if TYPE_CHECKING:  # what charges rows loads numpy and scipy, without which a document is read
@@ -56,13 +57,14 @@ class Account(Document):
         known = self.charging == "realised"
         answered = f"{self.expected_answered:,.{0 if known else 1}f} answered"
         lines = [
-            f"epsilon {self.epsilon:.4f} at delta {self.delta:g} ({self._how}), {self._neighbours}",
+            f"epsilon {epsilon_text(self.epsilon)} at delta {self.delta:g} ({self._how}), "
+            f"{self._neighbours}",
             f"{self.queries:,} {'query' if self.queries == 1 else 'queries'}{self._fits}; "
             f"{answered}{'' if known else ' on average'}",
             f"analysis {self.analysis}: {MEANING[self.analysis]}",
         ]
         if self.analysis != "data-independent":
-            lines.append(f"data-independent: epsilon {self.data_independent_epsilon:.4f}")
+            lines.append(f"data-independent: epsilon {epsilon_text(self.data_independent_epsilon)}")
         if self.refuses:
             meaning = {
                 "expected": _NO_GUARANTEE,

@@ -143,7 +143,7 @@ def follow(
                 break
             _wait(ended)
     _tell(telling, monitor, ended, say)
-    show(monitor.snapshot())
+    show(monitor.snapshot(last=True))
     if monitor.source.unread is not None:
         say(monitor.source.unread)
     return 1 if monitor.alarms else 0

@@ -24,7 +24,7 @@ from ..inputs.label_log import labels_by_id
 from ..inputs.people_column import PeopleColumn, read_people_column
 from ..kinds.labels.reading import read_labels_claim
 from ..reporting.chain import of_linkage, percent, with_interval
-from ..text import counted, printable
+from ..text import counted, epsilon_text, printable
 from .figure import Figure, linkage_figures
 
 QUERIES = (1, 10, 100, 1000)
@@ -220,7 +220,7 @@ def _lines(found: _Found) -> list[str]:
             answers = counted(end.cell.queries, "answer", "answers")
             lines.append(
                 f"  {answers} about each: {percent(end.misplaced)} of the votes misplaced, area "
-                f"{with_interval(end.through.auc)}, epsilon {end.cost.person:.2f}"
+                f"{with_interval(end.through.auc)}, epsilon {epsilon_text(end.cost.person)}"
             )
     if found.log is not None:
         lines += ["", *_of_log(found)]
@@ -237,7 +237,7 @@ def _of_log(found: _Found) -> list[str]:
         f"  votes read from them: {read}area {with_interval(log.found.auc)}, "
         f"{_flags(log.found.recall, log.found.false)}",
         f"  {counted(log.most, 'answer', 'answers')} about one person cost epsilon "
-        f"{log.epsilon:.2f}, whatever the votes",
+        f"{epsilon_text(log.epsilon)} (data-independent, charging realised)",
     ]
     if found.missing:
         lines.append(f"  the log has no answer about {found.missing:,} people of the file")

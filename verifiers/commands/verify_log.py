@@ -35,8 +35,8 @@ from ..run.events import Progress
 ORDER = Note(
     "order-of-rows",
     "the verdict holds only if rows are in the order of their draws, and each histogram (and "
-    "worker) was fixed before its noise was drawn: not for rows that are sorted, selected, or "
-    "written as calls end, where refusals end sooner",
+    "worker, client and hour) was fixed before its noise was drawn: not for rows that are sorted, "
+    "selected, or written as calls end, where refusals end sooner",
 )
 
 _GO_WITH_IT = {"log", "claim_file", "folder", "seed", "strict", "as_json", "workers", "dask"}

@@ -64,6 +64,13 @@ class OnsetEvidence:
         waiting = np.log(0.5) + log_tail(number.astype(np.float64)) + self._log_all
         return np.asarray(np.logaddexp(log_sums(begun + self.log_weights, 1), waiting))
 
+    @property
+    def log_e_value(self) -> float:
+        """The log-e-value after the labels so far."""
+        waiting = np.log(0.5) + log_tail(np.array([float(self.labels)])) + self._log_all
+        begun = log_sums((self.log_begun + self.log_weights)[None], 1)
+        return float(np.logaddexp(begun, waiting)[0])
+
     def _follow(self, grown: Matrix) -> None:
         """Updates the likeliest onset of each alternative: where its ratio was last lowest."""
         path = np.vstack([np.zeros(grown.shape[1]), grown])

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from pydantic import ConfigDict, Field, computed_field
@@ -211,6 +211,46 @@ class PrivacyCost(Document):
     )
 
 
+class LogCost(Document):
+    """What the queries of a log cost, by one analysis and one charging."""
+
+    analysis: str = Field(
+        description="data-independent; certain: of the best test found between these votes and "
+        "their neighbours; charged: the sum that the rows say. Later versions may add some."
+    )
+    charging: str | None = Field(
+        description="How refused queries count: all, as answered; null where they say themselves."
+    )
+    epsilon: float = Field(ge=0.0)
+    bound: Literal["above", "below"] | None = Field(
+        description="From which side it bounds the cost; null of what the deployment says itself."
+    )
+    depends_on_votes: bool = Field(description="If so it is itself not private.")
+
+
+class BudgetEnd(Document):
+    """The last row of a log within the claimed budget."""
+
+    by: Literal["queries", "data-independent"] = Field(
+        description="What is used up: the claimed queries, or the claimed epsilon by this analysis."
+    )
+    last_row: Count
+    last_time: str | None = Field(default=None, description="Of that row, where rows have times.")
+
+
+class Spending(Document):
+    """What the queries of a log cost beside the claim, and when the claimed budget ended."""
+
+    epsilon: float = Field(gt=0.0, description="Claimed.")
+    delta: float = Field(ge=0.0, description="Claimed.")
+    costs: tuple[LogCost, ...]
+    ends: tuple[BudgetEnd, ...] = Field(
+        default=(),
+        description="Empty where the budget did not end in this log, or where kept answers leave "
+        "rows uncounted.",
+    )
+
+
 def _is_none(value: Any) -> bool:
     return value is None
 
@@ -242,6 +282,7 @@ class CheckFigures(Document):
     scale: ScaleTrace | None = _if_any()
     leakage: Leakage | None = _if_any()
     cost: PrivacyCost | None = _if_any()
+    spending: Spending | None = _if_any("Of a log.")
     noise: NoiseShape | None = _if_any()
     rates: tuple[KeyRate, ...] | None = _if_any(
         "How often keys were released, by their count; of more than 30 counts those asked most "

@@ -11,13 +11,14 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from ...reference.accounting.analyses import MEANING
 from ..findings.evidence_text import power_of_ten
 from ..kinds.labels.checks.noise_scale import interval_text
 from ..kinds.labels.claim import LabelsClaim
 from ..kinds.labels.logs.alarms import Alarm
 from ..kinds.labels.logs.monitor import Snapshot
 from ..targets import shown_spec
-from ..text import printable
+from ..text import epsilon_text, printable
 
 _LINE_SECONDS = 60.0
 _READ = 0.1  # share of misplaced votes up to which a histogram counts as readable
@@ -51,10 +52,11 @@ def line(snapshot: Snapshot) -> str:
     alarms = ", ".join(f"{alarm.check} by row {alarm.row:,}" for alarm in snapshot.alarms)
     read = sum(reading.misplaced <= _READ for reading in snapshot.readings)
     inputs = f"the votes on {read} inputs can be read" if read != 1 else "one input can be read"
-    spent = snapshot.spent["data-independent"]
+    epsilon = snapshot.spent["data-independent"]
+    spent = "unknown" if epsilon is None else epsilon_text(epsilon)
     return (
         f"{snapshot.rows:,} rows; {f'refuted: {alarms}' if alarms else 'no alarm'}; epsilon "
-        f"{spent:.4g} spent at delta {snapshot.delta:g} (data-independent); {inputs}"
+        f"{spent} spent at delta {snapshot.delta:g} (data-independent, charging all); {inputs}"
     )
 
 
@@ -73,9 +75,11 @@ def page(log: str, claim: LabelsClaim, snapshot: Snapshot) -> Group:
     ):  # counted, without an e-value
         evidence.add_row(check, "", "", _alarm(alarms[check]))
     threshold = snapshot.log_thresholds["noise-scale"]
-    spent = Table("analysis", "epsilon", box=None, pad_edge=False)
+    spent = Table("analysis", "epsilon", "which is", box=None, pad_edge=False)
     for analysis, epsilon in snapshot.spent.items():
-        spent.add_row(analysis, "not followed" if epsilon is None else f"{epsilon:.4g}")
+        loose = "" if snapshot.refined or analysis == "data-independent" else "at most "
+        text = "not followed" if epsilon is None else f"{loose}{epsilon_text(epsilon)}"
+        spent.add_row(analysis, text, MEANING[analysis])
     if snapshot.charged is not None:
         spent.add_row("charged by the deployment", _charged(snapshot))
     inputs = Table(
@@ -90,7 +94,10 @@ def page(log: str, claim: LabelsClaim, snapshot: Snapshot) -> Group:
         evidence,
         Text(f"noise, all rows: {interval_text(noise, snapshot.scale, threshold)}"),
         Text(f"noise of late: {interval_text(noise, snapshot.lately, threshold)}"),
-        Text(f"spent at delta {snapshot.delta:g}, {snapshot.protected}"),
+        Text(
+            f"spent at delta {snapshot.delta:g}, {snapshot.protected}, charging all (each query "
+            "as answered)"
+        ),
         spent,
         inputs,
     )
@@ -105,7 +112,7 @@ def _charged(snapshot: Snapshot) -> str:
     """The epsilon that rows charge, with a warning where it is below the exact cost."""
     assert snapshot.charged is not None
     total, rows = snapshot.charged
-    message = f"{total:.4g}"
+    message = epsilon_text(total)
     if rows < snapshot.rows:
         message += f", by {rows:,} of {snapshot.rows:,} rows"
     exact = snapshot.spent["exact"]

@@ -19,7 +19,7 @@ from ..findings.evidence_text import power_of_ten, told_apart
 from ..findings.figures import MOST_LABELS
 from ..findings.not_looked_at import by_reason, told_in_a_line
 from ..findings.report import Report, Verdict
-from ..text import counted, printable
+from ..text import counted, epsilon_text, printable
 from .charts import (
     HEIGHT,
     WIDTH,
@@ -95,6 +95,7 @@ def page_environment() -> Environment:
         "count": lambda value: f"{value:,}",
         "e_value": lambda log10: "\N{EN DASH}" if log10 is None else power_of_ten(log10),
         "label": lambda label: "refused" if label == REFUSAL else f"label {label}",
+        "epsilon": epsilon_text,
         "number": _number,
         "percent": lambda share: f"{100 * share:.1f} %",
         "power": power_of_ten,

@@ -35,7 +35,7 @@ CHECKS = Registry(
             "fresh-noise",
             1 / 8,
             ("fresh_noise", "cached_answers"),
-            least=Least("share", 0.65),
+            least=Least("share"),
             judges_noise=True,
         ),
         Entry("order", 1 / 16, ("order",), least=Least("factor", 0.5)),

@@ -2,7 +2,9 @@
 
 - `alternatives`: laws other than the claimed one; `laws`: a table of laws by histogram
 - `judge`: the e-processes over rows; `copies`, `same_noise`: wagers on repeated labels, and on
-  shared noise; `parties`: wagers on faults of one worker or client
+  shared noise; `parties`: wagers on faults of one worker, client or hour
+- `missing_noise`: where missing noise would have shown; `excluded`: what a pass excludes by it;
+  `changes`: the rows and scales of a change
 - `missing`: gaps that show that rows were left out
 - `costs`: the cost of rows, and what they charged; `certain_total`: its proof
 - `findings`: the results of a report in words

@@ -52,6 +52,11 @@ class Alternatives:
         return int(np.argmin(np.abs(self.factors - 1.0)))
 
     @property
+    def bare(self) -> int:
+        """The index among all alternatives of noise that is missing."""
+        return self.factors.size - 1  # the first fault, after the scales other than the claimed
+
+    @property
     def causes(self) -> list[Note]:
         """Each alternative in words to follow "labels fit": scales, faults, selected rows."""
         noise = self.claim.noise
@@ -83,19 +88,27 @@ class Alternatives:
         scales = np.full(self.factors.size - 1, SCALES / (self.factors.size - 1))
         return np.concatenate([scales, (1.0 - SCALES) * others / others.sum()])
 
+    def scale_laws(self, histograms: Matrix, factors: Vector) -> Matrix:
+        """Log-laws (b, f, o) of histograms (b, c) under any factors (f,) of the claimed scale."""
+        found = self._of_scales(histograms, factors)
+        return _answered(found) if self.answered and self.claim.refuses else found
+
+    def _of_scales(self, histograms: Matrix, factors: Vector) -> Matrix:
+        noises = [self.claim.noise.times(factor) for factor in factors.tolist()]
+        each = [
+            self.claim.mechanism(noise).log_probabilities(_near(histograms, noise.scale))
+            for noise in noises
+        ]
+        return np.stack([np.asarray(one) for one in each], 1)
+
     def laws(self, histograms: Matrix) -> tuple[Matrix, Matrix, Matrix]:
         """For histograms (b, c): log Q (b, o), log-laws of scales (b, f, o), log-ratios (b, a, o).
 
         Each alternative is mixed with a little of the claimed law, so that no label rules it out.
         """
-        noises = [self.claim.noise.times(factor) for factor in self.factors]
-        near = [_near(histograms, noise.scale) for noise in noises]
-        each = [
-            np.asarray(self.claim.mechanism(noise).log_probabilities(votes))
-            for noise, votes in zip(noises, near, strict=True)
-        ]
-        scales = np.stack(each, 1)
-        faults = fault_laws(self.faults, scales[:, self.claimed], near[self.claimed])
+        near = _near(histograms, self.claim.noise.scale)
+        scales = self._of_scales(histograms, self.factors)
+        faults = fault_laws(self.faults, scales[:, self.claimed], near)
         if self.answered and self.claim.refuses:
             scales, faults = _answered(scales), _answered(faults)
         claimed = scales[:, self.claimed]

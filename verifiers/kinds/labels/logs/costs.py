@@ -6,21 +6,24 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from .....reference import REFUSAL
 from .....reference.arrays import Vector
 from ....claims.tables import ANY_QUERIES, PrivacyClaim
+from ....findings.figures import CheckFigures, Spending
 from ....findings.note import Note
 from ....findings.report import CheckResult
 from ....findings.verdict import Verdict
 from ....inputs.release_log import Row
 from ....run.registry import NO_PRIVACY
-from ....text import counted
+from ....text import counted, epsilon_text
 from ..checks.accountant_soundness import AccountantSoundness
 from ..checks.budget_histograms import costliest
 from ..checks.privacy_claim import PrivacyClaimCheck
 from ..claim import LabelsClaim
 from .certain_total import CertainTotal, Votes, certain_total
+from .spending import Times, end_text, spending_of, spending_text
 
 PRIVACY, CHARGES = PrivacyClaimCheck.id, AccountantSoundness.id
 
@@ -112,8 +115,8 @@ class Costs:
                 self.charging.add(row)
             yield row
 
-    def results(self, rows: int) -> list[CheckResult]:
-        """Results on the claimed budget and on the charges; rows: in total."""
+    def results(self, rows: int, times: Times = lambda _: None) -> list[CheckResult]:
+        """Results on the claimed budget and on the charges; rows: in total; times: of rows."""
         privacy = self.claim.privacy
         if privacy is None:
             return [
@@ -123,7 +126,10 @@ class Costs:
         if self.claim.uncounted is not None:
             budget = CheckResult.of(PRIVACY, Verdict.NOT_APPLICABLE, self.claim.uncounted)
         else:
-            budget = _privacy(self.claim, privacy, self.asked.drawn.times, rows)
+            charged = self.charged if self.rows_charged == rows else None
+            budget = _privacy(
+                self.claim, privacy, self.asked.drawn.times, rows, charged=charged, times=times
+            )
         return [budget, self._charges(privacy)]
 
     def _charges(self, privacy: PrivacyClaim) -> CheckResult:
@@ -131,7 +137,7 @@ class Costs:
             return CheckResult.of(CHARGES, Verdict.NOT_APPLICABLE, _NOT_LOGGED)
         total = _charges_cost(self.claim, privacy, self.charging.drawn, self.charged)
         rows = counted(self.rows_charged, "row", "rows")
-        text = f"{rows} charged {self.charged:.4g} in all"
+        text = f"{rows} charged {epsilon_text(self.charged)} in all"
         if total.proved > self.charged:
             message = f"{text}, less than what they cost at delta = {privacy.delta:g}: "
             message += _proof(total)
@@ -144,7 +150,8 @@ class Costs:
             unproved = Note(_UNPROVED, f"{text}: {_unproved(total)}", {"cost": total.epsilon})
             return CheckResult.of(CHARGES, Verdict.INCONCLUSIVE, unproved, self.rows_charged)
         message = (
-            f"{text}, no less than the {total.epsilon:.4g} that they cost by the best test found"
+            f"{text}, no less than the {epsilon_text(total.epsilon)} that they cost by the best "
+            "test found"
         )
         return CheckResult(
             id=CHARGES, verdict=Verdict.PASS, message=message, queries=self.rows_charged
@@ -256,14 +263,35 @@ def _charges_cost(
 
 
 def _privacy(
-    claim: LabelsClaim, privacy: PrivacyClaim, asked: Mapping[Votes, int], rows: int
+    claim: LabelsClaim,
+    privacy: PrivacyClaim,
+    asked: Mapping[Votes, int],
+    rows: int,
+    *,
+    charged: float | None,
+    times: Times,
 ) -> CheckResult:
-    """The result for the claim by itself, and for the queries of the log."""
+    """The result for the claim by itself, and for the queries of the log, with what they cost."""
+    total = _queries_cost(claim, privacy, asked)
+    queries = sum(asked.values())
+    spent = spending_of(
+        claim.mechanism, privacy, queries, certain=total.epsilon, charged=charged, times=times
+    )
+    found = _judged(claim, privacy, total, queries, rows, spent)
+    return found.model_copy(update={"figures": CheckFigures(spending=spent)})
+
+
+def _judged(  # noqa: PLR0917 - all that the claim is held to
+    claim: LabelsClaim,
+    privacy: PrivacyClaim,
+    total: CertainTotal,
+    queries: int,
+    rows: int,
+    spent: Spending,
+) -> CheckResult:
     check = PrivacyClaimCheck(claim)
     check.run()
     finding = check.finding()
-    total = _queries_cost(claim, privacy, asked)
-    queries = sum(asked.values())
     wrong = []
     if check.refuted:
         wrong.append(Note("cost-above-claim", finding.message, finding.fields))
@@ -273,7 +301,11 @@ def _privacy(
             f"{counted(queries, 'query', 'queries')} of this log were answered or refused, and the "
             f"claim is for {privacy.queries:,}"
         )
-        many = {"queries": queries, "claimed": privacy.queries}
+        many: dict[str, Any] = {"queries": queries, "claimed": privacy.queries}
+        for end in spent.ends:
+            if end.by == "queries":
+                message += f", which ended with {end_text(end)}"
+                many |= {"last_row": end.last_row, "last_time": end.last_time}
         wrong.append(Note("queries-above-claim", message, many))
     if total.proved > privacy.epsilon:
         message = f"the queries of this log cost more than is claimed: {_proof(total)}"
@@ -291,12 +323,7 @@ def _privacy(
         message = f"{finding.message}; of the queries of this log: {_unproved(total)}"
         unproved = Note(_UNPROVED, message, {"cost": total.epsilon})
         return CheckResult.of(PRIVACY, Verdict.INCONCLUSIVE, unproved, rows)
-    cost = (
-        f"the queries of this log cost about {total.epsilon:.4g} by the best test found, from "
-        "below and at these votes alone (an account bounds the cost from above); this figure "
-        "depends on the votes, and is itself not private"
-    )
-    message = f"{finding.message}; {cost}"
+    message = f"{finding.message}; {spending_text(spent)}"
     return CheckResult(id=PRIVACY, verdict=Verdict.PASS, message=message, queries=rows)
 
 
@@ -304,10 +331,10 @@ def _proof(total: CertainTotal) -> str:
     asked = counted(total.queries, "query", "queries")
     here = counted(total.histograms, "histogram", "histograms")
     return (
-        f"{asked} of {here} alone certainly cost epsilon {total.proved:.4g} or more (certified in "
-        f"ball arithmetic), all of them about {total.epsilon:.4g}"
+        f"{asked} of {here} alone certainly cost epsilon {epsilon_text(total.proved)} or more "
+        f"(certified in ball arithmetic), all of them about {epsilon_text(total.epsilon)}"
     )
 
 
 def _unproved(total: CertainTotal) -> str:
-    return f"they cost about {total.epsilon:.4g} in floating point, which is not proved"
+    return f"they cost about {epsilon_text(total.epsilon)} in floating point, which is not proved"

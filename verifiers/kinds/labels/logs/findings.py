@@ -2,10 +2,10 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
-import numpy as np
-
-from .....reference.arrays import Vector
+from ....findings.excluded import Measured
+from ....findings.figures import finite
 from ....findings.note import Note
 from ....findings.report import CheckResult, decimal_log
 from ....findings.verdict import Verdict
@@ -15,18 +15,16 @@ from ..checks.noise_scale import NoiseScale, interval_text
 from ..planning.faults import short
 from ..registry import SHARES
 from .costs import Costs
-from .judge import COPIED, POINTED, LogEvidence, leaves_out_refusals
-from .laws import EXPONENTS
+from .excluded import basic_lacking, copies_lacking, excluded_by, shown_text
+from .judge import PARTIES, LogEvidence, leaves_out_refusals
 
 _NO_REFUSALS = Note(
     "refusals-left-out",
     "refusals are left out of this log, so that it cannot show whether the right queries are "
     "refused, nor whether the threshold has noise: log them too, or verify the deployment itself",
 )
-_MISSED = 0.01  # probability of missing a fault that a log is said to show
 _ASKS = Note("nothing-asked", "a log is judged, and nothing is asked")
 _TOO_FEW = "too-few-rows"
-_BASIC = (0.5, 2.0)  # scales that a pass must be able to show, beside no noise at all
 _FEW = 0.01  # share of rows with a repeated histogram, up to which kept answers cannot show
 
 
@@ -39,7 +37,9 @@ def log_results(
     `input-contract` cannot pass.
     """
     here = (_contract(evidence, stopped), _labels(evidence), _scale(evidence), _fresh(evidence))
-    found = {result.id: result for result in (*here, *costs.results(evidence.asked))}
+    found = {
+        result.id: result for result in (*here, *costs.results(evidence.asked, evidence.time_of))
+    }
     if leaves_out_refusals(evidence.claim):
         found["abstention"] = CheckResult.of("abstention", Verdict.NOT_APPLICABLE, _NO_REFUSALS)
     absent = (CheckResult.of(name, Verdict.NOT_APPLICABLE, _ASKS) for name in SHARES)
@@ -72,19 +72,14 @@ def _contract(evidence: LogEvidence, stopped: Note | None) -> CheckResult:
 def _labels(evidence: LogEvidence) -> CheckResult:
     name = "class-probabilities"
     if evidence.refuted(name):
-        at, row = evidence.best, evidence.found_after[name]
-        since = int(evidence.pointed.onsets[at])
-        dated = since and not evidence.claim.mechanism.caching  # else not all are drawn
-        where = f" from row {since + 1:,} on" if dated else ""
-        law = evidence.alternatives.causes[at]
-        fields = {**law.fields, "from_row": since + 1} if dated else law.fields
-        fits = Note(law.code, f"labels fit {law}{where}", fields)
-        sure = evidence.pointed.recent[at] > SURE
+        fits, sure = _since(evidence)
         one = _of_one(evidence)
-        if one is not None and one[0] > evidence.pointed.recent[at]:
+        if one is not None and one[0] > evidence.likeliest.recent[evidence.best]:
             fits, sure = one[1], one[0] > SURE
-        unknown = Note("law-unexplained", "", {"row": row})
-        message = f"labels are not draws from the claimed law, by row {row:,}"
+        where, found = found_at(evidence, name)
+        fits = replace(fits, fields={**fits.fields, **found})
+        unknown = Note("law-unexplained", "", found)
+        message = f"labels are not draws from the claimed law, by {where}"
         if evidence.claim.mechanism.refuses and not (
             leaves_out_refusals(evidence.claim) or evidence.refused
         ):
@@ -93,67 +88,56 @@ def _labels(evidence: LogEvidence) -> CheckResult:
                 replace(note, fields={**note.fields, "refusals": 0}) for note in (fits, unknown)
             )
         return _judged(evidence, name, Verdict.FAIL, message, fits if sure else unknown)
-    unseen = {word: more for word, more in _basic(evidence).items() if more}
+    unseen = {word: more for word, more in basic_lacking(evidence).items() if more}
     if unseen:
         word, more = max(unseen.items(), key=lambda item: item[1])
         message = f"these rows are too few to see {word}: {_more(more)}"
         return _judged(evidence, name, Verdict.INCONCLUSIVE, message, _lacks(more))
-    message = f"no deviation; with probability 0.99 these rows would show {_seen(evidence)}"
-    return _judged(evidence, name, Verdict.PASS, message)
+    excludes = excluded_by(evidence)
+    message = f"no deviation; with probability 0.99 these rows would show {shown_text(excludes)}"
+    passed = _judged(evidence, name, Verdict.PASS, message)
+    return passed.model_copy(update={"excludes": excludes})
+
+
+def _since(evidence: LogEvidence) -> tuple[Note, bool]:
+    """The law that the labels fit best, with the rows from which they may do so; whether surely."""
+    at = evidence.best
+    since, law = int(evidence.likeliest.onsets[at]), evidence.alternatives.causes[at]
+    sure = bool(evidence.likeliest.recent[at] > SURE)
+    if since == 0 or evidence.claim.mechanism.caching:  # of kept answers not all are drawn
+        return replace(law, message=f"labels fit {law}"), sure
+    fields: dict[str, Any] = {**law.fields, "from_row": since + 1}
+    text = f"labels fit {law}, from row {since + 1:,} on"
+    left = None if evidence.changes is None else evidence.changes.left(evidence.likeliest)
+    if left is not None:
+        scaled = law.code in _OF_SCALE
+        fields |= left.fields(scaled=scaled)
+        text += f"; {left.text(evidence.claim.mechanism.noise, scaled=scaled)}"
+    return replace(law, message=text, fields=fields), sure
+
+
+_OF_SCALE = ("scale-too-small", "scale-too-large", "noise-missing")
+
+
+def found_at(evidence: LogEvidence, check: str) -> tuple[str, dict[str, Any]]:
+    """The row at which a check was refuted, and its time, in words and as fields."""
+    row, time = evidence.found_after[check], evidence.time_found.get(check)
+    fields: dict[str, Any] = {"row": row}
+    if time is None:
+        return f"row {row:,}", fields
+    return f"row {row:,} ({time})", {**fields, "time": time}
 
 
 def _of_one(evidence: LogEvidence) -> tuple[float, Note] | None:
-    """The worker or client whose labels fit another law best: its log-ratio, and its cause."""
-    parties = zip(evidence.parties, _PARTIES, strict=True)
+    """Whose labels alone fit another law best, with its log-ratio, and the cause."""
+    parties = zip(evidence.parties, PARTIES, strict=True)
     found = [(*one, kind) for each, kind in parties if (one := each.likeliest) is not None]
     if not found:
         return None
     value, name, law, kind = max(found, key=lambda one: one[:2])
-    message = f"labels of {kind} {name[:60]!r} fit {law}"
+    of = f"the hour from {name}:00 on" if kind == "hour" else f"{kind} {name[:60]!r}"
+    message = f"labels of {of} fit {law}"
     return value, replace(law, message=message, fields={**law.fields, kind: name[:60]})
-
-
-_PARTIES = ("worker", "client")
-
-
-def _basic(evidence: LogEvidence) -> dict[str, float]:
-    """Faults that a pass must be able to show -> rows that are still needed for each."""
-    factors = np.delete(evidence.alternatives.factors, evidence.alternatives.claimed)
-    lacking = rows_lacking(evidence)
-    places = {
-        "noise of half the scale": int(np.argmin(np.abs(factors - _BASIC[0]))),
-        "noise of twice the scale": int(np.argmin(np.abs(factors - _BASIC[1]))),
-        "the plurality without noise": factors.size,  # the first fault after the scales
-    }
-    return {word: float(lacking[at]) for word, at in places.items()}
-
-
-def _seen(evidence: LogEvidence) -> str:
-    """The faults that these rows could show, in words."""
-    factors = np.delete(evidence.alternatives.factors, evidence.alternatives.claimed)
-    seen = factors[rows_lacking(evidence)[: factors.size] == 0]
-    less, more = seen[seen < 1.0].max(), seen[seen > 1.0].min()
-    return f"missing noise, and noise of {less:.3g} or {more:.3g} times the scale"
-
-
-def rows_lacking(evidence: LogEvidence) -> Vector:
-    """Rows like these that are still needed to see each alternative (a,) with probability 0.99.
-
-    By Chernoff's bound: if an alternative is true from the first row on, its log-ratio r is below t
-    with probability at most exp(s t) E[exp(-s r)], for every exponent s. Here t is the value at
-    which the mixture reaches the threshold.
-    """
-    weights = np.log(POINTED) + np.log(0.5) + evidence.pointed.log_weights
-    wanted = evidence.thresholds["class-probabilities"] - weights
-    return _lacking(evidence.missed, wanted, evidence.rows)
-
-
-def _lacking(missed: Vector, wanted: Vector, rows: int) -> Vector:
-    exponents = np.array(EXPONENTS).reshape(-1, *([1] * (missed.ndim - 1)))
-    per_row = np.maximum(-missed / max(rows, 1), 0.0)
-    with np.errstate(divide="ignore"):
-        needed = (exponents * wanted - math.log(_MISSED)) / per_row
-    return np.asarray(np.maximum(np.ceil(needed.min(0)) - rows, 0.0))
 
 
 def _scale(evidence: LogEvidence) -> CheckResult:
@@ -167,8 +151,10 @@ def _scale(evidence: LogEvidence) -> CheckResult:
             return _judged(evidence, name, Verdict.FAIL, message, _elsewhere(evidence), value)
         best = evidence.scale.best
         code = "scale-too-small" if best < 1.0 else "scale-too-large"
-        fits = Note(code, f"labels fit {short(noise.times(best))} best", {"factor": best})
-        message = f"{text} leaves out the claimed {noise}"
+        where, fields = found_at(evidence, name)
+        fields |= {"factor": best} | _ends(interval)
+        fits = Note(code, f"labels fit {short(noise.times(best))} best", fields)
+        message = f"{text} leaves out the claimed {noise}, by {where}"
         return _judged(evidence, name, Verdict.FAIL, message, fits, value)
     gate, low, high = evidence.claim.gate, *(interval or (0.0, math.inf))
     if low <= 0.0 or math.isinf(high):
@@ -178,24 +164,38 @@ def _scale(evidence: LogEvidence) -> CheckResult:
         message = f"{text}: wider than tolerance = {gate.tolerance:g}"
         wide = Note(_TOO_FEW, "", {"tolerance": gate.tolerance})
         return _judged(evidence, name, Verdict.INCONCLUSIVE, message, wide, value)
-    return _judged(evidence, name, Verdict.PASS, text, None, value)
+    passed = _judged(evidence, name, Verdict.PASS, text, None, value)
+    confidence = 1.0 - math.exp(-evidence.thresholds[name])
+    measured = Measured(
+        what="scale", low=noise.scale * low, high=noise.scale * high, confidence=confidence
+    )
+    return passed.model_copy(update={"measured": measured})
+
+
+def _ends(interval: tuple[float, float] | None) -> dict[str, float | None]:
+    """The ends of the interval of the scale, as factors of the claimed one."""
+    if interval is None:
+        return {}
+    return {"factor_low": interval[0], "factor_high": finite(interval[1])}
 
 
 def _come_again(evidence: LogEvidence) -> CheckResult | None:
     """The failure of a log whose labels repeat; None if they do not."""
     name = FreshNoise.id
     if evidence.contradiction is not None:
-        found = Note(
-            "answers-drawn-anew", evidence.contradiction, {"row": evidence.found_after[name]}
-        )
+        _, fields = found_at(evidence, name)
+        found = Note("answers-drawn-anew", evidence.contradiction, fields)
         return CheckResult.of(name, Verdict.FAIL, found, evidence.asked)
     if not evidence.refuted(name):
         return None
     if evidence.highest["class-probabilities"] > evidence.highest[name]:
         message = "labels repeat more often than the claim allows (see class-probabilities)"
         return _judged(evidence, name, Verdict.FAIL, message, _elsewhere(evidence))
-    message = f"labels repeat earlier ones, by row {evidence.found_after[name]:,}"
-    return _judged(evidence, name, Verdict.FAIL, message, evidence.likeliest_copies)
+    where, fields = found_at(evidence, name)
+    copies = evidence.likeliest_copies
+    copies = replace(copies, fields={**copies.fields, **fields})
+    message = f"labels repeat earlier ones, by {where}"
+    return _judged(evidence, name, Verdict.FAIL, message, copies)
 
 
 def _fresh(evidence: LogEvidence) -> CheckResult:
@@ -215,9 +215,7 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
         )
         unseen = Note("no-input-repeated", message, {"rows": copies.repeated})
         return CheckResult.of(name, Verdict.NOT_APPLICABLE, unseen)
-    weight = np.log(COPIED) + np.log(0.5) + copies.log_kept_weight
-    wanted = np.array(evidence.thresholds[name] - weight)
-    lacking = float(_lacking(copies.missed, wanted, evidence.rows))
+    lacking = copies_lacking(evidence)
     if lacking:
         message = f"these rows are too few to see answers that are kept: {_more(lacking)}"
         return _judged(evidence, name, Verdict.INCONCLUSIVE, message, _lacks(lacking))

@@ -1,6 +1,7 @@
 """Judges a log: its rows are evidence, in order."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import islice
 
@@ -20,8 +21,10 @@ from ....run.error_budget import log_threshold
 from ..claim import LabelsClaim
 from ..registry import SHARES
 from .alternatives import Alternatives
+from .changes import Changes
 from .copies import Copies
 from .laws import EXPONENTS, Laws, LawTable, Wanted, worked_out
+from .missing_noise import MissingNoise
 from .parties import Parties
 from .same_noise import Lagged, NoiseTable, SideBySide
 
@@ -31,9 +34,13 @@ CHUNK = 2048
 LATELY = 65_536
 """Rows of the windows in which the noise scale is estimated anew."""
 
-POINTED, BY_RANK, BY_NUMBER, OF_WORKER, OF_CLIENT = 0.65, 0.15, 0.1, 0.05, 0.05
-"""Weights of wagers: known faults, any deviation in cells of the two probability transforms, and
-faults of one worker, or one client."""
+POINTED, BY_RANK, BY_NUMBER = 0.6, 0.15, 0.1
+"""Weights of wagers: known faults, and any deviation in cells of the two probability transforms."""
+
+PARTIES = {"worker": 0.05, "client": 0.05, "hour": 0.05}
+"""Weights of wagers on faults of one worker, one client, or one hour of the day."""
+
+_LABELS = "class-probabilities"
 
 COPIED, LAGGED, SIDE_BY_SIDE = 0.5, 0.2, 0.1
 """Weights of wagers: copied labels, noise of some rows before, and, for each kind of party, noise
@@ -44,13 +51,13 @@ shared place by place."""
 class Prepared:
     """Rows that were drawn, with their numbers (n,), and the laws that they need.
 
-    contradicted: number and words of a row that shows a kept answer which changed, if any.
+    contradicted: number, words and time of a row that shows a kept answer which changed, if any.
     """
 
     rows: Sequence[Row]
     numbers: NDArray[np.int64]
     wanted: Wanted
-    contradicted: tuple[int, str] | None
+    contradicted: tuple[int, str, str | None] | None
 
 
 class LogEvidence:
@@ -61,13 +68,14 @@ class LogEvidence:
     rows in total; rows: rows that were drawn, not looked up; other_totals: rows whose total is not
     the claimed teachers; named: rows with an id; refused: rows that are refusals; by_input: for a
     caching deployment, whether answers are kept by input, since two inputs of one histogram had
-    different labels.
+    different labels. endless: for a log that is followed for as long as it grows, of which only
+    what later rows need is kept.
     """
 
     SAVED = ("asked", "rows", "other_totals", "named", "refused", "by_input", "missed")
     """Attributes that a saved state holds, beside its parts."""
 
-    def __init__(self, claim: LabelsClaim, seed: int) -> None:
+    def __init__(self, claim: LabelsClaim, seed: int, *, endless: bool = False) -> None:
         self.claim = claim
         mechanism, gate = claim.mechanism, claim.gate
         self.outcomes = mechanism.classes + mechanism.refuses
@@ -78,6 +86,8 @@ class LogEvidence:
         self.asked = self.rows = self.other_totals = 0
         self.named = self.refused = self.by_input = 0
         self.pointed = OnsetEvidence(self.alternatives.weights)
+        self.strongest: OnsetEvidence | None = None
+        """`pointed` when the evidence on labels was highest: a fault may end before the log."""
         self.cells = [CellEvidence(gate.smallest_effect) for _ in range(2)]
         self.last: dict[tuple[int, ...], int] = {}
         """The latest outcome of each histogram; for a caching deployment its label."""
@@ -87,8 +97,8 @@ class LogEvidence:
         self.noise = NoiseTable(mechanism)
         self.lagged = Lagged()
         self.sides = [SideBySide("worker"), SideBySide("client"), SideBySide("call", paired=False)]
-        self.parties = [Parties(self.alternatives) for _ in range(2)]
-        """Evidence on workers, and on clients."""
+        self.parties = [Parties(self.alternatives) for _ in PARTIES]
+        """Evidence on workers, on clients, and on hours of the day."""
         self.scale = ScaleEvidence(self.alternatives.factors)
         self.lately = ScaleEvidence(self.alternatives.factors)
         """Evidence on the scale from the rows since the last window ended."""
@@ -103,6 +113,21 @@ class LogEvidence:
             name: log_threshold(SHARES[name], gate.false_alarm)
             for name in ("class-probabilities", "noise-scale", "fresh-noise")
         }
+        self.time_found: dict[str, str | None] = {}
+        """Of the rows of `found_after`, as the log has it."""
+        self.missing_noise = None if endless else self._missing_noise()
+        self.changes = None if endless else Changes(self.alternatives)
+
+    def _missing_noise(self) -> MissingNoise:
+        wanted, weights = self.thresholds["class-probabilities"], self.pointed.log_weights
+        return MissingNoise(
+            wanted - np.log(POINTED) - np.log(0.5) - weights,
+            self.alternatives.bare,
+            {
+                kind: wanted - np.log(weight) - party.log_weights
+                for (kind, weight), party in zip(PARTIES.items(), self.parties, strict=True)
+            },
+        )
 
     def observe(self, rows: Sequence[Row]) -> None:
         """Adds rows in order; for a caching deployment only those that were drawn."""
@@ -127,7 +152,7 @@ class LogEvidence:
                 fresh, kept = self._looked_up(row)
                 drawn.append(fresh)
                 if kept not in (None, row.label) and contradicted is None:
-                    contradicted = number, _contradiction(row, number, kept)
+                    contradicted = number, _contradiction(row, number, kept), row.time_text
             rows = [row for row, fresh in zip(rows, drawn, strict=True) if fresh]
             numbers = numbers[drawn]
         wanted = self.table.plan([row.histogram for row in rows])
@@ -157,8 +182,9 @@ class LogEvidence:
         """Adds prepared rows; found: the result of `worked_out` for each new block."""
         self.table.learn(prepared.wanted, found)
         if prepared.contradicted is not None and self.contradiction is None:
-            number, self.contradiction = prepared.contradicted
+            number, self.contradiction, time = prepared.contradicted
             self.found_after.setdefault("fresh-noise", number)
+            self.time_found.setdefault("fresh-noise", time)
         if not prepared.rows:
             return
         rows, numbers = prepared.rows, prepared.numbers
@@ -171,12 +197,23 @@ class LogEvidence:
             for i, cells in enumerate(self.cells)
         ]
         names = [[r.worker for r in rows], [r.client for r in rows], [r.call for r in rows]]
-        ones = [each.observe(n, laws.ratios) for each, n in zip(self.parties, names, strict=False)]
+        hours = [None if r.time is None else hour_of(r.time) for r in rows]
+        of_parties = [*names[: len(PARTIES) - 1], hours]
+        ones = [p.observe(n, laws.ratios) for p, n in zip(self.parties, of_parties, strict=True)]
+        if self.missing_noise is not None and self.changes is not None:
+            self.missing_noise.observe(laws.shows, of_parties)
+            self.changes.observe(rows, outcomes, laws.ratios, self.pointed.log_ratios)
+        before = deepcopy(self.pointed)
         parts = [self.pointed.observe(laws.ratios), *general, *ones]
-        weights = np.log([POINTED, BY_RANK, BY_NUMBER, OF_WORKER, OF_CLIENT])[:, None]
-        self._note("class-probabilities", log_sums(np.array(parts) + weights, 0), numbers)
-        self._note("fresh-noise", self._again(rows, laws, outcomes, names), numbers)
-        self._follow_scale(laws, int(numbers[-1]))
+        weights = np.log([POINTED, BY_RANK, BY_NUMBER, *PARTIES.values()])[:, None]
+        times = [row.time_text for row in rows]
+        values = log_sums(np.array(parts) + weights, 0)
+        if values.max() > max(self.highest[_LABELS], self.thresholds[_LABELS]):
+            before.observe(laws.ratios[: int(values.argmax()) + 1])
+            self.strongest = before
+        self._note(_LABELS, values, numbers, times)
+        self._note("fresh-noise", self._again(rows, laws, outcomes, names), numbers, times)
+        self._follow_scale(laws, int(numbers[-1]), times[-1])
         self.missed += laws.missed.sum(0)
         self.rows += labels.size
 
@@ -198,7 +235,13 @@ class LogEvidence:
         weights = [COPIED, LAGGED, *[SIDE_BY_SIDE] * len(self.sides)]
         return log_sums(np.array(parts) + np.log(weights)[:, None], 0)
 
-    def _note(self, check: str, values: Vector, numbers: NDArray[np.int64]) -> None:
+    def _note(
+        self,
+        check: str,
+        values: Vector,
+        numbers: NDArray[np.int64],
+        times: Sequence[str | None],
+    ) -> None:
         """Updates the highest evidence of a check, and the row at which it refuted."""
         if np.isnan(values).any():
             raise ArithmeticError(f"the evidence of {check} is not a number")
@@ -206,8 +249,9 @@ class LogEvidence:
         beyond = np.flatnonzero(values >= self.thresholds[check])
         if beyond.size:
             self.found_after.setdefault(check, int(numbers[beyond[0]]))
+            self.time_found.setdefault(check, times[beyond[0]])
 
-    def _follow_scale(self, laws: Laws, number: int) -> None:
+    def _follow_scale(self, laws: Laws, number: int, time: str | None) -> None:
         likelihoods = laws.scales.sum(0)
         self.scale.add(likelihoods)
         self.lately.add(likelihoods)
@@ -217,11 +261,21 @@ class LogEvidence:
             self.lately = ScaleEvidence(self.alternatives.factors)
         if self.scale.log_e_value >= self.thresholds["noise-scale"]:
             self.found_after.setdefault("noise-scale", number)
+            self.time_found.setdefault("noise-scale", time)
+
+    def time_of(self, row: int) -> str | None:
+        """Of a row that was drawn, from 1, as the log has it; None where it has none."""
+        return None if self.changes is None else self.changes.time(row)
+
+    @property
+    def likeliest(self) -> OnsetEvidence:
+        """The evidence by which a failure is explained."""
+        return self.pointed if self.strongest is None else self.strongest
 
     @property
     def best(self) -> int:
         """The index of the alternative that fits best since its onset."""
-        return int(np.argmax(self.pointed.recent))
+        return int(np.argmax(self.likeliest.recent))
 
     @property
     def likeliest_copies(self) -> Note:
@@ -242,6 +296,11 @@ def _contradiction(row: Row, number: int, kept: int | None) -> str:
         f"row {number:,}: {named}{list(row.histogram)} was answered {row.label}, and "
         f"{kept} before, although answers are kept"
     )
+
+
+def hour_of(time: float) -> str:
+    """The hour of the day, 00 to 23, of a time in seconds."""
+    return f"{int(time // 3600.0) % 24:02d}"
 
 
 def leaves_out_refusals(claim: LabelsClaim) -> bool:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix
 from .alternatives import Alternatives
+from .missing_noise import Shows, shows_of
 
 EXPONENTS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """Exponents of Chernoff's bound on the probability of missing an alternative."""
@@ -25,7 +26,8 @@ class Laws:
     log_q: claimed log-probability (n,) of the label; scales: log-probability (n, f) under each
     scale factor; ratios: log-ratio (n, a) of each alternative; below: probability (n, 2) of the
     outcomes before the label, in two orders; missed: log E[exp(-s r)] (n, s, a) of each
-    alternative's log-ratio r under itself, at exponents s; of_law: the claimed log-law (n, o).
+    alternative's log-ratio r under itself, at exponents s; of_law: the claimed log-law (n, o);
+    shows: what each row would gain if its noise were missing.
     """
 
     log_q: Matrix
@@ -34,6 +36,7 @@ class Laws:
     below: Matrix
     missed: Matrix
     of_law: Matrix
+    shows: Shows
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class LawTable:
 
     def __init__(self, alternatives: Alternatives) -> None:
         claim = alternatives.claim
-        laws = 4 + alternatives.factors.size + alternatives.weights.size + len(EXPONENTS)
+        laws = 6 + alternatives.factors.size + alternatives.weights.size + len(EXPONENTS)
         self._most = _BYTES // (8 * laws * (claim.classes + 1))
         self._places: dict[Histogram, int] = {}
         self._parts: list[Matrix] = []
@@ -94,7 +97,7 @@ class LawTable:
 
     def rows(self, wanted: Wanted, outcomes: NDArray[np.int64]) -> Laws:
         """The laws of rows that were planned and learnt, at the outcomes (n,) observed."""
-        log_q, scales, ratios, below, missed = self._parts
+        log_q, scales, ratios, below, missed, *shows = self._parts
         at, there = wanted.at, (wanted.at, outcomes)
         return Laws(
             log_q[there],
@@ -103,13 +106,15 @@ class LawTable:
             below[at, :, outcomes],
             missed[at],
             log_q[at],
+            Shows(*(part[at] for part in shows)),
         )
 
 
 def worked_out(alternatives: Alternatives, histograms: Sequence[Histogram]) -> list[Matrix]:
     """The arrays that a `LawTable` keeps, for a block of histograms."""
     log_q, scales, ratios = alternatives.laws(np.array(histograms, dtype=np.float64))
-    return [log_q, scales, ratios, _below(log_q), _missed(log_q, ratios)]
+    shows = shows_of(log_q, ratios, alternatives.bare)
+    return [log_q, scales, ratios, _below(log_q), _missed(log_q, ratios), *shows]
 
 
 def _with_room(kept: Matrix, known: int, more: int) -> Matrix:

@@ -21,11 +21,15 @@ from .followed_file import OtherFileError
 from .judge import LogEvidence, chunks, leaves_out_refusals, reader_of
 from .reading import LEAST, MOST, Reading, readings
 from .saved import restore, saved
+from .spending import guaranteed
 from .spent import ANALYSES, Spent
 from .store import Group, Kept, Store, Votes
 
 _VOTES_AT_ONCE = 163_840  # about the most rows times classes between two writes
 _DELTA = 1e-5  # where the claim has none
+
+REFINED = 500
+"""Most histograms whose costs are computed at more orders once a log ends."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,8 @@ class Snapshot:
 
     scale, lately: intervals of the noise scale over all and over recent rows, as factors of the
     claimed one; spent: epsilon at delta, by analysis; protected: whom it is of, against which
-    change; charged: the epsilon that rows charge, and how many rows do, None if none does.
+    change; charged: the epsilon that rows charge, and how many rows do, None if none does; refined:
+    whether the costs that depend on votes are over all orders, not at most so much, at some orders.
     """
 
     rows: int
@@ -48,6 +53,7 @@ class Snapshot:
     readings: Sequence[Reading]
     alarms: Sequence[Alarm] = field(default=())
     charged: tuple[float, int] | None = None
+    refined: bool = False
 
 
 class Monitor:
@@ -60,7 +66,8 @@ class Monitor:
     def __init__(self, log: str, claim: LabelsClaim, folder: str, once: bool) -> None:
         self.claim, self.folder = claim, folder
         self.delta = _DELTA if claim.privacy is None else claim.privacy.delta
-        self.evidence = LogEvidence(claim, secrets.randbits(128))  # its state is kept
+        # its state is kept, and so needs its seed no more
+        self.evidence = LogEvidence(claim, secrets.randbits(128), endless=True)
         own = claim.mechanism
         self.spent = Spent(own.mechanism(), own.classes, own.neighbourhood)
         self.watch = Watch(claim)
@@ -159,8 +166,27 @@ class Monitor:
             return Counter(row.histogram for row in rows)
         return Counter({row.histogram for row in rows} - known)
 
-    def snapshot(self) -> Snapshot:
-        """The current figures, with what an attacker recovers of the most frequent inputs."""
+    def _costs(self, *, last: bool) -> dict[Analysis, float | None]:
+        """Epsilon by analysis; data-independent over all orders, the others so at the end."""
+        if self.evidence.rows == 0:
+            return dict.fromkeys(ANALYSES, 0.0)
+        found = {name: self.spent.epsilon(name, self.delta) for name in ANALYSES}
+        own = self.claim.mechanism
+        most = guaranteed(own, self.evidence.rows, self.delta)
+        found["data-independent"] = found["data-independent"] if most is None else most
+        if last and self.spent.followed <= REFINED:
+            asked = self.store.asked(REFINED)
+            times = {h: 1 if own.caching else int(n.sum()) for h, n in asked.items()}
+            for name in ANALYSES[1:]:
+                if found[name] is not None:
+                    found[name] = self.spent.least_epsilon(name, self.delta, times)
+        return found
+
+    def snapshot(self, *, last: bool = False) -> Snapshot:
+        """The current figures, with what an attacker recovers of the most frequent inputs.
+
+        last: whether no more rows are read, so that costs may take some seconds.
+        """
         name = "noise-scale"
         threshold = self.evidence.thresholds[name]
         return Snapshot(
@@ -171,7 +197,7 @@ class Monitor:
             self.evidence.lately.interval(threshold)
             if self.evidence.window is None
             else self.evidence.window,
-            {name: self.spent.epsilon(name, self.delta) for name in ANALYSES},
+            self._costs(last=last),
             self.delta,
             self.claim.mechanism.protected,
             readings(
@@ -181,6 +207,7 @@ class Monitor:
             ),
             tuple(self.alarms),
             (self.spent.charged, self.spent.charging) if self.spent.charging else None,
+            refined=last and self.spent.followed <= REFINED,
         )
 
     def close(self) -> None:

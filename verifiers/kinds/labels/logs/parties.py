@@ -1,4 +1,4 @@
-"""Wagers on faults that only one worker, or one client, has."""
+"""Wagers on faults that only one worker, one client, or one hour of the day has."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,13 +12,13 @@ from ....findings.note import Note
 from .alternatives import Alternatives
 
 MOST = 1_000
-"""Most workers, or clients, that are looked at: the first to occur."""
+"""Most workers, clients or hours that are looked at: the first to occur."""
 
 _FACTORS = (0.25, 0.5, 1 / 1.5, 1.5, 2.0)  # the nearest alternatives to these scales are used
 
 
 class Parties:
-    """Wagers that the labels of one worker, or client, follow another law from some label on.
+    """Wagers that the labels of one worker, client or hour follow another law from some label on.
 
     The k-th party has weight 1 / (k (k + 1)); the weight of parties still to come is kept as it is.
     So this is an average of martingales, if each row's party is fixed before its noise is drawn.
@@ -62,6 +62,12 @@ class Parties:
             self._log_values[k] = float(after[-1])
         kept = 1.0 / (len(self.evidence) + 1.0)
         return np.asarray(np.log(np.maximum(kept + begun + np.cumsum(grown), kept)))
+
+    @property
+    def log_weights(self) -> Vector:
+        """Log-weight (k,) of the wager on each law from the first label on, by party's number."""
+        number = np.arange(1.0, MOST + 1.0)
+        return np.asarray(np.log(0.5 / self.columns.size / (number * (number + 1.0))))
 
     def _follow(self, name: str) -> None:
         if name not in self.evidence:

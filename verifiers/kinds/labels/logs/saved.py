@@ -44,15 +44,17 @@ def restore(evidence: LogEvidence, kept: bytes) -> None:
     """
     with np.load(io.BytesIO(kept), allow_pickle=False) as arrays:
         known = {f"{n}.{field}" for n, part in _parts(evidence).items() for field in part.SAVED}
-        known |= {name for party in _party_fields(evidence) for name in party.values()}
+        state: dict[str, Any] = json.loads(str(arrays["told"]))
+        # states from before wagers on hours go on; those begin with the next row
+        fields_kept = _party_fields(evidence)[: len(state["parties"])]
+        known |= {name for party in fields_kept for name in party.values()}
         if set(arrays.files) != known | {"told"}:
             raise ValueError("it has other parts")
         for name, part in _parts(evidence).items():
             for field in part.SAVED:
                 value, here = arrays[f"{name}.{field}"], getattr(part, field)
                 setattr(part, field, value if isinstance(here, np.ndarray) else int(value))
-        state: dict[str, Any] = json.loads(str(arrays["told"]))
-        parties = zip(evidence.parties, state["parties"], _party_fields(evidence), strict=True)
+        parties = zip(evidence.parties, state["parties"], fields_kept, strict=False)
         for party, names, fields in parties:
             party.restore(names, {field: arrays[name] for field, name in fields.items()})
     if state["alternatives"] != evidence.alternatives.wordings:
@@ -67,7 +69,7 @@ def restore(evidence: LogEvidence, kept: bytes) -> None:
 
 
 def _party_fields(evidence: LogEvidence) -> list[dict[str, str]]:
-    """Fields of the evidence on workers, and on clients -> names under which they are saved."""
+    """Fields of the evidence on workers, clients and hours -> names under which they are saved."""
     return [
         {field: f"party{at}.{field}" for field in (*party.SAVED, "log_values")}
         for at, party in enumerate(evidence.parties)

@@ -5,10 +5,11 @@ from collections.abc import Container, Iterable, Mapping
 import numpy as np
 
 from .....reference import Gaussian, NoisyArgmax
-from .....reference.accounting.analyses import Analysis, query_cost
-from .....reference.accounting.conversions import ORDERS, to_epsilon
+from .....reference.accounting.analyses import Analysis, query_cost, query_costs
+from .....reference.accounting.conversions import ORDERS, best_epsilon, to_epsilon
 from .....reference.accounting.gnmax import gnmax_data_dependent, gnmax_data_independent
 from .....reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
+from .....reference.accounting.pure import pure_epsilon
 from .....reference.arrays import Vector
 from .....reference.mechanisms import ClaimedMechanism
 from .store import Votes
@@ -64,6 +65,29 @@ class Spent:
         if not self.totals[analysis].any():  # a conversion would give more than 0
             return 0.0
         return to_epsilon(GRID, self.totals[analysis], delta).epsilon
+
+    def least_epsilon(self, analysis: Analysis, delta: float, times: Mapping[Votes, int]) -> float:
+        """As `epsilon`, over all orders, as `dpassay account` gives it.
+
+        times: how often each histogram was asked, of all that were.
+        """
+        votes, number = np.array(list(times)), np.array(list(times.values()), dtype=np.float64)
+
+        def cost(orders: Vector) -> Vector:
+            costs = query_costs(
+                votes,
+                self.mechanism,
+                orders,
+                analysis,
+                neighbourhood=self.neighbourhood,
+                charging="all",
+            )
+            return np.asarray(number @ costs)
+
+        noise = self.mechanism.noise
+        gaussian = isinstance(noise.unrounded, Gaussian)
+        pure = np.inf if gaussian else pure_epsilon(noise, self.neighbourhood)
+        return best_epsilon(cost, delta, pure=float(number.sum()) * pure).epsilon
 
     @property
     def _exact(self) -> bool:

@@ -1,0 +1,175 @@
+"""From which row on, and to which noise, a log may have changed."""
+
+import math
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference import Noise
+from .....reference.arrays import Matrix, Vector
+from ....evidence.onset import OnsetEvidence, log_prior
+from ....evidence.scale import ScaleEvidence, scale_factors
+from ....findings.figures import finite
+from ....inputs.release_log import Row
+from .alternatives import Alternatives
+
+CONFIDENCE = 0.99
+"""Of the intervals, together, if one of the alternatives holds from some row on."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What the rows leave of a change: rows (from 1), of which it may be any, and their times.
+
+    factors: of the noise scale since then, as `ScaleEvidence.interval` has them; None where no
+    scale fits.
+    """
+
+    rows: tuple[int, int]
+    times: tuple[str | None, str | None]
+    factors: tuple[float, float] | None
+
+    def fields(self, *, scaled: bool) -> dict[str, str | int | float | None]:
+        """As fields of a finding; scaled: with the scale."""
+        found: dict[str, str | int | float | None] = {"confidence": CONFIDENCE}
+        found |= {"from_row_low": self.rows[0], "from_row_high": self.rows[1]}
+        if self.times[0] is not None:
+            found |= {"from_time_low": self.times[0], "from_time_high": self.times[1]}
+        if scaled and self.factors is not None:
+            low, high = self.factors
+            found |= {"factor_low": low, "factor_high": finite(high)}
+        return found
+
+    def text(self, noise: Noise, *, scaled: bool) -> str:
+        """In words; noise: the claimed one."""
+        found = f"with confidence {CONFIDENCE:g} from between rows {self.rows[0]:,} and "
+        found += f"{self.rows[1]:,}"
+        if self.times[0] is not None:
+            found += f" ({self.times[0]} and {self.times[1]})"
+        if not scaled or self.factors is None:
+            return found
+        low, high = self.factors
+        if math.isinf(high):
+            return f"{found}, with a scale since then of at least {noise.scale * low:.4g}"
+        ends = f"{noise.scale * low:.4g} and {noise.scale * high:.4g}"
+        return f"{found}, with a scale since then between {ends}"
+
+
+class Changes:
+    """Keeps the rows of a log, and where each alternative stood as chunks of them began.
+
+    An alternative a that sets in after t rows has the likelihood ratio L(t, a) against the claim;
+    `OnsetEvidence` is the mixture M of all of them. If it is that one, M / L(t, a) is a martingale,
+    so that (t, a) is among those with L(t, a) > (1 - confidence) M with probability `CONFIDENCE`,
+    however far the log goes. The rows are those that any of these pairs has.
+
+    The scale is judged by the rows that follow all of these. They begin where the labels say, so
+    that the interval is widened by the prior of that row (a union bound over all of them).
+    """
+
+    def __init__(self, alternatives: Alternatives) -> None:
+        self._alternatives = alternatives
+        self._histograms: list[tuple[int, ...]] = []
+        self._outcomes, self._times = array("l"), array("d")
+        self._form: str | None = None  # how the log writes times
+        self._begun: list[int] = []
+        self._stood: list[Vector] = []
+        self._lowest: list[Vector] = []
+
+    def observe(
+        self,
+        rows: Sequence[Row],
+        outcomes: NDArray[np.int64],
+        ratios: Matrix,
+        stood: Vector,
+    ) -> None:
+        """Adds rows with log-ratios (n, a); stood: their sums (a,) over all rows before."""
+        self._begun.append(len(self._histograms))
+        self._stood.append(stood.copy())
+        self._lowest.append(_before(ratios, stood).min(0))
+        self._histograms += [row.histogram for row in rows]
+        self._outcomes.extend(outcomes.tolist())
+        self._times.extend(math.nan if row.time is None else row.time for row in rows)
+        if self._form is None and rows[0].time_text is not None:
+            text = rows[0].time_text
+            self._form = _SECONDS if _is_number(text) else "Z" if text[-1] in "Zz" else "+00:00"
+
+    def left(self, pointed: OnsetEvidence) -> Change | None:
+        """What the rows that `pointed` has seen leave of a change; None if they leave none."""
+        most = pointed.log_ratios - pointed.log_e_value - math.log(1.0 - CONFIDENCE)
+        end = pointed.labels
+        begun = bisect_left(self._begun, end)
+        chunks = np.flatnonzero((np.array(self._lowest[:begun]) < most).any(-1)).tolist()
+        found = (self._onsets(chunk, most, end) for chunk in chunks)
+        first = next((int(rows[0]) for rows in found if rows.size), None)
+        if first is None:
+            return None
+        found = (self._onsets(chunk, most, end) for chunk in reversed(chunks))
+        last = next(int(rows[-1]) for rows in found if rows.size)
+        times = self.time(first + 1), self.time(last + 1)
+        return Change((first + 1, last + 1), times, self._factors(last, pointed))
+
+    def time(self, row: int) -> str | None:
+        """Of a row, from 1, as the log has it: in seconds, or ISO 8601 in UTC."""
+        time = self._times[row - 1]
+        if math.isnan(time):
+            return None
+        if self._form == _SECONDS or self._form is None:
+            return f"{time:.15g}"
+        return datetime.fromtimestamp(time, UTC).isoformat().replace("+00:00", self._form)
+
+    def _onsets(self, chunk: int, most: Vector, end: int) -> NDArray[np.intp]:
+        """How many rows there may be before the change, of the rows of a chunk before `end`."""
+        start = self._begun[chunk]
+        end = min([*self._begun, len(self._histograms)][chunk + 1], end)
+        outcomes = np.array(self._outcomes[start:end])
+        votes, at = np.unique(np.array(self._histograms[start:end]), axis=0, return_inverse=True)
+        found = [
+            self._alternatives.laws(votes[i : i + _TOGETHER].astype(np.float64))[2]
+            for i in range(0, len(votes), _TOGETHER)
+        ]
+        ratios = np.concatenate(found)[at.reshape(-1), :, outcomes]
+        possible = (_before(ratios, self._stood[chunk]) < most).any(-1)
+        return start + np.flatnonzero(possible)
+
+    def _factors(self, start: int, pointed: OnsetEvidence) -> tuple[float, float] | None:
+        """Factors of the scale that the rows after the first `start` leave."""
+        others = np.delete(self._alternatives.factors, self._alternatives.claimed)
+        best = float(others[np.argmax(pointed.recent[: others.size])])
+        counts: dict[tuple[int, ...], Vector] = {}
+        outcomes = self._alternatives.claim.classes + self._alternatives.claim.refuses
+        here = slice(start, pointed.labels)
+        for votes, outcome in zip(self._histograms[here], self._outcomes[here], strict=True):
+            if votes not in counts and len(counts) == _MOST:
+                continue
+            counts.setdefault(votes, np.zeros(outcomes))[outcome] += 1.0
+        scale = ScaleEvidence(best * scale_factors(_TOLERANCE))
+        laws = self._alternatives.scale_laws(np.array(list(counts), dtype=float), scale.factors)
+        seen = np.array(list(counts.values()))[:, None]
+        scale.add(np.where(seen > 0.0, seen * laws, 0.0).sum((0, 2)))
+        beyond = float(-log_prior(np.array([start + 1.0]))[0])
+        return scale.interval(beyond - math.log(1.0 - CONFIDENCE))
+
+
+_TOGETHER = 512
+_MOST = 256  # histograms by which the scale is judged, the first to occur
+_SECONDS = "seconds"
+_TOLERANCE = 0.05  # of the grid of scales
+
+
+def _before(ratios: Matrix, stood: Vector) -> Matrix:
+    """Sums (n, a) of log-ratios over all rows before each."""
+    return np.asarray(stood + np.cumsum(ratios, 0) - ratios)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
