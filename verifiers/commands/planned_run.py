@@ -88,10 +88,11 @@ class PlannedCheck(VariedDocument):
     def as_lines(self, seen: int) -> list[str]:
         """The check in lines: how much it looks at, and the sharpest of what its pass excludes."""
         entry = sharpest(self.excludes)
-        if self.lacking is not None or entry is None:
-            return [f"  {self.id:<25}{self.lacking or f'{seen:,}':>9}"]
-        count = f"  {self.id:<25}{seen:>9,}  "
-        phrase = wrap(entry.as_text(), _WIDTH - len(count), break_on_hyphens=False)
+        if self.lacking is None and entry is None:
+            return [f"  {self.id:<25}{seen:>9,}"]
+        count = f"  {self.id:<25}" + (f"{seen:>9,}  " if self.lacking is None else "")
+        said = self.lacking or ("" if entry is None else entry.as_text())
+        phrase = wrap(said, _WIDTH - len(count), break_on_hyphens=False)
         return [count + phrase[0], *(" " * len(count) + more for more in phrase[1:])]
 
 

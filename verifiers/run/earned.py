@@ -51,20 +51,21 @@ def not_earned(
 
 def _why(check: str, least: Least, queries: int, plan_for: PlanFor) -> Note:
     """More queries, where these would do; else that nothing would."""
-    wanted = "a fault of any size" if least.any_size else f"{least.field} {least.most:g}"
+    wanted = "a fault of any size"
+    if not least.any_size:
+        wanted = f"a fault of {least.field.replace('_', ' ')} {least.most:g} or less"
     full = plan_for(None)
     if full.queries > queries and least.met_by(full.excluded.get(check, ())):
         needed = _fewest(check, least, queries, full, plan_for)
         return Note(
             "too-few-queries",
-            f"nothing was found, but {queries:,} queries would not have shown {wanted}; "
-            f"about {needed:,} would",
+            f"{queries:,} queries cannot show {wanted}, so that a pass would mean nothing; about "
+            f"{needed:,} would",
             {"queries": needed},
         )
     return Note(
         HOPELESS,
-        f"nothing was found, and nothing could have been: what the target answers here does not "
-        f"show {wanted}, however many queries are made",
+        f"no number of queries shows {wanted} under this claim, so that a pass would mean nothing",
     )
 
 
