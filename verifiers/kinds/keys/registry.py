@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ...findings.note import Note
-from ...run.registry import Entry, Registry
+from ...run.registry import Entry, Least, Registry
 from ..numbers.registry import CHECKS as OF_NUMBERS
 
 _FILES = {
@@ -22,7 +22,8 @@ def _entry(entry: Entry) -> Entry:
     if file is None:
         absent = Note("not-of-this-kind", "the deployment releases keys, no numbers")
         return replace(entry, files=(), absent=absent)
-    return replace(entry, files=(file,), absent=None)
+    least = Least("correlation") if entry.id == "fresh-noise" else entry.least  # of pairs of keys
+    return replace(entry, files=(file,), absent=None, least=least)
 
 
 CHECKS = Registry(

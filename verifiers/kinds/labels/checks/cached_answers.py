@@ -1,5 +1,6 @@
 """`fresh-noise` under `caching = true`: a histogram asked again gets the same label."""
 
+import math
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -8,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from .....reference.mechanisms import Labels
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....run.checks import RunContext
@@ -200,9 +202,34 @@ class CachedAnswers(Unseeing):
         else:
             message += "; the target was not restarted, so answers kept in memory would not show"
         if emptied is None:
-            return Finding(message)
+            return Finding(message, excludes=self.excluded)
         again = f"{message}; after fresh_state emptied the store, {emptied.counted}"
-        return Finding(again, warnings=tuple(filter(None, [emptied.unseen])))
+        warnings = tuple(filter(None, [emptied.unseen]))
+        return Finding(again, warnings=warnings, excludes=self.excluded)
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """What a pass excludes: that all answers are drawn anew, of the histograms asked again.
+
+        Two draws of one law agree with the sum of the squares of its probabilities.
+        """
+        if not self.kept:
+            return ()
+        law = self.claim.mechanism.mechanism().log_probabilities(
+            np.array([*self.kept], dtype=float)
+        )
+        alike = float(np.log(np.exp(2.0 * law).sum(-1)).sum())
+        return (
+            Excluded(
+                code="answers-drawn-anew",
+                size={},
+                where=(Role.PROBE,),
+                queries=len(self.kept),
+                probability=-math.expm1(min(alike, 0.0)),
+                false_alarm=0.0,
+                method="the claimed law of two draws for each histogram that is asked again",
+            ),
+        )
 
 
 _DRAWN_ANEW = Note("no-answers-kept", "answers are drawn anew")
