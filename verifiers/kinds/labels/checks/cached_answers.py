@@ -223,7 +223,7 @@ class CachedAnswers(Unseeing):
             Excluded(
                 code="answers-drawn-anew",
                 size={},
-                where=(Role.PROBE,),
+                where=("asked again",),
                 queries=len(self.kept),
                 probability=-math.expm1(min(alike, 0.0)),
                 false_alarm=0.0,
