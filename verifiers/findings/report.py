@@ -118,7 +118,9 @@ class CheckResult(Document):
         "which inputs were answered. Empty where the check did not pass, or says nothing of it.",
     )
     measured: Measured | None = Field(
-        default=None, description="What the answers left of a quantity, of a pass."
+        default=None,
+        description="What the answers left of a quantity, of a pass, and where the scale of the "
+        "noise was refuted.",
     )
     figures: CheckFigures | None = Field(
         default=None,
@@ -131,6 +133,19 @@ class CheckResult(Document):
         if self.verdict in (Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE):
             return Seeing(self.id, lacking=Note(self.code or _UNCODED, self.message, self.fields))
         return Seeing(self.id, self.excludes, failed=self.verdict is not Verdict.PASS)
+
+    def without_pass(self, verdict: Verdict, why: Note, message: str | None = None) -> Self:
+        """This result of another verdict than its pass, which then excludes nothing."""
+        return self.model_copy(
+            update={
+                "verdict": verdict,
+                "code": why.code,
+                "fields": why.fields,
+                "message": why.message if message is None else message,
+                "excludes": (),
+                "measured": None,
+            }
+        )
 
     @classmethod
     def of(cls, check: str, verdict: Verdict, note: Note, queries: int = 0) -> Self:

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ..run.noise_there import CostAt, no_cost
 from ..run.registry import Registry
 from ..run.request import RunRequest
 from ..run.selection import Selection
@@ -45,7 +46,8 @@ class ReleaseKind:
     asks for in a call at most; read_opening: the first call of an earlier report, at a path;
     not_chosen: why a run takes no inputs of the user's, None where it does; passed: what a pass
     means where no law is judged; ready: raises ValueError of one line, before anything is asked,
-    where the claim names what cannot be used; foreseen: of a plan, the queries after which known
+    where the claim names what cannot be used; cost_at: what the claimed queries cost at a scale of the noise, None where
+    that is not computed; foreseen: of a plan, the queries after which known
     mistakes would show, None for those that would not; demos: embedded claims by name.
     """
 
@@ -65,6 +67,7 @@ class ReleaseKind:
     not_chosen: str | None = None
     passed: str | None = None
     ready: Callable[[Any, Selection], None] = lambda claim, chosen: None
+    cost_at: CostAt = no_cost
     foreseen: Callable[[Any], Mapping[str, int | None]] = lambda planned: {}
     demos: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 

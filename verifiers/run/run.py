@@ -13,8 +13,10 @@ from ..findings.of_run import Ended, report_of
 from ..findings.report import Report, Verdict
 from ..targets import PacedTarget, Target
 from .after_failure import AfterFailure, known
+from .cause import named
 from .earned import PlanFor, earned, unseen
 from .events import Concluded, Listener, Progress
+from .noise_there import on_the_noise_there
 from .outcome import RunOutcome
 from .phase import Phase
 from .request import RunRequest
@@ -146,6 +148,14 @@ class _Run:
             state.claim,
             state.queries,
             self.plan_for,
+        )
+        cause = named(session.explanations())
+        found = on_the_noise_there(
+            found,
+            self.kind.checks,
+            state.claim,
+            None if cause is None else cause.finding,
+            self.kind.cost_at,
         )
         absent = [result.id for result in found if result.verdict is Verdict.NOT_APPLICABLE]
         nothing, notes = selection.nothing_applies(absent), session.end(found)

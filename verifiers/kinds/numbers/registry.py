@@ -25,8 +25,8 @@ CHECKS = Registry(
             "permutation-equivariance", 1 / 32, ("invariance",), least=Least("total_variation", 0.5)
         ),
         Entry("joint", 1 / 32, ("joint",), least=Least("share", 0.5), judges_noise=True),
-        Entry("independence", 1 / 16, ("independence",)),
-        Entry("fresh-noise", 1 / 16, ("fresh_noise",)),
+        Entry("independence", 1 / 16, ("independence",), judges_noise=True),
+        Entry("fresh-noise", 1 / 16, ("fresh_noise",), judges_noise=True),
         Entry("clipping", 1 / 16, ("clipping",), least=Least("beyond")),
         Entry("sensitivity", 1 / 16, ("sensitivity",), least=Least("beyond")),
         Entry("support", 1 / 32, ("support",), least=Least("share")),
@@ -43,3 +43,9 @@ CHECKS = Registry(
 )
 
 SHARES, SIMPLEST_SHARE = CHECKS.shares, CHECKS.simplest_share
+
+
+def shared(check: str, file: str) -> Entry:
+    """The entry of another kind that has this check of numbers, in a file of its own."""
+    of = CHECKS.entry(check)
+    return Entry(check, of.share, (file,), judges_noise=of.judges_noise)

@@ -1,7 +1,7 @@
 """The checks of tallies: three of their own, and those of numbers that rounds have."""
 
 from ...run.registry import Entry, Registry
-from ..numbers.registry import SHARES as OF_NUMBERS
+from ..numbers.registry import shared
 
 _SHARED = ("noise-law", "noise-scale", "location", "joint", "independence", "fresh-noise")
 """Checks of numbers, which look at the rounds to which all parties send."""
@@ -16,8 +16,8 @@ CHECKS = Registry(
         Entry("mask-uniformity", _OWN, ("mask_uniformity",)),
         Entry("wrap-around", _OWN, ("wrap_around",)),
         Entry("recovery", _OWN, ("recovery",)),
-        *(Entry(check, OF_NUMBERS[check], ("of_numbers",)) for check in _SHARED),
-        Entry("privacy-claim", 0.0, ("privacy_claim",)),
+        *(shared(check, "of_numbers") for check in _SHARED),
+        Entry("privacy-claim", 0.0, ("privacy_claim",), rests_on_noise=True),
     ),
     simplest_share=1 / 32,
 )
