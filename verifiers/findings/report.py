@@ -25,6 +25,7 @@ from .excluded import Excluded, Measured
 from .figures import CheckFigures, NoiseSpec, Votes
 from .not_looked_at import NotLookedAt, Seeing, not_looked_at
 from .note import Fields, Note
+from .subject import Subject
 from .verdict import Verdict
 
 __all__ = ["CheckResult", "Report", "Verdict"]
@@ -135,7 +136,7 @@ class CheckResult(Document):
         return Seeing(self.id, self.excludes, failed=self.verdict is not Verdict.PASS)
 
     def without_pass(self, verdict: Verdict, why: Note, message: str | None = None) -> Self:
-        """This result of another verdict than its pass, which then excludes nothing."""
+        """The result with another verdict than its pass, which then excludes nothing."""
         return self.model_copy(
             update={
                 "verdict": verdict,
@@ -266,6 +267,12 @@ class Report(Document):
         description="As the user named it, without credentials; null for an object handed over in "
         "Python.",
     )
+    subject: Subject = Field(
+        default=Subject.DEPLOYMENT,
+        description="What the run speaks of: `reference` where no target was named, so that the "
+        "reference implementation was asked, and `claim` where what was found is of the claim by "
+        "itself, which asks nobody.",
+    )
     kind: str = Field(
         default="labels",
         description="What the deployment releases, in a word.",
@@ -317,6 +324,23 @@ class Report(Document):
         default=True,
         description="Whether a target was asked, rather than a log read.",
     )
+
+    @property
+    def headline(self) -> str | None:
+        """What the run speaks of in a few words, where no deployment was asked; None else."""
+        return None if self.subject is Subject.DEPLOYMENT else self.subject.words
+
+    @property
+    def error_rate(self) -> str | None:
+        """The probability of a wrong fail, in words; None where a verdict has none to tell."""
+        if self.verdict is Verdict.ERROR:
+            return None
+        if self.subject is not Subject.CLAIM:
+            return (
+                f"a correct deployment fails this run with probability at most {self.false_alarm:g}"
+            )
+        proof = "a proof refutes the claim: it has no error rate"
+        return proof if self.verdict is Verdict.FAIL else None
 
     _slow: "Slow" = PrivateAttr(default_factory=dict)
 

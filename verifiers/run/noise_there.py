@@ -16,14 +16,14 @@ CostAt = Callable[[Any, float], tuple[float, float] | None]
 bounds. None where that is not computed."""
 
 
-
 def no_cost(claim: Any, scale: float) -> None:
     """Where what another scale costs is not computed."""
 
 
 _SCALE = "noise-scale"
-_OF_LAW = {"class-probabilities", "noise-law", _SCALE}
-"""Checks whose failures another scale of the claimed noise would explain; no other does."""
+_OF_LAW = {"class-probabilities", "noise-law", _SCALE, "independence"}
+"""Checks that another scale of the claimed noise fails too: `independence` holds sizes that numbers
+share beside those of the claimed law."""
 
 _OF_SCALE = {"scale-too-small", "scale-too-large", "sensitivity-too-small"}
 _EVERYWHERE = {"factor", "low", "high", "claimed", "missing"}
@@ -52,7 +52,7 @@ def on_the_noise_there(
         if one.verdict is not Verdict.PASS or not checks.entry(one.id).rests_on_noise:
             return one
         if not refuted:
-            message = f"{one.message}; if the noise is as claimed, which {tested}"
+            message = f"{one.message}; this holds if the noise is as claimed, which {tested}"
             return one.model_copy(update={"message": message})
         note = _refuted(refuted, _scale_there(judges, refuted, cause), claim, cost_at)
         return one.without_pass(Verdict.INCONCLUSIVE, note)
@@ -62,12 +62,15 @@ def on_the_noise_there(
 
 def _tested(judges: Sequence[CheckResult]) -> str:
     """To what the noise was tested: what the pass of its scale excludes, or else another one."""
-    passes = [one for one in judges if one.verdict is Verdict.PASS and one.excludes]
+    passes = [one for one in judges if one.verdict is Verdict.PASS]
     scale = next((one for one in passes if one.id == _SCALE), None)
-    if scale is not None:
-        factors = {float(entry.size["factor"]) for entry in scale.excludes}  # type: ignore[arg-type]
+    if scale is not None and scale.excludes:
+        factors = {float(str(entry.size["factor"])) for entry in scale.excludes}
         ends = " and ".join(four_digits(factor) for factor in sorted(factors))
         return f"was tested to factors {ends} of its scale"
+    if scale is not None and scale.measured is not None and scale.measured.high is not None:
+        low, high = scale.measured.low, scale.measured.high
+        return f"was tested to a scale from {four_digits(low)} to {four_digits(high)}"
     for one in passes:
         entry = sharpest(one.excludes)
         if entry is not None:
@@ -92,7 +95,8 @@ def _refuted(
     refuted: Sequence[CheckResult], scale: Measured | None, claim: Any, cost_at: CostAt
 ) -> Note:
     names = [one.id for one in refuted]
-    message = f"it holds for the claimed noise alone, which {' and '.join(names)} refuted"
+    judged = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+    message = f"it holds for the claimed noise alone, which {judged} refuted"
     fields: Fields = {"refuted": names[0]}
     least = None if scale is None else cost_at(claim, scale.low)
     most = None if scale is None or scale.high is None else cost_at(claim, scale.high)
@@ -100,15 +104,12 @@ def _refuted(
         message += "; what the noise that is there costs is not known, and may be unbounded"
         return Note("noise-refuted", message, fields)
     privacy = claim.privacy
-    sure = 1.0 - scale.confidence
-    costs = [
-        f"{_between(*cost)} at {four_digits(end)}"
-        for cost, end in ((least, scale.low), (most, scale.high))
-    ]
+    low, high = four_digits(scale.low), four_digits(scale.high)
     message += (
-        f"; where another scale of it explains the rest, from {four_digits(scale.low)} to "
-        f"{four_digits(scale.high)} (confidence 1 - {sure:.2g}), what is claimed to cost epsilon "
-        f"{privacy.epsilon:g} at delta {privacy.delta:g} costs {' and '.join(costs)}"
+        f"; if it is of that family, drawn anew each time, its scale lies from {low} to {high} "
+        f"(confidence 1 - {1.0 - scale.confidence:.2g}), and the {privacy.queries:,} claimed cost "
+        f"epsilon {_between(*least)} at {low} and {_between(*most)} at {high}, at delta "
+        f"{privacy.delta:g}"
     )
     told = {
         "scale_low": scale.low,

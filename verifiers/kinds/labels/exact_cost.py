@@ -1,4 +1,4 @@
-"""What many queries cost: of a pair exactly, which takes seconds, and at most whatever the votes."""
+"""What many queries cost: of a pair exactly, which takes seconds, and at most of any votes."""
 
 import math
 from functools import lru_cache

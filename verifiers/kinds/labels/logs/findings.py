@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from .....reference.arrays import Vector
+from ....findings.excluded import Measured
 from ....findings.note import Note
 from ....findings.report import CheckResult, decimal_log
 from ....findings.verdict import Verdict
@@ -178,7 +179,10 @@ def _scale(evidence: LogEvidence) -> CheckResult:
         message = f"{text}: wider than tolerance = {gate.tolerance:g}"
         wide = Note(_TOO_FEW, "", {"tolerance": gate.tolerance})
         return _judged(evidence, name, Verdict.INCONCLUSIVE, message, wide, value)
-    return _judged(evidence, name, Verdict.PASS, text, None, value)
+    scale, sure = noise.scale, 1.0 - math.exp(-evidence.thresholds[name])
+    left = Measured(what="scale", low=scale * low, high=scale * high, confidence=sure)
+    passed = _judged(evidence, name, Verdict.PASS, text, None, value)
+    return passed.model_copy(update={"measured": left})
 
 
 def _come_again(evidence: LogEvidence) -> CheckResult | None:

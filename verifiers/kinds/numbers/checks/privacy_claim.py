@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from .....reference.numbers.costs import epsilon_bracket
 from .....reference.numbers.families import Gaussian, is_euclidean
@@ -105,12 +105,12 @@ class PrivacyClaim(AskingCheck):
 
 def cost_at(claim: NumbersClaim, scale: float) -> tuple[float, float] | None:
     """See `run.noise_there.CostAt`: of the farthest neighbours."""
-    privacy, aggregation = claim.privacy, claim.mechanism.aggregation
+    privacy, aggregation = claim.privacy, cast(Any, claim.mechanism.aggregation)
     assert privacy is not None
-    factor = scale / aggregation.noise.family.scale
-    there: Any = replace(aggregation, noise=aggregation.noise.times(factor))
     if counted_releases(claim) < privacy.queries:
         return None  # of fewer releases, it would be no cost of those claimed
+    factor = scale / aggregation.noise.family.scale
+    there = replace(aggregation, noise=aggregation.noise.times(factor))
     bracket = epsilon_bracket(there, privacy.delta, privacy.queries)
     return bracket.low, bracket.high
 
