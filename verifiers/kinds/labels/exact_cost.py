@@ -6,6 +6,7 @@ from functools import lru_cache
 from ....reference.accounting.composition import Repeated, epsilon_bracket
 from ....reference.accounting.pure import pure_epsilon
 from ....reference.accounting.release_costs import CountedCost
+from ....reference.accounting.rounding import is_of_noisy_counts
 from ....reference.mechanisms import NoisyArgmax, UnknownMechanismError
 from ....reference.noise import Gaussian
 from ....reference.numbers.families import Gaussian as OnNumbers
@@ -52,11 +53,10 @@ def proven_epsilon(claim: LabelsMechanism, privacy: PrivacyClaim) -> float | Non
     except UnknownMechanismError:
         return None
     found = [counted.epsilon(privacy.queries, 0, privacy.delta)]
-    if isinstance(mechanism, NoisyArgmax):
-        if isinstance(mechanism.noise, Gaussian):
-            moved = math.sqrt(neighbours.squared * privacy.queries)
-            noise = OnNumbers(mechanism.noise.scale)
-            found.append(move_epsilon(noise, moved, privacy.delta))
-        else:
-            found.append(pure_epsilon(mechanism.noise, neighbours) * privacy.queries)
+    noise = mechanism.noise if isinstance(mechanism, NoisyArgmax) else None
+    if noise is not None and not isinstance(noise.unrounded, Gaussian):
+        found.append(pure_epsilon(noise, neighbours) * privacy.queries)
+    elif noise is not None and is_of_noisy_counts(noise):
+        moved = math.sqrt(neighbours.squared * privacy.queries)
+        found.append(move_epsilon(OnNumbers(noise.scale), moved, privacy.delta))
     return min(found)

@@ -14,7 +14,6 @@ from .....reference.accounting.counting import MOST, best_count, costliest_count
 from .....reference.accounting.neighbourhood import MOVED_VOTE, ONE_MORE_OR_LESS, Neighbourhood
 from .....reference.accounting.pairs import worst_among
 from .....reference.accounting.worst_pair import worst_pair
-from .....reference.arrays import Vector
 from ....claims.tables import ANY_QUERIES
 from ....findings.excluded import Excluded
 from ....findings.figures import PrivacyCost
@@ -38,7 +37,11 @@ MOST_ROWS = 20  # most histograms of a scope file, the most frequent ones
 
 @dataclass(frozen=True)
 class DistinguishingTest:
-    """A test of a pair by counting: at least `least` of `times` labels are in `labels`."""
+    """A test of a pair by counting: at least `least` of `times` labels are in `labels`.
+
+    delta: that it shows at the claimed epsilon; from_count, epsilon: from which count on the same
+    labels show most epsilon at the claimed delta, and how much, in floats.
+    """
 
     here: Histogram
     there: Histogram
@@ -46,6 +49,8 @@ class DistinguishingTest:
     times: int
     least: int
     delta: float
+    from_count: int
+    epsilon: float
 
 
 class PrivacyClaimCheck(Proving):
@@ -85,7 +90,7 @@ class PrivacyClaimCheck(Proving):
     def suspect(self) -> bool:
         """Whether a test in floating point exceeds the claimed delta, without proof."""
         tests = [self._best_test(*pair) for pair in self._pairs()]
-        self.best = max(tests, key=lambda test: test.delta, default=None)
+        self.best = max(tests, key=lambda test: (test.delta, test.epsilon), default=None)
         return self.best is not None and self.best.delta > self.privacy.delta
 
     @property
@@ -127,7 +132,8 @@ class PrivacyClaimCheck(Proving):
         event_p, event_q = (float(min(law[list(labels)].sum(), 1.0)) for law in (p, q))
         times = min(times, MOST)
         least, delta = best_count(event_p, event_q, times, self.privacy.epsilon)
-        return DistinguishingTest(here, there, labels, times, least, delta)
+        most = costliest_count(event_p, event_q, times, self.privacy.delta)
+        return DistinguishingTest(here, there, labels, times, least, delta, *most)
 
     def finding(self) -> Finding:
         """The finding, after `run`."""
@@ -166,10 +172,7 @@ class PrivacyClaimCheck(Proving):
         if self.best is None:
             return 0.0
         test = self.best
-        laws = (np.exp(self.mechanism.log_probabilities(h)) for h in self._votes(test))
-        p, q = (float(min(law[list(test.labels)].sum(), 1.0)) for law in laws)
-        least, _ = costliest_count(p, q, test.times, self.privacy.delta)
-        return epsilon_lower(*self._balls(test), test.times, least, self.privacy.delta)
+        return epsilon_lower(*self._balls(test), test.times, test.from_count, self.privacy.delta)
 
     @cached_property
     def proven_from(self) -> float | None:
@@ -186,10 +189,6 @@ class PrivacyClaimCheck(Proving):
         if most <= self.privacy.epsilon:
             return f"{told}, and from {rounded(most, up=True)} on it is proven, as this one is"
         return f"{told}, from {rounded(most, up=True)} on it is proven, and this one lies between"
-
-    @staticmethod
-    def _votes(test: DistinguishingTest) -> tuple[Vector, Vector]:
-        return test.here.astype(float), test.there.astype(float)
 
     def _balls(self, test: DistinguishingTest) -> tuple[Any, Any]:
         """Balls around the probabilities of its event at both histograms."""
