@@ -2,8 +2,10 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 from runs import claimed, result
+from scipy.stats import binom, norm
 
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.verifiers.claims.claim import ClaimError
@@ -90,3 +92,51 @@ def test_a_claim_in_python_is_held_to_its_scope_too() -> None:
     """Read from a file or handed over as a table: no claim names histograms of another one."""
     with pytest.raises(ClaimError, match=r"privacy\.scope: nowhere\.csv: No "):
         claim(privacy=privacy(scope="nowhere.csv"))
+
+
+def gaussian_delta(epsilon: float, mu: float) -> float:
+    """Of noise that moves by mu standard deviations (Balle, Wang 2018, Theorem 8)."""
+    return float(
+        norm.cdf(mu / 2 - epsilon / mu) - np.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+    )
+
+
+def test_a_claim_between_what_is_refuted_and_what_is_proven_is_put_between_both() -> None:
+    """50,000 queries, of which "too many queries" was said.
+
+    The bounds are found again: the proven one by the formula of Gaussian noise, the refuted one
+    by the tails of the counts of the pair. Catches bounds at one query, and ends that are swapped.
+    """
+    found = judged(privacy(epsilon=50.0, queries=50_000))
+    assert found.verdict is Verdict.PASS
+    cost = found.figures.cost
+    assert cost.not_computed is None
+    assert 45.5 < cost.refuted_below < 50.0 < cost.proven_from < 64.2
+    mu = np.sqrt(2 * 50_000) / SIGMA
+    assert gaussian_delta(cost.proven_from, mu) == pytest.approx(1e-5, rel=1e-6)
+    laws = [
+        np.exp(NoisyArgmax(Gaussian(SIGMA)).log_probabilities(h)) for h in (cost.here, cost.there)
+    ]
+    p, q = (law[laws[0] > laws[1]].sum() for law in laws)
+    counts = np.arange(1, 50_001)
+    above = binom.sf(counts - 1, 50_000, p) - 1e-5
+    kept = above > 0
+    proved = np.log(above[kept]) - binom.logsf(counts[kept] - 1, 50_000, q)
+    assert cost.refuted_below == pytest.approx(proved.max(), rel=1e-6)
+
+
+def test_a_claim_is_proven_from_what_the_queries_cost_at_most_whatever_the_votes() -> None:
+    """Catches Renyi accounting alone, which says 2.642 (docs/tutorial/claim.md)."""
+    cost = judged(privacy()).figures.cost
+    mu = np.sqrt(2 * 286) / SIGMA
+    assert gaussian_delta(cost.proven_from, mu) == pytest.approx(1e-5, rel=1e-6)
+    assert 1.8 < cost.refuted_below < 1.9 < cost.proven_from  # 1.876 to 1.900 exactly
+
+
+def test_what_queries_cost_at_another_scale_is_their_exact_cost_there() -> None:
+    """Catches the cost of the claimed scale: 40 over the square root of 2 for 358 queries."""
+    held = claim(classes=10, privacy=privacy(epsilon=3.0, queries=358))
+    low, high = held.kind.cost_at(held, SIGMA)
+    assert [low, high] == pytest.approx([2.135, 2.162], abs=1e-3)
+    low, high = held.kind.cost_at(held, 28.28)
+    assert low < 3.17 < high

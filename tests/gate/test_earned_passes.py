@@ -76,12 +76,19 @@ def test_a_plan_says_what_brings_in_a_check_that_it_leaves_out() -> None:
 
 
 def test_a_pass_that_speaks_of_noise_says_nothing_where_the_noise_is_refuted() -> None:
-    """Away from a pass alone: a claim that is refuted by proof stays so."""
+    """It says what the noise that is there costs, half of the claimed scale among its ends.
+
+    Away from a pass alone: a claim that is refuted by proof stays so.
+    """
     claim = small_claim(privacy={"epsilon": 2_000.0, "delta": 1e-5, "queries": 10})
     report = run(claim, scale=0.5)
     found = result(report, "privacy-claim")
     assert report.verdict is Verdict.FAIL
     assert (found.verdict, found.code) == (Verdict.INCONCLUSIVE, "noise-refuted")
+    assert number(found, "scale_low") < 5.0 < number(found, "scale_high") < 10.0
+    at_half, claimed = claim.kind.cost_at(claim, 5.0), claim.kind.cost_at(claim, 10.0)
+    assert claimed[1] < number(found, "cost_at_high") < at_half[0]
+    assert at_half[1] < number(found, "cost_at_low")
     assert result(run(claim), "privacy-claim").verdict is Verdict.PASS
     low = small_claim(privacy={"epsilon": 0.01, "delta": 1e-5, "queries": 10_000})
     assert result(run(low, scale=0.5), "privacy-claim").verdict is Verdict.FAIL

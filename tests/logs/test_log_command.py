@@ -8,6 +8,7 @@ import pytest
 from claims import SMALL_TOML
 from click.testing import CliRunner
 from drawn_rows import drawn
+from runs import result
 from small import small_claim
 
 from dpassay.verifiers.cli import commands
@@ -116,3 +117,15 @@ def test_rows_count_once_although_judging_them_was_interrupted(tmp_path, monkeyp
     monkeypatch.setattr(LogEvidence, "observe", interrupted)
     report = verify_log(str(tmp_path / "log.csv"), small_claim(), 0, lambda _: None)
     assert (report.queries, report.interrupted) == (CHUNK, True)
+
+
+@pytest.mark.parametrize(("scale", "code"), [(0.5, "noise-refuted"), (1.0, None)])
+def test_a_log_whose_noise_is_refuted_leaves_its_claimed_cost_open(tmp_path, scale, code) -> None:
+    """Catches a green tick for a cost that holds for other noise than what was logged."""
+    rows = drawn(3000, 2, scale)
+    text = HEAD + "".join(f"{','.join(map(str, r.histogram))},{r.label},0\n" for r in rows)
+    (tmp_path / "log.csv").write_text(text)
+    claim = small_claim(privacy={"epsilon": 900.0, "delta": 1e-5, "queries": 3000})
+    report = verify_log(str(tmp_path / "log.csv"), claim, 0, lambda _: None)
+    assert report.subject == "deployment"
+    assert result(report, "privacy-claim").code == code

@@ -106,7 +106,9 @@ def verify(
     with run_clock(claim.gate.run_timeout), remembered_interrupts() as interrupts:
         deployment = opened(target, claim)
         try:
-            report = _judged(deployment, claim, interrupts, name=name, **how)
+            report = _judged(
+                deployment, claim, interrupts, name=name, of_reference=spec is None, **how
+            )
         except TooFewError as error:
             fail(error)
         finally:

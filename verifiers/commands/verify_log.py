@@ -28,9 +28,11 @@ from ..kinds.labels.logs import (
     reader_of,
 )
 from ..kinds.labels.reading import read_labels_claim
+from ..kinds.labels.registry import CHECKS
 from ..reporting.files import ReportFileError, ReportFolder
 from ..reporting.terminal import progress_bar
 from ..run.events import Progress
+from ..run.noise_there import on_the_noise_there
 
 ORDER = Note(
     "order-of-rows",
@@ -101,7 +103,8 @@ def verify_log(
     stopped = f"interrupted after {evidence.asked:,} rows: the others were not looked at"
     unread = Note("interrupted", stopped) if interrupted else None
     selected = None if leaves_out_refusals(claim) else missing.selected
-    results = log_results(evidence, costs, unread or selected)
+    found_of = log_results(evidence, costs, unread or selected)
+    results = on_the_noise_there(found_of, CHECKS, claim)
     found = evidence.found_after.values()
     cut = [unread] if unread is not None else []
     return report_of(

@@ -16,7 +16,9 @@ def explained(check: CheckResult, report: Report) -> str:
     check: one of `report`, with any verdict but pass and not-applicable.
     """
     verdict = check.verdict
-    meaning = _INCONCLUSIVE if verdict is Verdict.INCONCLUSIVE else verdict.meaning
+    meaning = report.subject.meaning(verdict, verdict.meaning)
+    if verdict is Verdict.INCONCLUSIVE:
+        meaning = _INCONCLUSIVE
     lines = [f"{check.id}: {meaning}", f"observed: {check.message}"]
     if verdict is Verdict.FAIL:
         lines.append(f"allowed: {_allowed(check, report)}")

@@ -207,7 +207,17 @@ class PrivacyCost(Document):
     )
     not_computed: str | None = Field(
         default=None,
-        description="Why there is no exact_epsilon, if so.",
+        description="Why there is no exact_epsilon, if so; in reports of earlier versions.",
+    )
+    refuted_below: Annotated[float, Field(ge=0.0)] | None = Field(
+        default=None,
+        description="A claimed epsilon below it is refuted by counting labels of the pair, "
+        "certified in ball arithmetic; null in reports of earlier versions.",
+    )
+    proven_from: Annotated[float, Field(ge=0.0)] | None = Field(
+        default=None,
+        description="From this epsilon on, the claim is proven whatever the votes; null where no "
+        "such bound is known.",
     )
 
 

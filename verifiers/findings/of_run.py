@@ -19,6 +19,7 @@ from .report import (
     encodable,
 )
 from .rules import Ruled, ruled
+from .subject import Subject
 from .verdict import Verdict
 
 _REPORTED = ("dpassay", "numpy", "scipy", "hypothesis")
@@ -52,6 +53,7 @@ def report_of(
     opening: LabelsOpening | ReleasesOpening | None = None,
     target: str | None = None,
     asked: bool = True,
+    subject: Subject = Subject.DEPLOYMENT,
     slow: Slow | None = None,
 ) -> Report:
     """The report of a run under a claim; slow: figures that are left until they are drawn."""
@@ -61,8 +63,9 @@ def report_of(
         verdict = Verdict.INCONCLUSIVE
     made = Report(
         verdict=verdict,
-        meaning=_meaning(claim, verdict, ended, rules),
+        meaning=_meaning(claim, verdict, ended, rules, subject),
         target=target,
+        subject=subject,
         kind=claim.kind.name,
         unit=claim.kind.evidence_unit,
         claimed=claim.summary,
@@ -88,8 +91,18 @@ def report_of(
     return made
 
 
-def _meaning(claim: Claim, verdict: Verdict, ended: Ended, rules: Ruled) -> str:
+def _meaning(claim: Claim, verdict: Verdict, ended: Ended, rules: Ruled, subject: Subject) -> str:
     """The verdict of the run in a sentence."""
+    special = _by_rules(verdict, ended, rules)
+    if special is not None:
+        return subject.told(special)
+    passed: str | None = claim.kind.passed
+    said = verdict.meaning.replace("labels", claim.kind.name)
+    return subject.meaning(verdict, passed if verdict is Verdict.PASS and passed else said)
+
+
+def _by_rules(verdict: Verdict, ended: Ended, rules: Ruled) -> str | None:
+    """What a verdict means that rules or a choice of checks have made; None of any other."""
     if rules.by_rule:
         return "a rule of yours (fail_on) fails this run; the deployment is not accused by it"
     if rules.lacking and verdict is Verdict.INCONCLUSIVE:
@@ -98,10 +111,7 @@ def _meaning(claim: Claim, verdict: Verdict, ended: Ended, rules: Ruled) -> str:
         return "none of the checks that were chosen can be run on this target"
     if ended.partial and verdict is Verdict.PASS:
         return "nothing was found by the checks that were chosen, to the precision below"
-    passed: str | None = claim.kind.passed
-    if verdict is Verdict.PASS and passed is not None:
-        return passed
-    return verdict.meaning.replace("labels", claim.kind.name)
+    return None
 
 
 def versions() -> dict[str, str]:

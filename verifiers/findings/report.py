@@ -25,6 +25,7 @@ from .excluded import Excluded, Measured
 from .figures import CheckFigures, NoiseSpec, Votes
 from .not_looked_at import NotLookedAt, Seeing, not_looked_at
 from .note import Fields, Note
+from .subject import Subject
 from .verdict import Verdict
 
 __all__ = ["CheckResult", "Report", "Verdict"]
@@ -118,7 +119,9 @@ class CheckResult(Document):
         "which inputs were answered. Empty where the check did not pass, or says nothing of it.",
     )
     measured: Measured | None = Field(
-        default=None, description="What the answers left of a quantity, of a pass."
+        default=None,
+        description="What the answers left of a quantity, of a pass, and where the scale of the "
+        "noise was refuted.",
     )
     figures: CheckFigures | None = Field(
         default=None,
@@ -131,6 +134,19 @@ class CheckResult(Document):
         if self.verdict in (Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE):
             return Seeing(self.id, lacking=Note(self.code or _UNCODED, self.message, self.fields))
         return Seeing(self.id, self.excludes, failed=self.verdict is not Verdict.PASS)
+
+    def without_pass(self, verdict: Verdict, why: Note, message: str | None = None) -> Self:
+        """The result with another verdict than its pass, which then excludes nothing."""
+        return self.model_copy(
+            update={
+                "verdict": verdict,
+                "code": why.code,
+                "fields": why.fields,
+                "message": why.message if message is None else message,
+                "excludes": (),
+                "measured": None,
+            }
+        )
 
     @classmethod
     def of(cls, check: str, verdict: Verdict, note: Note, queries: int = 0) -> Self:
@@ -251,6 +267,12 @@ class Report(Document):
         description="As the user named it, without credentials; null for an object handed over in "
         "Python.",
     )
+    subject: Subject = Field(
+        default=Subject.DEPLOYMENT,
+        description="What the run speaks of: `reference` where no target was named, so that the "
+        "reference implementation was asked, and `claim` where what was found is of the claim by "
+        "itself, which asks nobody.",
+    )
     kind: str = Field(
         default="labels",
         description="What the deployment releases, in a word.",
@@ -302,6 +324,23 @@ class Report(Document):
         default=True,
         description="Whether a target was asked, rather than a log read.",
     )
+
+    @property
+    def headline(self) -> str | None:
+        """What the run speaks of in a few words, where no deployment was asked; None else."""
+        return None if self.subject is Subject.DEPLOYMENT else self.subject.words
+
+    @property
+    def error_rate(self) -> str | None:
+        """The probability of a wrong fail, in words; None where a verdict has none to tell."""
+        if self.verdict is Verdict.ERROR:
+            return None
+        if self.subject is not Subject.CLAIM:
+            return (
+                f"a correct deployment fails this run with probability at most {self.false_alarm:g}"
+            )
+        proof = "a proof refutes the claim: it has no error rate"
+        return proof if self.verdict is Verdict.FAIL else None
 
     _slow: "Slow" = PrivateAttr(default_factory=dict)
 

@@ -74,16 +74,7 @@ def _failed(result: CheckResult, note: Note, rule: str) -> CheckResult:
     """The result of a check that fails by a rule; one that has failed keeps its own finding."""
     if result.verdict is Verdict.FAIL:
         return result
-    return result.model_copy(
-        update={
-            "verdict": Verdict.FAIL,
-            "code": note.code,
-            "fields": note.fields,
-            "message": f"by your {rule}: {note.message}",
-            "excludes": (),
-            "measured": None,
-        }
-    )
+    return result.without_pass(Verdict.FAIL, note, f"by your {rule}: {note.message}")
 
 
 def _lacks(result: CheckResult) -> Note:

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ..run.noise_there import CostAt, no_cost
 from ..run.registry import Registry
 from ..run.request import RunRequest
 from ..run.selection import Selection
@@ -40,13 +41,15 @@ class ReleaseKind:
     (None for the claim's own precision), a seed, own inputs and a selection, and by the keyword
     `serves_all`, True unless given, whether the target answers all that a plan may ask it;
     serves_all: whether a target does, by asking it; session: what asks the target in a run;
-    reference: the reference implementation; served: that as a server answers for it, or ValueError
-    of one line; probe: an input that shows the pace of a target, and how many releases of it a run
-    asks for in a call at most; read_opening: the first call of an earlier report, at a path;
-    not_chosen: why a run takes no inputs of the user's, None where it does; passed: what a pass
-    means where no law is judged; ready: raises ValueError of one line, before anything is asked,
-    where the claim names what cannot be used; foreseen: of a plan, the queries after which known
-    mistakes would show, None for those that would not; demos: embedded claims by name.
+    reference: the reference implementation, or TargetError of one line; served: that as a server
+    answers for it, or ValueError of one line; probe: an input that shows the pace of a target, and
+    how many releases of it a run asks for in a call at most; read_opening: the first call of an
+    earlier report, at a path; not_chosen: why a run takes no inputs of the user's, None where it
+    does; passed: what a pass means where no law is judged; ready: raises ValueError of one line,
+    before anything is asked, where the claim names what cannot be used; cost_at: what the claimed
+    queries cost at a scale of the noise, None where that is not computed; foreseen: of a plan, the
+    queries after which known mistakes would show, None for those that would not; demos: embedded
+    claims by name.
     """
 
     name: str
@@ -65,6 +68,7 @@ class ReleaseKind:
     not_chosen: str | None = None
     passed: str | None = None
     ready: Callable[[Any, Selection], None] = lambda claim, chosen: None
+    cost_at: CostAt = no_cost
     foreseen: Callable[[Any], Mapping[str, int | None]] = lambda planned: {}
     demos: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 

@@ -24,6 +24,7 @@ def junit(report: Report, target: str, claim_file: str | None, started: datetime
 
     target: in words; claim_file: its path, if there is one; started: in UTC.
     """
+    target = report.headline or target
     outcomes = [  # cut short by another's failure, a check is skipped: one fault is one failed case
         "skipped" if check.cut_short else _OUTCOMES.get(check.verdict) for check in report.checks
     ]

@@ -112,11 +112,8 @@ def print_report(report: Report, target: str) -> None:
         f"claim: {report.claimed}; {counted(report.queries, 'query', 'queries')} in "
         f"{report.seconds:.1f} s, seed {report.seed}",
     )
-    if verdict is not Verdict.ERROR:
-        _say(
-            console,
-            f"a correct deployment fails this run with probability at most {report.false_alarm:g}",
-        )
+    if report.error_rate is not None:
+        _say(console, report.error_rate)
     first = [note for note in report.notes if note.code in _MOST_TELLING]
     for note in first:
         _say(console, note.message, lead=("warning: ", "yellow"))

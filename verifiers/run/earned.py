@@ -1,8 +1,8 @@
 """Whether a pass is one: a check that could not have failed has shown nothing.
 
 It is decided by what a pass excludes, which follows from the claim, the budget, the seed, and from
-which inputs were answered, and from no answer. So no answer turns a pass into less, but for one
-thing: a pass that speaks of noise says nothing where that noise was refuted.
+which inputs were answered, and from no answer. So no answer turns a pass into less here; what a
+pass is worth that speaks of noise which was refuted, `noise_there` says.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -93,15 +93,6 @@ def earned(
     found = list(found)
     passes = {one.id: one.excludes for one in found if one.verdict is Verdict.PASS}
     reasons = not_earned(checks, claim, passes, queries, plan_for)
-    refuted = [one.id for one in found if one.verdict is Verdict.FAIL]
-    noise = [name for name in refuted if checks.entry(name).judges_noise]
-    for name in passes:
-        if noise and checks.entry(name).rests_on_noise:
-            reasons[name] = Note(
-                "noise-refuted",
-                f"it holds for the claimed noise alone, which {' and '.join(noise)} refuted",
-                {"refuted": noise[0]},
-            )
     return [_as_it_is(one, reasons.get(one.id)) for one in found]
 
 
@@ -118,13 +109,4 @@ def _as_it_is(found: CheckResult, reason: Note | None) -> CheckResult:
     if reason is None:
         return found
     hopeless = reason.code == HOPELESS
-    return found.model_copy(
-        update={
-            "verdict": Verdict.NOT_APPLICABLE if hopeless else Verdict.INCONCLUSIVE,
-            "code": reason.code,
-            "fields": reason.fields,
-            "message": reason.message,
-            "excludes": (),
-            "measured": None,
-        }
-    )
+    return found.without_pass(Verdict.NOT_APPLICABLE if hopeless else Verdict.INCONCLUSIVE, reason)

@@ -23,6 +23,7 @@ class RunRequest:
     after_failure: AfterFailure
     extent: Any
     planned: bool
+    of_reference: bool = False
 
     @property
     def keeps_going(self) -> bool:

@@ -10,11 +10,14 @@ from typing import Any
 from ...reference.clock import run_clock, untimed
 from ..claims.claim import Claim
 from ..findings.of_run import Ended, report_of
-from ..findings.report import Report, Verdict
+from ..findings.report import CheckResult, Report, Verdict
+from ..findings.subject import Subject
 from ..targets import PacedTarget, Target
 from .after_failure import AfterFailure, known
+from .cause import named
 from .earned import PlanFor, earned, unseen
 from .events import Concluded, Listener, Progress
+from .noise_there import on_the_noise_there
 from .outcome import RunOutcome
 from .phase import Phase
 from .request import RunRequest
@@ -37,6 +40,7 @@ def verify(
     selection: Selection | None = None,
     after_failure: AfterFailure = "diagnose",
     queries: int | None = None,
+    of_reference: bool = False,
 ) -> Report:
     """Runs all checks of `claim` on `target` and returns the report; closes nothing.
 
@@ -46,7 +50,8 @@ def verify(
     to compare this one's with; selection: which checks it has, all when None; after_failure: once a
     check has failed, ask some more to tell the cause ("diagnose"), finish all checks too
     ("keep-going"), or neither ("stop"); queries: plans for the sharpest pass that so many allow, in
-    place of the claim's own precision where it is the default. A correct deployment gets `fail`
+    place of the claim's own precision where it is the default; of_reference: whether the target is
+    the reference of this tool, so that no deployment is asked. A correct deployment gets `fail`
     with probability at most `false_alarm`, whatever is looked at and whenever the run stops
     (Ville's inequality, and a union over the shares of the checks).
 
@@ -70,7 +75,15 @@ def verify(
         gate = claim.gate
         target = PacedTarget(target, gate.timeout, gate.largest_call, claim.release)
     request = RunRequest(
-        stated, seed, inputs, earlier, chosen, after, planned.extent, planned=queries is not None
+        stated,
+        seed,
+        inputs,
+        earlier,
+        chosen,
+        after,
+        planned.extent,
+        queries is not None,
+        of_reference,
     )
     again = f"{reproduce} --seed {seed}" if reproduce else None
     outcome = RunOutcome(again, request.keeps_going)
@@ -88,6 +101,7 @@ class _Run:
     def __init__(self, state: RunState, request: RunRequest, kind: Kind, plan_for: PlanFor) -> None:
         self.state, self.request, self.kind, self.plan_for = state, request, kind, plan_for
         self.session: Session = kind.session(state, request)
+        self._of_claim: set[str] = set()  # checks of the claim by itself
 
     def report(self, name: str | None) -> Report:
         """What the run finds, whatever ends it; name: of the target."""
@@ -129,6 +143,8 @@ class _Run:
         """What the checks of a phase come to; doing: what a listener is told, if there are any."""
         kept = (c for c in self.session.concluding(phase) if self.request.selection.keeps(c.id))
         for place, check in enumerate(kept):
+            if phase is Phase.CLAIM:
+                self._of_claim.add(check.id)
             if phase is Phase.OWN and self.state.failed and not self.request.keeps_going:
                 return
             if doing is None or place == 0:
@@ -146,6 +162,14 @@ class _Run:
             state.claim,
             state.queries,
             self.plan_for,
+        )
+        cause = named(session.explanations())
+        found = on_the_noise_there(
+            found,
+            self.kind.checks,
+            state.claim,
+            None if cause is None else cause.finding,
+            self.kind.cost_at,
         )
         absent = [result.id for result in found if result.verdict is Verdict.NOT_APPLICABLE]
         nothing, notes = selection.nothing_applies(absent), session.end(found)
@@ -168,4 +192,16 @@ class _Run:
             opening=session.opening,
             target=name,
             slow=session.slow,
+            subject=self._subject(found),
         )
+
+    def _subject(self, found: Sequence[CheckResult]) -> Subject:
+        """What the run speaks of: of the claim, where that alone failed or was looked at."""
+        if not self.request.of_reference:
+            return Subject.DEPLOYMENT
+        failed = {one.id for one in found if one.verdict is Verdict.FAIL}
+        if failed:
+            return Subject.CLAIM if failed & self._of_claim else Subject.REFERENCE
+        # the contract, the first of them, is looked at in any case
+        seen = {one.id for one in found[1:] if one.verdict is not Verdict.NOT_APPLICABLE}
+        return Subject.CLAIM if seen and seen <= self._of_claim else Subject.REFERENCE

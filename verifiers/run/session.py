@@ -10,6 +10,7 @@ from ..findings.note import Note
 from ..findings.report import CheckResult, LabelsOpening, ReleasesOpening, Slow
 from .cause import Explanation
 from .checks import Check, Running
+from .noise_there import CostAt
 from .phase import Phase
 from .registry import Registry
 
@@ -138,3 +139,7 @@ class Kind(Protocol):
     @property
     def session(self) -> Callable[..., Session]:
         """Makes what asks the target."""
+
+    @property
+    def cost_at(self) -> CostAt:
+        """What the claimed queries cost at another scale of the noise."""

@@ -82,6 +82,7 @@ class SharedRun:
                 seed=self.seed,
                 reproduce=verify_line(shown, claim_file=self.claim_file),
                 name=shown or REFERENCE,
+                of_reference=shown is None,
             )
         finally:
             self.close()

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ...run.noise_there import no_cost
 from ...run.request import RunRequest
 from ...run.session import Session
 from ...run.state import RunState
@@ -38,6 +39,7 @@ KIND = replace(
     mechanisms=OF_KEYS,
     parse=parse_keys_claim,
     checks=CHECKS,
+    cost_at=no_cost,
     session=_session,
     reference=_reference,
     demos={},

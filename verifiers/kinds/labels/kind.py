@@ -21,6 +21,7 @@ KIND = ReleaseKind(
     mechanisms=OF_LABELS,
     parse=parse_labels_claim,
     checks=CHECKS,
+    cost_at=late(__package__, "checks.privacy_claim.cost_at"),
     planned=late(__package__, "planned.planned_labels"),
     session=late(__package__, "session.LabelSession"),
     reference=late(__package__, "embedded.reference_target"),

@@ -3,6 +3,7 @@
 from typing import Any, NoReturn
 
 from ...findings.opening import EarlierReportError
+from ...targets import TargetError
 from ..kind import ReleaseKind
 from .claim import OF_ANY, parse_any_claim
 from .predictor import load_predictor
@@ -13,6 +14,10 @@ _NO_LAW = 'name = "any" names no law, so that there is no reference of it: name 
 
 
 def _no_reference(claim: Any) -> NoReturn:
+    raise TargetError(_NO_LAW, code="options-do-not-fit")
+
+
+def _not_served(claim: Any) -> NoReturn:
     raise ValueError(_NO_LAW)
 
 
@@ -38,7 +43,7 @@ KIND = ReleaseKind(
     planned=planned_draws,
     session=AnySession,
     reference=_no_reference,
-    served=_no_reference,
+    served=_not_served,
     probe=lambda claim: (claim.pairs[0].here, 1),
     read_opening=_no_opening,
     passed="nothing that was seen contradicts the claimed guarantee",

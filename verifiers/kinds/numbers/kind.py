@@ -104,6 +104,7 @@ KIND = ReleaseKind(
     mechanisms=OF_NUMBERS,
     parse=parse_numbers_claim,
     checks=CHECKS,
+    cost_at=late(__package__, "checks.privacy_claim.cost_at"),
     planned=_planned,
     session=_session,
     reference=_reference,

@@ -25,7 +25,9 @@ CHECKS = Registry(
             "permutation-equivariance", 1 / 32, ("invariance",), least=Least("total_variation", 0.6)
         ),
         Entry("joint", 1 / 32, ("joint",), least=Least("share", 0.5), judges_noise=True),
-        Entry("independence", 1 / 16, ("independence",), least=Least("correlation")),
+        Entry(
+            "independence", 1 / 16, ("independence",), least=Least("correlation"), judges_noise=True
+        ),
         Entry("fresh-noise", 1 / 16, ("fresh_noise",), least=Least("share"), judges_noise=True),
         Entry("clipping", 1 / 16, ("clipping",), least=Least("beyond")),
         Entry("sensitivity", 1 / 16, ("sensitivity",), least=Least("beyond")),

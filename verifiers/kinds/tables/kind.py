@@ -4,6 +4,7 @@ import tomllib
 from dataclasses import replace
 from typing import Any
 
+from ...run.noise_there import no_cost
 from ...run.request import RunRequest
 from ...run.session import Session
 from ...run.state import RunState
@@ -79,6 +80,7 @@ KIND = replace(
     mechanisms=OF_TABLES,
     parse=parse_tables_claim,
     checks=CHECKS,
+    cost_at=no_cost,
     planned=late(__package__, "planned.planned_table"),
     foreseen=late(__package__, "foreseen.foreseen"),
     session=_session,

@@ -19,6 +19,7 @@ CHECKS = Registry(
             OF_NUMBERS.shares["partition-release"],
             ("partition_release",),
             least=Least(),
+            judges_noise=True,
         ),
         *(replace(OF_NUMBERS.entry(check), files=("of_numbers",)) for check in _SHARED),
         OF_NUMBERS.entry("joint"),

@@ -3,6 +3,7 @@
 import tomllib
 from dataclasses import replace
 
+from ...run.noise_there import no_cost
 from ...run.request import RunRequest
 from ...run.session import Session
 from ...run.state import RunState
@@ -53,6 +54,7 @@ KIND = replace(
     mechanisms=OF_TALLIES,
     parse=parse_tally_claim,
     checks=CHECKS,
+    cost_at=no_cost,
     session=_session,
     reference=_reference,
     not_chosen="a run of tallies chooses its rounds itself",

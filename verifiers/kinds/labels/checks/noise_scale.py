@@ -62,6 +62,7 @@ class NoiseScale(JudgedLabels):
             f"labels fit {fits} best",
             code="scale-too-small" if best < 1.0 else "scale-too-large",
             fields={"factor": best},
+            measured=self._measured,
         )
 
     def pass_finding(self) -> Finding:

@@ -2,12 +2,15 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .....reference import Histogram
-from .....reference.accounting.certified import delta_lower, enclosed_event
-from .....reference.accounting.counting import MOST, best_count
+from .....reference.accounting.certified import delta_lower, enclosed_event, epsilon_lower
+from .....reference.accounting.counting import MOST, best_count, costliest_count
 from .....reference.accounting.neighbourhood import MOVED_VOTE, ONE_MORE_OR_LESS, Neighbourhood
 from .....reference.accounting.pairs import worst_among
 from .....reference.accounting.worst_pair import worst_pair
@@ -22,6 +25,7 @@ from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....text import counted
 from ..claim import LabelsClaim
+from ..exact_cost import MOST_COMPOSED, exact_epsilon, proven_epsilon
 from .base import Proving, refuting
 from .spec import LabelsSpec
 
@@ -33,7 +37,11 @@ MOST_ROWS = 20  # most histograms of a scope file, the most frequent ones
 
 @dataclass(frozen=True)
 class DistinguishingTest:
-    """A test of a pair by counting: at least `least` of `times` labels are in `labels`."""
+    """A test of a pair by counting: at least `least` of `times` labels are in `labels`.
+
+    delta: that it shows at the claimed epsilon; from_count, epsilon: from which count on the same
+    labels show most epsilon at the claimed delta, and how much, in floats.
+    """
 
     here: Histogram
     there: Histogram
@@ -41,6 +49,8 @@ class DistinguishingTest:
     times: int
     least: int
     delta: float
+    from_count: int
+    epsilon: float
 
 
 class PrivacyClaimCheck(Proving):
@@ -74,17 +84,13 @@ class PrivacyClaimCheck(Proving):
         self.suspect()
         if self.best is None:
             return
-        p, q = (
-            enclosed_event(h.tolist(), self.mechanism, self.best.labels)
-            for h in (self.best.here, self.best.there)
-        )
-        epsilon = self.privacy.epsilon
-        self.certified = delta_lower(p, q, self.best.times, self.best.least, epsilon)
+        test, epsilon = self.best, self.privacy.epsilon
+        self.certified = delta_lower(*self._balls(test), test.times, test.least, epsilon)
 
     def suspect(self) -> bool:
         """Whether a test in floating point exceeds the claimed delta, without proof."""
         tests = [self._best_test(*pair) for pair in self._pairs()]
-        self.best = max(tests, key=lambda test: test.delta, default=None)
+        self.best = max(tests, key=lambda test: (test.delta, test.epsilon), default=None)
         return self.best is not None and self.best.delta > self.privacy.delta
 
     @property
@@ -126,7 +132,8 @@ class PrivacyClaimCheck(Proving):
         event_p, event_q = (float(min(law[list(labels)].sum(), 1.0)) for law in (p, q))
         times = min(times, MOST)
         least, delta = best_count(event_p, event_q, times, self.privacy.epsilon)
-        return DistinguishingTest(here, there, labels, times, least, delta)
+        most = costliest_count(event_p, event_q, times, self.privacy.delta)
+        return DistinguishingTest(here, there, labels, times, least, delta, *most)
 
     def finding(self) -> Finding:
         """The finding, after `run`."""
@@ -137,8 +144,8 @@ class PrivacyClaimCheck(Proving):
             known = ""
             if self.best is not None:
                 known = f": the best test found has delta {self.best.delta:.3g}"
-            text = f"{what} is not refuted{known}"
-            return Finding(text, figure=self._figure(), excludes=self._excluded)
+            text = f"{what} is not refuted{known}{self._between}"
+            return Finding(text, figure=self.figure(), excludes=self._excluded)
         test = self.best
         holds_for, others = self._of_others()
         return Finding(
@@ -148,7 +155,7 @@ class PrivacyClaimCheck(Proving):
             f"{self.certified:.4g} at that epsilon (certified in ball arithmetic)",
             f"the accountant charges too little, or the claim allows too many queries{others}",
             tuple(int(v) for v in test.here),
-            self._figure(),
+            self.figure(),
             code="cost-above-claim",
             fields={
                 "delta": self.certified,
@@ -158,6 +165,36 @@ class PrivacyClaimCheck(Proving):
                 "holds_for": holds_for,
             },
         )
+
+    @cached_property
+    def refuted_below(self) -> float:
+        """Epsilon below which a claim would be refuted, by counting labels of the pair found."""
+        if self.best is None:
+            return 0.0
+        test = self.best
+        return epsilon_lower(*self._balls(test), test.times, test.from_count, self.privacy.delta)
+
+    @cached_property
+    def proven_from(self) -> float | None:
+        """Epsilon from which on a claim is proven, whatever the votes; None where none is."""
+        return proven_epsilon(self.claim.mechanism, self.privacy)
+
+    @property
+    def _between(self) -> str:
+        """Between what is refuted and what is proven, in words."""
+        told = f"; an epsilon below {rounded(self.refuted_below, up=False)} would be refuted"
+        most = self.proven_from
+        if most is None:
+            return told
+        if most <= self.privacy.epsilon:
+            return f"{told}, and from {rounded(most, up=True)} on it is proven, as this one is"
+        return f"{told}, from {rounded(most, up=True)} on it is proven, and this one lies between"
+
+    def _balls(self, test: DistinguishingTest) -> tuple[Any, Any]:
+        """Balls around the probabilities of its event at both histograms."""
+        here, there = test.here.tolist(), test.there.tolist()
+        one = enclosed_event(here, self.mechanism, test.labels)
+        return one, enclosed_event(there, self.mechanism, test.labels)
 
     @property
     def foreseen(self) -> tuple[Excluded, ...]:
@@ -192,7 +229,8 @@ class PrivacyClaimCheck(Proving):
             return None, ""
         return name, f"; it is not refuted for {words}"
 
-    def _figure(self) -> PrivacyCost | None:
+    def figure(self) -> PrivacyCost | None:
+        """What the page draws; after `suspect`. None where there is no pair."""
         if self.best is None:
             return None
         return PrivacyCost(
@@ -204,7 +242,31 @@ class PrivacyClaimCheck(Proving):
             times=self.best.times,
             test_delta=self.best.delta,
             certified_delta=self.certified,
+            refuted_below=self.refuted_below,
+            proven_from=self.proven_from,
         )
+
+
+def cost_at(claim: LabelsClaim, scale: float) -> tuple[float, float] | None:
+    """See `run.noise_there.CostAt`: of the pair found, exactly, or by counting, and at most."""
+    of = claim.mechanism
+    noise = of.noise.times(scale / of.noise.scale)
+    there = claim.model_copy(update={"mechanism": of.model_copy(update={"noise": noise})})
+    check = PrivacyClaimCheck(there)
+    check.suspect()
+    figure = check.figure()
+    if figure is None:
+        return None
+    if figure.times <= MOST_COMPOSED:
+        return exact_epsilon(figure, there.mechanism)
+    most = check.proven_from
+    return None if most is None else (check.refuted_below, most)
+
+
+def rounded(epsilon: float, *, up: bool) -> str:
+    """An epsilon in four digits, rounded away from what is not shown."""
+    towards = ROUND_CEILING if up else ROUND_FLOOR
+    return f"{float(Context(4, towards).create_decimal(epsilon)):g}"
 
 
 SPECS = (

@@ -138,7 +138,12 @@ class NoiseScale(NumberCheck):
             fields: Fields = {"factor": 1.0 / most, "missing": "max_contributions"}
             cause = Note("sensitivity-too-small", words, fields)
         message = f"the scale lies from {found[0]:.4g} to {found[1]:.4g}, and {scale:g} is claimed"
-        return Finding.caused(message, cause, odds, low=found[0], high=found[1], claimed=scale)
+        told = Finding.caused(message, cause, odds, low=found[0], high=found[1], claimed=scale)
+        return replace(told, measured=self._measured(found))
+
+    def _measured(self, found: tuple[float, float]) -> Measured:
+        low, high = found
+        return Measured(what="scale", low=low, high=finite(high), confidence=self.confidence)
 
     def is_likely(self, factor: float) -> bool:
         """Whether a known factor of the scale explains the draws as well as any."""
@@ -173,9 +178,7 @@ class NoiseScale(NumberCheck):
         if found is not None:
             low, high = found
             ends = f"from {low:.4g} to {high:.4g}"
-            measured = Measured(
-                what="scale", low=low, high=finite(high), confidence=self.confidence
-            )
+            measured = self._measured(found)
         text = f"the scale lies {ends}; {self.noise.family.scale:g} is claimed"
         return Finding(text, excludes=self.excluded, measured=measured)
 

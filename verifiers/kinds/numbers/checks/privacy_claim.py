@@ -1,6 +1,8 @@
 """`privacy-claim`: the claimed epsilon, delta and queries against what the claimed noise costs."""
 
+from dataclasses import replace
 from functools import cached_property
+from typing import Any, cast
 
 from .....reference.numbers.costs import epsilon_bracket
 from .....reference.numbers.families import Gaussian, is_euclidean
@@ -81,12 +83,7 @@ class PrivacyClaim(AskingCheck):
 
     @property
     def _counted(self) -> int:
-        """The number of releases that are counted."""
-        privacy, aggregation = self.claim.privacy, self.claim.mechanism.aggregation
-        assert privacy is not None
-        if certified_pair(self.claim).is_plain and isinstance(aggregation.noise.family, Gaussian):
-            return privacy.queries
-        return min(privacy.queries, MOST // _moving(self.claim))
+        return counted_releases(self.claim)
 
     @cached_property
     def _certain(self) -> float:
@@ -104,6 +101,27 @@ class PrivacyClaim(AskingCheck):
         where = ("the farthest neighbours",)
         found = self.entry(CAUSE.code, size, where, 0, method=_BY_BALLS, probability=PROVED)
         return (found,)
+
+
+def cost_at(claim: NumbersClaim, scale: float) -> tuple[float, float] | None:
+    """See `run.noise_there.CostAt`: of the farthest neighbours."""
+    privacy, aggregation = claim.privacy, cast(Any, claim.mechanism.aggregation)
+    assert privacy is not None
+    if counted_releases(claim) < privacy.queries:
+        return None  # of fewer releases, it would be no cost of those claimed
+    factor = scale / aggregation.noise.family.scale
+    there = replace(aggregation, noise=aggregation.noise.times(factor))
+    bracket = epsilon_bracket(there, privacy.delta, privacy.queries)
+    return bracket.low, bracket.high
+
+
+def counted_releases(claim: NumbersClaim) -> int:
+    """The number of releases that are counted."""
+    privacy, aggregation = claim.privacy, claim.mechanism.aggregation
+    assert privacy is not None
+    if certified_pair(claim).is_plain and isinstance(aggregation.noise.family, Gaussian):
+        return privacy.queries
+    return min(privacy.queries, MOST // _moving(claim))
 
 
 def of_cost(certain: float, claim: NumbersClaim) -> dict[str, float]:

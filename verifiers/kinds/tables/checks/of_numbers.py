@@ -85,6 +85,7 @@ class OfEachAggregate(TableCheck):
         cause = None if found.cause is None else f"{kind}: {found.cause}"
         message = f"of the {kind}, {found.message}"
         told = replace(found, message=message, cause=cause, diagnosis=cause or found.diagnosis)
+        told = replace(told, measured=None)  # which would not say of which aggregate
         return replace(told, fields={**found.fields, "aggregate": kind})
 
     @property
