@@ -1,5 +1,7 @@
 """The user's own rules for a verdict: require, strict, fail_on and allow."""
 
+from typing import Any
+
 import pytest
 from small import small_claim
 
@@ -7,13 +9,13 @@ from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.claims.tables import Gate
 from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.findings.report import CheckResult, Verdict
-from dpassay.verifiers.findings.rules import ruled
+from dpassay.verifiers.findings.rules import Ruled, ruled
 
 DEFECT = Note("answer-not-charged", "an answer costs more than was charged")
 OTHER = Note("not-restarted", "the target was not restarted")
 
 
-def made(check, verdict=Verdict.PASS, code=None) -> CheckResult:
+def made(check: str, verdict: Verdict = Verdict.PASS, code: str | None = None) -> CheckResult:
     return CheckResult(id=check, verdict=verdict, message="-", code=code)
 
 
@@ -25,7 +27,7 @@ CHECKS = (
 )
 
 
-def of(found, check):
+def of(found: Ruled, check: str) -> CheckResult:
     return next(one for one in found.checks if one.id == check)
 
 
@@ -44,7 +46,7 @@ def test_strict_fails_a_warning_of_a_defect_alone_at_its_own_check() -> None:
 
 
 @pytest.mark.parametrize("code", ["not-restarted", "left-out-for-budget"])
-def test_fail_on_is_a_rule_of_the_user_and_no_accusation(code) -> None:
+def test_fail_on_is_a_rule_of_the_user_and_no_accusation(code: str) -> None:
     """Of a warning, and of why a check says nothing."""
     found = ruled(Gate(fail_on=[code]), CHECKS, [OTHER])
     assert found.verdict is Verdict.FAIL
@@ -92,7 +94,9 @@ def test_require_names_the_checks_of_a_verdict() -> None:
         ({"allow": ["seed-fixd"]}, "gate.allow"),
     ],
 )
-def test_a_rule_that_names_nothing_is_a_mistake_of_the_claim(rules, named) -> None:
+def test_a_rule_that_names_nothing_is_a_mistake_of_the_claim(
+    rules: dict[str, Any], named: str
+) -> None:
     with pytest.raises(ClaimError) as caught:
         small_claim(gate=rules)
     assert len(caught.value.mistakes) == 1
