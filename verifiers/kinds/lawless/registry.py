@@ -3,5 +3,11 @@
 from ...run.registry import Entry, Registry
 
 CHECKS = Registry(
-    "", (Entry("input-contract", 0.0), Entry("privacy-audit", 1.0)), simplest_share=0.0
+    "",
+    (
+        Entry("input-contract", 0.0),
+        Entry("fresh-noise", 1 / 16),
+        Entry("privacy-audit", 15 / 16),
+    ),
+    simplest_share=0.0,
 )
