@@ -199,7 +199,7 @@ def test_a_generator_seeded_at_start_is_found(seed, verdict) -> None:
 
 
 def test_evidence_of_a_restart_is_1_on_average() -> None:
-    """Over all orders of three replies after three starts; catches the most in place of the mean."""
+    """Over all orders of three replies in three starts; catches the most in place of the mean."""
     total = []
     for orders in product(permutations("aab"), repeat=3):
         check = FreshReplies(claim_of())

@@ -75,7 +75,7 @@ def nothing_learned(audit: PairAudit, *, far: bool) -> Note:
     more = f" and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
     which = "two inputs that are far apart" if far else "the inputs of any pair"
     mend = (
-        "name a predictor in [mechanism] that can read them"
+        "name a predictor in [mechanism] that can read them, or other inputs in [[control]]"
         if far
         else "name two inputs far apart in [[control]], or a predictor in [mechanism]"
     )
