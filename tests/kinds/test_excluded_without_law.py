@@ -112,10 +112,10 @@ def test_a_report_without_a_law_has_what_its_plan_foresaw() -> None:
     found = result(report, "privacy-audit")
     assert found.verdict is Verdict.PASS
     assert found.excludes == planned
-    one, laplace, gaussian = planned
-    assert one.where == ("pair 1", "the pair 'far'")
-    assert one.queries == 2 * draws
+    share, laplace, gaussian = planned
+    assert share.where == ("pair 1", "the pair 'far'")
+    assert share.queries == 2 * draws
     assert (laplace.size["noise"], gaussian.size["noise"]) == ("laplace", "gaussian")
-    assert json.loads(one.model_dump_json())["code"] == "inputs-told-apart"
+    assert json.loads(share.model_dump_json())["code"] == "inputs-told-apart"
     found = PlannedDraws(without_law(8.0), 1_000).excluded["privacy-audit"]
     assert all("share" not in entry.size for entry in found)
