@@ -15,7 +15,7 @@ from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.batches.session import PlannedBatches
 from dpassay.verifiers.kinds.batches.shown import excluded
 from dpassay.verifiers.kinds.batches.sizes import RATES, SizeEvidence
-from dpassay.verifiers.kinds.lawless.session import PlannedDraws
+from dpassay.verifiers.kinds.lawless.session import PlannedDraws, planned_draws
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
@@ -103,16 +103,19 @@ def test_a_report_without_a_law_has_what_its_plan_foresaw() -> None:
     """Catches entries made from replies, and pairs that have no name."""
     claim, rng = without_law(), np.random.default_rng(0)
     target = InProcessTarget(
-        lambda values, size: [float(rng.laplace(0.0, 1.0)) for _ in range(size)],
+        lambda values, size: [float(rng.laplace(values[0], 2.0)) for _ in range(size)],
         release=AnyRelease(),
     )
-    planned = PlannedDraws(claim, 1_000).excluded["privacy-audit"]
-    report = verify(target, claim, seed=0, queries=2 * 1_000 + 4)
+    plan = planned_draws(claim, 2_400)
+    planned, draws = plan.excluded["privacy-audit"], plan.extent
+    report = verify(target, claim, seed=0, queries=2_400)
     found = result(report, "privacy-audit")
     assert found.verdict is Verdict.PASS
     assert found.excludes == planned
-    (one,) = planned
-    assert one.where == ("pair 1", "the pair 'far'")
-    assert one.queries == 2_000
-    assert json.loads(one.model_dump_json())["code"] == "inputs-told-apart"
-    assert PlannedDraws(without_law(8.0), 1_000).excluded["privacy-audit"] == ()
+    share, laplace, gaussian = planned
+    assert share.where == ("pair 1", "the pair 'far'")
+    assert share.queries == 2 * draws
+    assert (laplace.size["noise"], gaussian.size["noise"]) == ("laplace", "gaussian")
+    assert json.loads(share.model_dump_json())["code"] == "inputs-told-apart"
+    found = PlannedDraws(without_law(8.0), 1_000).excluded["privacy-audit"]
+    assert all("share" not in entry.size for entry in found)

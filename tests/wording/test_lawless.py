@@ -27,7 +27,7 @@ name = {name}
 def made(name: str | None) -> Any:
     """A check that has seen 500 draws of its one pair, which refute epsilon up to 1.5."""
     text = TEXT.replace("name = {name}\n", "" if name is None else f'name = "{name}"\n')
-    check: Any = PrivacyAudit(parse_claim(tomllib.loads(text)), 1.0)
+    check: Any = PrivacyAudit(parse_claim(tomllib.loads(text)), 1)
     check.queries = 500
     check.each = [
         SimpleNamespace(
@@ -71,3 +71,23 @@ def test_a_pass() -> None:
         "1e-06: pair 1 1.5; whatever lies between that and the claim was not seen, and no law was "
         "tested"
     )
+
+
+def test_nothing_learned() -> None:
+    check = made(None)
+    check.each = [
+        SimpleNamespace(
+            coins=np.zeros(500, dtype=bool),
+            odds=None,
+            features=None,
+            looked_at=(".seed", "the reply"),
+            guarantees=[Guarantee(1.0, 1e-6)],
+        )
+    ]
+    check.conclude_control()
+    assert check.unlearned.message == (
+        "nothing was learnt: 500 draws do not tell apart the inputs of any pair, so that no fault "
+        "would have shown; nothing could be made of .seed, the reply: name two inputs far apart in "
+        "[[control]], or a predictor in [mechanism] (docs/how-to/without-a-law.md)"
+    )
+    assert check.unlearned.fields == {"draws": 500, "parts": ".seed, the reply", "far": False}

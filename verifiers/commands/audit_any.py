@@ -14,7 +14,8 @@ from ..findings.document import Document
 from ..findings.verdict import Verdict, verdict_of
 from ..kinds.lawless.claim import AnyClaim
 from ..kinds.lawless.halving import FIRST, all_draws
-from ..kinds.lawless.privacy_audit import CONFIDENCE, WANTED, PairAudit, PrivacyAudit
+from ..kinds.lawless.pair_audit import PairAudit
+from ..kinds.lawless.privacy_audit import CONFIDENCE, WANTED, PrivacyAudit
 from ..kinds.lawless.session import one_release
 from ..targets import Refused, Target, TargetError
 from ..targets.replies import CallError

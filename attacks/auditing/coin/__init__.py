@@ -9,7 +9,7 @@ test of the pair exceeds, `curve` the (epsilon, delta) that a trade-off curve im
 from .bound import epsilon_lower
 from .curve import Curve, RowError
 from .limit import best_rate
-from .power import share_told
+from .power import Law, factor_told, response_nats, response_told, share_told
 from .process import CoinAudit
 from .wagers import Guarantee
 
@@ -17,8 +17,12 @@ __all__ = [
     "CoinAudit",
     "Curve",
     "Guarantee",
+    "Law",
     "RowError",
     "best_rate",
     "epsilon_lower",
+    "factor_told",
+    "response_nats",
+    "response_told",
     "share_told",
 ]

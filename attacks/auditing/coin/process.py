@@ -14,6 +14,7 @@ from .together import Together
 from .wagers import Guarantee
 
 _FIRST, _CELLS = 16, 64
+_FINE_STAGE = 5  # begins after 512 draws, so that 64 cells have nearly equal mass
 _MOST = 1e150  # larger numbers, and infinities, are taken for it: differences are to be finite
 _CAPS, _SMALL = (0.25, 0.8, math.inf), 1e-4  # caps of predictions, from a delta that is not small
 _WEIGHTS = np.log([0.1, 0.3, 0.6])  # of the tree, the smoothed counts, and what was there before
@@ -144,6 +145,20 @@ def shares_of(
     halves = (features > 1) + predicted
     share = _WEIGHTS[0] - math.log(2.0 * features * len(parts)) - halves * math.log(2.0)
     return [(part, float(share)) for part in parts]
+
+
+def fixed_of(guarantee: Guarantee, features: int, *, predicted: bool) -> list[tuple[Fixed, Vector]]:
+    """The predictions, fixed beforehand, of one of `features` numbers of a `CoinAudit`.
+
+    Under each cap, over as many cells as there are at most; with the logs (m,) of their shares of
+    the whole, once there are enough draws for cells of nearly equal mass.
+    """
+    stage = math.log((_FINE_STAGE + 1) * (_FINE_STAGE + 2) / 2)  # in place of the first one's
+    return [
+        (fixed, share - _WEIGHTS[0] + _WEIGHTS[2] - stage + np.log(fixed.weights))
+        for part, share in shares_of(guarantee, features, predicted=predicted)
+        for fixed in [_fixed(part, _CELLS)]
+    ]
 
 
 class CoinAudit:

@@ -1,6 +1,5 @@
 """A claim without a law: a guarantee of each pair of neighbouring inputs, and pairs."""
 
-import json
 import math
 from functools import cached_property
 from pathlib import Path
@@ -19,8 +18,8 @@ from ...inputs.input_error import RowsError
 from ...targets.anything import AnyRelease
 from ..kind import ReleaseKind
 from ..numbers.claim import NumbersPrivacy
-from .pairs import Pair, with_files
-from .search import Form, drawn_pairs
+from .pairs import Control, Pair, with_files
+from .search import Form, drawn_pairs, far_apart
 
 OF_ANY = ("any",)
 """The mechanism of a claim without a law."""
@@ -145,21 +144,23 @@ _LINES = {
 class AnyClaim(Claim):
     """The claim of a deployment without a law.
 
-    search: of what form inputs are, where further pairs are to be drawn.
+    search: of what form inputs are, where further pairs are to be drawn; control: two inputs far
+    apart, by which it is told whether replies say anything that can be read.
     """
 
     mechanism: AnyMechanism
     privacy: AnyPrivacy
     pairs: list[Pair] = Field(min_length=1, max_length=_MOST_PAIRS)
     search: Form | None = None
+    control: list[Control] = Field(default=[], max_length=1)
 
     @model_validator(mode="after")
     def _of_any(self) -> Self:
         """Raises ValueError for what such a claim cannot say."""
         for number, pair in enumerate(self.pairs, 1):
-            pair.check_is_json(number)
-            if json.dumps(pair.here) == json.dumps(pair.there):
-                raise ValueError(f"pairs, {number}: here and there are the same input")
+            pair.check(f"pairs, {number}")
+        for control in self.control:
+            control.check("control")
         _ = self.drawn
         if self.accountant is not None:
             raise ValueError("[accountant]: charges are held to a law, and the claim names none")
@@ -169,6 +170,11 @@ class AnyClaim(Claim):
     def drawn(self) -> list[Pair]:
         """Pairs that a search looks at after those of the claim."""
         return [] if self.search is None else drawn_pairs(self.pairs, self.search)
+
+    @cached_property
+    def controls(self) -> list[Control]:
+        """Two inputs far apart: those of the claim, or several that are made, the first best."""
+        return self.control or far_apart(self.pairs, self.search)
 
     @property
     def kind(self) -> ReleaseKind:
@@ -212,10 +218,14 @@ def parse_any_claim(
             "file of JSON Lines, CSV or Parquet with them",
             code="missing-key",
         )
+    place = "pairs"
     try:
         table = {**table, "pairs": with_files(pairs, Path(folder or "."))}
+        place = "control"
+        if isinstance(table.get(place), list):
+            table[place] = with_files(table[place], Path(folder or "."))
     except RowsError as error:
-        raise ClaimError(f"{source}: pairs{error}") from None
+        raise ClaimError(f"{source}: {place}{error}") from None
     return AnyClaim.checked(table, source)
 
 

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from ...claims.tables import Table
 from ...inputs.input_error import ColumnsError, RowsError
 from ...inputs.row_file import read_rows
@@ -18,13 +20,25 @@ class Pair(Table):
     there: Any
     name: str | None = None
 
-    def check_is_json(self, number: int) -> None:
-        """Raises ValueError for an input that JSON has no form for, such as a date of TOML."""
+    def check(self, place: str) -> None:
+        """Raises ValueError for two equal inputs, and where JSON has no form for one, as a date."""
         for side in _SIDES:
             try:
                 json.dumps(getattr(self, side))
             except TypeError as error:
-                raise ValueError(f"pairs, {number}: {side} is no JSON: {error}") from None
+                raise ValueError(f"{place}: {side} is no JSON: {error}") from None
+        if json.dumps(self.here) == json.dumps(self.there):
+            raise ValueError(f"{place}: here and there are the same input")
+
+
+class Control(Pair):
+    """Two inputs far apart, which replies should tell apart if they tell anything.
+
+    distance: steps from neighbour to neighbour that lead from one to the other; None: so many that
+    no noise of the claim would hide them.
+    """
+
+    distance: float | None = Field(default=None, ge=1, le=1e9)
 
 
 def with_files(pairs: Any, folder: Path) -> Any:

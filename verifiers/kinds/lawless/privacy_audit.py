@@ -2,24 +2,26 @@
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....attacks.auditing.coin import CoinAudit, Guarantee, epsilon_lower, share_told
-from ....reference.arrays import Matrix, Vector
+from ....attacks.auditing.coin import Guarantee, Law, factor_told, share_told
 from ...findings.excluded import SURE_TO_SEE, Excluded
 from ...findings.finding import Finding
 from ...findings.note import Fields, Note
 from ...run.checks import Judged
 from ...run.error_budget import log_threshold
 from .claim import AnyClaim
-from .features import MOST, Features
+from .control import PositiveControl, nothing_learned, tell_apart, too_little_to_tell
+from .features import MOST
 from .halving import FIRST, rounds
-from .pairs import Pair
-from .predictor import Predictor, load_predictor
+from .pair_audit import PairAudit
+from .pairs import Control, Pair
+from .predictor import load_predictor
 from .registry import CHECKS
 
 WANTED = 4_000
@@ -34,6 +36,12 @@ _BY_BINOMIAL = (
     "the binomial law of how many replies tell their input by one number, which is the same in all "
     f"others, where {MOST} numbers vary at most; each pair would show it by itself"
 )
+_BY_NORMAL = (
+    "mean and variance of the evidence of a prediction that is fixed beforehand, taken to be "
+    f"normal; where neighbours differ by the sensitivity of one number, and {MOST} numbers vary at "
+    "most; each pair would show it by itself"
+)
+_LAWS: tuple[Law, ...] = ("laplace", "gaussian")
 
 
 def excluded_by(claim: AnyClaim, draws: int) -> tuple[Excluded, ...]:
@@ -43,28 +51,63 @@ def excluded_by(claim: AnyClaim, draws: int) -> tuple[Excluded, ...]:
     """
     privacy, own = claim.privacy, len(claim.pairs)
     budget = CHECKS.shares[PrivacyAudit.id] * claim.gate.false_alarm
-    share = share_told(
-        privacy.lines,
-        draws,
-        -math.log(budget) + math.log(own * (2.0 if claim.drawn else 1.0)),
-        first=FIRST,
-        features=MOST,
-        predicted=claim.mechanism.predictor is not None,
-        misses=1.0 - SURE_TO_SEE,
-    )
-    if share is None:
-        return ()
-    return (
+    wanted = -math.log(budget) + math.log(own * (2.0 if claim.drawn else 1.0))
+    predicted = claim.mechanism.predictor is not None
+    share, factors = _surely_seen(tuple(privacy.lines), draws, wanted, predicted)
+    sizes: list[tuple[dict[str, str | float], str]] = []
+    if share is not None:
+        sizes.append(({"share": share}, _BY_BINOMIAL))
+    sizes += [
+        ({"factor": factor, "noise": law}, _BY_NORMAL)
+        for law, factor in zip(_LAWS, factors, strict=True)
+        if factor is not None
+    ]
+    return tuple(
         Excluded(
             code=_CAUSE,
-            size={"share": share, "epsilon": privacy.epsilon, "delta": privacy.delta},
+            size={**size, "epsilon": privacy.epsilon, "delta": privacy.delta},
             where=tuple(named(pair, place) for place, pair in enumerate(claim.pairs)),
             queries=draws * own,
             probability=SURE_TO_SEE,
             false_alarm=budget,
-            method=_BY_BINOMIAL,
-        ),
+            method=method,
+        )
+        for size, method in sizes
     )
+
+
+@lru_cache(maxsize=32)
+def _surely_seen(
+    lines: tuple[Guarantee, ...], draws: int, wanted: float, predicted: bool
+) -> tuple[float | None, list[float | None]]:
+    """The share of replies that tell their input, and the factor of epsilon of noise of each law.
+
+    wanted: evidence of one pair that refutes, natural log.
+    """
+    misses = 1.0 - SURE_TO_SEE
+    share = share_told(
+        lines, draws, wanted, first=FIRST, features=MOST, predicted=predicted, misses=misses
+    )
+    factors = [
+        factor_told(lines, draws, wanted, law, features=MOST, predicted=predicted, misses=misses)
+        for law in _LAWS
+    ]
+    return share, factors
+
+
+def _in_words(entry: Excluded) -> str:
+    """What a pass would have seen, for its message."""
+    if "share" in entry.size:
+        what = f"a number that tells the input in {entry.size['share']:.2g} of the replies of one"
+    else:
+        law = str(entry.size["noise"]).capitalize()
+        what = f"{law} noise on a number at {entry.size['factor']:.3g} times the claimed epsilon"
+    return f"{what} would have been seen with probability {entry.probability:g}"
+
+
+def control_draws(draws: int) -> int:
+    """Draws of a control at most: as many as a pair has, a quarter of them where these are few."""
+    return draws if draws >= WANTED else max(FIRST, draws // 4)
 
 
 def named(pair: Pair, place: int) -> str:
@@ -72,79 +115,15 @@ def named(pair: Pair, place: int) -> str:
     return f"pair {place + 1}" if pair.name is None else f"the pair {pair.name!r}"
 
 
-class PairAudit:
-    """The draws of one pair, and the evidence on each guarantee.
-
-    predictor: the vendor's own, which is given replies and no coin.
-    """
-
-    def __init__(
-        self, guarantees: list[Guarantee], pair: Pair, predictor: Predictor | None
-    ) -> None:
-        self.guarantees, self.pair, self.predictor = guarantees, pair, predictor
-        self.replies: list[Any] = []
-        self.coins = np.zeros(0, dtype=np.bool_)
-        self.odds: Vector | None = None if predictor is None else np.zeros(0)
-        self.features: Features | None = None
-        self.outputs: Matrix = np.zeros((0, 0))
-        self.audits: list[CoinAudit] = []
-
-    def observe(self, replies: list[Any], coins: NDArray[np.bool_]) -> None:
-        """Adds draws: replies (n), and whether each is of `there` (n,)."""
-        self.coins = np.concatenate([self.coins, coins])
-        if self.predictor is not None and self.odds is not None:
-            given = [self.predictor(reply, self.pair) for reply in replies]
-            self.odds = np.concatenate([self.odds, given])
-        if self.features is None:
-            self.replies += replies
-            if len(self.replies) < FIRST:
-                return
-            self.features, replies = Features(self.replies, self.coins), self.replies
-            self.audits = [self._audit(guarantee) for guarantee in self.guarantees]
-            self.outputs = np.zeros((0, len(self.features.paths)))
-            if self.features.chosen_by_coins:
-                return
-        made = self.features.of(replies)
-        self.outputs = np.concatenate([self.outputs, made])
-        for audit in self.audits:
-            self._show(audit, len(made))
-
-    def _audit(self, guarantee: Guarantee) -> CoinAudit:
-        assert self.features is not None
-        return CoinAudit(guarantee, len(self.features.paths), predicted=self.odds is not None)
-
-    def _show(self, audit: CoinAudit, last: int) -> None:
-        """The last draws of all that are evidence."""
-        if last:
-            odds = None if self.odds is None else self.odds[-last:]
-            audit.observe(self.outputs[-last:], self.coins[-last:], odds)
-
-    @property
-    def log_e_value(self) -> float:
-        """The average over guarantees."""
-        if not self.audits:
-            return 0.0
-        logs = [audit.log_e_value for audit in self.audits]
-        return float(np.logaddexp.reduce(logs) - math.log(len(logs)))
-
-    def evidence(self, epsilon: float, delta: float) -> float:
-        """Natural log of the evidence of all draws against another guarantee."""
-        if self.features is None:
-            return 0.0
-        audit = self._audit(Guarantee(epsilon, delta))
-        self._show(audit, len(self.outputs))
-        return audit.log_e_value
-
-    def least_epsilon(self, delta: float, error: float) -> float:
-        """The largest epsilon that these draws refute at this delta, but for `error`; 0 if none."""
-        return epsilon_lower(lambda epsilon: self.evidence(epsilon, delta), error)
-
-
 class PrivacyAudit(Judged):
     """Wagers that replies tell the inputs of a pair apart better than the claim allows.
 
     The claim's pairs have equal shares of the evidence; where pairs are drawn too, these have half
     of it, in equal shares. Who is drawn further depends on draws so far, the shares do not.
+
+    A pass takes more: that some inputs were told apart, of a pair or of the `control`, or that the
+    claim is too small for that. settled: whether it is known; unlearned: why there is no pass;
+    excused: why there is one where nothing was told apart.
     """
 
     id, unit = "privacy-audit", "draws"
@@ -153,15 +132,19 @@ class PrivacyAudit(Judged):
         self.claim, self.wanted, self.queries = claim, wanted, 0
         self.log_threshold = log_threshold(CHECKS.shares[self.id], claim.gate.false_alarm)
         lines, spec = claim.privacy.lines, claim.mechanism.predictor
-        predictor = None if spec is None else load_predictor(spec)
+        self._predictor = None if spec is None else load_predictor(spec)
         self.pairs = [*claim.pairs, *claim.drawn]
-        self.each = [PairAudit(lines, pair, predictor) for pair in self.pairs]
+        self.each = [PairAudit(lines, pair, self._predictor) for pair in self.pairs]
         own, drawn = len(claim.pairs), len(claim.drawn)
         shares = [1.0 / own] * own if not drawn else [0.5 / own] * own + [0.5 / drawn] * drawn
         self._log_shares = np.log(shares)
         self._rounds = rounds(drawn, wanted)
         self.searched = list(range(own, own + drawn))
         self.goals = [wanted] * own + [self._rounds[0][1] if drawn else 0] * drawn
+        self.control: PositiveControl | None = None
+        self.settled = False
+        self.unlearned: Note | None = None
+        self.excused: str | None = None
 
     def observe(self, pair: int, replies: list[Any], coins: NDArray[np.bool_]) -> None:
         """Adds draws of a pair: replies (n), and whether each is of `there` (n,)."""
@@ -173,7 +156,7 @@ class PrivacyAudit(Judged):
 
         Each is to be observed before the next. What was left out beforehand is not asked.
         """
-        while self.samples_needed():
+        while self._lacking():
             waiting = [pair for pair in range(len(self.pairs)) if self.left(pair)]
             if not waiting:
                 self.promote()
@@ -208,13 +191,43 @@ class PrivacyAudit(Judged):
         return float(np.logaddexp.reduce(self._log_shares + logs))
 
     def samples_needed(self) -> int:
-        """See `Check.samples_needed`."""
+        """See `Check.samples_needed`: with those of a control, as long as it may be asked."""
+        if self.settled:
+            return self._lacking()
+        of_control = control_draws(self.wanted) if self.control is None else self.control.left
+        return self._lacking() + max(1, of_control)
+
+    def _lacking(self) -> int:
+        """Draws of pairs that are still to be asked for."""
         now = sum(self.left(pair) for pair in range(len(self.pairs)))
         if not self.searched or len(self._rounds) < 2:
             return now
         return now + sum(
             count * (draws - before) for (_, before), (count, draws) in pairwise(self._rounds)
         )
+
+    def needs_control(self) -> bool:
+        """Whether no pair was told apart, once all have had their draws."""
+        self.settled = tell_apart(self.each)
+        return not self.settled
+
+    def begin_control(self, control: Control) -> PositiveControl:
+        """What the draws of two inputs far apart are shown to."""
+        self.control = PositiveControl(control, self._predictor, control_draws(self.wanted))
+        return self.control
+
+    def conclude_control(self) -> None:
+        """Decides whether there is a pass, once the control has had its draws; if there is one."""
+        if self.control is not None:
+            found, distance, pairs = self.control.audit, self.control.control.distance, 1
+            self.settled = self.control.told
+        else:
+            found, distance, pairs = self.each[0], 1.0, len(self.each)
+        if not self.settled:
+            self.excused = too_little_to_tell(self.claim, found, distance, pairs)
+            self.settled = self.excused is not None
+        if not self.settled:
+            self.unlearned = nothing_learned(found, far=self.control is not None)
 
     def fail_finding(self) -> Finding:
         """See `Check.fail_finding`."""
@@ -251,11 +264,8 @@ class PrivacyAudit(Judged):
         rest = len(self.each) - len(order)
         more = f" ({rest} more showed less)" if rest else ""
         excludes = self.excluded
-        seen = "".join(
-            f"; a number that tells the input in {one.size['share']:.2g} of the replies of one "
-            f"would have been seen with probability {one.probability:g}"
-            for one in excludes
-        )
+        seen = "".join(f"; {_in_words(one)}" for one in excludes)
+        seen += "" if self.excused is None else f"; {self.excused}"
         return Finding(
             f"{self.queries:,} draws do not contradict the claim; what they prove is epsilon "
             f"above, at {CONFIDENCE:.0%} and delta {delta:.3g}: {told}{more}; whatever lies "

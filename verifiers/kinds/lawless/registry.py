@@ -6,7 +6,8 @@ CHECKS = Registry(
     "",
     (
         Entry("input-contract", 0.0),
-        Entry("privacy-audit", 1.0, least=Least("share")),
+        Entry("fresh-noise", 1 / 16),
+        Entry("privacy-audit", 15 / 16, least=Least("share")),
     ),
     simplest_share=0.0,
 )

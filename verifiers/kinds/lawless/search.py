@@ -5,16 +5,19 @@ neighbours differ as theirs do. Which pairs are drawn depends on the claim alone
 """
 
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
-from .pairs import Pair
+from .pairs import Control, Pair
 
 Form = Literal["rows", "histogram", "vector"]
 MOST = 12
 """Drawn pairs at most."""
 
 _Made = tuple[str, list[Any], list[Any]]
+_Far = tuple[list[Any], list[Any], float]
+"""Two inputs, and how many steps from neighbour to neighbour lie between them."""
 
 
 def drawn_pairs(pairs: Sequence[Pair], form: Form) -> list[Pair]:
@@ -44,6 +47,47 @@ def drawn_pairs(pairs: Sequence[Pair], form: Form) -> list[Pair]:
                 streams.append((source, put, made))
                 break
     return found
+
+
+def far_apart(pairs: Sequence[Pair], form: Form | None) -> list[Control]:
+    """Two inputs as far apart as the inputs of a search are, the farthest first.
+
+    Made of what the first pair has, which is of this form, or of any that fits where none is named.
+    """
+    slot, found = _slot(pairs[0]), []
+    if slot is None:
+        return []
+    here, there, put = slot
+    for name in _FITS if form is None else (form,):
+        if _FITS[name](here, there):
+            found += _FAR[name](here, there, _values(pairs[:1]))
+    made = [
+        Control(here=put(one), there=put(other), distance=distance)
+        for one, other, distance in found
+        if one != other and distance > 1
+    ]
+    return sorted(made, key=lambda control: -(control.distance or 0.0))
+
+
+def _far_rows(here: list[Any], there: list[Any], records: list[Any]) -> list[_Far]:
+    least, most, size = records[0], records[-1], max(len(here), len(there))
+    if _one_more(here, there):
+        return [([], [most] * size, size), ([least], [most] * size, size - 1)]
+    return [([least] * size, [most] * size, size)]
+
+
+def _far_counts(here: list[Any], there: list[Any], _: list[Any]) -> list[_Far]:
+    total, rest = max(sum(here), sum(there)), [0] * (len(here) - 1)
+    if sum(here) != sum(there):
+        return [([0, *rest], [total, *rest], total)]
+    return [([total, *rest], [*rest, total], total)]
+
+
+def _far_vectors(here: list[Any], there: list[Any], _: list[Any]) -> list[_Far]:
+    largest = max(here, there, key=lambda vector: math.hypot(*vector))
+    return [
+        ([-x for x in largest], largest, 2 * math.hypot(*largest) / (math.dist(here, there) or 1.0))
+    ]
 
 
 def _key(here: Any, there: Any) -> str:
@@ -176,6 +220,11 @@ _MAKES: dict[str, Callable[[list[Any], list[Any], list[Any]], Iterator[_Made]]] 
     "rows": _rows,
     "histogram": _counts,
     "vector": _vectors,
+}
+_FAR: dict[str, Callable[[list[Any], list[Any], list[Any]], list[_Far]]] = {
+    "rows": _far_rows,
+    "histogram": _far_counts,
+    "vector": _far_vectors,
 }
 _EXPECTED = {
     "rows": "two lists, of which one has a row more, or another in one place",

@@ -1,10 +1,11 @@
 """One run on a deployment without a law: a coin for each draw, and a call for each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...findings.excluded import Excluded
 from ...findings.finding import Finding, Outcome
@@ -15,12 +16,17 @@ from ...run.events import ReleasesSeen
 from ...run.plain_session import PlainSession
 from ...run.precision import TooFewError
 from ...run.request import RunRequest
+from ...run.restarts import compare_starts, why_not_restarted
 from ...run.state import RunState
 from ...targets import Refused, Target
 from ...targets.replies import CallError
 from .claim import AnyClaim
+from .fresh_replies import OPENS_WITH, RESTARTED, FreshReplies
 from .halving import FIRST, all_draws
-from .privacy_audit import WANTED, PrivacyAudit, excluded_by
+from .pairs import Control, Pair
+from .privacy_audit import WANTED, PrivacyAudit, control_draws, excluded_by
+
+_FEWEST_WITH_RESTARTS = 512  # draws of a pair: with fewer, those of restarts would be too many
 
 
 class AnySession(PlainSession):
@@ -31,17 +37,24 @@ class AnySession(PlainSession):
         self.claim: AnyClaim = state.claim
         self._rng = np.random.default_rng([request.seed, 41])
         self.audit = PrivacyAudit(self.claim, request.extent)
-        chosen = request.selection.keeps(PrivacyAudit.id)
-        self.checks: list[Check] = [self.audit] if chosen else []
+        self.fresh = FreshReplies(self.claim)
+        self.lacking = left_out(request.extent)
+        found: tuple[FreshReplies | PrivacyAudit, ...] = (self.fresh, self.audit)
+        kept = (check for check in found if request.selection.keeps(check.id))
+        self.checks: list[Check] = [check for check in kept if check.id not in self.lacking]
+        self._compares = self.fresh in self.checks and state.target.no_restart is None
+        self._first: list[Any] = []
 
     @property
     def contract_queries(self) -> int:
-        """See `Session.contract_queries`: each input once."""
-        return 2 * len(self.audit.pairs)
+        """See `Session.contract_queries`: each input once, and the calls that starts repeat."""
+        return len(self._first) + 2 * (len(self.audit.pairs) + len(self.claim.control))
 
     def conclude(self, context: RunContext) -> Outcome:
         """`input-contract`: each input is answered; a drawn one that is not is left out."""
-        for pair in self.claim.pairs:
+        if self._compares:
+            self._first = self._open()
+        for pair in (*self.claim.pairs, *self.claim.control):
             for values in (pair.here, pair.there):
                 self._one(values)
         self._try_drawn()
@@ -62,6 +75,10 @@ class AnySession(PlainSession):
                 message = f"{pair.name}: not looked at: {error}"
                 self.state.outcome.warn(Note(code, message, {"pair": place + 1, "name": pair.name}))
 
+    def _open(self) -> list[Any]:
+        """The first replies of a start of the target, all to one input."""
+        return [self._one(self.claim.pairs[0].here) for _ in range(OPENS_WITH)]
+
     def _one(self, values: Any) -> Any:
         found = one_release(self.state.target, self.claim, values)
         self.state.spend(1)
@@ -69,19 +86,82 @@ class AnySession(PlainSession):
 
     def gather(self) -> None:
         """See `Session.gather`: draws of the pairs in turn, each of the world that a coin says."""
-        planned = self.contract_queries + self.audit.samples_needed()
-        for place, coins, looks in self.audit.asked(self._rng) if self.checks else ():
-            if self.state.left < len(coins):
-                self.state.use_up()
+        if self.audit not in self.checks:
+            return
+        for place, coins, looks in self.audit.asked(self._rng):
+            replies = self._draws(self.audit.pairs[place], coins)
+            if replies is None:
                 return
-            self.state.tell("asking", planned)
-            pair = self.audit.pairs[place]
-            replies = [self._one(pair.there if coin else pair.here) for coin in coins]
             self.audit.observe(place, replies, coins)
             if looks:
                 self.state.publish(ReleasesSeen(self.state.queries, self.checks))
                 if not self.goes_on:
                     return
+        if not self.audit.refuted and self.audit.needs_control():
+            self._ask_control()
+
+    def _draws(self, pair: Pair, coins: NDArray[np.bool_]) -> list[Any] | None:
+        """A reply for each coin, of the input that it says; None where queries are used up."""
+        if self.state.left < len(coins):
+            self.state.use_up()
+            return None
+        left = self.audit.samples_needed()
+        self.state.tell("asking", self.state.queries + left)
+        return [self._one(pair.there if coin else pair.here) for coin in coins]
+
+    def _ask_control(self) -> None:
+        """Draws of two inputs far apart, until they are told apart, or shown not to be."""
+        found = next(filter(self._answers, self.claim.controls), None)
+        if found is not None:
+            control = self.audit.begin_control(found)
+            while control.left and not control.told:
+                coins = self._rng.random(min(FIRST, control.left)) < 0.5
+                replies = self._draws(found, coins)
+                if replies is None:
+                    return
+                control.audit.observe(replies, coins)
+        self.audit.conclude_control()
+        if self.audit.unlearned is not None:
+            self.state.outcome.hopeless[self.audit.id] = self.audit.unlearned
+
+    def _answers(self, control: Control) -> bool:
+        """Whether the target takes both inputs; those that the claim names it has taken already."""
+        if control in self.claim.control:
+            return True
+        try:
+            self._one(control.here)
+            self._one(control.there)
+        except (Refused, CallError):
+            return False
+        return True
+
+    def restart(self) -> None:
+        """See `Session.restart`: compares the first replies of several starts."""
+        state, fresh = self.state, self.fresh
+        if fresh not in self.checks or state.failed:
+            return
+        why_not = why_not_restarted(state, RESTARTED, comparable=False)
+        if why_not is not None:
+            fresh.not_applicable = why_not
+            state.outcome.warn(why_not)
+        elif compare_starts(state, self._first, self._open, fresh.compare):
+            fresh.judge_power()
+            state.note_restart()
+            state.publish(ReleasesSeen(state.queries, self.checks))
+
+
+def left_out(extent: int) -> dict[str, Note]:
+    """Check id -> why a run of so many draws of a pair has none."""
+    if extent >= _FEWEST_WITH_RESTARTS:
+        return {}
+    message = "left out, as there are few queries: restarts are looked at from "
+    return {
+        FreshReplies.id: Note(
+            "left-out-for-budget",
+            f"{message}{_FEWEST_WITH_RESTARTS} draws of a pair on",
+            {"draws": _FEWEST_WITH_RESTARTS},
+        )
+    }
 
 
 def one_release(target: Target, claim: AnyClaim, values: Any) -> Any:
@@ -103,7 +183,11 @@ class PlannedDraws:
     claim: AnyClaim
     extent: int = WANTED  # draws of each pair
     coarser: None = None
-    lacking: dict[str, Note] = field(default_factory=dict)
+
+    @property
+    def lacking(self) -> dict[str, Note]:
+        """See `Planned.lacking`."""
+        return left_out(self.extent)
 
     @property
     def queries(self) -> int:
@@ -120,30 +204,34 @@ class PlannedDraws:
     @property
     def looked_at(self) -> dict[str, int]:
         """See `Planned.looked_at`."""
-        pairs = len(self.claim.pairs) + len(self.claim.drawn)
-        return {"input-contract": 2 * pairs, "privacy-audit": _draws(self.claim, self.extent)}
+        pairs = len(self.claim.pairs) + len(self.claim.drawn) + len(self.claim.controls[:1])
+        found = {"input-contract": 2 * pairs}
+        if not self.lacking:
+            found[FreshReplies.id] = OPENS_WITH + RESTARTED
+        return {**found, PrivacyAudit.id: self._draws}
 
-
-def _draws(claim: AnyClaim, extent: int) -> int:
-    """Of all pairs."""
-    return extent * len(claim.pairs) + all_draws(len(claim.drawn), extent)
+    @property
+    def _draws(self) -> int:
+        """Of all pairs, and of a control at most."""
+        own, drawn = len(self.claim.pairs), all_draws(len(self.claim.drawn), self.extent)
+        control = control_draws(self.extent) if self.claim.controls else 0
+        return self.extent * own + drawn + control
 
 
 def planned_draws(claim: AnyClaim, queries: int | None, *_: Any, **__: Any) -> PlannedDraws:
     """As many draws of each pair as `queries` allow. Raises TooFewError."""
     if queries is None:
         return PlannedDraws(claim)
-    pairs = len(claim.pairs) + len(claim.drawn)
-    left = queries - 2 * pairs
-    least = _draws(claim, FIRST) + 2 * pairs
+    least = PlannedDraws(claim, FIRST).queries
     if queries < least:
         raise TooFewError(
             f"{queries:,} queries are too few: {FIRST} draws of each pair are looked at first, so "
             f"that a pass takes {least:,} or more",
             least,
         )
-    low, high = FIRST, max(FIRST, left)
+    low, high = FIRST, max(FIRST, queries)
     while low < high:  # the most draws of a pair that are not too many
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if _draws(claim, middle) <= left else (low, middle - 1)
+        fits = PlannedDraws(claim, middle).queries <= queries
+        low, high = (middle, high) if fits else (low, middle - 1)
     return PlannedDraws(claim, low)

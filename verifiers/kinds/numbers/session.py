@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ....reference import BudgetExhausted
 from ...findings.figures import CheckFigures
 from ...findings.finding import Finding
 from ...findings.note import Note
@@ -13,9 +12,9 @@ from ...run.checks import Running
 from ...run.phase import Phase
 from ...run.registry import Setting
 from ...run.request import RunRequest
+from ...run.restarts import why_not_restarted
 from ...run.session import Notes
 from ...run.state import RunState
-from ...targets import Refused, TargetError
 from .checks.base import NumberCheck, tell_least
 from .checks.fresh_noise import Way
 from .checks.input_contract import InputContract
@@ -26,7 +25,7 @@ from .gathering import Gathering
 from .opening import NumbersOpening
 from .planning.plan_for_budget import dearer_than, make_plan
 from .recorder import Recorder
-from .restarting import UNSEEN, ComparesOpenings, compare_starts, why_not_restarted
+from .restarting import ComparesOpenings, compare_openings, releases_of_restarts
 from .simplest import find_simplest
 
 _MEASURED = 0.8
@@ -117,21 +116,13 @@ class NumberSession:
         state, first = self.state, self.contract.opening
         if not self._fresh or first is None or state.failed:
             return
-        why_not = why_not_restarted(state, self.plan)
+        why_not = why_not_restarted(state, releases_of_restarts(self.claim, self.plan))
         if why_not is not None:
             if self.request.earlier is None:
                 state.outcome.warn(why_not)
             return
-        try:
-            compare_starts(state, self.plan, self.gathering.show, self._fresh, first)
-        except (TargetError, Refused, BudgetExhausted) as error:
-            why = f"the target could not be started again: {error}"
-            code = error.code if isinstance(error, TargetError) else "not-restarted"
-            state.outcome.stopped = Note(code, why)
-            state.outcome.warn(Note("not-restarted", f"{UNSEEN}; {why}"))
-            state.lost = True
-            return
-        self.gathering.stops()
+        if compare_openings(state, self.plan, self.gathering.show, self._fresh, first):
+            self.gathering.stops()
 
     def ask_restarted(self) -> None:
         """See `Session.ask_restarted`: what is released after a restart was shown to all checks."""

@@ -1,0 +1,92 @@
+"""The draws of one pair of inputs, and the evidence that their replies tell them apart."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....attacks.auditing.coin import CoinAudit, Guarantee, epsilon_lower
+from ....reference.arrays import Matrix, Vector
+from .features import Features
+from .halving import FIRST
+from .pairs import Pair
+from .predictor import Predictor
+
+
+class PairAudit:
+    """The draws of one pair, and the evidence on each guarantee.
+
+    predictor: the vendor's own, which is given replies and no coin.
+    """
+
+    def __init__(
+        self, guarantees: list[Guarantee], pair: Pair, predictor: Predictor | None
+    ) -> None:
+        self.guarantees, self.pair, self.predictor = guarantees, pair, predictor
+        self.replies: list[Any] = []
+        self.coins = np.zeros(0, dtype=np.bool_)
+        self.odds: Vector | None = None if predictor is None else np.zeros(0)
+        self.features: Features | None = None
+        self.outputs: Matrix = np.zeros((0, 0))
+        self.audits: list[CoinAudit] = []
+        self._against: dict[tuple[float, float, int], float] = {}
+
+    def observe(self, replies: list[Any], coins: NDArray[np.bool_]) -> None:
+        """Adds draws: replies (n), and whether each is of `there` (n,)."""
+        self.coins = np.concatenate([self.coins, coins])
+        if self.predictor is not None and self.odds is not None:
+            given = [self.predictor(reply, self.pair) for reply in replies]
+            self.odds = np.concatenate([self.odds, given])
+        if self.features is None:
+            self.replies += replies
+            if len(self.replies) < FIRST:
+                return
+            self.features, replies = Features(self.replies, self.coins), self.replies
+            self.audits = [self._audit(guarantee) for guarantee in self.guarantees]
+            self.outputs = np.zeros((0, len(self.features.paths)))
+            if self.features.chosen_by_coins:
+                return
+        made = self.features.of(replies)
+        self.outputs = np.concatenate([self.outputs, made])
+        for audit in self.audits:
+            self._show(audit, len(made))
+
+    def _audit(self, guarantee: Guarantee) -> CoinAudit:
+        assert self.features is not None
+        return CoinAudit(guarantee, len(self.features.paths), predicted=self.odds is not None)
+
+    def _show(self, audit: CoinAudit, last: int) -> None:
+        """The last draws of all that are evidence."""
+        if last:
+            odds = None if self.odds is None else self.odds[-last:]
+            audit.observe(self.outputs[-last:], self.coins[-last:], odds)
+
+    @property
+    def log_e_value(self) -> float:
+        """The average over guarantees."""
+        if not self.audits:
+            return 0.0
+        logs = [audit.log_e_value for audit in self.audits]
+        return float(np.logaddexp.reduce(logs) - math.log(len(logs)))
+
+    def evidence(self, epsilon: float, delta: float) -> float:
+        """Natural log of the evidence of all draws against another guarantee."""
+        if self.features is None:
+            return 0.0
+        asked = epsilon, delta, len(self.outputs)
+        if asked not in self._against:
+            audit = self._audit(Guarantee(epsilon, delta))
+            self._show(audit, len(self.outputs))
+            self._against[asked] = audit.log_e_value
+        return self._against[asked]
+
+    def least_epsilon(self, delta: float, error: float) -> float:
+        """The largest epsilon that these draws refute at this delta, but for `error`; 0 if none."""
+        return epsilon_lower(lambda epsilon: self.evidence(epsilon, delta), error)
+
+    @property
+    def looked_at(self) -> tuple[str, ...]:
+        """The parts of a reply that are looked at, such as `.rows[].age`; none before there are."""
+        paths = () if self.features is None else self.features.paths
+        return tuple(dict.fromkeys(path.split(" ")[0] or "the reply" for path in paths))
