@@ -11,6 +11,7 @@ from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
 from .....reference.numbers.families import Additive
 from ....evidence.scale import ScaleEvidence, scale_factors
+from ....findings.evidence_text import NEAREST
 from ....findings.excluded import Excluded, Measured
 from ....findings.figures import finite
 from ....findings.finding import Finding
@@ -138,7 +139,8 @@ class NoiseScale(NumberCheck):
             fields: Fields = {"factor": 1.0 / most, "missing": "max_contributions"}
             cause = Note("sensitivity-too-small", words, fields)
         message = f"the scale lies from {found[0]:.4g} to {found[1]:.4g}, and {scale:g} is claimed"
-        return Finding.caused(message, cause, odds, low=found[0], high=found[1], claimed=scale)
+        told = Finding.caused(message, cause, odds, low=found[0], high=found[1], claimed=scale)
+        return replace(told, diagnosis=f"{cause}{NEAREST}")
 
     def is_likely(self, factor: float) -> bool:
         """Whether a known factor of the scale explains the draws as well as any."""
@@ -176,7 +178,10 @@ class NoiseScale(NumberCheck):
             measured = Measured(
                 what="scale", low=low, high=finite(high), confidence=self.confidence
             )
-        text = f"the scale lies {ends}; {self.noise.family.scale:g} is claimed"
+        text = (
+            f"the scale of {self.noise.family.family} noise lies {ends} (confidence 1 - "
+            f"{1.0 - self.confidence:.2g}); {self.noise.family.scale:g} is claimed"
+        )
         return Finding(text, excludes=self.excluded, measured=measured)
 
 

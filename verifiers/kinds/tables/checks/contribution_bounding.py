@@ -292,9 +292,10 @@ class ContributionBounding(TableCheck):
         parts = [part for part in PARTS if part not in claimed]
         lacking = f"; rows without a {' or a '.join(parts)} were not asked" if parts else ""
         return Finding(
-            f"{self.draws:,} numbers of {len(self.inputs)} inputs, each in {self.wanted} or more "
-            "releases, follow the bounds of the claim: users of one partition, of all, and of up "
-            f"to 10,000 rows, values far beyond their bounds, equal rows{said}{left}{lacking}",
+            f"no departure from the bounds of the claim was seen in {self.draws:,} numbers of "
+            f"{len(self.inputs)} inputs, each in {self.wanted} or more releases: users of one "
+            "partition, of all, and of up to 10,000 rows, values far beyond their bounds, equal "
+            f"rows{said}{left}{lacking}",
             excludes=self.excluded,
         )
 

@@ -111,7 +111,7 @@ class TableJoint(OfEachAggregate):
             for one in found.excludes
             if one.code == _SHARED
         )
-        message = f"aggregates of a partition do not tell of each other's noise{seen}"
+        message = f"aggregates of a partition were not seen to tell of each other's noise{seen}"
         return replace(found, message=f"{message}; {found.message}")
 
 

@@ -231,9 +231,9 @@ class PartitionRelease(TableCheck):
         came, total = (sum(seen[place] for _, seen in alone) for place in (0, 1))
         least = 3.0 / max(1, total)
         return Finding(
-            f"{self.draws:,} partitions came as the claimed selection gives; of {total:,} of one "
-            f"user {came:,} did: whether that is delta is not seen where it is below "
-            f"{least:.1g}{seen}",
+            f"no departure from the claimed selection was seen in {self.draws:,} partitions; of "
+            f"{total:,} of one user {came:,} came: whether that is delta is not seen where it is "
+            f"below {least:.1g}{seen}",
             excludes=excludes,
         )
 

@@ -182,8 +182,9 @@ class MaskUniformity(RoundsCheck):
         parties = self.claim.mechanism.parties
         of = f"{self.shown:,} rounds of {parties} parties"
         rows = (
-            f"what parties send in {of} is uniform modulo {self.evidence.modulus}, and independent "
-            "between rounds, parties and coordinates, as far as differences of two show it"
+            f"what parties send in {of} was not seen to differ from uniform numbers modulo "
+            f"{self.evidence.modulus}, nor to depend on other rounds, parties or coordinates, as "
+            "far as differences of two show it"
         )
         keys = f"no key of {self.keys.rounds:,} rounds is that of another"
         who = f"{self.ciphertexts.parties:,} of {parties:,} parties"

@@ -189,12 +189,12 @@ class Recovery(RoundsCheck):
         return Finding.caused(message, cause, value)
 
     def _passed(self) -> str:
-        rounds = f"{self.queries:,} rounds in which "
+        rounds = f"in {self.queries:,} rounds in which "
         who = f"{min(self.left)} to {max(self.left)}" if len(self.left) > 1 else f"{min(self.left)}"
         refused = f"; refused: {'; '.join(self.refusals)}" if self.refusals else ""
         return (
-            f"{rounds}{who} of {self.claim.mechanism.parties} parties sent their values give "
-            f"the sum of these, with the noise that is left{refused}"
+            f"{rounds}{who} of {self.claim.mechanism.parties} parties sent their values, no "
+            f"departure from the sum of these, with the noise that is left, was seen{refused}"
         )
 
 
