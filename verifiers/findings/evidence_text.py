@@ -2,8 +2,8 @@
 
 import math
 
-NEAREST = ", the nearest of the laws compared"
-"""What the words for a cause add that is a point of a list of laws."""
+NEAREST = "the nearest of the laws compared"
+"""What a cause is that is a point of a list of laws."""
 
 _BEYOND = 100_000.0  # decimal log from which an e-value counts as unbounded
 _MOST_LIKELIER = 30.0  # decimal log beyond which a ratio of likelihoods is not told

@@ -112,7 +112,7 @@ class PartitionRelease(ForeseenCheck):
         if fault.selects:
             cause = named_selection(self.keys, cause, *self.evidence.rates(group))
         found = Finding.caused(message, cause, **tallied)
-        told = f"{cause}{where and f' for {group}'}{NEAREST}"
+        told = f"{cause}{where and f' for {group}'} ({NEAREST})"
         return replace(found, diagnosis=told)
 
     @property

@@ -217,7 +217,7 @@ class ClassProbabilities(JudgedLabels):
             f"{where}labels fit {fault.message}",
             fault.fields if calls is None else {**fault.fields, "calls": calls},
         )
-        diagnosis = f"{cause}{NEAREST} {_against(fits.log_odds)}{self._rivals(fits)}"
+        diagnosis = f"{cause} {_against(fits.log_odds)}{self._rivals(fits)}"
         return _named(message, diagnosis, histogram, fits.log_odds, cause)
 
     def _miscounted(self, fits: Fits) -> Miscounted | None:
@@ -278,7 +278,7 @@ def _named(
 
 def _against(log_odds: float) -> str:
     """How much likelier a cause is than the claim, in parentheses; log_odds: natural log."""
-    return f"({times_likelier(log_odds / np.log(10.0))} than under the claim)"
+    return f"({NEAREST}, {times_likelier(log_odds / np.log(10.0))} than under the claim)"
 
 
 def named_outcomes(named: NDArray[np.intp], classes: int, outcomes: int) -> str:

@@ -108,9 +108,9 @@ def _since(evidence: LogEvidence) -> tuple[Note, bool]:
     since, law = int(evidence.likeliest.onsets[at]), evidence.alternatives.causes[at]
     sure = bool(evidence.likeliest.recent[at] > SURE)
     if since == 0 or evidence.claim.mechanism.caching:  # of kept answers not all are drawn
-        return replace(law, message=f"labels fit {law}{NEAREST}"), sure
+        return replace(law, message=f"labels fit {law} ({NEAREST})"), sure
     fields: dict[str, Any] = {**law.fields, "from_row": since + 1}
-    text = f"labels fit {law}, from row {since + 1:,} on{NEAREST}"
+    text = f"labels fit {law}, from row {since + 1:,} on ({NEAREST})"
     left = None if evidence.changes is None else evidence.changes.left(evidence.likeliest)
     if left is not None:
         scaled = law.code in _OF_SCALE
@@ -139,7 +139,7 @@ def _of_one(evidence: LogEvidence) -> tuple[float, Note] | None:
         return None
     value, name, law, kind = max(found, key=lambda one: one[:2])
     of = f"the hour from {name}:00 on" if kind == "hour" else f"{kind} {name[:60]!r}"
-    message = f"labels of {of} fit {law}{NEAREST}"
+    message = f"labels of {of} fit {law} ({NEAREST})"
     return value, replace(law, message=message, fields={**law.fields, kind: name[:60]})
 
 

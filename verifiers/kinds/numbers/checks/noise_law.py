@@ -146,7 +146,7 @@ class NoiseLaw(NumberCheck):
         if law is not None and law.log_odds > _NEARLY * nats:
             cause, nats = law.cause, law.log_odds
         found = Finding.caused(message, cause, nats)
-        return replace(found, diagnosis=f"{cause}{NEAREST}")
+        return replace(found, diagnosis=f"{cause} ({NEAREST})")
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:

@@ -140,7 +140,7 @@ class NoiseScale(NumberCheck):
             cause = Note("sensitivity-too-small", words, fields)
         message = f"the scale lies from {found[0]:.4g} to {found[1]:.4g}, and {scale:g} is claimed"
         told = Finding.caused(message, cause, odds, low=found[0], high=found[1], claimed=scale)
-        return replace(told, diagnosis=f"{cause}{NEAREST}")
+        return replace(told, diagnosis=f"{cause} ({NEAREST})")
 
     def is_likely(self, factor: float) -> bool:
         """Whether a known factor of the scale explains the draws as well as any."""

@@ -291,12 +291,18 @@ class ContributionBounding(TableCheck):
         said = f"; {', '.join(map(str, asked))} as claimed" if asked else ""
         parts = [part for part in PARTS if part not in claimed]
         lacking = f"; rows without a {' or a '.join(parts)} were not asked" if parts else ""
+        excludes = self.excluded
+        codes = list(dict.fromkeys(one.fault for one in excludes))
+        seen = "; no other bound would surely have been seen"
+        if excludes:
+            sure = min(one.probability for one in excludes)
+            seen = f"; with probability {sure:g} each would have been seen: {', '.join(codes)}"
         return Finding(
             f"no departure from the bounds of the claim was seen in {self.draws:,} numbers of "
             f"{len(self.inputs)} inputs, each in {self.wanted} or more releases: users of one "
             "partition, of all, and of up to 10,000 rows, values far beyond their bounds, equal "
-            f"rows{said}{left}{lacking}",
-            excludes=self.excluded,
+            f"rows{said}{left}{lacking}{seen}",
+            excludes=excludes,
         )
 
 

@@ -107,7 +107,8 @@ class TableJoint(OfEachAggregate):
         if not self.pairs:
             return found
         seen = "".join(
-            f", where a correlation of {one.size['correlation']:.2g} would have shown"
+            f", where a correlation of {one.size['correlation']:.2g} would have shown with "
+            f"probability {one.probability:g}"
             for one in found.excludes
             if one.code == _SHARED
         )
