@@ -332,8 +332,8 @@ def test_another_scale(factor: float, contributions: str, cause: str) -> None:
     told = f"{cause} (the nearest of the laws compared)"
     assert said(check.fail_finding()) == (message, told)
     assert check.pass_finding().message == (
-        f"the scale of laplace noise lies from {low:.4g} to {high:.4g} (confidence 1 - 1.2e-07); 2 "
-        "is claimed"
+        f"the scale lies from {low:.4g} to {high:.4g}, if the noise is of the claimed family "
+        "(confidence 1 - 1.3e-07); 2 is claimed"
     )
 
 

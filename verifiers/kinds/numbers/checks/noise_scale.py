@@ -179,7 +179,7 @@ class NoiseScale(NumberCheck):
                 what="scale", low=low, high=finite(high), confidence=self.confidence
             )
         text = (
-            f"the scale of {self.noise.family.family} noise lies {ends} (confidence 1 - "
+            f"the scale lies {ends}, if the noise is of the claimed family (confidence 1 - "
             f"{1.0 - self.confidence:.2g}); {self.noise.family.scale:g} is claimed"
         )
         return Finding(text, excludes=self.excluded, measured=measured)

@@ -83,7 +83,12 @@ class MaskUniformity(RoundsCheck):
             nothing = Finding.of(Note("not-shown", message, {"rounds": self.without}))
             return Outcome(Verdict.NOT_APPLICABLE, nothing, self.queries)
         warnings = () if partial is None else (partial,)
-        passed = Finding(self._passed(), warnings=warnings, excludes=self._excluded_by_shown)
+        excludes = self._excluded_by_shown
+        text = self._passed()
+        if excludes:
+            sure = min(one.probability for one in excludes)
+            text += f"; {len(excludes)} known faults would have been seen with probability {sure:g}"
+        passed = Finding(text, warnings=warnings, excludes=excludes)
         return Outcome(Verdict.PASS, passed, self.queries)
 
     @property
