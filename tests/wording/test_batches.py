@@ -285,20 +285,39 @@ def test_what_wagers_show(
 @pytest.mark.parametrize(
     ("sampling", "check", "said"),
     [
-        ("fixed:3", "repeats", "none has a record twice"),
-        ("shuffle:3", "coverage", "each epoch has had each record once"),
-        ("fixed:3", "batch-size", "each has as many records as the claim says"),
+        (
+            "fixed:3",
+            "repeats",
+            "none has a record twice; a record twice in 0.78 of the batches would have been seen, "
+            "with probability 0.99 each",
+        ),
+        (
+            "shuffle:3",
+            "coverage",
+            "each epoch has had each record once; records again in 0.9 of the batches would have "
+            "been seen, with probability 0.99 each",
+        ),
+        (
+            "fixed:3",
+            "batch-size",
+            "each has as many records as the claim says; another size of 0.78 of the batches would "
+            "have been seen, with probability 0.99 each",
+        ),
         (
             "poisson:0.3",
             "batch-size",
             "they have 3 records in the mean, from 3 to 3, and the claim leads to 3, with a "
             "deviation of 1.45",
         ),
-        ("fixed:3", "inclusion", "no records come more often, or earlier, than others"),
+        (
+            "fixed:3",
+            "inclusion",
+            "no records were seen to come more often, or earlier, than others",
+        ),
         (
             "fixed:3",
             "independence",
-            "no batch depends on those before it, and no records on others",
+            "no batch was seen to depend on those before it, and no records on others",
         ),
     ],
 )

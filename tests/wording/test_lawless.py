@@ -67,8 +67,8 @@ def test_a_pass() -> None:
     found = made(None).pass_finding()
     assert found.code is None
     assert found.message == (
-        "500 draws do not contradict the claim; what they prove is epsilon above, at 95% and delta "
-        "1e-06: pair 1 1.5; whatever lies between that and the claim was not seen, and no law was "
+        "500 draws do not contradict the claim; at 95% and delta 1e-06 they refute every epsilon "
+        "up to: pair 1 1.5; whatever lies between that and the claim was not seen, and no law was "
         "tested"
     )
 

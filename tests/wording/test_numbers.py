@@ -293,11 +293,15 @@ def law_of(forbidden: Any, group: str | None = None, nats: float = 90.0) -> Find
             "0.5 was released where the exact value is 3: laplace:2 never gives it",
             "the release is rounded or bounded otherwise than claimed",
         ),
-        (law_of(None), "releases do not follow laplace:2", "noise of half the claimed scale"),
+        (
+            law_of(None),
+            "releases do not follow laplace:2",
+            "noise of half the claimed scale (the nearest of the laws compared)",
+        ),
         (
             law_of(None, "coordinate 7"),
             "releases do not follow laplace:2, most of all for coordinate 7",
-            "noise of half the claimed scale for coordinate 7",
+            "noise of half the claimed scale for coordinate 7 (the nearest of the laws compared)",
         ),
         (law_of(None, None, 1.0), "releases do not follow laplace:2", None),
     ],
@@ -325,9 +329,11 @@ def test_another_scale(factor: float, contributions: str, cause: str) -> None:
     check.evidence.add(logs)
     low, high = check.interval
     message = f"the scale lies from {low:.4g} to {high:.4g}, and 2 is claimed"
-    assert said(check.fail_finding()) == (message, cause)
+    told = f"{cause} (the nearest of the laws compared)"
+    assert said(check.fail_finding()) == (message, told)
     assert check.pass_finding().message == (
-        f"the scale lies from {low:.4g} to {high:.4g}; 2 is claimed"
+        f"the scale lies from {low:.4g} to {high:.4g}, if the noise is of the claimed family "
+        "(confidence 1 - 1.3e-07); 2 is claimed"
     )
 
 
@@ -585,14 +591,16 @@ def test_what_averages_read() -> None:
     """400 releases of scale 3 are 0.15 off."""
     claim = HISTOGRAM.replace("laplace:2", "gaussian:3") + PRIVATE.format(50.0, 400)
     message = (
-        "the average of 400 releases of one input lies 0.15 off (standard deviation), and reads "
-        "99.9% of the numbers to within 0.5, half of what one record moves them"
+        "by the claim, the average of 400 releases of one input lies 0.15 off (standard "
+        "deviation), and reads 99.9% of the numbers to within 0.5, half of what one record moves "
+        "them"
     )
     found = made(HistogramLeakage, claim).conclude().finding
     assert said(found) == (message, None)
     assert [note.message for note in found.warnings] == [
-        "the claim lets an attacker who averages its releases read 99.9% of the numbers (see "
-        "histogram-leakage); max_recoverable in [gate] sets a limit"
+        "the claim lets an attacker who averages its releases read 99.9% of the numbers to within "
+        "half of what one record moves them (see histogram-leakage); max_recoverable in [gate] "
+        "sets a limit"
     ]
     found = made(HistogramLeakage, f"{claim}\n[gate]\nmax_recoverable = 0.9").conclude().finding
     assert said(found) == (

@@ -18,6 +18,7 @@ from ...reference.parallel.progress import shown
 from ...reference.parallel.workers import carried_out
 from ..cli.mechanism_options import mechanism_of_options
 from ..findings.document import VariedDocument
+from ..findings.evidence_text import times_likelier
 from ..inputs.files import ReadingError, read_bytes
 from ..inputs.input_error import InputError, RowsError
 from ..inputs.label_log import read_labels
@@ -177,7 +178,7 @@ def _misfit(answers: Answers, likeliest: Reconstruction) -> str | None:
         less = "" if answers.refuses else " or less"
         return (
             f", but some do under about {noise.family}:{noise.scale:.2g}{less} "
-            f"(odds 10^{odds / math.log(10):.1f} to 1)"
+            f"({times_likelier(odds / math.log(10))})"
         )
     deviance = 2.0 * (log_supremum(answers) - best_known)
     return None if chi2.sf(deviance, answers.counts.size - 1) > ALARM else ""

@@ -2,7 +2,11 @@
 
 import math
 
+NEAREST = "the nearest of the laws compared"
+"""What a cause is that is a point of a list of laws."""
+
 _BEYOND = 100_000.0  # decimal log from which an e-value counts as unbounded
+_MOST_LIKELIER = 30.0  # decimal log beyond which a ratio of likelihoods is not told
 
 
 def power_of_ten(log10: float) -> str:
@@ -13,6 +17,11 @@ def power_of_ten(log10: float) -> str:
 def an_e_value(log10: float) -> str:
     """An e-value as the end of a sentence, such as `an e-value of 10^7.2`."""
     return f"an e-value {'' if log10 >= _BEYOND else 'of '}{power_of_ten(log10)}"
+
+
+def times_likelier(log10: float) -> str:
+    """A ratio of likelihoods by its decimal log; how far beyond 10^30 it lies says no more."""
+    return f"{power_of_ten(log10) if log10 <= _MOST_LIKELIER else 'more than 10^30'} times likelier"
 
 
 def told_apart(end: float, claimed: float, digits: int = 4) -> str:

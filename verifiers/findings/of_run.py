@@ -110,7 +110,10 @@ def _by_rules(verdict: Verdict, ended: Ended, rules: Ruled) -> str | None:
     if ended.nothing_applied and verdict is Verdict.INCONCLUSIVE:
         return "none of the checks that were chosen can be run on this target"
     if ended.partial and verdict is Verdict.PASS:
-        return "nothing was found by the checks that were chosen, to the precision below"
+        return (
+            "the checks that were chosen saw no departure from the claim; what they would have "
+            "seen stands below"
+        )
     return None
 
 

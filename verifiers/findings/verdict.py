@@ -33,7 +33,7 @@ class Verdict(StrEnum):
 
 
 _MEANING = {
-    Verdict.PASS: "the labels are what the claim says, to the precision below",
+    Verdict.PASS: "no departure from the claim was seen; what would have been seen stands below",
     Verdict.FAIL: "the deployment does not do what it claims",
     Verdict.ERROR: "the target did not answer a call as it must",
     Verdict.INCONCLUSIVE: "too few labels were seen to say",

@@ -134,7 +134,7 @@ def _message(found: Found, verdict: Verdict, what: str) -> str:
         return str(found.unfrozen or _NOT_COMPARED)
     why = "" if found.unfrozen is None else f" ({found.unfrozen})"
     skipped = f", {found.skipped} could not be compared{why}" if found.skipped else ""
-    return f"no fault in {found.compared} pairs of inputs with the same draws{skipped}"
+    return f"no fault was seen in {found.compared} pairs of inputs with the same draws{skipped}"
 
 
 def _drawn(found: Found) -> tuple[FrozenDraw, ...]:

@@ -156,7 +156,7 @@ class BatchSize(BatchCheck):
 class Inclusion(BatchCheck):
     """Whether each record comes as often as any other."""
 
-    id, passed = "inclusion", "no records come more often, or earlier, than others"
+    id, passed = "inclusion", "no records were seen to come more often, or earlier, than others"
 
     @property
     def wagers(self) -> Wagers:
@@ -178,7 +178,8 @@ class Inclusion(BatchCheck):
 class Independence(BatchCheck):
     """Whether batches depend on each other, or the records of a batch."""
 
-    id, passed = "independence", "no batch depends on those before it, and no records on others"
+    id = "independence"
+    passed = "no batch was seen to depend on those before it, and no records on others"
 
     @property
     def wagers(self) -> Wagers:

@@ -55,7 +55,7 @@ WORDS = {
     "record-again-in-epoch": "records again in {share:.2g} of the batches would have been seen",
     "batch-size-differs": "another size of {share:.2g} of the batches would have been seen",
     "sampling-rate-differs": "{factor:g} times the claimed rate would have been seen",
-    "draws-follow-numbers": "odds of {odds:.3g} for the first half of the records would have been",
+    "draws-follow-numbers": "odds of {odds:.3g} of the first half of records would have been seen",
     "shuffled-not-sampled": "batches without records of the one before would have been seen",
     "batch-repeated": "copies of earlier batches in {share:.2g} of them would have been seen",
 }

@@ -267,8 +267,8 @@ class PrivacyAudit(Judged):
         seen = "".join(f"; {_in_words(one)}" for one in excludes)
         seen += "" if self.excused is None else f"; {self.excused}"
         return Finding(
-            f"{self.queries:,} draws do not contradict the claim; what they prove is epsilon "
-            f"above, at {CONFIDENCE:.0%} and delta {delta:.3g}: {told}{more}; whatever lies "
+            f"{self.queries:,} draws do not contradict the claim; at {CONFIDENCE:.0%} and delta "
+            f"{delta:.3g} they refute every epsilon up to: {told}{more}; whatever lies "
             f"between that and the claim was not seen, and no law was tested{seen}",
             excludes=excludes,
         )

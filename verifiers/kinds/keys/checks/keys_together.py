@@ -117,7 +117,7 @@ class KeysTogether(ForeseenCheck):
         )
         return Finding(
             f"{self.evidence[0].telling:,} times two of {self.kinds[0][0]} could have told of each "
-            f"other, and they did not{seen}",
+            f"other, and no dependence was seen{seen}",
             excludes=excludes,
         )
 

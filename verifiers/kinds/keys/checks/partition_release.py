@@ -7,6 +7,7 @@ import numpy as np
 
 from .....reference.arrays import Vector
 from ....evidence.power import MISSES
+from ....findings.evidence_text import NEAREST
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields
@@ -111,7 +112,8 @@ class PartitionRelease(ForeseenCheck):
         if fault.selects:
             cause = named_selection(self.keys, cause, *self.evidence.rates(group))
         found = Finding.caused(message, cause, **tallied)
-        return replace(found, diagnosis=f"{cause}{where and f' for {group}'}")
+        told = f"{cause}{where and f' for {group}'} ({NEAREST})"
+        return replace(found, diagnosis=told)
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
@@ -149,8 +151,8 @@ class PartitionRelease(ForeseenCheck):
             off = near.size["rate_off"]
             text += f"; near the threshold a rate off by {off:g} would have been"
         return Finding(
-            f"{self.draws:,} keys were released as {self._law} gives; {self._counted}: {text}; "
-            f"{self._never}",
+            f"no departure from {self._law} was seen in {self.draws:,} keys; {self._counted}: "
+            f"{text}; {self._never}",
             excludes=excludes,
         )
 

@@ -85,7 +85,9 @@ class Abstention(JudgedLabels):
         where = {one.code: ", ".join(one.where) for one in excludes}
         ways = {"refuses-too-often": "more", "refuses-too-seldom": "less"}
         said = [f"by {effect:g} {ways[code]} on each of: {names}" for code, names in where.items()]
-        message = f"refusals did not deviate; on no anchor could they be {effect:g} more or less"
+        message = (
+            f"no deviation of refusals was seen; on no anchor could they be {effect:g} more or less"
+        )
         if said:
             message = (
                 "a refusal probability that is off would have been caught with probability "

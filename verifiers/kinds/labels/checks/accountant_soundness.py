@@ -216,8 +216,8 @@ class AccountantSoundness(Proving):
             return self.dependence.violation
         if self.proved is None:
             return Finding(
-                f"{len(self.charged)} charges cover the exact cost of every neighbour at "
-                f"{self.orders.words}",
+                f"none of {len(self.charged)} charges was seen to be clearly below the exact cost "
+                f"of a neighbour at {self.orders.words}",
                 excludes=self._excluded_by(self.charged),
             )
         pair = self.proved

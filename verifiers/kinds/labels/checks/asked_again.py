@@ -8,7 +8,7 @@ import numpy as np
 from .....reference.histograms import neighbours_among
 from .....reference.mechanisms import Labels
 from ....evidence import as_outcomes, log_e_value_again
-from ....findings.evidence_text import power_of_ten
+from ....findings.evidence_text import an_e_value
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ....run.error_budget import log_threshold
@@ -89,9 +89,9 @@ class AskedAgain:
         return {"same": sum(self.same), "asked": self.asked, "expected": self.by_chance}
 
     @property
-    def odds(self) -> str:
-        """Odds against the claim in words, in parentheses."""
-        return f"(odds {power_of_ten(self.log_e_value / np.log(10.0))} to 1 against the claim)"
+    def against(self) -> str:
+        """The evidence against the claim in words, in parentheses."""
+        return f"({an_e_value(self.log_e_value / np.log(10.0))} against the claim)"
 
 
 class FirstDraws(AskedAgain):
@@ -117,7 +117,7 @@ class FirstDraws(AskedAgain):
         return Finding(
             f"after a restart {sum(self.same)} of {self.asked} new histograms, asked in the order "
             "of the run's first ones and one vote from them, gave the label of these, where about "
-            f"{self.by_chance:.0f} do by chance {self.odds}: {list(new)} gave {label}, as "
+            f"{self.by_chance:.0f} do by chance {self.against}: {list(new)} gave {label}, as "
             f"{list(votes)} had",
             "a seed is fixed, and set anew when the deployment starts: noise comes again after "
             "every restart",
@@ -160,7 +160,7 @@ class EmptiedStore(AskedAgain):
         """The finding where too many labels were repeated."""
         memory = "" if self.restarted else ", in memory too"
         return Finding(
-            f"after fresh_state emptied the store of kept answers, {self.counted} {self.odds}",
+            f"after fresh_state emptied the store of kept answers, {self.counted} {self.against}",
             "labels are a function of the votes, which anybody can compute: noise seeded by a hash "
             "of them, without a secret; or fresh_state does not empty all that keeps answers"
             f"{memory}",

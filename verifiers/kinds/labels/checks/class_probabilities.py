@@ -9,6 +9,7 @@ from scipy.special import logsumexp
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcomes
+from ....findings.evidence_text import NEAREST, times_likelier
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
@@ -263,7 +264,7 @@ class ClassProbabilities(JudgedLabels):
         if ladder is not None:
             lead = ladder.size["lead"]
             text.append(f"noise left out for leaders up to {lead} votes ahead would have been too")
-        text.append(f"{others} more histograms looked at")
+        text.append(f"{others} more histograms looked at, of which no size is named")
         return Finding("; ".join(text), excludes=excludes)
 
 
@@ -276,8 +277,8 @@ def _named(
 
 
 def _against(log_odds: float) -> str:
-    """Odds against the claim in words, in parentheses; log_odds: natural log."""
-    return f"(odds 10^{log_odds / np.log(10.0):.1f} to 1 against the claim)"
+    """How much likelier a cause is than the claim, in parentheses; log_odds: natural log."""
+    return f"({NEAREST}, {times_likelier(log_odds / np.log(10.0))} than under the claim)"
 
 
 def named_outcomes(named: NDArray[np.intp], classes: int, outcomes: int) -> str:

@@ -67,9 +67,12 @@ class ComparedRestarts:
         """
         message = ""
         if "compared" in self._found:
-            message += "; the labels that the earlier report opens with were different"
+            message += (
+                "; the first labels did not repeat those that the earlier report opens with, which "
+                "shows a fixed seed only if the target was restarted in between"
+            )
         if self._found.keys() - {"compared", "recurring"}:
-            message += "; after a restart the labels were new"
+            message += "; the first labels after a restart did not repeat earlier ones"
             message += "" if self._unseen is None else f" ({self._unseen})"
             return message + self._excluded(log_wanted)
         return message or "; the target was not restarted, so a fixed seed would not show"

@@ -99,7 +99,10 @@ class _ComparedStreams(JudgedLabels):
     def pass_finding(self) -> Finding:
         """See `Check.pass_finding`."""
         excludes = self.excluded
-        said = " and ".join(self.deviation.format(one.size["total_variation"]) for one in excludes)
+        said = " and ".join(
+            f"{self.deviation.format(one.size['total_variation'])} on {' and '.join(one.where)}"
+            for one in excludes
+        )
         return Finding(
             f"{said} would have been caught with probability {SURE_TO_SEE:g}", excludes=excludes
         )

@@ -260,7 +260,8 @@ class FreshNoise(JudgedLabels):
         said = "; ".join(
             "an answer that repeats an earlier one of its histogram with probability "
             f"{one.size['share']:.2g} or more, at a distance of up to {one.size['distance']:,}, "
-            f"would have been caught with probability {one.probability:g}"
+            f"would have been caught with probability {one.probability:g} (looked for on "
+            f"{', '.join(one.where)})"
             for one in excludes
         )
         said = said or "too few labels of one histogram to say which copies would have been caught"

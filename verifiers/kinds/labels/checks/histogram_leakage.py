@@ -195,8 +195,10 @@ class HistogramLeakage:
         share = 100.0 * (1.0 - self.worst.misplaced.mean())
         return Note(
             "votes-recoverable",
-            f"the claim lets an attacker read {share:.1f} % of a histogram's votes "
-            "(see histogram-leakage); max_recoverable in [gate] sets a limit",
+            "the claim lets an attacker who asks one question "
+            f"{counted(self.asked, 'time', 'times')} read {share:.1f} % of its votes, where "
+            f"guessing reads {100.0 * self._figure().guessed:.1f} % (see histogram-leakage); "
+            "max_recoverable in [gate] sets a limit",
             self._read,
         )
 
@@ -231,13 +233,15 @@ class HistogramLeakage:
     def _text(self, figure: Leakage) -> str:
         assert self.worst is not None
         claim, lost = self.plan.claim, 100 * figure.misplaced
-        source = "1 query, as answers are cached"
+        often = "once, as answers are cached"
         if not claim.mechanism.caching:
-            source = f"{self.asked:,} queries"
-            source += " (the claim names none)" if claim.privacy is None else ""
+            often = counted(self.asked, "time", "times")
+            often += " (the claim names no number)" if claim.privacy is None else ""
+        own = claim.given or self.plan.streams[self.worst.stream].role is Role.OWN
         text = (
-            f"with {source}, an attacker recovers {100 - lost:.1f} % of the votes "
-            f"of {claim.named(figure.histogram)} and misplaces {lost:.1f} % "
+            f"an attacker who asks one question {often}, with {'' if own else 'made-up '}votes "
+            f"{claim.named(figure.histogram)}, recovers {100 - lost:.1f} % of the votes"
+            f"{_over_guessing(figure)} and misplaces {lost:.1f} % "
             f"({100 * figure.low:.1f} to {100 * figure.high:.1f} % in 95 % of "
             f"{figure.attacks:,} simulated attacks"
         )
@@ -247,6 +251,13 @@ class HistogramLeakage:
             text += f"; {100 * self.worst.from_target:.1f} % from the {labels} that the target gave"
             text += fewer
         return text + ")"
+
+
+def _over_guessing(figure: Leakage) -> str:
+    """What an attacker recovers beyond a guess without any answer, in words."""
+    gain = 100.0 * (figure.recovered - figure.guessed)
+    more = f"{abs(gain):.1f} points {'fewer' if gain < 0.0 else 'more'}"
+    return f", {more} than guessing even votes does ({100 * figure.guessed:.1f} %),"
 
 
 def attacker_queries(claim: LabelsClaim) -> int:

@@ -72,8 +72,9 @@ def advice(claim: LabelsClaim, found: Sequence[Mitigation], guessed: float) -> t
     elif limits:
         lines.append(
             "kept answers (caching = true) leave an attacker one query per input, which recovers "
-            f"{_percent(limits[0].recovered)} (guessing even votes recovers {_percent(guessed)}); "
-            "near-duplicates of an input get around it"
+            f"{_percent(limits[0].recovered)} "
+            f"({'no gain: ' if limits[0].recovered <= guessed else ''}guessing even votes recovers "
+            f"{_percent(guessed)}); near-duplicates of an input get around it"
         )
         lines += _limit_line(limits, claim.gate.max_recoverable)
     if others:

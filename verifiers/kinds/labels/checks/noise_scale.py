@@ -59,7 +59,7 @@ class NoiseScale(JudgedLabels):
         fits = short(noise.times(best))
         return Finding(
             f"{self._interval_text()} leaves out the claimed {noise}",
-            f"labels fit {fits} best",
+            f"labels fit {fits} best, of the scales compared",
             code="scale-too-small" if best < 1.0 else "scale-too-large",
             fields={"factor": best},
             measured=self._measured,
@@ -67,7 +67,9 @@ class NoiseScale(JudgedLabels):
 
     def pass_finding(self) -> Finding:
         """See `Check.pass_finding`."""
-        return Finding(self._interval_text(), excludes=self.excluded, measured=self._measured)
+        family = self.plan.claim.mechanism.noise.unrounded.family
+        text = f"{self._interval_text()}, if the noise is {family} and alike in all labels"
+        return Finding(text, excludes=self.excluded, measured=self._measured)
 
     @property
     def _measured(self) -> Measured | None:
@@ -98,6 +100,13 @@ class NoiseScale(JudgedLabels):
             )
             if telling
         )
+
+    @property
+    def left(self) -> str | None:
+        """Which scales the labels leave, in words; None where they leave none."""
+        if self.evidence.interval(self.log_threshold) is None:
+            return None
+        return f"all labels leave a {self._interval_text()}"
 
     def _interval_text(self) -> str:
         noise = self.plan.claim.mechanism.noise

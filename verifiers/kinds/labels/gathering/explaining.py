@@ -9,12 +9,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.cause import SURE, Explanation
 from ....run.checks import Check
 from ....targets import Refused
 from ..checks import ClassProbabilities, FreshNoise, Order
 from ..checks.fits import MOST
+from ..checks.noise_scale import NoiseScale
 from ..planning.plan import Batch
 from ..planning.roles import Role
 from .diagnosis import diagnosing_batches
@@ -110,7 +112,15 @@ def explanations(checks: Sequence[Check]) -> Iterator[Explanation]:
             named = isinstance(check, FreshNoise | Order) and check.log_odds > least
         finding = check.fail_finding() if named else None
         if finding is not None and finding.log_odds is not None:
-            yield Explanation(check, finding, finding.log_odds)
+            yield Explanation(check, _with_interval(finding, checks), finding.log_odds)
+
+
+def _with_interval(finding: Finding, checks: Sequence[Check]) -> Finding:
+    """The finding, with the interval of the scale where its cause is a scale of all labels."""
+    scale = next((check for check in checks if isinstance(check, NoiseScale)), None)
+    of_all = finding.code in ("scale-too-small", "scale-too-large") and len(finding.fields) == 1
+    left = scale.left if scale is not None and of_all else None
+    return finding if left is None else replace(finding, diagnosis=f"{finding.diagnosis}; {left}")
 
 
 def _depends(check: ClassProbabilities, orders: Sequence[Order]) -> bool:

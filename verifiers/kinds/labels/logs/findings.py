@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+from ....findings.evidence_text import NEAREST
 from ....findings.excluded import Measured
 from ....findings.figures import finite
 from ....findings.note import Note
@@ -94,7 +95,9 @@ def _labels(evidence: LogEvidence) -> CheckResult:
         message = f"these rows are too few to see {word}: {_more(more)}"
         return _judged(evidence, name, Verdict.INCONCLUSIVE, message, _lacks(more))
     excludes = excluded_by(evidence)
-    message = f"no deviation; with probability 0.99 these rows would show {shown_text(excludes)}"
+    message = (
+        f"no deviation was seen; with probability 0.99 these rows would show {shown_text(excludes)}"
+    )
     passed = _judged(evidence, name, Verdict.PASS, message)
     return passed.model_copy(update={"excludes": excludes})
 
@@ -105,9 +108,9 @@ def _since(evidence: LogEvidence) -> tuple[Note, bool]:
     since, law = int(evidence.likeliest.onsets[at]), evidence.alternatives.causes[at]
     sure = bool(evidence.likeliest.recent[at] > SURE)
     if since == 0 or evidence.claim.mechanism.caching:  # of kept answers not all are drawn
-        return replace(law, message=f"labels fit {law}"), sure
+        return replace(law, message=f"labels fit {law} ({NEAREST})"), sure
     fields: dict[str, Any] = {**law.fields, "from_row": since + 1}
-    text = f"labels fit {law}, from row {since + 1:,} on"
+    text = f"labels fit {law}, from row {since + 1:,} on ({NEAREST})"
     left = None if evidence.changes is None else evidence.changes.left(evidence.likeliest)
     if left is not None:
         scaled = law.code in _OF_SCALE
@@ -136,7 +139,7 @@ def _of_one(evidence: LogEvidence) -> tuple[float, Note] | None:
         return None
     value, name, law, kind = max(found, key=lambda one: one[:2])
     of = f"the hour from {name}:00 on" if kind == "hour" else f"{kind} {name[:60]!r}"
-    message = f"labels of {of} fit {law}"
+    message = f"labels of {of} fit {law} ({NEAREST})"
     return value, replace(law, message=message, fields={**law.fields, kind: name[:60]})
 
 
@@ -153,7 +156,9 @@ def _scale(evidence: LogEvidence) -> CheckResult:
         code = "scale-too-small" if best < 1.0 else "scale-too-large"
         where, fields = found_at(evidence, name)
         fields |= {"factor": best} | _ends(interval)
-        fits = Note(code, f"labels fit {short(noise.times(best))} best", fields)
+        fits = Note(
+            code, f"labels fit {short(noise.times(best))} best, of the scales compared", fields
+        )
         message = f"{text} leaves out the claimed {noise}, by {where}"
         return _judged(evidence, name, Verdict.FAIL, message, fits, value)
     gate, low, high = evidence.claim.gate, *(interval or (0.0, math.inf))
@@ -164,7 +169,8 @@ def _scale(evidence: LogEvidence) -> CheckResult:
         message = f"{text}: wider than tolerance = {gate.tolerance:g}"
         wide = Note(_TOO_FEW, "", {"tolerance": gate.tolerance})
         return _judged(evidence, name, Verdict.INCONCLUSIVE, message, wide, value)
-    passed = _judged(evidence, name, Verdict.PASS, text, None, value)
+    told = f"{text}, if the noise is {noise.unrounded.family} and alike in all rows"
+    passed = _judged(evidence, name, Verdict.PASS, told, None, value)
     confidence = 1.0 - math.exp(-evidence.thresholds[name])
     measured = Measured(
         what="scale", low=noise.scale * low, high=noise.scale * high, confidence=confidence
@@ -211,7 +217,8 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
         text = "no" if copies.repeated == 0 else "hardly any"
         message = (
             f"{text} histogram occurs twice in the log, so that kept answers cannot show; no noise "
-            "is shared with up to 16 rows before, or with another worker, client or call"
+            "was seen to be shared with up to 16 rows before, or with another worker, client or "
+            "call"
         )
         unseen = Note("no-input-repeated", message, {"rows": copies.repeated})
         return CheckResult.of(name, Verdict.NOT_APPLICABLE, unseen)
@@ -220,9 +227,9 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
         message = f"these rows are too few to see answers that are kept: {_more(lacking)}"
         return _judged(evidence, name, Verdict.INCONCLUSIVE, message, _lacks(lacking))
     message = (
-        "no copies of the label before of the same histogram, of the row before or of the same "
-        "worker, and no noise of up to 16 rows before or of another worker, client or call; with "
-        "probability 0.99 an answer that is the one before of its histogram would show"
+        "no copies were seen of the label before of the same histogram, of the row before or of "
+        "the same worker, and no noise of up to 16 rows before or of another worker, client or "
+        "call; with probability 0.99 an answer that is the one before of its histogram would show"
     )
     return _judged(evidence, name, Verdict.PASS, message)
 

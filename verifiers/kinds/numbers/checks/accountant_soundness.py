@@ -80,7 +80,8 @@ class AccountantSoundness(AskingCheck):
             return Outcome(Verdict.NOT_APPLICABLE, Finding.of(nothing))
         excludes = self._excluded_by(charged_for)
         message = (
-            f"{len(charged_for)} charges cover the cost of the farthest neighbour at {orders.words}"
+            f"none of {len(charged_for)} charges was seen to be clearly below the cost of the "
+            f"farthest neighbour at {orders.words}"
         )
         found = Finding(message, warnings=orders.warnings, excludes=excludes)
         return Outcome(Verdict.PASS, found)

@@ -50,16 +50,16 @@ class Clipping(MovingRecords):
     def passed(self, queries: int, excludes: Sequence[Excluded]) -> str:
         """See `MovingRecords.passed`."""
         beyond = [found for found in self.served if found.held_to is not HeldTo.SUM]
-        moved = "a record at or beyond the bounds moves"
+        moved = "a record at or beyond the bounds was"
         if len(beyond) > 1:
-            moved = f"records at and beyond the bounds, in {_seen(beyond)}, move"
+            moved = f"records at and beyond the bounds, in {_seen(beyond)}, were"
         within = [found for found in self.served if found.held_to is HeldTo.SUM]
         more = ""
         if within:
-            more = f"; those of {_seen(within)} within the bounds are summed as they are"
+            more = f"; those of {_seen(within)} within the bounds were not seen to be changed"
         return (
-            f"{moved} a release by no more than the claim allows, by all that {queries:,} releases "
-            f"show{self._extreme}{more}; {self.would_show(excludes)}"
+            f"{moved} not seen to move a release by more than the claim allows, in {queries:,} "
+            f"releases{self._extreme}{more}; {self.would_show(excludes)}"
         )
 
     @property

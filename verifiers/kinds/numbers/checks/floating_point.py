@@ -97,7 +97,7 @@ class FloatingPoint(PairCheck):
     def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
         """See `PairCheck.passed`."""
         pair, evidence = found[0]
-        message = f"low bits do not tell {pair.name} apart, by {evidence.pairs:,} pairs: "
+        message = f"low bits were not seen to tell {pair.name} apart, in {evidence.pairs:,} pairs: "
         return message + power(excludes or super().excluded_by([pair]))
 
     def excluded_by(self, pairs: Sequence[Pair]) -> tuple[Excluded, ...]:

@@ -116,6 +116,13 @@ _BY_NORMAL = (
     "mean and variance of the evidence of draws, taken to be normal, of all these inputs together; "
     "of floats of 24 digits, which show least"
 )
+_OF_STARTS = {
+    Way.EARLIER_RUN: "; the first calls were not seen to repeat the noise of the earlier run, "
+    "which shows a fixed seed only if the target was restarted in between",
+    Way.AFTER_RESTART: "; noise after a restart was not seen to repeat that before",
+}
+"""What a pass says of starts that were compared."""
+
 _LATE = (Way.LONG_AGO, Way.ANY_CALL)  # of which copies may begin late
 
 _COMPARED = 16  # first numbers of a release that are compared with all that is remembered
@@ -256,8 +263,8 @@ class FreshNoise(NumberCheck):
 
     def pass_finding(self) -> Finding:
         """See `NumberCheck.pass_finding`."""
+        starts = "".join(said for way, said in _OF_STARTS.items() if self.ways[way].draws)
         long_ago = ", nor, in its first numbers, of any draw remembered"
-        restarted = "; after a restart the noise was new"
         excludes = self.excluded
         said = "".join(
             f"; copies of the release before among {one.size['share']:.1%} of the draws would have "
@@ -265,10 +272,9 @@ class FreshNoise(NumberCheck):
             for one in excludes
         )
         return Finding(
-            f"no more of {self.draws:,} draws than the claim gives repeat the noise of the release "
-            "before, of the call before or of the number beside"
-            f"{long_ago if self._remembered.applies else ''}"
-            f"{restarted if self.ways[Way.AFTER_RESTART].draws else ''}{said}",
+            f"no more of {self.draws:,} draws than the claim gives were seen to repeat the noise "
+            "of the release before, of the call before or of the number beside"
+            f"{long_ago if self._remembered.applies else ''}{starts}{said}",
             excludes=excludes,
         )
 

@@ -39,9 +39,9 @@ class HistogramLeakage(AskingCheck):
         half = 0.5 * mechanism.aggregation.farthest(float("inf")).by
         share = share_within(noise, privacy.queries, half)
         error = error_of_average(noise, privacy.queries)
-        releases = f"the average of {privacy.queries:,} releases of one input lies"
+        releases = f"by the claim, the average of {privacy.queries:,} releases of one input lies"
         if privacy.queries == 1:
-            releases = "a release lies"
+            releases = "by the claim, a release lies"
         message = (
             f"{releases} {error:.3g} off (standard deviation), and reads {share:.1%} of the "
             f"numbers to within {half:.3g}, half of what one {mechanism.unit} moves them"
@@ -50,7 +50,8 @@ class HistogramLeakage(AskingCheck):
         if not limit:
             warning = (
                 f"the claim lets an attacker who averages its releases read {share:.1%} of the "
-                "numbers (see histogram-leakage); max_recoverable in [gate] sets a limit"
+                f"numbers to within half of what one {mechanism.unit} moves them (see "
+                "histogram-leakage); max_recoverable in [gate] sets a limit"
             )
             warned = (Note("average-reads-numbers", warning, read),) if share > _WARNED else ()
             return Outcome(Verdict.PASS, Finding(message, warnings=warned))

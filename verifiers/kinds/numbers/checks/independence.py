@@ -233,7 +233,8 @@ class Independence(NumberCheck):
             for one in excludes
         )
         return Finding(
-            f"{self.draws:,} draws depend neither on their neighbours nor on releases before{seen}",
+            f"no dependence of {self.draws:,} draws on their neighbours, or on releases before, "
+            f"was seen{seen}",
             excludes=excludes,
         )
 

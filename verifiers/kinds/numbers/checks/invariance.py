@@ -146,7 +146,8 @@ class _OneLaw(NumberCheck):
             for one in excludes
         )
         return Finding(
-            f"{pairs:,} pairs of draws of two inputs have one law{said}", excludes=excludes
+            f"no difference of laws was seen in {pairs:,} pairs of draws of two inputs{said}",
+            excludes=excludes,
         )
 
 

@@ -80,8 +80,8 @@ class Joint(NumberCheck):
         )
         message = message or "no share of them up to a tenth would surely have been seen"
         return Finding(
-            f"of {self.evidence.releases.draws:,} releases none came without noise, nor one of "
-            f"their numbers, oftener than the claim gives; {message}",
+            f"in {self.evidence.releases.draws:,} releases none, nor one of their numbers, was "
+            f"seen to come without noise oftener than the claim gives; {message}",
             excludes=excludes,
         )
 

@@ -166,7 +166,7 @@ class Location(NumberCheck):
         low, high = self.interval
         text = (
             f"the centre of the noise lies from {low:.2g} to {high:.2g} off the exact value, over "
-            "all draws"
+            f"all draws together (confidence 1 - {1.0 - self.confidence:.2g})"
         )
         measured = None
         if math.isfinite(low):

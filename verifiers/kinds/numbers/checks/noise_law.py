@@ -1,10 +1,12 @@
 """`noise-law`: releases less their exact values follow the claimed law of the noise."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ....findings.evidence_text import NEAREST
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
@@ -143,7 +145,8 @@ class NoiseLaw(NumberCheck):
         law = max(self._by_records, key=lambda law: law.log_odds, default=None)
         if law is not None and law.log_odds > _NEARLY * nats:
             cause, nats = law.cause, law.log_odds
-        return Finding.caused(message, cause, nats)
+        found = Finding.caused(message, cause, nats)
+        return replace(found, diagnosis=f"{cause} ({NEAREST})")
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
@@ -162,7 +165,8 @@ class NoiseLaw(NumberCheck):
             f"{one.probability:g}"
             for one in excludes
         )
-        return Finding(f"{self.draws:,} draws follow {self.noise}{said}", excludes=excludes)
+        message = f"no departure from {self.noise} was seen in {self.draws:,} draws{said}"
+        return Finding(message, excludes=excludes)
 
 
 SPECS = (spec_of(NoiseLaw),)

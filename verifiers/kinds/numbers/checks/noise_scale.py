@@ -11,6 +11,7 @@ from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
 from .....reference.numbers.families import Additive
 from ....evidence.scale import ScaleEvidence, scale_factors
+from ....findings.evidence_text import NEAREST
 from ....findings.excluded import Excluded, Measured
 from ....findings.figures import finite
 from ....findings.finding import Finding
@@ -139,7 +140,8 @@ class NoiseScale(NumberCheck):
             cause = Note("sensitivity-too-small", words, fields)
         message = f"the scale lies from {found[0]:.4g} to {found[1]:.4g}, and {scale:g} is claimed"
         told = Finding.caused(message, cause, odds, low=found[0], high=found[1], claimed=scale)
-        return replace(told, measured=self._measured(found))
+        measured = self._measured(found)
+        return replace(told, diagnosis=f"{cause} ({NEAREST})", measured=measured)
 
     def _measured(self, found: tuple[float, float]) -> Measured:
         low, high = found
@@ -179,7 +181,10 @@ class NoiseScale(NumberCheck):
             low, high = found
             ends = f"from {low:.4g} to {high:.4g}"
             measured = self._measured(found)
-        text = f"the scale lies {ends}; {self.noise.family.scale:g} is claimed"
+        text = (
+            f"the scale lies {ends}, if the noise is of the claimed family (confidence 1 - "
+            f"{1.0 - self.confidence:.2g}); {self.noise.family.scale:g} is claimed"
+        )
         return Finding(text, excludes=self.excluded, measured=measured)
 
 

@@ -82,7 +82,10 @@ class PrivacyAudit(ClaimedLevelCheck):
     def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
         """See `PairCheck.passed`."""
         pair, evidence = found[0]
-        return f"{evidence.pairs:,} releases each of {pair.name} do not contradict {self.level}"
+        return (
+            f"{evidence.pairs:,} releases each of {pair.name} do not contradict {self.level}; how "
+            "large an excess would have been seen is not known"
+        )
 
     def excluded_by(self, pairs: Sequence[Pair]) -> tuple[Excluded, ...]:
         """See `PairCheck.excluded_by`: how often a learned event is seen has no known bound."""

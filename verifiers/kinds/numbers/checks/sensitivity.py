@@ -33,7 +33,8 @@ class Sensitivity(MovingRecords):
                 f"{self.served[0].records:,},"
             )
         return (
-            f"{which} move no number further than the claim allows, by {queries:,} releases; "
+            f"{which} were not seen to move a number further than the claim allows, in {queries:,} "
+            f"releases; "
             f"{self.would_show(excludes)}"
         )
 

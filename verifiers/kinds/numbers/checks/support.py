@@ -103,7 +103,8 @@ class Support(PairCheck):
     def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
         """See `PairCheck.passed`."""
         pairs = sum(evidence.pairs for _, evidence in found)
-        return f"no release was one neighbour's alone, by {pairs:,} pairs: {power(excludes)}"
+        seen = f"no release was seen to come of one neighbour alone, in {pairs:,} pairs"
+        return f"{seen}: {power(excludes)}"
 
     def told_of(self, pairs: Sequence[Pair]) -> Sequence[Pair]:
         """See `PairCheck.told_of`: of all, by the one that shows least."""

@@ -291,11 +291,18 @@ class ContributionBounding(TableCheck):
         said = f"; {', '.join(map(str, asked))} as claimed" if asked else ""
         parts = [part for part in PARTS if part not in claimed]
         lacking = f"; rows without a {' or a '.join(parts)} were not asked" if parts else ""
+        excludes = self.excluded
+        seen = "; no other bound would surely have been seen"
+        if excludes:
+            sure = min(one.probability for one in excludes)
+            seen = f"; {len(excludes)} other ways to bound would have been seen"
+            seen += f" with probability {sure:g} each"
         return Finding(
-            f"{self.draws:,} numbers of {len(self.inputs)} inputs, each in {self.wanted} or more "
-            "releases, follow the bounds of the claim: users of one partition, of all, and of up "
-            f"to 10,000 rows, values far beyond their bounds, equal rows{said}{left}{lacking}",
-            excludes=self.excluded,
+            f"no departure from the bounds of the claim was seen in {self.draws:,} numbers of "
+            f"{len(self.inputs)} inputs, each in {self.wanted} or more releases: users of one "
+            "partition, of all, and of up to 10,000 rows, values far beyond their bounds, equal "
+            f"rows{said}{left}{lacking}{seen}",
+            excludes=excludes,
         )
 
 

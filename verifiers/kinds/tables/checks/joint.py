@@ -107,11 +107,12 @@ class TableJoint(OfEachAggregate):
         if not self.pairs:
             return found
         seen = "".join(
-            f", where a correlation of {one.size['correlation']:.2g} would have shown"
+            f", where a correlation of {one.size['correlation']:.2g} would have shown with "
+            f"probability {one.probability:g}"
             for one in found.excludes
             if one.code == _SHARED
         )
-        message = f"aggregates of a partition do not tell of each other's noise{seen}"
+        message = f"aggregates of a partition were not seen to tell of each other's noise{seen}"
         return replace(found, message=f"{message}; {found.message}")
 
 

@@ -82,9 +82,11 @@ class OfEachAggregate(TableCheck):
         """What is found of one aggregate."""
         kind = self.table.aggregates[column].name
         found = self.each[column].fail_finding()
-        cause = None if found.cause is None else f"{kind}: {found.cause}"
+        cause, diagnosis = found.cause, found.diagnosis
+        if cause is not None:
+            cause, diagnosis = f"{kind}: {cause}", f"{kind}: {diagnosis}"
         message = f"of the {kind}, {found.message}"
-        told = replace(found, message=message, cause=cause, diagnosis=cause or found.diagnosis)
+        told = replace(found, message=message, cause=cause, diagnosis=diagnosis)
         told = replace(told, measured=None)  # which would not say of which aggregate
         return replace(told, fields={**found.fields, "aggregate": kind})
 

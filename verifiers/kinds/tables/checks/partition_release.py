@@ -226,14 +226,18 @@ class PartitionRelease(TableCheck):
     def pass_finding(self) -> Finding:
         """See `TableCheck.pass_finding`."""
         excludes = self.excluded
-        seen = f"; {len(excludes)} other ways to select would have been seen" if excludes else ""
+        seen = ""
+        if excludes:
+            sure = min(one.probability for one in excludes)
+            seen = f"; {len(excludes)} other ways to select would have been seen"
+            seen += f" with probability {sure:g} each"
         alone = [(of, seen) for of, seen in self._rates.items() if of[0] == 1]
         came, total = (sum(seen[place] for _, seen in alone) for place in (0, 1))
         least = 3.0 / max(1, total)
         return Finding(
-            f"{self.draws:,} partitions came as the claimed selection gives; of {total:,} of one "
-            f"user {came:,} did: whether that is delta is not seen where it is below "
-            f"{least:.1g}{seen}",
+            f"no departure from the claimed selection was seen in {self.draws:,} partitions; of "
+            f"{total:,} of one user {came:,} came: whether that is delta is not seen where it is "
+            f"below {least:.1g}{seen}",
             excludes=excludes,
         )
 

@@ -83,7 +83,12 @@ class MaskUniformity(RoundsCheck):
             nothing = Finding.of(Note("not-shown", message, {"rounds": self.without}))
             return Outcome(Verdict.NOT_APPLICABLE, nothing, self.queries)
         warnings = () if partial is None else (partial,)
-        passed = Finding(self._passed(), warnings=warnings, excludes=self._excluded_by_shown)
+        excludes = self._excluded_by_shown
+        text = self._passed()
+        if excludes:
+            sure = min(one.probability for one in excludes)
+            text += f"; {len(excludes)} known faults would have been seen with probability {sure:g}"
+        passed = Finding(text, warnings=warnings, excludes=excludes)
         return Outcome(Verdict.PASS, passed, self.queries)
 
     @property
@@ -182,8 +187,9 @@ class MaskUniformity(RoundsCheck):
         parties = self.claim.mechanism.parties
         of = f"{self.shown:,} rounds of {parties} parties"
         rows = (
-            f"what parties send in {of} is uniform modulo {self.evidence.modulus}, and independent "
-            "between rounds, parties and coordinates, as far as differences of two show it"
+            f"what parties send in {of} was not seen to differ from uniform numbers modulo "
+            f"{self.evidence.modulus}, nor to depend on other rounds, parties or coordinates, as "
+            "far as differences of two show it"
         )
         keys = f"no key of {self.keys.rounds:,} rounds is that of another"
         who = f"{self.ciphertexts.parties:,} of {parties:,} parties"

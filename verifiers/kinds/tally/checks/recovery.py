@@ -1,7 +1,7 @@
 """`recovery`: once parties have left, a tally is the sum of the others, with the noise left."""
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -102,7 +102,7 @@ class Recovery(RoundsCheck):
             nothing = replace(nothing, warnings=self._warnings)
             return Outcome(Verdict.NOT_APPLICABLE, nothing, self.queries)
         excludes = self.excluded_by({given.role for given in waiting})
-        passed = Finding(self._passed(), warnings=self._warnings, excludes=excludes)
+        passed = Finding(self._passed(excludes), warnings=self._warnings, excludes=excludes)
         return Outcome(Verdict.PASS, passed, self.queries)
 
     @property
@@ -188,13 +188,19 @@ class Recovery(RoundsCheck):
         cause = Note(_DIFFERS, f"after dropouts: {fault.name}", fields)
         return Finding.caused(message, cause, value)
 
-    def _passed(self) -> str:
-        rounds = f"{self.queries:,} rounds in which "
+    def _passed(self, excludes: Sequence[Excluded]) -> str:
+        rounds = f"in {self.queries:,} rounds in which "
         who = f"{min(self.left)} to {max(self.left)}" if len(self.left) > 1 else f"{min(self.left)}"
+        seen = "".join(
+            f"; with {one.size['present']} present a law {one.size['total_variation']:.3g} away in "
+            f"total variation over {one.size['cells']} cells of equal probability would have been "
+            f"seen with probability {one.probability:g}"
+            for one in excludes
+        )
         refused = f"; refused: {'; '.join(self.refusals)}" if self.refusals else ""
         return (
-            f"{rounds}{who} of {self.claim.mechanism.parties} parties sent their values give "
-            f"the sum of these, with the noise that is left{refused}"
+            f"{rounds}{who} of {self.claim.mechanism.parties} parties sent their values, no "
+            f"departure from the sum of these, with the noise that is left, was seen{refused}{seen}"
         )
 
 

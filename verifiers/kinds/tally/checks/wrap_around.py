@@ -128,8 +128,8 @@ class WrapAround(RoundsCheck):
             for one in self.excluded[:1]
         )
         return (
-            "the largest and smallest values, of all parties and of "
-            f"{len(self.inputs) - 2} of them alone, are tallied as their sum{shift}"
+            "no departure from their sum was seen of the largest and smallest values, of all "
+            f"parties and of {len(self.inputs) - 2} of them alone{shift}"
         )
 
 
