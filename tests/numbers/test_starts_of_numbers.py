@@ -81,7 +81,7 @@ def test_a_seed_set_at_the_start_is_found(kind: str, seed: str, tmp_path: Path) 
 def test_fresh_seeds_pass(tmp_path: Path) -> None:
     found = fresh(judged("python", "", tmp_path))
     assert found.verdict is Verdict.PASS
-    assert "noise was new" in found.message
+    assert "after a restart was not seen to repeat" in found.message
 
 
 def test_state_that_is_saved_now_and_then_is_found() -> None:

@@ -134,8 +134,8 @@ def test_keys_at_another_rate(
         "keys of count 1 there, 30 were released (0.025), and 15 expected (0.0125)"
     )
     assert found.cause == cause
-    told = cause and f"{cause} for {group}" if group else cause
-    assert found.diagnosis == (told and f"{told} (the nearest of the laws compared)")
+    likely = cause and f"{cause} for {group}" if group else cause
+    assert found.diagnosis == (likely and f"{likely} (the nearest of the laws compared)")
     assert found.code == ("released-too-often" if cause else "law-unexplained")
     told = {"count": 1.0, "released": 30, "seen": 1_200, "expected": 15.0}
     assert told.items() <= found.fields.items()
