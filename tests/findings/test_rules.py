@@ -101,3 +101,16 @@ def test_a_rule_that_names_nothing_is_a_mistake_of_the_claim(
         small_claim(gate=rules)
     assert len(caught.value.mistakes) == 1
     assert named in caught.value.mistakes[0]
+
+
+def test_a_failure_by_a_rule_has_seen_nothing_and_has_no_error_rate(reports: Any) -> None:
+    """Catches a report that counts what was left out as looked at."""
+    report = reports["pass"]
+    before = {one.code for one in report.not_looked_at}
+    left = made("order", Verdict.NOT_APPLICABLE, "left-out-for-budget")
+    checks = tuple(left if one.id == "order" else one for one in report.checks)
+    found = ruled(Gate(fail_on=["left-out-for-budget"]), checks, [])
+    by_rule = report.model_copy(update={"checks": found.checks, "verdict": found.verdict})
+    assert {one.code for one in by_rule.not_looked_at} - before == {"labels-depend-on-order"}
+    assert by_rule.error_rate != report.error_rate
+    assert of(found, "order").rule == "fail_on"

@@ -6,10 +6,11 @@ from small import drawing, small_claim
 
 from dpassay.verifiers.claims.tables import Gate
 from dpassay.verifiers.findings.excluded import Excluded
+from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.kinds.labels.planned import planned_labels
 from dpassay.verifiers.kinds.labels.registry import CHECKS
-from dpassay.verifiers.run.earned import earned, unseen
+from dpassay.verifiers.run.earned import earned, least_of, unseen
 from dpassay.verifiers.run.registry import Least
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import Selection
@@ -121,7 +122,22 @@ def test_a_failure_stays_one_whatever_its_pass_would_have_excluded() -> None:
     """Catches a least that lets a refuted claim go."""
     failed = CheckResult(id="order", verdict=Verdict.FAIL, message="-", code="seed-fixed")
 
-    def plan_for(_):
-        raise AssertionError("no plan is needed")
+    assert earned([failed], CHECKS, small_claim(), 1, unplanned) == [failed]
 
-    assert earned([failed], CHECKS, small_claim(), 1, plan_for) == [failed]
+
+def unplanned(_):
+    raise AssertionError("no plan is needed")
+
+
+def test_a_check_that_least_names_is_not_left_out_in_silence() -> None:
+    """Catches a rule that a plan makes vacuous."""
+    left = CheckResult.of("order", Verdict.NOT_APPLICABLE, Note("left-out-for-budget", "left out"))
+    (found,) = earned([left], CHECKS, small_claim(gate={"least": {"order": 0.5}}), 1, unplanned)
+    assert (found.verdict, found.code) == (Verdict.INCONCLUSIVE, "too-few-queries")
+    assert earned([left], CHECKS, small_claim(), 1, unplanned) == [left]
+
+
+def test_a_coarser_least_changes_nothing() -> None:
+    assert least_of(CHECKS, small_claim(gate={"least": {"noise-scale": 0.9}}))[
+        "noise-scale"
+    ] == Least("factor", 0.5)

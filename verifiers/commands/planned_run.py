@@ -135,6 +135,12 @@ class PlannedRun(VariedDocument):
     max_queries: int = Field(exclude=True)
     taken: float | None = Field(exclude=True)
 
+    @property
+    def _none_yet(self) -> str:
+        """What keeps a run with so many queries from a pass, if anything does."""
+        short = [check.id for check in self.checks if check.code == "too-few-queries"]
+        return f", but not of {', '.join(short)}, which see too little with them" if short else ""
+
     def as_text(self) -> str:
         """The plan as text for the terminal."""
         looks = f"{self.unit}s that each check looks at (checks share {self.unit}s)"
@@ -143,7 +149,7 @@ class PlannedRun(VariedDocument):
             looks += f"\nsee, with probability {SURE_TO_SEE:g} or more unless told"
         lines = [
             f"claim: {self.claimed}",
-            f"a pass takes about {self.queries:,} queries",
+            f"a pass takes about {self.queries:,} queries{self._none_yet}",
             f"a correct deployment fails with probability at most {self.false_alarm:g}",
             "",
             f"{looks}:",

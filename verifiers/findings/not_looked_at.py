@@ -17,6 +17,8 @@ from .note import Note
 
 _UNSIZED = "size-not-named"
 _ABSENT = "not-of-this-kind"
+_IMPLIED = {"scale-too-small": ("noise-missing",), "noise-reused": ("answers-kept",)}
+"""The utmost cases of faults that are excluded from a size on: no noise, and copies alone."""
 
 
 class NotLookedAt(Document):
@@ -60,6 +62,7 @@ def not_looked_at(
     """
     there = {one.check: one for one in seeing if one.lacking is None or one.lacking.code != _ABSENT}
     excluded = {entry.code for one in there.values() for entry in one.excludes}
+    excluded |= {implied for code in excluded for implied in _IMPLIED.get(code, ())}
     found = []
     for code in codes().values():
         would = [there[check] for check in code.checks if check in there]
@@ -67,6 +70,8 @@ def not_looked_at(
         if not would or looked or not _may_come(code, kind, claim):
             continue
         named = min(would, key=lambda one: one.lacking is not None)
+        if named.lacking is None and code.proof:
+            continue  # one occurrence shows it
         unsized = Note(_UNSIZED, "the check passed, and its pass names no size of this fault")
         found.append(NotLookedAt(code=code.id, check=named.check, why=named.lacking or unsized))
     return tuple(found)
@@ -75,11 +80,12 @@ def not_looked_at(
 def told_in_a_line(found: Sequence[NotLookedAt]) -> str | None:
     """How many faults were not looked at, in a line; None where there are none."""
     unsized = sum(one.why.code == _UNSIZED for one in found)
-    left = counted(len(found) - unsized, "fault is", "faults are")
-    told = [f"{left} not looked at"] if len(found) > unsized else []
-    more = counted(unsized, "fault", "faults") if not told else f"{unsized:,} more"
-    told += [f"of {more} no pass says how small a one it would see"] if unsized else []
-    return ", and ".join(told) or None
+    told = []
+    if len(found) > unsized:
+        told.append(f"{counted(len(found) - unsized, 'fault', 'faults')} not looked at")
+    if unsized:
+        told.append(f"{counted(unsized, 'fault', 'faults')} looked for, of no stated size")
+    return ", ".join(told) or None
 
 
 def by_reason(

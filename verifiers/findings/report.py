@@ -109,6 +109,11 @@ class CheckResult(Document):
         description="Whether the run ended when another check, or the target, failed, so that this "
         "one says nothing of its own.",
     )
+    rule: Literal["strict", "fail_on"] | None = Field(
+        default=None,
+        description="The key of [gate] by which a warning, or a reason, failed the check; null "
+        "where the check itself came to its verdict.",
+    )
     advice: tuple[Text, ...] = Field(
         default=(),
         description="What could be done about what was found, a line each.",
@@ -131,7 +136,8 @@ class CheckResult(Document):
     @property
     def seeing(self) -> Seeing:
         """What the check has seen, for what was not looked at."""
-        if self.verdict in (Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE):
+        nothing = self.verdict in (Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE)
+        if nothing or self.rule is not None:
             return Seeing(self.id, lacking=Note(self.code or _UNCODED, self.message, self.fields))
         return Seeing(self.id, self.excludes, failed=self.verdict is not Verdict.PASS)
 
@@ -335,6 +341,9 @@ class Report(Document):
         """The probability of a wrong fail, in words; None where a verdict has none to tell."""
         if self.verdict is Verdict.ERROR:
             return None
+        failed = [check for check in self.checks if check.verdict is Verdict.FAIL]
+        if failed and all(check.rule == "fail_on" for check in failed):
+            return "a rule of your own failed this run, which no error rate covers"
         if self.subject is not Subject.CLAIM:
             return (
                 f"a correct deployment fails this run with probability at most {self.false_alarm:g}"

@@ -74,7 +74,8 @@ def _failed(result: CheckResult, note: Note, rule: str) -> CheckResult:
     """The result of a check that fails by a rule; one that has failed keeps its own finding."""
     if result.verdict is Verdict.FAIL:
         return result
-    return result.without_pass(Verdict.FAIL, note, f"by your {rule}: {note.message}")
+    failed = result.without_pass(Verdict.FAIL, note, f"by your {rule}: {note.message}")
+    return failed.model_copy(update={"rule": rule})
 
 
 def _lacks(result: CheckResult) -> Note:

@@ -42,26 +42,28 @@ def _wrong_rules(claim: Any) -> list[str]:
     """What `[gate]` says of checks and codes that there are none of, a line each."""
     gate, checks = claim.gate, claim.kind.checks
     sized = [entry.id for entry in checks.entries if entry.least and entry.least.field]
-    wrong = [f"require: {_no_such(name, checks.ids)}" for name in gate.require]
-    wrong += [f"least: {_no_such(name, sized)}" for name in gate.least]
+    wrong = [f"require: {_no_such(name, checks.ids, 'check')}" for name in gate.require]
+    wrong += [f"least: {_no_such(name, sized, 'check with a size')}" for name in gate.least]
     for name, most in gate.least.items():
         precision = _PRECISIONS.get(checks.entry(name).least.field) if name in sized else None
         if precision is not None and getattr(gate, precision) > most:
             stated = f"{precision} = {getattr(gate, precision):g}"
             wrong.append(f"least: {name} = {most:g} is sharper than {stated}: lower that too")
     for key in ("fail_on", "allow"):
-        wrong += [f"{key}: {_no_such(code, codes())}" for code in getattr(gate, key)]
+        wrong += [f"{key}: {_no_such(code, codes(), 'code')}" for code in getattr(gate, key)]
     return [line for line in wrong if not line.endswith(": ")]
 
 
-def _no_such(name: str, known: Collection[str]) -> str:
+def _no_such(name: str, known: Collection[str], what: str) -> str:
     """Why a name is none of those known, with the one that it resembles; nothing if it is one."""
     if name in known:
         return ""
     near = difflib.get_close_matches(name, known, 1)
     meant = f"; did you mean {near[0]}?" if near else ""
-    few = "" if len(known) > _MOST_LISTED else f", expected one of {', '.join(known)}"
-    return f"{shown_repr(name)} is none{few}{meant}"
+    few = "; docs/checks/codes.md tells of all"
+    if len(known) <= _MOST_LISTED:
+        few = f": expected one of {', '.join(known)}"
+    return f"{shown_repr(name)} is no {what}{few}{meant}"
 
 
 def read_claim(path: str | Path, *, only: str | None = None) -> Any:

@@ -27,7 +27,10 @@ def least_of(checks: Registry, claim: Any) -> dict[str, Least]:
     """Check id -> what its pass must exclude: what `[gate] least` asks for, or the registry."""
     found = {entry.id: entry.least for entry in checks.entries if entry.least is not None}
     asked = claim.gate.least
-    return {name: Least(each.field, asked.get(name, each.most)) for name, each in found.items()}
+    return {
+        name: Least(each.field, min(each.most, asked.get(name, each.most)))
+        for name, each in found.items()
+    }
 
 
 def not_earned(
@@ -51,9 +54,7 @@ def not_earned(
 
 def _why(check: str, least: Least, queries: int, plan_for: PlanFor) -> Note:
     """More queries, where these would do; else that nothing would."""
-    wanted = "a fault of any size"
-    if not least.any_size:
-        wanted = f"a fault of {least.field.replace('_', ' ')} {least.most:g} or less"
+    wanted = least.in_words
     full = plan_for(None)
     if full.queries > queries and least.met_by(full.excluded.get(check, ())):
         needed = _fewest(check, least, queries, full, plan_for)
@@ -93,6 +94,10 @@ def earned(
     found = list(found)
     passes = {one.id: one.excludes for one in found if one.verdict is Verdict.PASS}
     reasons = not_earned(checks, claim, passes, queries, plan_for)
+    for one in found:
+        if one.id in claim.gate.least and one.code == "left-out-for-budget":
+            message = f"least in [gate] asks for it, and it is {one.message}"
+            reasons[one.id] = Note("too-few-queries", message, one.fields)
     return [_as_it_is(one, reasons.get(one.id)) for one in found]
 
 

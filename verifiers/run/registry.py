@@ -70,6 +70,15 @@ class Least:
     most: float = math.inf
 
     @property
+    def in_words(self) -> str:
+        """The fault that a pass must exclude, in words."""
+        if math.isinf(self.most):
+            return "a fault of any size"
+        if self.field == "factor":
+            return f"a scale that is off by {self.most:.3g} of it or less"
+        return f"a fault of {self.field.replace('_', ' ')} {self.most:g} or less"
+
+    @property
     def any_size(self) -> bool:
         """Whether a fault of any size will do."""
         return math.isinf(self.most)
