@@ -86,17 +86,19 @@ def lowest_error(refutes: Refutes, canaries: int) -> float:
     return math.exp(high)
 
 
-def fewest_canaries(refutes: Refutes, error: float, most: int) -> int | None:
+def fewest_canaries(
+    refutes: Refutes, error: float, most: int, known: int | None = None
+) -> int | None:
     """The fewest canaries that refute at `error`, were all guesses right; None where none do.
 
-    most: up to which is searched.
+    most: up to which is searched; known: a number that is tried where none of these do.
     """
     below = 1
     for number in _numbers(most):
         if refutes(all_right(number), number, error):
             return _first(refutes, error, below, number)
         below = number
-    return None
+    return known if known and refutes(all_right(known), known, error) else None
 
 
 def _first(refutes: Refutes, error: float, low: int, high: int) -> int:

@@ -82,7 +82,7 @@ def test_a_check_that_found_a_fault_had_the_power_to() -> None:
 )
 def test_only_what_a_claim_leaves_room_for_is_told(code: str, claims: list[object]) -> None:
     """Catches a threshold of 0 that is taken for none, and caching = false for a key."""
-    seeing = [Seeing("fresh-noise"), Seeing("class-probabilities")]
+    seeing = [Seeing("fresh-noise", lacking=WHY), Seeing("class-probabilities")]
     for claim in (GNMAX, CONFIDENT, CACHED, {"mechanism": {"caching": False}}):
         found = by_code(not_looked_at("labels", claim, seeing))
         assert (code in found) == (claim in claims or code == "seed-fixed")

@@ -134,11 +134,13 @@ class Reach(Document):
         """What so many canaries can refute, in words, the first line after "these canaries"."""
         at = f"at an error of {self.false_alarm:g}"
         if self.could_refute:
-            told = [f"could refute {self.words} {at}, as {self.fewest_canaries:,} or more could"]
+            told = [f"could refute {self.words} {at}"]
+            if self.fewest_canaries is not None:
+                told[0] += f", as {self.fewest_canaries:,} could"
         elif self.fewest_canaries is None:
-            told = [f"cannot refute {self.words} {at}, and no number of canaries can"]
+            told = [f"cannot refute {self.words} {at}, nor can any number that was tried"]
         elif self.fewest_canaries > canaries:
-            told = [f"cannot refute {self.words} {at}: it takes {self.fewest_canaries:,} or more"]
+            told = [f"cannot refute {self.words} {at}: {self.fewest_canaries:,} could"]
         else:
             told = [f"cannot refute {self.words} {at}: they are too many. Fewer could, from "]
             told[0] += f"{self.fewest_canaries:,} on"
@@ -169,7 +171,8 @@ class Reach(Document):
 def reach_of(held: HeldTo, canaries: int) -> Reach:
     """What so many canaries could refute of a claim."""
     claim, lowest = held.claim, held.claim.lowest
-    fewest = fewest_canaries(claim.refutes, held.error, claim.most)
+    best = None if lowest is None else lowest.canaries
+    fewest = fewest_canaries(claim.refutes, held.error, claim.most, best)
     many = None if fewest else several_trainings(claim.refutes, held.error, claim.most)
     return Reach(
         claim="curve" if claim.point is None else "epsilon",

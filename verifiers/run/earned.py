@@ -66,7 +66,7 @@ def _why(check: str, least: Least, queries: int, plan_for: PlanFor) -> Note:
         )
     return Note(
         HOPELESS,
-        f"no number of queries shows {wanted} under this claim, so that a pass would mean nothing",
+        f"no plan of this claim shows {wanted}, so that a pass would mean nothing",
     )
 
 
@@ -98,7 +98,8 @@ def earned(
         if one.id in claim.gate.least and one.code == "left-out-for-budget":
             message = f"least in [gate] asks for it, and it is {one.message}"
             reasons[one.id] = Note("too-few-queries", message, one.fields)
-    return [_as_it_is(one, reasons.get(one.id)) for one in found]
+    asked = claim.gate.least
+    return [_as_it_is(one, reasons.get(one.id), asked=one.id in asked) for one in found]
 
 
 def unseen(found: Iterable[CheckResult]) -> Note | None:
@@ -110,8 +111,9 @@ def unseen(found: Iterable[CheckResult]) -> Note | None:
     return Note(HOPELESS, message, {"checks": len(names)})
 
 
-def _as_it_is(found: CheckResult, reason: Note | None) -> CheckResult:
+def _as_it_is(found: CheckResult, reason: Note | None, *, asked: bool) -> CheckResult:
+    """The result; asked: whether the user asks for so sharp a pass, and must hear of it."""
     if reason is None:
         return found
-    hopeless = reason.code == HOPELESS
+    hopeless = reason.code == HOPELESS and not asked
     return found.without_pass(Verdict.NOT_APPLICABLE if hopeless else Verdict.INCONCLUSIVE, reason)

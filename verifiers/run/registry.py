@@ -84,8 +84,13 @@ class Least:
         return math.isinf(self.most)
 
     def met_by(self, excludes: Iterable["Excluded"]) -> bool:
-        """Whether a pass that excludes these may be one; a fault without a size is seen whole."""
-        return any(self._distance(one.size.get(self.field, 0.0)) <= self.most for one in excludes)
+        """Whether a pass that excludes these may be one.
+
+        Only faults with this field count, but where none has it: these are seen whole.
+        """
+        found = list(excludes)
+        sized = [one.size[self.field] for one in found if self.field in one.size]
+        return any(self._distance(size) <= self.most for size in sized) if sized else bool(found)
 
     def _distance(self, size: float) -> float:
         return abs(1.0 - size if self.field == "factor" else size)

@@ -11,7 +11,8 @@ from .watched import AGAIN, Watched
 _REFUSED = 60  # calls in a row: of two accounts one is missed by all of them once in 10^18
 _MOST = 16  # accounts that are looked for
 _SECONDS = 30.0  # for asking on
-_LEAST = 20  # queries of one account, of which a multiple is no coincidence
+_LEAST = 20  # queries of one account, of which multiples are looked for
+_SURPRISING = 0.02  # share of counts that are near a multiple, from which on a match says nothing
 _NEAR = 50  # and from which on it may be off by one
 
 
@@ -21,8 +22,10 @@ def several_accounts(given: int, resumed: int, allowed: Iterable[int]) -> Note |
     given: queries that were charged, in all; resumed: how often a call was answered that had been
     refused just before, which one account never does; allowed: queries that one account may allow.
     """
-    found = next(filter(None, (_accounts(given, one) for one in sorted(allowed))), None)
-    shown = resumed >= AGAIN
+    shown, tried = resumed >= AGAIN, sorted(allowed)
+    found = next(filter(None, (_accounts(given, one) for one in tried)), None)
+    if not shown and _by_chance(given, tried) > _SURPRISING:
+        found = None
     if found is None and not shown:
         return None
     again = f"{resumed:,} calls were answered that had been refused just before"
@@ -67,6 +70,12 @@ def given_at_the_end(
             watched.resumed += refused > 0
             refused = 0
     return given
+
+
+def _by_chance(given: int, tried: list[int]) -> float:
+    """About the share of counts like this one that are near a multiple of what is allowed."""
+    near = [(one, round(given / one) if one >= _NEAR else 0) for one in tried if one >= _LEAST]
+    return sum((2 * accounts + 1) / one for one, accounts in near)
 
 
 def _accounts(given: int, one: int) -> tuple[int, int] | None:

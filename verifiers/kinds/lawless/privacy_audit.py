@@ -98,7 +98,10 @@ def _surely_seen(
 def _in_words(entry: Excluded) -> str:
     """What a pass would have seen, for its message."""
     if "share" in entry.size:
-        what = f"a number that tells the input in {entry.size['share']:.2g} of the replies of one"
+        what = (
+            "one value of a number, which no other reply has, in "
+            f"{entry.size['share']:.2g} of the replies of one input"
+        )
     else:
         law = str(entry.size["noise"]).capitalize()
         what = f"{law} noise on a number at {entry.size['factor']:.3g} times the claimed epsilon"

@@ -327,7 +327,7 @@ class BudgetEnforcement(Proving):
             yield self.asking.rises.warning
         if self.asking.constant and isinstance(self.claim.mechanism.noise.unrounded, Gaussian):
             yield Note(
-                "account-ignores-delta",
+                "account-constant-in-delta",
                 f"spent said epsilon {self.asking.account.now:.4g} at every delta: an account that "
                 "ignores delta, which it is asked for",
                 {"spent": self.asking.account.now},

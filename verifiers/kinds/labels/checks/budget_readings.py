@@ -43,6 +43,8 @@ def above_one_reading(claim: LabelsClaim, kind: AskedHistogram) -> Note | None:
     known cost.
     """
     assert claim.privacy is not None
+    if claim.mechanism.classes == 2 and not claim.mechanism.refuses:
+        return None  # the labels' own cost is known, and counts cost more
     counted = claim.charges != "realised"
     if counted and kind.asked <= claim.privacy.queries:
         return None
@@ -59,9 +61,9 @@ def above_one_reading(claim: LabelsClaim, kind: AskedHistogram) -> Note | None:
     return Note(
         "above-one-reading",
         f"it took {kind.asked:,} queries of {named} alone{answers}{than}. {strictest.words} they "
-        f"cost epsilon {strictest.epsilon:.4g} or more (certified), above "
-        f"{claim.privacy.epsilon:g}; {other.words} no more than {other.epsilon:.4g} is shown, "
-        "which is within",
+        f"are charged epsilon {strictest.epsilon:.4g} or more (certified, for the noisy counts), "
+        f"above {claim.privacy.epsilon:g}; {other.words} no more than {other.epsilon:.4g} is "
+        "shown, which is within: that the labels cost more than claimed is not proved",
         {
             "queries": kind.asked,
             "answers": kind.answered,

@@ -21,6 +21,9 @@ from .alternatives import Alternatives
 CONFIDENCE = 0.99
 """Of the intervals, together, if one of the alternatives holds from some row on."""
 
+_EACH = 0.5 * (1.0 - CONFIDENCE)
+"""The error of each: of the rows, and of the scale."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -101,7 +104,7 @@ class Changes:
 
     def left(self, pointed: OnsetEvidence) -> Change | None:
         """What the rows that `pointed` has seen leave of a change; None if they leave none."""
-        most = pointed.log_ratios - pointed.log_e_value - math.log(1.0 - CONFIDENCE)
+        most = pointed.log_ratios - pointed.log_e_value - math.log(_EACH)
         end = pointed.labels
         begun = bisect_left(self._begun, end)
         chunks = np.flatnonzero((np.array(self._lowest[:begun]) < most).any(-1)).tolist()
@@ -153,7 +156,8 @@ class Changes:
         seen = np.array(list(counts.values()))[:, None]
         scale.add(np.where(seen > 0.0, seen * laws, 0.0).sum((0, 2)))
         beyond = float(-log_prior(np.array([start + 1.0]))[0])
-        return scale.interval(beyond - math.log(1.0 - CONFIDENCE))
+        chosen = math.log(others.size)  # by the same rows, out of so many
+        return scale.interval(beyond + chosen - math.log(_EACH))
 
 
 _TOGETHER = 512

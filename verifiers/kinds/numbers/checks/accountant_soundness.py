@@ -92,8 +92,11 @@ class AccountantSoundness(AskingCheck):
         return self._excluded_by([words for words, _, _ in self._charged()])
 
     def _excluded_by(self, inputs: list[str]) -> tuple[Excluded, ...]:
-        """What a pass excludes by the inputs for which the accountant has charged."""
-        if not inputs:
+        """What a pass excludes by the inputs for which the accountant has charged.
+
+        Nothing of rounded or clamped noise: the bound may be far below its cost at high orders.
+        """
+        if not inputs or not certified_pair(self.claim).is_plain:
             return ()
         size = {"share": 1.0 / _CLEARLY}
         return (self.entry(_TOO_LOW, size, inputs, 0, method=_BY_BALLS, probability=PROVED),)
