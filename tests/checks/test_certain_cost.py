@@ -9,6 +9,7 @@ from dpassay.reference import BudgetExhausted, Gaussian, Laplace, NoisyArgmax
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.reference.accounting.gnmax import gnmax_data_dependent
 from dpassay.reference.accounting.pairs import worst_neighbours
+from dpassay.verifiers.findings.codes import codes
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks.budget_histograms import telling
 from dpassay.verifiers.kinds.labels.checks.certain_cost import CertainCost
@@ -221,6 +222,15 @@ def test_the_account_is_asked_for_other_deltas(enforced, at, code) -> None:
     assert check.finding().code == code
     if code == "account-ignores-delta":
         assert check.finding().fields["delta"] == pytest.approx(1e-10)
+
+
+def test_an_account_that_is_safe_at_every_delta_is_remarked_and_no_defect(enforced) -> None:
+    """It says its epsilon at 1e-12 whatever it is asked: catches a warning that strict fails."""
+    check = enforced(metered(0, Answering, at=lambda _: 1e-12), FULL)
+    assert check.violation is None
+    (warning,) = check.finding().warnings
+    assert warning.code == "account-constant-in-delta"
+    assert codes()[warning.code].what == "coverage"
 
 
 def test_an_account_of_pure_privacy_says_the_same_at_every_delta(enforced) -> None:

@@ -12,7 +12,7 @@ _REFUSED = 60  # calls in a row: of two accounts one is missed by all of them on
 _MOST = 16  # accounts that are looked for
 _SECONDS = 30.0  # for asking on
 _LEAST = 20  # queries of one account, of which multiples are looked for
-_SURPRISING = 0.02  # share of counts that are near a multiple, from which on a match says nothing
+_SURPRISING = 0.05  # share of counts that are near a multiple, from which on a match says nothing
 _NEAR = 50  # and from which on it may be off by one
 
 
