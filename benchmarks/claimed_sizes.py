@@ -21,10 +21,10 @@ BUDGETS = (runs.LEAST, runs.MOST)
 ENOUGH = 0.85  # of the runs fail, at least: 17 of 20
 
 
-def measured(name: str, budget: str, check: str, place: int, seed: int) -> dict[str, Any]:
-    """One run on the target whose fault is as large as the entry says."""
+def measured(name: str, budget: str, check: str, place: int, seed: int) -> dict[str, Any] | None:
+    """One run on the target whose fault is as large as the entry says; None without the entry."""
     found = runs.run(name, budget, check, place, seed)
-    return {"verdict": found.verdict, "code": found.code, "queries": found.queries}
+    return None if found is None else found._asdict()
 
 
 def entries(names: list[str], budgets: list[str], only: str) -> list[tuple[str, str, str, int]]:
@@ -39,11 +39,12 @@ def entries(names: list[str], budgets: list[str], only: str) -> list[tuple[str, 
     ]
 
 
-def row(entry: tuple[str, str, str, int], found: list[dict[str, Any]]) -> dict[str, Any]:
+def row(entry: tuple[str, str, str, int], found: list[dict[str, Any] | None]) -> dict[str, Any]:
     """A row of the table: an entry, and how many of the runs failed."""
     name, budget, check, place = entry
-    excluded = runs.entry_at(name, budget, check, place, 0)
-    verdicts = [one["verdict"] for one in found]
+    excluded = runs.planned(name, budget, 0).excluded[check][place]
+    made = [one for one in found if one is not None]
+    verdicts = [one["verdict"] for one in made]
     return {
         "claim": name,
         "budget": budget,
@@ -51,10 +52,10 @@ def row(entry: tuple[str, str, str, int], found: list[dict[str, Any]]) -> dict[s
         "code": excluded.code,
         "size": excluded.size,
         "probability": excluded.probability,
-        "runs": len(found),
+        "runs": len(made),
         "failed": verdicts.count("fail"),
         "passed": verdicts.count("pass"),
-        "queries": max(one["queries"] for one in found),
+        "queries": max(one["queries"] for one in made),
     }
 
 

@@ -12,11 +12,11 @@ from .numbers import alike
 
 
 def wrong(planned: Any, check: str, entry: Excluded, times: float, seed: int) -> Any:
-    """See `wrong_by`; a key is released where a uniform number is below its rate."""
+    """See `wrong_by`; keys that depend on each other have an odds ratio."""
     law = claimed_law(planned.claim.mechanism.keys)
     near = next(asked.values for asked in planned.plan.inputs if asked.role == Role.NEAR)
     size = entry.size
-    share = times * float(size.get("correlation", 0.0))
+    share = min(0.95, times * float(size.get("correlation", 0.0)))
 
     def rates(counts: Any) -> Any:
         found = np.exp(law(np.asarray(counts, dtype=float))[0])
@@ -30,22 +30,39 @@ def wrong(planned: Any, check: str, entry: Excluded, times: float, seed: int) ->
     def make(rng: np.random.Generator) -> Any:
         last = list[Any]()
 
-        def answer(counts: Any, release_count: int) -> Any:
-            drawn = rng.random((release_count, len(counts)))
-            copied = rng.random(drawn.shape) < share
+        def after(before: Any, of_before: Any, rate: Any) -> Any:
+            """The rate (...) of a key beside another, given whether (...) that was released."""
+            both = released_both(of_before, rate, share)
+            return np.where(before, both / of_before, (rate - both) / (1.0 - of_before))
+
+        def answer(counts: Any, size: int) -> Any:
+            rate = np.clip(rates(counts), 1e-12, 1.0 - 1e-12)
+            drawn = rng.random((size, len(counts)))
+            came = (drawn < rate) & (counts > 0)
             if entry.code == "noise-shared-within-release":
-                for place in range(1, drawn.shape[1]):
-                    drawn[:, place] = np.where(
-                        copied[:, place], drawn[:, place - 1], drawn[:, place]
-                    )
+                for at in range(1, len(counts)):
+                    came[:, at] = drawn[:, at] < after(came[:, at - 1], rate[at - 1], rate[at])
             elif entry.code == "noise-reused":
-                for row, again in zip(drawn, copied, strict=True):
-                    if last:
-                        row[again] = last[0][again]
-                    last[:] = [row]
-            came = drawn < rates(counts)
+                for row, uniform in zip(came, drawn, strict=True):
+                    if last and alike(last[0], counts):
+                        row[:] = uniform < after(last[1], rate, rate)
+                    last[:] = [counts, row]
+            came &= counts > 0
             return [[{"key": int(key)} for key in np.flatnonzero(row)] for row in came]
 
         return answer
 
     return make
+
+
+def released_both(one: Any, other: Any, correlation: float) -> Any:
+    """The rate (...) of both of two keys, of these rates, at an odds ratio (Plackett 1965).
+
+    It is that of keys which are each released half of the time, and correlate so.
+    """
+    ratio = ((1.0 + correlation) / (1.0 - correlation)) ** 2
+    if ratio == 1.0:
+        return one * other
+    sums = 1.0 + (one + other) * (ratio - 1.0)
+    root = np.sqrt(sums**2 - 4.0 * ratio * (ratio - 1.0) * one * other)
+    return (sums - root) / (2.0 * (ratio - 1.0))

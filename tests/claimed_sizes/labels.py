@@ -34,11 +34,15 @@ def wrong(planned: Any, check: str, entry: Excluded, times: float, seed: int) ->
     named = [stream for stream in plan.streams if stream.kind in entry.where]
     histogram = np.array(named[seed % len(named)].histogram)
     if entry.code == "noise-reused":
+        longest = max(named, key=lambda stream: stream.queries - stream.rotated)
+        histogram = np.array(longest.histogram)
         share, distance = times * float(size["share"]), int(size["distance"])
         return _copying(planned, histogram, min(share, 1.0), distance)
     off = times * float(size["total_variation"])
-    claimed = _law(planned, histogram)
     if check == "class-probabilities":
+        anchors = [stream for stream in named if stream.is_anchor]
+        histogram = np.array(anchors[seed % len(anchors)].histogram)
+        claimed = _law(planned, histogram)
         return _of_histogram(planned, histogram, hardest(claimed, off))
     base, other, _ = plan.compared_streams[check]
     of_other = np.array(plan.streams[other].histogram)
@@ -49,8 +53,8 @@ def wrong(planned: Any, check: str, entry: Excluded, times: float, seed: int) ->
         less = max(0.0, _law(planned, before)[leader] - off)
         law = law * (1.0 - less) / (1.0 - law[leader])
         law[leader] = less
-        return _of_histogram(planned, of_other, law)
-    return _of_histogram(planned, of_other, hardest(law, off))
+        return _of_histogram(planned, of_other, law, turns=1)
+    return _of_histogram(planned, of_other, hardest(law, off), turns=1)
 
 
 class _Undercharging:
@@ -121,9 +125,17 @@ def _where(planned: Any, holds: Callable[[Any], bool], instead: Callable[..., An
     return make
 
 
-def _of_histogram(planned: Any, histogram: NDArray[np.int64], law: Numbers) -> Any:
-    """Labels of one histogram, under every rotation of the class numbers, follow another law."""
-    turned = {tuple(np.roll(histogram, by)): np.roll(law, by) for by in range(histogram.size)}
+def _of_histogram(
+    planned: Any, histogram: NDArray[np.int64], law: Numbers, turns: int | None = None
+) -> Any:
+    """Labels of one histogram follow another law, under all rotations of the class numbers.
+
+    turns: how many of the rotations; one, that of the histogram itself, where others may be asked
+    as its twin.
+    """
+    turned = {
+        tuple(np.roll(histogram, by)): np.roll(law, by) for by in range(turns or histogram.size)
+    }
 
     def draw(votes: Any, size: int, rng: np.random.Generator) -> Any:
         return rng.choice(law.size, size, p=turned[tuple(votes)])

@@ -33,6 +33,10 @@ MOST, LEAST = "default", "least"
 """The budgets: the claim's own, and the smallest of which a pass can be planned."""
 
 
+_NAMING = {"aggregate", "applied_to", "bound", "empty", "kept", "of", "on", "party", "present"}
+"""Fields of a size that name a fault, and are no size."""
+
+
 class Found(NamedTuple):
     """What a run found: the verdict of the check, its code, and the queries made."""
 
@@ -66,24 +70,38 @@ def planned(name: str, budget: str, seed: int) -> Any:
     return claim.kind.planned(claim, queries, seed, (), Selection())
 
 
-def entry_at(name: str, budget: str, check: str, place: int, seed: int) -> Excluded:
-    """What a pass excludes, by its place among the entries of a check."""
-    found: Excluded = planned(name, budget, seed).excluded[check][place]
-    return found
+def entry_at(name: str, budget: str, check: str, place: int, seed: int) -> Excluded | None:
+    """What a pass excludes, by its place among the entries of a check in the plan of seed 0.
+
+    None where the plan of this seed has no such entry.
+    """
+    fault = _fault(planned(name, budget, 0).excluded[check][place])
+    alike = [one for one in planned(name, budget, seed).excluded[check] if _fault(one) == fault]
+    return alike[0] if alike else None
+
+
+def _fault(entry: Excluded) -> tuple[Any, ...]:
+    """What tells an entry from others of its check, whatever the size."""
+    named = tuple((key, one) for key, one in entry.size.items() if key in _NAMING)
+    above = float(entry.size.get("factor", 1.0)) > 1.0 or float(entry.size.get("offset", 0.0)) > 0.0
+    return entry.code, named, above
 
 
 def run(
     name: str, budget: str, check: str, place: int, seed: int, times: float = 1.0, drawn: int = 0
-) -> Found:
+) -> Found | None:
     """The check on a target whose fault is `times` as large as the entry says.
 
-    seed: of the run; drawn: which noise the target draws in it. Raises ValueError where no such
-    target is known.
+    seed: of the run; drawn: which noise the target draws in it. None where the plan of this seed
+    has no such entry. Raises ValueError where no such target is known.
     """
     plan = planned(name, budget, seed)
-    make = wrong_by(plan, check, plan.excluded[check][place], times, seed + drawn)
+    entry = entry_at(name, budget, check, place, seed)
+    if entry is None:
+        return None
+    make = wrong_by(plan, check, entry, times, seed + drawn)
     if make is None:
-        raise ValueError(f"{name}: {check}: no target has {plan.excluded[check][place].code}")
+        raise ValueError(f"{name}: {check}: no target has {entry.code}")
     return judged(plan, check, make, seed, drawn)
 
 

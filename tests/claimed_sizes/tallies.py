@@ -109,7 +109,7 @@ def _sent(planned: Any, entry: Excluded, times: float) -> Any:
             exact = mechanism.aggregation.exact(given)
             noisy = exact + quantiles(rng.random(exact.size))
             found: dict[str, Any] = {
-                "tally": (np.rint(noisy).astype(int) % modulus).tolist(),
+                "tally": np.rint(noisy).astype(int).tolist(),
                 "sent": ((values + masks()) % modulus).tolist(),
             }
             if entry.code == "keys-repeat":
