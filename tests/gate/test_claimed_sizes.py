@@ -82,7 +82,7 @@ def _cases(checks, budget):
     ("name", "budget", "check"), [*_cases(LEAST, runs.LEAST), *_cases(DEFAULT, runs.MOST)]
 )
 def test_a_fault_beyond_the_claimed_size_is_found(name: str, budget: str, check: str) -> None:
-    """Catches an entry that claims twice what its check sees, and one of another fault."""
+    """Catches an entry that claims a third of what its check sees, and one of another fault."""
     excluded = runs.planned(name, budget, 0).excluded[check]
     assert excluded
     for place, entry in enumerate(excluded):
