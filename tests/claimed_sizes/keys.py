@@ -28,8 +28,6 @@ def wrong(planned: Any, check: str, entry: Excluded, times: float, seed: int) ->
         return found
 
     def make(rng: np.random.Generator) -> Any:
-        last = list[Any]()
-
         def after(before: Any, of_before: Any, rate: Any) -> Any:
             """The rate (...) of a key beside another, given whether (...) that was released."""
             both = released_both(of_before, rate, share)
@@ -43,10 +41,8 @@ def wrong(planned: Any, check: str, entry: Excluded, times: float, seed: int) ->
                 for at in range(1, len(counts)):
                     came[:, at] = drawn[:, at] < after(came[:, at - 1], rate[at - 1], rate[at])
             elif entry.code == "noise-reused":
-                for row, uniform in zip(came, drawn, strict=True):
-                    if last and alike(last[0], counts):
-                        row[:] = uniform < after(last[1], rate, rate)
-                    last[:] = [counts, row]
+                for row in range(1, size, 2):  # a chain would tie the pairs to each other too
+                    came[row] = drawn[row] < after(came[row - 1], rate, rate)
             came &= counts > 0
             return [[{"key": int(key)} for key in np.flatnonzero(row)] for row in came]
 
