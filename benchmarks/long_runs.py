@@ -74,7 +74,7 @@ def sources() -> str:
     """A fingerprint of what is measured: the package as installed, the zoo, the benchmarks."""
     zoos = (
         ROOT / "tests" / zoo
-        for zoo in ("zoo", "numeric_zoo", "table_zoo", "tally_zoo", "batch_zoo")
+        for zoo in ("zoo", "numeric_zoo", "table_zoo", "tally_zoo", "batch_zoo", "claimed_sizes")
     )
     folders = (*map(Path, dpassay.__path__), *zoos, ROOT / "benchmarks")
     return _sum_of(path for folder in folders for path in sorted(folder.rglob("*.py")))
