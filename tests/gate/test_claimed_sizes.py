@@ -59,7 +59,7 @@ DEFAULT = {
 }
 """Those that exclude something at the default budget alone."""
 
-LONG = {"tables", "keys", "numbers-joint", "labels-order", "tallies-mask-uniformity"}
+LONG = {"tables", "keys", "any", "tallies", "numbers-joint", "labels-order"}
 """Claims, and checks of others, that take seconds."""
 
 
