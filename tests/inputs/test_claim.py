@@ -30,6 +30,11 @@ def test_defaults_are_those_of_the_contract() -> None:
         "fresh_state": None,
         "lifetime": "forever",
         "budget_target": None,
+        "least": {},
+        "require": [],
+        "strict": False,
+        "fail_on": [],
+        "allow": [],
     }
 
 

@@ -117,5 +117,5 @@ def test_a_report_without_a_law_has_what_its_plan_foresaw() -> None:
     assert share.queries == 2 * draws
     assert (laplace.size["noise"], gaussian.size["noise"]) == ("laplace", "gaussian")
     assert json.loads(share.model_dump_json())["code"] == "inputs-told-apart"
-    found = PlannedDraws(without_law(8.0), 1_000).excluded["privacy-audit"]
-    assert all("share" not in entry.size for entry in found)
+    entries = PlannedDraws(without_law(8.0), 1_000).excluded["privacy-audit"]
+    assert all("share" not in entry.size for entry in entries)

@@ -8,8 +8,8 @@ import pytest
 
 from dpassay.attacks.auditing.coin import CoinAudit, Guarantee
 from dpassay.verifiers.kinds.lawless.features import MOST, Features, parts
+from dpassay.verifiers.kinds.lawless.pair_audit import PairAudit
 from dpassay.verifiers.kinds.lawless.pairs import Pair
-from dpassay.verifiers.kinds.lawless.privacy_audit import PairAudit
 
 THRESHOLD = math.log(1e6)
 PAIR = Pair(here=0, there=1)

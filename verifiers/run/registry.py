@@ -130,8 +130,8 @@ class Registry:
         assert math.isclose(sum(self.shares.values()) + simplest_share, 1.0)
 
     def entry(self, check: str) -> Entry:
-        """The entry of a check, by its id."""
-        return next(entry for entry in self.entries if entry.id == check)
+        """The entry of a check, by its id; an empty one of a check that has none."""
+        return next((entry for entry in self.entries if entry.id == check), Entry(check, 0.0))
 
     @property
     def ids(self) -> tuple[str, ...]:

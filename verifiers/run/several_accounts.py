@@ -13,7 +13,7 @@ _MOST = 16  # accounts that are looked for
 _SECONDS = 30.0  # for asking on
 _LEAST = 20  # queries of one account, of which multiples are looked for
 _SURPRISING = 0.05  # share of counts that are near a multiple, from which on a match says nothing
-_NEAR = 50  # and from which on it may be off by one
+_NEAR = 250  # and from which on it may be off by one
 
 
 def several_accounts(given: int, resumed: int, allowed: Iterable[int]) -> Note | None:
