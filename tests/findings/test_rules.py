@@ -8,7 +8,7 @@ from small import small_claim
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.claims.tables import Gate
 from dpassay.verifiers.findings.note import Note
-from dpassay.verifiers.findings.report import CheckResult, Verdict
+from dpassay.verifiers.findings.report import CheckResult, Verdict, fails_by_rule_alone
 from dpassay.verifiers.findings.rules import Ruled, ruled
 
 DEFECT = Note("answer-not-charged", "an answer costs more than was charged")
@@ -39,7 +39,7 @@ def test_without_rules_a_warning_fails_nothing() -> None:
 def test_strict_fails_a_warning_of_a_defect_alone_at_its_own_check() -> None:
     found = ruled(Gate(strict=True), CHECKS, [DEFECT, OTHER])
     assert found.verdict is Verdict.FAIL
-    assert not found.by_rule
+    assert not fails_by_rule_alone(found.checks)
     failed = of(found, "accountant-soundness")
     assert (failed.verdict, failed.code) == (Verdict.FAIL, DEFECT.code)
     assert of(found, "fresh-noise").verdict is Verdict.PASS
@@ -50,9 +50,19 @@ def test_fail_on_is_a_rule_of_the_user_and_no_accusation(code: str) -> None:
     """Of a warning, and of why a check says nothing."""
     found = ruled(Gate(fail_on=[code]), CHECKS, [OTHER])
     assert found.verdict is Verdict.FAIL
-    assert found.by_rule
+    assert fails_by_rule_alone(found.checks)
     accused = ruled(Gate(fail_on=[code], strict=True), CHECKS, [OTHER, DEFECT])
-    assert not accused.by_rule
+    assert not fails_by_rule_alone(accused.checks)
+
+
+def test_a_rule_does_not_hide_a_defect_of_the_same_check() -> None:
+    """In whichever order the warnings come: catches a first one that wins."""
+    other = Note("orders-not-charged", "some orders are not charged")
+    gate = Gate(strict=True, fail_on=[other.code])
+    for notes in ([other, DEFECT], [DEFECT, other]):
+        found = ruled(gate, CHECKS, notes)
+        assert of(found, "accountant-soundness").rule == "strict"
+        assert not fails_by_rule_alone(found.checks)
 
 
 def test_allow_waives_and_the_report_lists_it() -> None:

@@ -1,5 +1,8 @@
 """A pass that could not have failed is none, and which check it is follows from no answer."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from runs import number, result
 from small import drawing, small_claim
@@ -95,46 +98,54 @@ def test_a_pass_that_speaks_of_noise_says_nothing_where_the_noise_is_refuted() -
     assert result(run(low, scale=0.5), "privacy-claim").verdict is Verdict.FAIL
 
 
+PASSED = CheckResult(id="order", verdict=Verdict.PASS, message="nothing", queries=4)
+
+
 def test_what_was_refused_is_not_what_a_pass_excludes() -> None:
-    """A pass of which all entries fell out is none, and says that no number of queries helps."""
-    made = CheckResult(id="order", verdict=Verdict.PASS, message="nothing", queries=4)
+    """The plan would have done: catches a reason that asks for more queries, or says none would."""
     claim = small_claim()
+    planned = planned_labels(claim, None, 0, (), Selection())
+    (found,) = earned([PASSED], CHECKS, claim, planned, unplanned)
+    assert (found.verdict, found.code) == (Verdict.NOT_APPLICABLE, "input-refused")
+    entry = excluding("labels-depend-on-order", factor=0.5)
+    passed = PASSED.model_copy(update={"excludes": (entry,)})
+    assert earned([passed], CHECKS, claim, planned, unplanned) == [passed]
 
-    def plan_for(queries):
-        return planned_labels(claim, queries, 0, (), Selection())
 
-    most = plan_for(None).queries
-    (found,) = earned([made], CHECKS, claim, most, plan_for)
+def test_what_no_plan_shows_is_said_with_a_warning() -> None:
+    """Where the user asks for it, the run is inconclusive: catches a rule that does nothing."""
+    nothing: Any = SimpleNamespace(queries=1_000, excluded={})
+    (found,) = earned([PASSED], CHECKS, small_claim(), nothing, lambda _: nothing)
     assert (found.verdict, found.code) == (Verdict.NOT_APPLICABLE, "cannot-be-seen-here")
     assert unseen([found]) is not None
-    (kept,) = earned(
-        [made.model_copy(update={"excludes": (excluding("labels-depend-on-order", factor=0.5),)})],
-        CHECKS,
-        claim,
-        most,
-        plan_for,
-    )
-    assert kept.verdict is Verdict.PASS
-    assert unseen([kept]) is None
+    asking = small_claim(gate={"least": {"order": 0.4}})
+    (found,) = earned([PASSED], CHECKS, asking, nothing, lambda _: nothing)
+    assert (found.verdict, found.code) == (Verdict.INCONCLUSIVE, "cannot-be-seen-here")
+    assert unseen([PASSED]) is None
 
 
 def test_a_failure_stays_one_whatever_its_pass_would_have_excluded() -> None:
     """Catches a least that lets a refuted claim go."""
     failed = CheckResult(id="order", verdict=Verdict.FAIL, message="-", code="seed-fixed")
 
-    assert earned([failed], CHECKS, small_claim(), 1, unplanned) == [failed]
+    assert earned([failed], CHECKS, small_claim(), NO_PLAN, unplanned) == [failed]
 
 
-def unplanned(_):
+NO_PLAN: Any = None
+
+
+def unplanned(_: object) -> Any:
     raise AssertionError("no plan is needed")
 
 
 def test_a_check_that_least_names_is_not_left_out_in_silence() -> None:
     """Catches a rule that a plan makes vacuous."""
     left = CheckResult.of("order", Verdict.NOT_APPLICABLE, Note("left-out-for-budget", "left out"))
-    (found,) = earned([left], CHECKS, small_claim(gate={"least": {"order": 0.5}}), 1, unplanned)
+    (found,) = earned(
+        [left], CHECKS, small_claim(gate={"least": {"order": 0.5}}), NO_PLAN, unplanned
+    )
     assert (found.verdict, found.code) == (Verdict.INCONCLUSIVE, "too-few-queries")
-    assert earned([left], CHECKS, small_claim(), 1, unplanned) == [left]
+    assert earned([left], CHECKS, small_claim(), NO_PLAN, unplanned) == [left]
 
 
 def test_a_coarser_least_changes_nothing() -> None:

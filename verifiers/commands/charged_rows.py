@@ -1,21 +1,25 @@
 """The privacy cost of the rows of a file of histograms, as a document."""
 
 import math
-from typing import TYPE_CHECKING, Literal
+from concurrent.futures import Executor
+from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
+from ...reference import REFUSAL, ConfidentGNMax, Gaussian, UnknownMechanismError
+from ...reference.accounting.analyses import MEANING, Analysis
+from ...reference.accounting.confident import Charging, log_answered
+from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
+from ...reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
+from ...reference.accounting.pure import pure_epsilon
+from ...reference.mechanisms import ClaimedMechanism
 from ..findings.document import Document
+from ..inputs.asked_file import AskedRows
 from ..inputs.input_error import ColumnsError
 from ..text import epsilon_text
-from .account import Analysis, Charging
-
-if TYPE_CHECKING:  # what charges rows loads numpy and scipy, without which a document is read
-    from concurrent.futures import Executor
-
-    from ...reference.accounting.neighbourhood import Neighbourhood
-    from ...reference.mechanisms import ClaimedMechanism
-    from ..inputs.asked_file import AskedRows
+from .fitting import Fitting
+from .row_costs import RowCosts
 
 _NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use"
 
@@ -52,8 +56,6 @@ class Account(Document):
 
     def as_text(self) -> str:
         """The account in lines for the terminal."""
-        from ...reference.accounting.analyses import MEANING
-
         known = self.charging == "realised"
         answered = f"{self.expected_answered:,.{0 if known else 1}f} answered"
         lines = [
@@ -101,16 +103,16 @@ class Account(Document):
 
 
 def account_of(
-    rows: "AskedRows",
-    mechanism: "ClaimedMechanism",
+    rows: AskedRows,
+    mechanism: ClaimedMechanism,
     delta: float,
     *,
     repeat: int = 1,
     budget: float | None = None,
     analysis: Analysis = "data-dependent",
     charging: Charging = "expected",
-    neighbourhood: "Neighbourhood | None" = None,
-    executor: "Executor | None" = None,
+    neighbourhood: Neighbourhood | None = None,
+    executor: Executor | None = None,
 ) -> Account:
     """The cost of asking every row `repeat` times, or as often as fits `budget`.
 
@@ -119,14 +121,6 @@ def account_of(
     label is a refusal but the mechanism never refuses, or one pass exceeds the budget;
     UnknownMechanismError for any other mechanism.
     """
-    from ...reference import REFUSAL, ConfidentGNMax, Gaussian, UnknownMechanismError
-    from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
-    from ...reference.accounting.neighbourhood import MOVED_VOTE
-    from ...reference.accounting.pure import pure_epsilon
-    from ...reference.mechanisms import ClaimedMechanism
-    from .fitting import Fitting
-    from .row_costs import RowCosts
-
     if not isinstance(mechanism, ClaimedMechanism):
         raise UnknownMechanismError(mechanism, "an account")
     if rows.refused.any() and not isinstance(mechanism, ConfidentGNMax):
@@ -180,13 +174,8 @@ def account_of(
     )
 
 
-def _answered(rows: "AskedRows", mechanism: "ClaimedMechanism", charging: Charging) -> float:
+def _answered(rows: AskedRows, mechanism: ClaimedMechanism, charging: Charging) -> float:
     """Rows answered on average, or, where charging is `realised`, in fact."""
-    import numpy as np
-
-    from ...reference import ConfidentGNMax
-    from ...reference.accounting.confident import log_answered
-
     if charging == "realised":
         return float((~rows.refused).sum())
     if not isinstance(mechanism, ConfidentGNMax):

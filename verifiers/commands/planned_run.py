@@ -198,7 +198,7 @@ def planned_run(
     rate = None if taken is None else round(_rate(found.queries, taken), 1)
     excluded = {name: each for name, each in found.excluded.items() if name not in found.lacking}
     lacking = {
-        **not_earned(kind.checks, found.claim, excluded, found.queries, lambda n: made(n)[0]),
+        **not_earned(kind.checks, found.claim, excluded, found, lambda n: made(n)[0]),
         **found.lacking,
     }
     seeing = (Seeing(i, excluded.get(i, ()), lacking.get(i)) for i in kind.checks.ids)

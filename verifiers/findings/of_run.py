@@ -17,6 +17,7 @@ from .report import (
     Report,
     Slow,
     encodable,
+    fails_by_rule_alone,
 )
 from .rules import Ruled, ruled
 from .subject import Subject
@@ -103,7 +104,7 @@ def _meaning(claim: Claim, verdict: Verdict, ended: Ended, rules: Ruled, subject
 
 def _by_rules(verdict: Verdict, ended: Ended, rules: Ruled) -> str | None:
     """What a verdict means that rules or a choice of checks have made; None of any other."""
-    if rules.by_rule:
+    if fails_by_rule_alone(rules.checks):
         return "a rule of yours (fail_on) fails this run; the deployment is not accused by it"
     if rules.lacking and verdict is Verdict.INCONCLUSIVE:
         return "checks that your claim requires did not pass"

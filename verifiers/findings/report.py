@@ -5,7 +5,7 @@ version is read by `Report.read`.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Required, Self
 
@@ -165,6 +165,12 @@ class CheckResult(Document):
             code=note.code,
             fields=note.fields,
         )
+
+
+def fails_by_rule_alone(checks: Iterable[CheckResult]) -> bool:
+    """Whether what fails a run is `fail_on` of its user alone, which accuses no deployment."""
+    rules = [check.rule for check in checks if check.verdict is Verdict.FAIL]
+    return bool(rules) and set(rules) == {"fail_on"}
 
 
 class Opening(Document):
@@ -341,8 +347,7 @@ class Report(Document):
         """The probability of a wrong fail, in words; None where a verdict has none to tell."""
         if self.verdict is Verdict.ERROR:
             return None
-        failed = [check for check in self.checks if check.verdict is Verdict.FAIL]
-        if failed and all(check.rule == "fail_on" for check in failed):
+        if fails_by_rule_alone(self.checks):
             return "a rule of your own failed this run, which no error rate covers"
         if self.subject is not Subject.CLAIM:
             return (

@@ -17,14 +17,12 @@ class Ruled:
     """What the rules make of the results of a run.
 
     checks: the results; verdict: of the run; waived: codes that would have failed it, but for
-    `allow`; by_rule: whether a rule of the user's alone fails it; lacking: required checks that
-    did not pass, each with its verdict.
+    `allow`; lacking: required checks that did not pass, each with its verdict.
     """
 
     checks: tuple[CheckResult, ...]
     verdict: Verdict
     waived: tuple[str, ...]
-    by_rule: bool
     lacking: tuple[Note, ...]
 
 
@@ -37,19 +35,18 @@ def ruled(gate: Gate, checks: Iterable[CheckResult], notes: Sequence[Note]) -> R
     run is inconclusive, and leaves the other inconclusive ones out of its verdict.
     """
     found = {one.id: one for one in checks}
-    waived, accused = dict[str, None](), any(one.verdict is Verdict.FAIL for one in found.values())
-    defects, by_rule = False, False
+    waived = dict[str, None]()
     told = [(_check_of(note.code, found), note, gate.strict and _is_defect(note)) for note in notes]
     for one in tuple(found.values()):
         if one.code is not None and one.verdict is not Verdict.FAIL:
             told.append((one.id, Note(one.code, one.message, one.fields), False))
+    told.sort(key=lambda one: not one[2])  # an accusation is not hidden by a rule
     for check, note, defect in told:
         if not (defect or note.code in gate.fail_on):
             continue
         if note.code in gate.allow:
             waived[note.code] = None
             continue
-        defects, by_rule = defects or defect, by_rule or not defect
         found[check] = _failed(found[check], note, "strict" if defect else "fail_on")
     results = tuple(found.values())
     required = [found[name] for name in gate.require]
@@ -57,7 +54,7 @@ def ruled(gate: Gate, checks: Iterable[CheckResult], notes: Sequence[Note]) -> R
     verdict = worst(one.verdict for one in results)
     if gate.require and verdict in (Verdict.INCONCLUSIVE, Verdict.PASS):
         verdict = Verdict.INCONCLUSIVE if lacking else Verdict.PASS
-    return Ruled(results, verdict, tuple(waived), by_rule and not (accused or defects), lacking)
+    return Ruled(results, verdict, tuple(waived), lacking)
 
 
 def _is_defect(note: Note) -> bool:

@@ -18,7 +18,7 @@ from .session import Planned
 HOPELESS = "cannot-be-seen-here"
 """The code of what no number of queries would show."""
 
-_STEPS = 6  # of the search for the queries that would do, in powers of two
+_STEPS = 6  # of the search for the queries that would do
 PlanFor = Callable[[int | None], Planned]
 """The plan for so many queries, or that of the claim's own precision for None."""
 
@@ -37,24 +37,27 @@ def not_earned(
     checks: Registry,
     claim: Any,
     excluded: Mapping[str, Sequence[Excluded]],
-    queries: int,
+    planned: Planned,
     plan_for: PlanFor,
 ) -> dict[str, Note]:
     """Check id -> why its pass would be none; of those that exclude less than they must.
 
-    excluded: what each would exclude, of the checks that would pass; queries: planned or made.
+    excluded: what each would exclude, of the checks that would pass; planned: of this run.
     """
     lacking = {
         name: least
         for name, least in least_of(checks, claim).items()
         if name in excluded and not least.met_by(excluded[name])
     }
-    return {name: _why(name, least, queries, plan_for) for name, least in lacking.items()}
+    return {name: _why(name, least, planned, plan_for) for name, least in lacking.items()}
 
 
-def _why(check: str, least: Least, queries: int, plan_for: PlanFor) -> Note:
-    """More queries, where these would do; else that nothing would."""
-    wanted = least.in_words
+def _why(check: str, least: Least, planned: Planned, plan_for: PlanFor) -> Note:
+    """What was refused, where the plan would have done; more queries, where these would."""
+    wanted, queries = least.in_words, planned.queries
+    if least.met_by(planned.excluded.get(check, ())):
+        message = f"the target refuses the inputs that would show {wanted}"
+        return Note("input-refused", message)
     full = plan_for(None)
     if full.queries > queries and least.met_by(full.excluded.get(check, ())):
         needed = _fewest(check, least, queries, full, plan_for)
@@ -87,13 +90,13 @@ def earned(
     found: Iterable[CheckResult],
     checks: Registry,
     claim: Any,
-    queries: int,
+    planned: Planned,
     plan_for: PlanFor,
 ) -> list[CheckResult]:
     """The results of a run, in which a pass that could not have failed is none."""
     found = list(found)
     passes = {one.id: one.excludes for one in found if one.verdict is Verdict.PASS}
-    reasons = not_earned(checks, claim, passes, queries, plan_for)
+    reasons = not_earned(checks, claim, passes, planned, plan_for)
     for one in found:
         if one.id in claim.gate.least and one.code == "left-out-for-budget":
             message = f"least in [gate] asks for it, and it is {one.message}"
@@ -115,5 +118,5 @@ def _as_it_is(found: CheckResult, reason: Note | None, *, asked: bool) -> CheckR
     """The result; asked: whether the user asks for so sharp a pass, and must hear of it."""
     if reason is None:
         return found
-    hopeless = reason.code == HOPELESS and not asked
+    hopeless = reason.code in (HOPELESS, "input-refused") and not asked
     return found.without_pass(Verdict.NOT_APPLICABLE if hopeless else Verdict.INCONCLUSIVE, reason)

@@ -92,14 +92,22 @@ def verify(
     state = RunState(target, claim, outcome, listener)
     state.explains = after != "stop"
     with run_clock(claim.gate.run_timeout, state.step):
-        return _Run(state, request, kind, plan_for).report(name)
+        return _Run(state, request, kind, planned, plan_for).report(name)
 
 
 class _Run:
     """The phases of a run, in their order; each takes what the one before has made."""
 
-    def __init__(self, state: RunState, request: RunRequest, kind: Kind, plan_for: PlanFor) -> None:
-        self.state, self.request, self.kind, self.plan_for = state, request, kind, plan_for
+    def __init__(
+        self,
+        state: RunState,
+        request: RunRequest,
+        kind: Kind,
+        planned: Planned,
+        plan_for: PlanFor,
+    ) -> None:
+        self.state, self.request, self.kind = state, request, kind
+        self.planned, self.plan_for = planned, plan_for
         self.session: Session = kind.session(state, request)
         self._of_claim: set[str] = set()  # checks of the claim by itself
 
@@ -160,7 +168,7 @@ class _Run:
             results(session, outcome, ids, selection.left_out),
             self.kind.checks,
             state.claim,
-            state.queries,
+            self.planned,
             self.plan_for,
         )
         cause = named(session.explanations())
