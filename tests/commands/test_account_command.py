@@ -51,6 +51,18 @@ def test_a_published_budget_is_met_from_the_shell(tmp_path) -> None:
     assert more["epsilon"] > 1.97 - 1e-4
 
 
+def test_delta_is_that_of_the_claim_unless_given(tmp_path) -> None:
+    """A claim without [privacy] has none, and says what is expected."""
+    file = tmp_path / "claim.toml"
+    file.write_text(TOML_OF_10)
+    asked = ROW, "--claim", str(file)
+    lacking = run(*asked, folder=tmp_path)
+    assert (lacking.returncode, "--delta" in lacking.stderr) == (2, True)
+    file.write_text(TOML_OF_10 + "[privacy]\nepsilon = 8.0\ndelta = 1e-6\nqueries = 10\n")
+    assert charged(*asked, folder=tmp_path)["delta"] == 1e-6
+    assert charged(*asked, "--delta", "1e-4", folder=tmp_path)["delta"] == 1e-4
+
+
 def test_neighbours_are_those_of_the_option_or_of_the_claim(tmp_path) -> None:
     """A teacher more or less halves the cost; a record behind three teachers costs nine times."""
     file = tmp_path / "claim.toml"

@@ -120,6 +120,7 @@ def test_other_errors_end_the_run_as_anywhere_else(error, verdict) -> None:
     assert report.queries >= 46 + 30 - 20  # those asked are counted
 
 
+@pytest.mark.slow("a whole run; others of this file are quick")
 def test_kept_answers_and_a_full_budget_leave_connections_alone() -> None:
     plain = run(InProcessTarget(Behind()._aggregate)).queries
     # a smaller budget makes a smaller plan

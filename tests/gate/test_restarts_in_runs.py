@@ -155,6 +155,7 @@ def test_a_slow_start_is_not_repeated_and_said(monkeypatch) -> None:
     assert "start takes" in told
 
 
+@pytest.mark.slow("a whole run; others of this file are quick")
 def test_what_would_not_start_so_often_is_started_once_more_and_left(monkeypatch) -> None:
     """A service's manager may refuse that: no fault of the deployment, which must be up again."""
     monkeypatch.setattr(starts, "_PAUSE", 0.0)
@@ -261,6 +262,7 @@ def test_kept_answers_are_asked_again_after_a_restart() -> None:
     assert lost.fields["first"] != lost.fields["again"]
 
 
+@pytest.mark.slow("a whole run; others of this file are quick")
 def test_an_object_may_have_its_server_restarted() -> None:
     mechanism = SMALL
     restart = f"{sys.executable} -c 'exit(5)'"

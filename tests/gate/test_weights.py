@@ -115,6 +115,7 @@ def test_what_the_heaviest_teacher_costs(noise) -> None:
     assert (most > answer_data_independent(claim.noise, orders)).all()
 
 
+@pytest.mark.slow("whole runs; the zoo has weights that are left out")
 def test_a_right_one_passes_and_wrong_weights_are_named() -> None:
     claim, seen = small_claim(weights=GROUPS, **VOTES), set[bytes]()
     report = verify(weighing(WEIGHTS, seen, claim), claim, seed=0)

@@ -242,6 +242,7 @@ def test_a_program_and_a_server_are_asked_for_batches() -> None:
     server.server_close()
 
 
+@pytest.mark.slow("a process that draws thousands of batches; functions are quick")
 def test_the_command_draws_from_a_file(tmp_path, monkeypatch) -> None:
     """A sampler in a process of its own, and what it costs beside what it claims."""
     monkeypatch.chdir(tmp_path)

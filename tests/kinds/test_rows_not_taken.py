@@ -48,6 +48,7 @@ def test_a_row_that_ends_a_call_is_named_and_the_rest_is_judged() -> None:
     assert checks["empty-partitions"].verdict is Verdict.PASS
 
 
+@pytest.mark.slow("a whole run; others of this file are quick")
 def test_a_row_that_is_refused_though_it_is_dropped_fails() -> None:
     """Null: rows are dropped, so that no answer tells of one. Catches a warning in its place."""
     report, checks = judged(Refuses, 400)

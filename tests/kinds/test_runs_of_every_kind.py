@@ -19,6 +19,16 @@ FRESH = "fresh-noise"
 """A check that every kind has."""
 
 
+HEAVY = {"tables", "tallies"}
+SECONDS = pytest.mark.slow("seconds each; the lighter kinds are quick")
+WHOLE = pytest.mark.parametrize(
+    "claim",
+    [pytest.param(kind, marks=[SECONDS] if kind in HEAVY else []) for kind in CLAIMS],
+    indirect=True,
+)
+"""Whole runs: the quick suite has those of the lighter kinds."""
+
+
 @pytest.fixture(params=CLAIMS)
 def claim(request):
     return claimed(request.param)
@@ -28,6 +38,7 @@ def of(report, check):
     return next(found for found in report.checks if found.id == check)
 
 
+@WHOLE
 def test_every_check_has_one_result_in_order_and_the_run_says_it_is_over(claim) -> None:
     """Numbers did not say that all was judged: Ctrl-C while a report was written lost it."""
     messages = []
@@ -39,6 +50,7 @@ def test_every_check_has_one_result_in_order_and_the_run_says_it_is_over(claim) 
     assert report.queries <= claim.gate.max_queries
 
 
+@WHOLE
 def test_ctrl_c_keeps_what_was_found(claim) -> None:
     def listener(progress):
         if progress.queries >= 200:
@@ -68,6 +80,7 @@ def test_a_spent_budget_is_inconclusive_and_tells_what_to_do(claim) -> None:
     assert of(report, FRESH).code == "budget-exhausted"
 
 
+@WHOLE
 def test_too_few_queries_say_how_many_a_pass_takes(claim) -> None:
     few = claim.with_limits(400, None)
     report = verify(deployment(few), few, seed=1)
@@ -76,6 +89,7 @@ def test_too_few_queries_say_how_many_a_pass_takes(claim) -> None:
     assert "too-few-queries" in [warning.code for warning in report.notes]
 
 
+@WHOLE
 def test_a_selection_leaves_out_the_others_and_plans_without_them(claim) -> None:
     """Labels planned for all checks although `--check` had chosen one."""
     ids = claim.kind.checks.ids
@@ -100,6 +114,7 @@ def test_no_pass_fits_ten_queries(kind) -> None:
         verify(deployment(claim), claim, seed=1, queries=10)
 
 
+@WHOLE
 def test_after_a_failure_a_run_stops_diagnoses_or_keeps_going(claim) -> None:
     reports = {
         after: verify(deployment(claim, 0.4), claim, seed=1, after_failure=after)
@@ -118,6 +133,7 @@ def test_after_a_failure_a_run_stops_diagnoses_or_keeps_going(claim) -> None:
     assert not any(check.cut_short for check in reports["keep-going"].checks)
 
 
+@WHOLE
 def test_junit_has_a_case_for_each_check(claim) -> None:
     report = verify(deployment(claim, 0.4), claim, seed=1, after_failure="stop")
     cases = ElementTree.fromstring(junit(report, "it", None, report.started)).iter("testcase")

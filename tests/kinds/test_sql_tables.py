@@ -64,6 +64,7 @@ def judged(spec: str, text: str, queries: int | None = None) -> Any:
         ),
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_a_wrong_query_is_found(spec, left_out, put, check, codes, field, value) -> None:
     """Catches rows that do not reach the table, and a release that is not read from the query."""
     assert left_out in CLAIM

@@ -162,6 +162,7 @@ MISTAKES: dict[str, list[dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow("whole runs; test_codes_of_causes has each cause")
 def test_each_known_mistake_is_named_by_its_code() -> None:
     """Of the numbers that it gives for all that a run asks; catches one taken for another."""
     claim = claim_of(SIGNED)

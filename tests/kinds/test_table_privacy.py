@@ -33,6 +33,7 @@ def claim_of(text: str, epsilon: float, delta: float, queries: int = 1) -> Any:
         (GEOMETRIC, 2.0, 1e-5, 1),
     ],
 )
+@pytest.mark.quick_cases(3)
 def test_what_engines_charge_is_not_refuted(text, epsilon, delta, queries) -> None:
     """Budgets that are added up are bounds from above; catches a cost that is counted twice."""
     found = judged(text, epsilon, delta, queries)
@@ -54,6 +55,7 @@ def test_what_engines_charge_is_not_refuted(text, epsilon, delta, queries) -> No
         (GEOMETRIC, 9.0, 1e-5, 2, "delta-too-small"),
     ],
 )
+@pytest.mark.quick_cases(2)
 def test_what_leaves_a_part_out_is_refuted(text, epsilon, delta, queries, code) -> None:
     found = judged(text, epsilon, delta, queries)
     assert (found.verdict, found.finding.code) == (Verdict.FAIL, code)
@@ -77,11 +79,13 @@ def test_what_leaves_a_part_out_is_refuted(text, epsilon, delta, queries, code) 
         (RELEASED, "whether partitions are released is not added"),
     ],
 )
+@pytest.mark.quick_cases(1)
 def test_what_is_not_composed_with_the_selection_is_said(text, said) -> None:
     assert said in judged(text, 40.0, 1e-5).finding.message
     assert "not added" not in judged(GEOMETRIC, 40.0, 1e-5).finding.message
 
 
+@pytest.mark.slow("a whole run; the costs are tested by themselves")
 def test_a_run_judges_the_claim_and_leaves_out_what_it_cannot_price() -> None:
     """Runs of a few releases: a sum of three, and a mean whose count is not released."""
     for text, verdict in ((PUBLIC, Verdict.FAIL), (ALONE, Verdict.NOT_APPLICABLE)):

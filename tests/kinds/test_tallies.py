@@ -72,6 +72,7 @@ def test_whole_noise_of_each_party_leaves_with_it() -> None:
         claimed(FIVE.replace("shares=5/4", "sum=5") + "colluders = 3\n")
 
 
+@pytest.mark.slow("whole runs; the law of what is left is tested by itself")
 def test_parties_who_add_the_whole_noise_each_pass_after_dropouts() -> None:
     """A correct one fails with probability 1e-6 at most; sum=5 is refuted: three are left."""
     text = FIVE.replace("5/4", "5/1").replace("quorum = 4", "quorum = 3")
@@ -221,6 +222,7 @@ def test_a_correct_one_passes(entry: Entry) -> None:
     assert report.verdict is Verdict.PASS, messages
 
 
+@pytest.mark.slow("whole runs; refused rounds fall out in test_excluded_by_tallies")
 def test_rounds_with_dropouts_that_are_refused_are_told() -> None:
     """One that ends no round whose party leaves before keys: the others are judged, and it is said.
 

@@ -127,6 +127,7 @@ def shown_as(change, checks) -> Report:
     return verify(target, claim, seed=1, selection=select(checks, of=CHECKS.ids))
 
 
+@pytest.mark.slow("a whole run; others of this file are quick")
 def test_masks_of_some_alone_are_no_pass() -> None:
     """A target that shows what four of five send: nothing is judged, and it is said.
 

@@ -27,6 +27,7 @@ def timed(rows, form):
     ]
 
 
+@pytest.mark.slow("many logs; that more rows say it more exactly is quick")
 def test_rows_and_scale_of_a_change_are_within_their_intervals():
     """At 0.99, four or more of 10 logs are missed with probability 2e-6.
 

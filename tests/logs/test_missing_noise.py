@@ -130,6 +130,7 @@ def test_noise_missing_in_so_many_rows_in_a_row_does_show():
 @pytest.mark.parametrize(
     ("logs", "most"), [(12, 5), pytest.param(60, 8, marks=pytest.mark.slow("more logs"))]
 )
+@pytest.mark.slow("twelve logs; rows in a row and hours are quick")
 def test_noise_missing_in_that_share_of_rows_shows(logs, most):
     """At 0.99, five of 12 logs or more are missed with probability 8e-8, eight of 60 1.6e-7."""
     missed = 0

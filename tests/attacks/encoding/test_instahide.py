@@ -98,6 +98,7 @@ def test_signs_of_pixels_are_found_up_to_one() -> None:
     assert abs((found * PRIVATE).sum()) == pytest.approx((PRIVATE**2).sum(), rel=1e-5)
 
 
+@pytest.mark.slow("ten seconds of matching; its steps are quick")
 def test_private_images_are_recovered_from_what_is_released_alone() -> None:
     """Catches an attack that looks at the pairs, or at the signs."""
     everything = faces()
