@@ -72,6 +72,8 @@ def test_each_fault_is_found_and_named_in_the_words_of_the_page(
     """
     report = judged(tmp_path, mended(*lines), claim)
     failed = {c.id: c.diagnosis or "" for c in report.checks if c.verdict is Verdict.FAIL}
+    (code,) = (c.code for c in report.checks if c.id == check)
+    assert f"{check} [{code}]" in PAGE
     estimate = r"noise of 0\.[2-4]" if check == "noise-scale" else said
     assert re.search(f"{said}|{estimate}", failed[check]), failed
     assert said in PAGE

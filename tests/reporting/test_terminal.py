@@ -10,7 +10,7 @@ import pytest
 from dpassay.verifiers.findings.explained import explained
 from dpassay.verifiers.findings.not_looked_at import told_in_a_line
 from dpassay.verifiers.findings.note import Note
-from dpassay.verifiers.findings.report import CheckResult, Verdict, decimal_log
+from dpassay.verifiers.findings.report import UNCODED, CheckResult, Verdict, decimal_log
 from dpassay.verifiers.reporting import terminal
 from dpassay.verifiers.reporting.terminal import print_report, progress_bar
 from dpassay.verifiers.run.events import Progress
@@ -93,7 +93,8 @@ def test_what_a_run_could_not_see_stands_before_the_checks(reports, monkeypatch,
     lines = shown(report, monkeypatch, io.StringIO()).splitlines()
     empty, first = lines.index(""), f"warning: not seen [{code}]"
     assert lines[:empty].count(first) == lines.count(first) == 1
-    assert lines[empty:].count("warning: another") == lines.count("warning: another") == 1
+    other = "warning: another [too-few-queries]"
+    assert lines[empty:].count(other) == lines.count(other) == 1
 
 
 @pytest.mark.parametrize("columns", [30, 45, 80, 120])
@@ -153,3 +154,14 @@ def test_without_a_terminal_a_line_now_and_then_says_what_is_done(monkeypatch) -
     assert all(re.fullmatch(message, line) for line in lines)
     assert "probes" in lines[-1]
     assert out.getvalue() == ""
+
+
+def test_a_failure_has_its_code_beside_it(reports, monkeypatch) -> None:
+    """By it `fail_on`, `allow` and the site know it; a report older than codes shows none."""
+    report = reports["fail"]
+    failed = [check for check in report.checks if check.verdict is Verdict.FAIL]
+    lines = shown(report, monkeypatch, io.StringIO()).splitlines()
+    for check in failed:
+        assert f"{'fail':<13}{check.id} [{check.code}]" in lines
+    old = report.model_copy(update={"notes": (Note(UNCODED, "of old"),)})
+    assert "warning: of old" in shown(old, monkeypatch, io.StringIO()).splitlines()

@@ -32,7 +32,11 @@ Charging = Literal["expected", "realised", "all"]
     metavar="FILE",
     help="The mechanism in place of --mechanism and --noise, and the ids of its logs.",
 )
-@click.option("--delta", required=True, type=click.FloatRange(0, 1, min_open=True, max_open=True))
+@click.option(
+    "--delta",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="That of the claim's [privacy], unless given.",
+)
 @click.option("--repeat", type=Whole(1), default=1, help="How often each row is asked.")
 @click.option(
     "--epsilon", type=click.FloatRange(0, min_open=True), help="Budget: print what fits it."
@@ -63,7 +67,7 @@ def account(
     threshold: float | None,
     threshold_noise: str | None,
     claim_file: str | None,
-    delta: float,
+    delta: float | None,
     repeat: int,
     epsilon: float | None,
     adjacency: str | None,
@@ -97,12 +101,15 @@ def account(
         )
     try:
         if claim_file is not None:
-            spoken, neighbourhood, reader = _claimed(claim_file)
+            spoken, neighbourhood, reader, claimed_delta = _claimed(claim_file)
+            delta = claimed_delta if delta is None else delta
         elif mechanism is None or noise is None:
             fail("expected --mechanism and --noise, or --claim FILE (see dpassay account --help)")
         else:
             reader, neighbourhood = None, Neighbourhood(Adjacency(adjacency or "replace-one"))
             spoken = mechanism_of_options(noise, threshold, threshold_noise, mechanism)
+        if delta is None:
+            fail("expected --delta, such as 1e-5, or --claim FILE with [privacy]")
         asked = read_asked(histograms, reader)
         with working(workers, dask) as executor:
             charged = account_of(
@@ -121,10 +128,11 @@ def account(
     print_found(charged, as_json)
 
 
-def _claimed(path: str) -> "tuple[ClaimedMechanism, Neighbourhood, RowReader]":
-    """The mechanism of a claim, its neighbours, and what reads its logs. Raises ClaimError."""
+def _claimed(path: str) -> "tuple[ClaimedMechanism, Neighbourhood, RowReader, float | None]":
+    """A claim's mechanism, neighbours, reader of logs, and delta if any. Raises ClaimError."""
     from ..kinds.labels.logs import reader_of
     from ..kinds.labels.reading import read_labels_claim
 
     claim = read_labels_claim(path)
-    return claim.mechanism.mechanism(), claim.mechanism.neighbourhood, reader_of(claim)
+    delta = None if claim.privacy is None else claim.privacy.delta
+    return claim.mechanism.mechanism(), claim.mechanism.neighbourhood, reader_of(claim), delta

@@ -33,7 +33,8 @@ __all__ = ["CheckResult", "Report", "Verdict"]
 VERSION = 2
 """Of the report and of its schema: 1 had no codes."""
 
-_UNCODED = "uncoded"
+UNCODED = "uncoded"
+"""The code of a finding of a report that was written before there were codes."""
 
 
 def encodable(text: Any) -> Any:
@@ -138,7 +139,7 @@ class CheckResult(Document):
         """What the check has seen, for what was not looked at."""
         nothing = self.verdict in (Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE)
         if nothing or self.rule is not None:
-            return Seeing(self.id, lacking=Note(self.code or _UNCODED, self.message, self.fields))
+            return Seeing(self.id, lacking=Note(self.code or UNCODED, self.message, self.fields))
         return Seeing(self.id, self.excludes, failed=self.verdict is not Verdict.PASS)
 
     def without_pass(self, verdict: Verdict, why: Note, message: str | None = None) -> Self:
@@ -411,7 +412,7 @@ class Report(Document):
             "unit": "queries" if labels else "draws",
             "meaning": Verdict(public["verdict"]).meaning,
             "claimed": " with ".join(str(mechanism.get(key)) for key in ("name", "noise")),
-            "notes": [{"code": _UNCODED, "message": line} for line in warned],
+            "notes": [{"code": UNCODED, "message": line} for line in warned],
             **public,
         }
 

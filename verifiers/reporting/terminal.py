@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ..findings.evidence_text import power_of_ten
 from ..findings.not_looked_at import told_in_a_line
-from ..findings.report import CheckResult, Report, Verdict
+from ..findings.report import UNCODED, CheckResult, Report, Verdict
 from ..run.events import Progress as RunProgress
 from ..text import counted, printable
 
@@ -116,7 +116,7 @@ def print_report(report: Report, target: str) -> None:
         _say(console, report.error_rate)
     first = [note for note in report.notes if note.code in _MOST_TELLING]
     for note in first:
-        _say(console, note.message, lead=("warning: ", "yellow"))
+        _say(console, _coded(note.message, note.code), lead=("warning: ", "yellow"))
     console.print()
     messages = [check for check in report.checks if _is_told(check, report)]
     for check in sorted(messages, key=lambda check: check.verdict.rank):
@@ -125,12 +125,17 @@ def print_report(report: Report, target: str) -> None:
     _print_others(console, others, asked=report.asked)
     for note in report.notes:
         if note not in first:
-            _say(console, note.message, lead=("warning: ", "yellow"))
+            _say(console, _coded(note.message, note.code), lead=("warning: ", "yellow"))
     if report.waived:
         _say(console, f"waived by allow in [gate]: {', '.join(report.waived)}")
     unseen = told_in_a_line(report.not_looked_at)
     if verdict is Verdict.PASS and unseen is not None:  # else it is read for what was found
         _say(console, f"{unseen}; --report DIR lists them", style="dim")
+
+
+def _coded(words: str, code: str | None) -> str:
+    """Words with the code by which fail_on, allow and the site know what they tell of."""
+    return words if code in (None, UNCODED) else f"{words} [{code}]"
 
 
 def _say(
@@ -165,7 +170,8 @@ def _is_told(check: CheckResult, report: Report) -> bool:
 
 
 def _print_check(console: Console, check: CheckResult, seen: str) -> None:
-    _say(console, check.id, lead=(f"{check.verdict.value:<{_INDENT}}", _STYLES[check.verdict]))
+    lead = (f"{check.verdict.value:<{_INDENT}}", _STYLES[check.verdict])
+    _say(console, _coded(check.id, check.code), lead=lead)
     details = [check.message]
     if check.histogram is not None and check.verdict is Verdict.FAIL:
         details.append(f"histogram: {','.join(str(v) for v in check.histogram)}")
