@@ -23,6 +23,7 @@ MOST_AT_ONCE = 64
 
 HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
 Status = Annotated[int, Field(ge=400, le=499)]
+UrlPath = Annotated[str, Field(pattern=r"^/[^\s?#]*$")]
 SpecText = Annotated[str, PlainSerializer(shown_spec)]
 """A target's spec, which reports show without credentials."""
 
@@ -108,9 +109,11 @@ class HttpClaim(Table):
     headers: dict[HeaderName, str] = Field(default_factory=dict)
     refusal_status: list[Status] = Field(default_factory=lambda: [422])
     retry_503: bool = False
-    path: str | None = Field(default=None, pattern=r"^/[^\s?#]*$")
+    path: UrlPath | None = None
     body: str | None = None
     answer: str | None = None
+    rdp: UrlPath | None = None
+    spent: UrlPath | None = None
 
     @field_validator("answer")
     @classmethod
@@ -121,10 +124,9 @@ class HttpClaim(Table):
 
     def __hash__(self) -> int:
         """Hashable, since plans are kept by their claim."""
-        headers = tuple(sorted(self.headers.items()))
-        return hash((headers, tuple(self.refusal_status), self.retry_503, self.route))
+        return hash(self.model_dump_json())
 
     @property
     def route(self) -> HttpRoute:
         """The route of the deployment's own, or that of dpassay's protocol."""
-        return HttpRoute(self.path, self.body, self.answer)
+        return HttpRoute(self.path, self.body, self.answer, self.rdp, self.spent)

@@ -116,15 +116,16 @@ class HttpTarget:
     def rdp(
         self, histogram: Histogram, orders: Sequence[float], answered: bool | None = None
     ) -> Any:
-        """See `Target.rdp`: POST /rdp."""
-        release = self._release
+        """See `Target.rdp`: POST /rdp, or where the claim says."""
+        release, path = self._release, self._options.route.path_of("rdp")
         request = release.charge_content(histogram, orders, answered)
-        call = Call(release.charge_text(histogram, answered), "POST", "/rdp", request)
+        call = Call(release.charge_text(histogram, answered), "POST", path, request)
         return self._request("rdp", [call])[0]
 
     def spent(self, delta: float) -> Any:
-        """See `Target.spent`: GET /spent."""
-        call = Call(f"spent({delta:g})", "GET", f"/spent?delta={float(delta)!r}")
+        """See `Target.spent`: GET /spent, or where the claim says."""
+        path = self._options.route.path_of("spent")
+        call = Call(f"spent({delta:g})", "GET", f"{path}?delta={float(delta)!r}")
         return self._request("spent", [call])[0]
 
     def keep_connection(self, seconds: float | None = None) -> "HttpTarget":

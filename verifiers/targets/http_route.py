@@ -4,9 +4,9 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from .replies import TargetError, one_line, shown, shown_bytes
+from .replies import NotOffered, TargetError, one_line, shown, shown_bytes
 
 _PLACE = re.compile(r"\{\{\s*(\w*)\s*\}\}")
 _INDEX = re.compile(r"0|[1-9][0-9]*")
@@ -19,12 +19,22 @@ class HttpRoute:
     path: of the URL; body: JSON in which `{{size}}`, and the key of the input (`Release.key`) in
     such braces, stand for values; answer: a JSON Pointer (RFC 6901) to the answer, or to the list
     of answers. None stands for what dpassay asks otherwise. Without `{{size}}` each release is a
-    request.
+    request. rdp, spent: paths of the accountant and the ledger, without which a server with a path
+    of its own is not asked for them.
     """
 
     path: str | None = None
     body: str | None = None
     answer: str | None = None
+    rdp: str | None = None
+    spent: str | None = None
+
+    def path_of(self, call: Literal["rdp", "spent"]) -> str:
+        """Where a call that a server may lack is asked. Raises NotOffered."""
+        named = self.rdp if call == "rdp" else self.spent
+        if named is None and self.path is not None:
+            raise NotOffered(f"the claim names no path for it: {call} in [http], beside path")
+        return named or f"/{call}"
 
     def calls(self, size: int) -> list[int]:
         """Releases of each request, for `size` in all."""
