@@ -17,7 +17,7 @@ from dpassay.verifiers.targets import NotOffered
 
 TEACHERS, CLASSES, SIGMA = 40, 3, 10.0
 PATH = "/v1/predict"
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"input": "the first", "votes": [0, 1] * 18 + [2] * 4},
     {"input": {"text": 'a "second" {{size}}'}, "votes": [2] * 5 + [1, 0, 0] * 11 + [1, 1]},
     {"input": [1.5, None], "votes": [1] * 20 + [0] * 12 + [2] * 8},
