@@ -146,7 +146,6 @@ def test_numbers_have_no_names() -> None:
     [
         ("409", COARSE | {"max_queries": 200}, Verdict.INCONCLUSIVE),
         pytest.param("204", COARSE, Verdict.PASS, marks=pytest.mark.slow("a pass over HTTP")),
-        pytest.param("word", COARSE, Verdict.PASS, marks=pytest.mark.slow("a pass over HTTP")),
     ],
 )
 def test_a_whole_run_of_a_service_that_refuses_in_its_own_way(way, gate, verdict, served) -> None:
