@@ -2,6 +2,9 @@
 
 import contextlib
 import json
+import os
+import socket
+import ssl
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,9 +15,11 @@ Handle = Callable[[Any], Any]
 
 
 class Server:
-    """Answers every request by `handle(handler)`, and keeps what was asked."""
+    """Answers every request by `handle(handler)`, and keeps what was asked; context: for HTTPS."""
 
-    def __init__(self, handle: Handle, port: int = 0) -> None:
+    def __init__(
+        self, handle: Handle, port: int = 0, context: ssl.SSLContext | None = None
+    ) -> None:
         self.asked: list[tuple[str, str, Any, Any]] = []
         server = self
 
@@ -36,7 +41,12 @@ class Server:
         self.server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self.server.daemon_threads, self.server.block_on_close = True, True
         self.port = self.server.server_port
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http{'s' if context else ''}://127.0.0.1:{self.port}"
+        if context is not None:  # a handshake that fails is told by the side that asks
+            self.server.socket = context.wrap_socket(
+                self.server.socket, server_side=True, do_handshake_on_connect=False
+            )
+            self.server.handle_error = _hear_out  # type: ignore[method-assign]
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,))
         self.thread.start()
 
@@ -45,6 +55,14 @@ class Server:
         self.server.shutdown()
         self.thread.join()
         self.server.server_close()
+
+
+def _hear_out(request: Any, client_address: Any) -> None:
+    """After a failed handshake: a close with bytes unread would be a reset, and lose the alert."""
+    with contextlib.suppress(OSError), socket.socket(fileno=os.dup(request.fileno())) as plain:
+        plain.settimeout(5.0)
+        while plain.recv(1 << 16):
+            pass
 
 
 def replying(body: Any, status: int = 200, **headers: str) -> Handle:

@@ -50,13 +50,14 @@ ORDER = ("observed: ", "allowed: ", "likely cause: ", "reproduce: ")
 
 
 class Gate:
-    """Stands in for `verify`: counts its runs, and finds what it was told to find."""
+    """Stands in for `verify`: keeps what it was asked for, and finds what it was told to find."""
 
     def __init__(
         self, special: dict[str, CheckResult] | None = None, interrupted: bool = False
     ) -> None:
         self.special, self.interrupted = special or {}, interrupted
         self.runs: list[tuple[int | None, str | None]] = []
+        self.asked: list[tuple[int | None, float | None]] = []
 
     def __call__(
         self,
@@ -65,8 +66,10 @@ class Gate:
         *,
         seed: int | None = None,
         reproduce: Any = None,
+        queries: int | None = None,
         **_: Any,
     ) -> Report:
+        self.asked.append((queries, claim.gate.run_timeout))
         self.runs.append((seed, reproduce))
         checks = [
             self.special.get(name) or CheckResult(id=name, verdict=Verdict.PASS, message="ok")

@@ -22,9 +22,11 @@ _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 
 def summary(report: Report) -> str:
     """The Markdown of a report: verdict, then checks, worst first."""
-    facts = [f"target: {report.target}"] if report.target is not None else []
+    kind = "target" if report.asked else "log"
+    facts = [f"{kind}: {report.target}"] if report.target is not None else []
     facts.append(f"claim: {report.claimed}")
-    facts.append(f"{counted(report.queries, 'query', 'queries')} in {report.seconds:.1f} s")
+    number = counted(report.queries, *(("query", "queries") if report.asked else ("row", "rows")))
+    facts.append(f"{number} in {report.seconds:.1f} s")
     facts.append(f"seed {report.seed}")
     lines = [
         f"### dpassay: {report.verdict.value}",

@@ -2,7 +2,8 @@
 
 `pytest --dpassay-target SPEC --dpassay-claim FILE` adds the items `dpassay::CHECK` to whatever
 pytest would collect anyway, first in the order; `-m dpassay` selects them alone, `-k noise-scale`
-one of them. Without a target, the reference runs under the claim. Nothing is taken away, so that
+one of them. `--dpassay-log FILE` judges a recorded log in place of a target; without both, the
+reference runs under the claim. Nothing is taken away, so that
 the options may stand in `addopts` without a project's own tests falling silent.
 
 All items of a session are verdicts of one run of the gate, made when the first is needed, and share
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _WARNING = "dpassay-warning"
 _ENDS = ("fail", "error")  # verdicts that may end a run before the other checks are done
+_OPTIONS = ("target", "log", "seed", "queries", "max_seconds")  # beside --dpassay-claim
 _FOLDER = "dpassay_folder"  # key of what the controller of xdist tells its workers
 
 
@@ -39,7 +41,7 @@ class CheckNotPassed(Exception):  # noqa: N818 - a verdict
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The three options."""
+    """The options."""
     group = parser.getgroup("dpassay", "assay a differentially private aggregator")
     group.addoption(
         "--dpassay-target",
@@ -47,27 +49,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="deployment to assay: package.module:attr, file.py:attr, http://..., exec:COMMAND",
     )
     group.addoption("--dpassay-claim", metavar="FILE", help="the deployment's claim, TOML")
+    group.addoption("--dpassay-log", metavar="FILE", help="a recorded log, in place of a target")
     group.addoption("--dpassay-seed", metavar="N", help="fixes the histograms that are asked")
+    group.addoption(
+        "--dpassay-queries", metavar="N", type=int, help="plans for the sharpest pass they allow"
+    )
+    group.addoption(
+        "--dpassay-max-seconds", metavar="S", type=float, help="for the run, not run_timeout"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Reads the claim where the options are given. Raises UsageError of one line."""
     config.addinivalue_line("markers", "dpassay: a check of dpassay's gate on the target given")
-    target, claim_file, seed = (
-        config.getoption(f"dpassay_{name}") for name in ("target", "claim", "seed")
-    )
+    given = {name: config.getoption(f"dpassay_{name}") for name in _OPTIONS}
+    claim_file, target = config.getoption("dpassay_claim"), given["target"]
     if claim_file is not None:
-        config.pluginmanager.register(_Session(config, target, claim_file, seed), "dpassay-session")
+        config.pluginmanager.register(_Session(config, claim_file, **given), "dpassay-session")
         return
     if target is not None:
         from .targets.replies import shown_spec
 
-        raise pytest.UsageError(
-            f"--dpassay-target {shown_spec(target)} needs --dpassay-claim FILE: what should it be "
-            "held to?"
-        )
-    if seed is not None:
-        raise pytest.UsageError(f"--dpassay-seed {seed} needs --dpassay-claim FILE")
+        given["target"] = shown_spec(target)
+    for name, value in given.items():
+        if value is not None:
+            option = f"--dpassay-{name.replace('_', '-')}"
+            why = ": what should it be held to?" if name in ("target", "log") else ""
+            raise pytest.UsageError(f"{option} {value} needs --dpassay-claim FILE{why}")
 
 
 @pytest.fixture
@@ -82,13 +90,22 @@ class _Session:
     """The hooks of a session that has our options."""
 
     def __init__(
-        self, config: pytest.Config, target: str | None, claim_file: str, seed: str | None
+        self,
+        config: pytest.Config,
+        claim_file: str,
+        *,
+        target: str | None,
+        log: str | None,
+        seed: str | None,
+        queries: int | None,
+        max_seconds: float | None,
     ) -> None:
         from .claims.claim import ClaimError
         from .inputs.input_error import lines_of
         from .kinds.kind import REFERENCE
         from .kinds.reading import read_claim
         from .targets.replies import shown_spec
+        from .testing.options import check_one_of, limited
         from .testing.shared_run import SharedRun
 
         if seed is not None and not (seed.isascii() and seed.isdecimal() and len(seed) < 19):
@@ -97,6 +114,16 @@ class _Session:
             claim = read_claim(claim_file)
         except ClaimError as error:
             raise pytest.UsageError("\n".join(lines_of(error))) from None
+        try:
+            if log is not None:
+                check_one_of(target, log)
+                if (queries, max_seconds) != (None, None) or not Path(log).is_file():
+                    raise ValueError(
+                        f"log = {log}: expected a file, and no option but claim and seed"
+                    )
+            claim = limited(claim, queries, None, max_seconds)
+        except ValueError as error:
+            raise pytest.UsageError(f"dpassay: {error}") from None
         self.is_worker = hasattr(config, "workerinput")
         self.folder: Path | None = None
         shared = getattr(config, "workerinput", {}).get(_FOLDER)
@@ -106,9 +133,11 @@ class _Session:
             claim_file,
             None if seed is None else int(seed),
             None if shared is None else Path(shared),
+            queries,
+            log,
         )
         self.warnings: dict[str, None] = {}
-        what = REFERENCE if target is None else shown_spec(target)
+        what = log or (REFERENCE if target is None else shown_spec(target))
         self.header = f"dpassay: {what}, under {claim_file}"
 
     def pytest_report_header(self) -> str:
@@ -202,8 +231,12 @@ class CheckItem(pytest.Item):
     def runtest(self) -> None:
         """Makes the run if no item has yet. Raises CheckNotPassed, or skips."""
         from .findings.explained import explained
+        from .inputs.input_error import InputError, lines_of
 
-        report, made = self.run.report()
+        try:
+            report, made = self.run.report()
+        except InputError as error:
+            raise CheckNotPassed("\n".join(lines_of(error))) from None
         if made:
             self.user_properties += [(_WARNING, text) for text in report.warnings]
         check = next(check for check in report.checks if check.id == self.name)

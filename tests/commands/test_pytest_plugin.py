@@ -19,6 +19,9 @@ INSTALLED = bool(entry_points(group="pytest11", name="dpassay"))
 PLUGIN = [] if INSTALLED else ["-p", "dpassay.verifiers.pytest_plugin"]
 
 
+CLAIMED = ["--dpassay-claim", "claim.toml"]
+
+
 def run(project, *arguments):
     return project.runpytest_inprocess(*PLUGIN, *arguments)
 
@@ -169,6 +172,25 @@ def test_an_interrupted_run_interrupts_pytest(project, gate) -> None:
         assay(project)
 
 
+def test_queries_and_seconds_reach_the_run(project, gate) -> None:
+    assay(project, "--dpassay-queries", "900", "--dpassay-max-seconds", "60")
+    assert gate.asked == [(900, 60.0)]
+    assert gate.runs == [(None, "dpassay verify --claim claim.toml --queries 900")]
+
+
+def test_a_log_has_the_items_of_its_claim(project) -> None:
+    """All labels are the third of three classes: no law of the claim."""
+    (project.path / "log.csv").write_text("a,b,c,label\n" + "14,12,4,2\n" * 300)
+    found = assay(project, "--dpassay-log", "log.csv", "-k", "class-probabilities")
+    found.assert_outcomes(failed=1, deselected=len(SHARES))
+    assert "dpassay: log.csv, under claim.toml" in found.stdout.str()
+    (project.path / "log.csv").write_text("a,b,c,label\n14,12,4,9\n")
+    found = assay(project, "--dpassay-log", "log.csv", "-k", "class-probabilities")
+    found.assert_outcomes(failed=1, deselected=len(SHARES))
+    assert "log.csv, line 2: label 9" in found.stdout.str()
+    assert "Traceback" not in found.stdout.str()
+
+
 # -- misuse --------------------------------------------------------------------------------------
 
 
@@ -186,6 +208,19 @@ def test_an_interrupted_run_interrupts_pytest(project, gate) -> None:
             "expected package.module:attr",
         ),
         (["--dpassay-claim", "claim.toml", "--dpassay-target", "nowhere:y"], "ModuleNotFoundError"),
+        (["--dpassay-log", "a.csv"], "--dpassay-log a.csv needs --dpassay-claim FILE"),
+        (["--dpassay-max-seconds", "9"], "--dpassay-max-seconds 9.0 needs --dpassay-claim FILE"),
+        ([*CLAIMED, "--dpassay-queries", "0"], "queries = 0: expected a whole number from 1"),
+        ([*CLAIMED, "--dpassay-max-seconds", "0"], "max_seconds = 0.0: expected seconds above 0"),
+        ([*CLAIMED, "--dpassay-log", "a.csv"], "log = a.csv: expected a file"),
+        (
+            [*CLAIMED, "--dpassay-log", "claim.toml", "--dpassay-target", "x:y"],
+            "target or log: expected exactly one of both",
+        ),
+        (
+            [*CLAIMED, "--dpassay-log", "claim.toml", "--dpassay-queries", "9"],
+            "no option but claim and seed",
+        ),
     ],
 )
 def test_misuse_exits_4_with_one_line(arguments, words, project) -> None:

@@ -12,9 +12,9 @@ from runs import result
 from small import small_claim
 
 from dpassay.verifiers.cli import commands
-from dpassay.verifiers.commands.verify_log import verify_log
 from dpassay.verifiers.inputs.release_log import Row
 from dpassay.verifiers.kinds.labels.logs import CHUNK, LogEvidence
+from dpassay.verifiers.kinds.labels.logs.verify_log import verify_log
 
 
 @pytest.fixture

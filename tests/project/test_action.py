@@ -2,8 +2,12 @@
 
 import os
 import re
+import shlex
+import shutil
+import socket
 import subprocess
 import sys
+import textwrap
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
@@ -58,7 +62,7 @@ DEFAULTS = dict(re.findall(r"^  ([\w-]+):\n    desc.*\n    default: (.*)$", ACTI
 
 @pytest.fixture
 def runner(tmp_path):
-    """Runs every step that has a script, in order, with inputs; `pip install` is only recorded."""
+    """Runs every step that has a script, or only one; `pip install` is only recorded."""
     (tmp_path / "bin").mkdir()
     shim = tmp_path / "bin" / "python"
     shim.write_text(
@@ -71,13 +75,13 @@ def runner(tmp_path):
     path = [str(tmp_path / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
     own = {"PATH": os.pathsep.join(path), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
 
-    def run(**inputs):
+    def run(only=None, **inputs):
         inputs = {name: value.strip('"') for name, value in DEFAULTS.items()} | inputs
         known = {f"${{{{ inputs.{name} }}}}": value for name, value in inputs.items()}
         known["${{ github.action_path }}"] = str(ROOT)
         done = {}
         for step in STEPS:
-            if step.run is not None:
+            if step.run is not None and only in (None, step.name):
                 given = {k: known.get(v, v.strip('"')) for k, v in step.given.items()}
                 done[step.name] = subprocess.run(
                     ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.run],
@@ -114,7 +118,7 @@ def test_inputs_are_declared_and_never_pasted_into_a_script() -> None:
     used = set(re.findall(r"inputs\.([\w-]+)", ACTION))
     assert used == declared
     wanted = {"requirements", "python-version", "artifact-name", "target", "claim", "report"}
-    assert declared == wanted
+    assert declared == wanted | {"log", "queries", "max-seconds"}
     for step in STEPS:
         assert step.run is None or "${{" not in step.run
 
@@ -178,6 +182,77 @@ def test_what_a_target_says_is_neither_markdown_nor_a_command(runner, tmp_path) 
     text = (tmp_path / "summary.md").read_text()
     assert "50% ::error::gone|<b>`x`</b>" in unescape(text)
     assert not re.search(r"^\s*::|<b>|`|gone\|", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        ({"target": "mine.py:x", "log": "a.csv"}, "both target and log were given"),
+        ({}, "neither target nor log was given"),
+    ],
+)
+def test_a_target_or_a_log_is_expected_in_one_line(inputs, words, runner) -> None:
+    """It comes first, so that nothing is installed, nor summarised, for it."""
+    assert STEPS[0].name == "Look at the inputs"
+    first = runner(claim="claim.toml", only=STEPS[0].name, **inputs)[STEPS[0].name]
+    (line,) = commands(first)
+    assert first.returncode == 2
+    assert line == f"::error title=dpassay::{words}: expected one of them"
+
+
+def test_a_log_is_judged_and_summarised_as_one(runner, tmp_path) -> None:
+    """Its name has a blank: catches one that the shell takes apart."""
+    row = ",".join(["25"] * 10)
+    header = ",".join([f"class_{n}" for n in range(10)] + ["label"])
+    (tmp_path / "of may.csv").write_text("\n".join([header, *[f"{row},0"] * 200]))
+    done = runner(log="of may.csv", claim="claim.toml")
+    assert done["Look at the inputs"].returncode == 0
+    assert done["Verify"].returncode == 1, done["Verify"].stderr
+    text = unescape((tmp_path / "summary.md").read_text())
+    assert "log: of may.csv; " in text
+    assert "; 200 rows in " in text
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"queries": "0"}, "--queries': '0': expected a whole number from 1"),
+        ({"max-seconds": "0"}, "--max-seconds': '0': expected seconds above 0"),
+    ],
+)
+def test_queries_and_seconds_reach_the_command(given, words, runner) -> None:
+    done = runner(target="mine.py:x", claim="claim.toml", only="Verify", **given)["Verify"]
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+SERVER = """
+import http.server, time
+time.sleep(0.5)
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_error(404)
+http.server.HTTPServer(("127.0.0.1", {port}), Handler).handle_request()
+"""
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the workflow waits by curl")
+def test_the_workflow_of_the_docs_waits_for_its_server(tmp_path) -> None:
+    """The server is late, and has no page at /: any answer says that it is there."""
+    page = (ROOT / "docs" / "how-to" / "ci.md").read_text()
+    (workflow,) = (text for text in re.findall(r"```yaml\n(.*?)```", page, re.S) if "curl" in text)
+    start, use = (step for step in blocks(workflow, 6) if "curl" in step or "dpassay@" in step)
+    assert set(re.findall(r"^ {10}([\w-]+):", use, re.MULTILINE)) <= set(DEFAULTS) | {"claim"}
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    (tmp_path / "server.py").write_text(SERVER.format(port=port))
+    script = textwrap.dedent(start.split("run: |\n")[1]).replace("8000", str(port))
+    command = f"uvicorn service:app --port {port}"
+    assert command in script
+    script = script.replace(command, shlex.join([sys.executable, "server.py"]))
+    done = subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, check=False, timeout=60)
+    assert done.returncode == 0
+    assert "404" in (tmp_path / "server.log").read_text()
 
 
 @pytest.mark.slow("installs and runs as a job would; another is")

@@ -1,6 +1,7 @@
 """Targets and servers that end with the test."""
 
 import shlex
+import ssl
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -44,8 +45,8 @@ def opened() -> Iterator[Callable[..., Target]]:
 def served() -> Iterator[Callable[..., Server]]:
     servers: list[Server] = []
 
-    def start(handle: Handle, port: int = 0) -> Server:
-        servers.append(Server(handle, port))
+    def start(handle: Handle, port: int = 0, context: ssl.SSLContext | None = None) -> Server:
+        servers.append(Server(handle, port, context))
         return servers[-1]
 
     yield start

@@ -54,10 +54,36 @@ def test_a_date_is_waited_for_too(served) -> None:
 
 @pytest.mark.parametrize("retry_after", [None, "soon", "-1"])
 def test_without_a_time_429_is_a_spent_budget(served, retry_after) -> None:
+    """Whoever meant a limit of the rate is told what the server said, and the key for it."""
     target = open_target(served(answering([429], retry_after)).url, 5.0)
-    with pytest.raises(BudgetExhausted):
+    with pytest.raises(BudgetExhausted, match=r"retry_429 = true in \[http\] .*: later"):
         ask(target)
     target.close()
+
+
+def test_a_claim_takes_429_for_a_limit_of_the_rate(served, monkeypatch) -> None:
+    """Pauses double: a server that said nothing of when is not asked ever faster than it allows."""
+    monkeypatch.setattr("dpassay.verifiers.targets.http_options._LONGEST_PAUSE", 0.01)
+    claim = parse_claim({"mechanism": MECHANISM, "http": {"retry_429": True}})
+    assert claim.http_options.pause(429, None, 0) == 0.01
+    server = served(answering([429, 429]))
+    target = open_target(server.url, 5.0, http=claim.http_options)
+    assert ask(target).tolist() == [0] * 5
+    assert len(server.asked) == 3
+    target.close()
+    monkeypatch.setattr("dpassay.verifiers.targets.http_options._LONGEST_PAUSE", 60.0)
+    pauses = [claim.http_options.pause(429, None, tries) for tries in range(8)]
+    assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]
+
+
+def test_what_a_server_said_of_its_budget_is_in_the_report(served) -> None:
+    claim = parse_claim({"mechanism": MECHANISM})
+    target = open_target(served(answering([429] * 9)).url, 5.0)
+    report = verify(target, claim, seed=0)
+    target.close()
+    (found,) = {check.message for check in report.checks if check.code == "budget-exhausted"}
+    assert "retry_429 = true in [http]" in found
+    assert "later" in found
 
 
 def test_waiting_ends_with_the_time_of_the_run(served) -> None:

@@ -48,7 +48,12 @@ CALLS = {
     [
         ("aggregate", 422, Refused, "no such total$"),
         ("aggregate", 429, BudgetExhausted, "no such total$"),
-        ("aggregate", 404, TargetError, f"{CALL} got HTTP status 404: .*no such total"),
+        (
+            "aggregate",
+            404,
+            TargetError,
+            f"{CALL} got HTTP status 404 from POST http://127[^ ]*/aggregate: .*no such total",
+        ),
         ("aggregate", 500, TargetError, f"{CALL} got HTTP status 500"),
         ("aggregate", 302, TargetError, f"{CALL} got HTTP status 302"),
         ("rdp", 404, NotOffered, "POST /rdp with HTTP status 404"),
@@ -125,6 +130,9 @@ def test_credentials_are_sent_but_never_shown(served, opened) -> None:
     assert shown_spec("exec:curl //a@b?c") == "exec:curl //a@b?c"  # a command is no URL
     with pytest.raises(TargetError, match=r" 401: who are you\?$") as raised:
         ask(opened(url))
+    lost = served(replying(b"nothing here", status=404)).url.replace("//", "//user:s3cr3t@")
+    with pytest.raises(TargetError, match=r"404 from POST http://\*\*\*@127[^ ]*/aggregate:"):
+        ask(opened(lost))
     assert server.asked[0][3]["Authorization"].startswith("Basic ")
     assert "s3cr3t" not in str(raised.value)
     for wrong in (

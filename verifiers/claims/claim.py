@@ -11,6 +11,7 @@ from ..inputs.files import ReadingError, read_bytes
 from ..inputs.input_error import InputError
 from ..targets.http_options import HttpOptions
 from ..targets.http_route import check_template
+from ..targets.labels import LABELS
 from ..targets.release import Release
 from ..targets.replies import one_line
 from .mistakes import mistakes
@@ -58,6 +59,18 @@ class Claim(Table):
                 raise ValueError(f"http.{error}") from None
         return self
 
+    @model_validator(mode="after")
+    def _names_of_classes(self) -> Self:
+        names = [] if self.http is None else self.http.labels
+        if names and self.release.reply != LABELS.reply:
+            raise ValueError("http.labels: they name classes, and the claim releases no labels")
+        if names and len(names) != self.mechanism.classes:
+            raise ValueError(
+                f"http.labels: {len(names)} names of {self.mechanism.classes} classes: expected "
+                "one of each, in their order"
+            )
+        return self
+
     @property
     def kind(self) -> Any:
         """The `ReleaseKind` of what the deployment releases."""
@@ -74,10 +87,23 @@ class Claim(Table):
         raise NotImplementedError
 
     @property
+    def refuses(self) -> bool:
+        """Whether the mechanism itself refuses queries, which costs privacy as an answer does."""
+        return False
+
+    @property
     def http_options(self) -> HttpOptions:
         """Options of requests to a server: `[http]` or its defaults."""
         http = self.http or HttpClaim()
-        return HttpOptions(http.headers, tuple(http.refusal_status), http.retry_503, http.route)
+        return HttpOptions(
+            headers=http.headers,
+            refusal_status=tuple(http.refusal_status),
+            refuses=self.refuses,
+            retry_503=http.retry_503,
+            retry_429=http.retry_429,
+            route=http.route,
+            tls=http.tls,
+        )
 
     def with_gate(self, gate: Gate) -> Self:
         """A copy of the claim under another gate."""

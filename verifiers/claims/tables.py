@@ -1,11 +1,25 @@
 """The tables that every claim has as pydantic models, which check every key as it is read."""
 
-from typing import Annotated, Any, Literal
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
 
-from ..targets.http_route import HttpRoute, pointed
-from ..targets.replies import shown_spec
+from ..inputs.files import found_from
+from ..targets.http_route import HttpRoute, as_json, pointed
+from ..targets.http_tls import HttpTls
+from ..targets.replies import shown, shown_spec
 from ..targets.restart_command import command_words
 
 MOST_EPSILON = 10_000.0
@@ -22,7 +36,31 @@ MOST_AT_ONCE = 64
 
 
 HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
-Status = Annotated[int, Field(ge=400, le=499)]
+
+
+def _status_of_refusal(status: int) -> int:
+    if not (200 < status < 300 or 400 <= status < 500) or status == 429:
+        raise ValueError("expected statuses from 400 to 499 but 429, or from 201 to 299")
+    return status
+
+
+def _as_json(text: str) -> str:
+    try:
+        return as_json(json.loads(text))
+    except (ValueError, RecursionError):
+        raise ValueError(
+            f"{shown(text)}: expected JSON, such as 'null', '-1' or '\"none\"'"
+        ) from None
+
+
+def _class_name(name: Any) -> Any:
+    if not isinstance(name, str | int) or isinstance(name, bool):
+        raise ValueError("expected a text or a whole number for each class")
+    return name
+
+
+Status = Annotated[int, AfterValidator(_status_of_refusal)]
+UrlPath = Annotated[str, Field(pattern=r"^/[^\s?#]*$")]
 SpecText = Annotated[str, PlainSerializer(shown_spec)]
 """A target's spec, which reports show without credentials."""
 
@@ -107,10 +145,33 @@ class HttpClaim(Table):
 
     headers: dict[HeaderName, str] = Field(default_factory=dict)
     refusal_status: list[Status] = Field(default_factory=lambda: [422])
+    refusal_answers: list[Annotated[str, AfterValidator(_as_json)]] = Field(default_factory=list)
+    labels: list[Annotated[Any, AfterValidator(_class_name)]] = Field(default_factory=list)
     retry_503: bool = False
-    path: str | None = Field(default=None, pattern=r"^/[^\s?#]*$")
+    retry_429: bool = False
+    ca: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    path: UrlPath | None = None
     body: str | None = None
     answer: str | None = None
+    rdp: UrlPath | None = None
+    spent: UrlPath | None = None
+    _folder: Path | None = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.key is not None and self.certificate is None:
+            raise ValueError("key: it goes with certificate, which is missing")
+        known = [as_json(name) for name in self.labels] + self.refusal_answers
+        twice = next((text for text in known if known.count(text) > 1), None)
+        if twice is not None:
+            raise ValueError(f"labels and refusal_answers: {shown(twice)} stands there twice")
+        return self
+
+    def lie_in(self, folder: Path | None) -> None:
+        """Files that are not there from the working directory are looked for in this folder."""
+        self._folder = folder
 
     @field_validator("answer")
     @classmethod
@@ -121,10 +182,23 @@ class HttpClaim(Table):
 
     def __hash__(self) -> int:
         """Hashable, since plans are kept by their claim."""
-        headers = tuple(sorted(self.headers.items()))
-        return hash((headers, tuple(self.refusal_status), self.retry_503, self.route))
+        return hash(self.model_dump_json())
 
     @property
     def route(self) -> HttpRoute:
         """The route of the deployment's own, or that of dpassay's protocol."""
-        return HttpRoute(self.path, self.body, self.answer)
+        return HttpRoute(
+            self.path,
+            self.body,
+            self.answer,
+            self.rdp,
+            self.spent,
+            tuple(self.labels),
+            tuple(self.refusal_answers),
+        )
+
+    @property
+    def tls(self) -> HttpTls:
+        """Files of certificates."""
+        given = (self.ca, self.certificate, self.key)
+        return HttpTls(*(None if one is None else found_from(one, self._folder) for one in given))

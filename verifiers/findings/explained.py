@@ -23,7 +23,8 @@ def explained(check: CheckResult, report: Report) -> str:
     if verdict is Verdict.FAIL:
         lines.append(f"allowed: {_allowed(check, report)}")
         lines.append(f"likely cause: {check.diagnosis or 'none is known for what was observed'}")
-    in_python = f"assert_conforms(target, claim, seed={report.seed})"  # a target without a spec
+    judged = "target, claim" if report.asked else f"None, claim, log={report.target!r}"
+    in_python = f"assert_conforms({judged}, seed={report.seed})"  # without a spec
     lines.append(f"reproduce: {check.reproduce or in_python}")
     return "\n".join(lines)
 

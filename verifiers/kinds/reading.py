@@ -32,6 +32,8 @@ def parse_claim(
         message = f"it releases {kind.name}, and a claim of {only} is needed here"
         raise ClaimError(f'{source}: mechanism.name = "{name}": {message}')
     claim = kind.parse(table, source, folder)
+    if claim.http is not None:
+        claim.http.lie_in(folder)
     wrong = _wrong_rules(claim)
     if wrong:
         raise ClaimError(*(f"{source}: gate.{line}" for line in wrong))

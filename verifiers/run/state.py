@@ -11,14 +11,19 @@ from ...reference.clock import OutOfTime
 from ...reference.clock import step as clock_step
 from ..findings.note import Note
 from ..targets import Refused, Target, TargetError
+from ..targets.process import BUDGET_ERROR
+from ..targets.replies import one_line
 from .events import Event, Hearer, Listener, Progress
 from .outcome import RunOutcome
 
-_EXHAUSTED = Note(
-    "budget-exhausted",
-    "the target's own budget was exhausted: verify an instance without one, and name the one that "
-    "has it as budget_target in [gate]",
-)
+
+def _exhausted(end: BudgetExhausted) -> Note:
+    said = "" if str(end) == BUDGET_ERROR else one_line(end)
+    return Note(
+        "budget-exhausted",
+        f"the target's own budget was exhausted{f' ({said})' if said else ''}: verify an instance "
+        "without one, and name the one that has it as budget_target in [gate]",
+    )
 
 
 class RunState:
@@ -103,8 +108,8 @@ class RunState:
             yield
         except (TargetError, Refused) as error:
             self.outcome.error = Note(error.code, str(error))
-        except BudgetExhausted:
-            self.outcome.stopped = _EXHAUSTED
+        except BudgetExhausted as end:
+            self.outcome.stopped = _exhausted(end)
         except OutOfTime as end:
             self.outcome.out_of_time(str(end), self._doing)
         except KeyboardInterrupt:

@@ -9,9 +9,10 @@ from typing import Any
 
 import httpx
 
-from ...reference import BudgetExhausted, Histogram
+from ...reference import REFUSAL, BudgetExhausted, Histogram
 from ...reference.clock import check_clock, seconds_left, step
 from .http_call import (
+    LACKING,
     Answer,
     Answered,
     Call,
@@ -19,25 +20,17 @@ from .http_call import (
     checked_url,
     error_said,
     failed_call,
-    is_reply,
-    page_said,
+    limit_said,
+    replied,
+    status_said,
 )
 from .http_options import PLAIN_HTTP, HttpOptions
 from .labels import LABELS
 from .release import Release
-from .replies import (
-    REPLY_BYTES,
-    NotOffered,
-    Refused,
-    TargetError,
-    found_in,
-    parsed_reply,
-    shown_bytes,
-)
+from .replies import REPLY_BYTES, NotOffered, Refused, TargetError
 from .restart_command import RestartCommand
 
 _PAUSES = (0.2, 0.5)  # seconds before a connection is tried again
-_LACKING = (404, 405, 501)
 _NOT_YET = (502, 503, 504)  # from a proxy, while the server behind it is starting
 _LOOK = 0.5  # seconds between looks at the run's clock
 _POLL = 0.1  # seconds between requests to a server that is starting
@@ -81,7 +74,7 @@ class HttpTarget:
             follow_redirects=False,
             trust_env=False,  # a proxy would be another deployment
             # takes a while to load, and is of no use to plain HTTP
-            verify=httpx.create_ssl_context() if base.scheme == "https" else False,
+            verify=options.tls.context() if base.scheme == "https" else False,
             headers={"Accept-Encoding": "identity"} | options.values(),
             limits=_KEPT if keeps else _NEW_EACH,
         )
@@ -116,15 +109,16 @@ class HttpTarget:
     def rdp(
         self, histogram: Histogram, orders: Sequence[float], answered: bool | None = None
     ) -> Any:
-        """See `Target.rdp`: POST /rdp."""
-        release = self._release
+        """See `Target.rdp`: POST /rdp, or where the claim says."""
+        release, path = self._release, self._options.route.path_of("rdp")
         request = release.charge_content(histogram, orders, answered)
-        call = Call(release.charge_text(histogram, answered), "POST", "/rdp", request)
+        call = Call(release.charge_text(histogram, answered), "POST", path, request)
         return self._request("rdp", [call])[0]
 
     def spent(self, delta: float) -> Any:
-        """See `Target.spent`: GET /spent."""
-        call = Call(f"spent({delta:g})", "GET", f"/spent?delta={float(delta)!r}")
+        """See `Target.spent`: GET /spent, or where the claim says."""
+        path = self._options.route.path_of("spent")
+        call = Call(f"spent({delta:g})", "GET", f"{path}?delta={float(delta)!r}")
         return self._request("spent", [call])[0]
 
     def keep_connection(self, seconds: float | None = None) -> "HttpTarget":
@@ -190,27 +184,28 @@ class HttpTarget:
         """The value of key `wanted` in the answer to a call; raises as `Target.ask`."""
         if isinstance(answer, BaseException):
             raise failed_call(call.text, answer, self._client.base_url, self._timeout) from None
-        status, _, body = answer
-        route, asked = self._options.route, wanted == self._release.reply
-        if 200 <= status < 300 and asked and route.answer is not None:
-            found = route.found(body, call.text)
-            return route.answers(found, call.size, are_labels=wanted == LABELS.reply)
-        if 200 <= status < 300:
-            reply = parsed_reply(body, call.text)
-            if wanted in reply:
-                return found_in(reply, wanted, call.text)
-            raise TargetError(
-                f"{call.text} returned {shown_bytes(body)}: expected an object with {wanted!r}",
-                code="reply-malformed",
-            )
+        (status, _, body), options = answer, self._options
+        asked = wanted == self._release.reply
         if status == 429:
-            raise BudgetExhausted(error_said(body))
-        if status in _LACKING and wanted != self._release.reply:
+            raise BudgetExhausted(limit_said(body))
+        if status in LACKING and not asked:
             what = f"{call.method} {call.path.partition('?')[0]}"
             raise NotOffered(f"the target answers {what} with HTTP status {status}")
-        if status in self._options.refusal_status and wanted != "spent":
-            raise Refused(error_said(body))
-        raise TargetError(f"{call.text} got HTTP status {status}: {page_said(body)}")
+        if status in options.refusal_status and wanted != "spent":
+            if asked and call.size == 1 and options.refuses_query(status):
+                return [REFUSAL]
+            raise Refused(error_said(body) if body else f"HTTP status {status}")
+        if not 200 <= status < 300:
+            raise TargetError(status_said(call, status, body, self._client.base_url))
+        route = options.route
+        if not asked:
+            return replied(wanted, call.text, body)
+        if route.answer is None:
+            found = replied(wanted, call.text, body)
+        else:
+            found = route.found(body, call.text)
+            found = route.answers(found, call.size, are_labels=wanted == LABELS.reply)
+        return route.numbered(found, call.text, refuses=options.refuses)
 
     def _patient_answers(self, calls: Sequence[Call]) -> dict[int, Answer]:
         """Answers by the index of their calls, which are repeated as the server asks.
@@ -223,7 +218,7 @@ class HttpTarget:
             made = self._answers({i: calls[i] for i in left})
             pauses = {i: self._pause(answer, tries[i]) for i, answer in made.items()}
             found |= {i: answer for i, answer in made.items() if pauses[i] is None}
-            if any(not is_reply(answer) for answer in found.values()):
+            if not all(self._is_reply(answer) for answer in found.values()):
                 return found
             left = [i for i in left if i not in found]
             longest = max((pause for pause in pauses.values() if pause is not None), default=0.0)
@@ -234,6 +229,10 @@ class HttpTarget:
                 step(f"waiting {longest:,.0f} s, as the target asks")
                 self._wait(longest)
         return found
+
+    def _is_reply(self, answer: Answer) -> bool:
+        """Whether a call was answered."""
+        return not isinstance(answer, BaseException) and self._options.answers(answer[0])
 
     def _pause(self, answer: Answer, tries: int) -> float | None:
         """Seconds until a call may be made again; None where the answer stands."""
@@ -265,7 +264,7 @@ class HttpTarget:
 
         async def answered(place: int, call: Call) -> None:
             async with free:
-                if not all(is_reply(answer) for answer in found.values()):
+                if not all(self._is_reply(answer) for answer in found.values()):
                     return
                 try:
                     answer: Answer = await self._exchange(call, min(self._timeout, seconds_left()))

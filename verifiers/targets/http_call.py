@@ -8,9 +8,11 @@ import httpx
 
 from ...reference.clock import check_clock
 from .http_options import MOST_WAITED
+from .http_tls import failed_handshake
 from .replies import (
     NoReplyError,
     TargetError,
+    found_in,
     one_line,
     parsed_reply,
     shown,
@@ -37,14 +39,12 @@ class Call(NamedTuple):
         return {"content": written.encode(), "headers": {"Content-Type": "application/json"}}
 
 
+LACKING = (404, 405, 501)
+"""Statuses of a server that has no such route."""
+
 Answered = tuple[int, str | None, bytes]
 """Status, `Retry-After`, body."""
 Answer = Answered | BaseException
-
-
-def is_reply(answer: Answer) -> bool:
-    """Whether a call was answered with a status of success."""
-    return not isinstance(answer, BaseException) and 200 <= answer[0] < 300
 
 
 def failed_call(call: str, error: BaseException, url: httpx.URL, timeout: float) -> BaseException:
@@ -57,8 +57,12 @@ def failed_call(call: str, error: BaseException, url: httpx.URL, timeout: float)
         check_clock()
         message = f"{call} gave no answer within {timeout:g} s (timeout in [gate])"
         return NoReplyError(message, code="target-too-slow")
+    port = url.port or {"https": 443}.get(url.scheme, 80)
+    handshake = failed_handshake(error)
+    if handshake is not None:
+        message = f"{call} failed: no TLS handshake with {url.host}:{port}: {handshake}"
+        return TargetError(message, code="handshake-failed")
     if isinstance(error, httpx.ConnectError):
-        port = url.port or {"https": 443}.get(url.scheme, 80)
         return TargetError(
             f"{call} failed: no connection to {url.host}:{port} ({one_line(error)}): is the server "
             "running there?",
@@ -109,3 +113,28 @@ def error_said(body: bytes) -> str:
         return one_line(parsed_reply(body, "")["error"])
     except (TargetError, KeyError):
         return shown_bytes(body)
+
+
+def replied(wanted: str, call: str, body: bytes) -> Any:
+    """The value of key `wanted` in a reply. Raises TargetError; call: as messages name it."""
+    reply = parsed_reply(body, call)
+    if wanted not in reply:
+        message = f"{call} returned {shown_bytes(body)}: expected an object with {wanted!r}"
+        raise TargetError(message, code="reply-malformed")
+    return found_in(reply, wanted, call)
+
+
+def limit_said(body: bytes) -> str:
+    """What a 429 without `Retry-After` says, and the key that takes it for a limit of the rate."""
+    return (
+        "HTTP status 429 without Retry-After in seconds or as a date, which retry_429 = true in "
+        f"[http] takes for a limit of the rate: {error_said(body)}"
+    )
+
+
+def status_said(call: Call, status: int, body: bytes, url: httpx.URL) -> str:
+    """A call that got a status of failure; where there is no such route, with its URL."""
+    place = ""
+    if status in LACKING:
+        place = f" from {call.method} {shown_spec(str(url).rstrip('/') + call.path)}"
+    return f"{call.text} got HTTP status {status}{place}: {page_said(body)}"

@@ -1,4 +1,4 @@
-"""The options of `[http]`: headers from the environment, refusal statuses, rate limits."""
+"""The options of `[http]`: headers from the environment, refusals, limits of the rate."""
 
 import os
 from collections.abc import Mapping
@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from .http_route import PROTOCOL, HttpRoute
+from .http_tls import SYSTEM_STORE, HttpTls
 from .replies import TargetError
 
 MOST_WAITED = 3600.0
@@ -14,6 +15,8 @@ MOST_WAITED = 3600.0
 
 _TRIES_503 = 3
 _PAUSE_503 = 1.0  # seconds, unless the server says how many
+_LONGEST_PAUSE = 60.0  # of pauses that double, before a call that got 429 is made again
+_WRONG_REQUEST = (400, 422)  # by RFC 9110 the content is at fault: they refuse an input
 
 
 @dataclass(frozen=True)
@@ -21,14 +24,29 @@ class HttpOptions:
     """`[http]` of a claim.
 
     headers: header name -> environment variable that holds its value; refusal_status: statuses that
-    refuse a histogram; retry_503: whether a call that got 503 is repeated, though it may have drawn
-    a label or spent budget; route: where and how labels are asked.
+    refuse a histogram, or a query; refuses: whether the claimed mechanism refuses queries;
+    retry_503: whether a call that got 503 is repeated, though it may have drawn a label or spent
+    budget; retry_429: whether 429 without `Retry-After` is a limit of the rate; route: where and
+    how labels are asked; tls: certificates.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)
     refusal_status: tuple[int, ...] = (422,)
+    refuses: bool = False
     retry_503: bool = False
+    retry_429: bool = False
     route: HttpRoute = PROTOCOL
+    tls: HttpTls = SYSTEM_STORE
+
+    def refuses_query(self, status: int) -> bool:
+        """Whether a status, in answer to one query, is a refusal by the mechanism, the label -1."""
+        return self.refuses and status in self.refusal_status and status not in _WRONG_REQUEST
+
+    def answers(self, status: int) -> bool:
+        """Whether a call that got `status` was answered, be it with a refusal of its query."""
+        return self.refuses_query(status) or (
+            200 <= status < 300 and status not in self.refusal_status
+        )
 
     def values(self) -> dict[str, str]:
         """The headers with their values. Raises TargetError, which shows no value."""
@@ -57,7 +75,9 @@ class HttpOptions:
         """
         seconds = _seconds(retry_after)
         if status == 429:
-            return seconds
+            return (
+                min(2.0**tries, _LONGEST_PAUSE) if self.retry_429 and seconds is None else seconds
+            )
         if status == 503 and self.retry_503 and tries < _TRIES_503:
             return _PAUSE_503 if seconds is None else seconds
         return None

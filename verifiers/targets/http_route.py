@@ -4,9 +4,10 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from .replies import TargetError, one_line, shown, shown_bytes
+from ...reference import REFUSAL
+from .replies import NotOffered, Refused, TargetError, one_line, shown, shown_bytes
 
 _PLACE = re.compile(r"\{\{\s*(\w*)\s*\}\}")
 _INDEX = re.compile(r"0|[1-9][0-9]*")
@@ -19,12 +20,25 @@ class HttpRoute:
     path: of the URL; body: JSON in which `{{size}}`, and the key of the input (`Release.key`) in
     such braces, stand for values; answer: a JSON Pointer (RFC 6901) to the answer, or to the list
     of answers. None stands for what dpassay asks otherwise. Without `{{size}}` each release is a
-    request.
+    request. rdp, spent: paths of the accountant and the ledger, without which a server with a path
+    of its own is not asked for them. labels: what stands for the classes in an answer, in their
+    order; refusals: as JSON, what stands there for a refusal.
     """
 
     path: str | None = None
     body: str | None = None
     answer: str | None = None
+    rdp: str | None = None
+    spent: str | None = None
+    labels: tuple[str | int, ...] = ()
+    refusals: tuple[str, ...] = ()
+
+    def path_of(self, call: Literal["rdp", "spent"]) -> str:
+        """Where a call that a server may lack is asked. Raises NotOffered."""
+        named = self.rdp if call == "rdp" else self.spent
+        if named is None and self.path is not None:
+            raise NotOffered(f"the claim names no path for it: {call} in [http], beside path")
+        return named or f"/{call}"
 
     def calls(self, size: int) -> list[int]:
         """Releases of each request, for `size` in all."""
@@ -47,6 +61,35 @@ class HttpRoute:
             listed = listed and bool(found) and isinstance(found[0], list)
         return found if listed else [found]
 
+    def numbered(self, found: Any, call: str, *, refuses: bool) -> Any:
+        """The answers to a request with their classes as numbers, and refused queries as -1.
+
+        refuses: whether the mechanism refuses queries; a refusal is of the input otherwise. Raises
+        Refused, and TargetError for what is no class; call: as messages name it.
+        """
+        if not self.labels and not self.refusals:
+            return found
+        if not isinstance(found, list):
+            if as_json(found) in self.refusals:
+                raise Refused(f"answered {as_json(found)}")
+            return found
+        known: dict[str, Any] = {as_json(name): place for place, name in enumerate(self.labels)}
+        known |= dict.fromkeys(self.refusals, REFUSAL)
+        numbers = []
+        for place, answer in enumerate(found):
+            text = as_json(answer)
+            if text in self.refusals and not refuses:
+                raise Refused(f"answered {text}")
+            if text not in known and self.labels:
+                names = ", ".join(map(as_json, self.labels))
+                raise TargetError(
+                    f"{call} returned {shown(text)} at place {place}: expected one of "
+                    f"{shown(names)} (http.labels)",
+                    code="reply-malformed",
+                )
+            numbers.append(known.get(text, answer))
+        return numbers
+
     def found(self, body: bytes, call: str) -> Any:
         """What `answer` points to in a reply. Raises TargetError; call: as messages name it."""
         assert self.answer is not None
@@ -67,6 +110,11 @@ class HttpRoute:
                     code="reply-malformed",
                 )
         return value
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON, in which equal ones are equal."""
+    return json.dumps(value, sort_keys=True)
 
 
 def pointed(pointer: str) -> list[str]:

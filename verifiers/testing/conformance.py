@@ -13,6 +13,7 @@ from ..kinds.reading import parse_claim, read_claim
 from ..run.after_failure import AfterFailure, known
 from ..run.run import verify
 from ..targets import Target, TargetError, shown_spec
+from .options import check_one_of, judged_log, limited
 
 
 class Inconclusive(Exception):  # noqa: N818 - a verdict's name
@@ -26,8 +27,11 @@ def assert_conforms(
     target: Any,
     claim: Claim | dict[str, Any] | str | Path,
     *,
+    log: str | Path | None = None,
     seed: int | None = None,
+    queries: int | None = None,
     max_queries: int | None = None,
+    max_seconds: float | None = None,
     after_failure: AfterFailure = "diagnose",
 ) -> Report:
     """Runs the gate on `target` and returns its report, where the verdict is a pass.
@@ -35,21 +39,28 @@ def assert_conforms(
     target: a callable (histogram, size) -> labels, or (values, size) -> releases where the claim is
     of numbers, an object with such a method `sample`, or a spec such as `path/to/file.py:attr`;
     claim: a Claim, or a NumbersClaim, a table as parsed from TOML, or the path of a TOML file;
-    seed: fixes the histograms or values asked; max_queries: budget, in place of
-    the claim's; after_failure: "diagnose" asks some thousand labels more to tell the cause,
+    log: a recorded log, which is judged in place of a target, None then, with no option but seed;
+    seed: fixes the histograms or values asked; queries: plans for the sharpest pass that so many
+    allow; max_queries: budget, in place of the claim's; max_seconds: for the run, in place of
+    run_timeout; after_failure: "diagnose" asks some thousand labels more to tell the cause,
     "keep-going" finishes all checks as well, "stop" asks nothing more.
 
     Raises AssertionError for a violation, TargetError for a target that cannot be judged,
-    Inconclusive for a budget too small to say, ClaimError for a bad claim, ValueError for a target
-    that is none, and RuntimeError within a Hypothesis test body.
+    Inconclusive for a budget too small to say, ClaimError for a bad claim, LogError for a bad log,
+    ValueError for a target that is none, or for queries that no pass fits, and RuntimeError within
+    a Hypothesis test body.
     """
     __tracebackhide__ = True
     refuse_hypothesis("assert_conforms")
     held, then = held_claim(claim), known(after_failure)
-    if max_queries is not None:
-        if max_queries < 1:
-            raise ValueError(f"max_queries = {max_queries}: expected a whole number from 1")
-        held = held.with_limits(max_queries, None)
+    check_one_of(target, log)
+    if log is not None:
+        if (queries, max_queries, max_seconds, then) != (None, None, None, "diagnose"):
+            raise ValueError(f"log = {log}: only claim and seed go with it: nothing is asked")
+        report = judged_log(log, held, seed)
+        _judge(report)
+        return report
+    held = limited(held, queries, max_queries, max_seconds)
     opened = open_claimed if isinstance(target, str) else in_process
     try:
         deployment: Target = opened(target, held)
@@ -62,9 +73,10 @@ def assert_conforms(
             deployment,
             held,
             seed=seed,
-            reproduce=_reproduce(target, claim, max_queries, then),
+            reproduce=_reproduce(target, claim, queries, max_queries, then),
             name=shown_spec(target) if isinstance(target, str) else None,
             after_failure=then,
+            queries=queries,
         )
     finally:
         deployment.close()
@@ -99,7 +111,11 @@ def held_claim(claim: Claim | dict[str, Any] | str | Path) -> Claim:
 
 
 def _reproduce(
-    target: Any, claim: Any, max_queries: int | None, after_failure: AfterFailure
+    target: Any,
+    claim: Any,
+    queries: int | None,
+    max_queries: int | None,
+    after_failure: AfterFailure,
 ) -> str | None:
     """The command that repeats the run, where both were named and not handed over."""
     if not isinstance(target, str) or not isinstance(claim, str | Path):
@@ -107,6 +123,7 @@ def _reproduce(
     return verify_line(
         shown_spec(target),
         claim_file=claim,
+        queries=queries,
         max_queries=max_queries,
         keep_going=after_failure == "keep-going",
         stop_at_once=after_failure == "stop",

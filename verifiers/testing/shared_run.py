@@ -17,6 +17,7 @@ from ..findings.report import Report
 from ..kinds.kind import REFERENCE
 from ..run.run import verify
 from ..targets import Target, shown_spec
+from .options import judged_log
 
 _REPORT = "report.json"
 
@@ -26,7 +27,8 @@ class SharedRun:
     """A run made when its report is first asked for.
 
     target: a spec, None for the reference; claim_file: as typed, for the command that repeats the
-    run; folder: where processes that share the run leave its report, None for one process.
+    run; folder: where processes that share the run leave its report, None for one process; queries:
+    as in `verify`; log: a recorded log, judged in place of a target.
     """
 
     target: str | None
@@ -34,12 +36,14 @@ class SharedRun:
     claim_file: str
     seed: int | None
     folder: Path | None
+    queries: int | None = None
+    log: str | None = None
     _opened: Target | None = field(default=None, init=False)
     _report: Report | None = field(default=None, init=False)
 
     def open(self) -> None:
         """Reaches the target. Raises TargetError with one line for the user."""
-        if self._opened is None:
+        if self._opened is None and self.log is None:
             self._opened = (
                 self.claim.kind.reference(self.claim)
                 if self.target is None
@@ -55,8 +59,8 @@ class SharedRun:
     def report(self) -> tuple[Report, bool]:
         """The report, and whether this call made the run.
 
-        Raises TargetError where the target cannot be reached, KeyboardInterrupt where the user
-        ended the run.
+        Raises TargetError where the target cannot be reached, InputError for a log that cannot be
+        read or queries that no pass fits, KeyboardInterrupt where the user ended the run.
         """
         if self._report is not None:
             return self._report, False
@@ -72,23 +76,28 @@ class SharedRun:
         return self._report, made
 
     def _run(self) -> Report:
+        report = self._asked() if self.log is None else judged_log(self.log, self.claim, self.seed)
+        if report.interrupted:
+            raise KeyboardInterrupt
+        return report
+
+    def _asked(self) -> Report:
+        """The report of a run of the gate, which ends the target."""
         shown = None if self.target is None else shown_spec(self.target)
         self.open()
         assert self._opened is not None
         try:
-            report = verify(
+            return verify(
                 self._opened,
                 self.claim,
                 seed=self.seed,
-                reproduce=verify_line(shown, claim_file=self.claim_file),
+                reproduce=verify_line(shown, claim_file=self.claim_file, queries=self.queries),
                 name=shown or REFERENCE,
                 of_reference=shown is None,
+                queries=self.queries,
             )
         finally:
             self.close()
-        if report.interrupted:
-            raise KeyboardInterrupt
-        return report
 
 
 @contextmanager

@@ -81,6 +81,11 @@ class LabelsClaim(Claim):
         return self
 
     @property
+    def refuses(self) -> bool:
+        """See `Claim.refuses`."""
+        return self.mechanism.refuses
+
+    @property
     def uncounted(self) -> Note | None:
         """Why [privacy] is not held to what so many queries cost; None where it is."""
         if self.privacy is None:

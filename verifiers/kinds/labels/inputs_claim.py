@@ -46,20 +46,18 @@ class InputsClaim(Table):
 
         Where teachers have weights, so have histograms, and without a file inputs are made.
         """
+        rows: tuple[Input, ...] = ()
+        weights, classes = mechanism.weights, mechanism.classes
         if self.file is not None:
-            self._rows = read_inputs(
-                found_from(self.file, folder),
-                mechanism.classes,
-                mechanism.teachers,
-                need_queries=self.form == "query",
-            )
-        if mechanism.weights is None:
-            return
-        if self.file is None:
-            self._rows = made_inputs(mechanism.weights, mechanism.classes)
-        else:
-            weights = mechanism.weights
-            self._rows = weighed_inputs(self._rows, weights, mechanism.classes, self.file)
+            path, queried = found_from(self.file, folder), self.form == "query"
+            rows = read_inputs(path, classes, mechanism.teachers, need_queries=queried)
+            if weights is not None:
+                rows = weighed_inputs(rows, weights, classes, self.file)
+        elif weights is not None:
+            rows = made_inputs(weights, classes)
+        self._rows = rows
+        for derived in ("asked", "second", "release"):  # by checks of the claim, before the file
+            self.__dict__.pop(derived, None)
 
     @cached_property
     def asked(self) -> dict[tuple[int, ...], Input]:

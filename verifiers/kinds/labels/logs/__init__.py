@@ -6,6 +6,7 @@
 - `missing_noise`: where missing noise would have shown; `excluded`: what a pass excludes by it;
   `changes`: the rows and scales of a change
 - `missing`: gaps that show that rows were left out
+- `verify_log`: a recorded log, from its rows to its report
 - `costs`: the cost of rows, and what they charged; `certain_total`: its proof
 - `findings`: the results of a report in words
 - `monitor`: follows a growing log; `source`, `follow`, `followed_file`: reads it
