@@ -6,7 +6,10 @@ from runs import claimed, drawing_with, result
 
 from dpassay.verifiers.commands.planned_run import planned_run
 from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.kinds.labels.registry import SHARES
+from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
 
@@ -108,3 +111,29 @@ def test_a_total_that_breaks_a_target_is_told_the_refusal_that_would_help() -> N
     assert "test_refusals.py:" in message
     assert "12 votes alone" in message
     assert len(message.splitlines()) == 1
+
+
+@pytest.mark.parametrize("adjacency", ["replace-one", "add-remove"])
+def test_a_refusal_of_other_totals_or_sizes_accuses_nobody(adjacency: str) -> None:
+    """The number of teachers is public, under either adjacency: it is a warning, as it was.
+
+    Catches what fails numbers and tables that refuse by size.
+    """
+    mechanism = {"name": "gnmax", "noise": "gaussian:6", "classes": 4, "teachers": 12}
+    if adjacency == "add-remove":
+        mechanism["unit"] = "teacher"
+    tables = {"mechanism": {**mechanism, "adjacency": adjacency}, "gate": COARSE}
+    claim = parse_claim(tables)
+    inner = drawing_with("gaussian:6")
+
+    def fixed(histogram, size):
+        if histogram.sum() != 12 or len(histogram) != 4:
+            raise ValueError("twelve teachers")
+        return inner.ask(histogram, size)
+
+    chosen = select(["noise-scale"], of=SHARES)
+    report = verify(InProcessTarget(fixed), claim, seed=0, selection=chosen)
+    contract = result(report, "input-contract")
+    assert (contract.verdict, contract.code) == (Verdict.PASS, None)
+    assert any(note.code == "input-refused" for note in report.notes)
+    assert not any(check.verdict is Verdict.FAIL for check in report.checks)

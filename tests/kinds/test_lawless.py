@@ -3,6 +3,7 @@
 import json
 import math
 import tomllib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.stats import norm
 from typed import typed
 
 from dpassay.verifiers.claims.claim import ClaimError
-from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.kinds.lawless.features import MOST, Features
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
@@ -226,21 +227,58 @@ def test_the_command_tells_a_verdict_and_needs_a_target(tmp_path, monkeypatch) -
     assert "names no law" in alone.stderr
 
 
-def test_a_refusal_on_one_side_is_told_with_its_input() -> None:
-    """Catches a message of the target's words alone, which name no input."""
+def one_sided(refuses: Callable[[Any], bool], epsilon: float = 1.0, gate: str = "") -> Report:
+    """A run on zeros alone, but for inputs that are refused."""
 
-    def one_sided(data: Any, size: int) -> list[float]:
-        if data["n"] == 2:
+    def released(data: Any, size: int) -> list[float]:
+        if refuses(data["n"]):
             raise ValueError("too many")
         return [0.0] * size
 
-    claim = claim_of("epsilon = 1.0\ndelta = 0")
-    report = verify(InProcessTarget(one_sided, release=claim.release), claim, seed=1)
-    assert report.verdict is Verdict.ERROR
-    (failed,) = [check for check in report.checks if check.verdict is Verdict.ERROR]
-    assert failed.code == "claimed-input-refused"
-    assert '({"n": 2}, size=1)' in failed.message
+    claim = claim_of(f"epsilon = {epsilon}\ndelta = 0", PAIR + gate)
+    return verify(InProcessTarget(released, release=claim.release), claim, seed=1)
+
+
+@pytest.mark.parametrize("side", [1, 2])
+def test_a_refusal_on_one_side_fails(side: int) -> None:
+    """It was an error. Fields and message name the pair and its inputs."""
+    report = one_sided(lambda n: n == side)
+    assert report.verdict is Verdict.FAIL
+    (failed,) = [check for check in report.checks if check.verdict is Verdict.FAIL]
+    assert (failed.id, failed.code) == ("input-contract", "refusal-tells-inputs-apart")
+    assert failed.fields["input"] == "pair 1"
+    assert f'never answered, {{"n": {side}}}' in failed.message
     assert "too many" in failed.message
+    assert failed.fields["calls"] == 58 == failed.queries - 2  # at 1e-6 / 64 and epsilon 1
+    rest = [check for check in report.checks if check is not failed]
+    assert {check.code for check in rest} == {"cut-short"}
+
+
+def test_a_refusal_of_both_sides_or_by_chance_is_told_with_its_input() -> None:
+    """Catches a message of the target's words alone, which name no input, and an accusation.
+
+    Null: a coin refuses either input. Rate: 2^-58 for each seed, and the seed is fixed.
+    """
+    rng, told = np.random.default_rng(3), 0
+    for refuses in (lambda n: True, *[lambda n: rng.random() < 0.5] * 5):
+        report = one_sided(refuses)
+        failed = [check for check in report.checks if check.verdict is Verdict.ERROR]
+        assert all(check.code == "claimed-input-refused" for check in failed)
+        assert all('({"n": ' in check.message for check in failed)
+        assert all("too many" in check.message for check in failed)
+        told += len(failed)
+        assert not any(check.code == "refusal-tells-inputs-apart" for check in report.checks)
+    assert told > 1
+
+
+def test_a_refusal_that_takes_too_many_calls_to_prove_is_a_warning_that_names_them() -> None:
+    """At epsilon 6 some 7,000 calls would have to show it; the run still ends, as it did."""
+    report = one_sided(lambda n: n == 2, 6.0, "[gate]\nmax_queries = 5000\n")
+    assert report.verdict is Verdict.ERROR
+    (noted,) = [note for note in report.notes if note.code == "refusal-not-judged"]
+    calls = math.ceil(math.log(64e6) / -math.log(math.exp(6.0) / (1 + math.exp(6.0))))
+    assert noted.fields == {"input": "pair 1", "calls": calls, "left": 5000}
+    assert f"{calls:,} calls" in noted.message
 
 
 def test_a_vector_is_one_reply() -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from checked_alone import claimed
 from numeric_zoo.claims import GRADIENT, SUM
+from runs import result
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.claims.open_target import open_claimed
@@ -52,8 +54,9 @@ def test_zero_without_noise_is_found() -> None:
     assert report.verdict is Verdict.FAIL
 
 
+@pytest.mark.slow("a process is started for each of a score of calls")
 def test_a_process_that_ends_at_it_is_started_anew(tmp_path: Path) -> None:
-    """The next call was told as the fault."""
+    """The next call was told as the fault. That it ends there alone tells of a record."""
     path = tmp_path / "served.py"
     path.write_text(ENDS)
     claim = claimed(SUM)
@@ -62,19 +65,22 @@ def test_a_process_that_ends_at_it_is_started_anew(tmp_path: Path) -> None:
         report = verify(opened, claim, seed=2, selection=select(["location"], of=SHARES))
     finally:
         opened.close()
-    assert report.verdict is Verdict.PASS
+    assert result(report, "location").verdict is Verdict.PASS
+    assert result(report, "input-contract").code == "refusal-tells-inputs-apart"
     noted = [(note.code, note.fields) for note in report.notes]
     assert ("target-failed", {"input": "no records"}) in noted
 
 
 def test_who_fails_at_it_is_judged_by_all_else() -> None:
-    """A refusal is a warning, and so is a fault of code that takes the first record."""
+    """So is a refusal. That there is no answer tells of a record, which is a failure by itself."""
 
     def fails(size: int) -> Any:
         raise IndexError("index 0 is out of bounds")
 
     report = judged(fails)
-    assert report.verdict is Verdict.PASS
+    failed = [one.id for one in report.checks if one.verdict is Verdict.FAIL]
+    assert failed == ["input-contract"]
+    assert not any(one.verdict is Verdict.INCONCLUSIVE for one in report.checks)
     (noted,) = (w for w in report.notes if w.fields.get("input") == "no records")
     assert noted.code == "target-failed"
     assert "IndexError: index 0" in noted.message

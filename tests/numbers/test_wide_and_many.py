@@ -71,7 +71,8 @@ def test_neighbours_of_users_lie_within_what_the_claim_allows(adjacency: str) ->
 
 def test_where_every_altered_record_is_refused_nothing_is_said_of_clipping() -> None:
     """It was a pass, by 0 releases of 0 records."""
-    claim = claimed(GRADIENT, "[gate]\nsmallest_effect = 0.3\ntolerance = 0.3")
+    replaced = GRADIENT.replace("add-remove", "replace-one") + '\nrefuses = "any but 24 records"'
+    claim = claimed(replaced, "[gate]\nsmallest_effect = 0.3\ntolerance = 0.3")
     rng = np.random.default_rng(0)
 
     def aggregate(values: Any, size: int) -> Any:

@@ -42,6 +42,7 @@ from dpassay.verifiers.kinds.numbers.planning.neighbours import HeldTo, Neighbou
 from dpassay.verifiers.kinds.numbers.planning.other_sums import other_sums
 from dpassay.verifiers.kinds.numbers.planning.pairs import edge_pairs, farthest_pair, low_pairs
 from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
+from dpassay.verifiers.run.refusals import Told
 
 ZEROS = np.zeros((50, 1))
 
@@ -428,6 +429,24 @@ def test_altered_records_that_are_refused() -> None:
         "NaN is refused: no NaN",
     ]
     assert [note.fields for note in found] == [{"inputs": 2}, {"inputs": 1}]
+
+
+def test_a_refusal_that_depends_on_the_data() -> None:
+    told = Told([4], [5], 45, True, "too few")
+    found = told.finding(str, "empty")
+    assert found.code == "refusal-tells-inputs-apart"
+    assert found.fields == {"input": "empty", "calls": 45}
+    assert found.message == (
+        "of two neighbours one is never answered, [4], and the other always, [5]: in 45 calls, "
+        "each of the one that a coin chose (empty): too few"
+    )
+    assert found.diagnosis == "whether there is an answer depends on the data"
+    note = told.undecided(str, "empty", 40)
+    assert note.fields == {"input": "empty", "calls": 45, "left": 40}
+    assert note.message == (
+        "[4] was refused, and its neighbour [5] answered (empty): too few; whether that is chance "
+        "takes 45 calls to tell, and max_queries leaves 40"
+    )
 
 
 def test_pairs_that_are_told_apart() -> None:

@@ -73,6 +73,19 @@ class Table(BaseModel):
     )
 
 
+Refuses = Annotated[str | None, Field(min_length=1, max_length=200)]
+"""`refuses` of `[mechanism]`: which sizes are refused, in words, where the size is public."""
+
+
+def check_refuses(refuses: str | None, adjacency: str) -> None:
+    """Raises ValueError for a rule of sizes that are not public: a refusal tells of a record."""
+    if refuses is not None and adjacency != "replace-one":
+        raise ValueError(
+            f"refuses = {json.dumps(refuses[:60])}: sizes are public under adjacency = "
+            f'"replace-one" alone; under "{adjacency}" a refusal by size tells of a record'
+        )
+
+
 ANY_QUERIES = "any-queries"
 """The scope of a privacy claim that holds for any queries."""
 

@@ -15,6 +15,7 @@ What is wagered on, and in which file:
 - calls, histograms, starts or connections that share their noise: `kept_noise`, `shared_noise`,
   `replay`
 - kept answers that are repeated after their store was emptied: `replay`
+- refusals that tell two inputs apart, whose calls are counted beforehand: `refusals`
 
 `power` says how many labels a wager takes, `outcomes` counts labels, `mixture` sums wagers.
 

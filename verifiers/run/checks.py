@@ -27,6 +27,9 @@ class RunContext(Protocol):
     def spend(self, queries: int) -> None:
         """Counts queries that the check has made."""
 
+    def warn(self, warning: Note) -> None:
+        """Adds a line to the report's warnings."""
+
     def use_up(self) -> None:
         """Says that the budget does not hold what the check would ask."""
 

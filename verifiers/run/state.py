@@ -89,6 +89,10 @@ class RunState:
         """See `Site.spend`."""
         self.queries += queries
 
+    def warn(self, warning: Note) -> None:
+        """See `Site.warn`."""
+        self.outcome.warn(warning)
+
     def use_up(self) -> None:
         """See `Site.use_up`."""
         self.outcome.used_up = True

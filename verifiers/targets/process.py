@@ -21,6 +21,7 @@ from .numbers import NumberRelease
 from .release import Release
 from .replies import (
     REPLY_BYTES,
+    NoReplyError,
     NotOffered,
     Refused,
     TargetError,
@@ -240,7 +241,7 @@ class ProcessTarget:
                 try:
                     left = left[os.write(self._child.stdin.fileno(), left) :]
                 except OSError:
-                    raise TargetError(f"{call}: {self._death()}") from None
+                    raise NoReplyError(f"{call}: {self._death()}") from None
 
     def _line(self, deadline: float, seconds: float, call: str) -> bytes:
         assert self._child.stdout is not None
@@ -252,7 +253,7 @@ class ProcessTarget:
                 self._wait(selector, deadline, seconds, call)
                 chunks.append(os.read(self._child.stdout.fileno(), 1 << 16))
                 if not chunks[-1]:
-                    raise TargetError(f"{call}: {self._death()}")
+                    raise NoReplyError(f"{call}: {self._death()}")
                 length += len(chunks[-1])
                 if length > REPLY_BYTES:
                     self._kill()

@@ -24,7 +24,8 @@ from .claim import AnyClaim
 from .fresh_replies import OPENS_WITH, RESTARTED, FreshReplies
 from .halving import FIRST, all_draws
 from .pairs import Control, Pair
-from .privacy_audit import WANTED, PrivacyAudit, control_draws, excluded_by
+from .privacy_audit import WANTED, PrivacyAudit, control_draws, excluded_by, named
+from .refusals import ask_both, withheld
 
 _FEWEST_WITH_RESTARTS = 512  # draws of a pair: with fewer, those of restarts would be too many
 
@@ -52,11 +53,24 @@ class AnySession(PlainSession):
 
     def conclude(self, context: RunContext) -> Outcome:
         """`input-contract`: each input is answered; a drawn one that is not is left out."""
+        refused: Refused | CallError | None = None
         if self._compares:
-            self._first = self._open()
-        for pair in (*self.claim.pairs, *self.claim.control):
-            for values in (pair.here, pair.there):
-                self._one(values)
+            try:
+                self._first = self._open()
+            except (Refused, CallError) as error:
+                refused = error
+        for place, pair in enumerate(self.claim.pairs):
+            told = ask_both(self.state, pair, named(pair, place), self._rng)
+            if told is not None:
+                self.state.outcome.stopped = Note(
+                    "cut-short", f"the run ended when {self.id} failed"
+                )
+                return told
+        if refused is not None:
+            raise refused
+        for control in self.claim.control:
+            self._one(control.here)
+            self._one(control.there)
         self._try_drawn()
         self.answered = True
         message = "every input of a pair was answered by one release for each call"
@@ -86,7 +100,7 @@ class AnySession(PlainSession):
 
     def gather(self) -> None:
         """See `Session.gather`: draws of the pairs in turn, each of the world that a coin says."""
-        if self.audit not in self.checks:
+        if self.audit not in self.checks or self.state.failed:
             return
         for place, coins, looks in self.audit.asked(self._rng):
             replies = self._draws(self.audit.pairs[place], coins)
@@ -169,10 +183,7 @@ def one_release(target: Target, claim: AnyClaim, values: Any) -> Any:
     try:
         reply = target.ask(values, 1)
     except Refused as error:
-        raise Refused(
-            f"{claim.release.text(values, 1)} was refused: {error}; whether there is an answer may "
-            "tell inputs apart: a deployment that withholds one returns null"
-        ) from error
+        raise withheld(claim, values, error) from error
     return claim.release.shaped(reply, values, 1)[0]
 
 

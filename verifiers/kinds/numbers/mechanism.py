@@ -20,7 +20,7 @@ from ....reference.numbers import (
 from ....reference.numbers.families import Tabled
 from ....reference.numbers.floats import is_power_of_two
 from ...claims.mistakes import are_missing
-from ...claims.tables import Table
+from ...claims.tables import Refuses, Table, check_refuses
 from ...targets.numbers import Values
 
 Name = Literal[
@@ -131,6 +131,7 @@ class NumberMechanism(Table):
     divide_by: float | None = Field(default=None, gt=0)
     threshold: float | None = Field(default=None, ge=-1e12, le=1e12)
     floating_point: Literal["ideal", "exact"] = "ideal"
+    refuses: Refuses = None
 
     @model_validator(mode="before")
     @classmethod
@@ -156,7 +157,9 @@ class NumberMechanism(Table):
         if mistakes:
             raise ValueError("; ".join(mistakes))
         allowed = {*needed, *(_BOUNDS if self.takes == "records" else ())}
-        for key in ("cells", "dimensions", "shapes", "divide_by", "threshold", *_BOUNDS):
+        allowed |= set() if self.takes == "rounds" else {"refuses"}
+        keys = ("cells", "dimensions", "shapes", "divide_by", "threshold", "refuses", *_BOUNDS)
+        for key in keys:
             if key not in allowed and getattr(self, key) is not None:
                 raise ValueError(f"{key} = {getattr(self, key)}: {self.name} does not take it")
         if self.unit == "record" and self.max_contributions not in (None, 1):
@@ -167,6 +170,7 @@ class NumberMechanism(Table):
             raise ValueError(
                 f"shapes: expected lists of positive whole numbers, in all {_MOST:,} at most"
             )
+        check_refuses(self.refuses, self.adjacency)
         self._clipping()
         self._steps_in_floats()
         return self

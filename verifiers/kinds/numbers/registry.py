@@ -8,7 +8,7 @@ _NO_KEYS = Note("not-of-this-kind", "the deployment releases numbers, no keys")
 CHECKS = Registry(
     f"{__package__}.checks",
     (
-        Entry("input-contract", 0.0, ("input_contract",)),
+        Entry("input-contract", 1 / 64, ("input_contract",)),
         Entry(
             "noise-law",
             1 / 4,
@@ -41,7 +41,7 @@ CHECKS = Registry(
         Entry("histogram-leakage", 0.0, ("histogram_leakage",)),
         Entry("budget-enforcement", 0.0, ("budget_enforcement",)),
     ),
-    simplest_share=1 / 32,
+    simplest_share=1 / 64,
 )
 
 SHARES, SIMPLEST_SHARE = CHECKS.shares, CHECKS.simplest_share

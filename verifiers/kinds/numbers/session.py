@@ -44,7 +44,7 @@ class NumberSession:
         self.state, self.request = state, request
         self.claim: NumbersClaim = state.claim
         self.plan = make_plan(self.claim, request.seed, request.extent)
-        self.contract = self.opens_with(self.claim, self.plan)
+        self.contract = self.opens_with(self.claim, self.plan, request.seed)
         setting = Setting(self.claim, request.seed, self.plan)
         specs = self.claim.kind.checks.applicable(self.claim)
         self._specs = [spec for spec in specs if request.selection.keeps(spec.id)]
@@ -132,6 +132,8 @@ class NumberSession:
         if phase is Phase.OPENING:
             yield self.contract
             return
+        if phase is Phase.AUDIT:
+            yield self.contract.by_data
         setting = Setting(self.claim, self.request.seed, self.plan)
         for spec in self._specs:
             if spec.phase is phase:

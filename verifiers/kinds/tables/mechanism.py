@@ -16,7 +16,7 @@ from ....reference.tables import (
 )
 from ....reference.tables.bounding import Kept
 from ....reference.tables.table import AggregateKind
-from ...claims.tables import Table
+from ...claims.tables import Refuses, Table, check_refuses
 from ...targets.frames import RowsForm
 from ...targets.sent_rows import PARTS, Part
 from ..numbers.mechanism import NoiseText
@@ -115,6 +115,7 @@ class TableMechanism(Table):
     rows: RowsForm = "array"
     missing: MissingClaim = MissingClaim()
     users_as_text: bool = False
+    refuses: Refuses = None
 
     @model_validator(mode="before")
     @classmethod
@@ -162,6 +163,7 @@ class TableMechanism(Table):
 
     @model_validator(mode="after")
     def _of_its_form(self) -> Self:
+        check_refuses(self.refuses, self.adjacency)
         if self.users_as_text and self.rows == "polars":
             raise ValueError("users_as_text: users in a frame of polars (rows) have one type")
         return self

@@ -11,8 +11,8 @@ _SHARED = ("noise-law", "noise-scale", "location", "independence", "fresh-noise"
 CHECKS = Registry(
     f"{__package__}.checks",
     (
-        Entry("input-contract", 0.0, ("input_contract",)),
-        Entry("empty-partitions", 1 / 8, ("empty_partitions",), least=Least()),
+        Entry("input-contract", 1 / 64, ("input_contract",)),
+        Entry("empty-partitions", 7 / 64, ("empty_partitions",), least=Least()),
         Entry("contribution-bounding", 1 / 4, ("contribution_bounding",), least=Least()),
         Entry(
             "partition-release",

@@ -1,6 +1,7 @@
 """`input-contract`: valid input gets as many releases as asked for, each of the right shape."""
 
 import math
+from functools import cached_property
 
 import numpy as np
 
@@ -8,12 +9,15 @@ from ....findings.finding import Outcome
 from ....findings.note import Note
 from ....run.checks import RunContext
 from ....run.phase import Phase
+from ....run.refusals import ABOUT_THE_INPUT, Steps
 from ....targets import Refused, Target, TargetError, calls_at_once
 from ..claim import NumbersClaim
 from ..opening import NumbersOpening
 from ..planning.asked import Asked, Batch, Role, asked_for
 from ..planning.plan import NumbersPlan
+from ..planning.steps import steps_between
 from .base import spec_of
+from .refusals import DataRefusals, asking_of, claimed_fits
 
 _FIRST = (2, 1)
 _RELEASES, _NUMBERS = 10, 64
@@ -22,22 +26,37 @@ _RELEASES, _NUMBERS = 10, 64
 _GROWTH = 10
 """Each of the first calls, which are judged one by one, asks for a tenth of those before it."""
 
+_AGAIN = 4
+"""Times that an input which raised is asked again: one that is answered then raises by chance."""
+
 
 class InputContract:
     """Asks the typical input, then every other one once, before any evidence is gathered.
 
-    served: the inputs that are answered; refusals: the warnings about the others; seen: the
+    served: the inputs that are answered; refusals: the warnings about the others; unanswered: those
+    that are never, with the error of each that is not refused; by_data: judges these; seen: the
     releases, which are evidence as later ones are.
     """
 
     id = "input-contract"
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, _: int = 0) -> None:
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int = 0) -> None:
         self.claim, self.plan = claim, plan
         self.queries = 0
         self.served: list[Asked] = []
         self.seen: list[Batch] = []
         self.refusals: list[Note] = []
+        self.unanswered: list[tuple[Asked, TargetError | None]] = []
+        self.by_data = DataRefusals(self, seed)
+
+    def steps(self, asked: Asked) -> Steps | None:
+        """Neighbours from an input that is not answered to one that is, of this kind."""
+        return steps_between(self.claim, asked.values, self.plan.inputs[0].values)
+
+    @cached_property
+    def log_fits(self) -> float:
+        """See `claimed_fits`."""
+        return claimed_fits(self.claim)
 
     @property
     def sizes(self) -> list[int]:
@@ -76,6 +95,7 @@ class InputContract:
             self.run(context.target)
         finally:
             context.spend(self.queries)
+        self.by_data.judge(context)
         return None
 
     def run(self, target: Target) -> None:
@@ -96,15 +116,35 @@ class InputContract:
     def refused(self, target: Target, asked: Asked, refusal: Refused) -> None:
         """Takes the refusal of an input that is not the typical one."""
         message = f"the input {asked.role} is refused: {refusal}"
-        self.refusals.append(Note("input-refused", message, {"input": str(asked.role)}))
+        self._left_out(asked, Note("input-refused", message, {"input": str(asked.role)}))
 
     def failed(self, target: Target, asked: Asked, failure: TargetError) -> None:
-        """Takes what an input that is not the typical one has ended in. Raises it in general."""
-        if asked.role != Role.NO_RECORDS:  # much code for records takes the first one
+        """Takes what an input that is not the typical one has ended in.
+
+        Raises it where the input is answered at other times, or has no neighbours to judge it by.
+        """
+        if asked.role != Role.NO_RECORDS and not (
+            failure.code in ABOUT_THE_INPUT and self._never_answered(target, asked)
+        ):
             raise failure
         message = f"the input {asked.role} is not answered: {failure}"
-        self.refusals.append(Note(failure.code, message, {"input": str(asked.role)}))
-        alive(target)
+        self._left_out(asked, Note(failure.code, message, {"input": str(asked.role)}), failure)
+        if asked.role == Role.NO_RECORDS:  # much code for records takes the first one
+            alive(target)
+
+    def _never_answered(self, target: Target, asked: Asked) -> bool:
+        if self.steps(asked) is None or not self.log_fits:
+            return False
+        asking = asking_of(self.claim, target)
+        try:
+            return all(asking.refused(asked.values) for _ in range(_AGAIN))
+        finally:
+            self.queries += asking.queries
+
+    def _left_out(self, asked: Asked, why: Note, failure: TargetError | None = None) -> None:
+        if failure is not None or self.claim.mechanism.refuses is None:
+            self.refusals.append(why)
+        self.unanswered.append((asked, failure))
 
     def open(self, target: Target) -> NumbersOpening:
         """Makes the calls for the typical input. Raises as `run` does."""

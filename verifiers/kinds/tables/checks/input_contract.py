@@ -4,12 +4,14 @@ import json
 from dataclasses import dataclass
 
 from ....findings.note import Note
+from ....run.refusals import Steps
 from ....targets import Refused, Target, TargetError
 from ...numbers.checks.input_contract import SPECS, InputContract, alive
 from ...numbers.planning.asked import Asked, asked_for
 from ..claim import TablesClaim
 from ..planning.asked import LACKING, UNUSUAL
 from ..planning.plan import TablePlan
+from ..planning.steps import steps_between
 from ..planning.unusual import Row, some_unusual, with_one
 
 
@@ -55,9 +57,13 @@ class TableInputContract(InputContract):
 
     claim: TablesClaim  # type: ignore[assignment]
 
-    def __init__(self, claim: TablesClaim, plan: TablePlan, _: int = 0) -> None:
-        super().__init__(claim, plan)  # type: ignore[arg-type]
+    def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int = 0) -> None:
+        super().__init__(claim, plan, seed)  # type: ignore[arg-type]
         self.not_taken: list[NotTaken] = []
+
+    def steps(self, asked: Asked) -> Steps | None:
+        """See `InputContract.steps`."""
+        return steps_between(self.claim, asked.values, self.plan.inputs[0].values)
 
     def refused(self, target: Target, asked: Asked, refusal: Refused) -> None:
         """See `InputContract.refused`."""
