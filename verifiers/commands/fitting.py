@@ -24,7 +24,7 @@ class Fitting:
         self.once = self._epsilon(self.whole, self.rows)
 
     def passes(self, budget: float) -> int:
-        """How many passes fit `budget`, 0 where not even one does. Raises ValueError for too many."""
+        """How many passes fit `budget`, 0 where one does not. Raises ValueError for too many."""
         if self.once > budget:
             return 0
         pure = self.pure * self.rows
