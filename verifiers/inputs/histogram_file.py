@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from ...reference import REFUSAL, as_histogram
-from .cells import is_whole
+from .cells import is_whole, whole
 from .class_columns import class_order
-from .csv_rows import csv_rows
+from .csv_rows import csv_rows, without_index
 from .files import ReadingError, read_bytes
 from .input_error import ColumnsError, RowsError
 
@@ -37,7 +37,7 @@ def read_histograms(path: str, *, again: bool = False) -> list[Asked]:
 
 def histograms_of(content: bytes, path: str) -> list[Asked]:
     """The rows of a CSV file with this content; path: as messages name it."""
-    table = csv_rows(content, path)
+    table = list(without_index(csv_rows(content, path)))
     column, order = None, None
     columns = len(table[0].cells) if table else 0
     if table and is_header(table[0][1]):
@@ -70,7 +70,7 @@ def _asked(place: str, row: list[str], label_column: int | None, columns: int) -
                 f"{place}: {cell[:60]!r} is not a whole number of votes: expected 0 to 2^53, and "
                 "commas between them (names in a header begin with a letter)"
             )
-    values = [int(cell) for cell in row]
+    values = [whole(cell) for cell in row]
     label = None if label_column is None else values.pop(label_column)
     try:
         histogram = tuple(int(v) for v in as_histogram(values))
