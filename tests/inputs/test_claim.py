@@ -197,7 +197,10 @@ def test_files_that_are_no_claims_are_named(tmp_path) -> None:
         read_claim(missing)
     broken = tmp_path / "broken.toml"
     broken.write_bytes(b"\xff[mechanism")
-    with pytest.raises(ClaimError, match=r"broken.toml: not TOML"):
+    with pytest.raises(ClaimError, match=r"broken.toml: not TOML: not UTF-8 text"):
+        read_claim(broken)
+    broken.write_text("[mechanism]\ncaching = True  # as Python has it\n")
+    with pytest.raises(ClaimError, match=r"line 2, column 11\): 'caching = True "):
         read_claim(broken)
 
 
