@@ -47,15 +47,21 @@ class Draws:
     accepted: Matrix
 
 
-def sample_posterior(likelihood: Likelihood, teachers: int, rng: np.random.Generator) -> Draws:
-    """Draws from the law of the votes (b, c) behind the answers, `teachers` in each histogram."""
+def sample_posterior(
+    likelihood: Likelihood, teachers: int, rng: np.random.Generator, brief: bool = False
+) -> Draws:
+    """Draws from the law of the votes (b, c) behind the answers, `teachers` in each histogram.
+
+    brief: a quarter as many, once, whether the chains agree or not: for figures of many histograms
+    together.
+    """
     chains = _Chains(likelihood, maximum_likelihood(likelihood, teachers).votes, teachers, rng)
     for proposals in _STAGES:
         kept, _ = chains.run(proposals)
         chains.fit(kept[proposals // 2 :])
-    each = _DRAWS // chains.votes.shape[0]
+    each = (_DRAWS // 4 if brief else _DRAWS) // chains.votes.shape[0]
     kept, accepted = chains.run(each)
-    for _ in range(_MOST_RUNS - 1):
+    for _ in range(0 if brief else _MOST_RUNS - 1):
         if _mixed(kept).mean() >= _ENOUGH:
             break
         more, accepted = chains.run(each)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Array, namespace
+from .noise_names import noise_meant
 from .scaled import Scaled
 from .special import LOG_SQRT_2PI, log_ndtr, normal_hazard
 
@@ -246,7 +247,7 @@ def parse_noise(text: str) -> Noise:
     plain, rounded, how = str(text).strip().partition(";")
     family, separator, scale = plain.partition(":")
     if not separator or family not in FAMILIES:
-        raise ValueError(f"noise {shown}: {allowed}")
+        raise ValueError(f"noise {shown}: {allowed}{noise_meant(text, FAMILIES)}")
     try:
         noise = FAMILIES[family](float(scale))
     except ValueError:

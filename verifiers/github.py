@@ -57,7 +57,7 @@ def annotations(report: Report) -> list[str]:
 
 
 def _ordered(report: Report) -> list[CheckResult]:
-    return sorted(report.checks, key=lambda check: check.verdict.rank)
+    return sorted(report.checks, key=lambda check: check.gravity)
 
 
 def _row(check: CheckResult) -> str:

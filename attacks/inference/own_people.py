@@ -5,6 +5,7 @@ of answers, and a column that says who has the attribute. Histograms (n, c) are 
 `positive` (n,) of bool: who has the attribute.
 """
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...reference.accounting.release_costs import CountedCost
 from ...reference.mechanisms import ClaimedMechanism
+from ...reference.parallel.executors import Here
 from ...reference.parallel.progress import shown
+from ...reference.parallel.workers import carried_out
 from ..answers import Answers
 from ..reconstruct import misplaced
 from .attribute import Judged, calibrated_across, disagreement, judged
@@ -79,11 +82,13 @@ def from_answers(
     *,
     delta: float = 1e-5,
     histograms: NDArray[np.int64] | None = None,
+    executor: Executor | None = None,
 ) -> FromAnswers:
     """Reads votes from counts (n, o) of the outcomes about n people, and infers who has it.
 
-    teachers: votes in all; histograms: the votes themselves, if known, for the share misplaced.
-    Raises ValueError for people without an answer, and for people of one kind alone.
+    teachers: votes in all; histograms: the votes themselves, if known, for the share misplaced;
+    executor: whose workers read them, this process when None. Raises ValueError for people without
+    an answer, and for people of one kind alone.
     """
     seen, truth = np.asarray(counts, dtype=np.float64), np.asarray(positive)
     totals = seen.sum(1).astype(np.int64)
@@ -93,11 +98,10 @@ def from_answers(
     # of two classes all are read at once, as `TOGETHER` says
     size = len(seen) if seen.shape[1] == 2 + refuses else TOGETHER
     starts = range(0, len(seen), size)
-    parts = [
-        read(seen[k : k + size], mechanism, teachers, "together", low_consensus)
-        for k in shown(starts, len(starts), "people")
-    ]
-    votes, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
+    parts = ((seen[k : k + size], mechanism, teachers, "briefly", low_consensus) for k in starts)
+    done = shown(carried_out(read, parts, executor or Here()), len(starts), "people")
+    in_order = [part for _, part in sorted(done, key=lambda one: one[0])]
+    votes, scores = (np.concatenate(part) for part in zip(*in_order, strict=True))
     most = int(totals.max())
     refused = int(seen[totals.argmax(), -1]) if refuses else 0
     return FromAnswers(

@@ -31,7 +31,10 @@ def best_count(p: float, q: float, times: int, epsilon: float) -> tuple[int, flo
         return times, 0.0
     near = int(crossing) + np.arange(-1, 3)
     tried = [int(count) for count in near if 1 <= count <= times]
-    return max(((n, _gap(p, q, times, n, epsilon)) for n in tried), key=lambda found: found[1])
+    least, gap = max(
+        ((n, _gap(p, q, times, n, epsilon)) for n in tried), key=lambda found: found[1]
+    )
+    return least, max(gap, 0.0)  # rounding alone makes less of it
 
 
 @lru_cache(maxsize=4096)

@@ -3,6 +3,7 @@
 import math
 import re
 
+from ..noise_names import noise_meant
 from .additive import Additive
 from .families import FAMILIES
 from .noise import NumberNoise
@@ -29,6 +30,7 @@ def parse_number_noise(text: str) -> NumberNoise:
     if not separator or name not in FAMILIES:
         raise ValueError(
             f"noise {shown}: expected FAMILY:SCALE with FAMILY one of {', '.join(FAMILIES)}"
+            f"{noise_meant(text, FAMILIES)}"
         )
     size = _number(scale, f"noise {shown}: scale")
     if not SCALES[0] <= size <= SCALES[1]:

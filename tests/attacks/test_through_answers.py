@@ -8,15 +8,24 @@ import pytest
 
 from dpassay.attacks import Answers, expected_error, reconstruct
 from dpassay.attacks.answers import Likelihood
+from dpassay.attacks.inference import own_people
+from dpassay.attacks.inference import through_answers as through_answers_file
 from dpassay.attacks.inference.attack_cost import attack_cost
-from dpassay.attacks.inference.through_answers import Cell, read, read_people, through_answers
+from dpassay.attacks.inference.through_answers import (
+    Cell,
+    low_consensus,
+    read,
+    read_people,
+    through_answers,
+)
 from dpassay.attacks.inference.two_classes import (
     _priors,
     expected_misplacement,
     inverted,
     posterior,
 )
-from dpassay.attacks.posterior import sample_posterior
+from dpassay.attacks.posterior import Draws, sample_posterior
+from dpassay.attacks.reconstruct import misplaced
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.composition import Repeated, epsilon_bracket
 from dpassay.reference.parallel.executors import Here
@@ -46,6 +55,37 @@ def test_the_posterior_together_is_the_sum_over_all_votes_at_once():
     alone = likelihood * prior.mean(0)
     found = posterior(counts, laws, "alone")
     np.testing.assert_allclose(found.chances[found.row], alone / alone.sum(1, keepdims=True))
+
+
+def test_a_log_of_many_people_is_read_in_parts_and_from_fewer_draws(monkeypatch):
+    """Thousands took half an hour: catches parts that no worker gets, and all the draws again."""
+    asked = []
+
+    def drawn(likelihood, teachers, rng, brief=False):
+        asked.append((len(likelihood.queries), brief))
+        return Draws(np.full((4, len(likelihood.queries), 3), 10), None, None)
+
+    monkeypatch.setattr(through_answers_file, "sample_posterior", drawn)
+    monkeypatch.setattr(own_people, "TOGETHER", 8)
+    counts, some = np.full((20, 3), 5.0), np.arange(20) < 7
+    with ThreadPoolExecutor(2) as executor:
+        found = own_people.from_answers(counts, gnmax(8.0), 30, some, executor=executor)
+    assert sorted(asked) == [(4, True), (8, True), (8, True)]
+    assert (found.people, found.positive, found.answers) == (20, 7, 300)
+
+
+@pytest.mark.slow("chains twice; what they find is tested of two classes")
+def test_fewer_draws_misplace_hardly_more_votes():
+    """Of 32 histograms of five classes; catches draws from before the chains have settled."""
+    rng = np.random.default_rng(6)
+    votes = rng.multinomial(100, rng.dirichlet(np.full(5, 0.4), 32))
+    law = np.exp(gnmax(20.0).log_probabilities(votes.astype(float)))
+    counts = rng.multinomial(40, law / law.sum(-1, keepdims=True))
+    every, few = (
+        misplaced(read(counts, gnmax(20.0), 100, how, low_consensus)[0], votes).mean()
+        for how in ("together", "briefly")
+    )
+    assert few < every + 0.02
 
 
 def test_the_posterior_is_that_of_the_chains():

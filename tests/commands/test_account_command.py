@@ -114,13 +114,15 @@ def test_a_budget_fits_rows_and_not_passes_alone(tmp_path) -> None:
 def test_where_no_pass_fits_the_rows_that_do_are_told(tmp_path) -> None:
     options = [*GNMAX, "--delta", "1e-5", "--analysis", "data-independent"]
     budget = epsilon_of(30) + 1e-3
-    done = run(f"{ROW}\n" * 71, *options, "--epsilon", str(budget), folder=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    told = re.search(r"costs (\S+); .* 30 .* 71 .* (\S+) \[value-not-allowed\]\n", done.stderr)
-    costs = [float(text) for text in told.groups()]
-    assert costs == pytest.approx([epsilon_of(71), epsilon_of(30)], abs=2e-4)  # on coarser orders
+    found = charged(f"{ROW}\n" * 71, *options, "--epsilon", str(budget), folder=tmp_path)
+    assert (found["queries"], found["repeats"], found["rows_beyond"]) == (0, 0, 30)
+    assert (found["epsilon"], found["expected_answered"]) == (0.0, 0.0)
+    shown = run(f"{ROW}\n" * 71, *options, "--epsilon", str(budget), folder=tmp_path).stdout
+    told = re.search(r"0 queries: none .* 71 rows costs (\S+); .* 30 rows fit;", shown)
+    assert float(told[1]) == pytest.approx(epsilon_of(71), abs=2e-4)  # on coarser orders
     done = run(f"{ROW}\n" * 2, *options, "--epsilon", "1e-3", folder=tmp_path)
-    assert re.search(r"first row .* 0\.", done.stderr)
+    assert done.returncode == 0
+    assert "the first row alone does not fit" in done.stdout
 
 
 def test_data_independent_gnmax_is_the_gaussian_mechanism(tmp_path) -> None:

@@ -13,6 +13,8 @@ def broken(strings):
     raise RuntimeError("no weights")
 def mean(strings):
     return [9.0 - len(s) for s in strings]
+def turned(strings):
+    return [-score for score in known(strings)]
 def short(strings):
     return [1.0]
 weights = [1.0]
@@ -59,6 +61,8 @@ def test_a_larger_space_is_sampled_and_says_so() -> None:
         (("--demo", *PIN), "--demo has a model and canaries of its own"),
         (("model.py:broken", *PIN), "model.py:broken: for 'pin: 482' it raised RuntimeError: no w"),
         (("model.py:short", *PIN), "shape (1,) for 1000 strings: expected (1000,) log-perplex"),
+        (("model.py:turned", *PIN), "every score is negative, -0.3 at most, as log-prob"),
+        (("model.py:turned", *PIN, "--extract"), "every score is negative"),
         (("model.py:mean", *PIN, "--extract"), "expected no lower one; log-perplexities add up"),
         (("model.py:weights", *PIN), "expected a callable, strings -> log-perplexities"),
         (("absent.py:known", *PIN), "absent.py:known: no file absent.py"),

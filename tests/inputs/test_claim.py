@@ -1,5 +1,7 @@
 """Claims: what is accepted, and the one line that an error is."""
 
+import tomllib
+
 import pytest
 from claims import gnmax
 from hypothesis import given
@@ -79,10 +81,10 @@ def test_claims_survive_their_public_form(claim) -> None:
         ({"noise": "gausian:40"}, r"mechanism.noise: noise 'gausian:40': expected FAMILY:SCALE"),
         ({"noise": 40}, r"mechanism.noise = 40: expected a text such as 'gaussian:40'"),
         ({"noise": "laplace:40"}, r"'laplace:40': gnmax takes gaussian noise"),
-        ({"name": "pate"}, r"mechanism.name = 'pate': of labels: gnmax"),
+        ({"name": "pate"}, r"mechanism.name = 'pate': did you mean gnmax\? of labels: gnmax"),
         ({"classes": 1}, r"mechanism.classes = 1: expected a whole number from 2 to 1000$"),
         ({"classes": "10"}, r"mechanism.classes = '10': expected a whole number from 2 to 1000$"),
-        ({"sigma": 3}, r"mechanism.sigma is no known key: allowed are name, noise, classes"),
+        ({"size": 3}, r"mechanism.size is no known key: allowed are name, noise, classes"),
         (
             {"name": "confident-gnmax"},
             r"threshold and threshold_noise are missing: confident-gnmax needs them",
@@ -195,5 +197,70 @@ def test_files_that_are_no_claims_are_named(tmp_path) -> None:
         read_claim(missing)
     broken = tmp_path / "broken.toml"
     broken.write_bytes(b"\xff[mechanism")
-    with pytest.raises(ClaimError, match=r"broken.toml: not TOML"):
+    with pytest.raises(ClaimError, match=r"broken.toml: not TOML: not UTF-8 text"):
         read_claim(broken)
+    broken.write_text("[mechanism]\ncaching = True  # as Python has it\n")
+    with pytest.raises(ClaimError, match=r"line 2, column 11\): 'caching = True "):
+        read_claim(broken)
+
+
+LABELS = 'name = "gnmax"\nclasses = 10\nteachers = 250\n'
+TABLES = (
+    'name = "table"\nadjacency = "add-remove"\nmax_partitions = 3\nmax_per_partition = 2\n'
+    'kept = "uniform"\npartitions = ["a"]\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (LABELS + 'noise = "Gaussian:40"', "(did you mean gaussian:40?)"),
+        (LABELS + 'noise = "normal:40;cut"', "(did you mean gaussian:40;cut?)"),
+        (LABELS + 'noise = "gaussian(sigma=40)"', "(did you mean gaussian:40?)"),
+        (
+            LABELS + "sigma = 40",
+            'mechanism.sigma is no known key (did you mean noise = "gaussian:40"?)',
+        ),
+        (LABELS + 'noise = "gaussian:40"\nsteps = 9', "(did you mean queries of [privacy]?)"),
+        (
+            'name = "noisy-gradient"\nnoise = "gaussian:1"\nadjacency = "add-remove"\n'
+            "shapes = [[3]]\ndivide_by = 9\nmax_grad_norm = 1.0",
+            "(did you mean clip_norm?)",
+        ),
+        *(
+            (f'name = "noisy-count"\nadjacency = "add-remove"\nnoise = "{name}:4"', said)
+            for name, said in {
+                "geometric": "(did you mean discrete-laplace:4?)",
+                "discrete_laplace": "(did you mean discrete-laplace:4?)",
+                "Laplace": "(did you mean laplace:4?)",
+            }.items()
+        ),
+        ('name = "discrete_laplace"', 'did you mean noise = "discrete-laplace:SCALE"'),
+        ('name = "GNMax"', "did you mean gnmax?"),
+        ('name = "dp-sgd"', "did you mean noisy-gradient?"),
+        (
+            TABLES + 'aggregates = {count = {noise = "laplace:1", sigma = 3}}',
+            ": allowed are noise, lower, upper",
+        ),
+        (
+            TABLES + 'aggregates = {users = {noise = "laplace:1"}}',
+            "mechanism.aggregates.users is no known key: expected 'count'",
+        ),
+        (
+            'name = "secure-tally"\nnoise = "gaussian:5"\nadjacency = "add-remove"\nparties = 6\n'
+            "lower = 0\nupper = 1\ndimensions = 2\nmodulus = 999",
+            "a tally is whole, expected binomial:S, discrete-gaussian:S, discrete-laplace:S",
+        ),
+    ],
+)
+def test_what_was_probably_meant_is_suggested(text, said) -> None:
+    """Names of papers and libraries are further from ours than a mistyped letter."""
+    with pytest.raises(ClaimError) as error:
+        parse_claim(tomllib.loads(f"[mechanism]\n{text}\n"))
+    assert said in str(error.value)
+    assert "[key]" not in str(error.value)
+
+
+def test_a_key_outside_its_table_is_put_into_it() -> None:
+    with pytest.raises(ClaimError, match=r"noise is no known key \(it belongs to \[mechanism\]\)"):
+        parse_claim(tomllib.loads('noise = "gaussian:40"'))

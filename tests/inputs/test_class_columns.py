@@ -41,6 +41,63 @@ def test_other_orders_are_refused(names, said) -> None:
     assert said in str(error.value)
 
 
+FRAMES = [
+    ",c0,c1,c2,label\n0,2,20,10,1\n",  # the index of a frame, as pandas writes it
+    "Unnamed: 0,c0,c1,c2,label\n0,2,20,10,1\n",
+    "c0,c1,c2,label\n2.0,20.,10.00,1.0\n",  # a column once lacked a value
+    "run,c0,c1,c2,score9,label\n7,2,20,10,8,1\n",  # these alone are numbered as the classes are
+]
+
+
+@pytest.mark.parametrize("text", FRAMES)
+def test_what_a_frame_adds_is_no_vote(text) -> None:
+    """Catches an index that is read as votes, and floats that end a log."""
+    reader = RowReader(3, may_refuse=False)
+    head, line = text.splitlines(keepends=True)
+    assert reader.row(head, "1") is None
+    row = reader.row(line, "2")
+    assert (row.histogram, row.label) == ((2, 20, 10), 1)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"c1": 20, "c0": 2, "c2": 10.0, "Label": 1.0},
+        {"c0": "2", "c1": "20", "c2": "10", "label": "1", "__index_level_0__": 0},
+        {"Label": 1, "histogram": [2.0, 20.0, 10.0], "": 5},
+    ],
+)
+def test_a_row_with_a_key_for_each_class_is_that_of_a_list(table) -> None:
+    """The same columns were read of CSV alone."""
+    row = RowReader(3, may_refuse=False).of_table(table, "row 1")
+    assert (row.histogram, row.label) == ((2, 20, 10), 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b,c,epoch,label\n", "4 columns of votes: expected 3, .* found a, b, c, epoch$"),
+        ("a,b,label\n", "2 columns of votes: expected 3, .* found a, b$"),
+        ("a;b;c;label\n", "with commas between them; found semicolons, 'a;b;c;label'"),
+        ('[{"label": 1}]', "JSON objects, one a line, .* found a JSON array, "),
+        ('{"votes": [1, 2], "answer": 1}', "no label: allowed are .*; found votes, answer"),
+    ],
+)
+def test_columns_that_are_not_the_classes_are_named(text, said) -> None:
+    with pytest.raises(ValueError, match=said):
+        RowReader(3, may_refuse=False).row(text, "line 1")
+
+
+def test_histograms_without_the_index_of_their_frame(tmp_path) -> None:
+    """Read where its rows are numbered; another column without a name is refused."""
+    path = tmp_path / "a.csv"
+    path.write_text(",a,b\n0,3,5\n1,4.0,4\n")
+    assert [row.histogram for row in read_histograms(str(path))] == [(3, 5), (4, 4)]
+    path.write_text(",a,b\n3,3,5\n1,4,4\n")
+    with pytest.raises(ColumnsError, match="column 1 has no name"):
+        read_histograms(str(path))
+
+
 def test_a_log_and_its_inputs_are_read_by_class(tmp_path) -> None:
     """Catches votes that are taken in the order of their columns."""
     reader = RowReader(3, may_refuse=False)

@@ -47,7 +47,10 @@ def test_residues_are_read_as_the_numbers_nearest_to_the_sum(reply, tally) -> No
         ([{"tally": [1, 2], "revealed": {"all": [1]}}], "expected self and pair"),
         ([{"tally": [1, 2], "revealed": {"self": 1}}], "revealed 1"),
         ([{"tally": [1, 2], "ciphertexts": ["ab", None]}], "of party 1"),
-        ([{"tally": [1, 2], "revealed": {"pair": [0]}}], "revealed [0]"),
+        (
+            [{"tally": [1, 2], "revealed": {"pair": [0]}}],
+            "revealed [0]: expected numbers of parties, counted from 1",
+        ),
         ([{"tally": [1, 2], "ciphertexts": [None, 7]}], "gave 7 as ciphertexts"),
         ([{"tally": [1, 2], "ciphertexts": [None, []]}], "gave [] as ciphertexts"),
         ([{"tally": [1, 2], "keys": [None, {}]}], "as key of party 2"),

@@ -49,7 +49,7 @@ HEAD = "a,b,c,d,label,time\n"
         ("a,b,c,d,label,charged\n1,2,3,4,0,-1\n", "charged '-1': expected an epsilon"),
         ("a,b,label\n1,2,0\n", "2 columns of votes: expected 4"),
         ("1,2,3,4,0\n", "a header with a column for each class and one named label"),
-        ('{"histogram": [1, 2, 3, 4]}\n', "line 1: label 'None' is not a whole number"),
+        ('{"histogram": [1, 2, 3, 4]}\n', "line 1: no label: allowed are histogram, label"),
         ('{"histogram": [1, 2], "label": 0}\n', "a histogram of 2 classes: expected 4"),
         ('{"id": "x", "label": 0}\n', "line 1: no histogram"),
         ('{"histogram": [1, 2, 3, 4], "label": 0, "extra": 1}\n', "'extra': allowed are"),

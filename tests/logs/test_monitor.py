@@ -21,7 +21,7 @@ from small import small_claim
 from typed import typed
 
 from dpassay.verifiers.inputs.release_log import LogError
-from dpassay.verifiers.kinds.labels.logs import monitor
+from dpassay.verifiers.kinds.labels.logs import judge, monitor
 from dpassay.verifiers.kinds.labels.logs.metrics import Metrics
 from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 from dpassay.verifiers.kinds.reading import read_claim
@@ -148,6 +148,29 @@ def test_votes_that_can_be_read_are_named(tmp_path) -> None:
     assert (reading.name, reading.times) == ("image 7", 6000)
     # the Cramer-Rao bound of these labels is about half a vote per class of 40
     assert reading.misplaced < 0.1
+
+
+def test_an_interval_of_the_scale_says_which_rows_it_is_of(tmp_path, monkeypatch) -> None:
+    """Noise "of late" was of all rows until a window had ended, halved noise among them or not."""
+    monkeypatch.setattr(judge, "LATELY", 4000)
+    log, state = tmp_path / "log.csv", tmp_path / "state"
+
+    def told(rows, seed, scale):
+        with log.open("a") as file:
+            file.write(lines(rows, seed, scale))
+        run_out(log, state)
+        following = Monitor(str(log), small_claim(), str(state), once=True)
+        shown, screen = following.snapshot(), StringIO()
+        following.close()
+        Console(file=screen, width=300).print(page(str(log), small_claim(), shown))
+        return shown, re.findall("noise of (.*?), if it is alike in all", screen.getvalue())
+
+    log.write_text(HEAD)
+    assert told(3000, 1, 1.0)[1] == ["all rows"]
+    shown, of = told(8000, 2, 0.5)
+    assert of == ["all rows", f"rows {shown.lately.first:,} to {shown.lately.last:,}"]
+    assert shown.lately.first > 3000
+    assert shown.lately.interval[0] < 0.5 < shown.lately.interval[1] < 0.7
 
 
 def test_no_row_has_cost_nothing(tmp_path) -> None:

@@ -55,15 +55,41 @@ def test_it_is_judged_as_json_lines_are(tmp_path, parquet) -> None:
     assert json.loads(one.output)["checks"] == json.loads(other.output)["checks"]
 
 
+def test_a_frame_with_a_column_for_each_class_is_judged_as_the_same_csv(tmp_path, parquet) -> None:
+    """With the index and the floats that pandas writes; it was refused."""
+    from pyarrow import Table
+
+    rng = np.random.default_rng(3)
+    votes = np.array([(20, 15, 5, 0), (10, 10, 10, 10)])[rng.integers(0, 2, 400)]
+    labels = (votes + rng.normal(0.0, 10.0, votes.shape)).argmax(-1)
+    rows = zip(votes, labels, strict=True)
+    text = "".join(f"{','.join(map(str, row))},{label}\n" for row, label in rows)
+    (tmp_path / "log.csv").write_text(f"c0,c1,c2,c3,label\n{text}")
+    columns = {f"c{k}": votes[:, k].astype(float) for k in range(4)}
+    table = {**columns, "label": labels, "__index_level_0__": np.arange(400)}
+    parquet.write_table(Table.from_pydict(table), tmp_path / "log.parquet")
+    one, other = (judged(tmp_path / f"log.{end}", "--json") for end in ("parquet", "csv"))
+    assert json.loads(one.output)["queries"] == 400
+    assert json.loads(one.output)["checks"] == json.loads(other.output)["checks"]
+
+
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
         ([{"histogram": [20, 15, 5, 0], "label": None}], "row 1: label 'None' is not a whole"),
-        ([{"histogram": [20, 15, 5, 0], "label": 1.0}], "row 1: label '1.0' is not a whole number"),
+        ([{"histogram": [20, 15, 5, 0], "label": 1.5}], "row 1: label '1.5' is not a whole number"),
         ([{"histogram": None, "label": 1}], "row 1: no histogram"),
         ([{"histogram": [20, None, 5, 0], "label": 1}], "row 1: histogram [20, None, 5, 0]"),
-        ([{"a": 20, "b": 15, "c": 5, "d": 0, "label": 1}], "row 1: 'a': allowed are histogram"),
-        ([{"histogram": [20, 15, 5, 0]}], "row 1: label 'None' is not a whole number"),
+        (
+            [{"a": 20, "b": 15, "c": 5, "label": 1}],
+            "expected 4, the classes of the claim; found a, b",
+        ),
+        (
+            [{"a": 20, "b": 15, "c": 5, "d": None, "label": 1}],
+            "row 1: 'None' in 'd' is not a whole",
+        ),
+        ([{"histogram": [20, 15, 5, 0], "x": 1, "label": 1}], "row 1: 'x': allowed are histogram"),
+        ([{"histogram": [20, 15, 5, 0]}], "row 1: no label: allowed are histogram, label"),
     ],
 )
 def test_wrong_columns_and_nulls_are_one_line(tmp_path, parquet, rows, said) -> None:

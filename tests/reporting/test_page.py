@@ -154,6 +154,15 @@ def test_what_was_not_looked_at_is_on_the_page_as_in_the_json(all_reports, kind)
     assert sorted(on_page) == sorted(said) != []
 
 
+@pytest.mark.parametrize("kind", ["tallies", "tables"])
+def test_an_axis_names_what_it_counts(all_reports, kind) -> None:
+    """A release has several numbers, each of which a check sees: 16,336 in a run of 3,012."""
+    report = all_reports["numbers"].model_copy(update={"kind": kind})
+    text = Read(page(report, "a.py:b", WHEN)).text
+    assert "numbers seen by this check" in text
+    assert not re.search(rf"{kind} seen|has seen are {kind}", text)
+
+
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 PIECES = st.sampled_from(["<script>", "</style>", "]]>", "-->", '"', "'", "&lt;", "{{ 1 }}", "{%"])
 HOSTILE = st.lists(st.one_of(ANY_TEXT, PIECES), max_size=5).map("".join)

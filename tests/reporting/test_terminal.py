@@ -127,6 +127,20 @@ def test_evidence_without_bound_is_no_number(reports, monkeypatch, value, said) 
     assert f"but it is {said} from 50 queries" in words
 
 
+def test_the_gravest_finding_comes_first_and_then_the_earliest_row(reports, monkeypatch) -> None:
+    """As checks came, a contract that is broken stood before privacy that is, by any row."""
+    found = [("symmetry", "classes-renumbered", 5), ("fresh-noise", "noise-missing", 900)]
+    found += [("noise-scale", "scale-too-large", 3), ("class-probabilities", "scale-too-small", 70)]
+    checks = tuple(
+        CheckResult(id=name, verdict=Verdict.FAIL, code=code, message=code, fields={"row": row})
+        for name, code, row in found
+    )
+    report = reports["fail"].model_copy(update={"checks": checks})
+    lines = [line.strip() for line in shown(report, monkeypatch, io.StringIO()).splitlines()]
+    told = [line for line in lines if line in {code for _, code, _ in found}]
+    assert told == ["scale-too-small", "noise-missing", "scale-too-large", "classes-renumbered"]
+
+
 def test_a_file_gets_a_line_for_each_statement(reports, monkeypatch) -> None:
     """Grep then finds a message whole, however narrow the terminal it was started in."""
     text = shown(reports["fail"], monkeypatch, io.StringIO(), columns=30)

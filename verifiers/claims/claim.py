@@ -1,5 +1,6 @@
 """A deployment's claim, whatever it releases, and the error with the mistakes in one."""
 
+import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from ..targets.http_options import HttpOptions
 from ..targets.http_route import check_template
 from ..targets.labels import LABELS
 from ..targets.release import Release
-from ..targets.replies import one_line
+from ..targets.replies import one_line, shown_repr
 from .mistakes import mistakes
 from .tables import AccountantClaim, Gate, HttpClaim, PrivacyClaim, Table
 
@@ -139,10 +140,23 @@ def read_table(path: str | Path) -> dict[str, Any]:
     except ReadingError as error:
         raise ClaimError(f"{path}: {error}") from None
     try:
-        return tomllib.loads(text.decode("utf-8-sig"))  # editors on Windows begin with a BOM
+        words = text.decode("utf-8-sig")  # editors on Windows begin with a BOM
+        return tomllib.loads(words)
+    except UnicodeDecodeError:
+        raise ClaimError(f"{path}: not TOML: not UTF-8 text", code="not-toml") from None
     except RecursionError:
         raise ClaimError(
             f"{path}: not TOML that can be read: nested too deeply", code="not-toml"
         ) from None
     except ValueError as error:  # numbers of thousands of digits among them
-        raise ClaimError(f"{path}: not TOML: {one_line(error)}", code="not-toml") from None
+        wrong = f"{one_line(error)}{_line_shown(words, str(error))}"
+        raise ClaimError(f"{path}: not TOML: {wrong}", code="not-toml") from None
+
+
+def _line_shown(text: str, error: str) -> str:
+    """The line at which TOML ends, after the words of its error; empty where it names none."""
+    found = re.search(r"at line (\d+),", error)
+    if found is None:
+        return ""
+    line = text.splitlines()[int(found[1]) - 1 : int(found[1])]
+    return "".join(f": {shown_repr(one.strip())}" for one in line)

@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections.abc import Sequence
-from typing import get_args
+from typing import get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -62,12 +62,14 @@ def _code(mistake: ErrorDetails) -> str:
 
 def _table_at(root: type[BaseModel], place: Sequence[int | str]) -> type[BaseModel] | None:
     """The model of the table at `place`, a path of keys; None where there is none."""
-    table = root
+    table, named = root, False
     for part in place:
-        if isinstance(part, int):  # of a list of tables
+        if isinstance(part, int) or named:  # of a list of tables, or of tables by names
+            named = False
             continue
         field = table.model_fields.get(str(part))
         kinds = [] if field is None else [field.annotation, *get_args(field.annotation)]
+        named = field is not None and get_origin(field.annotation) is dict
         tables = [k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)]
         if not tables:
             return None
@@ -81,10 +83,37 @@ def _keys(root: type[BaseModel], mistake: ErrorDetails) -> list[str]:
     return [] if table is None else list(table.model_fields)
 
 
+_ELSEWHERE = {
+    "sigma": "noise",
+    "scale": "noise",
+    "noise_multiplier": "noise",
+    "noise_scale": "noise",
+    "max_grad_norm": "clip_norm",
+    "l2_norm_clip": "clip_norm",
+    "steps": "queries",
+    "num_queries": "queries",
+    "num_classes": "classes",
+    "num_teachers": "teachers",
+}
+"""Keys as papers and training libraries call them."""
+
+
 def _meant(root: type[BaseModel], mistake: ErrorDetails) -> str | None:
-    """The known key that an unknown one resembles, if any."""
-    near = difflib.get_close_matches(str(mistake["loc"][-1]), _keys(root, mistake), 1)
+    """The known key that an unknown one stands for, or resembles, if any."""
+    given, keys = str(mistake["loc"][-1]), _keys(root, mistake)
+    if _ELSEWHERE.get(given.lower()) in keys:
+        return _ELSEWHERE[given.lower()]
+    near = difflib.get_close_matches(given.lower(), keys, 1)
     return next(iter(near), None)
+
+
+def _likely(root: type[BaseModel], mistake: ErrorDetails) -> str | None:
+    """What was probably meant by an unknown key, as it is written in a claim."""
+    near, given = _meant(root, mistake), mistake["input"]
+    if near != "noise" or not isinstance(given, int | float):
+        return near
+    family = "FAMILY" if str(mistake["loc"][-1]).lower().endswith("scale") else "gaussian"
+    return f'noise = "{family}:{given:g}"'
 
 
 def _table_of(root: type[BaseModel], key: str) -> str | None:
@@ -99,15 +128,24 @@ def _place(mistake: ErrorDetails) -> str:
 
 
 def _unknown_key(root: type[BaseModel], mistake: ErrorDetails) -> str:
-    near, allowed = _meant(root, mistake), ", ".join(_keys(root, mistake))
+    near, keys, key = _likely(root, mistake), _keys(root, mistake), str(mistake["loc"][-1])
     meant = f" (did you mean {near}?)" if near else ""
-    if len(mistake["loc"]) == 2 and (table := _table_of(root, str(mistake["loc"][1]))):
+    if len(mistake["loc"]) <= 2 and (table := _table_of(root, key)):
         meant = f" (it belongs to [{table}])"
-    return f"{_place(mistake)} is no known key{meant}: allowed are {allowed}"
+    elsewhere = _ELSEWHERE.get(key.lower(), "")
+    if not meant and (table := _table_of(root, elsewhere)):
+        meant = f" (did you mean {elsewhere} of [{table}]?)"
+    allowed = f": allowed are {', '.join(keys)}" if keys else ""
+    return f"{_place(mistake)} is no known key{meant}{allowed}"
 
 
 def _wrong_value(root: type[BaseModel], mistake: ErrorDetails) -> str:
     place, kind, given = _place(mistake), mistake["type"], mistake["input"]
+    if mistake["loc"][-1:] == ("[key]",):  # as pydantic names a key that is refused
+        place = one_line(".".join(map(str, mistake["loc"][:-1])))
+        allowed = mistake.get("ctx", {}).get("expected")
+        wrong = one_line(mistake["msg"]) if allowed is None else _one_of(allowed, given)
+        return f"{place} is no known key: {wrong[:1].lower()}{wrong[1:]}"
     message = one_line(mistake["msg"].removeprefix("Value error, "))
     if kind == "model_type":
         return f"{place} = {shown_repr(given)}: expected a table, [{place}]"

@@ -17,7 +17,7 @@ from ...reference.mechanisms import ClaimedMechanism
 from ..findings.document import Document
 from ..inputs.asked_file import AskedRows
 from ..inputs.input_error import ColumnsError
-from ..text import epsilon_text
+from ..text import counted, epsilon_text
 from .fitting import Fitting
 from .row_costs import RowCosts
 
@@ -52,6 +52,8 @@ class Account(Document):
         "repeats.",
     )
     budget: float | None = Field(exclude=True)
+    rows: int = Field(exclude=True)
+    once: float | None = Field(exclude=True)
     refuses: bool = Field(exclude=True)
 
     def as_text(self) -> str:
@@ -94,7 +96,15 @@ class Account(Document):
         """How many passes over the rows fit the budget, in words; empty without a budget."""
         if self.budget is None:
             return ""
-        rows = self.queries // self.repeats
+        rows = self.rows
+        if self.repeats == 0:
+            few = self.rows_beyond or 0
+            first = counted(few, "row fits", "rows fit") if few else "row alone does not fit"
+            return (
+                f": none fits epsilon {self.budget:g}, as one pass over "
+                f"{counted(rows, 'row', 'rows')} costs {epsilon_text(self.once or 0.0)}; the first "
+                f"{first}"
+            )
         if rows == 1:
             return f", the most that fit epsilon {self.budget:g}"
         passes, fit = ("pass", "fits") if self.repeats == 1 else ("passes", "fit")
@@ -118,7 +128,7 @@ def account_of(
 
     neighbourhood: which histograms it is between, a moved vote when None; executor: whose workers
     do the work, this process when None. Raises ValueError where charging `realised` lacks labels, a
-    label is a refusal but the mechanism never refuses, or one pass exceeds the budget;
+    label is a refusal but the mechanism never refuses, or the budget limits no number of passes;
     UnknownMechanismError for any other mechanism.
     """
     if not isinstance(mechanism, ClaimedMechanism):
@@ -141,14 +151,14 @@ def account_of(
         return RowCosts(rows, mechanism, analysis, charging, neighbourhood=near, executor=executor)
 
     costs = costs_by(analysis)
-    beyond = None
+    beyond = once = None
     if budget is not None:
         fitting = Fitting(costs.kinds, costs.of_kinds(ORDERS), delta, pure)
         repeat = fitting.passes(budget)
-        beyond = fitting.rows_beyond(repeat, budget)
+        beyond, once = fitting.rows_beyond(repeat, budget), fitting.once
 
     def epsilon_of(costs: RowCosts) -> Epsilon:
-        most = repeat * len(rows) * pure
+        most = repeat * len(rows) * pure if repeat else 0.0
         return best_epsilon(lambda orders: repeat * costs.total(orders), delta, pure=most)
 
     found = independent = epsilon_of(costs)
@@ -170,6 +180,8 @@ def account_of(
         repeats=repeat,
         rows_beyond=beyond,
         budget=budget,
+        rows=len(rows),
+        once=once,
         refuses=refuses,
     )
 

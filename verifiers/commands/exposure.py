@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -187,17 +187,36 @@ class FoundExposures(Document):
 
 @dataclass(frozen=True)
 class _Vendor:
-    """The vendor's scorer, whose mistakes are told in one line that names it."""
+    """The vendor's scorer, whose mistakes are told in one line that names it.
+
+    largest: of the scores of each call.
+    """
 
     spec: str
     scorer: Any
+    largest: list[float] = field(default_factory=list)
 
     def __call__(self, strings: list[str]) -> Array:
         try:
-            return np.asarray(self.scorer(list(strings)))
+            found = np.asarray(self.scorer(list(strings)))
         except Exception as error:
             raised = f"{type(error).__name__}: {error}".splitlines()[0]
             raise ValueError(f"for {strings[0][:60]!r} it raised {raised}") from error
+        if found.size and found.dtype.kind in "if":
+            self.largest.append(float(found.max()))
+        return found
+
+    @property
+    def wrong_sign(self) -> str | None:
+        """What is wrong where all scores are negative, as no log-perplexity is; None elsewhere."""
+        most = max(self.largest, default=0.0)
+        if not most < 0.0:
+            return None
+        return (
+            f"every score is negative, {most:.4g} at most, as log-probabilities are: expected "
+            "log-perplexities, the lower the likelier: turn the sign, or add a constant to what is "
+            "one already"
+        )
 
 
 def exposures_by(spec: str, request: ExposureRequest) -> FoundExposures:
@@ -213,10 +232,13 @@ def exposures_by(spec: str, request: ExposureRequest) -> FoundExposures:
         raise InputError(str(error), code=error.code) from None
     if not callable(found):
         raise ValueError(f"{spec}: expected a callable, strings -> log-perplexities")
+    vendor = _Vendor(spec, found)
     try:
-        lines = _lines(_Vendor(spec, found), template, request.canaries, request)
+        lines = _lines(vendor, template, request.canaries, request)
     except ValueError as error:
-        raise ValueError(f"{spec}: {error}") from None
+        raise ValueError(f"{spec}: {vendor.wrong_sign or error}") from None
+    if vendor.wrong_sign is not None:
+        raise ValueError(f"{spec}: {vendor.wrong_sign}")
     return _found(spec, lines, request)
 
 

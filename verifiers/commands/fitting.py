@@ -21,15 +21,12 @@ class Fitting:
         self.kinds, self.costs, self.delta, self.pure = kinds, costs, delta, pure
         self.rows = len(kinds)
         self.whole = self._cost(self.rows)
+        self.once = self._epsilon(self.whole, self.rows)
 
     def passes(self, budget: float) -> int:
-        """How many passes fit `budget`. Raises ValueError where none does, or too many do."""
-        once = self._epsilon(self.whole, self.rows)
-        if once > budget:
-            few = self.rows_beyond(0, budget)
-            raise ValueError(
-                f"--epsilon {budget:g}: one pass already costs {once:.4f}; {self._told(few)}"
-            )
+        """How many passes fit `budget`, 0 where one does not. Raises ValueError for too many."""
+        if self.once > budget:
+            return 0
         pure = self.pure * self.rows
         passes = most_repeats(self.whole, self.delta, budget, _MOST_REPEATS, pure)
         if passes == _MOST_REPEATS:
@@ -46,13 +43,6 @@ class Fitting:
             return self._epsilon(costs, passes * self.rows + rows) <= budget
 
         return last_between(0, self.rows, fit)
-
-    def _told(self, few: int) -> str:
-        """How many rows fit where one pass does not, in words."""
-        if few == 0:
-            return f"the first row alone costs {self._epsilon(self._cost(1), 1):.4f}"
-        rows = f"{few:,} of its {self.rows:,} rows fit"
-        return f"the first {rows}, at {self._epsilon(self._cost(few), few):.4f}"
 
     def _cost(self, rows: int) -> Matrix:
         """Rényi cost (n,) of asking the first `rows` rows once."""

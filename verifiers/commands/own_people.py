@@ -70,7 +70,7 @@ def own_people(
         votes = _votes(votes_file, people, claim.mechanism.classes, teachers)
     through = []
     if votes is not None:
-        cells = [Cell(mechanism, queries) for queries in QUERIES]
+        cells = [Cell(mechanism, queries, "briefly") for queries in QUERIES]
         through = through_answers(votes, people.positive, cells, executor or Here(), delta=DELTA)
     log, missing = None, 0
     if log_file is not None:
@@ -83,6 +83,7 @@ def own_people(
             people.positive[met],
             delta=DELTA,
             histograms=None if votes is None else votes[met],
+            executor=executor,
         )
     told = None if votes is None else from_votes(votes, people.positive)
     columns, values = people.others
@@ -128,7 +129,8 @@ def _counts(
     except (ReadingError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error}") from None
     answers = labels_by_id(lines, path)
-    unknown = next((key for key in answers if key not in set(people.ids)), None)
+    known = set(people.ids)
+    unknown = next((key for key in answers if key not in known), None)
     if unknown is not None:
         raise UnclaimedError(f"{path}: id {unknown[:60]!r} is not in the file of people")
     classes = claim.mechanism.classes

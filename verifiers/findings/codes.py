@@ -8,10 +8,12 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 CodeClass = Literal["defect", "power", "coverage", "leakage", "input"]
 Severity = Literal["breaks-privacy", "weakens-privacy", "breaks-contract"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""The gravest first."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class Code:
     proof: bool = False
     kinds: tuple[str, ...] | None = None
     needs: str | None = None
+
+    @property
+    def gravity(self) -> int:
+        """Place among codes by severity, 0 for the gravest; last of all what is no defect."""
+        return len(SEVERITIES) if self.severity is None else SEVERITIES.index(self.severity)
 
 
 @cache

@@ -20,6 +20,7 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
+from .codes import SEVERITIES, codes
 from .document import Count, Document
 from .excluded import Excluded, Measured
 from .figures import CheckFigures, NoiseSpec, Votes
@@ -133,6 +134,14 @@ class CheckResult(Document):
         default=None,
         description="What the page draws of the check, in numbers; null where nothing.",
     )
+
+    @property
+    def gravity(self) -> tuple[int, int, float]:
+        """Place among other results, the gravest first: verdict, severity, the row of a log."""
+        known = codes().get(self.code or "")
+        grave = len(SEVERITIES) if known is None else known.gravity
+        row = self.fields.get("row")
+        return self.verdict.rank, grave, row if isinstance(row, int) else math.inf
 
     @property
     def seeing(self) -> Seeing:

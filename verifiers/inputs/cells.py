@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
@@ -13,13 +14,22 @@ class LogError(RowsError):
     """A log that cannot be read; the message is one line that names the place."""
 
 
-def is_whole(text: str) -> bool:
-    """Whether a cell holds a whole number of at most 18 ASCII digits, perhaps within spaces.
+_WHOLE = re.compile(r"\s*(-?[0-9]{1,18})(?:\.0*)?\s*")
 
-    Python's own `int` would accept digits of other scripts, and any length.
+
+def whole(text: str) -> int | None:
+    """The whole number of at most 18 ASCII digits in a cell, perhaps within spaces; None for none.
+
+    Frames write `4.0` where a column once lacked a value. Python's own `int` would accept digits of
+    other scripts, and any length.
     """
-    text = text.strip()
-    return text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 19
+    found = _WHOLE.fullmatch(text)
+    return None if found is None else int(found[1])
+
+
+def is_whole(text: str) -> bool:
+    """Whether a cell holds a whole number; see `whole`."""
+    return whole(text) is not None
 
 
 def json_object(line: str, place: str, **how: Any) -> dict[str, Any]:
@@ -70,7 +80,9 @@ def seconds_of(time: str | None, place: str) -> float | None:
         except (ValueError, OverflowError):
             found = float("nan")
     if not isfinite(found):
-        raise LogError(f"{place}: time {time[:60]!r}: expected seconds, or ISO 8601")
+        raise LogError(
+            f"{place}: time {time[:60]!r}: expected seconds, or ISO 8601, as 2026-03-01T12:00:00"
+        )
     return found
 
 

@@ -4,7 +4,10 @@ import re
 from collections.abc import Sequence
 from string import ascii_lowercase
 
-from .input_error import ColumnsError
+from .input_error import ColumnsError, UnclaimedError
+
+INDEX = ("", "unnamed: 0", "__index_level_0__")
+"""Names under which pandas writes and reads the index of a frame, which says nothing."""
 
 _NUMBERED = re.compile(r"(\D*)(\d{1,9})(\D*)", re.ASCII)
 
@@ -41,3 +44,44 @@ def class_order(names: Sequence[str], place: str) -> list[int]:
         f"{place}: columns of votes numbered {', '.join(map(str, numbers[:5]))}, ...: expected 0 "
         f"to {len(names) - 1}, each once, or rising numbers"
     )
+
+
+def votes_among(
+    names: Sequence[str], places: Sequence[int], classes: int | None, place: str
+) -> list[int]:
+    """The places of the columns of votes, by class, among those of `names` at `places`.
+
+    The index of a frame is left out. Of more columns than `classes` (None: any number) those are
+    votes whose names differ in their numbers alone, 0 to the last class; others are refused. place:
+    of the header, for messages. Raises UnclaimedError that names the columns, and what
+    `class_order` raises.
+    """
+    kept = list(places)
+    if len(kept) != classes and kept and names[kept[0]] == "" and kept[0] == 0:
+        kept = kept[1:]
+    kept = [i for i in kept if names[i] not in INDEX[1:]]
+    if classes is not None and len(kept) != classes:
+        kept = _numbered(names, kept, classes)
+    if classes is not None and len(kept) != classes:
+        found = [names[i] for i in places]
+        listed = ", ".join(name[:30] for name in found[:_LISTED])
+        more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+        raise UnclaimedError(
+            f"{place}: {len(found)} columns of votes: expected {classes}, the classes of the "
+            f"claim; found {listed or 'none'}{more}"
+        )
+    return [kept[i] for i in class_order([names[i] for i in kept], place)]
+
+
+_LISTED = 30
+"""Most columns that a message names."""
+
+
+def _numbered(names: Sequence[str], places: Sequence[int], classes: int) -> list[int]:
+    """Columns whose names are one text with the numbers of all classes; all where none are."""
+    groups: dict[tuple[str, str], dict[int, int]] = {}
+    for i in places:
+        if (parts := _NUMBERED.fullmatch(names[i])) is not None:
+            groups.setdefault((parts[1], parts[3]), {})[int(parts[2])] = i
+    whole = [group for group in groups.values() if group.keys() == set(range(classes))]
+    return list(whole[0].values()) if len(whole) == 1 else list(places)

@@ -5,6 +5,7 @@ import io
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from .class_columns import INDEX
 from .files import ReadingError, read_bytes
 from .input_error import RowsError
 
@@ -43,6 +44,7 @@ def with_header(rows: Sequence[Row], path: str) -> tuple[list[str], list[Row]]:
 
     Raises RowsError that names file and line of a row of another length.
     """
+    rows = without_index(rows)
     names = [name.strip() for name in rows[0].cells] if rows else []
     for row in rows[1:]:
         if len(row.cells) != len(names):
@@ -50,3 +52,12 @@ def with_header(rows: Sequence[Row], path: str) -> tuple[list[str], list[Row]]:
                 f"{path}, line {row.line}: {len(row.cells)} columns, but {len(names)} in the header"
             )
     return names, list(rows[1:])
+
+
+def without_index(rows: Sequence[Row]) -> Sequence[Row]:
+    """Rows without the index that pandas writes first, without a name, and numbered from 0."""
+    if len(rows) < 2 or not rows[0].cells or rows[0].cells[0].strip().lower() not in INDEX:
+        return rows
+    if [row.cells[0].strip() for row in rows[1:]] != [str(n) for n in range(len(rows) - 1)]:
+        return rows
+    return [Row(row.line, row.cells[1:]) for row in rows]

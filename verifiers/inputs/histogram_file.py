@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from ...reference import REFUSAL, as_histogram
-from .cells import is_whole
+from .cells import whole
 from .class_columns import class_order
-from .csv_rows import csv_rows
+from .csv_rows import csv_rows, without_index
 from .files import ReadingError, read_bytes
 from .input_error import ColumnsError, RowsError
 
@@ -37,7 +37,7 @@ def read_histograms(path: str, *, again: bool = False) -> list[Asked]:
 
 def histograms_of(content: bytes, path: str) -> list[Asked]:
     """The rows of a CSV file with this content; path: as messages name it."""
-    table = csv_rows(content, path)
+    table = list(without_index(csv_rows(content, path)))
     column, order = None, None
     columns = len(table[0].cells) if table else 0
     if table and is_header(table[0][1]):
@@ -59,18 +59,20 @@ def histograms_of(content: bytes, path: str) -> list[Asked]:
 def _asked(place: str, row: list[str], label_column: int | None, columns: int) -> Asked:
     if len(row) != columns:
         raise RowsError(f"{place}: {len(row)} columns, but {columns} in the first row")
+    values = []
     for column, cell in enumerate(row):
-        if not is_whole(cell) and column == label_column:
+        number = whole(cell)
+        if number is None and column == label_column:
             raise RowsError(
                 f"{place}: label {cell[:60]!r} is not a whole number: expected a class from 0 to "
                 f"{columns - 2}, or {REFUSAL} for a refusal"
             )
-        if not is_whole(cell):
+        if number is None:
             raise RowsError(
                 f"{place}: {cell[:60]!r} is not a whole number of votes: expected 0 to 2^53, and "
                 "commas between them (names in a header begin with a letter)"
             )
-    values = [int(cell) for cell in row]
+        values.append(number)
     label = None if label_column is None else values.pop(label_column)
     try:
         histogram = tuple(int(v) for v in as_histogram(values))

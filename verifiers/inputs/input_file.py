@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...reference import as_histogram
-from .cells import is_whole, json_object
-from .class_columns import class_order
+from .cells import is_whole, json_object, whole
+from .class_columns import votes_among
 from .csv_rows import csv_rows, with_header
 from .files import ReadingError, read_bytes
 from .input_error import ColumnsError, RowsError, UnclaimedError
@@ -55,10 +55,11 @@ def read_inputs(path: str, classes: int, teachers: int, *, need_queries: bool) -
         raise RowsError(f"{path}: {error}") from None
     except UnicodeDecodeError:
         raise RowsError(f"{path}: not UTF-8 text") from None
-    tables = _json_tables if text.lstrip().startswith("{") else _csv_tables
+    is_json = text.lstrip().startswith("{")
+    tables = _json_tables(text, path) if is_json else _csv_tables(text, path, classes)
     found: list[Input] = []
     known: dict[tuple[str, str], tuple[int, ...]] = {}
-    for line, table in tables(text, path):
+    for line, table in tables:
         place = f"{path}, line {line}"
         row = _checked(table, place, classes, teachers)
         if need_queries and row.query is None:
@@ -101,7 +102,7 @@ def _depth(value: Any) -> int:
     return deepest
 
 
-def _csv_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _csv_tables(text: str, path: str, classes: int) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Rows of CSV as if from JSON Lines: columns not named id or input are classes."""
     names, rows = with_header(csv_rows(text.encode(), path), path)
     names = [name.lower() for name in names]
@@ -114,18 +115,18 @@ def _csv_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]
             "perhaps columns named id and input"
         )
     places = [i for i, name in enumerate(names) if name not in _NAMED]
-    places = [places[i] for i in class_order([names[i] for i in places], f"{path}, line 1")]
+    places = votes_among(names, places, classes, f"{path}, line 1")
     for number, row in rows:
-        votes = [row[i] for i in places]
-        bad = next((cell for cell in votes if not is_whole(cell)), None)
-        if bad is not None:
+        votes = [whole(row[i]) for i in places]
+        if None in votes:
+            bad = row[places[votes.index(None)]]
             raise RowsError(f"{path}, line {number}: {bad[:60]!r} is not a whole number of votes")
         named = {
             name: cell.strip() or None
             for name, cell in zip(names, row, strict=True)
             if name in _NAMED
         }
-        yield number, {**named, "histogram": [int(cell) for cell in votes]}
+        yield number, {**named, "histogram": votes}
 
 
 def _checked(table: Mapping[str, Any], place: str, classes: int, teachers: int) -> Input:

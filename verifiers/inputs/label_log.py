@@ -9,7 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from ...reference import REFUSAL
-from .cells import is_whole, json_object
+from .cells import json_object, whole
 from .input_error import ColumnsError, OptionsError, RowsError
 from .release_log import ABOUT
 
@@ -59,12 +59,13 @@ def labels_by_id(lines: Iterable[str], source: str) -> dict[str, list[int]]:
 
 def _label(row: _Labelled, source: str) -> int:
     """The label of a row, -1 for a refusal. Raises RowsError."""
-    if not is_whole(row.label) or int(row.label) < REFUSAL:
+    label = whole(row.label)
+    if label is None or label < REFUSAL:
         raise RowsError(
             f"{source}, line {row.number}: {row.label[:60]!r} is no label: expected a whole "
             "number from 0, or -1 for a refusal (or a header that says label)"
         )
-    return int(row.label)
+    return label
 
 
 def _of_one(rows: list[_Labelled], source: str, key: str | None) -> list[_Labelled]:
@@ -96,8 +97,9 @@ def _of_one(rows: list[_Labelled], source: str, key: str | None) -> list[_Labell
 
 def _are_histograms(found: set[tuple[str, ...]]) -> bool:
     """Whether the other columns of a log are votes: whole numbers with the same sum per row."""
-    whole = all(len(row) > 1 and all(is_whole(cell) for cell in row) for row in found)
-    return whole and len({sum(int(cell) for cell in row) for row in found}) == 1
+    rows = [[number for cell in row if (number := whole(cell)) is not None] for row in found]
+    numbers = all(len(of) == len(row) > 1 for of, row in zip(rows, found, strict=True))
+    return numbers and len({sum(row) for row in rows}) == 1
 
 
 def _rows(lines: Iterable[str], source: str) -> Iterator[_Labelled]:

@@ -1,11 +1,12 @@
 """A log of releases: one row per label, with its histogram or input, in the order drawn."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...reference import REFUSAL, as_histogram
-from .cells import LogError, cells_of, epsilon_of, is_whole, json_object, seconds_of, text_of
-from .class_columns import class_order
+from .cells import LogError, cells_of, epsilon_of, json_object, seconds_of, text_of, whole
+from .class_columns import INDEX, votes_among
 from .input_error import ColumnsError, UnclaimedError
 
 __all__ = ["ABOUT", "LogError", "Row", "RowReader"]
@@ -14,6 +15,12 @@ ABOUT = ("id", "time", "worker", "call", "client", "charged")
 """Optional columns, beside votes and label."""
 
 _KNOWN = ("histogram", "label", *ABOUT)
+_ALL = {*_KNOWN}
+
+_SEEN = {"[{": "a JSON array, ", ";": "semicolons, ", "\t": "tabs, "}
+"""What a first line that is no header of CSV has in it, in words."""
+
+_OF_VOTES = "is not a whole number of votes: expected 0 to 2^53"
 
 
 class Row(NamedTuple):
@@ -62,6 +69,7 @@ class RowReader:
         self.header: str | None = None
         self._parse: Parse | None = None
         self._met: dict[str, tuple[int, ...]] = {}
+        self._columns: tuple[tuple[str, ...], list[str]] | None = None
         self._timeless: dict[str, Row] = {}
         if header is not None:
             self._begin(header, "the header kept from before")
@@ -99,9 +107,11 @@ class RowReader:
             return False
         columns = [name.strip().lower() for name in cells_of(line, place)]
         if columns.count("label") != 1:
+            seen = next((what for mark, what in _SEEN.items() if mark in line), "")
             raise ColumnsError(
-                f"{place}: expected JSON objects, or a header with a column for each class and one "
-                "named label"
+                f"{place}: expected JSON objects, one a line, or a header with a column for each "
+                f"class and one named label, with commas between them; found {seen}"
+                f"{line.strip()[:200]!r}"
             )
         self._parse = self._csv_parser(columns, place)
         return True
@@ -110,14 +120,10 @@ class RowReader:
         votes = [i for i, name in enumerate(columns) if name not in (*ABOUT, "label")]
         about = {name: columns.index(name) for name in ABOUT if name in columns}
         label = columns.index("label")
+        if votes or not self._given:
+            votes = votes_among(columns, votes, self.classes, place)
         if self.classes is None and votes:
             self.classes = len(votes)
-        if len(votes) != self.classes and (votes or not self._given):
-            raise UnclaimedError(
-                f"{place}: {len(votes)} columns of votes: expected {self.classes}, the classes of "
-                "the claim"
-            )
-        votes = [votes[i] for i in class_order([columns[i] for i in votes], place)]
         first = len(votes) if votes == list(range(len(votes))) else 0
 
         def parse(line: str, place: str) -> Row:
@@ -132,9 +138,10 @@ class RowReader:
                 histogram = self._histogram_of_text(text, place)
             else:
                 histogram = self._histogram_of_id(named.get("id"), place)
-            if not is_whole(cells[label - at]):
-                raise LogError(f"{place}: label {cells[label - at][:60]!r} is not a whole number")
-            return _row(histogram, int(cells[label - at]), named, place)
+            drawn = whole(cells[label - at])
+            if drawn is None:
+                raise LogError(self._no_label(cells[label - at], place))
+            return _row(histogram, drawn, named, place)
 
         return parse
 
@@ -142,20 +149,47 @@ class RowReader:
         return self._of_table(json_object(line, place), place)
 
     def _of_table(self, table: Mapping[str, Any], place: str) -> Row:
-        unknown = [key for key in table if key not in _KNOWN]
-        if unknown:
-            raise ColumnsError(f"{place}: {unknown[0][:60]!r}: allowed are {', '.join(_KNOWN)}")
-        label = table.get("label")
-        if isinstance(label, bool) or not isinstance(label, int):
-            raise LogError(f"{place}: label {str(label)[:60]!r} is not a whole number")
+        if not table.keys() <= _ALL:  # frames have an index, and a column for each class
+            named_so = ((key.strip().lower(), value) for key, value in table.items())
+            table = {key: value for key, value in named_so if key not in INDEX}
+        others = [key for key in table if key not in _KNOWN]
+        if others and "histogram" in table:
+            raise ColumnsError(f"{place}: {others[0][:60]!r}: allowed are {', '.join(_KNOWN)}")
+        if "label" not in table:
+            found = ", ".join(table)[:200]
+            raise ColumnsError(f"{place}: no label: allowed are {', '.join(_KNOWN)}; found {found}")
+        label = _whole(table["label"])
+        if label is None:
+            raise LogError(self._no_label(str(table["label"]), place))
         named = {k: None if table.get(k) is None else text_of(table[k], place) for k in ABOUT}
-        votes = table.get("histogram")
+        votes = self._votes(table, others, place) if others else table.get("histogram")
         histogram = (
             self._histogram_of_id(named["id"], place)
             if votes is None
             else self._histogram_of(votes, place)
         )
         return _row(histogram, label, named, place)
+
+    def _no_label(self, given: str, place: str) -> str:
+        """The message on a label that is no number."""
+        last = "" if self.classes is None else f" to {self.classes - 1}"
+        refusals = f", or {REFUSAL} for a refusal" if self.may_refuse else ""
+        expected = f"expected a class, from 0{last}{refusals}"
+        return f"{place}: label {given[:60]!r} is not a whole number: {expected}"
+
+    def _votes(self, table: Mapping[str, Any], names: Sequence[str], place: str) -> list[int]:
+        """The votes of an object with a key for each class."""
+        if self._columns is None or self._columns[0] != tuple(names):
+            order = votes_among(names, range(len(names)), self.classes, place)
+            self._columns = tuple(names), [names[i] for i in order]
+        votes = []
+        for name in self._columns[1]:
+            number = _whole(table[name])
+            if number is None:
+                shown = f"{str(table[name])[:60]!r} in {name[:60]!r}"
+                raise LogError(f"{place}: {shown} {_OF_VOTES}")
+            votes.append(number)
+        return votes
 
     def _histogram_of_id(self, key: str | None, place: str) -> tuple[int, ...]:
         """The histogram of an input of the claim, which the row names by its id."""
@@ -171,10 +205,11 @@ class RowReader:
         found = self._met.get(text)
         if found is None:
             cells = text.split(",")
-            bad = next((cell for cell in cells if not is_whole(cell)), None)
-            if bad is not None:
-                raise LogError(f"{place}: {bad[:60]!r} is not a whole number of votes")
-            found = self._histogram_of([int(cell) for cell in cells], place)
+            votes = [whole(cell) for cell in cells]
+            if None in votes:
+                bad = cells[votes.index(None)]
+                raise LogError(f"{place}: {bad[:60]!r} {_OF_VOTES}")
+            found = self._histogram_of(votes, place)
             if len(self._met) >= _REMEMBERED:
                 self._met.clear()
             self._met[text] = found
@@ -220,6 +255,15 @@ class RowReader:
 
 
 _REMEMBERED = 100_000
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number as JSON, a frame or a cell has it; None for anything else."""
+    if isinstance(value, str):
+        return whole(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if math.isfinite(value) and value == int(value) else None
 
 
 def _row(

@@ -5,6 +5,9 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from ...reference.noise import FAMILIES as NOISE
+from ...reference.noise_names import family_meant
+from ...reference.numbers.families import FAMILIES as NUMBER_NOISE
 from ..claims.claim import ClaimError, read_table
 from ..findings.codes import codes
 from ..targets.replies import shown_repr
@@ -83,6 +86,17 @@ _NO_NOISE = "instahide"
 """Known by name, and refused: it mixes images and flips signs, and adds no noise."""
 
 
+_ELSEWHERE = {
+    "dp-sgd": "noisy-gradient",
+    "dpsgd": "noisy-gradient",
+    "pate": "gnmax",
+    "poisson": "batches",
+    "histogram": "noisy-histogram",
+    "secagg": "secure-tally",
+}
+"""Mechanisms by the names of their papers and libraries."""
+
+
 def _unknown(name: str, source: str) -> str:
     if name.lower() == _NO_NOISE:
         return (
@@ -90,7 +104,12 @@ def _unknown(name: str, source: str) -> str:
             "epsilon to claim: 100 private images were recovered from 2,000 of its encodings "
             "(dpassay instahide shows it); claim a mechanism with noise, as noisy-gradient"
         )
-    near = difflib.get_close_matches(name, [n for kind in kinds() for n in kind.mechanisms], 1)
-    meant = f"did you mean {near[0]}? " if near else ""
+    family = family_meant(name, (*NOISE, *NUMBER_NOISE))
+    every = [n for kind in kinds() for n in kind.mechanisms]
+    near = difflib.get_close_matches("-".join(name.lower().split("_")), every, 1)
+    likely = _ELSEWHERE.get(name.lower()) or next(iter(near), None)
+    meant = f"did you mean {likely}? " if likely else ""
+    if family is not None:
+        meant = f'that is noise: did you mean noise = "{family}:SCALE", beside another name? '
     all_names = "; ".join(f"of {kind.name}: {', '.join(kind.mechanisms)}" for kind in kinds())
     return f"{source}: mechanism.name = {shown_repr(name)}: {meant}{all_names}"

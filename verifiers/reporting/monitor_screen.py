@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from ...reference import Noise
 from ...reference.accounting.analyses import MEANING
 from ..findings.evidence_text import power_of_ten
 from ..kinds.labels.checks.noise_scale import interval_text
@@ -74,7 +75,6 @@ def page(log: str, claim: LabelsClaim, snapshot: Snapshot) -> Group:
         alarms.keys() - snapshot.log_e_values.keys()
     ):  # counted, without an e-value
         evidence.add_row(check, "", "", _alarm(alarms[check]))
-    threshold = snapshot.log_thresholds["noise-scale"]
     spent = Table("analysis", "epsilon", "which is", box=None, pad_edge=False)
     for analysis, epsilon in snapshot.spent.items():
         loose = "" if snapshot.refined or analysis == "data-independent" else "at most "
@@ -92,8 +92,7 @@ def page(log: str, claim: LabelsClaim, snapshot: Snapshot) -> Group:
     return Group(
         Text(f"{printable(shown_spec(log))}: {snapshot.rows:,} rows"),
         evidence,
-        Text(f"noise, all rows: {interval_text(noise, snapshot.scale, threshold)}"),
-        Text(f"noise of late: {interval_text(noise, snapshot.lately, threshold)}"),
+        *(Text(line) for line in _scales(noise, snapshot)),
         Text(
             f"spent at delta {snapshot.delta:g}, {snapshot.protected}, charging all (each query "
             "as answered)"
@@ -101,6 +100,18 @@ def page(log: str, claim: LabelsClaim, snapshot: Snapshot) -> Group:
         spent,
         inputs,
     )
+
+
+def _scales(noise: Noise, snapshot: Snapshot) -> Iterator[str]:
+    """The intervals of the scale, each with the rows that it is of."""
+    threshold = snapshot.log_thresholds["noise-scale"]
+    found = [("all rows", snapshot.scale)]
+    if snapshot.lately is not None:
+        first, last, interval = snapshot.lately
+        found.append((f"rows {first:,} to {last:,}", interval))
+    for rows, interval in found:
+        text = interval_text(noise, interval, threshold)
+        yield f"noise of {rows}, if it is alike in all of them: {text}"
 
 
 def _alarm(alarm: Alarm) -> str:

@@ -49,7 +49,7 @@ _MEASURES = {
 
 def page(report: Report, target: str, started: datetime) -> str:
     """The HTML of a report; target: as the user named it; started: in UTC."""
-    checks = sorted(report.whole.checks, key=lambda check: check.verdict.rank)
+    checks = sorted(report.whole.checks, key=lambda check: check.gravity)
     return (
         page_environment()
         .get_template("report.html")

@@ -119,7 +119,7 @@ def print_report(report: Report, target: str) -> None:
         _say(console, _coded(note.message, note.code), lead=("warning: ", "yellow"))
     console.print()
     messages = [check for check in report.checks if _is_told(check, report)]
-    for check in sorted(messages, key=lambda check: check.verdict.rank):
+    for check in sorted(messages, key=lambda check: check.gravity):
         _print_check(console, check, report.unit)
     others = [check for check in report.checks if check not in messages]
     _print_others(console, others, asked=report.asked)

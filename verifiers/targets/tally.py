@@ -128,7 +128,7 @@ class TallyRelease(NumberRelease):
             _is_whole(n) and 1 <= n <= self.parties for n in rows
         ):
             return tuple(int(n) for n in rows)
-        allowed = f"expected numbers of parties, 1 to {self.parties}"
+        allowed = f"expected numbers of parties, counted from 1, the first, to {self.parties}"
         raise CallError(call, f"revealed {shown(given)}: {allowed}")
 
     def _by_party(self, rows: Any, call: str) -> Iterator[tuple[int, Any]]:

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from ....reference.accounting.adjacency import Adjacency
 from ....reference.numbers import NumberNoise, Shares
+from ....reference.numbers.families import FAMILIES
 from ....reference.numbers.tally import Tally
 from ...targets.tally import TallyRelease
 from ..kind import ReleaseKind
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 _SURE = -40.0
 """Log-probability of noise that a modulus need not hold: 4e-18."""
+
+
+_WHOLE = sorted(f"{name}:S" for name, family in FAMILIES.items() if family.whole)
 
 
 class TallyMechanism(NumberMechanism):
@@ -42,7 +46,9 @@ class TallyMechanism(NumberMechanism):
     def _of_parties(self) -> Self:
         """Raises ValueError for what no tally can claim."""
         if not self.noise.family.whole:
-            raise ValueError(f'noise = "{self.noise}": a tally is whole, expected whole noise')
+            raise ValueError(
+                f'noise = "{self.noise}": a tally is whole, expected {", ".join(_WHOLE)}'
+            )
         if math.isfinite(self.noise.low) or math.isfinite(self.noise.high):
             raise ValueError(f'noise = "{self.noise}": expected no min and max beside a modulus')
         lower, upper = self._bounds

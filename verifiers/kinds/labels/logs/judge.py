@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,17 @@ class Prepared:
     contradicted: tuple[int, str, str | None] | None
 
 
+class Window(NamedTuple):
+    """Rows of a log, from first to last, and the interval of their scale, None where it is empty.
+
+    The interval is of one scale that all of them have.
+    """
+
+    first: int
+    last: int
+    interval: tuple[float, float] | None
+
+
 class LogEvidence:
     """The e-processes over a log, valid under the claim for any histograms.
 
@@ -102,8 +114,10 @@ class LogEvidence:
         self.scale = ScaleEvidence(self.alternatives.factors)
         self.lately = ScaleEvidence(self.alternatives.factors)
         """Evidence on the scale from the rows since the last window ended."""
-        self.window: tuple[float, float] | None = None
-        """The interval of the scale in the last complete window, if there is one."""
+        self.lately_from = 1
+        """The first of these rows."""
+        self.window: Window | None = None
+        """The last complete window, if there is one."""
         self.missed = np.zeros((len(EXPONENTS), self.alternatives.weights.size))
         """`Laws.missed`, summed over rows."""
         self.contradiction: str | None = None
@@ -257,8 +271,10 @@ class LogEvidence:
         self.lately.add(likelihoods)
         after = self.rows + laws.log_q.size
         if after // LATELY > self.rows // LATELY:
-            self.window = self.lately.interval(self.thresholds["noise-scale"])
+            interval = self.lately.interval(self.thresholds["noise-scale"])
+            self.window = Window(self.lately_from, number, interval)
             self.lately = ScaleEvidence(self.alternatives.factors)
+            self.lately_from = number + 1
         if self.scale.log_e_value >= self.thresholds["noise-scale"]:
             self.found_after.setdefault("noise-scale", number)
             self.time_found.setdefault("noise-scale", time)

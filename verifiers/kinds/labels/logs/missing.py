@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from ....findings.note import Note
-from ....inputs.cells import is_whole
+from ....inputs.cells import whole
 from ....inputs.release_log import Row
 
 _LEAST = 100  # calls, or rows with an id, from which regularity counts
@@ -41,11 +41,12 @@ class Missing:
 
     def _count(self, call: str | None) -> None:
         """Counts call numbers, as long as they do not decrease."""
-        if call is None or not is_whole(call) or (self._calls and int(call) < self._last):
+        number = None if call is None else whole(call)
+        if number is None or (self._calls and number < self._last):
             self._numbered = False
-        elif self._first is None or int(call) > self._last:
-            self._first = int(call) if self._first is None else self._first
-            self._last = int(call)
+        elif self._first is None or number > self._last:
+            self._first = number if self._first is None else self._first
+            self._last = number
             self._calls += 1
 
     @property

@@ -18,7 +18,7 @@ from .costs import CHARGES, PRIVACY, Watch
 from .findings import cause_of
 from .follow import log_name, may_go_on, source_of
 from .followed_file import OtherFileError
-from .judge import LogEvidence, chunks, leaves_out_refusals, reader_of
+from .judge import LogEvidence, Window, chunks, leaves_out_refusals, reader_of
 from .reading import LEAST, MOST, Reading, readings
 from .saved import restore, saved
 from .spending import guaranteed
@@ -36,17 +36,18 @@ REFINED = 500
 class Snapshot:
     """The current figures of a monitor.
 
-    scale, lately: intervals of the noise scale over all and over recent rows, as factors of the
-    claimed one; spent: epsilon at delta, by analysis; protected: whom it is of, against which
-    change; charged: the epsilon that rows charge, and how many rows do, None if none does; refined:
-    whether the costs that depend on votes are over all orders, not at most so much, at some orders.
+    scale: interval of the noise scale over all rows, as factors of the claimed one; lately: that of
+    the last whole window of rows, None before one has ended; spent: epsilon at delta, by analysis;
+    protected: whom it is of, against which change; charged: the epsilon that rows charge, and how
+    many rows do, None if none does; refined: whether the costs that depend on votes are over all
+    orders, not at most so much, at some orders.
     """
 
     rows: int
     log_e_values: dict[str, float]
     log_thresholds: dict[str, float]
     scale: tuple[float, float] | None
-    lately: tuple[float, float] | None
+    lately: Window | None
     spent: dict[Analysis, float | None]
     delta: float
     protected: str
@@ -194,9 +195,7 @@ class Monitor:
             {**self.evidence.highest, name: self.evidence.scale.log_e_value},
             self.evidence.thresholds,
             self.evidence.scale.interval(threshold),
-            self.evidence.lately.interval(threshold)
-            if self.evidence.window is None
-            else self.evidence.window,
+            self.evidence.window,
             self._costs(last=last),
             self.delta,
             self.claim.mechanism.protected,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .judge import LogEvidence
+from .judge import LogEvidence, Window
 
 
 def saved(evidence: LogEvidence) -> bytes:
@@ -28,6 +28,7 @@ def saved(evidence: LogEvidence) -> bytes:
         "found_after": evidence.found_after,
         "contradiction": evidence.contradiction,
         "window": evidence.window,
+        "lately_from": evidence.lately_from,
         "alternatives": evidence.alternatives.wordings,
         "workers": list(evidence.copies.of_worker.items()),
         "random": evidence.rng.bit_generator.state,
@@ -61,11 +62,20 @@ def restore(evidence: LogEvidence, kept: bytes) -> None:
         raise ValueError("it has other alternatives to the claim")
     evidence.highest, evidence.found_after = state["highest"], state["found_after"]
     evidence.contradiction = state["contradiction"]
-    evidence.window = None if state["window"] is None else (state["window"][0], state["window"][1])
+    if "lately_from" in state:  # states from before it did not say which rows their window had
+        evidence.lately_from = state["lately_from"]
+        evidence.window = _window(state["window"])
     evidence.copies.of_worker = dict(state["workers"])
     for side, (value, names, seen) in zip(evidence.sides, state["sides"], strict=True):
         side.value, side.names, side.seen = value, names, dict(seen)
     evidence.rng.bit_generator.state = state["random"]
+
+
+def _window(kept: list[Any] | None) -> Window | None:
+    if kept is None:
+        return None
+    first, last, interval = kept
+    return Window(first, last, None if interval is None else (interval[0], interval[1]))
 
 
 def _party_fields(evidence: LogEvidence) -> list[dict[str, str]]:
