@@ -44,7 +44,7 @@ def found(module, name, claim, pairs=_PAIRS):
 )
 def test_a_fault_is_found_with_its_line(name) -> None:
     """Labels flip by chance: 100 pairs missed 1 in 12 runs of roots, 1,000 miss 1 in 10^10."""
-    pairs = 1_000 if name.startswith("labels") else _PAIRS
+    pairs = 1_000 if name.startswith(("labels", "confident")) else _PAIRS
     seen = found("wrong", name, WRONG[name], pairs)
     assert seen.verdict is Verdict.FAIL, seen.as_text()
     assert seen.code in CODES[seen.fault]
@@ -66,7 +66,7 @@ def test_a_correct_one_passes(name) -> None:
 CODES = {
     "sensitivity": {"moves-too-far", "nan-by-data"},
     "noise": {"noise-depends-on-data"},
-    "shift": {"labels-depend-on-shift", "winner-loses-by-votes"},
+    "shift": {"labels-depend-on-shift", "winner-loses-by-votes", "refused-by-more-votes"},
 }
 _FEW = {"counts_largest_first": 4, "sum_of_a_mean": 4, "labels_over_the_largest": 2}
 

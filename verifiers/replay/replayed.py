@@ -152,8 +152,7 @@ def _drawn(found: Found) -> tuple[FrozenDraw, ...]:
 
 def _plain(claim: Claim, values: Any) -> Any:
     """An input in its JSON form."""
-    content = claim.release.content(values)
-    return content.get("values", content.get("rows", content.get("histogram")))
+    return claim.release.content(values)[claim.release.key]
 
 
 def _short(plain: Any) -> str:
