@@ -19,8 +19,8 @@ from dpassay.verifiers.replay.tape import Draw, Tape
 from dpassay.verifiers.targets import InProcessTarget
 
 _DRAWN = ["standard_normal", "laplace", "gumbel", "standard_exponential", "geometric", "random"]
-_DRAWN += ["poisson", "binomial", "negative_binomial"]
-"""What the reference draws; what else it drew would be new in each run, and told as that."""
+_DRAWN += ["poisson", "binomial", "negative_binomial", "normal"]
+"""What is on the tape: what else was drawn would be new in each run, and told as that."""
 
 Aggregator = Callable[[Any, int], Any]
 Make = Callable[[np.random.Generator], Aggregator]
