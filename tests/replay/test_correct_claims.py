@@ -14,9 +14,9 @@ from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.strategies import claims, examples
 
-_FEW, _MANY = 12, 400
+_FEW, _MANY = 12, 200
 _SLOW = pytest.mark.slow("further claims of the same strategies")
-_CLAIMS = [(_FEW, 8, 1), pytest.param(_MANY, 60, 2, marks=_SLOW)]
+_CLAIMS = [(_FEW, 8, 1), pytest.param(_MANY, 40, 2, marks=_SLOW)]
 """How many claims, how many pairs of each, and the seed of the claims."""
 
 _GNMAX = {"name": "gnmax", "noise": "gaussian:4"}
