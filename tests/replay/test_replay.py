@@ -8,7 +8,7 @@ import tomllib
 
 import numpy as np
 import pytest
-from replay_zoo import CORRECT, COUNTS, FOLDER, ORDERS, SUM, WRONG, fault_lines
+from replay_zoo import CORRECT, COUNTS, FOLDER, LABELS, ORDERS, SUM, WRONG, fault_lines
 from typed import assert_misuse, typed
 
 from dpassay.verifiers import Inconclusive, assert_replays
@@ -44,7 +44,7 @@ def found(module, name, claim, pairs=_PAIRS):
 )
 def test_a_fault_is_found_with_its_line(name) -> None:
     """Labels flip by chance: 100 pairs missed 1 in 12 runs of roots, 1,000 miss 1 in 10^10."""
-    pairs = 1_000 if name.startswith("labels") else _PAIRS
+    pairs = 1_000 if name.startswith(("labels", "confident")) else _PAIRS
     seen = found("wrong", name, WRONG[name], pairs)
     assert seen.verdict is Verdict.FAIL, seen.as_text()
     assert seen.code in CODES[seen.fault]
@@ -66,7 +66,7 @@ def test_a_correct_one_passes(name) -> None:
 CODES = {
     "sensitivity": {"moves-too-far", "nan-by-data"},
     "noise": {"noise-depends-on-data"},
-    "shift": {"labels-depend-on-shift", "winner-loses-by-votes"},
+    "shift": {"labels-depend-on-shift", "winner-loses-by-votes", "refused-by-more-votes"},
 }
 _FEW = {"counts_largest_first": 4, "sum_of_a_mean": 4, "labels_over_the_largest": 2}
 
@@ -132,6 +132,12 @@ def raises(counts, size):
 
 def ends(counts, size):
     os._exit(3)
+
+def counted_from_one(votes, size):
+    return np.argmax(votes + np.random.laplace(size=(size, 4)), axis=1) + 1
+
+def no_label(votes, size):
+    return np.full(size, np.nan)
 """
 
 
@@ -141,6 +147,7 @@ def project(tmp_path, monkeypatch):
     (tmp_path / "target.py").write_text(_TARGETS)
     (tmp_path / "counts.toml").write_text(COUNTS)
     (tmp_path / "sum.toml").write_text(SUM)
+    (tmp_path / "labels.toml").write_text(LABELS)
     return tmp_path
 
 
@@ -184,6 +191,8 @@ def test_a_record_that_is_no_number_is_named_with_its_line() -> None:
         (["target.py:raises", "--claim", "counts.toml"], ["KeyError", "votes"]),
         (["target.py:ends", "--claim", "counts.toml"], ["ended with status"]),
         (["target.py:nothing", "--claim", "counts.toml"], ["no attribute 'nothing'"]),
+        (["target.py:counted_from_one", "--claim", "labels.toml"], ["label 4", "0 to 3"]),
+        (["target.py:no_label", "--claim", "labels.toml"], ["label nan", "0 to 3"]),
         (["exec:cat", "--claim", "counts.toml"], ["exec:cat", "Python targets alone"]),
         (["target.py:raises", "--claim", "no.toml"], ["no.toml"]),
         (["target.py:raises", "--claim", "counts.toml", "--pairs", "0"], ["'0'", "from 1"]),

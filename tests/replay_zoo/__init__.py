@@ -64,6 +64,15 @@ noise = "laplace:5"
 classes = 4
 teachers = 50
 """
+CONFIDENT = """
+[mechanism]
+name = "confident-gnmax"
+noise = "gaussian:10"
+threshold = 60
+threshold_noise = "gaussian:10"
+classes = 4
+teachers = 100
+"""
 
 _BY_WORD = {
     "counts": COUNTS,
@@ -72,6 +81,7 @@ _BY_WORD = {
     "vector": VECTOR,
     "gradient": GRADIENT,
     "labels": LABELS,
+    "confident": CONFIDENT,
 }
 
 

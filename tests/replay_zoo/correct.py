@@ -103,3 +103,18 @@ def labels_by_weights(votes: Any, size: int) -> Any:
     weights = np.exp((votes - votes.max()) / 10.0)
     ends = np.cumsum(weights)
     return [int(np.searchsorted(ends, random.uniform(0.0, ends[-1]))) for _ in range(size)]
+
+
+def confident_answers(votes: Any, size: int) -> Any:
+    screened = votes.max() + rng.normal(0.0, 10.0, size)
+    label = np.argmax(votes + rng.normal(0.0, 10.0, (size, votes.size)), axis=1)
+    return np.where(screened >= 60.0, label, -1)
+
+
+def confident_answers_what_is_not_refused(votes: Any, size: int) -> Any:
+    """One by one, with noise of the votes only where it is needed."""
+    labels = []
+    for _ in range(size):
+        refused = max(votes) + random.gauss(0.0, 10.0) < 60.0
+        labels.append(-1 if refused else int(np.argmax(votes + rng.normal(0.0, 10.0, votes.size))))
+    return labels

@@ -267,3 +267,17 @@ def labels_of_products(votes: Any, size: int) -> Any:
 def labels_of_roots(votes: Any, size: int) -> Any:
     noise = rng.laplace(0.0, 5.0, (size, votes.size))
     return np.argmax(5 * np.sqrt(votes) + noise, axis=1)  # fault
+
+
+def confident_of_products(votes: Any, size: int) -> Any:
+    screened = votes.max() + rng.normal(0.0, 10.0, size)
+    noise = 1.0 + 0.1 * rng.normal(0.0, 10.0, (size, votes.size))
+    label = np.argmax(votes * noise, axis=1)  # fault
+    return np.where(screened >= 60.0, label, -1)
+
+
+def confident_screened_by_the_share(votes: Any, size: int) -> Any:
+    """Serves any number of votes, and holds them to a share of these."""
+    label = np.argmax(votes + rng.normal(0.0, 10.0, (size, votes.size)), axis=1)
+    share = votes.max() / votes.sum() + rng.normal(0.0, 0.1, size)
+    return np.where(share >= 0.6, label, -1)  # fault

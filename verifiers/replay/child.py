@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..targets.in_process import InProcessTarget
+from ..targets.labels import checked_labels
 from ..targets.replies import Refused, TargetError
 from ..targets.spec import load, split_spec
 from .ran import Asked, Ran
@@ -88,6 +89,8 @@ def _run(spec: str, asked: Asked) -> Ran:
         reply = target.ask(asked.values, 1)
     tape.finish()
     shaped = asked.release.shaped(reply, asked.values, 1)
+    if asked.refuses is not None:
+        shaped = checked_labels(shaped, asked.values, 1, asked.refuses, asked.release)
     known = tuple(name for name in _UNFROZEN if name in sys.modules)
     return Ran(shaped, tuple(tape.draws), tuple(tape.partings), steps, known)
 

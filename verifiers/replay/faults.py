@@ -54,7 +54,7 @@ class Limits:
         norms = self.norms.items()
         with np.errstate(invalid="ignore"):
             apart = np.where(one == other, 0.0, other - one)
-        return max(float(np.linalg.norm(apart, norm)) / (steps * limit) for norm, limit in norms)
+        return max(_length(apart, norm) / limit / steps for norm, limit in norms)
 
     def exceeded(self, one: Vector, other: Vector) -> Fault | None:
         """The fault of a release that moves further; None where it does not."""
@@ -64,10 +64,10 @@ class Limits:
                 return None
             return Fault("sensitivity", "is NaN for one of them", code="nan-by-data")
         with np.errstate(invalid="ignore"):
-            apart = np.abs(np.where(one == other, 0.0, other - one))
+            apart = np.where(one == other, 0.0, other - one)
         near = _ROUNDING * float(np.abs(one[np.isfinite(one)]).max(initial=0.0))
         for norm, limit in self.norms.items():
-            found = float(np.linalg.norm(apart, norm))
+            found = _length(apart, norm)
             wide = self.grid + near
             room = wide if np.isinf(norm) else wide * apart.size ** (1.0 / norm)
             if found > limit * (1.0 + _ROUNDING) + room:
@@ -79,6 +79,14 @@ class Limits:
                     "sensitivity", words, moves=found, allowed=limit, code=code, fields=told
                 )
         return None
+
+
+def _length(apart: Vector, norm: float) -> float:
+    """The norm of a move (d,), of numbers whose squares may overflow."""
+    largest = float(np.abs(apart).max(initial=0.0))
+    if largest in (0.0, np.inf):
+        return largest
+    return largest * float(np.linalg.norm(apart / largest, norm))
 
 
 def parted_noise(partings: tuple[Parting, ...], *, absent: bool) -> Fault | None:

@@ -16,11 +16,15 @@ _START_SECONDS = 120.0  # each run loads the deployment anew
 class FrozenTarget:
     """Runs a target in forks of a process of its own; a context manager that ends it.
 
-    spec: a Python spec; release: how inputs and releases travel; timeout: seconds of a call.
+    spec: a Python spec; release: how inputs and releases travel; timeout: seconds of a call;
+    refuses: whether a label may be a refusal, None where numbers are released.
     """
 
-    def __init__(self, spec: str, release: Any, timeout: float) -> None:
+    def __init__(
+        self, spec: str, release: Any, timeout: float, *, refuses: bool | None = None
+    ) -> None:
         self.spec, self._release, self._seconds = spec, release, timeout + _START_SECONDS
+        self._refuses = refuses
         self._connection, theirs = Pipe()
         self._process = subprocess.Popen(
             [sys.executable, "-m", f"{__package__}.child", str(theirs.fileno()), spec],
@@ -47,7 +51,8 @@ class FrozenTarget:
         """
         self.runs += 1
         try:
-            self._connection.send(Asked(values, self._release, recorded, traced, self.runs))
+            asked = Asked(values, self._release, recorded, traced, self.runs, self._refuses)
+            self._connection.send(asked)
             if not self._connection.poll(self._seconds):
                 raise TargetError(f"{self.spec} gave no answer within {self._seconds:g} s")
             found = pickle.loads(self._connection.recv_bytes())

@@ -1,27 +1,35 @@
 """Whether labels that differ with the same draws, or noise drawn otherwise, are a fault.
 
 The noise of a label may be drawn in any unit: votes over their largest number, with noise over the
-same, give the labels of votes. So the scale is told in votes: of how many the noise makes up for.
+same, give the labels of votes. So the scale is told in votes: of how many the noise makes up for,
+between two classes, or between the largest count and the threshold.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reference import REFUSAL
 from ..findings.note import Note
+from ..kinds.labels.mechanism import LabelsMechanism
 from .answers import centred, moves, replaced
 from .faults import Fault
 from .frozen import FrozenTarget
+from .label_pairs import AnyLabel
 from .pairs import Pair
 from .proof import unlike
 from .ran import Ran
 from .tape import Draw
 
-_MOST = 4  # classes that are raised
+_MOST = 4  # numbers drawn first that are moved, and as many drawn last
 _ENDS = 1e-6, 1e9  # units of noise between which a label changes
 _HALVINGS = 45
 _NEAR = 1e-4  # relative, of scales that are taken for one
+_STEPS = 2.0  # votes that counts gain or lose by rounding them
+
+_Scales = dict[bool, list[tuple[float, float]]]
+"""Of the screening (True) and of the votes: the ends between which each scale lies, in votes."""
 
 
 def proved_of_label(
@@ -39,46 +47,61 @@ def proved_of_label(
         return None, Note("drawn-as-bits", message)
     if fault.what != "noise":
         return fault, None
-    if _numbers(first) == _numbers(other):
-        one = list(_scales(target, pair.one, first))
-        two = list(_scales(target, pair.other, other))
-        if not one or not two:
+    assert isinstance(pair.judge, AnyLabel)
+    mechanism = pair.judge.mechanism
+    refused = mechanism.refuses and REFUSAL in (int(first.row[0]), int(other.row[0]))
+    if refused or _numbers(first) == _numbers(other):
+        one = _scales(target, mechanism, pair.one, first)
+        two = _scales(target, mechanism, pair.other, other)
+        if not one.keys() & two.keys():
             message = f"{fault.lines[0]}: the label does not follow what is drawn"
             return None, Note("draws-not-followed", message)
-        if np.ptp([*one, *two]) <= _NEAR * max(*one, *two):
+        if all(_meet([*one[of], *two[of]]) for of in one.keys() & two.keys()):
             return None, None
     return fault, None
+
+
+def _meet(ends: list[tuple[float, float]]) -> bool:
+    """Whether scales that lie between these ends may be one."""
+    return max(low for low, _ in ends) <= min(high for _, high in ends)
 
 
 def _numbers(ran: Ran) -> int:
     return sum(int(np.size(draw.result)) for draw in ran.draws if draw.given.noise)
 
 
-def _scales(target: FrozenTarget, votes: NDArray[np.int64], ran: Ran) -> Iterator[float]:
-    """How many votes a unit of noise makes up for, by single numbers raised among centred ones."""
+def _scales(
+    target: FrozenTarget, mechanism: LabelsMechanism, votes: NDArray[np.int64], ran: Ran
+) -> _Scales:
+    """How many votes a unit of noise makes up for, by single numbers moved among centred ones."""
     draws = centred(ran.draws)
     calm = target.run(votes, draws)
-    found = 0
-    for turn, draw in enumerate(draws):
-        if calm.partings or not draw.given.noise or not moves(draw):
-            continue
-        for at in range(int(np.size(draw.result))):
-            raised = _raised_until(target, votes, draws, (turn, at), int(calm.row[0]))
-            if raised is not None:
-                yield raised
-                found += 1
-            if found == _MOST:
-                return
+    found: _Scales = {}
+    if calm.partings:
+        return found
+    places = [
+        (turn, at)
+        for turn, draw in enumerate(draws)
+        if draw.given.noise and moves(draw)
+        for at in range(int(np.size(draw.result)))
+    ]
+    if len(places) > 2 * _MOST:
+        places = places[:_MOST] + places[-_MOST:]
+    for place in places:
+        label = _label_by(target, votes, draws, place)
+        scale = _scale(mechanism, votes, label, int(calm.row[0]))
+        if scale is not None:
+            found.setdefault(scale[0], []).append(scale[1])
+    return found
 
 
-def _raised_until(
+def _label_by(
     target: FrozenTarget,
     votes: NDArray[np.int64],
     draws: tuple[Draw, ...],
     place: tuple[int, int],
-    calm: int,
-) -> float | None:
-    """Votes by which a class was behind, over the units of noise by which it comes to win."""
+) -> Callable[[float], int]:
+    """The label by how many units of noise the number at a place among the draws is moved."""
     turn, at = place
     draw = draws[turn]
     scale = 1.0 if draw.given.scale is None else draw.given.scale
@@ -88,11 +111,33 @@ def _raised_until(
         moved = replaced(draw, at, units * unit)
         return int(target.run(votes, (*draws[:turn], moved, *draws[turn + 1 :])).row[0])
 
+    return label
+
+
+def _scale(
+    mechanism: LabelsMechanism, votes: NDArray[np.int64], label: Callable[[float], int], calm: int
+) -> tuple[bool, tuple[float, float]] | None:
+    """Whether a number screens, and the ends of its scale; None where it changes no label.
+
+    The votes by which a class was behind, or the largest count on its side of the threshold, over
+    the units of noise by which that changes. label: by these units; calm: without any.
+    """
     low, high = _ENDS
-    wins = label(high)
-    if wins == calm or label(low) != calm or votes[calm] <= votes[wins]:
+    signs = (1.0, -1.0) if mechanism.refuses else (1.0,)
+    sign, there = next(((s, k) for s in signs if (k := label(s * high)) != calm), (1.0, calm))
+    if there == calm or label(sign * low) != calm:
+        return None
+    screens = mechanism.threshold is not None and REFUSAL in (calm, there)
+    if mechanism.threshold is not None and screens:
+        apart = abs(float(votes.max()) - mechanism.threshold)
+    else:
+        apart = float(votes[calm] - votes[there])
+    if apart <= 0.0:
         return None
     for _ in range(_HALVINGS):
         middle = float(np.sqrt(low * high))
-        low, high = (low, middle) if label(middle) == wins else (middle, high)
-    return float(votes[calm] - votes[wins]) / high
+        found = label(sign * middle)
+        turned = (found == REFUSAL) == (there == REFUSAL) if screens else found == there
+        low, high = (low, middle) if turned else (middle, high)
+    room = _STEPS if mechanism.ordered and not screens else _NEAR * apart
+    return screens, ((apart - room) / high, (apart + room) / high)

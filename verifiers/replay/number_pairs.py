@@ -35,7 +35,9 @@ def limits(claim: NumbersClaim) -> Limits:
     """How far neighbours may move a release, in each norm."""
     mechanism = claim.mechanism
     norms = {norm: sensitivity(mechanism.aggregation, norm) for norm in NORMS}
-    return Limits(norms, 0.0 if mechanism.of_whole_numbers else mechanism.added.grid)
+    grid = mechanism.added.grid
+    on_grid = grid > 0.0 and mechanism.of_whole_numbers and (1.0 / grid).is_integer()
+    return Limits(norms, 0.0 if on_grid else grid)  # what moves by steps is rounded alike
 
 
 # -- counts --------------------------------------------------------------------------------------
@@ -88,7 +90,7 @@ class _Counts:
         """Records come and go, or are in other cells, one by one."""
         apart = self.one - origin
         if self.claim.mechanism.replaces and self.one.size > 1:
-            return None if apart.sum() else moves_between(origin, self.one, self.allowed)
+            return moves_between(origin, self.one, self.allowed)
         if np.abs(apart).sum() > _STEPS:
             return None
         cells, signs = np.repeat(np.arange(apart.size), np.abs(apart)), np.sign(apart)
@@ -127,9 +129,9 @@ class _Counts:
 def moves_between(
     origin: NDArray[np.int64], end: NDArray[np.int64], judge: Judge, *, absent: bool = True
 ) -> Path | None:
-    """The path between two histograms of one total that moves records from cell to cell."""
+    """The path between two histograms that moves records from cell to cell; None of two totals."""
     apart = end - origin
-    if np.abs(apart).sum() > 2 * _STEPS:
+    if apart.sum() or np.abs(apart).sum() > 2 * _STEPS:
         return None
     leave = np.repeat(np.arange(apart.size), np.maximum(-apart, 0))
     reach = np.repeat(np.arange(apart.size), np.maximum(apart, 0))
@@ -152,11 +154,12 @@ def moves_between(
 def _of_records(claim: NumbersClaim, allowed: Limits, rng: np.random.Generator) -> Iterator[Pair]:
     bounds = Bounds.of(claim)
     width = bounds.width
-    spread = bounds.upper - bounds.lower
-    within = bounds.lower + spread * rng.random((_RECORDS, width))
+    shares = rng.random((_RECORDS, width))
+    within = (1.0 - shares) * bounds.lower + shares * bounds.upper
     if bounds.order is not None:
         within /= max(1.0, width ** (1.0 / bounds.order))
-    far = bounds.middle + 3.0 * spread * rng.standard_normal((_RECORDS, width))
+    half = 0.5 * bounds.upper - 0.5 * bounds.lower
+    far = bounds.middle + 6.0 * half * rng.standard_normal((_RECORDS, width))
     before: Matrix | None = None
     bases = [within, within[:0], within[:1], np.tile(within[:1], (_RECORDS, 1)), far]
     for drawn in bases:

@@ -30,7 +30,8 @@ class Ran:
 class Asked:
     """What to run: an input in its Python form, and its `Release`; see `Tape` and `Steps`.
 
-    turn: from 1, seeds what has no seed of its own where nothing is recorded.
+    turn: from 1, seeds what has no seed of its own where nothing is recorded; refuses: whether a
+    label may be a refusal, None where numbers are released.
     """
 
     values: Any
@@ -38,3 +39,4 @@ class Asked:
     recorded: tuple[Draw, ...] | None
     traced: bool
     turn: int
+    refuses: bool | None

@@ -13,6 +13,7 @@ from ..claims.claim import Claim
 from ..findings.document import Document
 from ..findings.note import Fields, Note
 from ..findings.verdict import Verdict
+from ..kinds.labels.claim import LabelsClaim
 from ..targets.spec import split_spec
 from .faults import Fault
 from .frozen import FrozenTarget
@@ -86,7 +87,8 @@ def replayed(spec: str, claim: Claim, seed: int, pairs: int) -> Replayed:
         raise ValueError(f"{spec}: noise is frozen in Python targets alone, file.py:attr")
     split_spec(spec)
     made, began = made_pairs(claim, seed), time.monotonic()
-    with FrozenTarget(spec, claim.release, claim.gate.timeout) as target:
+    refuses = claim.mechanism.refuses if isinstance(claim, LabelsClaim) else None
+    with FrozenTarget(spec, claim.release, claim.gate.timeout, refuses=refuses) as target:
         found = search(target, shown(islice(made, pairs), pairs, "pairs"))
     verdict, fault, pair = _verdict(found), found.fault, found.pair
     why = _why(found, verdict)
@@ -152,8 +154,7 @@ def _drawn(found: Found) -> tuple[FrozenDraw, ...]:
 
 def _plain(claim: Claim, values: Any) -> Any:
     """An input in its JSON form."""
-    content = claim.release.content(values)
-    return content.get("values", content.get("rows", content.get("histogram")))
+    return claim.release.content(values)[claim.release.key]
 
 
 def _short(plain: Any) -> str:

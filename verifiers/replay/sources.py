@@ -136,19 +136,21 @@ def _order(call: Any, listed: Any, marks: list[int]) -> list[int]:
     return marks
 
 
+def taped_class(tape: Tape, base: type, names: Sequence[str]) -> type:
+    """A class of `numpy.random` with the tape before its methods of these names."""
+    own = {
+        name: _taped(tape, f"numpy.random.{base.__name__}.{name}", getattr(base, name), True)
+        for name in names
+        if hasattr(base, name)
+    }
+    return type(base.__name__, (base,), {**own, "__module__": base.__module__})
+
+
 def _of_numpy(tape: Tape) -> None:
     place = "numpy.random"
 
-    def taped_class(base: type, names: Sequence[str]) -> type:
-        own = {
-            name: _taped(tape, f"{place}.{base.__name__}.{name}", getattr(base, name), True)
-            for name in names
-            if hasattr(base, name)
-        }
-        return type(base.__name__, (base,), {**own, "__module__": base.__module__})
-
-    legacy = taped_class(np.random.RandomState, _LEGACY)
-    generator = taped_class(np.random.Generator, _GENERATOR)
+    legacy = taped_class(tape, np.random.RandomState, _LEGACY)
+    generator = taped_class(tape, np.random.Generator, _GENERATOR)
 
     def default_rng(seed: Any = None) -> Any:
         if isinstance(seed, np.random.Generator):

@@ -61,7 +61,7 @@ class Bounds:
         """A number beyond the end of this sign: `times` as far from the middle as that end."""
         half = 0.5 * self.upper - 0.5 * self.lower
         found = 0.5 * self.lower + 0.5 * self.upper + sign * times * half
-        return sign * math.ceil(sign * found) if self.whole else found
+        return sign * float(np.ceil(sign * found)) if self.whole else found
 
     def record(self, number: float, axis: int) -> Vector:
         """A record (width,) as large as `number`: in every number of a box, in one under a norm."""
