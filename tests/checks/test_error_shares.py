@@ -1,0 +1,166 @@
+"""`false_alarm` is spent once: what all wagers of all checks get of it sums to the whole.
+
+Runs on correct deployments cannot see that a wager has twice its share: they fail too seldom.
+"""
+
+import math
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from every_kind import CLAIMS, deployment
+from numeric_zoo.claims import BALL, PRIVATE, REPLACED, WHOLE
+
+from dpassay.verifiers.claims.tables import PrivacyClaim
+from dpassay.verifiers.findings import pair_bounds
+from dpassay.verifiers.findings.finding import Finding
+from dpassay.verifiers.kinds.labels.checks.asked_again import AskedAgain
+from dpassay.verifiers.kinds.labels.checks.fresh_noise import FreshNoise
+from dpassay.verifiers.kinds.labels.checks.spec import LabelsSetting, applicable
+from dpassay.verifiers.kinds.labels.gathering import simplest as simplest_histogram
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.lawless.privacy_audit import PrivacyAudit
+from dpassay.verifiers.kinds.numbers import simplest as simplest_values
+from dpassay.verifiers.kinds.numbers.checks import moving
+from dpassay.verifiers.kinds.numbers.checks.pair_check import PairCheck
+from dpassay.verifiers.kinds.numbers.planning.neighbours import simple_neighbours
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.kinds.tables.checks.joint import TableJoint
+from dpassay.verifiers.kinds.tables.checks.of_numbers import OfEachAggregate
+from dpassay.verifiers.run.outcome import RunOutcome
+from dpassay.verifiers.run.registry import Entry, Registry, Setting
+from dpassay.verifiers.run.selection import Selection
+from dpassay.verifiers.run.state import RunState
+
+TEXTS = {name: CLAIMS[name] for name in ("keys", "tallies")} | {
+    "labels": CLAIMS["labels"] + PRIVATE.format(9, 10),
+    "numbers": f"[mechanism]\n{WHOLE}{PRIVATE.format(9, 1)}",
+    "records": f"[mechanism]\n{REPLACED}",
+    "norms": f"[mechanism]\n{BALL}",
+    "tables": CLAIMS["tables"] + 'aggregates.privacy-id-count = {noise = "laplace:6"}\n',
+    "batches": '[mechanism]\nname = "batches"\nsampling = "poisson:0.2"\nrecords = 60\n',
+}
+
+
+def claim_of(name: str) -> Any:
+    return parse_claim(tomllib.loads(TEXTS[name]))
+
+
+def checks_of(claim: Any) -> Iterator[Any]:
+    """All checks that a claim has room for, which have seen nothing."""
+    if claim.kind.name == "labels":
+        plan = make_plan(claim, 0)
+        setting: Setting = LabelsSetting(claim, 0, plan, {})
+        return (spec.make(setting) for spec in applicable(claim, plan))
+    planned = claim.kind.planned(claim, None, 0, (), Selection())
+    setting = Setting(claim, 0, getattr(planned, "plan", planned))
+    return (spec.make(setting) for spec in claim.kind.checks.applicable(claim))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_wagers_share_what_their_check_has(name) -> None:
+    """By the thresholds of wagers that are judged one by one; of others by weights that sum to 1.
+
+    Their average over wagers that have seen nothing is 1, unless one has more than is left.
+    """
+    claim = claim_of(name)
+    for check in checks_of(claim):
+        wagers = 1
+        if isinstance(check, PairCheck):
+            wagers = len(check.pairs)
+        elif isinstance(check, moving.MovingRecords):
+            ways = 3 if check.id == "sensitivity" else 2  # numbers, along it, and with those alike
+            wagers = ways * len(check.asked)
+        elif isinstance(check, FreshNoise):
+            check._look()
+        elif isinstance(check, OfEachAggregate):
+            halves = 2 if isinstance(check, TableJoint) and check.pairs else 1
+            for each in check.each:
+                of_all = each.log_threshold - math.log(len(check.each) * halves)
+                assert of_all == pytest.approx(check.log_threshold)
+        if hasattr(check, "log_threshold"):
+            error = claim.kind.checks.shares[check.id] * 1e-6
+            assert wagers * math.exp(-check.log_threshold) == pytest.approx(error), check.id
+            nothing = getattr(check, "log_e_value", 0.0)
+            assert nothing == pytest.approx(0.0, abs=1e-9) or nothing == -math.inf, check.id
+
+
+def test_checks_that_together_have_more_than_all_are_refused() -> None:
+    with pytest.raises(AssertionError):
+        Registry("", (Entry("one", 0.75), Entry("other", 0.5)), 0.25)
+
+
+def test_an_emptied_store_and_a_new_start_share_the_error_of_fresh_noise() -> None:
+    found = AskedAgain(claim_of("labels"), [(30, 0, 0)], [0])
+    assert 2 * math.exp(-found.log_threshold) == pytest.approx(1e-6 / 8)
+
+
+def test_pairs_of_the_claim_and_drawn_ones_have_half_each() -> None:
+    """Of a deployment without a law: one of each kind more changes no sum."""
+    text = 'search = "rows"\n[mechanism]\nname = "any"\n[privacy]\nepsilon = 1.0\ndelta = 0\n'
+    pair = "[[pairs]]\nhere = {rows = [3, 5, 8]}\nthere = {rows = [3, 5, 8, 13]}\n"
+    audit = PrivacyAudit(parse_claim(tomllib.loads(text + pair)))
+    assert audit.claim.drawn
+    assert np.exp(audit._log_shares[0]) == pytest.approx(0.5)
+    assert audit.log_e_value == pytest.approx(0.0, abs=1e-9)
+
+
+def test_two_intervals_share_the_error_of_the_bounds_of_a_pair(monkeypatch) -> None:
+    """And the pair is said to be as sure as that."""
+    spent = []
+
+    def recorded(successes: int, trials: int, alpha: float) -> tuple[float, float]:
+        spent.append(alpha)
+        return 0.0, 1.0
+
+    monkeypatch.setattr(pair_bounds, "anytime_interval", recorded)
+    pairs = pair_bounds.PairLabels(2, pilot=2)
+    found = pairs.bounds(PrivacyClaim(epsilon=1.0, delta=1e-5, queries=10), 10, 0.03)
+    assert sum(spent) == pytest.approx(0.03) == pytest.approx(1.0 - found.confidence)
+
+
+class StoppedError(Exception):
+    """Ends a search as it asks for its threshold; its argument is the share of the error."""
+
+
+def stop(share: float, false_alarm: float) -> float:
+    raise StoppedError(share)
+
+
+def test_simple_inputs_share_the_error_of_their_search(monkeypatch) -> None:
+    """Half is on the law of the noise, a quarter on records of `clipping` and of `sensitivity`."""
+    claim, spent = claim_of("records"), 0.0
+    state = RunState(deployment(claim), claim, RunOutcome(None), None)
+    monkeypatch.setattr(simplest_values, "log_threshold", stop)
+    with pytest.raises(StoppedError) as of_law:
+        simplest_values.find_simplest(state, claim, 0, singly=False)
+    spent += of_law.value.args[0] * len(simplest_values.simple_inputs(claim))
+    checks = [check for check in checks_of(claim) if isinstance(check, moving.MovingRecords)]
+    monkeypatch.setattr(moving, "log_threshold", stop)
+    for check in checks:
+        with pytest.raises(StoppedError) as of_records:
+            check._with_simplest(state, Finding(""), 1.0)
+        # each is wagered on by its numbers and along itself
+        spent += of_records.value.args[0] * 2 * len(list(simple_neighbours(claim)))
+    assert len(checks) == 2
+    assert spent == pytest.approx(claim.kind.checks.simplest_share)
+
+
+def test_simple_histograms_share_the_error_of_their_search(monkeypatch) -> None:
+    """And the two wagers on each: no label is no evidence."""
+    claim, spent = claim_of("labels"), []
+    plan = make_plan(claim, 0)
+
+    def threshold(share: float, false_alarm: float) -> float:
+        spent.append(share)
+        return 0.0
+
+    monkeypatch.setattr(simplest_histogram, "log_threshold", threshold)
+    nothing = np.zeros(0, dtype=np.int64)
+    found = simplest_histogram.find_simplest(plan, 0, lambda stream, size: nothing, 10**9)
+    assert found is not None
+    assert found.log_e_value == pytest.approx(0.0, abs=1e-9)
+    assert spent == pytest.approx([claim.kind.checks.simplest_share / len(plan.of(Role.SIMPLE))])
