@@ -16,12 +16,15 @@ from numeric_zoo.claims import BALL, PRIVATE, REPLACED, WHOLE
 from dpassay.verifiers.claims.tables import PrivacyClaim
 from dpassay.verifiers.findings import pair_bounds
 from dpassay.verifiers.findings.finding import Finding
+from dpassay.verifiers.kinds.batches.checks import made_checks
+from dpassay.verifiers.kinds.batches.watch import Watch
 from dpassay.verifiers.kinds.labels.checks.asked_again import AskedAgain
 from dpassay.verifiers.kinds.labels.checks.fresh_noise import FreshNoise
 from dpassay.verifiers.kinds.labels.checks.spec import LabelsSetting, applicable
 from dpassay.verifiers.kinds.labels.gathering import simplest as simplest_histogram
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.lawless.fresh_replies import FreshReplies
 from dpassay.verifiers.kinds.lawless.privacy_audit import PrivacyAudit
 from dpassay.verifiers.kinds.numbers import simplest as simplest_values
 from dpassay.verifiers.kinds.numbers.checks import moving
@@ -30,6 +33,7 @@ from dpassay.verifiers.kinds.numbers.planning.neighbours import simple_neighbour
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.tables.checks.joint import TableJoint
 from dpassay.verifiers.kinds.tables.checks.of_numbers import OfEachAggregate
+from dpassay.verifiers.run.checks import Judged
 from dpassay.verifiers.run.outcome import RunOutcome
 from dpassay.verifiers.run.registry import Entry, Registry, Setting
 from dpassay.verifiers.run.selection import Selection
@@ -55,8 +59,9 @@ def checks_of(claim: Any) -> Iterator[Any]:
         plan = make_plan(claim, 0)
         setting: Setting = LabelsSetting(claim, 0, plan, {})
         return (spec.make(setting) for spec in applicable(claim, plan))
-    planned = claim.kind.planned(claim, None, 0, (), Selection())
-    setting = Setting(claim, 0, getattr(planned, "plan", planned))
+    if claim.kind.name == "batches":
+        return iter(made_checks(claim, Watch(claim.mechanism.batches), 100))
+    setting = Setting(claim, 0, claim.kind.planned(claim, None, 0, (), Selection()).plan)
     return (spec.make(setting) for spec in claim.kind.checks.applicable(claim))
 
 
@@ -81,8 +86,10 @@ def test_wagers_share_what_their_check_has(name) -> None:
             for each in check.each:
                 of_all = each.log_threshold - math.log(len(check.each) * halves)
                 assert of_all == pytest.approx(check.log_threshold)
+        error = claim.kind.checks.shares[check.id] * 1e-6
+        if hasattr(check, "alpha"):
+            assert check.alpha == pytest.approx(error)
         if hasattr(check, "log_threshold"):
-            error = claim.kind.checks.shares[check.id] * 1e-6
             assert wagers * math.exp(-check.log_threshold) == pytest.approx(error), check.id
             nothing = getattr(check, "log_e_value", 0.0)
             assert nothing == pytest.approx(0.0, abs=1e-9) or nothing == -math.inf, check.id
@@ -102,24 +109,54 @@ def test_pairs_of_the_claim_and_drawn_ones_have_half_each() -> None:
     """Of a deployment without a law: one of each kind more changes no sum."""
     text = 'search = "rows"\n[mechanism]\nname = "any"\n[privacy]\nepsilon = 1.0\ndelta = 0\n'
     pair = "[[pairs]]\nhere = {rows = [3, 5, 8]}\nthere = {rows = [3, 5, 8, 13]}\n"
-    audit = PrivacyAudit(parse_claim(tomllib.loads(text + pair)))
+    claim = parse_claim(tomllib.loads(text + pair))
+    audit, replies = PrivacyAudit(claim), FreshReplies(claim)
     assert audit.claim.drawn
     assert np.exp(audit._log_shares[0]) == pytest.approx(0.5)
-    assert audit.log_e_value == pytest.approx(0.0, abs=1e-9)
+    assert audit.log_e_value == pytest.approx(0.0, abs=1e-9) == replies.log_e_value
+    thresholds = [math.exp(-check.log_threshold) for check in (audit, replies)]
+    assert thresholds == pytest.approx([1e-6 * 15 / 16, 1e-6 / 16])
 
 
 def test_two_intervals_share_the_error_of_the_bounds_of_a_pair(monkeypatch) -> None:
-    """And the pair is said to be as sure as that."""
+    """And the pair is said to be as sure; the event is that of the pilot, not of what is judged."""
     spent = []
 
     def recorded(successes: int, trials: int, alpha: float) -> tuple[float, float]:
-        spent.append(alpha)
+        spent.append((successes, trials, alpha))
         return 0.0, 1.0
 
     monkeypatch.setattr(pair_bounds, "anytime_interval", recorded)
     pairs = pair_bounds.PairLabels(2, pilot=2)
+    pairs.observe(0, np.array([0, 0, 1, 1, 1]))
+    pairs.observe(1, np.array([1, 1, 0, 0]))
     found = pairs.bounds(PrivacyClaim(epsilon=1.0, delta=1e-5, queries=10), 10, 0.03)
-    assert sum(spent) == pytest.approx(0.03) == pytest.approx(1.0 - found.confidence)
+    assert spent == [(0, 3, 0.015), (2, 2, 0.015)]
+    assert found.confidence == 0.97
+
+
+def test_a_pair_at_its_delta_is_not_refuted() -> None:
+    """Coins of 0.6 and 0.5 differ by 0.1 at epsilon 0."""
+    for delta in (0.1, 0.0999):
+        claim = PrivacyClaim(epsilon=1e-9, delta=delta, queries=1)
+        found = pair_bounds.bounds_of(0.6, 0.5, claim, 1, queries=10, confidence=0.9)
+        assert found.refuted is (delta < 0.1)
+
+
+class Shown(Judged):
+    """Evidence of a number."""
+
+    log_e_value, log_threshold, queries = 4.99, 5.0, 1
+
+    def fail_finding(self) -> Finding:
+        return Finding("")
+
+
+def test_evidence_refutes_at_its_threshold_and_not_below() -> None:
+    shown: Any = Shown()
+    assert not shown.refuted
+    shown.log_e_value = 5.0
+    assert shown.refuted
 
 
 class StoppedError(Exception):
