@@ -5,15 +5,17 @@ Runs on correct deployments cannot see that a wager has twice its share: they fa
 
 import math
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from every_kind import CLAIMS, deployment
 from numeric_zoo.claims import BALL, PRIVATE, REPLACED, WHOLE
+from scipy.stats import chi2
 
 from dpassay.verifiers.claims.tables import PrivacyClaim
+from dpassay.verifiers.evidence.repetition import LONGEST, WAGERS, log_mixture
 from dpassay.verifiers.findings import pair_bounds
 from dpassay.verifiers.findings.finding import Finding
 from dpassay.verifiers.kinds.batches.checks import made_checks
@@ -28,6 +30,7 @@ from dpassay.verifiers.kinds.lawless.fresh_replies import FreshReplies
 from dpassay.verifiers.kinds.lawless.privacy_audit import PrivacyAudit
 from dpassay.verifiers.kinds.numbers import simplest as simplest_values
 from dpassay.verifiers.kinds.numbers.checks import moving
+from dpassay.verifiers.kinds.numbers.checks.fresh_noise import Way
 from dpassay.verifiers.kinds.numbers.checks.pair_check import PairCheck
 from dpassay.verifiers.kinds.numbers.planning.neighbours import simple_neighbours
 from dpassay.verifiers.kinds.reading import parse_claim
@@ -87,6 +90,8 @@ def test_wagers_share_what_their_check_has(name) -> None:
                 of_all = each.log_threshold - math.log(len(check.each) * halves)
                 assert of_all == pytest.approx(check.log_threshold)
         error = claim.kind.checks.shares[check.id] * 1e-6
+        if check.id == "order":
+            assert check.average == pytest.approx(0.0, abs=1e-9)
         if hasattr(check, "alpha"):
             assert check.alpha == pytest.approx(error)
         if hasattr(check, "log_threshold"):
@@ -201,3 +206,81 @@ def test_simple_histograms_share_the_error_of_their_search(monkeypatch) -> None:
     assert found is not None
     assert found.log_e_value == pytest.approx(0.0, abs=1e-9)
     assert spent == pytest.approx([claim.kind.checks.simplest_share / len(plan.of(Role.SIMPLE))])
+
+
+_GAINED = 1e3  # nats, of one wager
+
+
+def copies_of_one_stream(check: Any) -> None:
+    """On the stream that shows them best, at the largest distance, less what any law explains."""
+    varied = 1.0 - np.square(np.exp(check.plan.log_q)).sum(-1)
+    ratios = np.zeros((WAGERS, LONGEST))
+    ratios[0, -1] = _GAINED
+    misfit = chi2.isf(0.01, check.plan.log_q.shape[1] - 1) / 2.0
+    check._alike._logs[0, np.argmax(check._compared * varied)] = log_mixture(ratios) - misfit
+    check._look()
+
+
+ALONE: dict[tuple[str, str], tuple[str, Callable[[Any], object]]] = {
+    ("numbers", "fresh-noise"): (
+        "numbers.checks.fresh_noise.share_seen",
+        lambda check: np.add.at(check.ways[Way.LAST]._ratios, (0, 0), _GAINED),
+    ),
+    ("numbers", "shift-invariance"): (
+        "numbers.checks.invariance.pairs_to_see",
+        lambda check: np.add(
+            wealth := check.comparisons[0].evidence._log_wealth, _GAINED, out=wealth
+        ),
+    ),
+    ("norms", "independence"): (
+        "numbers.checks.independence.seen_correlation",
+        lambda check: np.put(check.kinds[0].evidence.gains, 0, _GAINED),
+    ),
+    ("keys", "independence"): (
+        "keys.checks.keys_together.seen_correlation",
+        lambda check: check.evidence[0].gains.fill(_GAINED),
+    ),
+    ("tables", "joint"): (
+        "tables.checks.joint.seen_correlation",
+        lambda check: np.put(check.pairs[0].gains, 0, _GAINED),
+    ),
+    ("tables", "contribution-bounding"): (
+        "tables.evidence.linear.LinearEvidence.shows",
+        lambda check: next(iter(check._made.values())).gains.fill(_GAINED),
+    ),
+    ("labels", "fresh-noise"): (
+        "labels.checks.fresh_noise.copies_to_see",
+        copies_of_one_stream,
+    ),
+}
+"""Of a check: what says which fault shows by a wager with so many nats, and how one alone gains."""
+
+
+@pytest.mark.parametrize(("name", "of"), ALONE, ids=str)
+def test_what_a_pass_excludes_would_refute_by_one_wager_alone(name, of, monkeypatch) -> None:
+    """It is asked for the threshold, and for what its share of the average costs."""
+    shows, gain = ALONE[name, of]
+    (check,) = (check for check in checks_of(claim_of(name)) if check.id == of)
+    asked = []
+
+    def recorded(*given):
+        asked.append(given[-1])
+        return 0
+
+    monkeypatch.setattr(f"dpassay.verifiers.kinds.{shows}", recorded)
+    _ = check.foreseen if name == "labels" else check.excluded
+    gain(check)
+    wanted = check.log_threshold + _GAINED - check.log_e_value
+    assert asked
+    assert asked == pytest.approx([wanted] * len(asked))
+
+
+def test_half_the_noise_of_some_calls_would_refute_by_their_wager_alone(monkeypatch) -> None:
+    (check,) = (check for check in checks_of(claim_of("labels")) if check.id == "order")
+    check._conditional.log_ratios[0, 0] = _GAINED
+    wanted = check.log_threshold + _GAINED - check.average
+    calls, held = len(check._holds), check._holds[:, 0].sum()
+    for nats in (wanted + 0.01, wanted - 0.01):
+        of_each = np.tile([nats / held, 0.0], (calls, 1))
+        monkeypatch.setattr(check, "_half_of", lambda answered, each=of_each: each)
+        assert check._surely(np.ones(calls, dtype=bool))[0] == (nats > wanted)
