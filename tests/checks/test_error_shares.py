@@ -6,6 +6,7 @@ Runs on correct deployments cannot see that a wager has twice its share: they fa
 import math
 import tomllib
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from dpassay.verifiers.kinds.labels.gathering import simplest as simplest_histog
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.roles import Role
 from dpassay.verifiers.kinds.lawless.fresh_replies import FreshReplies
-from dpassay.verifiers.kinds.lawless.privacy_audit import PrivacyAudit
+from dpassay.verifiers.kinds.lawless.privacy_audit import PrivacyAudit, excluded_by
 from dpassay.verifiers.kinds.numbers import simplest as simplest_values
 from dpassay.verifiers.kinds.numbers.checks import moving
 from dpassay.verifiers.kinds.numbers.checks.fresh_noise import Way
@@ -50,6 +51,15 @@ TEXTS = {name: CLAIMS[name] for name in ("keys", "tallies")} | {
     "tables": CLAIMS["tables"] + 'aggregates.privacy-id-count = {noise = "laplace:6"}\n',
     "batches": '[mechanism]\nname = "batches"\nsampling = "poisson:0.2"\nrecords = 60\n',
 }
+
+
+_GAINED = 1e3  # nats, of one wager
+
+
+class Gained:
+    """Evidence of one wager."""
+
+    log_e_value = _GAINED
 
 
 def claim_of(name: str) -> Any:
@@ -110,17 +120,27 @@ def test_an_emptied_store_and_a_new_start_share_the_error_of_fresh_noise() -> No
     assert 2 * math.exp(-found.log_threshold) == pytest.approx(1e-6 / 8)
 
 
-def test_pairs_of_the_claim_and_drawn_ones_have_half_each() -> None:
-    """Of a deployment without a law: one of each kind more changes no sum."""
+def test_pairs_of_the_claim_and_drawn_ones_have_half_each(monkeypatch) -> None:
+    """Of a deployment without a law; a pass excludes what one pair of the claim shows alone."""
     text = 'search = "rows"\n[mechanism]\nname = "any"\n[privacy]\nepsilon = 1.0\ndelta = 0\n'
     pair = "[[pairs]]\nhere = {rows = [3, 5, 8]}\nthere = {rows = [3, 5, 8, 13]}\n"
     claim = parse_claim(tomllib.loads(text + pair))
-    audit, replies = PrivacyAudit(claim), FreshReplies(claim)
+    audit, replies, asked = PrivacyAudit(claim), FreshReplies(claim), list[float]()
     assert audit.claim.drawn
-    assert np.exp(audit._log_shares[0]) == pytest.approx(0.5)
     assert audit.log_e_value == pytest.approx(0.0, abs=1e-9) == replies.log_e_value
     thresholds = [math.exp(-check.log_threshold) for check in (audit, replies)]
     assert thresholds == pytest.approx([1e-6 * 15 / 16, 1e-6 / 16])
+
+    def recorded(lines: Any, draws: int, wanted: float, predicted: bool) -> Any:
+        asked.append(wanted)
+        return None, (None, None)
+
+    monkeypatch.setattr("dpassay.verifiers.kinds.lawless.privacy_audit._surely_seen", recorded)
+    excluded_by(claim, 100)
+    of_pair: Any = Gained()
+    audit.each[0] = of_pair
+    assert audit.log_e_value == pytest.approx(_GAINED - math.log(2.0))
+    assert asked == pytest.approx([audit.log_threshold + math.log(2.0)])
 
 
 def test_two_intervals_share_the_error_of_the_bounds_of_a_pair(monkeypatch) -> None:
@@ -208,9 +228,6 @@ def test_simple_histograms_share_the_error_of_their_search(monkeypatch) -> None:
     assert spent == pytest.approx([claim.kind.checks.simplest_share / len(plan.of(Role.SIMPLE))])
 
 
-_GAINED = 1e3  # nats, of one wager
-
-
 def copies_of_one_stream(check: Any) -> None:
     """On the stream that shows them best, at the largest distance, less what any law explains."""
     varied = 1.0 - np.square(np.exp(check.plan.log_q)).sum(-1)
@@ -248,6 +265,12 @@ ALONE: dict[tuple[str, str], tuple[str, Callable[[Any], object]]] = {
         "tables.evidence.linear.LinearEvidence.shows",
         lambda check: next(iter(check._made.values())).gains.fill(_GAINED),
     ),
+    ("tallies", "recovery"): (
+        "tally.checks.recovery.seen_effect",
+        lambda check: check.left.update(
+            {check._present(check.inputs[0]): SimpleNamespace(law=Gained())}
+        ),
+    ),
     ("labels", "fresh-noise"): (
         "labels.checks.fresh_noise.copies_to_see",
         copies_of_one_stream,
@@ -270,9 +293,17 @@ def test_what_a_pass_excludes_would_refute_by_one_wager_alone(name, of, monkeypa
     monkeypatch.setattr(f"dpassay.verifiers.kinds.{shows}", recorded)
     _ = check.foreseen if name == "labels" else check.excluded
     gain(check)
-    wanted = check.log_threshold + _GAINED - check.log_e_value
+    value = check._log_e_value if of == "recovery" else check.log_e_value
+    wanted = check.log_threshold + _GAINED - value
     assert asked
     assert asked == pytest.approx([wanted] * len(asked))
+
+
+def test_another_rate_of_a_key_would_refute_by_one_wager_alone() -> None:
+    checks = checks_of(claim_of("keys"))
+    (check,) = (check for check in checks if check.id == "partition-release")
+    check.evidence._add("a key", np.append(_GAINED, np.zeros(len(check.evidence.faults) - 1)))
+    assert check._nats == pytest.approx(check.log_threshold + _GAINED - check.log_e_value)
 
 
 def test_half_the_noise_of_some_calls_would_refute_by_their_wager_alone(monkeypatch) -> None:

@@ -100,7 +100,9 @@ def test_all_bounds_and_all_draws_together_share_the_error(monkeypatch) -> None:
     monkeypatch.setattr(CoinAudit, "observe", lambda *_: None)
     monkeypatch.setattr(CoinAudit, "log_e_value", math.log(1e6))
     rng = np.random.default_rng(0)
-    target = InProcessTarget(lambda data, size: [rng.random() for _ in range(size)], release=claim.release)
+    target = InProcessTarget(
+        lambda data, size: [rng.random() for _ in range(size)], release=claim.release
+    )
     found = audit_any.audit_any(target, claim, 0)
     assert len(spent) == len(found.pairs) * 4
     assert [sum(spent), math.exp(-made[0].log_threshold)] == pytest.approx([0.025, 0.025])
