@@ -22,6 +22,9 @@ from dpassay.attacks.auditing import (
     two_cut,
     variational,
 )
+from dpassay.attacks.auditing.canary_guesses import guessed, useful_shares
+from dpassay.attacks.auditing.one_run import one_run_bound
+from dpassay.attacks.auditing.one_run_curve import curve_refuted, gaussian, largest_mu, one_run_mu
 from dpassay.attacks.auditing.proportions import anytime_interval
 
 PILOT, REST = parted(laws_of(*PUBLISHED), 10**4)
@@ -82,6 +85,31 @@ def test_the_variational_bound_is_that_of_maurer_and_pontil() -> None:
         expected.append(4.0 / 3.0 * math.log(ends[0]) - math.log(ends[1]))
     assert min(expected) > 0.0
     assert variational(PILOT, REST, np.array([4.0, 2.0]), ALPHA)[:, 0] == pytest.approx(expected)
+
+
+def test_guesses_share_the_error_of_one_training(monkeypatch) -> None:
+    """Of epsilon, of mu, and of a curve: each of the shares of canaries has an equal part."""
+    rng = np.random.default_rng(2)
+    coins = rng.random(400) < 0.5
+    scores = coins + rng.normal(0.0, 0.3, 400)
+    alone = [one_run_bound(scores, coins, 1e-5, ALPHA / 3, [share]) for share in (1.0, 0.5, 0.2)]
+    together = one_run_bound(scores, coins, 1e-5, ALPHA, [1.0, 0.5, 0.2])
+    assert together in alone
+    assert 0.0 < together.epsilon == max(one.epsilon for one in alone)
+    fifths = [largest_mu(guesses, 400, ALPHA / 5) for guesses in guessed(scores, coins)]
+    assert one_run_mu(scores, coins, ALPHA).mu == max(fifths) > 0.0
+    spent = list[float]()
+
+    def recorded(guesses: object, canaries: int, error: float) -> bool:
+        spent.append(error)
+        return False
+
+    monkeypatch.setattr("dpassay.attacks.auditing.one_run_curve.refutes_curve", lambda _: recorded)
+    curve_refuted(gaussian(1.0), scores, coins, ALPHA, [1.0, 0.5, 0.2])
+    assert spent == pytest.approx([ALPHA / 3] * 3)
+    spent.clear()
+    assert useful_shares(recorded, 400, ALPHA) == ()
+    assert spent == pytest.approx([ALPHA / kept for kept in (5, 4, 3, 2, 1)])
 
 
 def test_queries_share_the_error_of_their_sum() -> None:
