@@ -14,6 +14,7 @@ import pytest
 from every_kind import CLAIMS, deployment
 from numeric_zoo.claims import BALL, PRIVATE, REPLACED, WHOLE
 from scipy.stats import chi2
+from table_zoo.shelf import GEOMETRIC
 
 from dpassay.verifiers.claims.tables import PrivacyClaim
 from dpassay.verifiers.evidence.repetition import LONGEST, WAGERS, log_mixture
@@ -37,6 +38,7 @@ from dpassay.verifiers.kinds.numbers.planning.neighbours import simple_neighbour
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.tables.checks.joint import TableJoint
 from dpassay.verifiers.kinds.tables.checks.of_numbers import OfEachAggregate
+from dpassay.verifiers.kinds.tables.planning.asked import NEAR
 from dpassay.verifiers.run.checks import Judged
 from dpassay.verifiers.run.outcome import RunOutcome
 from dpassay.verifiers.run.registry import Entry, Registry, Setting
@@ -49,6 +51,7 @@ TEXTS = {name: CLAIMS[name] for name in ("keys", "tallies")} | {
     "records": f"[mechanism]\n{REPLACED}",
     "norms": f"[mechanism]\n{BALL}",
     "tables": CLAIMS["tables"] + 'aggregates.privacy-id-count = {noise = "laplace:6"}\n',
+    "private": f"[mechanism]\n{GEOMETRIC}",
     "batches": '[mechanism]\nname = "batches"\nsampling = "poisson:0.2"\nrecords = 60\n',
 }
 
@@ -297,6 +300,32 @@ def test_what_a_pass_excludes_would_refute_by_one_wager_alone(name, of, monkeypa
     wanted = check.log_threshold + _GAINED - value
     assert asked
     assert asked == pytest.approx([wanted] * len(asked))
+
+
+def test_masks_that_are_used_again_would_refute_by_one_wager_alone(monkeypatch) -> None:
+    """Of the ways that are looked for, each has an equal part; values may tell 5 nats less."""
+    checks = checks_of(claim_of("tallies"))
+    (check,) = (check for check in checks if check.id == "mask-uniformity")
+    wanted = check.log_threshold + math.log(len(check.evidence.wagers)) + 5.0
+    for nats in (wanted + 0.01, wanted - 0.01):
+        mean = f"{type(check).__module__}.log_mean_of"
+        monkeypatch.setattr(mean, lambda parts, nats=nats: nats)
+        assert any(check._excluded_masks()) is (nats > wanted)
+
+
+def test_other_selections_would_refute_by_one_wager_alone(monkeypatch) -> None:
+    checks = checks_of(claim_of("private"))
+    (check,) = (check for check in checks if check.id == "partition-release")
+    near = [asked for asked in check._inputs if asked.role in NEAR]
+    releases = sum(math.ceil(check._wanted / (asked.rows > 0).sum()) for asked in near)
+    check.evidence.gains[0] = _GAINED
+    wanted = check.log_threshold + _GAINED - check.log_e_value
+    found = []
+    for nats in (wanted + 0.01, wanted - 0.01):
+        each = np.full(len(check.evidence.others), nats / releases)
+        monkeypatch.setattr(check.evidence, "moments", lambda *_, each=each: (each, 0.0 * each))
+        found.append(len(check.excluded))
+    assert found[0] > found[1]
 
 
 def test_another_rate_of_a_key_would_refute_by_one_wager_alone() -> None:
