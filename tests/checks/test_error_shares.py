@@ -16,6 +16,7 @@ from numeric_zoo.claims import BALL, PRIVATE, REPLACED, WHOLE
 from scipy.stats import chi2
 from table_zoo.shelf import GEOMETRIC
 
+from dpassay.attacks.auditing.coin import CoinAudit, Guarantee
 from dpassay.verifiers.claims.tables import PrivacyClaim
 from dpassay.verifiers.evidence.repetition import LONGEST, WAGERS, log_mixture
 from dpassay.verifiers.findings import pair_bounds
@@ -29,7 +30,8 @@ from dpassay.verifiers.kinds.labels.gathering import simplest as simplest_histog
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.roles import Role
 from dpassay.verifiers.kinds.lawless.fresh_replies import FreshReplies
-from dpassay.verifiers.kinds.lawless.privacy_audit import PrivacyAudit, excluded_by
+from dpassay.verifiers.kinds.lawless.pair_audit import PairAudit
+from dpassay.verifiers.kinds.lawless.privacy_audit import PrivacyAudit
 from dpassay.verifiers.kinds.numbers import simplest as simplest_values
 from dpassay.verifiers.kinds.numbers.checks import moving
 from dpassay.verifiers.kinds.numbers.checks.fresh_noise import Way
@@ -124,7 +126,7 @@ def test_an_emptied_store_and_a_new_start_share_the_error_of_fresh_noise() -> No
 
 
 def test_pairs_of_the_claim_and_drawn_ones_have_half_each(monkeypatch) -> None:
-    """Of a deployment without a law; a pass excludes what one pair of the claim shows alone."""
+    """Of a deployment without a law; so what a pass excludes, and the bounds that are told."""
     text = 'search = "rows"\n[mechanism]\nname = "any"\n[privacy]\nepsilon = 1.0\ndelta = 0\n'
     pair = "[[pairs]]\nhere = {rows = [3, 5, 8]}\nthere = {rows = [3, 5, 8, 13]}\n"
     claim = parse_claim(tomllib.loads(text + pair))
@@ -139,7 +141,19 @@ def test_pairs_of_the_claim_and_drawn_ones_have_half_each(monkeypatch) -> None:
         return None, (None, None)
 
     monkeypatch.setattr("dpassay.verifiers.kinds.lawless.privacy_audit._surely_seen", recorded)
-    excluded_by(claim, 100)
+    spent = list[float]()
+
+    def least_epsilon(pair: PairAudit, delta: float, error: float) -> float:
+        spent.append(error)
+        return 0.0
+
+    monkeypatch.setattr(PairAudit, "least_epsilon", least_epsilon)
+    audit.pass_finding()
+    for one in audit.each:
+        one.audits = [CoinAudit(Guarantee(1.0)) for _ in range(3)]
+    audit.fail_finding()
+    of_each = 0.05 / len(audit.each)  # of what is told at 95 %: each pair, or each of its lines too
+    assert spent == pytest.approx([*[of_each] * (len(spent) - 1), of_each / 3])
     of_pair: Any = Gained()
     audit.each[0] = of_pair
     assert audit.log_e_value == pytest.approx(_GAINED - math.log(2.0))
