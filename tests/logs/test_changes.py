@@ -45,7 +45,8 @@ def test_rows_and_scale_of_a_change_are_within_their_intervals():
 
 
 def test_rows_and_scale_share_the_error():
-    assert 2.0 * changes._EACH == pytest.approx(1.0 - changes.CONFIDENCE)
+    each = changes._EACH
+    assert each + each == pytest.approx(1.0 - changes.CONFIDENCE)
 
 
 def test_more_rows_say_the_scale_more_exactly():
