@@ -151,6 +151,7 @@ def test_pairs_of_the_claim_and_drawn_ones_have_half_each(monkeypatch) -> None:
     audit.pass_finding()
     for one in audit.each:
         one.audits = [CoinAudit(Guarantee(1.0)) for _ in range(3)]
+        assert one.log_e_value == pytest.approx(0.0, abs=1e-9)
     audit.fail_finding()
     of_each = 0.05 / len(audit.each)  # of what is told at 95 %: each pair, or each of its lines too
     assert spent == pytest.approx([*[of_each] * (len(spent) - 1), of_each / 3])
