@@ -1,7 +1,7 @@
 """`python -m benchmarks.mutants [--only WORDS]`: which tests find faults of one line.
 
 A file of this folder names a folder or file of tests, and faults: a file of the package, a line of
-it, and what stands in its place. Each is made in a copy of the package, which the quick tests run
+it, what stands in its place, and tests of its own if others must find it. Each is made in a copy of the package, which the quick tests run
 on; what survives is told, and ends the command with 1.
 """
 
@@ -49,7 +49,7 @@ def mutants() -> list[Mutant]:
     found = []
     for path in sorted(Path(__file__).parent.glob("*.toml")):
         table = tomllib.loads(path.read_text())
-        found += [Mutant(table["tests"], **row) for row in table["mutant"]]
+        found += [Mutant(**{"tests": table["tests"], **row}) for row in table["mutant"]]
     return found
 
 

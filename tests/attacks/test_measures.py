@@ -142,6 +142,17 @@ def test_too_few_others_leave_a_low_rate_open():
     assert measures.tpr_at_fpr(scores, truth, 0.001).low > 0.9
 
 
+def test_ends_of_a_share_have_a_quarter_of_the_error_for_each_of_two_counts():
+    # all 20 score above all others: 42 of these show a threshold of 1 in 10, .9^42 < 0.05 / 4
+    for others, low in ((41, 0.0), (42, 0.0125 ** (1 / 20))):
+        scores = np.arange(others + 20.0)
+        found = measures.tpr_at_fpr(scores, scores >= others, 0.1)
+        assert (found.low, found.high) == pytest.approx((low, 1.0))
+    found = measures.tpr_at_fpr(-scores, scores >= others, 0.1)
+    assert (found.low, found.high) == pytest.approx((0.0, 1.0 - 0.0125 ** (1 / 20)))
+    assert measures.share(np.zeros(10, bool)).high == pytest.approx(0.3085, abs=1e-4)  # published
+
+
 def test_rates_of_what_is_flagged_are_those_of_scikit_learn():
     flagged = TIED >= 2.0
     assert measures.recall(flagged, TRUTH).value == recall_score(TRUTH, flagged)

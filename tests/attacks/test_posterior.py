@@ -123,6 +123,33 @@ def test_the_chains_draw_from_the_exact_posterior(case, runs) -> None:
     assert distance < 0.025 * np.sqrt(8 / runs)
 
 
+class Numbered:
+    """In place of the chains: each proposal is told by its number."""
+
+    def __init__(self, *_: object) -> None:
+        self.votes, self.made = np.zeros((16, 1, 3)), 0
+
+    def run(self, proposals: int) -> tuple[np.ndarray, np.ndarray]:
+        first, self.made = self.made, self.made + proposals
+        numbers = np.arange(first, self.made)[:, None, None, None]
+        return np.broadcast_to(numbers, (proposals, 16, 1, 3)), np.ones(1)
+
+    def fit(self, kept: np.ndarray) -> None:
+        Numbered.fitted = self.made
+
+    fitted = 0
+
+
+def test_draws_are_those_after_the_last_fit(monkeypatch) -> None:
+    """40 proposals come before, in which the chains find the law, and of which none is a draw."""
+    monkeypatch.setattr("dpassay.attacks.posterior._Chains", Numbered)
+    found = sample_posterior(
+        Likelihood([Answers(*CASES["gaussian"][::-1])]), 9, np.random.default_rng(0)
+    )
+    assert np.unique(found.votes).tolist() == list(range(Numbered.fitted, Numbered.fitted + 80))
+    assert Numbered.fitted == 40
+
+
 @pytest.mark.parametrize(
     ("counts", "sigma", "teachers"),
     [

@@ -1,9 +1,20 @@
 """`dpassay audit` of a claim without a law: bounds of each pair, verdicts, and misuse."""
 
 import json
+import math
+import tomllib
+from typing import Any
 
+import numpy as np
 import pytest
 from typed import typed
+
+from dpassay.attacks.auditing.coin import CoinAudit
+from dpassay.verifiers.commands import audit_any
+from dpassay.verifiers.kinds.lawless.pair_audit import PairAudit
+from dpassay.verifiers.kinds.lawless.privacy_audit import PrivacyAudit
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.targets import InProcessTarget
 
 SERVICE = """
 import numpy as np
@@ -65,6 +76,37 @@ def test_a_curve_is_bounded_at_several_deltas_and_refuted(folder) -> None:
     told = [line for line in lines if "at delta" in line]
     assert len(told) == 4
     assert any(line.endswith("refuted") for line in told)
+
+
+def test_all_bounds_and_all_draws_together_share_the_error(monkeypatch) -> None:
+    """Half each, of 0.05; no line is refuted by its own draws where all draws do not refute."""
+    text = '[mechanism]\nname = "any"\n[privacy]\ngdp = 0.5\n[gate]\nmax_queries = 145\n'
+    claim = parse_claim(tomllib.loads(text + PAIR + PAIR.replace("one more", "another")))
+    spent, made = list[float](), list[Any]()
+
+    class Together(PrivacyAudit):
+        log_e_value = 0.0
+
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            made.append(self)
+
+    def least_epsilon(pair: PairAudit, delta: float, error: float) -> float:
+        spent.append(error)
+        return 0.0
+
+    monkeypatch.setattr(audit_any, "PrivacyAudit", Together)
+    monkeypatch.setattr(PairAudit, "least_epsilon", least_epsilon)
+    monkeypatch.setattr(CoinAudit, "observe", lambda *_: None)
+    monkeypatch.setattr(CoinAudit, "log_e_value", math.log(1e6))
+    rng = np.random.default_rng(0)
+    target = InProcessTarget(
+        lambda data, size: [rng.random() for _ in range(size)], release=claim.release
+    )
+    found = audit_any.audit_any(target, claim, 0)
+    assert len(spent) == len(found.pairs) * 4
+    assert [sum(spent), math.exp(-made[0].log_threshold)] == pytest.approx([0.025, 0.025])
+    assert not any(line.refuted for pair in found.pairs for line in pair.bounds)
 
 
 def test_nothing_is_told_of_replies_that_know_no_input(folder) -> None:

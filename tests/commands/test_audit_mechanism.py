@@ -2,7 +2,8 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from typing import get_args
+from types import SimpleNamespace
+from typing import Any, get_args
 
 import click
 import numpy as np
@@ -19,6 +20,7 @@ from dpassay.attacks.private_prediction.surely_changed import surely_changed
 from dpassay.reference import parse_noise
 from dpassay.reference.ensembles.learners import LEARNERS
 from dpassay.reference.parallel.executors import Here
+from dpassay.verifiers.commands import audit_mechanism
 from dpassay.verifiers.commands.audit import audit
 from dpassay.verifiers.commands.audit_mechanism import MechanismAudit
 from dpassay.verifiers.findings.report import Verdict
@@ -63,6 +65,23 @@ def test_natural_queries_add_up_and_share_the_error() -> None:
         rng = np.random.default_rng([0, a.query])
         bounds += region(experiments(a.worlds, 10**6, rng), ORDERS, 1e-6 / 6)
     assert found.region == pytest.approx(bounds.max(0))
+
+
+def test_adversaries_share_the_error(monkeypatch) -> None:
+    """Of three, the first is audited at a third."""
+    asked_at = []
+
+    def stopped(attack: Attack, terms: Terms, executor: object, *, anew: bool) -> Audited:
+        asked_at.append(terms.alpha)
+        raise InterruptedError
+
+    monkeypatch.setattr(audit_mechanism, "audited", stopped)
+    deployment: Any = SimpleNamespace(attacked=lambda *_: None)
+    three: Any = [(adversary, "records") for adversary in tuple(Adversary)[:3]]
+    work = audit_mechanism.Work(Here(), None, anew=False)
+    with pytest.raises(InterruptedError):
+        audit_mechanism.audit_mechanism(deployment, three, terms(alpha=0.03), 1e-5, work)
+    assert asked_at == pytest.approx([0.01])
 
 
 @pytest.mark.parametrize("anew", [False, True])

@@ -28,8 +28,11 @@ def test_onsets_are_fair_for_every_number_of_labels(labels):
     for seen in itertools.product(range(3), repeat=labels):
         evidence = OnsetEvidence(np.array([0.25, 0.75]))
         value = evidence.observe(OTHERS[:, list(seen)].T)[-1]
+        assert evidence.log_e_value == pytest.approx(value)
         total += np.exp(value) * np.prod(LAW[list(seen)])
     assert total == pytest.approx(1.0, abs=1e-12)
+    with pytest.raises(ValueError, match="at most 1"):
+        OnsetEvidence(np.array([0.7, 0.7]))
 
 
 def test_the_best_rule_of_stopping_gains_nothing():

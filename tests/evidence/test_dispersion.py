@@ -9,7 +9,7 @@ import pytest
 from scipy.special import xlog1py, xlogy
 from scipy.stats import binom
 
-from dpassay.verifiers.evidence import Dispersion
+from dpassay.verifiers.evidence import BlockDispersion, Dispersion
 
 SIZES = (9, 8, 12)
 
@@ -44,6 +44,15 @@ def test_dispersion_is_fair_under_any_probability(claimed, true) -> None:
         plain += chance * math.exp(log_e + misfit)
     assert total <= 1.0 + 1e-9
     assert math.isclose(plain, 1.0, rel_tol=1e-9)
+
+
+def test_an_open_call_has_but_the_part_of_each_wager_that_no_count_rules_out() -> None:
+    """0.02 of the binomial law; with nothing seen, blocks of all sizes together have 1."""
+    for inside, labels in ((0, 3), (2, 5)):
+        found = Dispersion(0.4).log_e_value_with((inside, labels))
+        left = math.log(0.02) + likelihood(inside, labels, 0.4)
+        assert math.isclose(found, left - supremum(inside, labels), rel_tol=1e-12)
+    assert math.isclose(BlockDispersion(0.4).log_e_value, 0.0, abs_tol=1e-12)
 
 
 def likelihood(inside, labels, share):

@@ -98,6 +98,28 @@ def test_pointed_e_value_has_expectation_one(q) -> None:
         PointedEvidence(np.array([0.7, 0.7]))
 
 
+def test_pointed_e_value_of_late_onsets_has_expectation_one() -> None:
+    """A fault may set in with each batch of 8 labels or more, of two outcomes: three of them."""
+    q, weights = np.array([0.7, 0.3]), np.array([0.5, 0.5])
+    ratios = np.log(np.array([[0.4, 0.6], [0.9, 0.1]]) / q)
+    mean = 0.0
+    for each in sequences(9, 3):
+        evidence = PointedEvidence(weights)
+        for ones in each:
+            evidence.observe(np.array([8.0 - ones, ones]), ratios)
+        law = math.prod(binom.pmf(ones, 8, 0.3) for ones in each)
+        mean += law * math.exp(evidence.log_e_value)
+    assert math.isclose(mean, 1.0, rel_tol=1e-10)
+
+
+def test_scale_interval_ends_at_the_nearest_refuted_factors() -> None:
+    evidence = ScaleEvidence(np.array([0.5, 0.8, 1.0, 1.25, 2.0]))
+    evidence.highest = np.array([30.0, 12.0, 0.0, 7.0, 30.0])
+    assert evidence.interval(10.0) == (0.8, 2.0)
+    assert evidence.interval(6.0) == (0.8, 1.25)
+    assert evidence.interval(20.0) == (0.5, 2.0)
+
+
 @pytest.mark.parametrize("claimed", [0, 1, 2])
 def test_scale_e_value_of_each_factor_has_expectation_one(claimed) -> None:
     """Each factor as the null, against the mixture over all."""

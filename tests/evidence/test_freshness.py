@@ -59,7 +59,8 @@ def frozen(labels, log_q):
 
 def calls(labels, log_q):
     evidence = CallCopies(log_q, 2)
-    for call in (labels[:1], labels[1:3], labels[3:]):  # the first is too short to be compared
+    # the first is too short to be compared
+    for call in (labels[:1], labels[:2], labels[2:4], labels[4:]):
         evidence.observe(call)
     return evidence.log_e_value
 

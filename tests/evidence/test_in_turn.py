@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 from small import drawing, small_claim
 
-from dpassay.verifiers.evidence import BlockDispersion, InTurn
+from dpassay.verifiers.evidence import (
+    BlockDispersion,
+    InTurn,
+    count_outcomes,
+    log_supremum_ratio,
+)
 from dpassay.verifiers.evidence import dispersion as module
 from dpassay.verifiers.kinds.labels.checks import FreshNoise
 from dpassay.verifiers.kinds.labels.registry import SHARES
@@ -33,6 +38,23 @@ def test_labels_in_turn_are_fair_under_any_two_laws(first, second) -> None:
         evidence.observe(x[2:], y[2:])
         total += chance * math.exp(evidence.log_e_value)
     assert total <= 1.0 + 1e-9
+
+
+def test_without_the_supremum_labels_in_turn_have_a_ratio_of_laws() -> None:
+    """Its expectation is 1 under the claim: catches a division by less than the whole supremum."""
+    total = 0.0
+    for labels in product(range(2), repeat=6):
+        x, y = np.array(labels[:3]), np.array(labels[3:])
+        evidence = InTurn(CLAIMED)
+        evidence.observe(x, y)
+        # the first label of all follows none
+        misfit = sum(
+            log_supremum_ratio(count_outcomes(n, 2), q)
+            for n, q in zip((x[1:], y), CLAIMED, strict=True)
+        )
+        chance = CLAIMED[0][x].sum() + CLAIMED[1][y].sum()
+        total += math.exp(chance + evidence.log_e_value + misfit)
+    assert math.isclose(total, 1.0, rel_tol=1e-9)
 
 
 def test_an_answer_that_follows_the_one_before_shows() -> None:

@@ -1,12 +1,13 @@
 """A wager that one of two trials is likelier: fair under its null, and seen as stated."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.verifiers.evidence import log_e_value_larger
+from dpassay.verifiers.evidence import log_e_value_above, log_e_value_larger
 from dpassay.verifiers.evidence.power import rises_to_see
 
 
@@ -22,6 +23,16 @@ def test_the_one_sided_wager_never_gains_under_its_null(chance) -> None:
                 total += weight * math.exp(log_e_value_larger(first, n - first))
         assert total <= 1.0 + 1e-9
         assert total > 0.9
+
+
+@pytest.mark.parametrize("bound", [0.05, 0.5, 0.9])
+def test_the_wager_on_a_mean_is_an_average(bound) -> None:
+    """Enumerated: values of 0 and 1 whose mean is the bound, where nothing is left over."""
+    total = 0.0
+    for values in product((0.0, 1.0), repeat=4):
+        chance = math.prod(bound if one else 1.0 - bound for one in values)
+        total += chance * math.exp(log_e_value_above(np.array(values), bound))
+    assert math.isclose(total, 1.0, rel_tol=1e-9)
 
 
 def test_rises_to_see() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpassay.reference import Gaussian, NoisyArgmax, log_probabilities
-from dpassay.verifiers.evidence import Places, SharedNoise
+from dpassay.verifiers.evidence import Places, SharedNoise, count_outcomes, log_supremum_ratio
 
 LAWS = [(0.5, 0.5), (0.9, 0.1), (0.25, 0.75)]
 
@@ -15,15 +15,25 @@ LAWS = [(0.5, 0.5), (0.9, 0.1), (0.25, 0.75)]
 @pytest.mark.parametrize("first", LAWS)
 @pytest.mark.parametrize("second", LAWS)
 def test_shared_noise_is_fair_under_any_two_laws(first, second) -> None:
-    """Enumerated: three pairs of independent labels; whichever of two came later is wagered on."""
+    """Enumerated: three pairs of independent labels; whichever of two came later is wagered on.
+
+    Before the division by the supremum it is a ratio of laws: its expectation under the claim is 1.
+    """
     claimed = np.log(np.array([(0.6, 0.4), (0.3, 0.7)]))
     counts = np.array([[50.0, 10.0], [1.0, 39.0]])
-    total = 0.0
+    total = plain = 0.0
     for labels in product(range(2), repeat=6):
         x, y = np.array(labels[:3]), np.array(labels[3:])
+        log_e = shared(claimed, counts, x, y).log_e_value
         chance = math.prod(first[a] * second[b] for a, b in zip(x, y, strict=True))
-        total += chance * math.exp(shared(claimed, counts, x, y).log_e_value)
+        total += chance * math.exp(log_e)
+        wagered = [
+            log_supremum_ratio(count_outcomes(n, 2), q)
+            for n, q in zip((x[2:], y[:2]), claimed, strict=True)
+        ]
+        plain += math.exp(claimed[0][x].sum() + claimed[1][y].sum() + log_e + sum(wagered))
     assert total <= 1.0 + 1e-9
+    assert math.isclose(plain, 1.0, rel_tol=1e-9)
 
 
 def shared(claimed, counts, x, y):

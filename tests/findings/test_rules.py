@@ -88,6 +88,7 @@ def test_require_names_the_checks_of_a_verdict() -> None:
     assert [(note.code, note.fields["check"]) for note in lacking.lacking] == [
         ("required-not-passed", "order")
     ]
+    assert ruled(Gate(require=["order"]), CHECKS, []).verdict is Verdict.INCONCLUSIVE
     failed = (*CHECKS, made("noise-scale", Verdict.FAIL, "scale-too-small"))
     assert ruled(Gate(require=["fresh-noise"]), failed, []).verdict is Verdict.FAIL
 

@@ -5,7 +5,7 @@ import pytest
 from drawn_rows import drawn
 from small import small_claim
 
-from dpassay.verifiers.kinds.labels.logs import Costs, LogEvidence, chunks, log_results
+from dpassay.verifiers.kinds.labels.logs import Costs, LogEvidence, changes, chunks, log_results
 
 START = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 
@@ -43,6 +43,11 @@ def test_rows_and_scale_of_a_change_are_within_their_intervals():
         assert 0.25 < fields["factor_low"] < fields["factor_high"] < 1.0
     assert missed < 4
     assert 10 < np.median(widths) < 700
+
+
+def test_rows_and_scale_share_the_error():
+    each = changes._EACH
+    assert each + each == pytest.approx(1.0 - changes.CONFIDENCE)
 
 
 def test_more_rows_say_the_scale_more_exactly():

@@ -10,6 +10,7 @@ from checked_alone import claimed
 from scipy.stats import binom
 from typed import typed
 
+from dpassay.attacks.auditing.two_cut import separated
 from dpassay.attacks.gradients.canary_audit import epsilon_of
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.verdict import Verdict
@@ -114,6 +115,20 @@ def test_worlds_far_from_where_the_claim_has_them_are_told_apart(tmp_path: Path)
     half = deployed(made, 0.5)
     moved = InProcessTarget(lambda t, n: half.ask(t, n) + 50.0, release=made.release)
     assert audit_gradient(moved, made, flipped(tmp_path, made), 20_000).verdict is Verdict.FAIL
+
+
+def test_all_thresholds_share_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spent = []
+
+    def recorded(counts: Any, event: Any, alpha: float, *, anytime: bool) -> Any:
+        spent.append(alpha)
+        return separated(counts, event, alpha, anytime=anytime)
+
+    monkeypatch.setattr("dpassay.verifiers.gradients.audit.separated", recorded)
+    made = claim()
+    audit_gradient(deployed(made), made, flipped(tmp_path, made), 2_000)
+    assert len(spent) == 3
+    assert sum(spent) == pytest.approx(0.01)
 
 
 def test_correct_ones_fail_as_seldom_as_stated(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from dpassay.reference.accounting.confident import (
 from dpassay.reference.accounting.conversions import to_epsilon
 from dpassay.reference.accounting.divergences import renyi_divergence
 from dpassay.reference.accounting.gnmax import (
+    gaussian_data_dependent,
     gnmax_data_dependent,
     gnmax_data_independent,
     log_q_exact,
@@ -176,6 +177,21 @@ def test_gnmax_data_dependent_covers_every_neighbour_at_its_side(histogram, sigm
     assert (actual <= exact * (1 + 1e-9) + 1e-12).all()
     assert (exact <= union * (1 + 1e-9) + 1e-15).all()
     assert (union <= plain * (1 + 1e-12)).all()
+
+
+def test_theorem_6_says_nothing_beyond_its_largest_q() -> None:
+    """q <= e^((mu2 - 1) eps2) / (mu1/(mu1 - 1) mu2/(mu2 - 1))^mu2, with sigma to either side of it.
+
+    Hardly above mu2 = 1 alone the formula would say less than order / sigma^2 beyond.
+    """
+    mu1, mu2, order = 2.0005, 1.0005, 1.75
+    least = np.log(mu1 / (mu1 - 1.0) * mu2 / (mu2 - 1.0)) / (2.0 * mu2 - 1.0)  # of 1 / sigma^2
+    for factor in (0.999, 1.001):
+        sigma = (factor * least) ** -0.5
+        log_q, eps2 = -((mu2 / sigma) ** 2), mu2 / sigma**2
+        largest = (mu2 - 1.0) * eps2 - mu2 * np.log(mu1 / (mu1 - 1.0) * mu2 / (mu2 - 1.0))
+        cost = gaussian_data_dependent(log_q, sigma, [order])[0]
+        assert (cost < 0.999 * order / sigma**2) == (log_q <= largest) == (factor > 1.0)
 
 
 def test_a_data_dependent_cost_is_one_sided() -> None:

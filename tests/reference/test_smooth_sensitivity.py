@@ -151,6 +151,12 @@ def test_the_published_release_cost_is_too_small() -> None:
     assert found == pytest.approx(float(divergence), rel=1e-9)
 
 
+def test_smooth_sensitivity_begins_at_the_histogram_itself() -> None:
+    """By hand at e^-beta = 1/2: distance 0 counts in full, distance 1 half."""
+    found = smooth_sensitivity([[3.0, 1.0, 0.0], [4.0, 4.0, 0.0], [5.0, 6.0, 8.0]], math.log(2.0))
+    assert found == pytest.approx([3.0, 2.0, 2.0])
+
+
 @pytest.mark.slow("every neighbour of many histograms")
 def test_smooth_sensitivity_is_smooth() -> None:
     """One vote further away costs a factor e^-beta (Nissim et al. 2007, Definition 2.1)."""

@@ -14,7 +14,6 @@ from ..findings.document import Document
 from ..findings.verdict import Verdict, verdict_of
 from ..kinds.lawless.claim import AnyClaim
 from ..kinds.lawless.halving import FIRST, all_draws
-from ..kinds.lawless.pair_audit import PairAudit
 from ..kinds.lawless.privacy_audit import CONFIDENCE, WANTED, PrivacyAudit
 from ..kinds.lawless.session import one_release
 from ..targets import Refused, Target, TargetError
@@ -119,7 +118,7 @@ def audit_any(target: Target, claim: AnyClaim, seed: int) -> AnyAudit:
         PairBounds(
             pair=audit.named(place),
             draws=len(audit.each[place].coins),
-            bounds=tuple(_line(audit.each[place], int(line), share) for line in some),
+            bounds=tuple(_line(audit, place, int(line), share) for line in some),
         )
         for place in seen
     )
@@ -138,10 +137,13 @@ def audit_any(target: Target, claim: AnyClaim, seed: int) -> AnyAudit:
     )
 
 
-def _line(pair: PairAudit, place: int, error: float) -> LineBound:
-    claimed = pair.guarantees[place]
+def _line(audit: PrivacyAudit, place: int, line: int, error: float) -> LineBound:
+    """The bound of a line of a pair, with this error; what refutes without it is in all draws'."""
+    pair = audit.each[place]
+    claimed = pair.guarantees[line]
     lower = pair.least_epsilon(claimed.delta, error)
-    refuted = lower > claimed.epsilon or pair.audits[place].log_e_value >= -np.log(error)
+    told = audit.refuted and pair.audits[line].log_e_value >= -np.log(error)
+    refuted = lower > claimed.epsilon or told
     return LineBound(
         delta=claimed.delta, claimed=claimed.epsilon, epsilon_lower=lower, refuted=bool(refuted)
     )

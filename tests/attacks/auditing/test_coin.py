@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from dpassay.attacks.auditing.coin import CoinAudit, Guarantee, best_rate
 from dpassay.attacks.auditing.coin.families import noise, shapes, slopes
-from dpassay.attacks.auditing.coin.learners import Fixed, Smoothed, Tree
+from dpassay.attacks.auditing.coin.learners import Fixed, Predicted, Smoothed, Tree
+from dpassay.attacks.auditing.coin.process import fixed_of, shares_of
+from dpassay.attacks.auditing.coin.together import Together
 
 EPSILONS = (0.0, 0.3, 1.5)
 
@@ -160,6 +162,44 @@ def test_odds_that_are_given_cost_a_factor_of_six_at_most_when_right() -> None:
     assert earned - math.log(6.0) - 1e-9 <= audit.log_e_value
     with pytest.raises(ValueError, match=r"odds of shape \(3,\)"):
         audit.observe(np.zeros(3), np.zeros(3, dtype=bool), np.full(3, np.nan))
+
+
+@pytest.mark.parametrize("alone", ["whole", "tree"])
+def test_wagers_share_what_an_audit_has(alone, monkeypatch) -> None:
+    """Of two numbers, with odds given, by 40 draws: two stages, three caps, three learners.
+
+    All but those of one number under one cap have lost everything. A half is on odds, and a half of
+    the rest on both numbers together; of a number stages have 1/2 and 1/6. Catches the best of
+    several in place of their mean, and weights that sum to more than 1.
+    """
+    claimed, lost = Guarantee(0.3, 0.01), -1e3
+    audit = CoinAudit(claimed, 2, predicted=True)
+    rng = np.random.default_rng(0)
+    audit.observe(rng.random((40, 2)), rng.random(40) < 0.5, np.zeros(40))
+    stages = audit._parts[-1]._features.stages
+    assert [len(part._features.stages) for part in audit._parts] == [2] * 3
+    assert stages[0].fixed.weights.sum() == pytest.approx(1.0)
+
+    def of(learner: Tree | Fixed | Smoothed, *counts: object) -> np.ndarray:
+        keeps = learner.guarantee.cap == math.inf
+        if alone == "tree":
+            keeps = learner is stages[0].tree
+        return np.array([0.0 if keeps else lost, lost])
+
+    for learner in (Tree, Fixed):
+        monkeypatch.setattr(learner, "log_capital", of)
+    monkeypatch.setattr(Smoothed, "log_capital", property(of))
+    for other in (Together, Predicted):
+        monkeypatch.setattr(other, "log_capital", lost)
+    found = audit.log_e_value + 40 * claimed.log_price
+    shares = dict(shares_of(claimed, 2, predicted=True))
+    tree = math.log(0.1 / 2.0 / 2.0 / 3.0 / 4.0)
+    assert found == pytest.approx(
+        tree if alone == "tree" else math.log(2.0 / 3.0 / 2.0 / 3.0 / 4.0)
+    )
+    assert shares[claimed] == pytest.approx(tree)
+    for fixed, logs in fixed_of(claimed, 2, predicted=True):
+        assert logs - np.log(fixed.weights) == pytest.approx(tree + math.log(6.0 / 21.0))
 
 
 def test_what_is_no_draw_is_told() -> None:

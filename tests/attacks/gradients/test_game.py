@@ -42,6 +42,13 @@ class Majority:
         return np.zeros((len(seen.released), 2))
 
 
+def test_the_share_of_right_guesses_has_its_interval_at_95_percent() -> None:
+    """Of 20 right of 20: Clopper and Pearson at 0.025."""
+    truth = np.arange(20) % 2
+    found = judged(np.where(np.arange(2) == truth[:, None], 0.0, -9.0), truth)
+    assert found.success.low == pytest.approx(0.025 ** (1 / 20))
+
+
 def test_who_knows_the_prior_alone_has_no_advantage():
     # the prior breaks the tie for the majority: catches a base of one half, and a prior left out
     data = split(people(), 200, 100, seed=1)

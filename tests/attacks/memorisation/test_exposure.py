@@ -81,6 +81,8 @@ def test_scores_of_a_few_steps_have_an_interval() -> None:
 
     found = exposures(scorer, template, ["0" * 12], 2_000)[0]
     assert found.how is How.EXTRAPOLATED
+    # none of 2,000 others is as low: the upper end of Clopper and Pearson, at 0.025
+    assert found.at_least == pytest.approx(-math.log2(1.0 - 0.025 ** (1 / 2_000)))
     assert 9.0 < found.at_least <= found.low <= found.value <= found.high <= template.bits
 
 
