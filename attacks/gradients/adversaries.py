@@ -18,7 +18,7 @@ from .features import Features, MaxPooled
 from .learner import released
 from .models import Model
 from .posteriors import Logs, by_forest, by_thresholds
-from .sensitive import Batches, Sensitive
+from .sensitive import Sensitive, balanced
 
 
 @dataclass(frozen=True)
@@ -82,27 +82,6 @@ class Forest:
         ours, theirs = self.features.of(shadow, seen.released, seed)
         learn = by_thresholds if self.inferred.ordered else by_forest
         return learn(ours, batches.sensitive, theirs, self.inferred.classes, seed + seen.number)
-
-
-def balanced(
-    inferred: Sensitive, records: Records, batches: int, size: int, random: np.random.Generator
-) -> Batches:
-    """About so many batches, equally many for each value of a."""
-    values = np.repeat(np.arange(inferred.classes), max(batches // inferred.classes, 1))
-    return Batches(inferred.batch_of(records, values, size, random), values)
-
-
-def combined(by_round: NDArray[np.float64], prior: NDArray[np.float64]) -> Logs:
-    """Log posteriors (t, m) from those of rounds (r, t, m) under a uniform prior, and the prior.
-
-    Equation 5 takes the prior off all rounds but one, since its posteriors have it: these do not,
-    so that it is added once. Taking it off balanced posteriors as well would count it against
-    itself. Rounds count as independent given a (equation 3), so that the sums exaggerate.
-    """
-    sums = by_round.sum(0) + np.log(prior)
-    top = sums.max(1, keepdims=True)
-    found: Logs = sums - top - np.log(np.exp(sums - top).sum(1, keepdims=True))
-    return found
 
 
 def _some(public: Records, count: int | None) -> Records:

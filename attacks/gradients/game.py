@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.parallel.workers import stream
-from .adversaries import Adversary, Observation, balanced, combined
+from .adversaries import Adversary, Observation
 from .data import Records, Split, Whole
 from .defences.defence import Defence
 from .learner import Training, released, trained
 from .models import Model, Network
-from .posteriors import Logs
-from .sensitive import Batches, Sensitive
+from .posteriors import Logs, combined
+from .sensitive import Batches, Sensitive, balanced
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Log posteriors (t, m) of a sensitive variable with m values, from features of gradients.
 
 All are learned from shadow batches of which equally many have each value, so that they are those
-under a uniform prior; `adversaries.py` adds the prior (Li et al. 2024, section 4.1).
+under a uniform prior; `combined` adds the prior (Li et al. 2024, section 4.1).
 """
 
 from typing import Any
@@ -59,6 +59,19 @@ def smoothed(shares: NDArray[np.float64], trees: int = TREES) -> NDArray[np.floa
     So one round in which no tree votes for the truth does not outweigh all other rounds.
     """
     found: NDArray[np.float64] = (trees * shares + 1.0 / shares.shape[1]) / (trees + 1.0)
+    return found
+
+
+def combined(by_round: NDArray[np.float64], prior: NDArray[np.float64]) -> Logs:
+    """Log posteriors (t, m) from those of rounds (r, t, m) under a uniform prior, and the prior.
+
+    Equation 5 takes the prior off all rounds but one, since its posteriors have it: these do not,
+    so that it is added once. Taking it off balanced posteriors as well would count it against
+    itself. Rounds count as independent given a (equation 3), so that the sums exaggerate.
+    """
+    sums = by_round.sum(0) + np.log(prior)
+    top = sums.max(1, keepdims=True)
+    found: Logs = sums - top - np.log(np.exp(sums - top).sum(1, keepdims=True))
     return found
 
 

@@ -177,3 +177,11 @@ def _having(which: NDArray[np.bool_], kind: str) -> Whole:
     if not rows.size:
         raise ValueError(f"no record of {kind}: expected some")
     return rows
+
+
+def balanced(
+    inferred: Sensitive, records: Records, batches: int, size: int, random: np.random.Generator
+) -> Batches:
+    """About so many batches, equally many for each value of a."""
+    values = np.repeat(np.arange(inferred.classes), max(batches // inferred.classes, 1))
+    return Batches(inferred.batch_of(records, values, size, random), values)

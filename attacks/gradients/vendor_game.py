@@ -19,14 +19,13 @@ from scipy.sparse import csr_array
 from ...reference.arrays import Matrix
 from ...reference.clock import step
 from ...reference.parallel.workers import stream
-from .adversaries import balanced, combined
 from .canaries import Labels, PerExample, checked
 from .data import Floats, Records, Whole
 from .defences.defence import Defence
 from .features import Components, Coordinates, Features, MaxPooled, fitted_components
 from .played import Played
-from .posteriors import by_forest
-from .sensitive import Batches, SharedValue
+from .posteriors import by_forest, combined
+from .sensitive import Batches, SharedValue, balanced
 
 _AT_ONCE = 1_000  # records whose gradients are asked for together
 _STORED = 100_000_000  # numbers of all records' gradients together

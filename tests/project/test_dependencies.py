@@ -12,23 +12,23 @@ from claims import COARSE, SMALL, in_toml
 
 ROOT = Path(__file__).parents[2]
 TABLE = (ROOT / "docs" / "dependencies.md").read_text()
-ABSENT = """
-import sys
+HIDING = """
+import json, sys
 from importlib.abc import MetaPathFinder
+
+absent = sys.argv.pop(1).split(",")
 
 
 class Absent(MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"jax", "jaxlib", "dp_accounting"}:
+        if name.partition(".")[0] in absent:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
 sys.meta_path.insert(0, Absent())
 sys.argv[0] = "dpassay"
-from dpassay.verifiers.cli import main
-
-main()
 """
+COMMAND = "from dpassay.verifiers.cli import main; main()"
 CLAIM = in_toml(
     mechanism=SMALL,
     privacy={"epsilon": 12.0, "delta": 1e-05, "queries": 100},
@@ -36,10 +36,10 @@ CLAIM = in_toml(
 )
 
 
-def without_them(*arguments):
-    """The command line in a process that finds neither JAX nor dp-accounting."""
+def hiding(modules, script, *arguments):
+    """A script in a process that finds none of these modules."""
     return subprocess.run(
-        [sys.executable, "-c", ABSENT, *arguments],
+        [sys.executable, "-c", HIDING + script, modules, *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -58,63 +58,56 @@ def test_the_table_names_every_dependency_and_no_other() -> None:
     assert len(rows) == len(set(rows))
 
 
-def test_what_to_install_without_jax_is_all_the_rest() -> None:
-    (line,) = re.findall(r"^pip install (numpy .*)$", TABLE, re.MULTILINE)
+def test_jax_is_an_extra_that_only_what_trains_models_loads() -> None:
+    """Catches a module of the attacks that loads JAX for one of its functions."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert set(line.split()) == names(project["dependencies"]) - {"jax", "dp-accounting"}
-
-
-@pytest.mark.slow("processes that load everything; others are")
-def test_verify_gives_its_verdict_and_its_page_says_what_is_missing(tmp_path) -> None:
-    (tmp_path / "claim.toml").write_text(CLAIM)
-    files = ("--claim", str(tmp_path / "claim.toml"), "--report", str(tmp_path / "report"))
-    found = without_them("verify", *files, "--json")
+    assert "jax" not in names(project["dependencies"])
+    assert names(project["optional-dependencies"]["jax"]) == {"jax"}
+    loaded = (
+        "import dpassay.attacks, dpassay.attacks.auditing, dpassay.attacks.memorisation\n"
+        "import dpassay.attacks.gradients.canary_audit, dpassay.attacks.gradients.vendor_game"
+    )
+    found = hiding("jax,jaxlib,optax", loaded)
     assert found.returncode == 0, found.stderr
-    report = json.loads(found.stdout)
-    judged = {check["id"] for check in report["checks"] if check["verdict"] == "pass"}
-    assert judged >= {"class-probabilities", "privacy-claim", "histogram-leakage"}
-    page = (tmp_path / "report" / "index.html").read_text()
-    assert "not computed: dp-accounting" in page
 
 
-@pytest.mark.slow("processes that load everything; others are")
-def test_the_command_that_needs_jax_says_so_in_one_line() -> None:
-    asked = ("--counts", "620,230,100,50", "--noise", "gaussian:40", "--teachers", "120")
-    found = without_them("reconstruct", *asked, "--method", "gradient-descent")
-    assert found.returncode == 2
-    assert found.stderr.startswith("dpassay: --method gradient-descent ")
-    assert found.stderr.endswith("pip install jax [package-missing]\n")
-    assert found.stderr.count("\n") == 1
-    assert found.stdout == ""
+ASKED = ("reconstruct", "--counts", "620,230,100,50", "--noise", "gaussian:40", "--teachers", "120")
 
 
-@pytest.mark.slow("processes that load everything; others are")
-@pytest.mark.parametrize("method", ["mle", "posterior"])
-def test_the_other_methods_need_none(method) -> None:
-    asked = ("--counts", "620,230,100,50", "--noise", "gaussian:40", "--teachers", "120")
-    assert without_them("reconstruct", *asked, "--method", method).returncode == 0
+@pytest.mark.slow("a process that loads everything; of `verify` another test says what it loads")
+def test_the_commands_that_need_no_jax_run_without_it(tmp_path) -> None:
+    (tmp_path / "claim.toml").write_text(CLAIM)
+    (tmp_path / "asked.csv").write_text("30,10,0,0\n")
+    claim = ("--claim", str(tmp_path / "claim.toml"))
+    commands = [
+        ("--version",),
+        ("plan", *claim),
+        ("verify", *claim, "--report", str(tmp_path / "report")),
+        ("account", str(tmp_path / "asked.csv"), *claim),
+        ("probabilities", "12,7,6,30", "--noise", "gaussian:40", "--digits", "30"),
+        ASKED,
+        (*ASKED, "--method", "posterior"),
+    ]
+    in_turn = """
+from dpassay.verifiers.cli import main
+
+for arguments in json.loads(sys.argv[1]):
+    sys.argv[1:] = arguments
+    try:
+        main()
+    except SystemExit as end:
+        if end.code:
+            sys.exit(f"{arguments[0]}: {end.code}")
+"""
+    found = hiding("jax,jaxlib", in_turn, json.dumps(commands))
+    assert (found.returncode, found.stderr) == (0, "")
 
 
 PEOPLE = ("--data", "people.csv", "--label", "income", "--attribute", "sex")
-AT_ONCE = """
-import atexit, sys
-from importlib.abc import MetaPathFinder
-
-absent = sys.argv.pop(1)
-
-
-class Absent(MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == absent:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-
-sys.meta_path.insert(0, Absent())
+AT_ONCE = f"""
+import atexit
 atexit.register(lambda: print("numpy" in sys.modules))
-from dpassay.verifiers.cli import main
-
-sys.argv[0] = "dpassay"
-main()
+{COMMAND}
 """
 
 
@@ -136,10 +129,7 @@ main()
         ),
         (
             "jax",
-            (
-                *("reconstruct", "--noise", "gaussian:4", "--teachers", "9", "--counts", "5,4"),
-                *("--method", "gradient-descent"),
-            ),
+            (*ASKED, "--method", "gradient-descent"),
             "--method gradient-descent needs jax",
         ),
     ],
@@ -149,14 +139,14 @@ def test_a_missing_package_is_said_before_anything_is_loaded(module, arguments, 
 
     On a busy machine `play` took 55 seconds for it.
     """
-    found = subprocess.run(
-        [sys.executable, "-c", AT_ONCE, module, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    found = hiding(module, AT_ONCE, *arguments)
     assert (found.returncode, found.stdout) == (2, "False\n"), found.stderr
     assert found.stderr.startswith(f"dpassay: {needs}, ")
     assert "pip install " in found.stderr
     assert found.stderr.count("\n") == 1
+
+
+def test_the_demonstration_of_exposure_names_jax_and_its_optimiser() -> None:
+    found = hiding("jax,optax", COMMAND, "exposure", "--demo")
+    said = "exposure --demo needs jax and optax, which are not installed: pip install jax optax"
+    assert (found.returncode, found.stderr) == (2, f"dpassay: {said} [package-missing]\n")

@@ -13,11 +13,13 @@ gradients of records as they stand.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..models import Network
+if TYPE_CHECKING:
+    from ..models import Network  # loads JAX
 
 Gradients = NDArray[np.float32]
 """Gradients (b, p) of b batches for a model with p parameters, or (b, k, p) of their records."""
@@ -42,7 +44,7 @@ class Defence:
         """Whether `shares` depends on the norms; elsewhere none are computed."""
         return type(self).shares is not Defence.shares
 
-    def network(self, network: Network) -> Network:
+    def network(self, network: "Network") -> "Network":
         """The model that is trained, in place of `network`."""
         return network
 

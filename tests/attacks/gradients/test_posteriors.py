@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpassay.attacks.gradients.adversaries import balanced, combined
 from dpassay.attacks.gradients.data import Records
 from dpassay.attacks.gradients.features import Components, MaxPooled
-from dpassay.attacks.gradients.posteriors import by_thresholds, from_thresholds, smoothed
-from dpassay.attacks.gradients.sensitive import SharedValue
+from dpassay.attacks.gradients.posteriors import (
+    by_thresholds,
+    combined,
+    from_thresholds,
+    smoothed,
+)
+from dpassay.attacks.gradients.sensitive import SharedValue, balanced
 
 
 def test_rounds_and_a_prior_are_bayes_law():

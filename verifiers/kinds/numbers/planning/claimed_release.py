@@ -1,7 +1,4 @@
-"""The claimed release of a noisy gradient, as a defence that an adversary knows.
-
-It loads JAX, so that it is imported only where it is needed.
-"""
+"""The claimed release of a noisy gradient, as a defence that an adversary knows."""
 
 from dataclasses import dataclass, field
 
