@@ -73,6 +73,16 @@ def test_no_correct_label_is_accused(many, pairs, seed) -> None:
             assert_not_accused(claim, pairs, place)
 
 
+@pytest.mark.parametrize(
+    "bounds", [{"clip_norm": 1e290}, {"lower": -1e300, "upper": 1e300}], ids=["norm", "box"]
+)
+def test_bounds_near_the_largest_float(bounds) -> None:
+    """Catches a norm whose squares overflow, and a whole number beyond the floats."""
+    mechanism = {"name": "noisy-sum", "noise": "discrete-laplace:1", "adjacency": "add-remove"}
+    claim = parse_claim({"mechanism": mechanism | {"dimensions": 1} | bounds})
+    assert_not_accused(claim, 60)
+
+
 @st.composite
 def number_claims(draw: st.DrawFn) -> Any:
     """Claims of numbers, odd ones too; None where keys contradict each other."""
@@ -115,7 +125,6 @@ def number_claims(draw: st.DrawFn) -> Any:
 
 @pytest.mark.parametrize(("many", "pairs", "seed"), _CLAIMS)
 def test_no_correct_number_is_accused(many, pairs, seed) -> None:
-    """Catches a norm whose squares overflow, as that of 1e290, and a bound that does."""
     for place, claim in enumerate(examples(number_claims(), many, seed)):
         if claim is not None:
             assert_not_accused(claim, pairs, place)
