@@ -1,8 +1,9 @@
 """`python -m benchmarks.mutants [--only WORDS]`: which tests find faults of one line.
 
 A file of this folder names a folder or file of tests, and faults: a file of the package, a line of
-it, what stands in its place, and tests of its own if others must find it. Each is made in a copy of the package, which the quick tests run
-on; what survives is told, and ends the command with 1.
+it, what stands in its place, and the tests that must find it if they are others. Each is made in a
+copy of the package, which the quick tests run on; what survives is told, and ends the command
+with 1.
 """
 
 import argparse
