@@ -13,7 +13,7 @@ def test_the_bound_stops_at_the_first_epsilon_that_is_not_refuted() -> None:
     threshold = math.log(40.0)
 
     def gap(epsilon: float) -> float:
-        return threshold - 1.0 if 0.3 <= epsilon <= 0.6 else threshold + 1.0
+        return threshold - 0.1 if 0.3 <= epsilon <= 0.6 else threshold + 0.1
 
     found = epsilon_lower(gap, 0.05)
     assert 0.25 <= found < 0.3

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from audited import EVEN, ORDERS, PUBLISHED, laws_of, parted
+from scipy.stats import chi2
 
 from dpassay.attacks.auditing import (
     Counts,
@@ -18,12 +19,13 @@ from dpassay.attacks.auditing import (
     k_cut,
     printed_two_cut,
     share_of,
+    simultaneous,
     trade_off,
     two_cut,
     variational,
 )
-from dpassay.attacks.auditing.canary_guesses import guessed, useful_shares
-from dpassay.attacks.auditing.one_run import one_run_bound
+from dpassay.attacks.auditing.canary_guesses import Guesses, guessed, useful_shares
+from dpassay.attacks.auditing.one_run import chance, one_run_bound, refutes_point
 from dpassay.attacks.auditing.one_run_curve import curve_refuted, gaussian, largest_mu, one_run_mu
 from dpassay.attacks.auditing.proportions import anytime_interval
 
@@ -85,6 +87,23 @@ def test_the_variational_bound_is_that_of_maurer_and_pontil() -> None:
         expected.append(4.0 / 3.0 * math.log(ends[0]) - math.log(ends[1]))
     assert min(expected) > 0.0
     assert variational(PILOT, REST, np.array([4.0, 2.0]), ALPHA)[:, 0] == pytest.approx(expected)
+
+
+def test_all_proportions_hold_together_by_goodmans_limits() -> None:
+    """Roots of (n - N p)^2 = A N p (1 - p), where chi squared exceeds A with alpha / k."""
+    counts = np.array([60, 30, 10])
+    limit = chi2.isf(ALPHA / 3.0, 1)
+    reach = np.sqrt(limit * (limit + 4.0 * counts * (100 - counts) / 100))
+    ends = [(limit + 2 * counts + sign * reach) / (2.0 * (100 + limit)) for sign in (-1.0, 1.0)]
+    assert simultaneous(counts, ALPHA, "goodman") == pytest.approx(np.transpose(ends))
+
+
+def test_guesses_that_scores_leave_open_pay_for_delta_twice() -> None:
+    refutes = refutes_point(1.0, 1e-3)
+    for tied, delta in ((False, 1e-3), (True, 2e-3)):
+        error = chance(95, 100, 200, 1.0, delta)
+        assert refutes(Guesses(100, 95, tied), 200, 1.001 * error)
+        assert not refutes(Guesses(100, 95, tied), 200, 0.999 * error)
 
 
 def test_guesses_share_the_error_of_one_training(monkeypatch) -> None:
