@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpassay.attacks.auditing.coin import CoinAudit, Guarantee, best_rate
+from dpassay.attacks.auditing.coin import CoinAudit, Guarantee, best_rate, share_told
 from dpassay.attacks.auditing.coin.families import noise, shapes, slopes
 from dpassay.attacks.auditing.coin.learners import Fixed, Predicted, Smoothed, Tree
+from dpassay.attacks.auditing.coin.power import factor_told
 from dpassay.attacks.auditing.coin.process import fixed_of, shares_of
 from dpassay.attacks.auditing.coin.together import Together
 
@@ -95,6 +96,31 @@ def test_a_learner_has_expectation_1_at_most(epsilon, learner) -> None:
             capital = float(fixed_or_tree(guarantee, learner).log_capital(*counts))
         total += float(np.where(coins, chances, 1 - chances).prod()) * math.exp(capital)
     assert 0.2 < total <= 1.0 + 1e-9
+
+
+def test_a_prediction_by_all_numbers_is_fair() -> None:
+    """Enumerated: six draws after the 24 that it is fitted to, of coins that tell nothing."""
+    rng = np.random.default_rng(1)
+    first = rng.random(24) < 0.5
+    outputs = rng.normal(size=(30, 2))
+    outputs[:24] += first[:, None]
+    total = 0.0
+    for shown in itertools.product((False, True), repeat=6):
+        made = Together(Guarantee(0.0), 2)
+        made.observe(outputs, np.append(first, shown))
+        total += math.exp(made.log_capital) / 2**6
+    assert total == pytest.approx(1.0, rel=1e-9)
+
+
+def test_what_several_lines_show_is_told_by_one_of_them() -> None:
+    """Their evidence is averaged: of eight alike, each has an eighth."""
+    line, more = Guarantee(0.5, 1e-5), 12.0 + math.log(8.0)
+    asked = ((8, 12.0), (1, more), (1, 12.0))
+    for told in (
+        [share_told([line] * n, 300, nats, first=64, features=2) for n, nats in asked],
+        [factor_told([line] * n, 300, nats, "laplace", features=2) for n, nats in asked],
+    ):
+        assert told[0] == told[1] != told[2]
 
 
 def test_predictions_of_noise_are_the_odds_of_a_fair_coin() -> None:
