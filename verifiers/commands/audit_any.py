@@ -141,7 +141,7 @@ def audit_any(target: Target, claim: AnyClaim, seed: int) -> AnyAudit:
 def _line(pair: PairAudit, place: int, error: float) -> LineBound:
     claimed = pair.guarantees[place]
     lower = pair.least_epsilon(claimed.delta, error)
-    refuted = lower > claimed.epsilon or pair.audits[place].log_e_value >= -np.log(error)
+    refuted = lower > claimed.epsilon or pair.log_e_values[place] >= -np.log(error)
     return LineBound(
         delta=claimed.delta, claimed=claimed.epsilon, epsilon_lower=lower, refuted=bool(refuted)
     )

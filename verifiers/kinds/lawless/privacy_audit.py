@@ -236,9 +236,8 @@ class PrivacyAudit(Judged):
         """See `Check.fail_finding`."""
         worst = int(np.argmax([audit.log_e_value for audit in self.each]))
         found = self.each[worst]
-        line = max(found.audits, key=lambda audit: audit.log_e_value)
-        claimed = line.guarantee
-        error = _ERROR / (len(self.each) * len(found.audits))  # as the most telling were chosen
+        claimed = found.guarantees[int(np.argmax(found.log_e_values))]
+        error = _ERROR / (len(self.each) * len(found.guarantees))  # as the most telling were chosen
         refuted = found.least_epsilon(claimed.delta, error)
         message = (
             f"replies tell the inputs of {self.named(worst)} apart: {len(found.coins):,} draws "
@@ -260,7 +259,7 @@ class PrivacyAudit(Judged):
         """See `Check.pass_finding`: what the draws leave of epsilon."""
         delta = self.claim.privacy.lines[0].delta
         error = _ERROR / len(self.each)  # as the most telling were chosen
-        shown = np.argsort([-audit.evidence(0.0, delta) for audit in self.each])[:_TOLD]
+        shown = np.argsort([-audit.evidence([0.0], delta)[0] for audit in self.each])[:_TOLD]
         least = {int(place): self.each[place].least_epsilon(delta, error) for place in shown}
         order = sorted(least, key=lambda place: -least[place])
         told = ", ".join(f"{self.named(place)} {least[place]:.3g}" for place in order)
