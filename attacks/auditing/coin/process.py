@@ -1,5 +1,6 @@
 """The capital of an audit that predicts coins: over stages, learners and features, at any look."""
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -79,7 +80,7 @@ class _Features:
     """The numbers of each output: stages that begin after 16, 32, 64, ... draws."""
 
     def __init__(self, guarantees: Sequence[Guarantee], features: int) -> None:
-        self.guarantees = guarantees
+        self.guarantees, self.begins = guarantees, True
         self.stages: list[_Stage] = []
         self._outputs = np.zeros((0, features))
         self._coins = np.zeros(0, dtype=np.bool_)
@@ -89,7 +90,7 @@ class _Features:
             stage.observe(outputs, coins)
         self._outputs = np.concatenate([self._outputs, outputs])
         self._coins = np.concatenate([self._coins, coins])
-        while len(self._outputs) >= _FIRST << len(self.stages):
+        while self.begins and len(self._outputs) >= _FIRST << len(self.stages):
             stage = _Stage(self.guarantees, self._outputs)
             stage.observe(self._outputs, self._coins)
             self.stages.append(stage)
@@ -127,6 +128,10 @@ class _Capital:
         self._features.observe(numbers, coins)
         if self._together is not None:
             self._together.observe(numbers, coins)
+
+    def end_stages(self) -> None:
+        """Begins no further stage, which would wager on draws so far."""
+        self._features.begins = False
 
     def log_e_values(self, draws: int) -> Vector:
         """Against each guarantee."""
@@ -192,6 +197,7 @@ class CoinAudit:
         self._count, self._predicted = features, predicted
         parts = [_parts_of(guarantee) for guarantee in self.guarantees]
         self._ends = np.cumsum([len(some) for some in parts])[:-1]
+        self._before = np.zeros(len(parts))
         self._logs: Vector | None = None  # as they were last asked for
         self._capital = _Capital([part for some in parts for part in some], features, predicted)
 
@@ -223,6 +229,17 @@ class CoinAudit:
             self._capital.observe(numbers, shown, given)
         self._logs = None
 
+    def of_what_follows(self) -> "CoinAudit":
+        """A copy whose evidence is of draws to come alone, predicted by what these have shown.
+
+        Each part of the capital is a product of wagers, so that what it grows by from here on has
+        expectation 1 at most, of draws that keep the guarantee given all before.
+        """
+        found = copy.deepcopy(self)
+        found._capital.end_stages()
+        found._before, found._logs = self.log_e_values + self._before, None
+        return found
+
     @property
     def log_e_values(self) -> Vector:
         """Natural log, against each guarantee, of the average over caps and features.
@@ -233,7 +250,7 @@ class CoinAudit:
         if self._logs is None:
             with _BLAS.limit(**_ONE_THREAD):
                 logs = np.split(self._capital.log_e_values(self.draws), self._ends)
-            self._logs = np.array([float(log_mean(of_one)) for of_one in logs])
+            self._logs = np.array([float(log_mean(of_one)) for of_one in logs]) - self._before
         return self._logs
 
     @property

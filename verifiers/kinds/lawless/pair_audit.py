@@ -62,6 +62,12 @@ class PairAudit:
             odds = None if self.odds is None else self.odds[-last:]
             audit.observe(self.outputs[-last:], self.coins[-last:], odds)
 
+    def numbers_of(self, reply: Any) -> tuple[Matrix, Vector | None]:
+        """What an audit is shown of one more reply: its numbers (1, features), and given odds."""
+        assert self.features is not None
+        odds = None if self.predictor is None else np.array([self.predictor(reply, self.pair)])
+        return self.features.of([reply]), odds
+
     @property
     def log_e_value(self) -> float:
         """The average over guarantees."""

@@ -125,8 +125,9 @@ class PrivacyAudit(Judged):
     of it, in equal shares. Who is drawn further depends on draws so far, the shares do not.
 
     A pass takes more: that some inputs were told apart, of a pair or of the `control`, or that the
-    claim is too small for that. settled: whether it is known; unlearned: why there is no pass;
-    excused: why there is one where nothing was told apart.
+    claim is too small for that. fresh: whether draws are known to be of fresh states, or claimed
+    to be; where they are not, no evidence refutes. settled: whether it is known; unlearned: why
+    there is no pass; excused: why there is one where nothing was told apart.
     """
 
     id, unit = "privacy-audit", "draws"
@@ -145,7 +146,7 @@ class PrivacyAudit(Judged):
         self.searched = list(range(own, own + drawn))
         self.goals = [wanted] * own + [self._rounds[0][1] if drawn else 0] * drawn
         self.control: PositiveControl | None = None
-        self.settled = False
+        self.fresh, self.settled = claim.mechanism.caching is not None, False
         self.unlearned: Note | None = None
         self.excused: str | None = None
 
@@ -192,6 +193,16 @@ class PrivacyAudit(Judged):
         """See `Check.log_e_value`: the average over pairs."""
         logs = np.array([audit.log_e_value for audit in self.each])
         return float(np.logaddexp.reduce(self._log_shares + logs))
+
+    @property
+    def suspected(self) -> bool:
+        """Whether the claim would be refuted now, were the draws known to be of fresh states."""
+        return not self.fresh and self.log_e_value >= self.log_threshold
+
+    @property
+    def refuted(self) -> bool:
+        """See `Check.refuted`."""
+        return self.fresh and super().refuted
 
     def samples_needed(self) -> int:
         """See `Check.samples_needed`: with those of a control, as long as it may be asked."""
