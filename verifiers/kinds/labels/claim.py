@@ -124,10 +124,12 @@ class LabelsClaim(Claim):
         """Whether a run asks the votes of all teachers alone: no other totals.
 
         Of inputs that are given or large; where teachers are drawn, since what is drawn of others
-        is not claimed; and of one teacher, as a local randomiser takes one class and no votes.
+        is not claimed; and of one teacher who votes otherwise, as a local randomiser takes one
+        class and no votes.
         """
         large, it = self.inputs is not None and self.inputs.is_large, self.mechanism
-        return bool(self.given) or large or it.sampled is not None or it.teachers == 1
+        local = it.teachers == 1 and it.adjacency == "replace-one"
+        return bool(self.given) or large or it.sampled is not None or local
 
     @property
     def release(self) -> Release:
