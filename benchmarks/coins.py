@@ -76,22 +76,20 @@ def all_until(
     found: list[int | None] = []
     draw, guarantees, features = audited
     rng, size = np.random.default_rng([seed, 3]), _FIRST
-    audits = [CoinAudit(guarantee, features) for guarantee in guarantees]
-    while audits[0].draws < most:
+    audit = CoinAudit(guarantees, features)
+    while audit.draws < most:
         coins = rng.random(size) < 0.5
         outputs = np.empty((size, features))
         for world in (0, 1):
             some = coins == bool(world)
             outputs[some] = draw(world, int(some.sum()), rng)
-        for audit in audits:
-            audit.observe(outputs, coins)
-        logs = [audit.log_e_value for audit in audits]
-        value = np.logaddexp.reduce(logs) - math.log(len(logs))
+        audit.observe(outputs, coins)
+        value = audit.log_e_value
         while len(found) < len(errors) and value >= -math.log(errors[len(found)]):
-            found.append(audits[0].draws)
+            found.append(audit.draws)
         if len(found) == len(errors):
             return found
-        size = max(4 if share < _FEWER_LOOKS else _FIRST, int(share * audits[0].draws))
+        size = max(4 if share < _FEWER_LOOKS else _FIRST, int(share * audit.draws))
     return found + [None] * (len(errors) - len(found))
 
 

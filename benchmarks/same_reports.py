@@ -60,7 +60,7 @@ MORE_LABELS: dict[str, dict[str, Any]] = {
 }
 
 ANY = {
-    "mechanism": {"name": "any"},
+    "mechanism": {"name": "any", "caching": False},
     "privacy": {"epsilon": 1.0, "delta": 0},
     "pairs": [{"here": {"n": 1}, "there": {"n": 2}}],
     "gate": {"max_queries": 1_000},

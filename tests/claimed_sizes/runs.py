@@ -23,7 +23,7 @@ from . import wrong_by
 
 ALL = {
     **CLAIMS,
-    "any": '[mechanism]\nname = "any"\n[privacy]\nepsilon = 1.0\ndelta = 0\n'
+    "any": '[mechanism]\nname = "any"\ncaching = false\n[privacy]\nepsilon = 1.0\ndelta = 0\n'
     "[[pairs]]\nhere = {n = 1}\nthere = {n = 2}\n",
     "batches": '[mechanism]\nname = "batches"\nsampling = "poisson:0.1"\nrecords = 100\n',
 }

@@ -1,5 +1,8 @@
 """Targets that refuse histograms, sizes or totals: what is then judged, and what not."""
 
+import math
+
+import numpy as np
 import pytest
 from claims import COARSE
 from runs import claimed, drawing_with, result
@@ -100,6 +103,25 @@ def test_a_plan_knows_that_other_totals_are_refused(most) -> None:
     assert report.queries == pytest.approx(planned.queries, rel=0.05)
     compared = result(report, "permutation-equivariance").verdict
     assert compared is (Verdict.NOT_APPLICABLE if most == 20_000 else Verdict.PASS)
+
+
+def test_one_teacher_alone_is_asked_of_a_local_randomiser() -> None:
+    """k-ary randomised response, as docs/explanation/identities.md claims it, takes one class.
+
+    Catches other totals, of which it is no law: it was asked for nine votes, and failed.
+    """
+    rng, totals = np.random.default_rng(3), set()
+
+    def respond(histogram: np.ndarray, size: int) -> np.ndarray:
+        totals.add(int(histogram.sum()))
+        true, truth = int(np.argmax(histogram)), math.e / (math.e + 3)
+        other = (true + rng.integers(1, 4, size)) % 4
+        return np.where(rng.random(size) < truth, true, other)
+
+    one = claimed("gumbel:1", "report-noisy-max", classes=4, teachers=1, **COARSE)
+    report = verify(InProcessTarget(respond), one, seed=1)
+    assert report.verdict is Verdict.PASS
+    assert totals == {1}
 
 
 def test_a_total_that_breaks_a_target_is_told_the_refusal_that_would_help() -> None:

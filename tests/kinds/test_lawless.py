@@ -24,7 +24,7 @@ PAIR = "[[pairs]]\nhere = {n = 1}\nthere = {n = 2}\n"
 
 
 def claim_of(privacy: str, pairs: str = PAIR) -> Any:
-    text = f'[mechanism]\nname = "any"\n[privacy]\n{privacy}\n{pairs}'
+    text = f'[mechanism]\nname = "any"\ncaching = false\n[privacy]\n{privacy}\n{pairs}'
     return parse_claim(tomllib.loads(text))
 
 
@@ -166,7 +166,7 @@ def hidden(shown: float, seed: int) -> Any:
 def with_predictor(folder: Any, name: str, shown: float) -> Any:
     (folder / "insider.py").write_text(PREDICTOR)
     path = folder / "insider.py"
-    text = f'[mechanism]\nname = "any"\npredictor = "{path}:{name}"\n'
+    text = f'[mechanism]\nname = "any"\ncaching = false\npredictor = "{path}:{name}"\n'
     claim = parse_claim(tomllib.loads(text + "[privacy]\nepsilon = 1.0\ndelta = 0\n" + PAIR))
     target = InProcessTarget(hidden(shown, 1), release=claim.release)
     return verify(target, claim, seed=1, queries=1_500)
@@ -204,7 +204,7 @@ def test_a_predictor_that_is_none_is_misuse(tmp_path, monkeypatch) -> None:
         ("number", "expected a callable"),
         ("none", "has no attribute 'none'"),
     ):
-        text = f'[mechanism]\nname = "any"\npredictor = "bare.py:{name}"\n'
+        text = f'[mechanism]\nname = "any"\ncaching = false\npredictor = "bare.py:{name}"\n'
         (tmp_path / "any.toml").write_text(f"{text}[privacy]\nepsilon = 1.0\ndelta = 0\n{PAIR}")
         done = typed("verify", "bare.py:bare", "--claim", "any.toml")
         assert done.returncode == 2
@@ -215,7 +215,7 @@ def test_a_predictor_that_is_none_is_misuse(tmp_path, monkeypatch) -> None:
 def test_the_command_tells_a_verdict_and_needs_a_target(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "any.toml").write_text(
-        f'[mechanism]\nname = "any"\n[privacy]\nepsilon = 1.0\ndelta = 0\n{PAIR}'
+        f'[mechanism]\nname = "any"\ncaching = false\n[privacy]\nepsilon = 1.0\ndelta = 0\n{PAIR}'
         "[gate]\nmax_queries = 300\n"
     )
     (tmp_path / "bare.py").write_text("def bare(data, size):\n    return [data['n']] * size\n")

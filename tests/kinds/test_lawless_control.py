@@ -34,7 +34,8 @@ FAR = "[[control]]\nhere = {n = 0}\nthere = {n = 9}\n"
 
 
 def claim_of(epsilon: float = 1.0, pairs: str = PAIR, head: str = "") -> Any:
-    text = f'[mechanism]\nname = "any"\n{head}[privacy]\nepsilon = {epsilon}\ndelta = 0\n{pairs}'
+    text = f'[mechanism]\nname = "any"\ncaching = false\n{head}'
+    text += f"[privacy]\nepsilon = {epsilon}\ndelta = 0\n{pairs}"
     return parse_claim(tomllib.loads(text))
 
 

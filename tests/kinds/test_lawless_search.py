@@ -20,7 +20,7 @@ ROWS = "here = {rows = [3, 5, 8], unit = 'm'}\nthere = {rows = [3, 5, 8, 13], un
 
 
 def claim_of(search: str, pair: str = ROWS) -> Any:
-    text = f'search = "{search}"\n[mechanism]\nname = "any"\n'
+    text = f'search = "{search}"\n[mechanism]\nname = "any"\ncaching = false\n'
     text += f"[privacy]\nepsilon = 1.0\ndelta = 0\n[[pairs]]\n{pair}"
     return parse_claim(tomllib.loads(text))
 

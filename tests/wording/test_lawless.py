@@ -34,9 +34,10 @@ def made(name: str | None) -> Any:
             coins=np.zeros(500, dtype=bool),
             pair=check.pairs[0],
             log_e_value=30.0,
-            audits=[SimpleNamespace(log_e_value=30.0, guarantee=Guarantee(1.0, 1e-6))],
+            guarantees=[Guarantee(1.0, 1e-6)],
+            log_e_values=np.array([30.0]),
             least_epsilon=lambda _delta, _error: 1.5,
-            evidence=lambda _epsilon, _delta: 30.0,
+            evidence=lambda epsilons, _delta: [30.0] * len(epsilons),
         )
     ]
     return check

@@ -35,6 +35,7 @@ from dpassay.verifiers.kinds.numbers.checks.privacy_audit import PrivacyAudit
 from dpassay.verifiers.kinds.numbers.checks.privacy_claim import PrivacyClaim
 from dpassay.verifiers.kinds.numbers.checks.support import Support
 from dpassay.verifiers.kinds.numbers.evidence.copula import common_shares
+from dpassay.verifiers.kinds.numbers.evidence.described import NOT_DESCRIBED
 from dpassay.verifiers.kinds.numbers.evidence.fault_ratios import TrueDivisor
 from dpassay.verifiers.kinds.numbers.evidence.faults import known_faults
 from dpassay.verifiers.kinds.numbers.planning.certified_pair import certified_pair
@@ -277,11 +278,15 @@ def test_noise_of_two_laws(check: Any, message: str, cause: str) -> None:
     assert said(standing.fail_finding()) == (message, cause)
 
 
-def law_of(forbidden: Any, group: str | None = None, nats: float = 90.0) -> Finding:
+def law_of(
+    forbidden: Any, group: str | None = None, nats: float = 90.0, described: bool = True
+) -> Finding:
     check = made(NoiseLaw)
     fault = next(f for f in check.evidence.faults if f.name == "noise of half the claimed scale")
     worst = (group, fault, nats)
-    check.evidence = SimpleNamespace(forbidden=forbidden, worst=lambda: worst)
+    check.evidence = SimpleNamespace(
+        forbidden=forbidden, worst=lambda: worst, describes=lambda *_: described
+    )
     found: Finding = check.fail_finding()
     return found
 
@@ -305,6 +310,11 @@ def law_of(forbidden: Any, group: str | None = None, nats: float = 90.0) -> Find
             "noise of half the claimed scale for coordinate 7 (the nearest of the laws compared)",
         ),
         (law_of(None, None, 1.0), "releases do not follow laplace:2", None),
+        (
+            law_of(None, described=False),
+            "releases do not follow laplace:2",
+            NOT_DESCRIBED.message,
+        ),
     ],
 )
 def test_another_law(found: Finding, message: str, cause: str | None) -> None:
@@ -336,6 +346,18 @@ def test_another_scale(factor: float, contributions: str, cause: str) -> None:
         f"the scale lies from {low:.4g} to {high:.4g}, if the noise is of the claimed family "
         "(confidence 1 - 1.3e-07); 2 is claimed"
     )
+
+
+def test_a_scale_that_does_not_describe_the_releases() -> None:
+    """Draws in the middle and in the tails alone, of which twice the scale is the likeliest."""
+    check = made(NoiseScale)
+    check.evidence.add(-1e4 * np.log(check.evidence.factors / 2.0) ** 2)
+    check._counts = np.zeros(check._table.shape[1])
+    check._counts[500] = check._counts[-1] = 1_000.0
+    found = check.fail_finding()
+    message = "no scale of laplace noise describes the releases"
+    assert said(found) == (message, NOT_DESCRIBED.message)
+    assert found.code == "claim-may-not-describe"
 
 
 def test_no_scale_at_all() -> None:

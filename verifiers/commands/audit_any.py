@@ -13,9 +13,10 @@ from ..cli.exit_statuses import fail
 from ..findings.document import Document
 from ..findings.verdict import Verdict, verdict_of
 from ..kinds.lawless.claim import AnyClaim
+from ..kinds.lawless.fresh_states import check_fresh
 from ..kinds.lawless.halving import FIRST, all_draws
 from ..kinds.lawless.privacy_audit import CONFIDENCE, WANTED, PrivacyAudit
-from ..kinds.lawless.session import one_release
+from ..kinds.lawless.session import one_draw, one_release
 from ..targets import Refused, Target, TargetError
 from ..targets.replies import CallError
 
@@ -99,14 +100,15 @@ def audit_any(target: Target, claim: AnyClaim, seed: int) -> AnyAudit:
     As many draws as a pass of `verify` takes, or as `max_queries` allow. Raises ValueError where
     these are too few, TargetError and Refused as the target does.
     """
+    check_fresh(target, claim)
     error = 0.5 * (1.0 - CONFIDENCE)  # half for all bounds, half for all draws together
     audit = PrivacyAudit(claim, _extent(claim))
-    audit.log_threshold = -float(np.log(error))
+    audit.log_threshold, audit.fresh = -float(np.log(error)), True  # as its page assumes
     asked, left_out = _try_drawn(target, claim, audit)
     rng = np.random.default_rng([seed, 41])
     for place, coins, _ in audit.asked(rng):
         pair = audit.pairs[place]
-        replies = [one_release(target, claim, pair.there if coin else pair.here) for coin in coins]
+        replies = [one_draw(target, claim, pair.there if coin else pair.here) for coin in coins]
         audit.observe(place, replies, coins)
         asked += len(coins)
         _ = audit.refuted  # to ask is to look
@@ -142,7 +144,7 @@ def _line(audit: PrivacyAudit, place: int, line: int, error: float) -> LineBound
     pair = audit.each[place]
     claimed = pair.guarantees[line]
     lower = pair.least_epsilon(claimed.delta, error)
-    told = audit.refuted and pair.audits[line].log_e_value >= -np.log(error)
+    told = audit.refuted and pair.log_e_values[line] >= -np.log(error)
     refuted = lower > claimed.epsilon or told
     return LineBound(
         delta=claimed.delta, claimed=claimed.epsilon, epsilon_lower=lower, refuted=bool(refuted)

@@ -17,8 +17,13 @@ from .note import Note
 
 _UNSIZED = "size-not-named"
 _ABSENT = "not-of-this-kind"
-_IMPLIED = {"scale-too-small": ("noise-missing",), "noise-reused": ("answers-kept",)}
-"""The utmost cases of faults that are excluded from a size on: no noise, and copies alone."""
+_IMPLIED = {
+    "scale-too-small": ("noise-missing",),
+    "noise-reused": ("answers-kept",),
+    "law-unexplained": ("claim-may-not-describe",),
+}
+"""The utmost cases of faults that are excluded from a size on: no noise, copies alone, and a law
+that no known fault describes."""
 
 
 class NotLookedAt(Document):

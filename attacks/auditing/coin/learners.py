@@ -5,6 +5,7 @@ such products with weights fixed beforehand.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....reference.arrays import Matrix, Vector
-from .wagers import Guarantee
+from .wagers import Guarantee, log_wagers
 
 _ABOVE = np.array([0.03, 0.1, 0.25, 0.5, 1.0, 1.6, 2.5, 4.0, 6.0])
 """Log-odds beyond epsilon that a node of the tree wagers on, both signs."""
@@ -111,18 +112,20 @@ class Fixed:
 class Smoothed:
     """Log-odds of counts so far, smoothed over cells, wagered on the outputs that follow.
 
-    features: numbers of each output, each with cells of its own.
+    guarantees: against each the same odds are wagered; features: numbers of each output, each with
+    cells of its own.
     """
 
-    guarantee: Guarantee
+    guarantees: Sequence[Guarantee]
     cells: int
     features: int = 1
-    logs: Matrix = field(init=False)
+    logs: NDArray[np.float64] = field(init=False)
     fitted: int = 0
     seen: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.logs = np.zeros((len(_WIDTHS) * (len(_TEMPERS) + 1), self.features))
+        odds = len(_WIDTHS) * (len(_TEMPERS) + 1)
+        self.logs = np.zeros((len(self.guarantees), odds, self.features))
         self.seen = np.zeros((2, self.features, self.cells))
 
     def observe(self, cell: NDArray[np.int64], coin: NDArray[np.bool_]) -> None:
@@ -147,13 +150,13 @@ class Smoothed:
         doubt = (1.0 / (n1 + _PRIOR) + 1.0 / (n0 + _PRIOR)) / np.maximum(odds**2, _LEAST)
         shrunk = odds * np.maximum(0.0, 1.0 - doubt)  # as James and Stein do, each by its variance
         odds = np.concatenate([*(temper * odds for temper in _TEMPERS), shrunk])
-        self._wagers = self.guarantee.log_wager(odds)
+        self._wagers = log_wagers(self.guarantees, odds)
         self.fitted = max(total, 8)
 
     @property
     def log_capital(self) -> Counts:
-        """Natural log (features,) of the average over widths, tempers and the shrunk odds."""
-        return log_mean(self.logs)
+        """Natural log (guarantees, features) of the average over widths and tempers."""
+        return log_mean(self.logs.swapaxes(0, 1))
 
 
 def count(cell: NDArray[np.int64], cells: int) -> NDArray[np.float64]:
@@ -174,20 +177,20 @@ def _kernels(cells: int) -> NDArray[np.float64]:
 class Predicted:
     """Log-odds that someone gives who knows the mechanism, at several tempers."""
 
-    guarantee: Guarantee
-    logs: Vector = field(init=False)
+    guarantees: Sequence[Guarantee]
+    logs: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
-        self.logs = np.zeros(len(_OF_OTHERS))
+        self.logs = np.zeros((len(_OF_OTHERS), len(self.guarantees)))
 
     def observe(self, odds: Vector, coins: NDArray[np.bool_]) -> None:
         """Draws: log-odds (n,) that know no coin of theirs, and coins (n,)."""
         held = np.clip(odds, -_MOST_ODDS, _MOST_ODDS)
         for place, temper in enumerate(_OF_OTHERS):
-            heads, tails = self.guarantee.log_wager(temper * held)
-            self.logs[place] += np.where(coins, heads, tails).sum()
+            heads, tails = log_wagers(self.guarantees, temper * held)
+            self.logs[place] += np.where(coins, heads, tails).sum(-1)
 
     @property
-    def log_capital(self) -> float:
-        """Natural log of the average over tempers."""
-        return float(log_mean(self.logs))
+    def log_capital(self) -> Vector:
+        """Natural log (guarantees,) of the average over tempers."""
+        return log_mean(self.logs)

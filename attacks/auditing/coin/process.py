@@ -1,11 +1,14 @@
 """The capital of an audit that predicts coins: over stages, learners and features, at any look."""
 
+import copy
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import ThreadpoolController
 
 from ....reference.arrays import Matrix, Vector
 from .families import noise, shapes, slopes
@@ -13,6 +16,10 @@ from .learners import Counts, Fixed, Predicted, Smoothed, Tree, count, log_mean
 from .together import Together
 from .wagers import Guarantee
 
+_ONE_THREAD = {"limits": 1, "user_api": "blas"}
+"""Of products of small matrices: further threads would only wait for each other, busily."""
+
+_BLAS = ThreadpoolController()
 _FIRST, _CELLS = 16, 64
 _FINE_STAGE = 5  # begins after 512 draws, so that 64 cells have nearly equal mass
 _MOST = 1e150  # larger numbers, and infinities, are taken for it: differences are to be finite
@@ -35,14 +42,14 @@ def _fixed(guarantee: Guarantee, cells: int) -> Fixed:
 class _Stage:
     """Cells cut by the outputs (n, features) so far, whatever their coins, and what is wagered."""
 
-    def __init__(self, guarantee: Guarantee, outputs: Matrix) -> None:
+    def __init__(self, guarantees: Sequence[Guarantee], outputs: Matrix) -> None:
         drawn, features = outputs.shape
         self.cells = min(_CELLS, 1 << (drawn.bit_length() - 1))
         places = np.linspace(0.0, 1.0, self.cells + 1)[1:-1]
         self.edges = np.quantile(outputs, places, axis=0, method="higher")
-        self.tree = Tree(guarantee)
-        self.fixed = _fixed(guarantee, self.cells)
-        self.smoothed = Smoothed(guarantee, self.cells, features)
+        self.trees = [Tree(guarantee) for guarantee in guarantees]
+        self.fixed = [_fixed(guarantee, self.cells) for guarantee in guarantees]
+        self.smoothed = Smoothed(guarantees, self.cells, features)
         self.counts = np.zeros((2, features, self.cells))
 
     def observe(self, outputs: Matrix, coins: NDArray[np.bool_]) -> None:
@@ -59,21 +66,21 @@ class _Stage:
 
     @property
     def log_capital(self) -> Counts:
-        """Of each feature."""
+        """Against each guarantee, of each feature."""
         ones, others = self.counts
         logs = [
-            self.tree.log_capital(ones, others),
+            np.array([tree.log_capital(ones, others) for tree in self.trees]),
             self.smoothed.log_capital,
-            self.fixed.log_capital(ones, others),
+            np.array([fixed.log_capital(ones, others) for fixed in self.fixed]),
         ]
-        return np.asarray(np.logaddexp.reduce(_WEIGHTS[:, None] + np.array(logs)))
+        return np.asarray(np.logaddexp.reduce(_WEIGHTS[:, None, None] + np.array(logs)))
 
 
 class _Features:
     """The numbers of each output: stages that begin after 16, 32, 64, ... draws."""
 
-    def __init__(self, guarantee: Guarantee, features: int) -> None:
-        self.guarantee = guarantee
+    def __init__(self, guarantees: Sequence[Guarantee], features: int) -> None:
+        self.guarantees, self.begins = guarantees, True
         self.stages: list[_Stage] = []
         self._outputs = np.zeros((0, features))
         self._coins = np.zeros(0, dtype=np.bool_)
@@ -83,20 +90,20 @@ class _Features:
             stage.observe(outputs, coins)
         self._outputs = np.concatenate([self._outputs, outputs])
         self._coins = np.concatenate([self._coins, coins])
-        while len(self._outputs) >= _FIRST << len(self.stages):
-            stage = _Stage(self.guarantee, self._outputs)
+        while self.begins and len(self._outputs) >= _FIRST << len(self.stages):
+            stage = _Stage(self.guarantees, self._outputs)
             stage.observe(self._outputs, self._coins)
             self.stages.append(stage)
 
     @property
     def log_capital(self) -> Counts:
-        """Of each; stage j has the share 1 / ((j + 1) (j + 2)).
+        """Against each guarantee, of each feature; stage j has the share 1 / ((j + 1) (j + 2)).
 
         What a stage wagers on draws before its begin is known only then, so that nothing is held
         for those to come: to keep their shares until they begin would be to choose the better.
         """
         if not self.stages:
-            return np.zeros(self._outputs.shape[1])
+            return np.zeros((len(self.guarantees), self._outputs.shape[1]))
         logs = [
             stage.log_capital - math.log((j + 1) * (j + 2)) for j, stage in enumerate(self.stages)
         ]
@@ -104,13 +111,16 @@ class _Features:
 
 
 class _Capital:
-    """What is wagered under one cap: on each number, on all together, and on given odds."""
+    """What is wagered on each number, on all together, and on given odds.
 
-    def __init__(self, guarantee: Guarantee, features: int, predicted: bool) -> None:
-        self.guarantee = guarantee
-        self._features = _Features(guarantee, features)
-        self._together = Together(guarantee, features) if features > 1 else None
-        self._predicted = Predicted(guarantee) if predicted else None
+    Predictions are the same against every guarantee, and made once.
+    """
+
+    def __init__(self, guarantees: Sequence[Guarantee], features: int, predicted: bool) -> None:
+        self._prices = np.array([guarantee.log_price for guarantee in guarantees])
+        self._features = _Features(guarantees, features)
+        self._together = Together(guarantees, features) if features > 1 else None
+        self._predicted = Predicted(guarantees) if predicted else None
 
     def observe(self, numbers: Matrix, coins: NDArray[np.bool_], odds: Vector | None) -> None:
         if self._predicted is not None and odds is not None:
@@ -119,13 +129,17 @@ class _Capital:
         if self._together is not None:
             self._together.observe(numbers, coins)
 
-    def log_e_value(self, draws: int) -> float:
-        mean = float(log_mean(self._features.log_capital))
-        if self._together is not None:
-            mean = float(log_mean(np.array([mean, self._together.log_capital])))
-        if self._predicted is not None:
-            mean = float(log_mean(np.array([mean, self._predicted.log_capital])))
-        return mean - draws * self.guarantee.log_price
+    def end_stages(self) -> None:
+        """Begins no further stage, which would wager on draws so far."""
+        self._features.begins = False
+
+    def log_e_values(self, draws: int) -> Vector:
+        """Against each guarantee."""
+        mean = log_mean(self._features.log_capital.T)
+        for more in (self._together, self._predicted):
+            if more is not None:
+                mean = log_mean(np.array([mean, more.log_capital]))
+        return np.asarray(mean - draws * self._prices)
 
 
 def _parts_of(guarantee: Guarantee) -> list[Guarantee]:
@@ -162,20 +176,30 @@ def fixed_of(guarantee: Guarantee, features: int, *, predicted: bool) -> list[tu
 
 
 class CoinAudit:
-    """Evidence against one guarantee of one pair of inputs.
+    """Evidence against a guarantee, or each of several, of one pair of inputs.
 
     features: numbers by which each output is looked at; predicted: whether log-odds of the coin are
     given too, by whoever knows the mechanism. A draw is one output of the world that a fair coin
     chose. `log_e_value` may be looked at after any draw (Ville's inequality).
     """
 
-    def __init__(self, guarantee: Guarantee, features: int = 1, *, predicted: bool = False) -> None:
+    def __init__(
+        self,
+        guarantees: Guarantee | Sequence[Guarantee],
+        features: int = 1,
+        *,
+        predicted: bool = False,
+    ) -> None:
         if features < 1:
             raise ValueError(f"{features} features: expected one or more")
-        self.guarantee, self.draws = guarantee, 0
+        several = [guarantees] if isinstance(guarantees, Guarantee) else list(guarantees)
+        self.guarantees, self.draws = several, 0
         self._count, self._predicted = features, predicted
-        parts = _parts_of(guarantee)
-        self._parts = [_Capital(part, features, predicted) for part in parts]
+        parts = [_parts_of(guarantee) for guarantee in self.guarantees]
+        self._ends = np.cumsum([len(some) for some in parts])[:-1]
+        self._before = np.zeros(len(parts))
+        self._logs: Vector | None = None  # as they were last asked for
+        self._capital = _Capital([part for some in parts for part in some], features, predicted)
 
     def observe(self, outputs: ArrayLike, coins: ArrayLike, odds: ArrayLike | None = None) -> None:
         """Adds draws: outputs (n, features) or (n,), and coins (n,) of bool.
@@ -201,13 +225,35 @@ class CoinAudit:
                 raise ValueError(f"odds of shape {given.shape}: expected {shown.shape}, none NaN")
         numbers = np.clip(numbers, -_MOST, _MOST)
         self.draws += shown.size
-        for part in self._parts:
-            part.observe(numbers, shown, given)
+        with _BLAS.limit(**_ONE_THREAD):
+            self._capital.observe(numbers, shown, given)
+        self._logs = None
+
+    def of_what_follows(self) -> "CoinAudit":
+        """A copy whose evidence is of draws to come alone, predicted by what these have shown.
+
+        Each part of the capital is a product of wagers, so that what it grows by from here on has
+        expectation 1 at most, of draws that keep the guarantee given all before.
+        """
+        found = copy.deepcopy(self)
+        found._capital.end_stages()
+        found._before, found._logs = self.log_e_values + self._before, None
+        return found
+
+    @property
+    def log_e_values(self) -> Vector:
+        """Natural log, against each guarantee, of the average over caps and features.
+
+        Less what delta costs. Of several features, half is on all together; of that, half is on
+        log-odds that are given.
+        """
+        if self._logs is None:
+            with _BLAS.limit(**_ONE_THREAD):
+                logs = np.split(self._capital.log_e_values(self.draws), self._ends)
+            self._logs = np.array([float(log_mean(of_one)) for of_one in logs]) - self._before
+        return self._logs
 
     @property
     def log_e_value(self) -> float:
-        """Natural log of the average over caps and features, less what delta costs.
-
-        Of several features, half is on all together; of that, half is on log-odds that are given.
-        """
-        return float(log_mean(np.array([part.log_e_value(self.draws) for part in self._parts])))
+        """Natural log of the average over guarantees."""
+        return float(log_mean(self.log_e_values))

@@ -1,5 +1,6 @@
 """A prediction by all numbers of an output: ridge logistic regression, refitted as it goes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -7,28 +8,29 @@ from numpy.typing import NDArray
 
 from ....reference.arrays import Matrix, Vector
 from .learners import log_mean
-from .wagers import Guarantee
+from .wagers import Guarantee, log_wagers
 
 _TEMPERS = (0.5, 0.8, 1.0)
 _RIDGE = 2.0
 _REFIT, _FIRST = 1.17, 24
-_STEPS = 8  # of Newton's method, from the last fit
+_STEPS = 8  # of Newton's method at most, from the last fit
+_CONVERGED = 1e-9
 
 
 @dataclass
 class Together:
     """Log-odds that are linear in ranks and in deviations, wagered on the outputs that follow."""
 
-    guarantee: Guarantee
+    guarantees: Sequence[Guarantee]
     features: int
-    logs: Vector = field(init=False)
+    logs: Matrix = field(init=False)
     outputs: Matrix = field(init=False)
     coins: NDArray[np.bool_] = field(init=False)
     fitted: int = 0
     weights: Vector = field(init=False)
 
     def __post_init__(self) -> None:
-        self.logs = np.zeros(len(_TEMPERS))
+        self.logs = np.zeros((len(_TEMPERS), len(self.guarantees)))
         self.outputs = np.zeros((0, self.features))
         self.coins = np.zeros(0, dtype=np.bool_)
         self.weights = np.zeros(2 * self.features + 1)
@@ -46,8 +48,8 @@ class Together:
             if self.fitted:
                 odds = self._columns(some) @ self.weights
                 for place, temper in enumerate(_TEMPERS):
-                    heads, tails = self.guarantee.log_wager(temper * odds)
-                    self.logs[place] += np.where(shown, heads, tails).sum()
+                    heads, tails = log_wagers(self.guarantees, temper * odds)
+                    self.logs[place] += np.where(shown, heads, tails).sum(-1)
             self.outputs = np.concatenate([self.outputs, some])
             self.coins = np.concatenate([self.coins, shown])
             start = end
@@ -65,7 +67,10 @@ class Together:
             p = 1.0 / (1.0 + np.exp(-np.clip(x @ w, -30.0, 30.0)))
             slope = x.T @ (y - p) - _RIDGE * w
             curve = (x.T * (p * (1.0 - p) + 1e-9)) @ x + _RIDGE * np.eye(w.size)
-            w = w + np.linalg.solve(curve, slope)
+            step = np.linalg.solve(curve, slope)
+            w = w + step
+            if np.abs(step).max() < _CONVERGED:
+                break
         self.weights = w
 
     def _columns(self, outputs: Matrix) -> Matrix:
@@ -83,6 +88,6 @@ class Together:
         return np.column_stack([centred, apart, np.ones(len(outputs))])
 
     @property
-    def log_capital(self) -> float:
-        """Natural log of the average over tempers."""
-        return float(log_mean(self.logs))
+    def log_capital(self) -> Vector:
+        """Natural log (guarantees,) of the average over tempers."""
+        return log_mean(self.logs)

@@ -22,6 +22,7 @@ they are wagered, as long as worlds are chosen by coins, and not in turn.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,11 +56,26 @@ class Guarantee:
         return math.log1p(self.delta * math.expm1(most - float(_log_sigma(np.array(self.epsilon)))))
 
     def log_wager(self, odds: ArrayLike) -> tuple[Vector, Vector]:
-        """Logs (...) of e for a coin that shows 1, and for one that shows -1, by log-odds (...)."""
-        most = self.epsilon + self.cap
-        h = np.clip(np.asarray(odds, dtype=np.float64), -most, most)
-        held = np.clip(h, -self.epsilon, self.epsilon)
-        return _log_sigma(h) - _log_sigma(held), _log_sigma(-h) - _log_sigma(-held)
+        """Logs (...) of e for a coin that shows 1, and for one that shows -1, by log-odds (...).
+
+        Within epsilon both are 0: most predictions are, and cost nothing.
+        """
+        h = np.asarray(odds, dtype=np.float64)
+        ones, others = np.zeros(h.shape), np.zeros(h.shape)
+        beyond = np.abs(h) > self.epsilon
+        some = h[beyond]
+        height = np.minimum(np.abs(some), self.epsilon + self.cap)
+        gain = _log_sigma(height) - _log_sigma(np.array(self.epsilon))
+        loss = gain - (height - self.epsilon)  # as sigma(-x) is exp(-x) sigma(x)
+        ones[beyond] = np.where(some > 0.0, gain, loss)
+        others[beyond] = np.where(some > 0.0, loss, gain)
+        return ones, others
+
+
+def log_wagers(guarantees: Sequence[Guarantee], odds: ArrayLike) -> tuple[Vector, Vector]:
+    """`Guarantee.log_wager` of each guarantee: two arrays (guarantees, ...)."""
+    ones, others = zip(*(guarantee.log_wager(odds) for guarantee in guarantees), strict=True)
+    return np.stack(ones), np.stack(others)
 
 
 def _log_sigma(x: Vector) -> Vector:

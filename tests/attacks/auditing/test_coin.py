@@ -2,11 +2,13 @@
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpassay.attacks.auditing.coin import CoinAudit, Guarantee, best_rate, share_told
 from dpassay.attacks.auditing.coin.families import noise, shapes, slopes
@@ -88,9 +90,9 @@ def test_a_learner_has_expectation_1_at_most(epsilon, learner) -> None:
     for shown in itertools.product((False, True), repeat=cells.size):
         coins = np.array(shown)
         if learner == "smoothed":
-            made = Smoothed(guarantee, 4)
+            made = Smoothed([guarantee], 4)
             made.observe(cells[:, None], coins)
-            capital = float(made.log_capital[0])
+            capital = float(made.log_capital[0, 0])
         else:
             counts = [np.bincount(cells[c], minlength=4).astype(float) for c in (coins, ~coins)]
             capital = float(fixed_or_tree(guarantee, learner).log_capital(*counts))
@@ -106,9 +108,9 @@ def test_a_prediction_by_all_numbers_is_fair() -> None:
     outputs[:24] += first[:, None]
     total = 0.0
     for shown in itertools.product((False, True), repeat=6):
-        made = Together(Guarantee(0.0), 2)
+        made = Together([Guarantee(0.0)], 2)
         made.observe(outputs, np.append(first, shown))
-        total += math.exp(made.log_capital) / 2**6
+        total += math.exp(made.log_capital.item()) / 2**6
     assert total == pytest.approx(1.0, rel=1e-9)
 
 
@@ -139,7 +141,7 @@ def test_smoothed_counts_may_be_given_in_parts() -> None:
     """The same capital whatever the sizes of the batches; catches a refit at a batch's end."""
     rng = np.random.default_rng(2)
     cells, coins = rng.integers(0, 16, (300, 1)), rng.random(300) < 0.5
-    whole, parts = Smoothed(Guarantee(0.1), 16), Smoothed(Guarantee(0.1), 16)
+    whole, parts = Smoothed([Guarantee(0.1)], 16), Smoothed([Guarantee(0.1)], 16)
     whole.observe(cells, coins)
     for start in range(0, 300, 7):
         parts.observe(cells[start : start + 7], coins[start : start + 7])
@@ -202,21 +204,24 @@ def test_wagers_share_what_an_audit_has(alone, monkeypatch) -> None:
     audit = CoinAudit(claimed, 2, predicted=True)
     rng = np.random.default_rng(0)
     audit.observe(rng.random((40, 2)), rng.random(40) < 0.5, np.zeros(40))
-    stages = audit._parts[-1]._features.stages
-    assert [len(part._features.stages) for part in audit._parts] == [2] * 3
-    assert stages[0].fixed.weights.sum() == pytest.approx(1.0)
+    stages = audit._capital._features.stages
+    caps = [tree.guarantee.cap for tree in stages[0].trees]
+    assert (len(stages), len(caps)) == (2, 3)
+    assert all(fixed.weights.sum() == pytest.approx(1.0) for fixed in stages[0].fixed)
 
-    def of(learner: Tree | Fixed | Smoothed, *counts: object) -> np.ndarray:
+    def of(learner: Tree | Fixed, *counts: object) -> np.ndarray:
         keeps = learner.guarantee.cap == math.inf
         if alone == "tree":
-            keeps = learner is stages[0].tree
+            keeps = learner is stages[0].trees[caps.index(math.inf)]
         return np.array([0.0 if keeps else lost, lost])
 
     for learner in (Tree, Fixed):
         monkeypatch.setattr(learner, "log_capital", of)
-    monkeypatch.setattr(Smoothed, "log_capital", property(of))
+    whole = [0.0 if cap == math.inf and alone == "whole" else lost for cap in caps]
+    smoothed = np.stack([whole, [lost] * 3], axis=1)
+    monkeypatch.setattr(Smoothed, "log_capital", smoothed)
     for other in (Together, Predicted):
-        monkeypatch.setattr(other, "log_capital", lost)
+        monkeypatch.setattr(other, "log_capital", np.full(3, lost))
     found = audit.log_e_value + 40 * claimed.log_price
     shares = dict(shares_of(claimed, 2, predicted=True))
     tree = math.log(0.1 / 2.0 / 2.0 / 3.0 / 4.0)
@@ -226,6 +231,62 @@ def test_wagers_share_what_an_audit_has(alone, monkeypatch) -> None:
     assert shares[claimed] == pytest.approx(tree)
     for fixed, logs in fixed_of(claimed, 2, predicted=True):
         assert logs - np.log(fixed.weights) == pytest.approx(tree + math.log(6.0 / 21.0))
+
+
+def draws_of_three(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Outputs of three numbers, of which the first shows the coin through noise, and coins."""
+    rng = np.random.default_rng(seed)
+    coins = rng.random(300) < 0.5
+    return rng.laplace(0.0, 0.4, (300, 3)) + coins[:, None] * [1.0, 0.0, 0.0], coins
+
+
+def test_several_guarantees_are_judged_as_each_by_itself(monkeypatch) -> None:
+    """Lines of a Gaussian curve, with caps and without; their predictions are made once.
+
+    Catches evidence of one guarantee that is given to another, and a fit for each.
+    """
+    fits: list[int] = []
+    refit = Together._refit
+
+    def counted(own: Together) -> None:
+        fits.append(own.fitted)
+        refit(own)
+
+    monkeypatch.setattr(Together, "_refit", counted)
+    lines = [Guarantee(3.0, 1e-6), Guarantee(1.0, 0.127), Guarantee(0.1, 0.34)]
+    outputs, coins = draws_of_three(7)
+    together = CoinAudit(lines, 3, predicted=True)
+    together.observe(outputs, coins, outputs[:, 0])
+    made = len(fits)
+    for line, found in zip(lines, together.log_e_values, strict=True):
+        alone = CoinAudit(line, 3, predicted=True)
+        alone.observe(outputs, coins, outputs[:, 0])
+        assert found == pytest.approx(alone.log_e_value, abs=1e-9)
+    assert len(fits) == 4 * made
+    mean = np.logaddexp.reduce(together.log_e_values) - math.log(3)
+    assert together.log_e_value == pytest.approx(mean)
+
+
+def test_one_thread_of_blas_works_and_the_others_are_given_back(monkeypatch) -> None:
+    """Of matrices so small a second thread waits busily for the first, and nothing is won."""
+    during: list[int] = []
+
+    def threads() -> list[int]:
+        return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+    observe = Together.observe
+
+    def watched(own: Together, *shown: Any) -> None:
+        during.extend(threads())
+        observe(own, *shown)
+
+    monkeypatch.setattr(Together, "observe", watched)
+    with threadpool_limits(2, "blas"):
+        before = threads()
+        CoinAudit(Guarantee(1.0), 3).observe(*draws_of_three(8))
+        assert threads() == before
+    assert during
+    assert set(during) == {1}
 
 
 def test_what_is_no_draw_is_told() -> None:

@@ -128,11 +128,13 @@ class LabelsClaim(Claim):
     def one_total(self) -> bool:
         """Whether a run asks the votes of all teachers alone: no other totals.
 
-        Of inputs that are given or large, and where teachers are drawn, since what is drawn of
-        others is not claimed.
+        Of inputs that are given or large; where teachers are drawn, since what is drawn of others
+        is not claimed; and of one teacher who votes otherwise, as a local randomiser takes one
+        class and no votes.
         """
-        large = self.inputs is not None and self.inputs.is_large
-        return bool(self.given) or large or self.mechanism.sampled is not None
+        large, it = self.inputs is not None and self.inputs.is_large, self.mechanism
+        local = it.teachers == 1 and it.adjacency == "replace-one"
+        return bool(self.given) or large or it.sampled is not None or local
 
     @property
     def release(self) -> Release:

@@ -35,10 +35,12 @@ FORMS = ("guarantees", "gdp", "zcdp", "rdp", "curve")
 class AnyMechanism(Table):
     """`[mechanism]`: none that has a law.
 
-    predictor: a Python callable (reply, here, there) -> log-odds that the reply is of `there`.
+    predictor: a Python callable (reply, here, there) -> log-odds that the reply is of `there`;
+    caching: whether something is kept of an input that shapes later replies to it; None: not said.
     """
 
     name: Literal["any"]
+    caching: bool | None = None
     predictor: str | None = Field(default=None, min_length=1)
 
 

@@ -20,7 +20,7 @@ _SHOWN = 5  # parts of a reply that a message names
 def tell_apart(pairs: Sequence[PairAudit]) -> bool:
     """Whether the draws of any pair refute epsilon 0 at the smallest claimed delta."""
     wanted = math.log(len(pairs) / LEVEL)
-    return any(pair.evidence(0.0, pair.guarantees[0].delta) >= wanted for pair in pairs)
+    return any(pair.evidence([0.0], pair.guarantees[0].delta)[0] >= wanted for pair in pairs)
 
 
 class PositiveControl:

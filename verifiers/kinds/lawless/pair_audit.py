@@ -1,6 +1,6 @@
 """The draws of one pair of inputs, and the evidence that their replies tell them apart."""
 
-import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ class PairAudit:
         self.odds: Vector | None = None if predictor is None else np.zeros(0)
         self.features: Features | None = None
         self.outputs: Matrix = np.zeros((0, 0))
-        self.audits: list[CoinAudit] = []
+        self.audit: CoinAudit | None = None
         self._against: dict[tuple[float, float, int], float] = {}
 
     def observe(self, replies: list[Any], coins: NDArray[np.bool_]) -> None:
@@ -43,18 +43,18 @@ class PairAudit:
             if len(self.replies) < FIRST:
                 return
             self.features, replies = Features(self.replies, self.coins), self.replies
-            self.audits = [self._audit(guarantee) for guarantee in self.guarantees]
+            self.audit = self._audit(self.guarantees)
             self.outputs = np.zeros((0, len(self.features.paths)))
             if self.features.chosen_by_coins:
                 return
         made = self.features.of(replies)
         self.outputs = np.concatenate([self.outputs, made])
-        for audit in self.audits:
-            self._show(audit, len(made))
+        assert self.audit is not None
+        self._show(self.audit, len(made))
 
-    def _audit(self, guarantee: Guarantee) -> CoinAudit:
+    def _audit(self, guarantees: list[Guarantee]) -> CoinAudit:
         assert self.features is not None
-        return CoinAudit(guarantee, len(self.features.paths), predicted=self.odds is not None)
+        return CoinAudit(guarantees, len(self.features.paths), predicted=self.odds is not None)
 
     def _show(self, audit: CoinAudit, last: int) -> None:
         """The last draws of all that are evidence."""
@@ -62,28 +62,38 @@ class PairAudit:
             odds = None if self.odds is None else self.odds[-last:]
             audit.observe(self.outputs[-last:], self.coins[-last:], odds)
 
+    def numbers_of(self, reply: Any) -> tuple[Matrix, Vector | None]:
+        """What an audit is shown of one more reply: its numbers (1, features), and given odds."""
+        assert self.features is not None
+        odds = None if self.predictor is None else np.array([self.predictor(reply, self.pair)])
+        return self.features.of([reply]), odds
+
     @property
     def log_e_value(self) -> float:
         """The average over guarantees."""
-        if not self.audits:
-            return 0.0
-        logs = [audit.log_e_value for audit in self.audits]
-        return float(np.logaddexp.reduce(logs) - math.log(len(logs)))
+        return 0.0 if self.audit is None else self.audit.log_e_value
 
-    def evidence(self, epsilon: float, delta: float) -> float:
-        """Natural log of the evidence of all draws against another guarantee."""
+    @property
+    def log_e_values(self) -> Vector:
+        """Against each guarantee."""
+        return np.zeros(len(self.guarantees)) if self.audit is None else self.audit.log_e_values
+
+    def evidence(self, epsilons: Sequence[float], delta: float) -> list[float]:
+        """Natural logs of the evidence of all draws against other guarantees."""
         if self.features is None:
-            return 0.0
-        asked = epsilon, delta, len(self.outputs)
-        if asked not in self._against:
-            audit = self._audit(Guarantee(epsilon, delta))
-            self._show(audit, len(self.outputs))
-            self._against[asked] = audit.log_e_value
-        return self._against[asked]
+            return [0.0] * len(epsilons)
+        draws = len(self.outputs)
+        new = [epsilon for epsilon in epsilons if (epsilon, delta, draws) not in self._against]
+        if new:
+            audit = self._audit([Guarantee(epsilon, delta) for epsilon in new])
+            self._show(audit, draws)
+            for epsilon, log in zip(new, audit.log_e_values, strict=True):
+                self._against[epsilon, delta, draws] = float(log)
+        return [self._against[epsilon, delta, draws] for epsilon in epsilons]
 
     def least_epsilon(self, delta: float, error: float) -> float:
         """The largest epsilon that these draws refute at this delta, but for `error`; 0 if none."""
-        return epsilon_lower(lambda epsilon: self.evidence(epsilon, delta), error)
+        return epsilon_lower(lambda epsilons: self.evidence(epsilons, delta), error)
 
     @property
     def looked_at(self) -> tuple[str, ...]:

@@ -125,8 +125,9 @@ class PrivacyAudit(Judged):
     of it, in equal shares. Who is drawn further depends on draws so far, the shares do not.
 
     A pass takes more: that some inputs were told apart, of a pair or of the `control`, or that the
-    claim is too small for that. settled: whether it is known; unlearned: why there is no pass;
-    excused: why there is one where nothing was told apart.
+    claim is too small for that. fresh: whether draws are known to be of fresh states, or claimed
+    to be; where they are not, no evidence refutes. settled: whether it is known; unlearned: why
+    there is no pass; excused: why there is one where nothing was told apart.
     """
 
     id, unit = "privacy-audit", "draws"
@@ -145,7 +146,7 @@ class PrivacyAudit(Judged):
         self.searched = list(range(own, own + drawn))
         self.goals = [wanted] * own + [self._rounds[0][1] if drawn else 0] * drawn
         self.control: PositiveControl | None = None
-        self.settled = False
+        self.fresh, self.settled = claim.mechanism.caching is not None, False
         self.unlearned: Note | None = None
         self.excused: str | None = None
 
@@ -193,6 +194,16 @@ class PrivacyAudit(Judged):
         logs = np.array([audit.log_e_value for audit in self.each])
         return float(np.logaddexp.reduce(self._log_shares + logs))
 
+    @property
+    def suspected(self) -> bool:
+        """Whether the claim would be refuted now, were the draws known to be of fresh states."""
+        return not self.fresh and self.log_e_value >= self.log_threshold
+
+    @property
+    def refuted(self) -> bool:
+        """See `Check.refuted`."""
+        return self.fresh and super().refuted
+
     def samples_needed(self) -> int:
         """See `Check.samples_needed`: with those of a control, as long as it may be asked."""
         if self.settled:
@@ -236,9 +247,8 @@ class PrivacyAudit(Judged):
         """See `Check.fail_finding`."""
         worst = int(np.argmax([audit.log_e_value for audit in self.each]))
         found = self.each[worst]
-        line = max(found.audits, key=lambda audit: audit.log_e_value)
-        claimed = line.guarantee
-        error = _ERROR / (len(self.each) * len(found.audits))  # as the most telling were chosen
+        claimed = found.guarantees[int(np.argmax(found.log_e_values))]
+        error = _ERROR / (len(self.each) * len(found.guarantees))  # as the most telling were chosen
         refuted = found.least_epsilon(claimed.delta, error)
         message = (
             f"replies tell the inputs of {self.named(worst)} apart: {len(found.coins):,} draws "
@@ -260,7 +270,7 @@ class PrivacyAudit(Judged):
         """See `Check.pass_finding`: what the draws leave of epsilon."""
         delta = self.claim.privacy.lines[0].delta
         error = _ERROR / len(self.each)  # as the most telling were chosen
-        shown = np.argsort([-audit.evidence(0.0, delta) for audit in self.each])[:_TOLD]
+        shown = np.argsort([-audit.evidence([0.0], delta)[0] for audit in self.each])[:_TOLD]
         least = {int(place): self.each[place].least_epsilon(delta, error) for place in shown}
         order = sorted(least, key=lambda place: -least[place])
         told = ", ".join(f"{self.named(place)} {least[place]:.3g}" for place in order)

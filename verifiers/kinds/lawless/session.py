@@ -22,6 +22,7 @@ from ...targets import Refused, Target
 from ...targets.replies import CallError
 from .claim import AnyClaim
 from .fresh_replies import OPENS_WITH, RESTARTED, FreshReplies
+from .fresh_states import MOST, FreshStates, cannot_be_fresh, check_fresh, make_fresh, perhaps_kept
 from .halving import FIRST, all_draws
 from .pairs import Control, Pair
 from .privacy_audit import WANTED, PrivacyAudit, control_draws, excluded_by, named
@@ -53,6 +54,7 @@ class AnySession(PlainSession):
 
     def conclude(self, context: RunContext) -> Outcome:
         """`input-contract`: each input is answered; a drawn one that is not is left out."""
+        check_fresh(self.state.target, self.claim)
         refused: Refused | CallError | None = None
         if self._compares:
             try:
@@ -108,6 +110,8 @@ class AnySession(PlainSession):
                 return
             self.audit.observe(place, replies, coins)
             if looks:
+                if self.audit.suspected and not self._confirmed():
+                    return
                 self.state.publish(ReleasesSeen(self.state.queries, self.checks))
                 if not self.goes_on:
                     return
@@ -121,7 +125,32 @@ class AnySession(PlainSession):
             return None
         left = self.audit.samples_needed()
         self.state.tell("asking", self.state.queries + left)
-        return [self._one(pair.there if coin else pair.here) for coin in coins]
+        return [self._drawn(pair.there if coin else pair.here) for coin in coins]
+
+    def _drawn(self, values: Any) -> Any:
+        """One draw: in a fresh state where the claim says that something is kept."""
+        found = one_draw(self.state.target, self.claim, values)
+        self.state.spend(1)
+        return found
+
+    def _confirmed(self) -> bool:
+        """Whether first replies of fresh states refute the claim too, which nothing kept shapes."""
+        audit, state = self.audit, self.state
+        states = FreshStates(audit.each, audit.log_threshold)
+        pair, why = states.pair.pair, cannot_be_fresh(state.target, self.claim)
+        while why is None and states.goes_on:
+            if not state.left:
+                state.use_up()
+                return False
+            state.tell("asking in fresh states", state.queries + MOST - states.states)
+            coin = bool(self._rng.random() < 0.5)
+            make_fresh(state.target, self.claim)
+            states.observe(self._one(pair.there if coin else pair.here), coin)
+        audit.fresh = states.refuted
+        if not audit.fresh:
+            named, draws = audit.named(states.place), len(states.pair.coins)
+            state.outcome.hopeless[audit.id] = perhaps_kept(named, draws, states.states, why)
+        return audit.fresh
 
     def _ask_control(self) -> None:
         """Draws of two inputs far apart, until they are told apart, or shown not to be."""
@@ -185,6 +214,13 @@ def one_release(target: Target, claim: AnyClaim, values: Any) -> Any:
     except Refused as error:
         raise withheld(claim, values, error) from error
     return claim.release.shaped(reply, values, 1)[0]
+
+
+def one_draw(target: Target, claim: AnyClaim, values: Any) -> Any:
+    """As `one_release`; in a fresh state where the claim says that something is kept."""
+    if claim.mechanism.caching:
+        make_fresh(target, claim)
+    return one_release(target, claim, values)
 
 
 @dataclass(frozen=True)

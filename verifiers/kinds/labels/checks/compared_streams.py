@@ -244,7 +244,7 @@ def _spec(check: str, named: int) -> LabelsSpec:
                 f"needs: {_RELATED[check]}",
             )
         if is_symmetry:
-            refused = "the target refuses totals other than the claimed teachers"
+            refused = "no total of votes other than the claimed teachers is served, or claimed"
             return Note("other-totals-refused", refused)
         return Note("hardly-answered", "hardly any query is answered")
 

@@ -115,7 +115,7 @@ def _not_applicable_in(plan: Plan) -> Reason:
         return None
     if claim.adjacency == "replace-one":
         return Note("no-neighbours-asked", "no two inputs of the claim are one vote apart")
-    who = "every input has" if plan.claim.given else "the target refuses other totals than"
+    who = "every input has" if plan.claim.given else "no other totals are served, or claimed, than"
     message = f"{who} {claim.teachers} votes, and under add-remove a neighbour has one more or less"
     return Note("no-neighbours-asked", message)
 

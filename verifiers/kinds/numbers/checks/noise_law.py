@@ -11,6 +11,7 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ..claim import NumbersClaim
+from ..evidence.described import NOT_DESCRIBED
 from ..evidence.fault_ratios import TrueDivisor
 from ..evidence.faults import FaultKind
 from ..evidence.noise_law import NoiseLawEvidence
@@ -145,7 +146,11 @@ class NoiseLaw(NumberCheck):
         law = max(self._by_records, key=lambda law: law.log_odds, default=None)
         if law is not None and law.log_odds > _NEARLY * nats:
             cause, nats = law.cause, law.log_odds
+        elif not self.evidence.describes(group, fault):
+            cause = Note(NOT_DESCRIBED.code, NOT_DESCRIBED.message, seen)
         found = Finding.caused(message, cause, nats)
+        if cause.code == NOT_DESCRIBED.code:
+            return found
         return replace(found, diagnosis=f"{cause} ({NEAREST})")
 
     @property

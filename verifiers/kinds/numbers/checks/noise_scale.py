@@ -18,6 +18,7 @@ from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
+from ..evidence.described import NOT_DESCRIBED, is_refuted
 from ..evidence.expected_draws import divergence, expected_draws
 from ..evidence.faults import of_scale
 from ..planning.asked import Draws
@@ -69,6 +70,7 @@ class NoiseScale(NumberCheck):
             family, factors = self.noise.family, self.evidence.factors[:, None]
             self._at_once = replace(self.noise, family=AllScales(family.scale, family, factors))
         self._waiting: list[Placed] = []
+        self._counts: Vector = np.zeros(0)  # of draws by bin
 
     @cached_property
     def _laws(self) -> Sequence[NumberNoise]:
@@ -87,7 +89,9 @@ class NoiseScale(NumberCheck):
         if new < _SHARE * self.draws:
             return
         if self._table.size:
-            self.evidence.add(self._table @ sum(placed.counted() for placed in self._waiting))
+            counts = sum((placed.counted() for placed in self._waiting), np.zeros(1))
+            self._counts = counts + (self._counts if self._counts.size else 0.0)
+            self.evidence.add(self._table @ counts)
         parts = [placed.of_left() for placed in self._waiting]
         y, x, half = (np.concatenate(column) for column in zip(*parts, strict=True))
         self._waiting = []
@@ -131,6 +135,9 @@ class NoiseScale(NumberCheck):
         if found is None:
             message = f"no scale of {self.noise.family.family} noise explains the releases"
             return Finding(message, code="law-unexplained")
+        if self._counts.size and is_refuted(self._counts, self._table[logs.argmax()]):
+            message = f"no scale of {self.noise.family.family} noise describes the releases"
+            return Finding.caused(message, NOT_DESCRIBED, odds)
         most = self.claim.mechanism.contributions
         known = next((word for word, factor in _KNOWN.items() if self.is_likely(factor)), None)
         cause = of_scale(_KNOWN.get(known or "", best), known or f"{best:.3g} times")

@@ -18,11 +18,13 @@ from .....reference.numbers import NumberNoise
 from .....reference.numbers.noise_text import SCALES
 from ....findings.note import Note
 from .bins import Bins, Placed, log_tables
+from .described import NOT_DESCRIBED, is_refuted
 from .faults import Fault, known_faults, log_ratios, with_leak
 
 LOST = -1000.0
 """Nats at which a wager ends whose fault bins do not show."""
 
+_CELLS = 64  # of equal probability
 _AT_ONCE = 1 << 14  # draws whose ratios are in memory
 
 Chosen = NDArray[np.bool_] | None
@@ -124,7 +126,7 @@ class TrueDivisor:
 
     def __init__(self, noise: NumberNoise, divisor: float, *, noise_too: bool) -> None:
         self._noise, self._divisor, self._noise_too = noise, divisor, noise_too
-        self.log_odds = 0.0
+        self.log_odds, self._counts = 0.0, np.zeros(_CELLS)
 
     def observe(self, y: Matrix, x: Matrix, half: Matrix, records: int) -> None:
         """Adds releases (n, k) of exact numbers x (k,), of these half-widths (n, k).
@@ -140,10 +142,14 @@ class TrueDivisor:
         noise = self._noise.times(factor) if self._noise_too else self._noise
         ratios = noise.log_mass(y, factor * x, half) - self._noise.log_mass(y, x, half)
         self.log_odds += float(with_leak(ratios).sum())
+        below = np.exp(noise.family.log_cdf((y - factor * x).ravel()))
+        self._counts += np.histogram(below, _CELLS, (0.0, 1.0))[0]
 
     @property
     def cause(self) -> Note:
-        """The cause as findings name it."""
+        """The cause as findings name it; that none describes the draws, where they refute it."""
+        if is_refuted(self._counts, np.full(_CELLS, -math.log(_CELLS))):
+            return NOT_DESCRIBED
         what = "sum and noise are" if self._noise_too else "the sum is"
         message = f"{what} divided by the number of records that came, not by {self._divisor:g}"
         fields = {"divisor": self._divisor, "noise_too": self._noise_too}

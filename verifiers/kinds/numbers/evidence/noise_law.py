@@ -14,6 +14,7 @@ from .....reference.arrays import Vector
 from .....reference.numbers import NumberNoise
 from ....evidence.mixture import log_mixture_of
 from .bins import Placed, bins_of
+from .described import is_refuted
 from .fault_ratios import Chosen, FaultRatios
 from .faults import Fault, FaultKind, log_weights
 from .uniform import LEAVES, UniformEvidence, leaves
@@ -32,6 +33,7 @@ class _Group:
     def __init__(self, log_weights: Vector) -> None:
         self.ratios, self._log_weights = np.zeros(log_weights.size), log_weights
         self.uniform = UniformEvidence()
+        self.counts: Vector = np.zeros(1)  # of draws by bin
         self._log_e_value: float | None = None
 
     def changed(self) -> None:
@@ -56,7 +58,8 @@ class NoiseLawEvidence:
     """
 
     def __init__(self, noise: NumberNoise, groups: int, divisor: float | None = None) -> None:
-        self._ratios = FaultRatios(noise, bins_of(noise), divisor)
+        self._bins = bins_of(noise)
+        self._ratios = FaultRatios(noise, self._bins, divisor)
         self.faults = self._ratios.faults
         self._most, self._log_weights = groups, log_weights(self.faults)
         self.all = _Group(self._log_weights)
@@ -80,6 +83,7 @@ class NoiseLawEvidence:
         for name, chosen in within.items():
             own = cells if chosen is None else cells[chosen]
             found[name].uniform.observe(np.bincount(own, minlength=LEAVES).astype(np.float64))
+            found[name].counts = found[name].counts + placed.counted(chosen)
             found[name].changed()
         self._ratios.add(placed, within, {name: group.ratios for name, group in found.items()})
 
@@ -104,6 +108,16 @@ class NoiseLawEvidence:
         if waiting > 0:
             logs.append(math.log(waiting))
         return float(np.logaddexp.reduce(logs))
+
+    def describes(self, group: str | None, fault: Fault) -> bool:
+        """Whether the draws of a group (None: all) may be of a fault that bins tell from the claim.
+
+        True of other faults, of which the bins say nothing.
+        """
+        if self._bins is None or fault.in_bins is None:
+            return True
+        found = self.all if group is None else self.groups[group]
+        return not is_refuted(found.counts, self._bins.log_masses(*fault.in_bins))
 
     def worst(self) -> tuple[str | None, Fault, float]:
         """The group that shows most (None: all draws), its likeliest fault, and the log-ratio."""

@@ -8,13 +8,16 @@ import numpy as np
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import Clipping, NoisyGradient, NoisySum
-from ....findings.note import Note
+from ....findings.note import Fields, Note
 from ..claim import NumbersClaim
+from ..evidence.described import NOT_DESCRIBED, squares_beyond
 from .plan import NumbersPlan
 
 _DEVIATIONS = 4.0  # by which a mean may lie off what another norm gives
 _LEAST = 1e-9  # of a variance: that of noise which is nearly always 0 is taken for more
 _ROUNDED = 1e-4  # of a sum, that floats may carry it off
+_OF_FLOATS = 1e-9  # of a sum of squares, that is lost where two are subtracted
+_OF_SUMS = 1e-9  # of an exact number, by which a mean may lie off a multiple of it
 
 
 def other_sums(claim: NumbersClaim, values: Any) -> Iterator[tuple[Note, Vector]]:
@@ -74,15 +77,20 @@ def likeliest(
 ) -> tuple[Note, float] | None:
     """The known mistake that explains the means of releases best; None where none does.
 
+    Where these means refute it too, the cause is that the claim may not describe the mechanism; but
+    if one offset of all describes them, which `location` tells, there is none.
     seen: by role of the input, how many releases there are, and how far their mean (k,) lies off
     the exact numbers. Returns the cause, and its log-odds to the claim as if noise were normal.
     """
     odds, causes = dict[str, float](), dict[str, Note]()
     variance = max(claim.mechanism.added.family.standard_deviation**2, _LEAST)
     both, square = np.zeros((2, plan.coordinates.size))
+    total, aside, draws = 0.0, 0.0, 0
     for asked in plan.inputs:
         releases, off = seen.get(asked.role, (0, np.zeros(plan.coordinates.size)))
         at = asked.exact[plan.coordinates]
+        total += releases * float(off @ off) / variance
+        aside, draws = aside + releases * float(off.sum()), draws + releases * off.size
         both, square = both + releases * off * at, square + releases * at * at
         for cause, exact in other_sums(claim, asked.values) if releases else ():
             apart = (exact - asked.exact)[plan.coordinates]
@@ -93,7 +101,32 @@ def likeliest(
     if claim.mechanism.divide_by is None:  # else `noise-law` knows other divisors, noise and all
         known += _multiples(plan, both, square, variance)
     best = max(known, key=lambda each: each[1], default=None)
-    return None if best is None or best[1] <= 0 else best
+    if best is None or best[1] <= 0:
+        return None
+    left = total - 2.0 * best[1] - _OF_FLOATS * total  # the sum of squares that it leaves
+    if "factor" in best[0].fields:  # of large numbers little is left of a difference of squares
+        left = _left_by(best[0].fields, plan, seen, variance)
+    beyond = squares_beyond(plan.coordinates.size * len(seen))
+    if left <= beyond:
+        return best
+    moved_alike = total - aside * aside / (draws * variance)  # what one offset for all leaves
+    return None if moved_alike <= beyond else (NOT_DESCRIBED, best[1])
+
+
+def _left_by(
+    fields: Fields, plan: NumbersPlan, seen: Mapping[str, tuple[int, Vector]], variance: float
+) -> float:
+    """The sum of squares of means that a multiple of the exact numbers leaves, in variances."""
+    left, factor = 0.0, float(str(fields["factor"])) - 1.0
+    places = plan.coordinates
+    by = np.where(places == fields.get("coordinate", places), factor, 0.0)
+    for asked in plan.inputs:
+        if asked.role in seen:
+            releases, off = seen[asked.role]
+            at = asked.exact[places]
+            lost = (_OF_SUMS * at) ** 2
+            left += float((releases * (off - by * at) ** 2 / (variance + releases * lost)).sum())
+    return left
 
 
 def _multiples(

@@ -1,0 +1,45 @@
+"""Whether the likeliest known fault describes the releases, or is itself refuted by them."""
+
+import math
+
+import numpy as np
+from scipy.stats import chi2
+
+from .....reference.arrays import Vector
+from ....findings.note import Note
+
+ERROR = 1e-6
+"""Probability at which releases of a law are taken for those of another, looked at once."""
+
+APART = 0.05
+"""Distance of distribution functions up to which the likeliest fault is named all the same."""
+
+NOT_DESCRIBED = Note(
+    "claim-may-not-describe",
+    "the claim may not describe this mechanism: the likeliest of the known faults is itself "
+    "refuted by the releases; it may be a mean divided by a noisy count, releases snapped to a "
+    "grid and clamped, or records that are each randomised by themselves (docs/how-to/"
+    "numbers-claim.md has what can be claimed)",
+)
+
+
+def is_refuted(counts: Vector, log_masses: Vector) -> bool:
+    """Whether draws by bin, counts (bins,), are not of the law with these log-masses (bins,).
+
+    By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant (1990), which holds
+    for the bins in any order.
+    """
+    draws = float(counts.sum())
+    if not draws:
+        return False
+    apart = float(np.abs(np.cumsum(counts) / draws - np.cumsum(np.exp(log_masses))).max())
+    return apart > max(APART, math.sqrt(math.log(2.0 / ERROR) / (2.0 * draws)))
+
+
+def squares_beyond(means: int) -> float:
+    """The sum of squares that so many means, in standard deviations of theirs, do not reach.
+
+    With probability `ERROR` at most where they are normal; twice that, as means of few releases
+    have heavier tails.
+    """
+    return 2.0 * float(chi2.isf(ERROR, max(1, means)))
