@@ -40,6 +40,9 @@ class Authority:
         now = datetime.now(UTC)
         authority = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "authority")])
         own = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        # since Python 3.13 a client wants to be told whose key it is, and what it is for
+        of, by = x509.SubjectKeyIdentifier, x509.AuthorityKeyIdentifier
+        uses = x509.KeyUsage(not ca, *4 * (False,), ca, ca, *2 * (False,))
         made = (
             x509.CertificateBuilder()
             .subject_name(own)
@@ -49,6 +52,9 @@ class Authority:
             .not_valid_before(now - timedelta(days=9))
             .not_valid_after(now + timedelta(days=days))
             .add_extension(x509.BasicConstraints(ca, None), critical=True)
+            .add_extension(uses, critical=True)
+            .add_extension(of.from_public_key(key.public_key()), critical=False)
+            .add_extension(by.from_issuer_public_key(self.key.public_key()), critical=False)
             .add_extension(
                 x509.SubjectAlternativeName([x509.IPAddress(ip_address(host))]), critical=False
             )
