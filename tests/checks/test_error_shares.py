@@ -134,7 +134,7 @@ def test_pairs_of_the_claim_and_drawn_ones_have_half_each(monkeypatch) -> None:
     assert audit.claim.drawn
     assert audit.log_e_value == pytest.approx(0.0, abs=1e-9) == replies.log_e_value
     thresholds = [math.exp(-check.log_threshold) for check in (audit, replies)]
-    assert thresholds == pytest.approx([1e-6 * 15 / 16, 1e-6 / 16])
+    assert thresholds == pytest.approx([1e-6 * 15 / 16, 1e-6 * 3 / 64])
 
     def recorded(lines: Any, draws: int, wanted: float, predicted: bool) -> Any:
         asked.append(wanted)
