@@ -38,6 +38,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
 TOGETHER = 5
 """Short runs after which results are kept."""
 
+APART = 1_000_000
+"""Between the seeds of a setting and those of the next."""
+
 WITHOUT_LAW = {
     "mechanism": {"name": "any"},
     "privacy": {"epsilon": 1.0, "delta": 1e-6},
@@ -90,15 +93,16 @@ def _replies(kept: Lawless, rng: np.random.Generator) -> Callable[[int, int], An
 def verdicts(setting: str, first: int, last: int) -> list[tuple[str, str]]:
     """Verdict and failed checks of the runs from first to before last, of the deployments in turn.
 
-    Each has a seed of its own, and fails by warnings of defects too.
+    Each fails by warnings of defects too, and has a seed that no other run has.
     """
-    found, names = [], list(rights())
+    found, names, apart = [], list(rights()), APART * list(SETTINGS).index(setting)
     for run in range(first, last):
         name = names[run % len(names)]
         claim, opened = rights()[name]
         gate = claim.gate.model_copy(update=SETTINGS[setting] | {"strict": True})
-        with opened(run) as target:
-            report = verify(target, claim.with_gate(gate), seed=run, after_failure="stop")
+        seed = apart + run
+        with opened(seed) as target:
+            report = verify(target, claim.with_gate(gate), seed=seed, after_failure="stop")
         who = name.replace(",", "")
         failed = [f"{one.id} of {who}" for one in report.checks if one.verdict.value == "fail"]
         found.append((report.verdict.value, ", ".join(failed)))
@@ -106,10 +110,7 @@ def verdicts(setting: str, first: int, last: int) -> list[tuple[str, str]]:
 
 
 def settings(short: int, full: int) -> Iterator[tuple[str, list[Part]]]:
-    """Each setting by name, with its runs; no seed comes in two settings."""
-    before = 0
-    for place, name in enumerate(SETTINGS):
-        runs, step = (full, 1) if place == 2 else (short, TOGETHER)
-        ends = range(before, before + runs, step)
-        yield name, [(name, first, min(before + runs, first + step)) for first in ends]
-        before += runs
+    """Each setting by name, with its runs."""
+    each = zip(SETTINGS, (short, short, full), (TOGETHER, TOGETHER, 1), strict=True)
+    for name, runs, step in each:
+        yield name, [(name, n, min(runs, n + step)) for n in range(0, runs, step)]

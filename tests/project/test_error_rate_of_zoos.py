@@ -1,6 +1,7 @@
 """How often the correct deployments of all zoos fail: which are run, and what is told of one."""
 
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import batch_zoo
@@ -9,6 +10,7 @@ import pytest
 import table_zoo
 
 import zoo
+from dpassay.verifiers.findings.verdict import Verdict
 
 tally_zoo = pytest.importorskip("tally_zoo", reason="needs the extra `tally`")
 # from the repository's root, which is not on the path of what types are checked by
@@ -34,7 +36,17 @@ def test_a_wrong_one_is_told_by_its_check_and_name(monkeypatch: Any) -> None:
     assert told.split(", ") == ["batch-size of wrong by size"]
 
 
-def test_no_seed_comes_twice() -> None:
-    parts = [part for _, some in zoos.settings(12, 3) for part in some]
-    assert [run for _, first, last in parts for run in range(first, last)] == [*range(27)]
-    assert [name for name, *_ in parts[-3:]] == [list(zoos.SETTINGS)[-1]] * 3
+def test_no_seed_comes_twice(monkeypatch: Any) -> None:
+    """Catches settings that begin at the same seed, and runs that are left out."""
+    seeds: list[int] = []
+    right = zoos.rights()["batches fixed"]
+
+    def noted(*_: Any, seed: int, **__: Any) -> Any:
+        seeds.append(seed)
+        return SimpleNamespace(verdict=Verdict.PASS, checks=())
+
+    monkeypatch.setattr(zoos, "verify", noted)
+    monkeypatch.setattr(zoos, "rights", lambda: {"right": right})
+    made = [zoos.verdicts(*part) for _, parts in zoos.settings(6, 2) for part in parts]
+    assert [len(some) for some in made] == [5, 1, 5, 1, 1, 1]
+    assert len(set(seeds)) == len(seeds) == 14
