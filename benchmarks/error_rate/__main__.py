@@ -1,32 +1,35 @@
 """How often correct mechanisms fail; of numbers, docs/results/numbers-error-rate.md is written.
 
-`python -m benchmarks.error_rate labels|numbers [--runs N] [--full N]` from the repository's root:
-RUNS short runs in each setting, then FULL runs of all checks. Ville's inequality bounds every rate;
-shown is what was counted, with 99 % Clopper-Pearson bounds. Stopped, it goes on where it was when
-it is run again.
+`python -m benchmarks.error_rate labels|numbers|zoos [--runs N] [--full N]` from the repository's
+root: RUNS short runs in each setting, then FULL runs of all checks. Ville's inequality bounds every
+rate; shown is what was counted, with 99 % Clopper-Pearson bounds. Stopped, it goes on where it was
+when it is run again.
 """
 
 import argparse
 from collections import Counter
 from collections.abc import Sequence
+from importlib import import_module
 
 from scipy.stats import beta
 
 from ..long_runs import add_workers, carried_out, workers
 from ..pages import write_page
-from . import labels, numbers
+from . import numbers
 
-KINDS = {"labels": labels, "numbers": numbers}
+KINDS = ("labels", "numbers", "zoos")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="How often correct mechanisms fail.")
-    parser.add_argument("kind", choices=KINDS, help="what the mechanisms release")
+    parser.add_argument(
+        "kind", choices=KINDS, help="what the mechanisms release, or those of all zoos"
+    )
     parser.add_argument("--runs", type=int, default=2000, help="short runs, in each setting")
     parser.add_argument("--full", type=int, default=100, help="runs of all checks, in each setting")
     add_workers(parser)
     asked = parser.parse_args()
-    kind, rows = KINDS[asked.kind], []
+    kind, rows = import_module(f".{asked.kind}", __package__), list[str]()
     for name, parts in kind.settings(asked.runs, asked.full):
         if not parts:
             continue
