@@ -9,6 +9,7 @@ from claims import COARSE
 from runs import claimed, number, result
 
 from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.kinds.labels.embedded import reference_target
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
@@ -102,3 +103,17 @@ def test_a_deployment_that_claims_to_keep_answers_must() -> None:
     assert found.verdict is Verdict.FAIL
     assert found.code == "answers-drawn-anew"
     assert found.fields["first"] != found.fields["again"]
+
+
+def test_the_reference_keeps_its_answers_where_the_claim_says_so() -> None:
+    """It drew anew, and failed the claim. A restart leaves them, as a store on disk does."""
+    made, votes = small(), np.array([2, 2, 2, 2, 2])
+    target = reference_target(made)
+    first = np.asarray(target.ask(votes, 20))
+    target.restart()
+    again = [np.asarray(target.ask(votes, 1)).item() for _ in range(20)]
+    assert {*first.tolist(), *again} == {first[0]}
+    others = {np.asarray(target.ask(np.full(5, each), 1)).item() for each in range(3, 43)}
+    assert len(others) > 1  # one label of 40 even histograms: probability 1e-27
+    drawn = np.asarray(reference_target(usual(caching=False)).ask(np.full(10, 25), 40))
+    assert len(set(drawn.tolist())) > 1  # one label in 40 of ten alike: probability 1e-39

@@ -88,3 +88,28 @@ def test_a_claim_without_a_law_needs_a_target_and_says_so_in_a_line(tmp_path, mo
     assert found.stderr.count("\n") == 1
     assert found.stderr.rstrip().endswith("[options-do-not-fit]")
     assert not found.stdout
+
+
+def test_a_budget_target_that_is_not_there_is_told_before_anything_is_asked(
+    tmp_path, monkeypatch
+) -> None:
+    """It was an error of the reference, after a whole run."""
+    monkeypatch.chdir(tmp_path)
+    gate = {**COARSE, "budget_target": "nowhere.py:limited"}
+    text = in_toml(mechanism=SMALL, gate=gate, privacy={"epsilon": 50.0, **PRIVACY})
+    (tmp_path / "claim.toml").write_text(text)
+    found = typed("verify", "--claim", "claim.toml")
+    assert (found.returncode, found.stdout) == (2, "")
+    for words in ("budget_target", "nowhere.py", "[target-not-found]"):
+        assert words in found.stderr
+
+
+def test_no_store_is_emptied_for_the_reference(tmp_path, monkeypatch) -> None:
+    """The command is of a deployment that is not asked: catches one that is run all the same."""
+    monkeypatch.chdir(tmp_path)
+    text = in_toml(
+        mechanism={**SMALL, "caching": True}, gate={**COARSE, "fresh_state": "touch emptied"}
+    )
+    (tmp_path / "claim.toml").write_text(text)
+    found = typed("verify", "--claim", "claim.toml", "--check", "fresh-noise", "--seed", "1")
+    assert (found.returncode, (tmp_path / "emptied").exists()) == (0, False), found.stdout

@@ -10,6 +10,7 @@ from ..targets import (
     TargetError,
     open_target,
 )
+from ..targets.spec import look_up
 from .claim import Claim
 
 
@@ -55,3 +56,14 @@ def _look_up_commands(claim: Claim) -> None:
         RestartCommand(gate.restart).look_up()
     if gate.fresh_state is not None:
         FreshStateCommand(gate.fresh_state, gate.timeout).look_up()
+    look_up_budget_target(claim)
+
+
+def look_up_budget_target(claim: Claim) -> None:
+    """Raises TargetError with one line where its file is not there, before a run has begun."""
+    spec = claim.gate.budget_target
+    try:
+        if spec is not None:
+            look_up(spec)
+    except TargetError as error:
+        raise TargetError(f"budget_target in [gate]: {error}", code=error.code) from None

@@ -88,6 +88,15 @@ def split_spec(spec: str) -> tuple[str, str]:
     return module, attribute
 
 
+def look_up(spec: str) -> None:
+    """Raises TargetError with one line where a spec names a file that is not there."""
+    if _is_server(spec) or spec.startswith("exec:"):
+        return
+    module, _ = split_spec(spec)
+    if module.endswith(".py") and not Path(module).is_file():
+        raise TargetError(f"{shown_spec(spec)}: no file {module}", code="target-not-found")
+
+
 def load(spec: str) -> Any:
     """The object that a Python spec names, imported here. Raises TargetError with one line."""
     module_name, attribute = split_spec(spec)

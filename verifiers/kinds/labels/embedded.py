@@ -1,8 +1,12 @@
 """What `dpassay verify` runs without a TARGET: the reference on an embedded real ensemble."""
 
 import tomllib
+from typing import Any
 
-from ....reference import digit_histograms
+import numpy as np
+
+from ....reference import Histogram, digit_histograms
+from ....reference.mechanisms import Labels
 from ...targets import InProcessTarget
 from .claim import LabelsClaim, parse_labels_claim
 
@@ -25,10 +29,20 @@ def embedded_claim() -> LabelsClaim:
 def reference_target(claim: LabelsClaim) -> InProcessTarget:
     """The reference implementation of the claimed mechanism, with secure noise.
 
-    It has no state between calls, so a restart makes a new one, and the claim's command for another
-    deployment is not used.
+    A restart makes a new one, and the claim's command for another deployment is not used. It has no
+    state but, under a claim of caching, the answers that it keeps, which a restart leaves.
     """
-    return InProcessTarget(claim.mechanism.mechanism(), again=claim.mechanism.mechanism)
+    if not claim.mechanism.caching:
+        return InProcessTarget(claim.mechanism.mechanism(), again=claim.mechanism.mechanism)
+    kept, mechanism = dict[bytes, Any](), claim.mechanism.mechanism()
+
+    def answered(histogram: Histogram, size: int) -> Labels:
+        votes = histogram.tobytes()
+        if votes not in kept:
+            kept[votes] = mechanism.sample(histogram, 1)
+        return np.repeat(kept[votes], size)
+
+    return InProcessTarget(answered, again=lambda: answered)
 
 
 def embedded_histograms() -> list[tuple[int, ...]]:
