@@ -38,7 +38,7 @@ def claimed(text: str = FIVE, more: str = "") -> TallyClaim:
     [
         ("modulus = 4096", "modulus = 100", "with noise need"),
         ("5/4", "4/4", "expected shares=5/N"),
-        ("discrete-laplace:2;shares=5/4", "gaussian:2", "expected whole noise"),
+        ("discrete-laplace:2;shares=5/4", "gaussian:2", "a tally is whole, expected "),
         ("discrete-laplace:2;shares=5/4", "discrete-laplace:2;min=0", "expected no min and max"),
         ("lower = 0", "lower = 0.5", "expected whole numbers, lower below upper"),
         ("quorum = 4", "quorum = 6", "quorum = 6: expected 1 to 5"),
