@@ -69,7 +69,7 @@ def test_where_no_pair_could_be_compared_that_is_the_reason(monkeypatch, tmp_pat
     (tmp_path / "target.py").write_text("def counts(values, size):\n    return [values] * size\n")
     monkeypatch.chdir(tmp_path)
     nothing = Found(None, None, None, compared=0, skipped=2, draws=())
-    monkeypatch.setattr("dpassay.verifiers.replay.replayed.search", lambda target, pairs: nothing)
+    monkeypatch.setattr("dpassay.verifiers.replay.replayed.search", lambda *_: nothing)
     claim = parse_claim(
         {
             "mechanism": {

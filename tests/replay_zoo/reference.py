@@ -12,6 +12,7 @@ from dpassay.reference.numbers import sample
 from dpassay.verifiers.claims.claim import Claim
 from dpassay.verifiers.replay.pairs import made_pairs
 from dpassay.verifiers.replay.ran import Ran
+from dpassay.verifiers.replay.refusals import judge_of
 from dpassay.verifiers.replay.search import Found, search
 from dpassay.verifiers.replay.sources import taped_class
 from dpassay.verifiers.replay.steps import Steps
@@ -52,7 +53,8 @@ class FrozenReference:
 def found_of(claim: Claim, pairs: int, seed: int, make: Make | None = None) -> Found:
     """What pairs under a claim show of its reference; make: see `FrozenReference`."""
     target: Any = FrozenReference(claim, make)
-    return search(target, islice(made_pairs(claim, seed), pairs))
+    made = islice(made_pairs(claim, seed), pairs)
+    return search(target, made, judge_of(target, claim, seed))
 
 
 def _answers(claim: Any, rng: np.random.Generator) -> Aggregator:

@@ -29,7 +29,7 @@ from dpassay.verifiers.kinds.labels.planning.features import features
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.weighted import cost_by_weight
 from dpassay.verifiers.replay.faults import DIFFERENT, Limits
-from dpassay.verifiers.replay.search import REFUSED
+from dpassay.verifiers.replay.refusals import REFUSED
 
 SCREENED = small_claim("confident-gnmax").mechanism
 VOTES = (20, 15, 5, 0)

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from ..run.refusals import ABOUT_THE_INPUT
 from ..targets.in_process import InProcessTarget
 from ..targets.labels import checked_labels
 from ..targets.replies import Refused, TargetError
 from ..targets.spec import load, split_spec
-from .ran import Asked, Ran
+from .ran import Asked, NoReleaseError, Ran
 from .sources import install
 from .steps import Steps
 from .tape import Tape
@@ -57,9 +58,11 @@ def _forked(spec: str, asked: Asked) -> bytes:
         except Refused as error:
             answer = Refused(str(error))
         except TargetError as error:  # of whatever class: that of a call cannot be pickled
-            answer = TargetError(str(error))
+            made = NoReleaseError if error.code in ABOUT_THE_INPUT else TargetError
+            answer = made(str(error), error.code)
         except BaseException as error:
-            answer = TargetError(f"{spec} raised {type(error).__name__}: {error}".splitlines()[0])
+            raised = f"{spec} raised {type(error).__name__}: {error}"
+            answer = NoReleaseError(raised.splitlines()[0])
         with os.fdopen(writer, "wb") as file:
             pickle.dump(answer, file)
         os._exit(0)
@@ -69,7 +72,7 @@ def _forked(spec: str, asked: Asked) -> bytes:
     _, status = os.waitpid(child, 0)
     if found:
         return found
-    return pickle.dumps(TargetError(f"{spec}: its process ended with status {status}"))
+    return pickle.dumps(NoReleaseError(f"{spec}: its process ended with status {status}"))
 
 
 def _run(spec: str, asked: Asked) -> Ran:

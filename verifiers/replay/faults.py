@@ -25,9 +25,9 @@ NORMS = {np.inf: "in one number", 2.0: "in L2 norm", 1.0: "in L1 norm"}
 class Fault:
     """What is wrong with a pair: in words, and where.
 
-    what: one of "sensitivity", "noise", "shift"; code, fields: of what is wrong; lines: lines of
-    the target with what happens there; moves: how far a number of the release moves, and allowed:
-    how far it may.
+    what: one of "sensitivity", "noise", "shift", "refusal"; code, fields: of what is wrong; lines:
+    lines of the target with what happens there; moves: how far a number of the release moves, and
+    allowed: how far it may.
     """
 
     what: str

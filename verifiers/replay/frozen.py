@@ -6,7 +6,7 @@ import sys
 from multiprocessing import Pipe
 from typing import Any, Self
 
-from ..targets.replies import TargetError
+from ..targets.replies import NoReplyError
 from .ran import Asked, Ran
 from .tape import Draw
 
@@ -47,17 +47,18 @@ class FrozenTarget:
     ) -> Ran:
         """One release of an input, with draws of its own, or the recorded ones.
 
-        traced: follows the lines of the target, which takes longer. Raises TargetError.
+        traced: follows the lines of the target, which takes longer. Raises Refused or
+        NoReleaseError for what the input ends in, TargetError for what says nothing of the input.
         """
         self.runs += 1
         try:
             asked = Asked(values, self._release, recorded, traced, self.runs, self._refuses)
             self._connection.send(asked)
             if not self._connection.poll(self._seconds):
-                raise TargetError(f"{self.spec} gave no answer within {self._seconds:g} s")
+                raise NoReplyError(f"{self.spec} gave no answer within {self._seconds:g} s")
             found = pickle.loads(self._connection.recv_bytes())
         except (EOFError, BrokenPipeError, ConnectionResetError):
-            raise TargetError(f"{self.spec}: its process ended") from None
+            raise NoReplyError(f"{self.spec}: its process ended") from None
         if isinstance(found, Exception):
             raise found
         assert isinstance(found, Ran)

@@ -223,8 +223,8 @@ class _Records:
 
     def _path(self, origin: Any) -> Path | None:
         """Records go one by one, then those of the other input come; or each takes a place."""
-        first = _records(origin, self.bounds.width)
-        last = _records(self.pair().one, self.bounds.width)
+        first = records_of(origin, self.bounds.width)
+        last = records_of(self.pair().one, self.bounds.width)
         replaces = self.claim.mechanism.replaces
         if replaces and len(first) != len(last):
             return None
@@ -267,7 +267,7 @@ class _Records:
                     yield replace(self, record=less).pair()
 
 
-def _records(values: Any, width: int) -> Matrix:
+def records_of(values: Any, width: int) -> Matrix:
     """Records (n, width) of an input, which may be a list of tensors."""
     if not isinstance(values, list):
         return np.asarray(values, dtype=np.float64)

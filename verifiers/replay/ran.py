@@ -6,8 +6,13 @@ from typing import Any
 import numpy as np
 
 from ...reference.arrays import Vector
+from ..targets.replies import TargetError
 from .steps import Steps
 from .tape import Draw, Parting
+
+
+class NoReleaseError(TargetError):
+    """A run that raised, ended its process, or released something of another form."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from ..targets.spec import split_spec
 from .faults import Fault
 from .frozen import FrozenTarget
 from .pairs import made_pairs
+from .refusals import judge_of
 from .search import Found, search
 from .sources import SEED
 
@@ -89,7 +90,8 @@ def replayed(spec: str, claim: Claim, seed: int, pairs: int) -> Replayed:
     made, began = made_pairs(claim, seed), time.monotonic()
     refuses = claim.mechanism.refuses if isinstance(claim, LabelsClaim) else None
     with FrozenTarget(spec, claim.release, claim.gate.timeout, refuses=refuses) as target:
-        found = search(target, shown(islice(made, pairs), pairs, "pairs"))
+        judge = judge_of(target, claim, seed)
+        found = search(target, shown(islice(made, pairs), pairs, "pairs"), judge)
     verdict, fault, pair = _verdict(found), found.fault, found.pair
     why = _why(found, verdict)
     return Replayed(
@@ -131,6 +133,8 @@ def _message(found: Found, verdict: Verdict, what: str) -> str:
     if found.fault is not None and found.pair is not None:
         if found.fault.what == "noise":
             return f"the noise depends on the data: {found.fault.message}"
+        if found.fault.what == "refusal":
+            return found.fault.message
         return f"with {found.pair.words} the {what} {found.fault.message}"
     if verdict is Verdict.INCONCLUSIVE:
         return str(found.unfrozen or _NOT_COMPARED)

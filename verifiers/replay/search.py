@@ -5,21 +5,26 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from ..findings.note import Note
 from ..targets.replies import Refused
-from .faults import Fault, parted_noise, unfrozen
+from .faults import DIFFERENT, Fault, parted_noise, unfrozen
 from .frozen import FrozenTarget
 from .label_proof import proved_of_label
 from .pairs import Pair, Path
 from .proof import NOTHING, proved
-from .ran import Ran
+from .ran import NoReleaseError, Ran
+from .refusals import Judge
 from .steps import moved, parted_after
 from .tape import Draw, Parting
 
-REFUSED = Note("input-refused", "the target refuses these inputs")
+UNANSWERED = (Refused, NoReleaseError)
+"""What a run ends in without a release."""
+
+End = Refused | NoReleaseError
 
 _SHRINKS, _SECONDS = 60, 20.0
 """Simpler pairs that are tried in all, and for how long: a target may import for seconds."""
@@ -47,27 +52,36 @@ class Found:
     draws: tuple[Draw, ...]
 
 
-def search(target: FrozenTarget, pairs: Iterable[Pair]) -> Found:
-    """Looks at pairs until one shows a fault. Raises TargetError."""
+def search(target: FrozenTarget, pairs: Iterable[Pair], judge: Judge) -> Found:
+    """Looks at pairs until one shows a fault; judge: of refusals. Raises TargetError."""
     compared = skipped = 0
     looks: _Looks = defaultdict(list)
-    base, first = None, None
+    base: Any = None
+    first: Ran | End | None = None
     why: Note | None = None
     draws: tuple[Draw, ...] = ()
     for pair in pairs:
         looked = [pair]
         if base is not pair.one:
-            before, base, first = (base, first), pair.one, _first(target, pair)
-            if first is not None and not draws:
+            before, base, first = (base, first), pair.one, _run(target, pair.one)
+            if isinstance(first, Ran) and not draws:
                 draws = first.draws
-                if (changes := unfrozen(first, target.run(base, draws))) is not None:
+                again = _run(target, base, draws)
+                changes = unfrozen(first, again) if isinstance(again, Ran) else DIFFERENT
+                if changes is not None:
                     return Found(None, None, changes, compared, skipped, draws)
-            if before[1] is not None:
+            if isinstance(before[1], Ran):
                 looked += _between(target, before[1], pair.path(before[0]), absent=pair.absent)
         for near in looked:
-            start = first if near is pair else _first(target, near)
+            start = first if near is pair else _run(target, near.one)
+            assert start is not None
             fault, parted = _found(target, start, near, looks)
-            if fault is not None and start is not None:
+            if isinstance(parted, UNANSWERED):
+                told = judge(near, parted)
+                if not isinstance(told, Note):
+                    return Found(*told, None, compared, skipped, draws)
+                parted = told
+            if fault is not None and isinstance(start, Ran):
                 fault, simple, start = _shrunk(target, fault, near, start)
                 placed = _placed(target, fault, simple, start)
                 return Found(placed, simple, None, compared, skipped, draws)
@@ -97,7 +111,7 @@ def _between(target: FrozenTarget, first: Ran, path: Path | None, *, absent: boo
                 high, there = middle, halfway
             else:
                 low, here = middle, halfway
-    except Refused:
+    except UNANSWERED:
         return []
     return [path.pair(low)]
 
@@ -107,24 +121,21 @@ def _noise(ran: Ran, absent: bool) -> list[Parting]:
     return [parting for parting in ran.partings if parting.noise and (absent or not parting.absent)]
 
 
-def _first(target: FrozenTarget, pair: Pair) -> Ran | None:
-    """The run on the first of two inputs, None where it is refused."""
+def _run(target: FrozenTarget, values: Any, recorded: tuple[Draw, ...] | None = None) -> Ran | End:
+    """A run on an input, or what it ended in."""
     try:
-        return target.run(pair.one)
-    except Refused:
-        return None
+        return target.run(values, recorded)
+    except UNANSWERED as end:
+        return end
 
 
 def _seen(
-    target: FrozenTarget, first: Ran | None, pair: Pair
-) -> tuple[list[Fault], Ran | None, Note | None]:
+    target: FrozenTarget, first: Ran, pair: Pair
+) -> tuple[list[Fault], Ran | End, Note | None]:
     """What a pair seems to show, and the second run; or why it cannot be compared."""
-    if first is None:
-        return [], None, REFUSED
-    try:
-        other = target.run(pair.other, first.draws)
-    except Refused:
-        return [], None, REFUSED
+    other = _run(target, pair.other, first.draws)
+    if not isinstance(other, Ran):
+        return [], other, None
     noise = parted_noise(other.partings, absent=pair.absent) if pair.neighbours else None
     faults = [] if noise is None else [noise]
     moved = pair.judge.exceeded(first.row, other.row)
@@ -139,20 +150,22 @@ def _seen(
 
 
 def _found(
-    target: FrozenTarget, first: Ran | None, pair: Pair, looks: _Looks
-) -> tuple[Fault | None, Note | None]:
-    """The fault that a pair shows, or why it cannot be compared."""
+    target: FrozenTarget, first: Ran | End, pair: Pair, looks: _Looks
+) -> tuple[Fault | None, Note | End | None]:
+    """The fault that a pair shows, or why it cannot be compared, or what a run ended in."""
+    if not isinstance(first, Ran):
+        return None, first
     faults, other, why = _seen(target, first, pair)
+    if not isinstance(other, Ran):
+        return None, other
     for seen in faults:
-        assert first is not None
-        assert other is not None
         before = looks[seen.lines]
         if len(before) < _LOOKS:
             prove = proved if pair.judge.numbers else proved_of_label
             try:
                 fault, unproved = prove(target, pair, seen, first, other)
-            except Refused:
-                return None, REFUSED
+            except UNANSWERED as end:
+                return None, end
             if fault is not None:
                 return fault, None
             before.append(unproved)
@@ -169,9 +182,9 @@ def _shrunk(target: FrozenTarget, fault: Fault, pair: Pair, first: Ran) -> tuple
             if time.monotonic() > end:
                 break
             left -= 1
-            start = _first(target, simpler)
+            start = _run(target, simpler.one)
             found, _ = _found(target, start, simpler, looks)
-            if found is not None and start is not None and found.what == fault.what:
+            if found is not None and isinstance(start, Ran) and found.what == fault.what:
                 fault, pair, first = found, simpler, start
                 break
         else:

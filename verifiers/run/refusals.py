@@ -32,11 +32,12 @@ class Steps:
 class Asking:
     """Asks a target for one release of an input, call by call.
 
-    made: makes the call, and raises as the target does, or for a reply of another form; queries:
-    calls so far; end: what the last one that is no answer ended in.
+    target: None where each call has a process of its own; made: makes the call, and raises as the
+    target does, or for a reply of another form; queries: calls so far; end: what the last one that
+    is no answer ended in.
     """
 
-    def __init__(self, target: Target, made: Callable[[Any], object]) -> None:
+    def __init__(self, target: Target | None, made: Callable[[Any], object]) -> None:
         self._target, self._made = target, made
         self.queries = 0
         self.end: Refused | TargetError | None = None
@@ -57,11 +58,11 @@ class Asking:
         return False
 
     def _check(self, failure: TargetError) -> None:
-        ended = isinstance(failure, NoReplyError)
-        lost = ended and self._target.no_restart is not None
-        if lost or failure.code not in ABOUT_THE_INPUT:
+        if failure.code not in ABOUT_THE_INPUT:
             raise failure
-        if ended:
+        if isinstance(failure, NoReplyError):
+            if self._target is None or self._target.no_restart is not None:
+                raise failure
             self._target.restart()
 
     @property
@@ -98,13 +99,19 @@ class Told:
         )
         return Finding.caused(message, cause)
 
-    def undecided(self, text: Callable[[Any], str], where: str, left: int) -> Note:
-        """The warning where it was not proven."""
+    def undecided(
+        self,
+        text: Callable[[Any], str],
+        where: str,
+        left: int,
+        limit: str = "max_queries leaves",
+    ) -> Note:
+        """The warning where it was not proven; limit: of what there are so many calls left."""
         return Note(
             "refusal-not-judged",
             f"{text(self.refused)} was refused, and its neighbour {text(self.answered)} answered "
             f"({where}): {self.words}; whether that is chance takes {self.calls:,} calls to tell, "
-            f"and max_queries leaves {left:,}",
+            f"and {limit} {left:,}",
             {"input": where, "calls": self.calls, "left": left},
         )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .....reference.arrays import Vector
+from .....reference.arrays import Matrix, Vector
 from ..claim import NumbersClaim
 
 WITHIN = 1.0 - 1e-9
@@ -76,6 +76,14 @@ class Bounds:
             return self.lower, self.upper
         most = self.upper / self.width if self.order == 1 else self.upper / math.sqrt(self.width)
         return -most * WITHIN, most * WITHIN
+
+    def hold(self, records: Matrix) -> bool:
+        """Whether all records (n, width) lie within the bounds, and are finite."""
+        with np.errstate(all="ignore"):
+            if self.order is not None:
+                norms = np.linalg.norm(records, self.order, axis=1)
+                return bool((norms <= self.upper).all())
+            return bool(((self.lower <= records) & (records <= self.upper)).all())
 
     def opposite(self, record: Vector) -> Vector:
         """The record (width,) within the bounds that lies farthest from an extreme one (width,).
