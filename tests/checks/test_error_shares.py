@@ -150,7 +150,8 @@ def test_pairs_of_the_claim_and_drawn_ones_have_half_each(monkeypatch) -> None:
     monkeypatch.setattr(PairAudit, "least_epsilon", least_epsilon)
     audit.pass_finding()
     for one in audit.each:
-        one.audits = [CoinAudit(Guarantee(1.0)) for _ in range(3)]
+        one.guarantees = [Guarantee(1.0)] * 3
+        one.audit = CoinAudit(one.guarantees)
         assert one.log_e_value == pytest.approx(0.0, abs=1e-9)
     audit.fail_finding()
     of_each = 0.05 / len(audit.each)  # of what is told at 95 %: each pair, or each of its lines too
