@@ -33,12 +33,14 @@ class Asking:
     """Asks a target for one release of an input, call by call.
 
     made: makes the call, and raises as the target does, or for a reply of another form; queries:
-    calls so far; end: what the last one that is no answer ended in.
+    calls so far; end: what the last one that is no answer ended in; prepare: is called before each
+    call, where the target is to forget those before it.
     """
 
     def __init__(self, target: Target, made: Callable[[Any], object]) -> None:
         self._target, self._made = target, made
         self.queries = 0
+        self.prepare: Callable[[], None] | None = None
         self.end: Refused | TargetError | None = None
 
     def refused(self, values: Any) -> bool:
@@ -46,6 +48,8 @@ class Asking:
 
         Raises TargetError for what says nothing of the input: a call that was too slow, or lost.
         """
+        if self.prepare is not None:
+            self.prepare()
         self.queries += 1
         try:
             self._made(values)
@@ -74,8 +78,8 @@ class Asking:
 class Told:
     """Two neighbours, of which `refused` was not answered and `answered` was, when last asked.
 
-    calls: those that prove that it is no chance; proven: whether they did, False where the queries
-    that are left do not hold them; words: what the target said.
+    calls: those that prove that it is no chance; proven: whether they did, False where they are
+    more than can be made; words: what the target said.
     """
 
     refused: Any
@@ -98,13 +102,13 @@ class Told:
         )
         return Finding.caused(message, cause)
 
-    def undecided(self, text: Callable[[Any], str], where: str, left: int) -> Note:
-        """The warning where it was not proven."""
+    def undecided(self, text: Callable[[Any], str], where: str, left: int, limit: str = "") -> Note:
+        """The warning where it was not proven; limit: what leaves so few, if not the queries."""
         return Note(
             "refusal-not-judged",
             f"{text(self.refused)} was refused, and its neighbour {text(self.answered)} answered "
             f"({where}): {self.words}; whether that is chance takes {self.calls:,} calls to tell, "
-            f"and max_queries leaves {left:,}",
+            + (limit or f"and max_queries leaves {left:,}"),
             {"input": where, "calls": self.calls, "left": left},
         )
 

@@ -19,11 +19,12 @@ MOST = 512
 """Fresh states in which a pair is asked at most, before its replies are held to be kept."""
 
 _HOPELESS_FROM = 64  # states from which it is looked at whether MOST of them will do
-_DECLARE = (
+DECLARE = (
     "say caching = false in [mechanism] if each call is a fresh draw, or caching = true, beside "
     "fresh_state or restart in [gate], if replies depend on what is kept of an input "
     "(docs/how-to/kept-without-a-law.md)"
 )
+"""What a claim may say of what is kept."""
 
 
 def cannot_be_fresh(target: Target, claim: AnyClaim) -> str | None:
@@ -98,6 +99,6 @@ def perhaps_kept(named: str, draws: int, states: int, why: str | None) -> Note:
     return Note(
         "replies-may-be-kept",
         f"{draws:,} draws tell the inputs of {named} apart, which is no fault where something is "
-        f"kept of each input: {found}; {_DECLARE}",
+        f"kept of each input: {found}; {DECLARE}",
         {"draws": draws, "states": states},
     )
