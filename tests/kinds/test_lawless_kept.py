@@ -88,10 +88,27 @@ def test_who_claims_fresh_draws_is_held_to_it() -> None:
 def test_a_fault_is_accused_in_fresh_states_too() -> None:
     """Permanent bits that are hardly ever turned give the input away in every state.
 
-    Catches an excuse for whatever repeats.
+    Catches an excuse for whatever repeats, and a bound, draws or evidence of one state, which may
+    be beyond the truth by any factor.
     """
     found = judged(1, rate=0.01)
     assert (found.verdict, found.code) == (Verdict.FAIL, "inputs-told-apart")
+    states = found.fields["draws"]
+    assert f"first replies of {states} fresh states" in found.message
+    assert states < found.queries  # which are the draws before
+    assert 1.0 < found.fields["refuted_epsilon"] < 2.0 * math.log(99.0)
+
+
+def test_the_bound_is_of_fresh_states_alone() -> None:
+    """Draws of one state tell the input for certain, those of fresh states nothing: it is 0.
+
+    Catches a bound of all draws, which is 1.3 or more.
+    """
+    states, rng = taught(3), np.random.default_rng(4)
+    for coin in rng.random(100) < 0.5:
+        states.observe([int(rng.random() < 0.5), 0.0], bool(coin))
+    assert states.least_epsilon(0.05) == 0.0
+    assert states.pair.least_epsilon(0.0, 0.05) > 1.3
 
 
 class KeptRefusal:

@@ -7,8 +7,12 @@ epsilon: given the answers they are draws of laws that are far apart. No number 
 state tells it from a mechanism of these laws; in a fresh state the answers are drawn anew.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from ....attacks.auditing.coin import Guarantee, epsilon_lower
+from ....reference.arrays import Matrix, Vector
 from ...findings.note import Note
 from ...targets import Target, TargetError
 from ...targets.restart_command import FreshStateCommand
@@ -55,20 +59,22 @@ def make_fresh(target: Target, claim: AnyClaim) -> None:
 class FreshStates:
     """Evidence of replies that are each the first of a state, on the line of a pair refuted most.
 
-    Its predictions are those that the draws so far have taught. place: of the pair among `each`.
+    Its predictions are those that the draws so far have taught. place: of the pair among `each`;
+    line: the guarantee that is held against these replies.
     """
 
     def __init__(self, each: list[PairAudit], log_threshold: float) -> None:
         self.place = int(np.argmax([pair.log_e_value for pair in each]))
         self.pair, self.log_threshold, self.states = each[self.place], log_threshold, 0
         assert self.pair.audit is not None
-        self._line = int(np.argmax(self.pair.log_e_values))
+        self.line = self.pair.guarantees[int(np.argmax(self.pair.log_e_values))]
         self._audit = self.pair.audit.of_what_follows()
+        self._seen: list[tuple[Matrix, bool, Vector | None]] = []
 
     @property
     def log_e_value(self) -> float:
         """Natural log of the evidence of these replies alone."""
-        return float(self._audit.log_e_values[self._line])
+        return float(self._audit.log_e_values[self.pair.guarantees.index(self.line)])
 
     @property
     def refuted(self) -> bool:
@@ -87,7 +93,20 @@ class FreshStates:
         """Adds the first reply of a state; coin: whether it is of `there`."""
         numbers, odds = self.pair.numbers_of(reply)
         self._audit.observe(numbers, np.array([coin]), odds)
+        self._seen.append((numbers, coin, odds))
         self.states += 1
+
+    def least_epsilon(self, error: float) -> float:
+        """The largest epsilon that these replies refute at the line's delta, but for `error`."""
+
+        def against(epsilons: Sequence[float]) -> Vector:
+            guarantees = [Guarantee(epsilon, self.line.delta) for epsilon in epsilons]
+            audit = self.pair.audit_of(guarantees).of_what_follows()
+            for numbers, coin, odds in self._seen:
+                audit.observe(numbers, np.array([coin]), odds)
+            return audit.log_e_values
+
+        return epsilon_lower(against, error)
 
 
 def perhaps_kept(named: str, draws: int, states: int, why: str | None) -> Note:
