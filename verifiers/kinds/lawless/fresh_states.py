@@ -99,12 +99,12 @@ class FreshStates:
     def least_epsilon(self, error: float) -> float:
         """The largest epsilon that these replies refute at the line's delta, but for `error`."""
 
-        def against(epsilons: Sequence[float]) -> Vector:
+        def against(epsilons: Sequence[float]) -> list[float]:
             guarantees = [Guarantee(epsilon, self.line.delta) for epsilon in epsilons]
             audit = self.pair.audit_of(guarantees).of_what_follows()
             for numbers, coin, odds in self._seen:
                 audit.observe(numbers, np.array([coin]), odds)
-            return audit.log_e_values
+            return [float(log) for log in audit.log_e_values]
 
         return epsilon_lower(against, error)
 
