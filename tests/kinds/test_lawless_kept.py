@@ -88,10 +88,77 @@ def test_who_claims_fresh_draws_is_held_to_it() -> None:
 def test_a_fault_is_accused_in_fresh_states_too() -> None:
     """Permanent bits that are hardly ever turned give the input away in every state.
 
-    Catches an excuse for whatever repeats.
+    Catches an excuse for whatever repeats, and a bound, draws or evidence of one state, which may
+    be beyond the truth by any factor.
     """
     found = judged(1, rate=0.01)
     assert (found.verdict, found.code) == (Verdict.FAIL, "inputs-told-apart")
+    states = found.fields["draws"]
+    assert f"first replies of {states} fresh states" in found.message
+    assert states < found.queries  # which are the draws before
+    assert 1.0 < found.fields["refuted_epsilon"] < 2.0 * math.log(99.0)
+
+
+def test_the_bound_is_of_fresh_states_alone() -> None:
+    """Draws of one state tell the input for certain, those of fresh states nothing: it is 0.
+
+    Catches a bound of all draws, which is 1.3 or more.
+    """
+    states, rng = taught(3), np.random.default_rng(4)
+    for coin in rng.random(100) < 0.5:
+        states.observe([int(rng.random() < 0.5), 0.0], bool(coin))
+    assert states.least_epsilon(0.05) == 0.0
+    assert states.pair.least_epsilon(0.0, 0.05) > 1.3
+
+
+class KeptRefusal:
+    """Refuses an input for ever, or never, as a randomised response of it has decided once."""
+
+    def __init__(self, seed: int, rate: float) -> None:
+        self.rng, self.rate = np.random.default_rng(seed), rate
+        self.kept: dict[int, bool] = {}
+
+    def sample(self, value: int, size: int) -> Any:
+        """Zeros, or an error."""
+        if value not in self.kept:
+            self.kept[value] = (value == 1) ^ bool(self.rng.random() < self.rate)
+        if self.kept[value]:
+            raise ValueError("withheld")
+        return [0] * size
+
+
+def refused(seed: int, rate: float, said: str = "", *, restarts: bool = True) -> Report:
+    """Of a run on it, at epsilon 1."""
+    text = f'[mechanism]\nname = "any"\n{said}\n[privacy]\nepsilon = 1\ndelta = 0\n'
+    claim = parse_claim(tomllib.loads(text + "[[pairs]]\nhere = 0\nthere = 1\n"))
+    starts = itertools.count(1_000 * seed)
+    again = (lambda: KeptRefusal(next(starts), rate)) if restarts else None
+    target = InProcessTarget(KeptRefusal(next(starts), rate), again=again, release=AnyRelease())
+    return verify(target, claim, seed=seed, queries=100)
+
+
+@pytest.mark.parametrize(("said", "restarts"), [("", True), ("", False), ("caching = true", True)])
+def test_kept_refusals_that_are_private_are_not_accused(said: str, restarts: bool) -> None:
+    """Null: randomised response at epsilon 1, kept. Rate: 1e-6 / 64 for each seed.
+
+    Catches calls that prove a refusal in one state: one half of these runs failed.
+    """
+    private, noted = 1.0 / (1.0 + math.e), 0
+    for seed in range(8):
+        report = refused(seed, private, said, restarts=restarts)
+        assert report.verdict is not Verdict.FAIL
+        notes = [note for note in report.notes if note.code == "refusal-not-judged"]
+        assert all("none can be had" in note.message for note in notes)
+        noted += len(notes)
+    assert (noted > 0) != restarts
+
+
+@pytest.mark.parametrize("said", ["", "caching = true", "caching = false"])
+def test_a_refusal_by_the_input_is_accused_whatever_is_kept(said: str) -> None:
+    """In 58 calls, as of fresh draws."""
+    found = result(refused(1, 0.0, said), "input-contract")
+    assert (found.verdict, found.code) == (Verdict.FAIL, "refusal-tells-inputs-apart")
+    assert found.fields["calls"] == 58
 
 
 def taught(seed: int) -> FreshStates:

@@ -1,5 +1,6 @@
 """Refusals that depend on the data are proven; those of a noisy count, or by chance, are not."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -81,6 +82,21 @@ def test_who_refuses_by_the_data_fails(text: str, instead: Instead, role: str, c
     assert found.fields["input"] == role
     assert code in {note.code for note in report.notes}
     assert result(report, "location").verdict is Verdict.PASS  # all else is judged
+
+
+def test_what_is_proven_stays_so_when_the_target_fails_later() -> None:
+    """Catches a proof that a later error of the target takes the place of, as it did."""
+    calls = itertools.count()
+
+    def few_and_short_lived(values: Any, rng: np.random.Generator) -> None:
+        few_records(values, rng)
+        if next(calls) > 150:
+            raise OSError("disk full")
+
+    report = judged(claimed(SUM, COARSE), few_and_short_lived)
+    found = result(report, "input-contract")
+    assert (found.verdict, found.code) == (Verdict.FAIL, CODE)
+    assert result(report, "location").verdict is Verdict.INCONCLUSIVE
 
 
 def test_the_neighbours_are_those_at_the_limit() -> None:

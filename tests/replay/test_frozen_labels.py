@@ -71,6 +71,35 @@ def test_what_answers_and_refusals_prove(wrong, code) -> None:
     assert found.fault.code == code
 
 
+def _answered_with_noise_of_the_votes(rng):
+    def aggregate(votes, size):
+        label = np.argmax(votes + rng.normal(0, 10 + 0.1 * votes.max(), (size, 4)), axis=1)
+        return np.where(votes.max() + rng.normal(0, 10, size) >= 90, label, -1)
+
+    return aggregate
+
+
+def _answered_last_with_noise_of_the_votes(rng):
+    def aggregate(votes, size):
+        if votes.max() + rng.normal(0, 10) < 90:
+            return [-1] * size
+        return np.argmax(votes + rng.normal(0, 10 + 0.1 * votes.max(), (size, 4)), axis=1)
+
+    return aggregate
+
+
+@pytest.mark.parametrize(
+    "wrong", [_answered_with_noise_of_the_votes, _answered_last_with_noise_of_the_votes]
+)
+def test_noise_of_labels_is_looked_at_under_a_threshold_that_nearly_all_fail(wrong) -> None:
+    """Catches a scale of screening alone, told where centred noise refuses: 100 pairs passed."""
+    claim = parse_claim(tomllib.loads(CONFIDENT.replace("threshold = 60", "threshold = 90")))
+    assert claim.mechanism.threshold == 90
+    found = found_of(claim, 100, 2, wrong)
+    assert found.fault is not None
+    assert found.fault.code == "noise-depends-on-data"
+
+
 def _over_the_largest(rng):
     """Votes, noise and threshold in parts of the largest count, which changes no label."""
 

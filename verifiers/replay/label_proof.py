@@ -20,13 +20,16 @@ from .label_pairs import AnyLabel
 from .pairs import Pair
 from .proof import unlike
 from .ran import Ran
-from .tape import Draw
+from .tape import Draw, Parting
 
 _MOST = 4  # numbers drawn first that are moved, and as many drawn last
 _ENDS = 1e-6, 1e9  # units of noise between which a label changes
 _HALVINGS = 45
 _NEAR = 1e-4  # relative, of scales that are taken for one
 _STEPS = 2.0  # votes that counts gain or lose by rounding them
+
+_Place = tuple[int, int]
+"""Of a number drawn: which draw, and which of its numbers."""
 
 _Scales = dict[bool, list[tuple[float, float]]]
 """Of the screening (True) and of the votes: the ends between which each scale lies, in votes."""
@@ -73,12 +76,32 @@ def _numbers(ran: Ran) -> int:
 def _scales(
     target: FrozenTarget, mechanism: LabelsMechanism, votes: NDArray[np.int64], ran: Ran
 ) -> _Scales:
-    """How many votes a unit of noise makes up for, by single numbers moved among centred ones."""
+    """How many votes a unit of noise makes up for, by single numbers moved among centred ones.
+
+    Of a query that is refused with centred noise it is that of the screening, and that of the votes
+    where screening is moved far enough to answer it.
+    """
     draws = centred(ran.draws)
-    calm = target.run(votes, draws)
     found: _Scales = {}
-    if calm.partings:
-        return found
+    answered = _told(target, mechanism, votes, draws, found)
+    if answered is not None:
+        _told(target, mechanism, votes, answered, found, lifted=True)
+    return found
+
+
+def _told(
+    target: FrozenTarget,
+    mechanism: LabelsMechanism,
+    votes: NDArray[np.int64],
+    draws: tuple[Draw, ...],
+    found: _Scales,
+    *,
+    lifted: bool = False,
+) -> tuple[Draw, ...] | None:
+    """Adds the scales that these draws tell; the draws that answer what they refuse, if any do.
+
+    lifted: whether screening has been moved, so that its scale cannot be told.
+    """
     places = [
         (turn, at)
         for turn, draw in enumerate(draws)
@@ -87,31 +110,42 @@ def _scales(
     ]
     if len(places) > 2 * _MOST:
         places = places[:_MOST] + places[-_MOST:]
+    ran, answered = target.run(votes, draws), None
+    if not all(map(_only_left, ran.partings)):
+        return None
+    calm = int(ran.row[0])
     for place in places:
         label = _label_by(target, votes, draws, place)
-        scale = _scale(mechanism, votes, label, int(calm.row[0]))
-        if scale is not None:
-            found.setdefault(scale[0], []).append(scale[1])
-    return found
+        scale = _scale(mechanism, votes, label, calm)
+        if scale is None or (scale[0] and lifted):
+            continue
+        found.setdefault(scale[0], []).append(scale[1])
+        if scale[0] and calm == REFUSAL:
+            moved = (_with(draws, place, sign * _ENDS[1]) for sign in (1.0, -1.0))
+            some = (far for far in moved if int(target.run(votes, far).row[0]) != REFUSAL)
+            answered = answered or next(some, None)
+    return answered
 
 
-def _label_by(
-    target: FrozenTarget,
-    votes: NDArray[np.int64],
-    draws: tuple[Draw, ...],
-    place: tuple[int, int],
-) -> Callable[[float], int]:
-    """The label by how many units of noise the number at a place among the draws is moved."""
+def _only_left(parting: Parting) -> bool:
+    """Whether draws were left over at the end, as of a query that is refused before its votes."""
+    return parting.absent and parting.other == "nothing"
+
+
+def _with(draws: tuple[Draw, ...], place: _Place, units: float) -> tuple[Draw, ...]:
+    """The draws with the number at a place moved by so many units of its noise."""
     turn, at = place
     draw = draws[turn]
     scale = 1.0 if draw.given.scale is None else draw.given.scale
     unit = float(np.broadcast_to(scale, np.shape(draw.result)).flat[at])
+    return (*draws[:turn], replaced(draw, at, units * unit), *draws[turn + 1 :])
 
-    def label(units: float) -> int:
-        moved = replaced(draw, at, units * unit)
-        return int(target.run(votes, (*draws[:turn], moved, *draws[turn + 1 :])).row[0])
 
-    return label
+def _label_by(
+    target: FrozenTarget, votes: NDArray[np.int64], draws: tuple[Draw, ...], place: _Place
+) -> Callable[[float], int]:
+    """The label by how many units of noise the number at a place among the draws is moved."""
+    return lambda units: int(target.run(votes, _with(draws, place, units)).row[0])
 
 
 def _scale(

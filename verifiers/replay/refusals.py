@@ -71,7 +71,11 @@ class _Refusals:
             fault = Fault("refusal", found.message, code=code, fields=found.fields)
             return fault, replace(pair, one=told.refused, other=told.answered)
         excused = _excused(pair, end)
-        return told.undecided(text, where, _MOST, "replay makes at most") if told else excused
+        return (
+            told.undecided(text, where, _MOST, f"and replay makes {_MOST:,} at most")
+            if told
+            else excused
+        )
 
     def _told(self, pair: Pair) -> Told | None:
         """What is told apart: the pair, or neighbours between it and the typical input."""

@@ -34,12 +34,14 @@ class Asking:
 
     target: None where each call has a process of its own; made: makes the call, and raises as the
     target does, or for a reply of another form; queries: calls so far; end: what the last one that
-    is no answer ended in.
+    is no answer ended in; prepare: is called before each call, where the target is to forget those
+    before it.
     """
 
     def __init__(self, target: Target | None, made: Callable[[Any], object]) -> None:
         self._target, self._made = target, made
         self.queries = 0
+        self.prepare: Callable[[], None] | None = None
         self.end: Refused | TargetError | None = None
 
     def refused(self, values: Any) -> bool:
@@ -47,6 +49,8 @@ class Asking:
 
         Raises TargetError for what says nothing of the input: a call that was too slow, or lost.
         """
+        if self.prepare is not None:
+            self.prepare()
         self.queries += 1
         try:
             self._made(values)
@@ -75,8 +79,8 @@ class Asking:
 class Told:
     """Two neighbours, of which `refused` was not answered and `answered` was, when last asked.
 
-    calls: those that prove that it is no chance; proven: whether they did, False where the queries
-    that are left do not hold them; words: what the target said.
+    calls: those that prove that it is no chance; proven: whether they did, False where they are
+    more than can be made; words: what the target said.
     """
 
     refused: Any
@@ -99,19 +103,13 @@ class Told:
         )
         return Finding.caused(message, cause)
 
-    def undecided(
-        self,
-        text: Callable[[Any], str],
-        where: str,
-        left: int,
-        limit: str = "max_queries leaves",
-    ) -> Note:
-        """The warning where it was not proven; limit: of what there are so many calls left."""
+    def undecided(self, text: Callable[[Any], str], where: str, left: int, limit: str = "") -> Note:
+        """The warning where it was not proven; limit: what leaves so few, if not the queries."""
         return Note(
             "refusal-not-judged",
             f"{text(self.refused)} was refused, and its neighbour {text(self.answered)} answered "
             f"({where}): {self.words}; whether that is chance takes {self.calls:,} calls to tell, "
-            f"and {limit} {left:,}",
+            + (limit or f"and max_queries leaves {left:,}"),
             {"input": where, "calls": self.calls, "left": left},
         )
 

@@ -7,8 +7,12 @@ epsilon: given the answers they are draws of laws that are far apart. No number 
 state tells it from a mechanism of these laws; in a fresh state the answers are drawn anew.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from ....attacks.auditing.coin import Guarantee, epsilon_lower
+from ....reference.arrays import Matrix, Vector
 from ...findings.note import Note
 from ...targets import Target, TargetError
 from ...targets.restart_command import FreshStateCommand
@@ -19,11 +23,12 @@ MOST = 512
 """Fresh states in which a pair is asked at most, before its replies are held to be kept."""
 
 _HOPELESS_FROM = 64  # states from which it is looked at whether MOST of them will do
-_DECLARE = (
+DECLARE = (
     "say caching = false in [mechanism] if each call is a fresh draw, or caching = true, beside "
     "fresh_state or restart in [gate], if replies depend on what is kept of an input "
     "(docs/how-to/kept-without-a-law.md)"
 )
+"""What a claim may say of what is kept."""
 
 
 def cannot_be_fresh(target: Target, claim: AnyClaim) -> str | None:
@@ -54,20 +59,22 @@ def make_fresh(target: Target, claim: AnyClaim) -> None:
 class FreshStates:
     """Evidence of replies that are each the first of a state, on the line of a pair refuted most.
 
-    Its predictions are those that the draws so far have taught. place: of the pair among `each`.
+    Its predictions are those that the draws so far have taught. place: of the pair among `each`;
+    line: the guarantee that is held against these replies.
     """
 
     def __init__(self, each: list[PairAudit], log_threshold: float) -> None:
         self.place = int(np.argmax([pair.log_e_value for pair in each]))
         self.pair, self.log_threshold, self.states = each[self.place], log_threshold, 0
         assert self.pair.audit is not None
-        self._line = int(np.argmax(self.pair.log_e_values))
+        self.line = self.pair.guarantees[int(np.argmax(self.pair.log_e_values))]
         self._audit = self.pair.audit.of_what_follows()
+        self._seen: list[tuple[Matrix, bool, Vector | None]] = []
 
     @property
     def log_e_value(self) -> float:
         """Natural log of the evidence of these replies alone."""
-        return float(self._audit.log_e_values[self._line])
+        return float(self._audit.log_e_values[self.pair.guarantees.index(self.line)])
 
     @property
     def refuted(self) -> bool:
@@ -86,7 +93,20 @@ class FreshStates:
         """Adds the first reply of a state; coin: whether it is of `there`."""
         numbers, odds = self.pair.numbers_of(reply)
         self._audit.observe(numbers, np.array([coin]), odds)
+        self._seen.append((numbers, coin, odds))
         self.states += 1
+
+    def least_epsilon(self, error: float) -> float:
+        """The largest epsilon that these replies refute at the line's delta, but for `error`."""
+
+        def against(epsilons: Sequence[float]) -> list[float]:
+            guarantees = [Guarantee(epsilon, self.line.delta) for epsilon in epsilons]
+            audit = self.pair.audit_of(guarantees).of_what_follows()
+            for numbers, coin, odds in self._seen:
+                audit.observe(numbers, np.array([coin]), odds)
+            return [float(log) for log in audit.log_e_values]
+
+        return epsilon_lower(against, error)
 
 
 def perhaps_kept(named: str, draws: int, states: int, why: str | None) -> Note:
@@ -98,6 +118,6 @@ def perhaps_kept(named: str, draws: int, states: int, why: str | None) -> Note:
     return Note(
         "replies-may-be-kept",
         f"{draws:,} draws tell the inputs of {named} apart, which is no fault where something is "
-        f"kept of each input: {found}; {_DECLARE}",
+        f"kept of each input: {found}; {DECLARE}",
         {"draws": draws, "states": states},
     )

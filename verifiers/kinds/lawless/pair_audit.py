@@ -85,11 +85,16 @@ class PairAudit:
         draws = len(self.outputs)
         new = [epsilon for epsilon in epsilons if (epsilon, delta, draws) not in self._against]
         if new:
-            audit = self._audit([Guarantee(epsilon, delta) for epsilon in new])
-            self._show(audit, draws)
+            audit = self.audit_of([Guarantee(epsilon, delta) for epsilon in new])
             for epsilon, log in zip(new, audit.log_e_values, strict=True):
                 self._against[epsilon, delta, draws] = float(log)
         return [self._against[epsilon, delta, draws] for epsilon in epsilons]
+
+    def audit_of(self, guarantees: list[Guarantee]) -> CoinAudit:
+        """An audit of other guarantees that was shown all draws."""
+        audit = self._audit(guarantees)
+        self._show(audit, len(self.outputs))
+        return audit
 
     def least_epsilon(self, delta: float, error: float) -> float:
         """The largest epsilon that these draws refute at this delta, but for `error`; 0 if none."""

@@ -18,6 +18,7 @@ from ...run.error_budget import log_threshold
 from .claim import AnyClaim
 from .control import PositiveControl, nothing_learned, tell_apart, too_little_to_tell
 from .features import MOST
+from .fresh_states import FreshStates
 from .halving import FIRST, rounds
 from .pair_audit import PairAudit
 from .pairs import Control, Pair
@@ -126,8 +127,9 @@ class PrivacyAudit(Judged):
 
     A pass takes more: that some inputs were told apart, of a pair or of the `control`, or that the
     claim is too small for that. fresh: whether draws are known to be of fresh states, or claimed
-    to be; where they are not, no evidence refutes. settled: whether it is known; unlearned: why
-    there is no pass; excused: why there is one where nothing was told apart.
+    to be; where they are not, no evidence refutes; confirmed: first replies of fresh states, which
+    refute by themselves, and whose evidence then stands for all. settled: whether it is known;
+    unlearned: why there is no pass; excused: why there is one where nothing was told apart.
     """
 
     id, unit = "privacy-audit", "draws"
@@ -147,6 +149,7 @@ class PrivacyAudit(Judged):
         self.goals = [wanted] * own + [self._rounds[0][1] if drawn else 0] * drawn
         self.control: PositiveControl | None = None
         self.fresh, self.settled = claim.mechanism.caching is not None, False
+        self.confirmed: FreshStates | None = None
         self.unlearned: Note | None = None
         self.excused: str | None = None
 
@@ -191,8 +194,14 @@ class PrivacyAudit(Judged):
     @property
     def log_e_value(self) -> float:
         """See `Check.log_e_value`: the average over pairs."""
+        if self.confirmed is not None:
+            return self.confirmed.log_e_value
         logs = np.array([audit.log_e_value for audit in self.each])
         return float(np.logaddexp.reduce(self._log_shares + logs))
+
+    def confirm(self, states: FreshStates) -> None:
+        """Takes first replies of fresh states, which refute the claim."""
+        self.confirmed, self.fresh = states, True
 
     @property
     def suspected(self) -> bool:
@@ -245,13 +254,20 @@ class PrivacyAudit(Judged):
 
     def fail_finding(self) -> Finding:
         """See `Check.fail_finding`."""
-        worst = int(np.argmax([audit.log_e_value for audit in self.each]))
-        found = self.each[worst]
-        claimed = found.guarantees[int(np.argmax(found.log_e_values))]
-        error = _ERROR / (len(self.each) * len(found.guarantees))  # as the most telling were chosen
-        refuted = found.least_epsilon(claimed.delta, error)
+        states = self.confirmed
+        if states is None:
+            worst = int(np.argmax([audit.log_e_value for audit in self.each]))
+            found = self.each[worst]
+            claimed = found.guarantees[int(np.argmax(found.log_e_values))]
+            error = _ERROR / (len(self.each) * len(found.guarantees))  # the most telling are chosen
+            refuted = found.least_epsilon(claimed.delta, error)
+            shown = f"{len(found.coins):,} draws"
+        else:  # of all other draws the laws may be those of what was kept
+            worst, found, claimed = states.place, states.pair, states.line
+            refuted = states.least_epsilon(_ERROR)
+            shown = f"first replies of {states.states:,} fresh states"
         message = (
-            f"replies tell the inputs of {self.named(worst)} apart: {len(found.coins):,} draws "
+            f"replies tell the inputs of {self.named(worst)} apart: {shown} "
             f"refute epsilon {claimed.epsilon:.4g} at delta {claimed.delta:.3g}, and at "
             f"{CONFIDENCE:.0%} every epsilon up to {refuted:.3g}"
         )
@@ -259,7 +275,7 @@ class PrivacyAudit(Judged):
         fields: Fields = {
             "pair": worst + 1,
             "name": found.pair.name,
-            "draws": len(found.coins),
+            "draws": len(found.coins) if states is None else states.states,
             "epsilon": claimed.epsilon,
             "delta": claimed.delta,
             "refuted_epsilon": refuted,

@@ -1,4 +1,10 @@
-"""`input-contract` without a law: of the inputs of a pair both are answered, or neither."""
+"""`input-contract` without a law: of the inputs of a pair both are answered, or neither.
+
+Whether an input is refused may be drawn once and kept, as `fresh_states.py` says of answers: a
+randomised response that is kept refuses the one input for ever, and answers the other, with
+probability above one half at epsilon 1. So the calls that prove are each the first of a state,
+unless the claim says that each is a fresh draw.
+"""
 
 from typing import Any
 
@@ -11,6 +17,7 @@ from ...run.refusals import Asking, told_apart
 from ...run.state import RunState
 from ...targets import Refused, TargetError
 from .claim import AnyClaim
+from .fresh_states import DECLARE, MOST, cannot_be_fresh, make_fresh
 from .pairs import Pair
 from .registry import CHECKS
 
@@ -22,7 +29,8 @@ def ask_both(state: RunState, pair: Pair, name: str, rng: np.random.Generator) -
     neither is answered, or one is not by chance: so there is one pair at most that is judged.
     """
     claim, asking = state.claim, _asking_of(state)
-    inputs, ends, left = [pair.here, pair.there], list[Refused | TargetError | None](), state.left
+    inputs, ends = [pair.here, pair.there], list[Refused | TargetError | None]()
+    left, limit = _calls_left(state)
     try:
         for values in inputs:
             ends.append(asking.end if asking.refused(values) else None)
@@ -33,18 +41,33 @@ def ask_both(state: RunState, pair: Pair, name: str, rng: np.random.Generator) -
             told = None
             if calls is not None:
                 found = (inputs[0], inputs[1]) if ends[0] else (inputs[1], inputs[0])
+                if claim.mechanism.caching is not False:
+                    asking.prepare = lambda: make_fresh(state.target, claim)
                 told = told_apart(asking, found, calls, left, rng)
             if told is not None and told.proven:
                 finding = told.finding(claim.release.input_text, name)
                 return Outcome(Verdict.FAIL, finding, asking.queries)
             if told is not None:
-                state.warn(told.undecided(claim.release.input_text, name, left))
+                state.warn(told.undecided(claim.release.input_text, name, left, limit))
     finally:
         state.spend(asking.queries)
     for values, end in zip(inputs, ends, strict=True):
         if end is not None:
             raise withheld(claim, values, end) if isinstance(end, Refused) else end
     return None
+
+
+def _calls_left(state: RunState) -> tuple[int, str]:
+    """Calls that may be made to prove it, and what leaves so few, if not the queries, in words."""
+    claim: AnyClaim = state.claim
+    if claim.mechanism.caching is False:
+        return state.left, ""
+    why = cannot_be_fresh(state.target, claim)
+    if why is not None:
+        return 0, f"each in a fresh state, and none can be had: {why}; {DECLARE}"
+    if claim.mechanism.caching is None and state.left > MOST:
+        return MOST, f"each in a fresh state, of which {MOST} are tried at most; {DECLARE}"
+    return state.left, ""
 
 
 def _asking_of(state: RunState) -> Asking:

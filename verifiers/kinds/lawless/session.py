@@ -146,8 +146,9 @@ class AnySession(PlainSession):
             coin = bool(self._rng.random() < 0.5)
             make_fresh(state.target, self.claim)
             states.observe(self._one(pair.there if coin else pair.here), coin)
-        audit.fresh = states.refuted
-        if not audit.fresh:
+        if states.refuted:
+            audit.confirm(states)
+        else:
             named, draws = audit.named(states.place), len(states.pair.coins)
             state.outcome.hopeless[audit.id] = perhaps_kept(named, draws, states.states, why)
         return audit.fresh

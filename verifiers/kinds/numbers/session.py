@@ -132,8 +132,8 @@ class NumberSession:
         if phase is Phase.OPENING:
             yield self.contract
             return
-        if phase is Phase.AUDIT:
-            yield self.contract.by_data
+        if phase is Phase.AUDIT or (phase is Phase.CLAIM and self.contract.by_data.waits):
+            yield self.contract.by_data  # late, whatever became of the target since it was proven
         setting = Setting(self.claim, self.request.seed, self.plan)
         for spec in self._specs:
             if spec.phase is phase:

@@ -50,17 +50,19 @@ def asking_of(claim: NumbersClaim, target: Target) -> Asking:
 class DataRefusals:
     """Judges the inputs that a contract finds unanswered; seed: of the coins.
 
-    At once, while there are queries, and concludes late, so that all else is looked at too.
+    At once, while there are queries, and concludes late, so that all else is looked at too. waits:
+    whether a failure is proven that was not concluded yet.
     """
 
     def __init__(self, contract: "InputContract", seed: int) -> None:
         self.contract, self.id = contract, contract.id
         self._rng = np.random.default_rng([seed, 47])
-        self._tried = 0
+        self._tried, self.waits = 0, False
         self._found: Outcome | None = None
 
     def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`: a failure alone."""
+        self.waits = False
         return self._found
 
     def judge(self, context: RunContext) -> None:
@@ -68,6 +70,7 @@ class DataRefusals:
         for asked, failure in self.contract.unanswered:
             self._found = self._judged(context, asked)
             if self._found is not None:
+                self.waits = True
                 return
             if failure is not None and asked.role != Role.NO_RECORDS:
                 raise failure
