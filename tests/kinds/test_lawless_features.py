@@ -51,7 +51,13 @@ def sentence(rng: Any, one: int) -> Any:
     return " ".join([*words, *(["anna"] if one and rng.random() < 0.5 else [])])
 
 
-@pytest.mark.parametrize("made", [records, bits, table, sentence])
+def ordered(rng: Any, one: int) -> Any:
+    """Synthetic values in the order of their exact counts: the first of 60 tells the input."""
+    first = rng.binomial(60, 0.5)
+    return [one] * first + [1 - one] * (60 - first)
+
+
+@pytest.mark.parametrize("made", [records, bits, table, sentence, ordered])
 def test_what_stands_in_much_is_seen(made) -> None:
     """Catches rows of a long list that count for its length alone, and choosing by variation."""
     assert evidence(made, 1) > THRESHOLD

@@ -149,3 +149,23 @@ def test_what_cannot_be_restarted_is_said() -> None:
     )
     report = verify(target, claim, seed=1, selection=ONLY)
     assert "not-restarted" in [warning.code for warning in report.notes]
+
+
+def test_no_pass_while_a_restart_is_owed() -> None:
+    """One query less than a pass takes ends a run before its restarts: it passed, and warned."""
+    claim = claimed(HISTOGRAM, COARSE)
+
+    def begun() -> Any:
+        rng = np.random.default_rng()
+        return lambda values, size: sample(claim.mechanism.aggregation, values, size, rng)
+
+    def judged(most: int) -> Report:
+        target = InProcessTarget(begun(), release=claim.release, again=begun)
+        return verify(target, claim.with_limits(most, None), seed=1, selection=ONLY)
+
+    whole = judged(100_000)
+    assert fresh(whole).verdict is Verdict.PASS
+    report = judged(whole.queries - 1)
+    assert fresh(report).verdict is report.verdict is Verdict.INCONCLUSIVE
+    assert fresh(report).code == "not-restarted"
+    assert fresh(report).fields["more"] > 1

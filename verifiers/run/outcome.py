@@ -25,8 +25,9 @@ class RunOutcome:
     did wrong; used_up: whether it ran out of queries; interrupted, timed_out: by whom it was ended;
     simplest: the simplest input that shows a violation; proofs: check id -> a result that needs
     no statistics; broken: check id -> what the target did wrong in a call that this check alone
-    needs; hopeless: check id -> why no number of queries would decide it; found_after:
-    queries until the first failure.
+    needs; hopeless: check id -> why no number of queries would decide it; owed: check id -> what it
+    still has to look at, without which it does not pass; found_after: queries until the first
+    failure.
     """
 
     reproduce: str | None = None
@@ -40,6 +41,7 @@ class RunOutcome:
     proofs: dict[str, CheckResult] = field(default_factory=dict)
     broken: dict[str, Note] = field(default_factory=dict)
     hopeless: dict[str, Note] = field(default_factory=dict)
+    owed: dict[str, Note] = field(default_factory=dict)
     warnings: list[Note] = field(default_factory=list)
     found_after: int | None = None
 

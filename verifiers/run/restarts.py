@@ -38,6 +38,15 @@ def why_not_restarted(state: RunState, queries: int, *, comparable: bool = True)
     return not_restarted(state.target, LOST, cut_short=restarts, comparable=comparable)
 
 
+def restart_owed(queries: int) -> Note:
+    """Why there is no pass of a run that could have restarted its target, and ended before."""
+    message = (
+        f"the run ended before the target was restarted: {LOST} would not show; about {queries:,} "
+        "more queries would have been needed"
+    )
+    return Note("not-restarted", message, {"more": queries})
+
+
 def compare_starts(
     state: RunState,
     first: _Opening,

@@ -80,6 +80,8 @@ def _result(
         return CheckResult.of(check.id, Verdict.NOT_APPLICABLE, check.not_applicable)
     elif (samples_needed := check.samples_needed()) == 0:
         verdict, finding = Verdict.PASS, check.pass_finding()
+        if check.id in outcome.owed:
+            verdict, finding = Verdict.INCONCLUSIVE, Finding.of(cut or outcome.owed[check.id])
     else:
         verdict = Verdict.INCONCLUSIVE
         why = outcome.stopped or Note("too-few-queries", "the run ended")

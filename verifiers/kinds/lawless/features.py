@@ -14,7 +14,7 @@ from ....reference.arrays import Matrix, Vector
 MOST = 24
 """Numbers of a reply at most: of more, those that tell the first replies apart best."""
 
-_LIST = 40  # a longer list is looked at by its length, sums, extremes and texts, by column
+_LIST = 40  # a longer list is looked at by its length, ends, sums, extremes and texts, by column
 _ABSENT = -1e12
 _HUGE = 1e100  # infinities, and numbers beyond floats
 _SCREENED = 4_096  # numbers among which replies choose
@@ -42,6 +42,8 @@ def parts(reply: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, flo
                 yield from parts(value, f"{path}[{place}]", depth + 1)
         else:
             yield from _together(reply, path, depth)
+            for place in (0, -1) if reply else ():  # rows in the order of exact counts
+                yield from parts(reply[place], f"{path}[{place}]", depth + 1)
 
 
 def _float(number: float) -> float:

@@ -17,6 +17,8 @@ from .planning.plan import NumbersPlan
 class ComparesOpenings(Protocol):
     """A check that compares the first calls after a start of the target with those of another."""
 
+    id: str
+
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
         """Compares them; way: how they differ, in words."""
 

@@ -12,7 +12,7 @@ from ...run.checks import Running
 from ...run.phase import Phase
 from ...run.registry import Setting
 from ...run.request import RunRequest
-from ...run.restarts import why_not_restarted
+from ...run.restarts import restart_owed, why_not_restarted
 from ...run.session import Notes
 from ...run.state import RunState
 from .checks.base import NumberCheck, tell_least
@@ -96,8 +96,14 @@ class NumberSession:
                 fresh.compare(earlier, self.contract.opening, Way.EARLIER_RUN)
 
     def gather(self) -> None:
-        """See `Session.gather`."""
-        self.gathering.gather()
+        """See `Session.gather`; a target that can be restarted is, before its noise is fresh."""
+        compares = self.contract.opening is not None and self.request.earlier is None
+        try:
+            self.gathering.gather()
+        finally:
+            if compares and self.state.target.no_restart is None and not self.state.failed:
+                more = releases_of_restarts(self.claim, self.plan)
+                self.state.outcome.owed |= {fresh.id: restart_owed(more) for fresh in self._fresh}
 
     def explain(self) -> None:
         """See `Session.explain`: looks for the simplest input, once the law of noise is refuted."""
@@ -121,6 +127,7 @@ class NumberSession:
             if self.request.earlier is None:
                 state.outcome.warn(why_not)
             return
+        state.outcome.owed.clear()  # also where it cannot be started again, which is warned of
         if compare_openings(state, self.plan, self.gathering.show, self._fresh, first):
             self.gathering.stops()
 

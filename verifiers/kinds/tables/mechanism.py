@@ -19,6 +19,7 @@ from ....reference.tables.table import AggregateKind
 from ...claims.tables import Refuses, Table, check_refuses
 from ...targets.frames import RowsForm
 from ...targets.sent_rows import PARTS, Part
+from ...text import counted
 from ..numbers.mechanism import NoiseText
 from .aggregates import AggregateClaim
 
@@ -277,7 +278,9 @@ class TableMechanism(Table):
     @property
     def summary(self) -> str:
         """The claim in a few words, as reports head themselves."""
-        bounds = f"at most {self.max_partitions} partitions of {self.max_per_partition} rows each"
+        partitions = counted(self.max_partitions, "partition", "partitions")
+        rows = counted(self.max_per_partition, "row", "rows")
+        bounds = f"at most {partitions} of {rows} each"
         if self.max_rows is not None:
             bounds = f"at most {self.max_rows} rows"
         if self.kept == "all":

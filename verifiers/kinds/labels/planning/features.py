@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....findings.note import Fields
+from ....text import counted
 
 Holds = NDArray[np.bool_]
 
@@ -87,7 +88,8 @@ def _streaks(histograms: NDArray[np.int64], _: int) -> Named:
 def _supports(histograms: NDArray[np.int64], _: int) -> Named:
     support = (histograms > 0).sum(-1)
     for k in np.unique(support):
-        yield (f"where {k} classes have votes", {"voted_for": int(k)}, support == k)
+        have = counted(int(k), "class has", "classes have")
+        yield (f"where {have} votes", {"voted_for": int(k)}, support == k)
         most, least = {"voted_for_at_most": int(k)}, {"voted_for_at_least": int(k)}
         yield (f"where {k} classes or fewer have votes", most, support <= k)
         yield (f"where {k} classes or more have votes", least, support >= k)
