@@ -100,6 +100,22 @@ def test_noise_of_labels_is_looked_at_under_a_threshold_that_nearly_all_fail(wro
     assert found.fault.code == "noise-depends-on-data"
 
 
+def _always_refused(rng):
+    def aggregate(votes, size):
+        rng.normal(0, 10, size)
+        return [-1] * size
+
+    return aggregate
+
+
+def test_nothing_is_seen_where_every_query_is_refused() -> None:
+    """It passed, though no label had been compared."""
+    found = found_of(_CLAIM, 20, 1, _always_refused)
+    assert (found.fault, found.compared) == (None, 0)
+    assert found.unfrozen is not None
+    assert found.unfrozen.code == "no-pair-compared"
+
+
 def _over_the_largest(rng):
     """Votes, noise and threshold in parts of the largest count, which changes no label."""
 

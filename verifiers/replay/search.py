@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...reference.mechanisms import REFUSAL
 from ..findings.note import Note
 from ..targets.replies import Refused
 from .faults import DIFFERENT, Fault, parted_noise, unfrozen
@@ -25,6 +26,8 @@ UNANSWERED = (Refused, NoReleaseError)
 """What a run ends in without a release."""
 
 End = Refused | NoReleaseError
+
+ALL_REFUSED = Note("no-pair-compared", "every query was refused, so that no label was compared")
 
 _SHRINKS, _SECONDS = 60, 20.0
 """Simpler pairs that are tried in all, and for how long: a target may import for seconds."""
@@ -55,6 +58,7 @@ class Found:
 def search(target: FrozenTarget, pairs: Iterable[Pair], judge: Judge) -> Found:
     """Looks at pairs until one shows a fault; judge: of refusals. Raises TargetError."""
     compared = skipped = 0
+    answered = False
     looks: _Looks = defaultdict(list)
     base: Any = None
     first: Ran | End | None = None
@@ -86,7 +90,10 @@ def search(target: FrozenTarget, pairs: Iterable[Pair], judge: Judge) -> Found:
                 placed = _placed(target, fault, simple, start)
                 return Found(placed, simple, None, compared, skipped, draws)
             skipped, compared = skipped + (parted is not None), compared + (parted is None)
+            answered |= isinstance(start, Ran) and not np.array_equal(start.row, [REFUSAL])
             why = why or parted
+    if compared and not answered:
+        return Found(None, None, ALL_REFUSED, 0, skipped + compared, draws)
     if not draws and compared:
         return Found(None, None, NOTHING, 0, skipped + compared, draws)
     return Found(None, None, why, compared, skipped, draws)

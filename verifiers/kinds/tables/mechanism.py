@@ -278,11 +278,11 @@ class TableMechanism(Table):
     @property
     def summary(self) -> str:
         """The claim in a few words, as reports head themselves."""
-        partitions = counted(self.max_partitions, "partition", "partitions")
-        rows = counted(self.max_per_partition, "row", "rows")
-        bounds = f"at most {partitions} of {rows} each"
-        if self.max_rows is not None:
-            bounds = f"at most {self.max_rows} rows"
+        bounds = f"at most {self.max_rows} rows"
+        if self.max_rows is None and self.max_partitions and self.max_per_partition:
+            partitions = counted(self.max_partitions, "partition", "partitions")
+            rows = counted(self.max_per_partition, "row", "rows")
+            bounds = f"at most {partitions} of {rows} each"
         if self.kept == "all":
             bounds = "bounded norms"
         noise = ", ".join(f"{kind} with {one.noise}" for kind, one in self.aggregates.items())
