@@ -9,6 +9,9 @@ from typed import typed
 
 from dpassay.verifiers.findings.subject import Subject
 from dpassay.verifiers.findings.verdict import Verdict
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.targets import TargetError
+from dpassay.verifiers.testing.shared_run import SharedRun
 
 PRIVACY = {"delta": 1e-5, "queries": 100}
 TOO_LITTLE = in_toml(mechanism=SMALL, gate=COARSE, privacy={"epsilon": 0.5, **PRIVACY})
@@ -113,3 +116,19 @@ def test_no_store_is_emptied_for_the_reference(tmp_path, monkeypatch) -> None:
     (tmp_path / "claim.toml").write_text(text)
     found = typed("verify", "--claim", "claim.toml", "--check", "fresh-noise", "--seed", "1")
     assert (found.returncode, (tmp_path / "emptied").exists()) == (0, False), found.stdout
+
+
+def test_a_shared_run_of_the_reference_empties_no_store_either(monkeypatch) -> None:
+    """The items of pytest share a run: catches a rule that the command alone keeps."""
+    gate = {**COARSE, "fresh_state": "touch emptied"}
+    claim = parse_claim({"mechanism": {**SMALL, "caching": True}, "gate": gate})
+    asked = []
+
+    def kept(target, claim, **how):
+        asked.append(claim.gate.fresh_state)
+        raise TargetError("asked enough")
+
+    monkeypatch.setattr("dpassay.verifiers.testing.shared_run.verify", kept)
+    with pytest.raises(TargetError, match="asked enough"):
+        SharedRun(None, claim, "claim.toml", None, None).report()
+    assert asked == [None]

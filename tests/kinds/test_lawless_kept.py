@@ -3,6 +3,7 @@
 import itertools
 import math
 import tomllib
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,14 +44,20 @@ class Rappor:
         return (self.kept[value] ^ turned).astype(int).tolist()
 
 
-def report(seed: int, *, restarts: bool = True, said: str = "", rate: float = PERMANENT) -> Report:
-    """Of a run on RAPPOR; said: what the claim says of it in [mechanism]."""
-    text = f'[mechanism]\nname = "any"\n{said}\n[privacy]\nepsilon = {EPSILON}\ndelta = 0\n'
+def run(made: Any, seed: int, said: str, epsilon: float, queries: int, *, restarts: bool) -> Report:
+    """Of a run on made(seed); said: what the claim says of it in [mechanism]."""
+    text = f'[mechanism]\nname = "any"\n{said}\n[privacy]\nepsilon = {epsilon}\ndelta = 0\n'
     claim = parse_claim(tomllib.loads(text + "[[pairs]]\nhere = 0\nthere = 1\n"))
-    starts = itertools.count(100 * seed)
-    again = (lambda: Rappor(next(starts), rate)) if restarts else None
-    target = InProcessTarget(Rappor(next(starts), rate), again=again, release=AnyRelease())
-    return verify(target, claim, seed=seed, queries=1_000)
+    starts = itertools.count(1_000 * seed)
+    again = (lambda: made(next(starts))) if restarts else None
+    target = InProcessTarget(made(next(starts)), again=again, release=AnyRelease())
+    return verify(target, claim, seed=seed, queries=queries)
+
+
+def report(seed: int, *, restarts: bool = True, said: str = "", rate: float = PERMANENT) -> Report:
+    """Of a run on RAPPOR."""
+    made = partial(Rappor, rate=rate)
+    return run(made, seed, said, EPSILON, 1_000, restarts=restarts)
 
 
 def judged(seed: int, **how: Any) -> Any:
@@ -129,12 +136,7 @@ class KeptRefusal:
 
 def refused(seed: int, rate: float, said: str = "", *, restarts: bool = True) -> Report:
     """Of a run on it, at epsilon 1."""
-    text = f'[mechanism]\nname = "any"\n{said}\n[privacy]\nepsilon = 1\ndelta = 0\n'
-    claim = parse_claim(tomllib.loads(text + "[[pairs]]\nhere = 0\nthere = 1\n"))
-    starts = itertools.count(1_000 * seed)
-    again = (lambda: KeptRefusal(next(starts), rate)) if restarts else None
-    target = InProcessTarget(KeptRefusal(next(starts), rate), again=again, release=AnyRelease())
-    return verify(target, claim, seed=seed, queries=100)
+    return run(partial(KeptRefusal, rate=rate), seed, said, 1.0, 100, restarts=restarts)
 
 
 @pytest.mark.parametrize(("said", "restarts"), [("", True), ("", False), ("caching = true", True)])

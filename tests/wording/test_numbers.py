@@ -447,7 +447,7 @@ def test_altered_records_that_are_refused() -> None:
     told = [("a record of 1,000", "too large"), ("one of -1,000", "too large"), ("NaN", "no NaN")]
     found = said_of([(name, Note("input-refused", why)) for name, why in told])
     assert [note.message for note in found] == [
-        "a record of 1,000 and 1 like it are refused: too large",
+        "a record of 1,000 and 1 other input like it are refused: too large",
         "NaN is refused: no NaN",
     ]
     assert [note.fields for note in found] == [{"inputs": 2}, {"inputs": 1}]

@@ -110,6 +110,10 @@ class Claim(Table):
         """A copy of the claim under another gate."""
         return self.model_copy(update={"gate": gate})
 
+    def of_reference(self) -> Self:
+        """A copy for the reference: no store of a deployment that is not asked is emptied."""
+        return self.with_gate(self.gate.model_copy(update={"fresh_state": None}))
+
     def with_limits(
         self, max_queries: int | None, run_timeout: float | None, *, strict: bool = False
     ) -> Self:

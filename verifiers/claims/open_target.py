@@ -7,6 +7,7 @@ from ..targets import (
     InProcessTarget,
     PacedTarget,
     RestartCommand,
+    Target,
     TargetError,
     open_target,
 )
@@ -56,10 +57,17 @@ def _look_up_commands(claim: Claim) -> None:
         RestartCommand(gate.restart).look_up()
     if gate.fresh_state is not None:
         FreshStateCommand(gate.fresh_state, gate.timeout).look_up()
-    look_up_budget_target(claim)
+    _look_up_budget_target(claim)
 
 
-def look_up_budget_target(claim: Claim) -> None:
+def open_reference(claim: Claim) -> Target:
+    """The reference implementation of a claim. Raises TargetError with one line."""
+    _look_up_budget_target(claim)
+    reference: Target = claim.kind.reference(claim)
+    return reference
+
+
+def _look_up_budget_target(claim: Claim) -> None:
     """Raises TargetError with one line where its file is not there, before a run has begun."""
     spec = claim.gate.budget_target
     try:

@@ -12,15 +12,13 @@ if TYPE_CHECKING:
 def opened(target: str | None, claim: "Claim") -> "Target":
     """The target by its spec, the reference without one; ends the command where that fails."""
     from ...reference.clock import OutOfTime
-    from ..claims.open_target import look_up_budget_target, open_claimed
+    from ..claims.open_target import open_claimed, open_reference
     from ..findings.report import Verdict
     from ..targets import TargetError
 
     try:
         if target is None:
-            look_up_budget_target(claim)
-            reference: Target = claim.kind.reference(claim)
-            return reference
+            return open_reference(claim)
         return open_claimed(target, claim)
     except TargetError as error:
         fail(error)

@@ -132,8 +132,7 @@ def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[st
         raise OptionsError("--queries and --max-queries: give one or the other")
     claim, own = _claimed(given)
     claim = claim.with_limits(given["max_queries"], given["max_seconds"], strict=given["strict"])
-    if spec is None:  # it would empty the store of a deployment that is not asked
-        claim = claim.with_gate(claim.gate.model_copy(update={"fresh_state": None}))
+    claim = claim.of_reference() if spec is None else claim
     kind = claim.kind
     selection = select(given["checks"], given["skipped"], of=kind.checks.ids)
     after = after_failure(given["keep_going"], given["stop_at_once"])

@@ -78,10 +78,10 @@ def _result(
         verdict, finding = Verdict.ERROR, Finding.of(outcome.broken[check.id])
     elif check.not_applicable is not None:
         return CheckResult.of(check.id, Verdict.NOT_APPLICABLE, check.not_applicable)
-    elif (samples_needed := check.samples_needed()) == 0:
+    elif (samples_needed := check.samples_needed()) == 0 and check.id in outcome.owed:
+        verdict, finding = Verdict.INCONCLUSIVE, Finding.of(cut or outcome.owed[check.id])
+    elif samples_needed == 0:
         verdict, finding = Verdict.PASS, check.pass_finding()
-        if check.id in outcome.owed:
-            verdict, finding = Verdict.INCONCLUSIVE, Finding.of(cut or outcome.owed[check.id])
     else:
         verdict = Verdict.INCONCLUSIVE
         why = outcome.stopped or Note("too-few-queries", "the run ended")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..claims.claim import Claim
-from ..claims.open_target import open_claimed
+from ..claims.open_target import open_claimed, open_reference
 from ..cli.verify_line import verify_line
 from ..findings.report import Report
 from ..kinds.kind import REFERENCE
@@ -45,7 +45,7 @@ class SharedRun:
         """Reaches the target. Raises TargetError with one line for the user."""
         if self._opened is None and self.log is None:
             self._opened = (
-                self.claim.kind.reference(self.claim)
+                open_reference(self.claim)
                 if self.target is None
                 else open_claimed(self.target, self.claim)
             )
@@ -84,12 +84,13 @@ class SharedRun:
     def _asked(self) -> Report:
         """The report of a run of the gate, which ends the target."""
         shown = None if self.target is None else shown_spec(self.target)
+        claim = self.claim.of_reference() if shown is None else self.claim
         self.open()
         assert self._opened is not None
         try:
             return verify(
                 self._opened,
-                self.claim,
+                claim,
                 seed=self.seed,
                 reproduce=verify_line(shown, claim_file=self.claim_file, queries=self.queries),
                 name=shown or REFERENCE,

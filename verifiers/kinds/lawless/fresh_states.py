@@ -113,6 +113,8 @@ def perhaps_kept(named: str, draws: int, states: int, why: str | None) -> Note:
     """Why a pair is not accused; why: no fresh state can be had."""
     if why is None:
         found = f"as first replies of {states} fresh states they do not refute it"
+        if states < MOST:
+            found += f", and at that pace {MOST} would not"
     else:
         found = f"no call can be made in a fresh state: {why}"
     return Note(

@@ -96,7 +96,7 @@ class NumberSession:
                 fresh.compare(earlier, self.contract.opening, Way.EARLIER_RUN)
 
     def gather(self) -> None:
-        """See `Session.gather`; a target that can be restarted is, before its noise is fresh."""
+        """See `Session.gather`: then a restart is owed, without which `fresh-noise` is no pass."""
         compares = self.contract.opening is not None and self.request.earlier is None
         try:
             self.gathering.gather()

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
 from ....findings.note import Note
+from ....text import counted
 from ..evidence.moved import MovedTooFar
 
 
@@ -43,6 +44,11 @@ class Seen:
         return evidence
 
 
+def _others(count: int) -> str:
+    inputs = counted(count, "other input", "other inputs")
+    return f" and {inputs} like it" if count else ""
+
+
 def said_of(refused: list[tuple[str, Note]]) -> tuple[Note, ...]:
     """Warnings of altered inputs, by name, one for each thing that the target said of them."""
     names: dict[tuple[str, str], list[str]] = {}
@@ -51,8 +57,7 @@ def said_of(refused: list[tuple[str, Note]]) -> tuple[Note, ...]:
     return tuple(
         Note(
             code,
-            f"{each[0]}{f' and {len(each) - 1} like it' if len(each) > 1 else ''} "
-            f"{'are' if len(each) > 1 else 'is'} refused: {why}",
+            f"{each[0]}{_others(len(each) - 1)} {'are' if len(each) > 1 else 'is'} refused: {why}",
             {"inputs": len(each)},
         )
         for (code, why), each in names.items()
