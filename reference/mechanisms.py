@@ -67,7 +67,6 @@ class NoisyArgmax:
     def sample(
         self, histogram: ArrayLike, size: int, rng: np.random.Generator | None = None
     ) -> Labels:
-        """See `Mechanism.sample`."""
         votes = as_histogram(histogram)
         rng = secure_generator() if rng is None else rng
         labels = np.empty(size, dtype=np.int64)
@@ -78,7 +77,7 @@ class NoisyArgmax:
         return labels
 
     def log_probabilities(self, histogram: Array) -> Array:
-        """See `Mechanism.log_probabilities`; the source is Wang et al. 2022, Theorem 1."""
+        """The source is Wang et al. 2022, Theorem 1."""
         return self.released(log_probabilities(histogram, self.noise), histogram)
 
     @property
@@ -123,7 +122,7 @@ class ConfidentGNMax:
     def sample(
         self, histogram: ArrayLike, size: int, rng: np.random.Generator | None = None
     ) -> Labels:
-        """See `Mechanism.sample`; refused queries are -1."""
+        """Refused queries are -1."""
         votes = as_histogram(histogram)
         rng = secure_generator() if rng is None else rng
         labels = NoisyArgmax(self.noise).sample(votes, size, rng)
@@ -131,23 +130,22 @@ class ConfidentGNMax:
         return np.where(screened >= self.threshold, labels, REFUSAL)
 
     def log_probabilities(self, histogram: Array) -> Array:
-        """See `Mechanism.log_probabilities`: exact, as the two noises are independent."""
+        """Exact, as the two noises are independent."""
         return self.released(log_probabilities(histogram, self.noise), histogram)
 
     @property
     def answering(self) -> NoisyArgmax:
-        """See `NoisyArgmax.answering`."""
         return NoisyArgmax(self.noise)
 
     def released(self, log_answers: Array, histogram: Array) -> Array:
-        """See `NoisyArgmax.released`: the refusal last."""
+        """The refusal last."""
         log_refusal, log_answer = _screen(histogram, self.threshold, self.threshold_noise)
         xp = namespace(log_refusal)
         refusals = xp.broadcast_to(log_refusal, (*log_answers.shape[:-1], 1))
         return xp.concatenate([log_answer + log_answers, refusals], -1)
 
     def log_probabilities_at(self, histogram: ArrayLike, factors: ArrayLike) -> Matrix:
-        """See `NoisyArgmax.log_probabilities_at`; the noise of the check stays what it is."""
+        """The noise of the check stays what it is."""
         answers = self.answering.log_probabilities_at(histogram, factors)
         return np.asarray(self.released(answers, np.asarray(histogram, dtype=np.float64)))
 
@@ -173,22 +171,20 @@ class SampledArgmax:
         return np.asarray((drawn + self.noise.sample(rng, drawn.shape)).argmax(-1))
 
     def log_probabilities(self, histogram: Array) -> Array:
-        """See `Mechanism.log_probabilities`: of whole votes, by `sampled_log_probabilities`."""
+        """Of whole votes, by `sampled_log_probabilities`."""
         votes = np.asarray(histogram, dtype=np.float64)
         rows = votes.reshape(-1, votes.shape[-1])
         return sampled_log_probabilities(rows, self.noise, self.sampling).reshape(votes.shape)
 
     @property
     def answering(self) -> "SampledArgmax":
-        """See `NoisyArgmax.answering`."""
         return self
 
     def released(self, log_answers: Array, histogram: Array) -> Array:
-        """See `NoisyArgmax.released`."""
         return log_answers
 
     def log_probabilities_at(self, histogram: ArrayLike, factors: ArrayLike) -> Matrix:
-        """See `NoisyArgmax.log_probabilities_at`; the votes that are drawn stay what they are."""
+        """The votes that are drawn stay what they are."""
         laws = [
             replace(self, noise=self.noise.times(float(factor))).log_probabilities(histogram)
             for factor in np.asarray(factors, dtype=np.float64)
@@ -239,7 +235,7 @@ class InteractiveGNMax:
     def sample(
         self, histogram: ArrayLike, size: int, rng: np.random.Generator | None = None
     ) -> Labels:
-        """See `Mechanism.sample`; refused queries are -1."""
+        """Refused queries are -1."""
         votes = as_histogram(histogram)
         rng = secure_generator() if rng is None else rng
         labels = NoisyArgmax(self.noise).sample(votes, size, rng)
@@ -247,7 +243,7 @@ class InteractiveGNMax:
         return np.where(screened >= self.threshold, labels, self.confirmed)
 
     def log_probabilities(self, histogram: Array) -> Array:
-        """See `Mechanism.log_probabilities`: exact, as the two noises are independent."""
+        """Exact, as the two noises are independent."""
         votes = histogram if is_jax(histogram) else np.asarray(histogram, dtype=np.float64)
         gap = self._disagreement(votes)
         log_agree, log_disagree = _screen(gap, self.threshold, self.threshold_noise)

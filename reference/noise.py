@@ -202,7 +202,7 @@ class Rounded(Noise):
 
     @property
     def standard_deviation(self) -> float:  # type: ignore[override]
-        """See `Noise`: of the noise before it is rounded."""
+        """Of the noise before it is rounded."""
         return self.law.standard_deviation
 
     @property

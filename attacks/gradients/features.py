@@ -65,6 +65,6 @@ class Coordinates(Features):
     """The release as it is, where coordinates are few: pooled or turned, one of them says less."""
 
     def of(self, shadow: Floats, observed: Floats, seed: int) -> tuple[Floats, Floats]:
-        """See `Features.of`: nothing is fitted."""
+        """Nothing is fitted."""
         del seed
         return shadow, observed

@@ -47,7 +47,7 @@ class KnownDirections(Features):
     directions: Floats
 
     def of(self, shadow: Floats, observed: Floats, seed: int) -> tuple[Floats, Floats]:
-        """See `Features.of`: nothing is fitted."""
+        """Nothing is fitted."""
         del seed
         return shadow @ self.directions, observed @ self.directions
 

@@ -44,7 +44,6 @@ class CharacterNetwork(Network):
     def losses(
         self, parameters: Array, records: Array, labels: Array, noise: Array | None = None
     ) -> Array:
-        """See `CharacterNetwork`."""
         del labels, noise
         each = self.surprises(parameters, records)
         counted = jnp.pad(records[:, :-1] > 0, ((0, 0), (1, 0)), constant_values=True)

@@ -45,7 +45,6 @@ class Raced(Kept):
     """Draws with a copy of the state that all threads share, which is then put in its place."""
 
     def draw(self, size: int, client: Client) -> Noise:
-        """See `Kept.draw`."""
         mine = np.random.Generator(np.random.PCG64())
         mine.bit_generator.state = self.rng.bit_generator.state
         found = drawn(mine, size)
@@ -60,11 +59,10 @@ class Anew:
         self._draw = draw
 
     def draw(self, size: int, client: Client) -> Noise:
-        """See `Kept.draw`."""
         return self._draw(size)
 
     def begin(self, number: int) -> None:
-        """See `Kept.begin`: all workers draw alike."""
+        """All workers draw alike."""
 
 
 class OfConnections(Kept):
@@ -79,7 +77,6 @@ class OfConnections(Kept):
         self.first: dict[Client, Noise] = {}
 
     def draw(self, size: int, client: Client) -> Noise:
-        """See `Kept.draw`."""
         rng = self.generators.setdefault(client, np.random.default_rng())
         if not self.once or size > 1:
             return drawn(rng, size)

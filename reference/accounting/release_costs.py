@@ -61,7 +61,6 @@ class CountedCost:
         *,
         teachers: int | None = None,
     ) -> None:
-        """See `release_costs`."""
         self._how = mechanism, neighbourhood, teachers
         self._refused, answer = release_costs(mechanism, ORDERS, neighbourhood, teachers=teachers)
         self._answered = self._refused + answer

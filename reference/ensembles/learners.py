@@ -68,7 +68,6 @@ class Estimator:
             )
 
     def __call__(self, records: Matrix, labels: NDArray[np.int64], seed: int) -> Predictor:
-        """See `Learner`."""
         from sklearn.base import clone
 
         values, numbered = np.unique(labels, return_inverse=True)

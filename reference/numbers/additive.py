@@ -61,11 +61,10 @@ class NormalTails(Additive):
 
     @property
     def steepest(self) -> float:
-        """See `Additive.steepest`."""
         return math.inf
 
     def log_moment(self, rate: Vector) -> Vector:
-        """See `Additive.log_moment`: of the discrete one a bound, for it is sub-Gaussian.
+        """Of the discrete one a bound, for it is sub-Gaussian.
 
         Its moment is the normal one times a sum over shifted whole numbers, which is largest
         without the shift (Poisson summation, as in Canonne, Kamath, Steinke 2020).

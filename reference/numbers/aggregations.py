@@ -98,11 +98,10 @@ class NoisyHistogram:
 
     @property
     def dimensions(self) -> int:
-        """See `Aggregation.dimensions`."""
         return self.cells
 
     def exact(self, values: ArrayLike) -> Vector:
-        """See `Aggregation.exact`: the counts themselves."""
+        """The counts themselves."""
         counts = np.asarray(values, dtype=np.float64)
         if counts.shape != (self.cells,):
             raise ValueError(f"counts of shape {counts.shape}: expected ({self.cells},)")
@@ -191,11 +190,10 @@ class NoisySum:
 
     @property
     def dimensions(self) -> int:
-        """See `Aggregation.dimensions`."""
         return self.width
 
     def exact(self, values: ArrayLike) -> Vector:
-        """See `Aggregation.exact`: summed with a single rounding, so that order does not matter."""
+        """Summed with a single rounding, so that order does not matter."""
         records = np.asarray(values, dtype=np.float64)
         if records.size == 0:
             records = records.reshape(0, self.width)
@@ -208,7 +206,6 @@ class NoisySum:
         return summed(clipped) / self.divide_by
 
     def farthest(self, norm: float) -> Move:
-        """See `Aggregation.farthest`."""
         added = self.adjacency is Adjacency.ADD_REMOVE
         one = (self.clipping.largest if added else self.clipping.widest)(self.width, norm)
         return Move(one.by * self.contributions / self.divide_by, one.times)
@@ -233,7 +230,6 @@ class NoisyGradient:
 
     @property
     def dimensions(self) -> int:
-        """See `Aggregation.dimensions`."""
         return sum(math.prod(shape) for shape in self.shapes)
 
     @property
@@ -259,9 +255,7 @@ class NoisyGradient:
         return np.concatenate(rows, axis=1)
 
     def exact(self, values: ArrayLike | list[ArrayLike]) -> Vector:
-        """See `Aggregation.exact`."""
         return self._sum.exact(self.flat(list(values)))  # type: ignore[arg-type]
 
     def farthest(self, norm: float) -> Move:
-        """See `Aggregation.farthest`."""
         return self._sum.farthest(norm)

@@ -24,7 +24,6 @@ class Laplace(Additive):
 
     @property
     def standard_deviation(self) -> float:
-        """See `Additive.standard_deviation`."""
         return math.sqrt(2.0) * self.scale
 
     def log_moment(self, rate: Vector) -> Vector:
@@ -32,7 +31,7 @@ class Laplace(Additive):
         return np.asarray(-np.log1p(-np.square(np.asarray(rate) * self.scale)))
 
     def log_mass(self, center: Vector, half: Vector | float) -> Vector:
-        """See `Additive.log_mass`: exp(-|u|) sinh(h), or around 0 what two tails leave."""
+        """Exp(-|u|) sinh(h), or around 0 what two tails leave."""
         with np.errstate(over="ignore"):
             u = np.abs(np.asarray(center, dtype=np.float64)) / self.scale
             h = np.asarray(half, dtype=np.float64) / self.scale
@@ -46,17 +45,14 @@ class Laplace(Additive):
         return found
 
     def log_cdf(self, value: Vector) -> Vector:
-        """See `Additive.log_cdf`."""
         u = np.asarray(value, dtype=np.float64) / self.scale
         above = np.log1p(-0.5 * np.exp(-np.abs(u)))
         return np.where(u < 0, u - math.log(2.0), above)
 
     def log_survival(self, value: Vector) -> Vector:
-        """See `Additive.log_survival`."""
         return self.log_cdf(-np.asarray(value, dtype=np.float64))
 
     def exceeded(self, log_share: Vector) -> Vector:
-        """See `Additive.exceeded`."""
         log_share = np.asarray(log_share, dtype=np.float64)
         with np.errstate(divide="ignore"):
             below = math.log(2.0) + np.log(-np.expm1(log_share))  # of a value below 0
@@ -64,7 +60,6 @@ class Laplace(Additive):
         return np.asarray(self.scale * np.where(above >= 0, above, below))
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """See `Additive.sample`."""
         return rng.laplace(scale=self.scale, size=shape)
 
 
@@ -75,11 +70,9 @@ class Gaussian(NormalTails):
 
     @property
     def standard_deviation(self) -> float:
-        """See `Additive.standard_deviation`."""
         return self.scale
 
     def log_mass(self, center: Vector, half: Vector | float) -> Vector:
-        """See `Additive.log_mass`."""
         with np.errstate(over="ignore"):
             u = np.abs(np.asarray(center, dtype=np.float64)) / self.scale
             h = np.asarray(half, dtype=np.float64) / self.scale
@@ -91,19 +84,15 @@ class Gaussian(NormalTails):
         return found
 
     def log_cdf(self, value: Vector) -> Vector:
-        """See `Additive.log_cdf`."""
         return np.asarray(log_ndtr(np.asarray(value, dtype=np.float64) / self.scale))
 
     def log_survival(self, value: Vector) -> Vector:
-        """See `Additive.log_survival`."""
         return self.log_cdf(-np.asarray(value, dtype=np.float64))
 
     def exceeded(self, log_share: Vector) -> Vector:
-        """See `Additive.exceeded`."""
         return np.asarray(-self.scale * ndtri_exp(np.asarray(log_share, dtype=np.float64)))
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """See `Additive.sample`."""
         return rng.standard_normal(shape) * self.scale
 
 

@@ -23,7 +23,7 @@ class Whole(Additive):
         raise NotImplementedError
 
     def log_mass(self, center: Vector, half: Vector | float) -> Vector:
-        """See `Additive.log_mass`; exact where an interval holds one whole number, or none."""
+        """Exact where an interval holds one whole number, or none."""
         center, half = np.broadcast_arrays(np.asarray(center, dtype=np.float64), half)
         first = np.floor(center - half) + 1.0
         last = np.floor(center + half)
@@ -54,7 +54,6 @@ class Whole(Additive):
         return found
 
     def log_cdf(self, value: Vector) -> Vector:
-        """See `Additive.log_cdf`."""
         return self.log_survival(-np.floor(np.asarray(value, dtype=np.float64)) - 1.0)
 
 
@@ -68,11 +67,11 @@ class DiscreteLaplace(Whole):
 
     @property
     def standard_deviation(self) -> float:
-        """See `Additive.standard_deviation`: its variance is 2 e^(1/b) / (e^(1/b) - 1)^2."""
+        """Its variance is 2 e^(1/b) / (e^(1/b) - 1)^2."""
         return math.sqrt(2.0) * math.exp(-0.5 / self.scale) / -math.expm1(-1.0 / self.scale)
 
     def log_moment(self, rate: Vector) -> Vector:
-        """See `Additive.log_moment`: sinh^2(a) / (sinh(a + r) sinh(a - r)), of halves a and r.
+        """Sinh^2(a) / (sinh(a + r) sinh(a - r)), of halves a and r.
 
         By exponentials that do not overflow: sinh(700) / sinh(710) is a ratio of such.
         """
@@ -81,7 +80,6 @@ class DiscreteLaplace(Whole):
         return np.asarray(-np.log1p(-np.square(ratio)))
 
     def log_pmf(self, number: Vector) -> Vector:
-        """See `Whole.log_pmf`."""
         return math.log(math.tanh(0.5 / self.scale)) - np.abs(number) / self.scale
 
     def log_survival(self, value: Vector) -> Vector:
@@ -93,7 +91,7 @@ class DiscreteLaplace(Whole):
         return np.where(k >= -1.0, right, left)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """See `Additive.sample`: the difference of two geometric numbers."""
+        """The difference of two geometric numbers."""
         rate = -math.expm1(-1.0 / self.scale)
         one, other = rng.geometric(rate, shape), rng.geometric(rate, shape)
         return (one - other).astype(np.float64)
@@ -126,18 +124,15 @@ class DiscreteGaussian(NormalTails, Whole):
 
     @property
     def standard_deviation(self) -> float:
-        """See `Additive.standard_deviation`."""
         k = np.arange(1.0, self._reach + 1)
         return math.sqrt(2.0 * math.fsum(k * k * np.exp(self.log_pmf(k))))
 
     def log_pmf(self, number: Vector) -> Vector:
-        """See `Whole.log_pmf`."""
         with np.errstate(over="ignore"):
             squares = np.square(np.asarray(number) / self.scale)
         return np.asarray(-0.5 * squares - self._log_normaliser)
 
     def log_survival(self, value: Vector) -> Vector:
-        """See `Additive.log_survival`."""
         k = np.floor(np.asarray(value, dtype=np.float64))
         last = self._reach
         right = np.clip(k, 0, last).astype(np.int64)
@@ -152,7 +147,7 @@ class DiscreteGaussian(NormalTails, Whole):
         return np.asarray(self.log_pmf(first) - np.log(-np.expm1(-first / self.scale**2)))
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """See `Additive.sample`: by rejection from the discrete Laplace (their Algorithm 3)."""
+        """By rejection from the discrete Laplace (their Algorithm 3)."""
         proposal = DiscreteLaplace(math.floor(self.scale) + 1.0)
         wanted = math.prod(shape)
         kept: list[NDArray[np.float64]] = []

@@ -26,11 +26,9 @@ class Skellam(Tabled):
 
     @property
     def steepest(self) -> float:
-        """See `Additive.steepest`."""
         return math.inf
 
     def transform(self, theta: float, points: int) -> tuple[float, Complex]:
-        """See `Tabled.transform`."""
         t = angles(points)
         variance = self.scale**2
         here = 2.0 * math.cosh(theta) * np.square(np.sin(0.5 * t))
@@ -38,7 +36,6 @@ class Skellam(Tabled):
         return variance * 2.0 * math.sinh(0.5 * theta) ** 2, ratios
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """See `Additive.sample`."""
         half = 0.5 * self.scale**2
         return (rng.poisson(half, shape) - rng.poisson(half, shape)).astype(np.float64)
 
@@ -59,11 +56,9 @@ class Binomial(Tabled):
 
     @property
     def steepest(self) -> float:
-        """See `Additive.steepest`."""
         return math.inf
 
     def transform(self, theta: float, points: int) -> tuple[float, Complex]:
-        """See `Tabled.transform`."""
         t, slope = 0.5 * angles(points), math.tanh(0.5 * theta)
         with np.errstate(under="ignore"):
             ratios = (np.cos(t) + 1j * slope * np.sin(t)) ** self.coins
@@ -73,7 +68,7 @@ class Binomial(Tabled):
 
     @cached_property
     def _table(self) -> Vector:
-        """See `Tabled._table`: it ends where all coins fall alike, and has a formula."""
+        """It ends where all coins fall alike, and has a formula."""
         return _of_coins(self.coins)
 
     @property
@@ -81,7 +76,6 @@ class Binomial(Tabled):
         return math.inf
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """See `Additive.sample`."""
         heads = rng.binomial(self.coins, 0.5, shape)
         return (heads - self.coins // 2).astype(np.float64)
 
@@ -138,12 +132,10 @@ class Shares(Tabled):
 
     @property
     def steepest(self) -> float:
-        """See `Additive.steepest`."""
         return self.single(self.scale).steepest
 
     @property
     def spread(self) -> float:
-        """See `Tabled.spread`."""
         wider = math.sqrt(2.0) if self.single is DiscreteLaplace else 1.0
         return wider * self.scale * math.sqrt(self.ratio)
 
@@ -153,7 +145,6 @@ class Shares(Tabled):
         return self.single(self.scale / math.sqrt(self.parties))
 
     def transform(self, theta: float, points: int) -> tuple[float, Complex]:
-        """See `Tabled.transform`."""
         if self.single is DiscreteLaplace:
             return _two_sided(self.scale, self.ratio, theta, points)
         each = self.single(self.scale * math.sqrt(self.ratio)) if self._divisible else self.each
@@ -172,14 +163,13 @@ class Shares(Tabled):
 
     @property
     def _beyond(self) -> float:
-        """See `Tabled._beyond`: log-concave laws fall ever faster; fewer than one share do not."""
+        """Log-concave laws fall ever faster; fewer than one share do not."""
         if self.single is DiscreteLaplace and self.ratio < 1.0:
             return 1.0 / self.scale
         return math.inf if self.single is Binomial else super()._beyond
 
     @cached_property
     def _table(self) -> Vector:
-        """See `Tabled._table`."""
         if self.single is Binomial:
             assert isinstance(self.each, Binomial)
             return _of_coins(self.present * self.each.coins)
@@ -194,7 +184,7 @@ class Shares(Tabled):
         return self.each.sample(rng, shape)
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """See `Additive.sample`: the sum of the shares."""
+        """The sum of the shares."""
         found = np.zeros(shape)
         for _ in range(self.present):
             found += self.share(rng, shape)
@@ -210,7 +200,7 @@ def _of_coins(coins: int) -> Vector:
 
 
 def _two_sided(scale: float, shape: float, theta: float, points: int) -> tuple[float, Complex]:
-    """See `Tabled.transform`, of the difference of two negative binomial numbers of this shape."""
+    """Of the difference of two negative binomial numbers of this shape."""
     t = angles(points)
     log_moment, log_ratio = 0.0, np.zeros(t.size, dtype=np.complex128)
     for sign in (1.0, -1.0):
@@ -223,7 +213,7 @@ def _two_sided(scale: float, shape: float, theta: float, points: int) -> tuple[f
 
 
 def _discrete_gaussian(each: DiscreteGaussian, theta: float, points: int) -> tuple[float, Complex]:
-    """See `Tabled.transform`: by the sum over the numbers near the middle of the tilted law."""
+    """By the sum over the numbers near the middle of the tilted law."""
     middle, reach = theta * each.scale**2, 2 + math.ceil(40.0 * each.scale)
     k = np.arange(round(middle) - reach, round(middle) + reach + 1, dtype=np.int64)
     log_terms = each.log_pmf(k.astype(np.float64)) + theta * k

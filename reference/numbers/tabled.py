@@ -106,19 +106,16 @@ class Tabled(Whole):
 
     @cached_property
     def standard_deviation(self) -> float:
-        """See `Additive.standard_deviation`."""
         k = np.arange(1.0, self._table.size)
         return math.sqrt(2.0 * math.fsum(np.square(k) * np.exp(self._table[1:])))
 
     def log_pmf(self, number: Vector) -> Vector:
-        """See `Whole.log_pmf`."""
         k, last = np.abs(np.asarray(number, dtype=np.float64)), self._table.size - 1
         within = self._table[np.minimum(k, last).astype(np.int64)]
         with np.errstate(invalid="ignore"):
             return np.asarray(within - np.where(k > last, self._beyond * (k - last), 0.0))
 
     def log_survival(self, value: Vector) -> Vector:
-        """See `Additive.log_survival`."""
         k, last = np.floor(np.asarray(value, dtype=np.float64)), self._table.size - 1
         right, left = (np.clip(end, 0, last).astype(np.int64) for end in (k, -k - 1.0))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -128,7 +125,6 @@ class Tabled(Whole):
             return np.where(k >= 0, self._log_tails[right] - far, below)
 
     def log_moment(self, rate: Vector) -> Vector:
-        """See `Additive.log_moment`."""
         rates = np.asarray(rate, dtype=np.float64)
         found = [self.transform(abs(float(r)), 2)[0] for r in rates.ravel()]
         return np.reshape(found, rates.shape)

@@ -32,7 +32,6 @@ class Tally:
 
     @property
     def dimensions(self) -> int:
-        """See `Aggregation.dimensions`."""
         return self.width
 
     def exact(self, values: ArrayLike | list[Any]) -> Vector:
@@ -51,7 +50,6 @@ class Tally:
         return held, leaves
 
     def farthest(self, norm: float) -> Move:
-        """See `Aggregation.farthest`."""
         if self.adjacency is Adjacency.ADD_REMOVE:
             return Move(float(max(abs(self.lower), abs(self.upper))), self.width)
         return Move(float(self.upper - self.lower), self.width)

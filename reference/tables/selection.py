@@ -54,12 +54,10 @@ class Threshold:
         return ThresholdedHistogram(self.noise, counts.size, self.least, Adjacency.ADD_REMOVE)
 
     def log_kept(self, counts: ArrayLike) -> Vector:
-        """See `Selection.log_kept`."""
         n = np.asarray(counts, dtype=np.float64)
         return self.keys(n).log_released(n)
 
     def log_dropped(self, counts: ArrayLike) -> Vector:
-        """See `Selection.log_dropped`."""
         n = np.asarray(counts, dtype=np.float64)
         return self.keys(n).log_withheld(n)
 
@@ -112,9 +110,7 @@ class TruncatedGeometric:
             return np.asarray(np.where(other < 0.5, np.log1p(-other), np.log(it)))
 
     def log_kept(self, counts: ArrayLike) -> Vector:
-        """See `Selection.log_kept`."""
         return self._of(counts, 0)
 
     def log_dropped(self, counts: ArrayLike) -> Vector:
-        """See `Selection.log_dropped`."""
         return self._of(counts, 1)

@@ -17,7 +17,6 @@ Numbers = NDArray[np.float64]
 
 
 def wrong(planned: Any, check: str, entry: Excluded, times: float, seed: int) -> Any:
-    """See `wrong_by`."""
     plan, size = planned.plan, entry.size
     mechanism = planned.claim.mechanism
     if entry.code in ("scale-too-small", "scale-too-large"):

@@ -50,7 +50,6 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def wrong(planned: Any, check: str, entry: Excluded, times: float, seed: int) -> Any:
-    """See `wrong_by`."""
     mechanism = planned.claim.mechanism
     releases = Releases(mechanism.aggregation.exact, mechanism.added.family)
     if check in ("clipping", "sensitivity"):

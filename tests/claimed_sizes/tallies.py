@@ -14,7 +14,6 @@ from .numbers import Releases, alike, made_check, of_noise
 
 
 def wrong(planned: Any, check: str, entry: Excluded, times: float, seed: int) -> Any:
-    """See `wrong_by`."""
     mechanism = planned.claim.mechanism
     releases = Releases(mechanism.aggregation.exact, mechanism.added.family)
     if check == "mask-uniformity":

@@ -393,7 +393,6 @@ class Report(Document):
         return self.model_copy(update={"checks": checks})
 
     def public(self) -> dict[str, Any]:
-        """See `Document.public`."""
         return super(Report, self.whole).public()
 
     @classmethod

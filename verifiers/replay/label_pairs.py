@@ -71,11 +71,9 @@ class AnyLabel:
     numbers: ClassVar[bool] = False
 
     def exceeded(self, one: Vector, other: Vector) -> Fault | None:
-        """See `Judge.exceeded`."""
         return None
 
     def share(self, one: Vector, other: Vector, steps: int) -> float:
-        """See `Judge.share`."""
         return 0.0
 
 
@@ -91,7 +89,7 @@ class _Alike(AnyLabel):
     label: int | None = None
 
     def exceeded(self, one: Vector, other: Vector) -> Fault | None:
-        """See `Judge.exceeded`: more votes may turn a refusal into an answer, and never back."""
+        """More votes may turn a refusal into an answer, and never back."""
         here, there = int(one[0]), int(other[0])
         refused = self.mechanism.refuses and there == REFUSAL
         if here == there or (self.mechanism.refuses and here == REFUSAL):

@@ -62,7 +62,7 @@ class _Refusals:
         self._results: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
 
     def judged(self, pair: Pair, end: Refused | NoReleaseError) -> tuple[Fault, Pair] | Note:
-        """See `Judge`, with the neighbours that show it. Raises `end` where it is an error."""
+        """With the neighbours that show it. Raises `end` where it is an error."""
         told, text = self._told(pair), self._claim.release.input_text
         where = f"a pair with {pair.words}"
         if told is not None and told.proven:

@@ -263,7 +263,7 @@ class _Imported(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """See `importlib.abc.MetaPathFinder`: the spec of the others, its loader wrapped."""
+        """The spec of the others, its loader wrapped."""
         after = self._after.pop(fullname, None)
         if after is None:
             return None

@@ -105,7 +105,7 @@ class Judged:
 
     @property
     def refuted(self: Check) -> bool:
-        """See `Check.refuted`; to ask is to look.
+        """To ask is to look.
 
         By Ville's inequality what was shown once stays shown, although evidence may fall again. Of
         looks with equal evidence the last one counts: more draws tell the cause better.
@@ -117,5 +117,4 @@ class Judged:
         return self.peak is not None
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`."""
         return None

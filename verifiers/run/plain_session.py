@@ -27,37 +27,33 @@ class PlainSession:
 
     @property
     def goes_on(self) -> bool:
-        """See `Session.goes_on`."""
         return self.state.outcome.finished or not self.state.failed
 
     def prepare(self) -> None:
-        """See `Session.prepare`: what is asked stands in the claim."""
+        """What is asked stands in the claim."""
 
     def compare(self, earlier: Any) -> None:
-        """See `Session.compare`: nothing is kept of a run to compare."""
+        """Nothing is kept of a run to compare."""
 
     def explain(self) -> None:
-        """See `Session.explain`: the evidence itself says it."""
+        """The evidence itself says it."""
 
     def restart(self) -> None:
-        """See `Session.restart`: nothing is compared across one."""
+        """Nothing is compared across one."""
 
     def ask_restarted(self) -> None:
-        """See `Session.ask_restarted`."""
+        pass
 
     def concluding(self, phase: Phase) -> Iterator[Running]:
-        """See `Session.concluding`."""
         return iter([self] if phase is Phase.OPENING else [])  # type: ignore[list-item]
 
     def explanations(self) -> Sequence[Explanation]:
-        """See `Session.explanations`."""
         peaks = [(check, check.peak.finding) for check in self.checks if check.peak is not None]
         return [Explanation(check, found, found.log_odds or 0.0) for check, found in peaks]
 
     def end(self, found: Sequence[CheckResult]) -> Notes:
-        """See `Session.end`."""
         return Notes()
 
     def figures(self, found: Sequence[CheckResult]) -> Mapping[str, CheckFigures]:
-        """See `Session.figures`: nothing is drawn."""
+        """Nothing is drawn."""
         return {}

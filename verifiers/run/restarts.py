@@ -81,7 +81,7 @@ def _compare(
     opening: Callable[[], _Opening],
     compare: Callable[[_Opening, _Opening], None],
 ) -> None:
-    """See `compare_starts`; raises as the target does where it cannot be restarted."""
+    """Raises as the target does where it cannot be restarted."""
     try:
         state.target.restart_contained()
         one = opening()

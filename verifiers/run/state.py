@@ -69,7 +69,7 @@ class RunState:
             hear(event)
 
     def tell(self, doing: str, planned: int | None = None) -> None:
-        """See `Site.tell`; planned: queries, those made so far when None."""
+        """Planned: queries, those made so far when None."""
         self._planned, self._part = self.queries if planned is None else planned, doing
         clock_step(doing)
 
@@ -86,15 +86,12 @@ class RunState:
             self.listener(Progress(self.queries, self.queries, "reporting", over=True))
 
     def spend(self, queries: int) -> None:
-        """See `Site.spend`."""
         self.queries += queries
 
     def warn(self, warning: Note) -> None:
-        """See `Site.warn`."""
         self.outcome.warn(warning)
 
     def use_up(self) -> None:
-        """See `Site.use_up`."""
         self.outcome.used_up = True
         most = self.claim.gate.max_queries
         self.outcome.stopped = Note(
@@ -102,7 +99,6 @@ class RunState:
         )
 
     def note_restart(self) -> None:
-        """See `Site.note_restart`."""
         self.restarted = True
 
     @contextmanager

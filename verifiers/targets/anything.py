@@ -28,28 +28,24 @@ class AnyRelease(NumberRelease):
 
     @property
     def word(self) -> str:
-        """See `NumberRelease.word`."""
         return "any:null"
 
     def content(self, values: Any) -> dict[str, Any]:
-        """See `Release.content`."""
         return {"data": values}
 
     def argument(self, values: Any) -> Any:
-        """See `Release.argument`: a copy for each call."""
+        """A copy for each call."""
         return copy.deepcopy(values)
 
     def typed(self, values: Any) -> dict[str, str]:
-        """See `NumberRelease.typed`."""
         return {}
 
     def input_text(self, values: Any) -> str:
-        """See `Release.input_text`."""
         text = json.dumps(values)
         return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
     def shaped(self, reply: Any, values: Any, size: int) -> NDArray[Any]:
-        """See `Release.shaped`: replies as JSON, object (size,)."""
+        """Replies as JSON, object (size,)."""
         plain = plain_json(reply)
         if not isinstance(plain, list) or len(plain) != size:
             call = self.text(values, size)

@@ -25,40 +25,36 @@ class BatchRelease(NumberRelease):
 
     @property
     def word(self) -> str:
-        """See `NumberRelease.word`."""
         return "batches:null"
 
     def content(self, values: Any) -> dict[str, Any]:
-        """See `Release.content`: there is no input."""
+        """There is no input."""
         return {}
 
     def asked(self, values: Any, size: int) -> dict[str, Any]:
-        """See `Release.asked`: each call is for one batch."""
+        """Each call is for one batch."""
         return {}
 
     def argument(self, values: Any) -> Any:
-        """See `Release.argument`: none."""
+        """None."""
         return None
 
     def typed(self, values: Any) -> dict[str, str]:
-        """See `NumberRelease.typed`."""
         return {}
 
     def text(self, values: Any, size: int) -> str:
-        """See `Release.text`."""
         return "batch()"
 
     def input_text(self, values: Any) -> str:
-        """See `Release.input_text`."""
         return "no input"
 
     def function(self, target: Any) -> Any:
-        """See `Release.function`: of `next_batch()`, or of what batches are taken from in turn."""
+        """Of `next_batch()`, or of what batches are taken from in turn."""
         draw = _next_of(target)
         return lambda values, size: plain_batch(draw())
 
     def shaped(self, reply: Any, values: Any, size: int) -> NDArray[Any] | None:  # type: ignore[override]
-        """See `Release.shaped`: record numbers int64 (s,), None where there is no batch left."""
+        """Record numbers int64 (s,), None where there is no batch left."""
         if reply is None:
             return None
         if isinstance(reply, list) and len(reply) == 1 and isinstance(reply[0], list):

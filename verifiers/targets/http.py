@@ -122,7 +122,6 @@ class HttpTarget:
         return self._request("spent", [call])[0]
 
     def keep_connection(self, seconds: float | None = None) -> "HttpTarget":
-        """See `Keeping.keep_connection`."""
         timeout = self._timeout if seconds is None else min(seconds, self._timeout)
         return HttpTarget(
             self._url, timeout, release=self._release, options=self._options, keeps=True
@@ -130,11 +129,10 @@ class HttpTarget:
 
     @property
     def no_restart(self) -> str | None:
-        """See `Target.no_restart`."""
         return "name a command as restart in [gate]" if self._command is None else None
 
     def restart(self) -> str | None:
-        """See `Target.restart`: by the claim's command, after which the server must answer."""
+        """By the claim's command, after which the server must answer."""
         if self._command is None:
             raise NotOffered("a server cannot be restarted without a command, restart in [gate]")
         self._command.run()
@@ -154,7 +152,7 @@ class HttpTarget:
         return None
 
     def restart_contained(self) -> None:
-        """See `Target.restart_contained`: the server was not started by the run."""
+        """The server was not started by the run."""
         raise NotOffered("a server has its own process")
 
     async def _await_answer(self, seconds: float) -> None:

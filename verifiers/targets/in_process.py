@@ -49,7 +49,7 @@ class InProcessTarget:
         self._charge: Callable[..., Any] | None = charge if callable(charge) else None
 
     def ask(self, histogram: Histogram, size: int) -> Any:
-        """See `Target.ask`; the target gets a new read-only array."""
+        """The target gets a new read-only array."""
         release = self._release
         return self.answer(lambda: release.argument(histogram), size, release.text(histogram, size))
 
@@ -60,7 +60,7 @@ class InProcessTarget:
     def rdp(
         self, histogram: Histogram, orders: Sequence[float], answered: bool | None = None
     ) -> Any:
-        """See `Target.rdp`: the method of that name, if the object has one."""
+        """The method of that name, if the object has one."""
         release = self._release
         call = release.charge_text(histogram, answered)
         return self.charge(lambda: release.argument(histogram), orders, call, answered)
@@ -79,7 +79,7 @@ class InProcessTarget:
         return self._call(charge, make, np.array(orders, dtype=np.float64), call)
 
     def spent(self, delta: float) -> Any:
-        """See `Target.spent`: the method of that name, if the object has one."""
+        """The method of that name, if the object has one."""
         if self._spent is None:
             raise NotOffered("the target has no spent(delta)")
         try:
@@ -117,13 +117,12 @@ class InProcessTarget:
 
     @property
     def no_restart(self) -> str | None:
-        """See `Target.no_restart`."""
         if self._command is not None or self._again is not None:
             return None
         return "give its spec, such as file.py:attr, which a run starts anew"
 
     def restart(self) -> str | None:
-        """See `Target.restart`: runs the command, and makes the object anew, as far as given."""
+        """Runs the command, and makes the object anew, as far as given."""
         if self._command is None and self._again is None:
             raise NotOffered("an object handed over in Python cannot be restarted")
         if self._command is not None:
@@ -133,7 +132,6 @@ class InProcessTarget:
         return None
 
     def restart_contained(self) -> None:
-        """See `Target.restart_contained`."""
         raise NotOffered("an object handed over in Python has no process of its own")
 
     def close(self) -> None:

@@ -56,7 +56,7 @@ class FormRelease(LabelRelease):
         self.key = "query" if form == "query" else "votes"
 
     def argument(self, histogram: Histogram) -> Any:
-        """See `Release.argument`: an array (teachers,) or (teachers, c), or a copy of the query."""
+        """An array (teachers,) or (teachers, c), or a copy of the query."""
         return taken(self.content(histogram))
 
     def content(self, histogram: Histogram) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class FormRelease(LabelRelease):
         return arranged(histogram) if known is None else np.array(known, dtype=np.int64)
 
     def input_text(self, histogram: Histogram) -> str:
-        """See `LabelRelease.input_text`; where the form is "query", the query."""
+        """Where the form is "query", the query."""
         if self.form != "query":
             return super().input_text(histogram)
         return shown(self.content(histogram)["query"])

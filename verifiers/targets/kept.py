@@ -18,7 +18,7 @@ class Connection(Protocol):
     opened: int
 
     def ask(self, histogram: Histogram, size: int) -> Any:
-        """See `Target.ask`."""
+        pass
 
     def close(self) -> None:
         """Closes the connection."""

@@ -17,21 +17,20 @@ class LabelRelease(Release):
     reply, given, key = "labels", "histogram", "histogram"
 
     def argument(self, histogram: Histogram) -> Any:
-        """See `Release.argument`: a read-only array."""
+        """A read-only array."""
         return read_only(histogram)
 
     def content(self, histogram: Histogram) -> dict[str, Any]:
-        """See `Release.content`."""
         return {"histogram": histogram.tolist()}
 
     def input_text(self, histogram: Histogram) -> str:
-        """See `Release.input_text`: the first 12 classes."""
+        """The first 12 classes."""
         votes = ", ".join(str(v) for v in histogram[:12])
         rest = f", ... {histogram.size} classes" if histogram.size > 12 else ""
         return f"[{votes}{rest}]"
 
     def shaped(self, reply: Any, histogram: Histogram, size: int) -> NDArray[Any]:
-        """See `Release.shaped`: numbers (size,), whose values `checked_labels` checks."""
+        """Numbers (size,), whose values `checked_labels` checks."""
         return label_array(reply, size, self.text(histogram, size))
 
 

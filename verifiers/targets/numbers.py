@@ -46,7 +46,7 @@ class NumberRelease(Release):
         return f"{self.takes}:{json.dumps(shapes.get(self.takes))}"
 
     def argument(self, values: Any) -> Any:
-        """See `Release.argument`: a read-only array, or a list of them for tensors.
+        """A read-only array, or a list of them for tensors.
 
         Records and tensors keep their dtype: float64, except where a check sends float32.
         """
@@ -55,7 +55,6 @@ class NumberRelease(Release):
         return read_only(values, None if self.takes == "records" else np.int64)
 
     def content(self, values: Any) -> dict[str, Any]:
-        """See `Release.content`."""
         if self.takes == "tensors":
             return {"values": [np.asarray(tensor).tolist() for tensor in values]}
         return {"values": np.asarray(values).tolist()}
@@ -67,7 +66,7 @@ class NumberRelease(Release):
         return {"type": "float32"} if single else {}
 
     def input_text(self, values: Any) -> str:
-        """See `Release.input_text`: the values if they are few, else their shape."""
+        """The values if they are few, else their shape."""
         if self.takes == "tensors":
             return f"tensors of shapes {[np.shape(tensor) for tensor in values]}"
         array = np.asarray(values)
@@ -76,7 +75,7 @@ class NumberRelease(Release):
         return str(array.tolist())
 
     def shaped(self, reply: Any, values: Any, size: int) -> NDArray[Any]:
-        """See `Release.shaped`: float64 (size, dimensions)."""
+        """Float64 (size, dimensions)."""
         call = self.text(values, size)
         if self.takes == "keys":
             return _released_keys(reply, size, self.dimensions, call)

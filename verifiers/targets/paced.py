@@ -40,7 +40,7 @@ class PacedTarget:
         """Sizes of the calls answered in the last `ask`, in order."""
 
     def ask(self, histogram: Histogram, size: int) -> Any:
-        """See `Target.ask`: labels (size,); raises TargetError for a part of wrong shape or type.
+        """Labels (size,); raises TargetError for a part of wrong shape or type.
 
         A refusal of a call larger than any answered so far may be about its size: it is asked again
         with a smaller one. After an exception the labels of earlier parts are lost; `parts` holds
@@ -132,7 +132,6 @@ class PacedTarget:
         self._allowed = allowed if self._largest is None else min(allowed, self._largest)
 
     def keep_connection(self, seconds: float | None = None) -> Connection:
-        """See `Keeping`."""
         if not isinstance(self._target, Keeping):
             raise NotOffered("the target has no connections")
         return self._target.keep_connection(seconds)
@@ -140,28 +139,22 @@ class PacedTarget:
     def rdp(
         self, histogram: Histogram, orders: Sequence[float], answered: bool | None = None
     ) -> Any:
-        """See `Target.rdp`."""
         return self._target.rdp(histogram, orders, answered)
 
     def spent(self, delta: float) -> Any:
-        """See `Target.spent`."""
         return self._target.spent(delta)
 
     @property
     def no_restart(self) -> str | None:
-        """See `Target.no_restart`."""
         return self._target.no_restart
 
     def restart(self) -> str | None:
-        """See `Target.restart`."""
         return self._target.restart()
 
     def restart_contained(self) -> None:
-        """See `Target.restart_contained`."""
         self._target.restart_contained()
 
     def close(self) -> None:
-        """See `Target.close`."""
         self._target.close()
 
 

@@ -76,7 +76,6 @@ class ProcessTarget:
         return cls(worker, timeout, loads=spec, restart=restart, release=release)
 
     def ask(self, histogram: Histogram, size: int) -> Any:
-        """See `Target.ask`."""
         release = self._release
         request = {"call": release.call, **release.asked(histogram, size)}
         if self._loads is not None and isinstance(release, NumberRelease):
@@ -86,18 +85,16 @@ class ProcessTarget:
     def rdp(
         self, histogram: Histogram, orders: Sequence[float], answered: bool | None = None
     ) -> Any:
-        """See `Target.rdp`."""
         release = self._release
         request = {"call": "rdp", **release.charge_content(histogram, orders, answered)}
         return self._request(request, "rdp", release.charge_text(histogram, answered))
 
     def spent(self, delta: float) -> Any:
-        """See `Target.spent`."""
         return self._request({"call": "spent", "delta": delta}, "spent", f"spent({delta:g})")
 
     @property
     def no_restart(self) -> str | None:
-        """See `Target.no_restart`: the run started it."""
+        """The run started it."""
         return None
 
     def restart(self) -> str | None:
@@ -114,7 +111,6 @@ class ProcessTarget:
         return _ANOTHER_ID
 
     def restart_contained(self) -> None:
-        """See `Target.restart_contained`."""
         if self._loads is not None:
             raise NotOffered("a Python target keeps its process id when it is restarted")
         before = first_of_a_namespace()

@@ -56,11 +56,10 @@ class TableRelease(NumberRelease):
 
     @property
     def only_python(self) -> str | None:
-        """See `Release.only_python`."""
         return "[sql] in the claim" if isinstance(self.form, SqlQuery) else None
 
     def function(self, target: Any) -> Any:
-        """See `Release.function`: of a query, the target opens the database.
+        """Of a query, the target opens the database.
 
         Raises ValueError where the package of the frames that it is given is absent.
         """
@@ -72,7 +71,6 @@ class TableRelease(NumberRelease):
         return target
 
     def content(self, values: Any) -> dict[str, Any]:
-        """See `Release.content`."""
         keys = [self.keys[cell] for cell in values.cells]
         if isinstance(values, SentRows):
             return {"rows": [list(row) for row in values.sent]}
@@ -80,7 +78,6 @@ class TableRelease(NumberRelease):
         return {"rows": list(map(list, zip(*columns, strict=True)))}
 
     def argument(self, values: Any) -> Any:
-        """See `Release.argument`."""
         return taken_rows(self.content(values)["rows"], self.word)
 
     def rows_of(self, argument: Any, missing: Mapping[Part, str] | None = None) -> Rows:
@@ -92,11 +89,10 @@ class TableRelease(NumberRelease):
         return whole_rows(list(zip(*columns, strict=True)), self._places, missing or {})
 
     def typed(self, values: Rows) -> dict[str, str]:
-        """See `NumberRelease.typed`."""
         return {}
 
     def input_text(self, values: Any) -> str:
-        """See `Release.input_text`: the rows if they are few, else how many there are."""
+        """The rows if they are few, else how many there are."""
         if isinstance(values, SentRows):
             return f"{len(values.sent):,} rows"
         if len(values) <= 3:
@@ -105,7 +101,7 @@ class TableRelease(NumberRelease):
         return f"{len(values):,} rows of {users:,} users in {cells:,} partitions"
 
     def shaped(self, reply: Any, values: Any, size: int) -> NDArray[Any]:
-        """See `Release.shaped`: float64 (size, columns * keys).
+        """Float64 (size, columns * keys).
 
         Of rows that lack something, what is released for the partition NULL is -inf in the first
         place, and what is no number inf: a check tells of both.

@@ -60,7 +60,7 @@ class TallyRelease(NumberRelease):
         self._least = -(modulus // 2) if signed else 0
 
     def input_text(self, values: Any) -> str:
-        """See `Release.input_text`: the values if they are few, and who leaves when."""
+        """The values if they are few, and who leaves when."""
         held, leaves = (np.asarray(part) for part in values)
         text = f"{self.parties} parties" if held.size > 12 else str(held.tolist())
         gone = [f"{k + 1} {LEAVES[int(when)]}" for k, when in enumerate(leaves) if when]
@@ -73,7 +73,7 @@ class TallyRelease(NumberRelease):
         return np.asarray(held[(leaves == 0) | (leaves == 3)].sum(0), dtype=np.int64)
 
     def shaped(self, reply: Any, values: Any, size: int) -> NDArray[Any]:
-        """See `Release.shaped`: float64 (size, d), of the residues those nearest to the sums."""
+        """Float64 (size, d), of the residues those nearest to the sums."""
         if isinstance(reply, _Unwrapped):  # of the parts of a call
             return reply
         exact = self.exact(values)

@@ -44,7 +44,7 @@ class DPSGD(Defence):
                 raise ValueError(f"{key} {value:g}: expected {allowed}")
 
     def shares(self, norms: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See `Defence.shares`: what optax's clipping leaves of each gradient, over k.
+        """What optax's clipping leaves of each gradient, over k.
 
         Raises ValueError for batches of another size, whose noise would be of another scale.
         """
@@ -58,7 +58,7 @@ class DPSGD(Defence):
     def defended(
         self, gradients: Gradients, sensitive: NDArray[np.int64] | None, seed: int
     ) -> Gradients:
-        """See `Defence.defended`: adds optax's noise, each batch with a key of its own."""
+        """Adds optax's noise, each batch with a key of its own."""
         del sensitive
         keys = jax.random.split(jax.random.key(seed), len(gradients))
         found = np.empty_like(gradients)

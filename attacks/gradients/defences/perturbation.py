@@ -59,7 +59,7 @@ class Perturbation(Defence):
     def fitted(
         self, gradients: Gradients, sensitive: NDArray[np.int64], seed: int
     ) -> "Perturbation":
-        """See `Defence.fitted`: trains the surrogate."""
+        """Trains the surrogate."""
         return replace(self, surrogate=_trained(gradients, sensitive, seed))
 
     def defended(

@@ -26,7 +26,7 @@ class Pruning(Defence):
     def defended(
         self, gradients: Gradients, sensitive: NDArray[np.int64] | None, seed: int
     ) -> Gradients:
-        """See `Defence.defended`; of equal ones at the edge, those that come first are kept."""
+        """Of equal ones at the edge, those that come first are kept."""
         del sensitive, seed
         width = gradients.shape[1]
         kept = width - min(round(self.rate * width), width - 1)

@@ -17,6 +17,5 @@ class Signs(Defence):
     def defended(
         self, gradients: Gradients, sensitive: NDArray[np.int64] | None, seed: int
     ) -> Gradients:
-        """See `Defence.defended`."""
         del sensitive, seed
         return np.sign(gradients)

@@ -58,22 +58,19 @@ class BatchCheck(Judged):
 
     @property
     def queries(self) -> int:
-        """See `Check.queries`."""
         return self.watch.seen
 
     @property
     def log_e_value(self) -> float:
-        """See `Check.log_e_value`: infinite once it is proven wrong."""
+        """Infinite once it is proven wrong."""
         if self.id in self.watch.proofs:
             return math.inf
         return 0.0 if self.wagers is None else self.wagers.log_e_value
 
     def samples_needed(self) -> int:
-        """See `Check.samples_needed`."""
         return max(0, self.wanted - self.watch.seen)
 
     def fail_finding(self) -> Finding:
-        """See `Check.fail_finding`."""
         if self.id in self.watch.proofs:
             message, cause = self.watch.proofs[self.id]
         else:
@@ -84,7 +81,6 @@ class BatchCheck(Judged):
         raise NotImplementedError
 
     def pass_finding(self) -> Finding:
-        """See `Check.pass_finding`."""
         excludes = shown.excluded(self.claim, self.id, min(self.wanted, self.watch.seen))
         said = "".join(f"; {shown.WORDS[one.code].format(**one.size)}" for one in excludes)
         sure = f", with probability {SURE_TO_SEE:g} each" if excludes else ""
@@ -110,7 +106,6 @@ class BatchSize(BatchCheck):
 
     @property
     def wagers(self) -> Wagers | None:
-        """See `BatchCheck.wagers`."""
         return None if self.watch.sizes is None else self.watch.sizes.wagers
 
     @property
@@ -160,7 +155,6 @@ class Inclusion(BatchCheck):
 
     @property
     def wagers(self) -> Wagers:
-        """See `BatchCheck.wagers`."""
         return self.watch.inclusion.wagers
 
     def _refuted(self) -> tuple[str, Note]:
@@ -183,7 +177,6 @@ class Independence(BatchCheck):
 
     @property
     def wagers(self) -> Wagers:
-        """See `BatchCheck.wagers`."""
         return self.watch.dependence.wagers
 
     def _refuted(self) -> tuple[str, Note]:

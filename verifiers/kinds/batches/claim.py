@@ -52,14 +52,12 @@ class BatchesClaim(Claim):
 
     @property
     def kind(self) -> ReleaseKind:
-        """See `Claim.kind`."""
         from .kind import KIND
 
         return KIND
 
     @property
     def summary(self) -> str:
-        """See `Claim.summary`."""
         return f"batches {self.mechanism.batches} of {self.mechanism.records:,} records"
 
     @cached_property

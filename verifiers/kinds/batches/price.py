@@ -27,7 +27,6 @@ class PrivacyClaim:
         self._failed = {check.id for check in failed}
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`."""
         privacy, multiplier = self.claim.privacy, self.claim.mechanism.noise_multiplier
         assert privacy is not None
         assert multiplier is not None

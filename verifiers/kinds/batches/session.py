@@ -27,7 +27,7 @@ _FEWEST = 50  # batches of a pass at least
 
 
 class BatchSession(PlainSession):
-    """See `Session`; a query is a batch."""
+    """A query is a batch."""
 
     contract_queries = _FIRST
 
@@ -67,7 +67,6 @@ class BatchSession(PlainSession):
         return True
 
     def gather(self) -> None:
-        """See `Session.gather`."""
         while self.answered and self.checks and self.goes_on and self.watch.seen < self.wanted:
             self.state.tell("drawing batches", self.wanted)
             for _ in range(min(1 + int(_LOOK * self.watch.seen), self.wanted - self.watch.seen)):
@@ -81,7 +80,6 @@ class BatchSession(PlainSession):
             self.state.publish(ReleasesSeen(self.state.queries, self.checks))
 
     def concluding(self, phase: Phase) -> Iterator[Running]:
-        """See `Session.concluding`."""
         yield from super().concluding(phase)
         if phase is Phase.CLAIM and "privacy-claim" not in self.lacking:
             yield PrivacyClaim(
@@ -91,7 +89,7 @@ class BatchSession(PlainSession):
 
 @dataclass(frozen=True)
 class PlannedBatches:
-    """See `Planned`: so many batches, looked at by all checks."""
+    """So many batches, looked at by all checks."""
 
     claim: BatchesClaim
     extent: int = WANTED
@@ -99,25 +97,21 @@ class PlannedBatches:
 
     @property
     def queries(self) -> int:
-        """See `Planned.queries`."""
         return self.extent
 
     calls = queries
 
     @property
     def lacking(self) -> dict[str, Note]:
-        """See `Planned.lacking`."""
         return lacking(self.claim)
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        """See `Planned.excluded`."""
         kept = {one: self.extent for one, seen in self.looked_at.items() if seen > _FIRST}
         return {one: excluded(self.claim, one, batches) for one, batches in kept.items()}
 
     @property
     def looked_at(self) -> dict[str, int]:
-        """See `Planned.looked_at`."""
         absent = self.lacking
         seen = {"input-contract": _FIRST}
         for check in ("repeats", "coverage", "batch-size", "inclusion", "independence"):

@@ -13,13 +13,11 @@ class KeysClaim(NumbersClaim):
 
     @property
     def kind(self) -> ReleaseKind:
-        """See `Claim.kind`."""
         from .kind import KIND
 
         return KIND
 
     def inputs(self, seed: int) -> NumbersPlan:
-        """See `NumbersClaim.inputs`."""
         from .plan import make_keys_plan
 
         return make_keys_plan(self, seed)

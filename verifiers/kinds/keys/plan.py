@@ -42,10 +42,10 @@ class KeysPlan(NumbersPlan):
     """At first every input in calls of every size, then large calls of the two that tell most."""
 
     few: ClassVar = 300
-    """See `NumbersPlan.few`: a key tells at most whether it is there."""
+    """A key tells at most whether it is there."""
 
     margin: ClassVar = 1.0
-    """See `NumbersPlan.margin`: checks of keys are foreseen call by call."""
+    """Checks of keys are foreseen call by call."""
 
     @property
     def _most(self) -> int:
@@ -53,7 +53,6 @@ class KeysPlan(NumbersPlan):
         return max(1, _MOST_KEYS // len(self.coordinates))
 
     def calls(self, seed: int) -> Iterator[tuple[Asked, int]]:
-        """See `NumbersPlan.calls`."""
         order = np.random.default_rng([seed, 1])
         pairs = [(asked, size) for asked in self.inputs for size in CALLS]
         for place in order.permutation(len(pairs)):

@@ -82,7 +82,6 @@ class LabelsClaim(Claim):
 
     @property
     def refuses(self) -> bool:
-        """See `Claim.refuses`."""
         return self.mechanism.refuses
 
     @property
@@ -99,7 +98,6 @@ class LabelsClaim(Claim):
 
     @property
     def kind(self) -> ReleaseKind:
-        """See `Claim.kind`."""
         from .kind import KIND
 
         return KIND

@@ -59,7 +59,7 @@ _WITHOUT = "; symmetries, monotonicity and order are left out"
 
 @dataclass(frozen=True)
 class PlannedLabels:
-    """See `Planned`; seed, own, other_totals: as for `make_plan`; chosen: the checks of the run.
+    """Seed, own, other_totals: as for `make_plan`; chosen: the checks of the run.
 
     stated: the claim, before it was fitted to the queries that there are.
     """
@@ -80,25 +80,22 @@ class PlannedLabels:
 
     @cached_property
     def queries(self) -> int:
-        """See `Planned.queries`."""
         return queries_of(self.plan, self.chosen)
 
     @property
     def calls(self) -> int:
-        """See `Planned.calls`; those of the plan and its traffic, as the others are few."""
+        """Those of the plan and its traffic, as the others are few."""
         batches = list(Schedule(self.plan).sweeps())
         calls = sum(len(batch.calls) * (1 if batch.other is None else 2) for batch in batches)
         return self.plan.traffic.calls + calls
 
     @cached_property
     def lacking(self) -> Mapping[str, Note]:
-        """See `Planned.lacking`."""
         brings_in = BringsIn(self.stated, self.seed, self.own)
         return {**brings_in.told(lacking(self.claim, self.plan)), **self.chosen.left_out}
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        """See `Planned.excluded`."""
         setting = LabelsSetting(self.claim, self.seed, self.plan, {})
         made = [
             spec.make(setting)
@@ -110,7 +107,6 @@ class PlannedLabels:
 
     @property
     def looked_at(self) -> Mapping[str, int]:
-        """See `Planned.looked_at`."""
         plan, found = self.plan, dict[str, int]()
         for spec in specs():
             needs, labels = spec.needs, 0

@@ -17,7 +17,7 @@ from .claim import LabelsClaim
 
 
 class ServedLabels:
-    """See `Served`: charges answers and refusals by the data-independent analysis.
+    """Charges answers and refusals by the data-independent analysis.
 
     With [privacy] in the claim, a call that could exceed its epsilon is refused. Raises ValueError
     for a claim of which the reference does not take the inputs.
@@ -37,7 +37,6 @@ class ServedLabels:
         self._answered = self._refused = self._promised = 0
 
     def input(self, given: Any) -> Histogram:
-        """See `Served.input`."""
         if not isinstance(given, list) or not all(type(votes) is int for votes in given):
             raise ValueError("histogram: expected a list of whole numbers")
         if len(given) != self.width:
@@ -47,7 +46,6 @@ class ServedLabels:
 
     @contextmanager
     def reserved(self, size: int) -> Iterator[None]:
-        """See `Served.reserved`."""
         self._reserve(size)
         self._promised += size
         try:
@@ -64,12 +62,10 @@ class ServedLabels:
             raise BudgetExhausted(f"epsilon {after:.4g} would exceed {self._privacy.epsilon:g}")
 
     def drawn(self, values: Histogram, size: int) -> list[Any]:
-        """See `Served.drawn`."""
         labels: list[int] = self.mechanism.sample(values, size).tolist()
         return labels
 
     def charge(self, releases: list[Any]) -> None:
-        """See `Served.charge`."""
         refused = releases.count(REFUSAL)
         self._refused += refused
         self._answered += len(releases) - refused
@@ -77,12 +73,11 @@ class ServedLabels:
     def rdp(
         self, values: Histogram, orders: NDArray[np.float64], answered: bool | None = None
     ) -> list[float]:
-        """See `Served.rdp`: of the test and an answer, or of the test where there was no answer."""
+        """Of the test and an answer, or of the test where there was no answer."""
         near, teachers = self._near, self._teachers
         test, answer = release_costs(self.mechanism, orders, near, teachers=teachers)
         found: list[float] = (test if answered is False else test + answer).tolist()
         return found
 
     def spent(self, delta: float) -> float:
-        """See `Served.spent`."""
         return self._cost.epsilon(self._answered, self._refused, delta)

@@ -31,7 +31,7 @@ from .weighted import cost_by_weight
 
 
 class LabelSession(Session):
-    """See `Session`; gathering: there is one once there is a plan."""
+    """Gathering: there is one once there is a plan."""
 
     def __init__(self, state: RunState, request: RunRequest) -> None:
         self.state, self.request = state, request
@@ -49,45 +49,37 @@ class LabelSession(Session):
 
     @property
     def checks(self) -> Sequence[Check]:
-        """See `Session.checks`."""
         return () if self.gathering is None else self.gathering.observers.checks
 
     @property
     def lacking(self) -> Mapping[str, Note]:
-        """See `Session.lacking`."""
         if self.gathering is None:
             return lacking(self.claim)
         return self._brings_in.told(self.gathering.observers.lacking)
 
     @property
     def refusals(self) -> Sequence[Note]:
-        """See `Session.refusals`."""
         return self.contract.refusals
 
     @property
     def contract_queries(self) -> int:
-        """See `Session.contract_queries`."""
         return self.contract.queries
 
     @property
     def answered(self) -> bool:
-        """See `Session.answered`."""
         return self.gathering is not None
 
     @property
     def opening(self) -> LabelsOpening | None:
-        """See `Session.opening`."""
         first = self.contract.first
         votes = tuple(int(v) for v in self.contract.opening)
         return LabelsOpening(histogram=votes, labels=tuple(first.tolist())) if first.size else None
 
     @property
     def goes_on(self) -> bool:
-        """See `Session.goes_on`."""
         return self._gathering.goes_on
 
     def prepare(self) -> None:
-        """See `Session.prepare`."""
         self.state.tell("choosing histograms", 0)
         asked, others = self.request, self.contract.serves_other_totals
         extent = extent_of(self.claim, asked.seed, asked.own, asked.extent, other_totals=others)
@@ -96,29 +88,24 @@ class LabelSession(Session):
         expect_restart(self.gathering)
 
     def compare(self, earlier: LabelsOpening) -> None:
-        """See `Session.compare`."""
         compare_with(self._gathering, earlier)
 
     def gather(self) -> None:
-        """See `Session.gather`."""
         self._gathering.show_opening()
         ask_over_kept(self._gathering)
         self._gathering.sweep()
 
     def explain(self) -> None:
-        """See `Session.explain`."""
         explain(self._gathering)
 
     def restart(self) -> None:
-        """See `Session.restart`."""
         restart(self._gathering)
 
     def ask_restarted(self) -> None:
-        """See `Session.ask_restarted`."""
         ask_after_restart(self._gathering)
 
     def concluding(self, phase: Phase) -> Iterator[Running]:
-        """See `Session.concluding`: those that have seen labels, and those that are made now."""
+        """Those that have seen labels, and those that are made now."""
         if phase is Phase.OPENING:
             yield self.contract
         setting = LabelsSetting(self.claim, self.request.seed, None, {})
@@ -130,11 +117,9 @@ class LabelSession(Session):
                 yield spec.make(setting)
 
     def explanations(self) -> Sequence[Explanation]:
-        """See `Session.explanations`."""
         return tuple(explanations(self.checks))
 
     def end(self, found: Sequence[CheckResult]) -> Notes:
-        """See `Session.end`."""
         outcome, chosen = self.state.outcome, self.request.selection
         if self.gathering is not None:
             for warning in coverage(self.gathering.plan, self.gathering.observers.answered):
@@ -152,12 +137,10 @@ class LabelSession(Session):
         return Notes(self._unseen(chosen, found), unemptied)
 
     def figures(self, found: Sequence[CheckResult]) -> Mapping[str, CheckFigures]:
-        """See `Session.figures`."""
         return self.recorder.figures(self.checks, found)
 
     @property
     def slow(self) -> Slow:
-        """See `Session.slow`."""
         return {PrivacyClaimCheck.id: self._with_exact_cost}
 
     def _with_exact_cost(self, result: CheckResult) -> CheckResult:

@@ -180,14 +180,12 @@ class AnyClaim(Claim):
 
     @property
     def kind(self) -> ReleaseKind:
-        """See `Claim.kind`."""
         from .kind import KIND
 
         return KIND
 
     @property
     def summary(self) -> str:
-        """See `Claim.summary`."""
         lines = self.privacy.lines
         first = f"epsilon {lines[0].epsilon:.4g} at delta {lines[0].delta:.3g}"
         more = "" if len(lines) == 1 else f", and {len(lines) - 1} more"

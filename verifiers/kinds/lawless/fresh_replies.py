@@ -86,11 +86,10 @@ class FreshReplies(Judged):
 
     @property
     def log_e_value(self) -> float:
-        """See `Check.log_e_value`."""
         return _average(self._logs)
 
     def samples_needed(self) -> int:
-        """See `Check.samples_needed`: none is needed once starts were compared."""
+        """None is needed once starts were compared."""
         return 0 if self._logs else RESTARTED
 
     def judge_power(self) -> None:
@@ -100,7 +99,6 @@ class FreshReplies(Judged):
             self.not_applicable = Note(HOPELESS, message)
 
     def fail_finding(self) -> Finding:
-        """See `Check.fail_finding`."""
         message = (
             f"after a restart the first {OPENS_WITH} replies were those before it, one by one, in "
             f"{self._again} of {len(self._logs)} comparisons"
@@ -110,7 +108,6 @@ class FreshReplies(Judged):
         return Finding.caused(message, _AT_THE_START, self.log_e_value, repeated=repeated, **seen)
 
     def pass_finding(self) -> Finding:
-        """See `Check.pass_finding`."""
         return Finding(f"after a restart the first {OPENS_WITH} replies were not those before it")
 
 

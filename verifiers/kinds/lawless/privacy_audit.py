@@ -193,7 +193,7 @@ class PrivacyAudit(Judged):
 
     @property
     def log_e_value(self) -> float:
-        """See `Check.log_e_value`: the average over pairs."""
+        """The average over pairs."""
         if self.confirmed is not None:
             return self.confirmed.log_e_value
         logs = np.array([audit.log_e_value for audit in self.each])
@@ -210,11 +210,10 @@ class PrivacyAudit(Judged):
 
     @property
     def refuted(self) -> bool:
-        """See `Check.refuted`."""
         return self.fresh and super().refuted
 
     def samples_needed(self) -> int:
-        """See `Check.samples_needed`: with those of a control, as long as it may be asked."""
+        """With those of a control, as long as it may be asked."""
         if self.settled:
             return self._lacking()
         of_control = control_draws(self.wanted) if self.control is None else self.control.left
@@ -253,7 +252,6 @@ class PrivacyAudit(Judged):
             self.unlearned = nothing_learned(found, far=self.control is not None)
 
     def fail_finding(self) -> Finding:
-        """See `Check.fail_finding`."""
         states = self.confirmed
         if states is None:
             worst = int(np.argmax([audit.log_e_value for audit in self.each]))
@@ -283,7 +281,7 @@ class PrivacyAudit(Judged):
         return Finding.caused(message, Note(_CAUSE, cause, fields), self.log_e_value)
 
     def pass_finding(self) -> Finding:
-        """See `Check.pass_finding`: what the draws leave of epsilon."""
+        """What the draws leave of epsilon."""
         delta = self.claim.privacy.lines[0].delta
         error = _ERROR / len(self.each)  # as the most telling were chosen
         shown = np.argsort([-audit.evidence([0.0], delta)[0] for audit in self.each])[:_TOLD]

@@ -32,7 +32,7 @@ _FEWEST_WITH_RESTARTS = 512  # draws of a pair: with fewer, those of restarts wo
 
 
 class AnySession(PlainSession):
-    """See `Session`; a draw is one call of size 1, which the target must take for a fresh one."""
+    """A draw is one call of size 1, which the target must take for a fresh one."""
 
     def __init__(self, state: RunState, request: RunRequest) -> None:
         self.state, self.answered = state, False
@@ -49,7 +49,7 @@ class AnySession(PlainSession):
 
     @property
     def contract_queries(self) -> int:
-        """See `Session.contract_queries`: each input once, and the calls that starts repeat."""
+        """Each input once, and the calls that starts repeat."""
         return len(self._first) + 2 * (len(self.audit.pairs) + len(self.claim.control))
 
     def conclude(self, context: RunContext) -> Outcome:
@@ -101,7 +101,7 @@ class AnySession(PlainSession):
         return found
 
     def gather(self) -> None:
-        """See `Session.gather`: draws of the pairs in turn, each of the world that a coin says."""
+        """Draws of the pairs in turn, each of the world that a coin says."""
         if self.audit not in self.checks or self.state.failed:
             return
         for place, coins, looks in self.audit.asked(self._rng):
@@ -180,7 +180,7 @@ class AnySession(PlainSession):
         return True
 
     def restart(self) -> None:
-        """See `Session.restart`: compares the first replies of several starts."""
+        """Compares the first replies of several starts."""
         state, fresh = self.state, self.fresh
         if fresh not in self.checks or state.failed:
             return
@@ -226,7 +226,7 @@ def one_draw(target: Target, claim: AnyClaim, values: Any) -> Any:
 
 @dataclass(frozen=True)
 class PlannedDraws:
-    """See `Planned`: so many draws of each pair."""
+    """So many draws of each pair."""
 
     claim: AnyClaim
     extent: int = WANTED  # draws of each pair
@@ -234,24 +234,20 @@ class PlannedDraws:
 
     @property
     def lacking(self) -> dict[str, Note]:
-        """See `Planned.lacking`."""
         return left_out(self.extent)
 
     @property
     def queries(self) -> int:
-        """See `Planned.queries`."""
         return sum(self.looked_at.values())
 
     calls = queries
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        """See `Planned.excluded`."""
         return {PrivacyAudit.id: excluded_by(self.claim, self.extent)}
 
     @property
     def looked_at(self) -> dict[str, int]:
-        """See `Planned.looked_at`."""
         pairs = len(self.claim.pairs) + len(self.claim.drawn) + len(self.claim.controls[:1])
         found = {"input-contract": 2 * pairs}
         if not self.lacking:

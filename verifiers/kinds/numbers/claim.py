@@ -94,14 +94,12 @@ class NumbersClaim(Claim):
 
     @property
     def kind(self) -> ReleaseKind:
-        """See `Claim.kind`."""
         from .kind import KIND
 
         return KIND
 
     @property
     def summary(self) -> str:
-        """See `Claim.summary`."""
         return self.mechanism.summary
 
     @cached_property

@@ -43,7 +43,7 @@ def _planned(
     *,
     serves_all: bool = True,
 ) -> Planned:
-    """See `ReleaseKind.planned`; all is served. Raises TooFewError where no pass fits."""
+    """All is served. Raises TooFewError where no pass fits."""
     from .planning.plan_for_budget import PlannedNumbers, plan_for_budget
 
     if queries is None:
@@ -69,13 +69,11 @@ def _reference(claim: NumbersClaim) -> InProcessTarget:
 
 
 def _probe(claim: NumbersClaim) -> tuple[Any, int | None]:
-    """See `ReleaseKind.probe`."""
     plan, gate = claim.inputs(0), claim.gate
     return plan.inputs[0].values, min(plan.largest_call, gate.largest_call or plan.largest_call)
 
 
 def _read_opening(path: str, claim: NumbersClaim) -> Any:
-    """See `ReleaseKind.read_opening`."""
     from .opening import read_numbers_opening
 
     return read_numbers_opening(path, claim, claim.inputs(0).inputs[0].exact)

@@ -17,7 +17,7 @@ NO_ACCOUNT = "the reference of numbers keeps no account: it gives the releases t
 
 
 class ServedNumbers:
-    """See `Served`: with [privacy] in the claim it gives as many releases as `queries` says."""
+    """With [privacy] in the claim it gives as many releases as `queries` says."""
 
     takes, reply, body_bytes = "values", "releases", 64_000_000
 
@@ -28,7 +28,7 @@ class ServedNumbers:
         self._left = None if claim.privacy is None else claim.privacy.queries
 
     def input(self, given: Any) -> Any:
-        """See `Served.input`: counts, records, or for each tensor those of all records."""
+        """Counts, records, or for each tensor those of all records."""
         try:
             values = taken_values(given, self.release.word)
             tensors = values if self.mechanism.takes == "tensors" else [values]
@@ -62,7 +62,7 @@ class ServedNumbers:
 
     @contextmanager
     def reserved(self, size: int) -> Iterator[None]:
-        """See `Served.reserved`; what was reserved is not given back."""
+        """What was reserved is not given back."""
         if self._left is not None:
             if size > self._left:
                 raise BudgetExhausted(f"{size:,} releases would exceed the {self._left:,} left")
@@ -70,19 +70,16 @@ class ServedNumbers:
         yield
 
     def drawn(self, values: Any, size: int) -> list[Any]:
-        """See `Served.drawn`."""
         found = self.reference.answer(lambda: values, size, self.release.call)
         return found if isinstance(found, list) else np.asarray(found).tolist()
 
     def charge(self, releases: list[Any]) -> None:
-        """See `Served.charge`: they were charged when they were reserved."""
+        """They were charged when they were reserved."""
 
     def rdp(
         self, values: Any, orders: NDArray[np.float64], answered: bool | None = None
     ) -> list[float]:
-        """See `Served.rdp`."""
         raise NotOffered(NO_ACCOUNT)
 
     def spent(self, delta: float) -> float:
-        """See `Served.spent`."""
         raise NotOffered(NO_ACCOUNT)

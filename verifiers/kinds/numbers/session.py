@@ -33,7 +33,7 @@ _MEASURED = 0.8
 
 
 class NumberSession:
-    """See `Session`; recorder: follows the draws for the figures of the report."""
+    """Recorder: follows the draws for the figures of the report."""
 
     goes_on = True
     """A failure ends no run before the target's accounts are judged."""
@@ -59,44 +59,37 @@ class NumberSession:
 
     @property
     def lacking(self) -> Mapping[str, Note]:
-        """See `Session.lacking`."""
         return self.claim.kind.checks.lacking(self.claim)
 
     @property
     def refusals(self) -> Sequence[Note]:
-        """See `Session.refusals`."""
         return self.contract.refusals
 
     @property
     def contract_queries(self) -> int:
-        """See `Session.contract_queries`."""
         return self.contract.queries
 
     @property
     def answered(self) -> bool:
-        """See `Session.answered`."""
         return bool(self.contract.served)
 
     @property
     def opening(self) -> NumbersOpening | None:
-        """See `Session.opening`."""
         return self.contract.opening
 
     def prepare(self) -> None:
-        """See `Session.prepare`."""
         self.plan = replace(self.plan, inputs=tuple(self.contract.served))
         self.gathering.plan = self.plan
         for check in self.checks:
             check.answered([asked.role for asked in self.plan.inputs])
 
     def compare(self, earlier: NumbersOpening) -> None:
-        """See `Session.compare`."""
         for fresh in self._fresh:
             if self.contract.opening is not None:
                 fresh.compare(earlier, self.contract.opening, Way.EARLIER_RUN)
 
     def gather(self) -> None:
-        """See `Session.gather`: then a restart is owed, without which `fresh-noise` is no pass."""
+        """Then a restart is owed, without which `fresh-noise` is no pass."""
         compares = self.contract.opening is not None and self.request.earlier is None
         try:
             self.gathering.gather()
@@ -106,7 +99,7 @@ class NumberSession:
                 self.state.outcome.owed |= {fresh.id: restart_owed(more) for fresh in self._fresh}
 
     def explain(self) -> None:
-        """See `Session.explain`: looks for the simplest input, once the law of noise is refuted."""
+        """Looks for the simplest input, once the law of noise is refuted."""
         law = next((c for c in self.checks if isinstance(c, NoiseLaw) and c.refuted), None)
         if law is not None and self.state.left > 0:
             seed, singly = self.request.seed, law.shows_singly
@@ -132,10 +125,9 @@ class NumberSession:
             self.gathering.stops()
 
     def ask_restarted(self) -> None:
-        """See `Session.ask_restarted`: what is released after a restart was shown to all checks."""
+        """What is released after a restart was shown to all checks."""
 
     def concluding(self, phase: Phase) -> Iterator[Running]:
-        """See `Session.concluding`."""
         if phase is Phase.OPENING:
             yield self.contract
             return
@@ -147,7 +139,7 @@ class NumberSession:
                 yield spec.make(setting)
 
     def explanations(self) -> Sequence[Explanation]:
-        """See `Session.explanations`; the ratios are of nearly the same draws."""
+        """The ratios are of nearly the same draws."""
         found = []
         for check in self.checks:
             if check.refuted and check.peak is not None:
@@ -160,7 +152,6 @@ class NumberSession:
         return found
 
     def end(self, found: Sequence[CheckResult]) -> Notes:
-        """See `Session.end`."""
         outcome, chosen = self.state.outcome, self.request.selection
         if outcome.used_up and not chosen.left_out and not self.state.failed:
             planned = self.request.planned
@@ -168,7 +159,6 @@ class NumberSession:
         return Notes()
 
     def figures(self, found: Sequence[CheckResult]) -> Mapping[str, CheckFigures]:
-        """See `Session.figures`."""
         return self.recorder.figures()
 
     @property

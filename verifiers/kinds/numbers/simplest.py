@@ -43,7 +43,7 @@ class Simplest:
         )
 
     def shown_in(self, check: str, finding: Finding) -> Finding:
-        """See `run.outcome.Simplest`: it was tried on the law of the noise alone."""
+        """It was tried on the law of the noise alone."""
         if check != NoiseLaw.id:
             return finding
         return replace(finding, message=f"{finding.message}; {self}")

@@ -78,14 +78,12 @@ class TablesClaim(Claim):
 
     @property
     def kind(self) -> ReleaseKind:
-        """See `Claim.kind`."""
         from .kind import KIND
 
         return KIND
 
     @property
     def summary(self) -> str:
-        """See `Claim.summary`."""
         return self.mechanism.summary
 
     @cached_property

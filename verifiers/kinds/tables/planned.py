@@ -67,7 +67,6 @@ class PlannedTable:
 
     @property
     def coarser(self) -> Note | None:
-        """See `Planned.coarser`."""
         gate, share = self.claim.gate, self.extent
         if not self.fitted or (is_default(gate) and share == 1.0):
             return None
@@ -76,12 +75,10 @@ class PlannedTable:
 
     @property
     def queries(self) -> int:
-        """See `Planned.queries`."""
         return math.ceil(_MARGIN * max(self.looked_at.values())) + self._restarts
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        """See `Planned.excluded`."""
         made = [spec.make(Setting(self.claim, self.seed, self.plan)) for spec in self._specs]
         tell_least_of_each(made)
         return {check.id: check.excluded for check in made if isinstance(check, Excluding)}
@@ -94,7 +91,7 @@ class PlannedTable:
 
     @cached_property
     def looked_at(self) -> Mapping[str, int]:
-        """See `Planned.looked_at`: about; in the calls of a run, until each has seen enough."""
+        """About; in the calls of a run, until each has seen enough."""
         found, waiting = {ALWAYS: self._opening}, dict(self._wanted)
         for total, seen in self.asked():
             for check, wanted in list(waiting.items()):
@@ -154,12 +151,10 @@ class PlannedTable:
 
     @property
     def lacking(self) -> Mapping[str, Note]:
-        """See `Planned.lacking`."""
         return {**self.claim.kind.checks.lacking(self.claim), **self.chosen.left_out}
 
     @property
     def calls(self) -> int:
-        """See `Planned.calls`."""
         released, calls = self._opening, len(self.plan.inputs)
         for _, size, _ in self.plan.paced(self.seed, released):
             if released >= self.queries:
@@ -193,7 +188,7 @@ def planned_table(
     *,
     serves_all: bool = True,
 ) -> PlannedTable:
-    """See `ReleaseKind.planned`; all is served. Raises TooFewError where no pass fits."""
+    """All is served. Raises TooFewError where no pass fits."""
     if queries is None:
         return PlannedTable(claim, seed, chosen)
 

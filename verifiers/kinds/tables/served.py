@@ -12,7 +12,7 @@ from .claim import TablesClaim
 
 
 class ServedTable(ServedNumbers):
-    """See `Served`: with [privacy] in the claim it gives as many releases as `queries` says."""
+    """With [privacy] in the claim it gives as many releases as `queries` says."""
 
     takes = "rows"
 
@@ -22,13 +22,13 @@ class ServedTable(ServedNumbers):
         self._claim = claim
 
     def drawn(self, values: Any, size: int) -> list[Any]:
-        """See `Served.drawn`: tables."""
+        """Tables."""
         table = self._claim.mechanism.table
         found = table.sample(values, len(self._claim.keys), size)
         return self._claim.release.tables(found.reshape(size, -1))
 
     def input(self, given: Any) -> Rows:
-        """See `Served.input`: rows of a user, a partition and a value."""
+        """Rows of a user, a partition and a value."""
         try:
             rows = whole_rows(given, self._cells, self._claim.mechanism.missing.parts)
         except (TypeError, ValueError, OverflowError, KeyError):

@@ -16,7 +16,7 @@ from .planned import dearer_than
 
 
 class TableSession(NumberSession):
-    """See `NumberSession`; no simplest input is looked for."""
+    """No simplest input is looked for."""
 
     opens_with = TableInputContract
     contract: TableInputContract
@@ -26,7 +26,7 @@ class TableSession(NumberSession):
         tell_least_of_each(self.checks)
 
     def prepare(self) -> None:
-        """See `Session.prepare`: rows that the target did not take are the finding of a check."""
+        """Rows that the target did not take are the finding of a check."""
         super().prepare()
         checks: list[object] = [*self.checks]
         bounding = next((one for one in checks if isinstance(one, ContributionBounding)), None)
@@ -39,10 +39,10 @@ class TableSession(NumberSession):
                 self.state.outcome.broken[bounding.id] = found.note
 
     def explain(self) -> None:
-        """See `Session.explain`: what was asked tells the cause."""
+        """What was asked tells the cause."""
 
     def explanations(self) -> Sequence[Explanation]:
-        """See `Session.explanations`: of an aggregate, the check that measures what is off."""
+        """Of an aggregate, the check that measures what is off."""
         found = []
         for check in self.checks:
             if not check.refuted or check.peak is None:
@@ -58,7 +58,6 @@ class TableSession(NumberSession):
         return found
 
     def end(self, found: Sequence[CheckResult]) -> Notes:
-        """See `Session.end`."""
         if self.state.outcome.used_up and not self.state.failed:
             request = self.request
             words = dearer_than(self.state.claim, request.seed, planned=request.planned)

@@ -121,12 +121,10 @@ class TallyMechanism(NumberMechanism):
 
     @cached_property
     def aggregation(self) -> Tally:
-        """See `NumberMechanism.aggregation`."""
         return Tally(self.noise, self.parties, self.width, *self._bounds, Adjacency(self.adjacency))
 
     @property
     def summary(self) -> str:
-        """See `NumberMechanism.summary`."""
         who = f"{self.parties} parties, {self.fewest} of whom must stay"
         colluding = f", {self.colluders} colluding" if self.colluders else ""
         return f"{super().summary}, of {who}{colluding}; modulo {self.modulus}, {self.released}"
@@ -139,19 +137,16 @@ class TallyClaim(NumbersClaim):
 
     @property
     def kind(self) -> ReleaseKind:
-        """See `Claim.kind`."""
         from .kind import KIND
 
         return KIND
 
     @cached_property
     def release(self) -> TallyRelease:
-        """See `NumbersClaim.release`."""
         of = self.mechanism
         return TallyRelease(of.parties, of.width, of.modulus, signed=of.released == "signed")
 
     def inputs(self, seed: int) -> "NumbersPlan":
-        """See `NumbersClaim.inputs`."""
         from .plan import make_tally_plan
 
         return make_tally_plan(self, seed)

@@ -12,10 +12,9 @@ _TELLING = 60
 
 
 class TallySession(NumberSession):
-    """See `Session`: what few rounds show is looked at before the law of the noise."""
+    """What few rounds show is looked at before the law of the noise."""
 
     def concluding(self, phase: Phase) -> Iterator[Running]:
-        """See `Session.concluding`."""
         yield from super().concluding(phase)
         if phase is Phase.OPENING:
             setting = Setting(self.claim, self.request.seed, self.plan)
@@ -24,11 +23,11 @@ class TallySession(NumberSession):
                     yield spec.make(setting)
 
     def gather(self) -> None:
-        """See `Session.gather`; once a check of rounds has failed, some rounds tell the cause."""
+        """Once a check of rounds has failed, some rounds tell the cause."""
         if not self.state.failed or self.request.keeps_going:
             super().gather()
         elif self.state.explains:
             self.gathering.ask_some(_TELLING)
 
     def explain(self) -> None:
-        """See `Session.explain`: rounds have no simpler ones that are looked for."""
+        """Rounds have no simpler ones that are looked for."""

@@ -72,16 +72,14 @@ class KeysTogether(ForeseenCheck):
 
     @property
     def log_e_value(self) -> float:
-        """See `NumberCheck.log_e_value`: the average over kinds of pairs."""
+        """The average over kinds of pairs."""
         logs = [found.log_e_value for found in self.evidence]
         return float(np.logaddexp.reduce(logs) - np.log(len(logs)))
 
     def samples_needed(self) -> int:
-        """See `NumberCheck.samples_needed`."""
         return max(0, self._wanted - self.evidence[0].telling)
 
     def fail_finding(self) -> Finding:
-        """See `NumberCheck.fail_finding`."""
         logs = [found.log_e_value for found in self.evidence]
         kind = int(np.argmax(logs))
         pairs, cause = self.kinds[kind]
@@ -94,7 +92,7 @@ class KeysTogether(ForeseenCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: of the first kind of pairs, of which a pass needs so many."""
+        """Of the first kind of pairs, of which a pass needs so many."""
         seen = seen_correlation(self._wanted, self.log_threshold + math.log(len(self.kinds)))
         where = [
             asked.role
@@ -108,7 +106,6 @@ class KeysTogether(ForeseenCheck):
         return (self.entry(code, size, where, fours, method=_BY_NORMAL),)
 
     def pass_finding(self) -> Finding:
-        """See `NumberCheck.pass_finding`."""
         excludes = self.excluded
         seen = "".join(
             f"; a correlation of {one.size['correlation']:.2g} would have been seen with "
@@ -123,7 +120,7 @@ class KeysTogether(ForeseenCheck):
 
     @property
     def wanted(self) -> Vector:
-        """See `ForeseenCheck.wanted`: fours, with what chance may take from them."""
+        """Fours, with what chance may take from them."""
         return np.array([self._wanted + _SPARE * math.sqrt(self._wanted)])
 
 
@@ -134,13 +131,11 @@ class KeysIndependence(KeysTogether):
     kinds = (("neighbouring keys", _ACROSS_KEYS),)
 
     def foreseen(self, asked: Asked, size: int) -> Vector:
-        """See `ForeseenCheck.foreseen`."""
         rates = self._rates(asked.exact)
         even = 2 * (rates.size // 2)
         return np.array([foreseen(rates[0:even:2], rates[1:even:2], size)])
 
     def observe(self, draws: Draws) -> None:
-        """See `NumberCheck.observe`."""
         for batch in draws.batches:
             there = batch.releases > 0
             even = 2 * (there.shape[1] // 2)
@@ -181,12 +176,10 @@ class KeysFreshNoise(KeysTogether):
         self.evidence[2].observe(before[:rows], after[:rows])
 
     def foreseen(self, asked: Asked, size: int) -> Vector:
-        """See `ForeseenCheck.foreseen`."""
         rates = self._rates(asked.exact)
         return np.array([foreseen(rates, rates, size // 2)])
 
     def observe(self, draws: Draws) -> None:
-        """See `NumberCheck.observe`."""
         for role, there in _calls(draws.batches):
             self.draws += there.size
             even = 2 * (len(there) // 2)

@@ -60,7 +60,6 @@ class PartitionRelease(ForeseenCheck):
             self._wanted_alone = min(self._wanted_alone, plan.share * more)
 
     def observe(self, draws: Draws) -> None:
-        """See `NumberCheck.observe`."""
         for batch in draws.batches:
             counts, n = batch.asked.exact, len(batch.releases)
             came = (batch.releases > 0).sum(0)
@@ -76,22 +75,19 @@ class PartitionRelease(ForeseenCheck):
             self.near += n * counts.size * (batch.asked.role == Role.NEAR)
 
     def samples_needed(self) -> int:
-        """See `NumberCheck.samples_needed`."""
         lacking = max(self._wanted_near - self.near, self._wanted_alone - self.alone)
         return max(0, int(np.ceil(lacking)))
 
     @property
     def wanted(self) -> Vector:
-        """See `ForeseenCheck.wanted`: keys near the threshold, and keys of one unit."""
+        """Keys near the threshold, and keys of one unit."""
         return np.array([self._wanted_near, self._wanted_alone])
 
     def foreseen(self, asked: Asked, size: int) -> Vector:
-        """See `ForeseenCheck.foreseen`."""
         near = asked.exact.size if asked.role == Role.NEAR else 0
         return size * np.array([near, (asked.exact == 1.0).sum()], dtype=np.float64)
 
     def fail_finding(self) -> Finding:
-        """See `NumberCheck.fail_finding`."""
         if self.evidence.forbidden is not None:
             return replace(
                 Finding.of(self.evidence.forbidden), diagnosis="keys are released that nobody has"
@@ -117,7 +113,7 @@ class PartitionRelease(ForeseenCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: by as many keys as a pass needs, of one unit and near."""
+        """By as many keys as a pass needs, of one unit and near."""
         seen = seen_rate(self.rate, self._wanted_alone, self._nats) if self.rate else None
         inputs = [asked for asked in self.plan.inputs if asked.role in self.roles]
         alone = [asked.role for asked in inputs if (asked.exact == 1.0).any()]
@@ -136,7 +132,6 @@ class PartitionRelease(ForeseenCheck):
         return tuple(found)
 
     def pass_finding(self) -> Finding:
-        """See `NumberCheck.pass_finding`."""
         excludes = self.excluded
         said = {one.code: one for one in excludes}
         alone, near = said.get(_TOO_OFTEN), said.get(_OTHERWISE)

@@ -41,7 +41,7 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
         return without_privacy(claim)
 
     def made(self) -> list[Pair]:
-        """See `PairCheck.made`: of equals, the middle one passes another, whichever is first."""
+        """Of equals, the middle one passes another, whichever is first."""
         keys = self.claim.mechanism.keys
         made = []
         for often in steps(max(keys.threshold, 1.0) + _SCALES * self.noise.family.scale):
@@ -71,16 +71,13 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
         return Pair((one, other), made[0], made[1], (0.0, 1.0), places, np.zeros(len(here)))
 
     def releases(self, pair: Pair) -> int:
-        """See `PairCheck.releases`."""
         first = pair is self.pairs[0]
         return self.most(self.wanted if first else math.ceil(_OTHERS * self.wanted))
 
     def evidence(self, pair: Pair) -> "OrderEvidence":
-        """See `PairCheck.evidence`."""
         return OrderEvidence(self.level, pair.coordinates.size)
 
     def event(self, pair: Pair, evidence: PairEvidence) -> tuple[str, float, float]:
-        """See `ClaimedLevelCheck.event`."""
         assert isinstance(evidence, OrderEvidence)
         place, here, there = evidence.worst
         first, second = pair.coordinates[place : place + 2]
@@ -88,7 +85,6 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
         return words, max(here, there), min(here, there)
 
     def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
-        """See `PairCheck.passed`."""
         _, evidence = found[0]
         return (
             f"the order of two keys in {evidence.pairs:,} releases of neighbours does not "
@@ -112,7 +108,7 @@ class OrderEvidence(PairEvents):
         return (place, *self.rates(place))
 
     def hits(self, here: Matrix, there: Matrix) -> tuple[Hits, Hits]:
-        """See `PairEvents.hits`: places (n, k) in the reply, 0 where a key is not in it."""
+        """Places (n, k) in the reply, 0 where a key is not in it."""
         return both_ways(_first(here), _first(there))
 
 

@@ -31,7 +31,7 @@ class KeysPrivacyClaim(AskingCheck):
     id = "privacy-claim"
 
     def conclude(self, context: object = None) -> Outcome:
-        """See `Running.conclude`: it asks for nothing."""
+        """It asks for nothing."""
         privacy, keys = self.claim.privacy, self.claim.mechanism.keys
         assert privacy is not None, "a check of claims with [privacy]"
         one = replace(keys, adjacency=Adjacency.ADD_REMOVE).delta

@@ -71,7 +71,7 @@ def _at_thresholds(claimed: ThresholdedHistogram, counts: Vector, seen: Matrix) 
 def _at_threshold(
     claimed: ThresholdedHistogram, family: Additive, counts: Vector, seen: Matrix
 ) -> float:
-    """See `_at_thresholds`; whole noise has whole thresholds alone, each with its best scale."""
+    """Whole noise has whole thresholds alone, each with its best scale."""
     from scipy.optimize import minimize, minimize_scalar
 
     def lack(moved: float, log_factor: float) -> float:

@@ -40,7 +40,6 @@ class Abstention(JudgedLabels):
         self._each = np.zeros(len(plan.streams))
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """See `Check.observe`."""
         super().observe(stream, labels, how)
         refused = int((labels == REFUSAL).sum())
         self.queries += labels.size
@@ -52,7 +51,7 @@ class Abstention(JudgedLabels):
         self.log_e_value = max(self.log_e_value, average)
 
     def samples_needed(self) -> int:
-        """See `Check.samples_needed`: what `class-probabilities` needs is enough here too."""
+        """What `class-probabilities` needs is enough here too."""
         asked = self.counts.sum(-1)
         return sum(
             max(0, stream.queries - int(asked[i]))
@@ -61,7 +60,6 @@ class Abstention(JudgedLabels):
         )
 
     def fail_finding(self) -> Finding:
-        """See `Check.fail_finding`."""
         asked = self.counts.sum(-1) > 0
         at = int(np.argmax(np.where(asked, self._each, -np.inf)))
         answered, refused = (int(count) for count in self.counts[at])
@@ -79,7 +77,6 @@ class Abstention(JudgedLabels):
         )
 
     def pass_finding(self) -> Finding:
-        """See `Check.pass_finding`."""
         excludes = self.excluded
         effect = self.plan.claim.gate.smallest_effect
         where = {one.code: ", ".join(one.where) for one in excludes}
@@ -96,7 +93,7 @@ class Abstention(JudgedLabels):
         return Finding(message, excludes=excludes)
 
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
-        """See `JudgedLabels.excluded_by`: what `class-probabilities` needs is enough here too."""
+        """What `class-probabilities` needs is enough here too."""
         streams = self.plan.streams
         whole = [i for i, s in enumerate(streams) if s.is_anchor and answered[i] >= s.queries]
         effect = self.plan.claim.gate.smallest_effect

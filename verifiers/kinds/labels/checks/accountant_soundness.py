@@ -100,7 +100,6 @@ class AccountantSoundness(Proving):
         self.dependence = Dependence(plan.claim)
 
     def conclude(self, context: RunContext) -> Outcome:
-        """See `Running.conclude`."""
         step(self.id)
         lacking = self.run(context.target)
         if lacking is not None:
@@ -137,7 +136,6 @@ class AccountantSoundness(Proving):
 
     @property
     def foreseen(self) -> tuple[Excluded, ...]:
-        """See `Proving.foreseen`."""
         kinds = list(self._planned.values())
         return self._excluded_by(kinds if self.plan.claim.given else [*kinds, _COSTLIEST])
 

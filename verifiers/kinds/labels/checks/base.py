@@ -72,11 +72,10 @@ class JudgedLabels(Judged):
         self.dropped: set[int] = set()
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """See `LabelsRunning.observe`; a check adds what it makes of the labels."""
+        """A check adds what it makes of the labels."""
         self.answered[stream] += labels.size
 
     def drop(self, stream: int) -> Note | None:
-        """See `LabelsRunning.drop`."""
         self.dropped.add(stream)
         return None
 
@@ -120,10 +119,9 @@ class Unseeing:
     """For a check that looks at no labels of the plan."""
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """See `LabelsRunning.observe`."""
+        pass
 
     def drop(self, stream: int) -> Note | None:
-        """See `LabelsRunning.drop`."""
         return None
 
 

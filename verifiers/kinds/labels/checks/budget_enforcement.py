@@ -62,7 +62,6 @@ class BudgetEnforcement(Proving):
         self._reopened: Target | None = None  # the target opened here, to be closed here
 
     def conclude(self, context: RunContext) -> Outcome:
-        """See `Running.conclude`."""
         step(self.id)
         self._reopened = None if self.reopen is None else self.reopen()
         try:
@@ -238,7 +237,7 @@ class BudgetEnforcement(Proving):
 
     @property
     def foreseen(self) -> tuple[Excluded, ...]:
-        """See `Proving.foreseen`: answers to the costliest histogram, by the claim alone.
+        """Answers to the costliest histogram, by the claim alone.
 
         Of a claim about a file, several histograms are asked in turn: of none so many answers alone
         are expected.

@@ -74,7 +74,6 @@ class CachedAnswers(Unseeing):
         return dict([*asked[:half], *asked[-half:]])
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`."""
         empties = self.claim.gate.fresh_state is not None
         restarts = context.target.no_restart is None
         needed = self.queries + empties * min(ASKED, len(self.answered))

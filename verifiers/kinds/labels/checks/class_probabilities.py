@@ -56,7 +56,6 @@ class ClassProbabilities(JudgedLabels):
         self._before: Vector | None = None
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """See `LabelsRunning.observe`."""
         super().observe(stream, labels, how)
         fresh = count_outcomes(labels, self.counts.shape[1])
         self.queries += labels.size
@@ -101,7 +100,7 @@ class ClassProbabilities(JudgedLabels):
         return float(np.logaddexp.reduce([each, *pooled]))
 
     def samples_needed(self) -> int:
-        """See `Check.samples_needed`: labels that anchors still need to see the smallest effect.
+        """Labels that anchors still need to see the smallest effect.
 
         As long as any are needed, those planned of the deployment's own histograms count too.
         """
@@ -187,7 +186,6 @@ class ClassProbabilities(JudgedLabels):
         return Note(note.code, words, {**note.fields, "from_query": onset})
 
     def fail_finding(self) -> Finding:
-        """See `Check.fail_finding`."""
         at = self._shown_stream()
         counts, q = self.counts[at], np.exp(self.plan.log_q[at])
         telling = telling_outcomes(counts, self.plan.log_q[at])
@@ -230,7 +228,7 @@ class ClassProbabilities(JudgedLabels):
         return found if found and better and fits.would_explain(found.log_ratio) else None
 
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
-        """See `JudgedLabels.excluded_by`: on anchors any deviation, on the ladder missing noise."""
+        """On anchors any deviation, on the ladder missing noise."""
         plan = self.plan
         whole = [i for i, n in enumerate(answered) if 0 < plan.streams[i].queries <= n]
         anchors = [i for i in whole if plan.streams[i].is_anchor]
@@ -246,7 +244,6 @@ class ClassProbabilities(JudgedLabels):
         return tuple(found)
 
     def pass_finding(self) -> Finding:
-        """See `Check.pass_finding`."""
         asked = self.counts.sum(-1) > 0
         streams = [s for s, seen in zip(self.plan.streams, asked, strict=True) if seen]
         deep = {stream.histogram for stream in streams if stream.is_anchor}

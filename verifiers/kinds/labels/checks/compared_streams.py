@@ -70,7 +70,7 @@ class _ComparedStreams(JudgedLabels):
         self.asked = {self.base: 0, self.other: 0}
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """See `LabelsRunning.observe`; labels wait until the other stream has as many."""
+        """Labels wait until the other stream has as many."""
         super().observe(stream, labels, how)
         if stream not in self._waiting:
             return
@@ -93,11 +93,10 @@ class _ComparedStreams(JudgedLabels):
         raise NotImplementedError
 
     def drop(self, stream: int) -> Note | None:
-        """See `LabelsRunning.drop`: neither of the two can be spared."""
+        """Neither of the two can be spared."""
         return PAIR_REFUSED if stream in self._waiting else None
 
     def pass_finding(self) -> Finding:
-        """See `Check.pass_finding`."""
         excludes = self.excluded
         said = " and ".join(
             f"{self.deviation.format(one.size['total_variation'])} on {' and '.join(one.where)}"
@@ -108,7 +107,6 @@ class _ComparedStreams(JudgedLabels):
         )
 
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
-        """See `JudgedLabels.excluded_by`."""
         pair = (self.base, self.other)
         if min(answered[i] for i in pair) < self.pairs:  # a stream may be asked for more
             return ()
@@ -146,13 +144,12 @@ class Symmetry(_ComparedStreams):
         return self.evidence.log_e_value
 
     def samples_needed(self) -> int:
-        """See `Check.samples_needed`; a few refusals are covered by the plan, many are not."""
+        """A few refusals are covered by the plan, many are not."""
         if self.evidence.pairs < MOST_REFUSED * min(self.asked.values()):
             return max(self.pairs, 2 * (self.pairs - self.evidence.pairs))
         return sum(max(0, self.pairs - asked) for asked in self.asked.values())
 
     def fail_finding(self) -> Finding:
-        """See `Check.fail_finding`."""
         first, second = self.evidence.counts
         worst = int(np.argmax(np.abs(first - second)))
         other = self.plan.streams[self.other].histogram
@@ -201,11 +198,9 @@ class VoteMonotonicity(_ComparedStreams):
         return log_e_value_larger(*map(int, self.only))
 
     def samples_needed(self) -> int:
-        """See `Check.samples_needed`."""
         return 2 * max(0, self.pairs - self._seen)
 
     def fail_finding(self) -> Finding:
-        """See `Check.fail_finding`."""
         before, after = (self.plan.streams[i].histogram for i in (self.base, self.other))
         first, second = (int(n) for n in self._came)
         named = self.plan.claim.named

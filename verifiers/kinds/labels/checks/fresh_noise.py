@@ -90,7 +90,7 @@ class FreshNoise(JudgedLabels):
         self._parts_then = self._parts()
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """See `LabelsRunning.observe`; a label is compared with others of its histogram.
+        """A label is compared with others of its histogram.
 
         A histogram under rotated class numbers is another one, and asked too rarely to be compared.
         Evidence is not read while `how.goes_on`, since the average is an e-process only if all of
@@ -181,7 +181,7 @@ class FreshNoise(JudgedLabels):
             self.log_e_value, self._parts_then = average, parts
 
     def samples_needed(self) -> int:
-        """See `Check.samples_needed`: anchors, this check's own calls, and a restart."""
+        """Anchors, this check's own calls, and a restart."""
         asked = self._alike.counts.sum(-1)
         wanted = sum(
             max(0, stream.queries - stream.rotated - int(asked[i]))
@@ -197,7 +197,7 @@ class FreshNoise(JudgedLabels):
         return float(max([*self._parts().values(), *(() if once is None else once[1:])]))
 
     def fail_finding(self) -> Finding:
-        """See `Check.fail_finding`: by the e-process with most evidence now.
+        """By the e-process with most evidence now.
 
         If later labels count against all of them, by that at the time of the highest evidence.
         """
@@ -254,7 +254,6 @@ class FreshNoise(JudgedLabels):
         return self._alike.place_of(part)
 
     def pass_finding(self) -> Finding:
-        """See `Check.pass_finding`."""
         recurring = self.log_threshold - float(np.log(_WEIGHTS["recurring"]))
         excludes = self.excluded
         said = "; ".join(
@@ -270,12 +269,11 @@ class FreshNoise(JudgedLabels):
 
     @property
     def foreseen(self) -> tuple[Excluded, ...]:
-        """See `JudgedLabels.foreseen`; labels under other class numbers are not compared."""
+        """Labels under other class numbers are not compared."""
         return self.excluded_by(self._compared)
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `JudgedLabels.excluded`."""
         return self.excluded_by(np.minimum(self._alike.counts.sum(-1), self._compared))
 
     @property
@@ -284,7 +282,7 @@ class FreshNoise(JudgedLabels):
         return self.plan.queries_of_streams - np.array(rotated, dtype=np.float64)
 
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
-        """See `JudgedLabels.excluded_by`: copies on the stream that shows them best."""
+        """Copies on the stream that shows them best."""
         predictable = np.square(np.exp(self.plan.log_q)).sum(-1)
         best = int(np.argmax(answered * (1.0 - predictable)))
         labels = int(answered[best])

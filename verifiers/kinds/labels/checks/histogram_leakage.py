@@ -83,12 +83,10 @@ class HistogramLeakage:
         self.seen[stream] += count_outcomes(labels[: max(room, 0)], self.seen.shape[1])
 
     def drop(self, stream: int) -> Note | None:
-        """See `LabelsRunning.drop`."""
         self.dropped.add(stream)
         return None
 
     def conclude(self, context: RunContext) -> Outcome:
-        """See `Running.conclude`."""
         self.run()
         found = replace(self.finding(), warnings=tuple(filter(None, [self.warning])))
         return Outcome(self.verdict, self._with_advice(found), self.queries)

@@ -71,7 +71,7 @@ class InputContract(Unseeing):
         self.drawn: dict[tuple[int, ...], int] = {}
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`: later calls are under the contract too, so that the end tells."""
+        """Later calls are under the contract too, so that the end tells."""
         try:
             self.run(context.target)
         finally:

@@ -31,7 +31,7 @@ class NoiseScale(JudgedLabels):
         self.log_e_value = self.evidence.log_e_value
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """See `Check.observe`; explorers are left out, as they are many and tell little."""
+        """Explorers are left out, as they are many and tell little."""
         super().observe(stream, labels, how)
         if stream < self.plan.deep:
             self.queries += labels.size
@@ -40,7 +40,7 @@ class NoiseScale(JudgedLabels):
             self.log_e_value = self.evidence.log_e_value
 
     def samples_needed(self) -> int:
-        """See `Check.samples_needed`: the interval narrows with the square root of the labels."""
+        """The interval narrows with the square root of the labels."""
         tolerance = self.plan.claim.gate.tolerance
         interval = self.evidence.interval(self.log_threshold)
         if interval is None or self.queries == 0:
@@ -53,7 +53,6 @@ class NoiseScale(JudgedLabels):
         return max(100, int(self.queries * ((reach / (0.8 * tolerance)) ** 2 - 1.0)))
 
     def fail_finding(self) -> Finding:
-        """See `Check.fail_finding`."""
         noise = self.plan.claim.mechanism.noise
         best = self.evidence.best
         fits = short(noise.times(best))
@@ -66,7 +65,6 @@ class NoiseScale(JudgedLabels):
         )
 
     def pass_finding(self) -> Finding:
-        """See `Check.pass_finding`."""
         family = self.plan.claim.mechanism.noise.unrounded.family
         text = f"{self._interval_text()}, if the noise is {family} and alike in all labels"
         return Finding(text, excludes=self.excluded, measured=self._measured)
@@ -82,7 +80,7 @@ class NoiseScale(JudgedLabels):
         return Measured(what="scale", low=low, high=finite(high), confidence=confidence)
 
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
-        """See `JudgedLabels.excluded_by`: a pass has the whole interval within the tolerance."""
+        """A pass has the whole interval within the tolerance."""
         telling = [i for i in range(self.plan.deep) if answered[i] > 0]
         tolerance, covered = self.plan.claim.gate.tolerance, 1.0 - math.exp(-self.log_threshold)
         return tuple(

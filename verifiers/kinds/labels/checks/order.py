@@ -130,7 +130,6 @@ class Order(Unseeing, JudgedLabels):
         return float(np.logaddexp.reduce(logs + np.log(weights / weights.sum())))
 
     def samples_needed(self) -> int:
-        """See `Check.samples_needed`."""
         return int(self._left.sum())
 
     @property
@@ -189,7 +188,6 @@ class Order(Unseeing, JudgedLabels):
         return self.log_odds > float(ratios.sum()) + SURE
 
     def fail_finding(self) -> Finding:
-        """See `Check.fail_finding`."""
         found = self._heaviest()
         message = f"{self.queries:,} calls for one label were made one by one, as in production"
         histogram = None
@@ -216,12 +214,10 @@ class Order(Unseeing, JudgedLabels):
 
     @property
     def foreseen(self) -> tuple[Excluded, ...]:
-        """See `JudgedLabels.foreseen`."""
         return self._excluded(np.ones(len(self._votes), dtype=bool))
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `JudgedLabels.excluded`."""
         return self._excluded(self._outcomes >= 0)
 
     def _excluded(self, answered: NDArray[np.bool_]) -> tuple[Excluded, ...]:
@@ -264,7 +260,7 @@ class Order(Unseeing, JudgedLabels):
         return self._half[answered]
 
     def pass_finding(self) -> Finding:
-        """See `Check.pass_finding`: where half the noise would have shown."""
+        """Where half the noise would have shown."""
         excludes = self.excluded
         shown = {one.size["on"]: one.size["seen"] for one in excludes}
         seen = {name: (shown.get(name, 0), at.size) for name, at in self._rows.items()}

@@ -46,7 +46,7 @@ class PrivacyAudit:
             self.pairs.observe(self.streams.index(stream), labels)
 
     def drop(self, stream: int) -> Note | None:
-        """See `LabelsRunning.drop`: both are needed, so the check does not apply then."""
+        """Both are needed, so the check does not apply then."""
         if stream in self.streams:
             self.lacking = PAIR_REFUSED
         return None

@@ -71,7 +71,6 @@ class PrivacyClaimCheck(Proving):
         self.certified = 0.0
 
     def conclude(self, context: RunContext) -> Outcome:
-        """See `Running.conclude`."""
         try:
             self.run()
         except ValueError as error:
@@ -198,7 +197,7 @@ class PrivacyClaimCheck(Proving):
 
     @property
     def foreseen(self) -> tuple[Excluded, ...]:
-        """See `Proving.foreseen`: a smaller delta, by the claim alone."""
+        """A smaller delta, by the claim alone."""
         try:
             self.run()
         except ValueError:
@@ -248,7 +247,7 @@ class PrivacyClaimCheck(Proving):
 
 
 def cost_at(claim: LabelsClaim, scale: float) -> tuple[float, float] | None:
-    """See `run.noise_there.CostAt`: of the pair found, exactly, or by counting, and at most."""
+    """Of the pair found, exactly, or by counting, and at most."""
     of = claim.mechanism
     noise = of.noise.times(scale / of.noise.scale)
     there = claim.model_copy(update={"mechanism": of.model_copy(update={"noise": noise})})

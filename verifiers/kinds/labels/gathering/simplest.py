@@ -40,7 +40,7 @@ class Simplest:
         )
 
     def shown_in(self, check: str, finding: Finding) -> Finding:
-        """See `run.outcome.Simplest`: what depends on the calls before shows on none alone."""
+        """What depends on the calls before shows on none alone."""
         if check == Order.id or finding.histogram is None:
             return finding
         where = ""

@@ -26,7 +26,7 @@ class PipeSource(Source):
         self._wrong: RowsError | None = None
 
     def rows(self, most: int) -> list[Row]:
-        """See `Source.rows`: all that has come, after a short wait."""
+        """All that has come, after a short wait."""
         del most  # what was read from a pipe is gone, so all of it is returned
         if self._wrong is not None:
             raise self._wrong
@@ -85,7 +85,7 @@ class ServerSource(Source):
         self._client = httpx.Client(timeout=_SECONDS, trust_env=False)
 
     def rows(self, most: int) -> list[Row]:
-        """See `Source.rows`: the rows of one reply."""
+        """The rows of one reply."""
         del most  # the cursor of a reply is after all of its rows
         import httpx
 
@@ -107,7 +107,6 @@ class ServerSource(Source):
         return rows
 
     def close(self) -> None:
-        """See `Source.close`."""
         self._client.close()
 
 

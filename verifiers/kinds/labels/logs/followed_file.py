@@ -55,7 +55,6 @@ class FileSource(Source):
             raise
 
     def rows(self, most: int) -> list[Row]:
-        """See `Source.rows`."""
         found: list[Row] = []
         taken: list[bytes] = []
         wrong: RowsError | None = None
@@ -88,7 +87,6 @@ class FileSource(Source):
         return found
 
     def close(self) -> None:
-        """See `Source.close`."""
         self._file.close()
 
     def _begin(self, place: str) -> None:

@@ -204,7 +204,6 @@ class SideBySide:
 
     @property
     def likeliest(self) -> tuple[float, Note]:
-        """See `Lagged.likeliest`."""
         at = int(np.argmax(self.evidence.recent))
         pair, share = at // _SHARES.size, float(_SHARES[at % _SHARES.size])
         fields: dict[str, str | float] = {"share": share, "parties": self.kind}

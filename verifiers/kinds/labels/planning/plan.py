@@ -277,7 +277,7 @@ class Plan:
 def _log_ratios(
     faults: tuple[Fault, ...], claim: LabelsMechanism, asked: tuple[tuple[int, ...], ...]
 ) -> Matrix:
-    """See `Plan.fault_log_ratios`; kept for plans of the same histograms."""
+    """Kept for plans of the same histograms."""
     histograms = np.array(asked, dtype=np.float64)
     log_q = np.asarray(claim.mechanism().log_probabilities(histograms))
     with np.errstate(invalid="ignore"):

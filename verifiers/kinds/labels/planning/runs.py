@@ -96,16 +96,14 @@ class Made(Related):
         return self._one(total, support, lead, leader)
 
     def any(self, size: int) -> Runs:
-        """See `Related.any`."""
         return [self._telling() for _ in range(size)]
 
     def one_leader(self, size: int) -> Runs:
-        """See `Related.one_leader`."""
         leader = int(self.rng.integers(self.claim.classes))
         return [self._telling(leader=leader) for _ in range(size)]
 
     def near(self, size: int) -> Runs:
-        """See `Related.near`; half of them from a near tie, where copies show soonest."""
+        """Half of them from a near tie, where copies show soonest."""
         support = int(self.rng.choice(self._supports))
         lead = int(self.rng.choice((0, *self._leads[support][:1])))
         found = [self._one(self.claim.teachers, support, lead)]
@@ -126,14 +124,12 @@ class Made(Related):
         return moved
 
     def missing(self, size: int) -> Runs:
-        """See `Related.missing`."""
         if not self.other_totals:
             return super().missing(size)
         shares = self.rng.uniform(*_MISSING, size)
         return [self._telling(max(1, round(share * self.claim.teachers))) for share in shares]
 
     def two_camps(self, size: int) -> Runs:
-        """See `Related.two_camps`."""
         teachers = self.claim.teachers
         leader = round(float(self.rng.choice(CAMPS)) * teachers)
         votes = np.zeros(self.claim.classes, dtype=np.int64)
@@ -141,13 +137,11 @@ class Made(Related):
         return [votes[self.rng.permutation(votes.size)] for _ in range(size)]
 
     def few_votes(self, size: int) -> Runs:
-        """See `Related.few_votes`."""
         if not self.other_totals:
             return super().few_votes(size)
         return [self._few_votes() for _ in range(size)]
 
     def high_count(self, size: int) -> Runs:
-        """See `Related.high_count`."""
         if not self.other_totals:
             return super().high_count(size)
         return [self._high_count() for _ in range(size)]
@@ -170,11 +164,9 @@ class Made(Related):
         return self._one(max(least, lead + support // 2), support, max(lead, round(0.8 * least)))
 
     def sure(self, size: int) -> Runs:
-        """See `Related.sure`."""
         return [self._one(self.claim.teachers, 1, 0) for _ in range(size)]
 
     def telling_among_sure(self) -> Histogram:
-        """See `Related.telling_among_sure`."""
         few = self.other_totals and self.rng.random() < 0.8
         return self._few_votes() if few else self._telling()
 
@@ -218,16 +210,14 @@ class Given(Related):
         return [self.histograms[i] for i in chosen]
 
     def any(self, size: int) -> Runs:
-        """See `Related.any`."""
         return self._some(size, np.ones(len(self.histograms), dtype=bool))
 
     def one_leader(self, size: int) -> Runs:
-        """See `Related.one_leader`."""
         leader = int(self.any(1)[0].argmax())
         return self._some(size, self._leaders == leader)
 
     def near(self, size: int) -> Runs:
-        """See `Related.near`; the nearest inputs, whatever their distance, where none are near."""
+        """The nearest inputs, whatever their distance, where none are near."""
         first = self.any(1)[0]
         distance = np.abs(self.histograms - first).sum(-1) // 2
         nearest = np.argsort(distance, kind="stable")
@@ -236,12 +226,12 @@ class Given(Related):
         return [first, *(self.histograms[i] for i in self.rng.choice(chosen, size - 1))]
 
     def two_camps(self, size: int) -> Runs:
-        """See `Related.two_camps`: inputs whose leader has a large share, whatever the rest."""
+        """Inputs whose leader has a large share, whatever the rest."""
         least = float(self.rng.choice(CAMPS))
         return self._some(size, self._shares >= least)
 
     def sure(self, size: int) -> Runs:
-        """See `Related.sure`; the surest tenth, where none is nearly unanimous."""
+        """The surest tenth, where none is nearly unanimous."""
         least = min(_SURE_SHARE, float(np.quantile(self._shares, 0.9)))
         chosen = self.rng.choice(np.flatnonzero(self._shares >= least), size)
         return [self.histograms[i] for i in chosen]

@@ -57,7 +57,6 @@ class AccountantSoundness(AskingCheck):
     not_applicable = staticmethod(fractions)
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`."""
         orders, charged_for, worst = ChargedOrders(self.claim), list[str](), None
         for words, values, pair in self._charged():
             try:
@@ -88,7 +87,7 @@ class AccountantSoundness(AskingCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: by all inputs that charges are asked for."""
+        """By all inputs that charges are asked for."""
         return self._excluded_by([words for words, _, _ in self._charged()])
 
     def _excluded_by(self, inputs: list[str]) -> tuple[Excluded, ...]:

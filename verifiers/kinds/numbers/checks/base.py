@@ -77,12 +77,10 @@ class NumberCheck(Excluding, Judged):
 
     @property
     def queries(self) -> int:
-        """See `Check.queries`."""
         return self.draws
 
     @property
     def log_e_value(self) -> float:
-        """See `Check.log_e_value`."""
         return float(self.evidence.log_e_value)
 
     def answered(self, roles: Collection[str]) -> None:
@@ -99,15 +97,12 @@ class NumberCheck(Excluding, Judged):
         return 1.0 - math.exp(-self.log_threshold)
 
     def samples_needed(self) -> int:
-        """See `Check.samples_needed`."""
         return max(0, self.wanted_draws - self.draws)
 
     def fail_finding(self) -> Finding:
-        """See `Check.fail_finding`."""
         raise NotImplementedError
 
     def pass_finding(self) -> Finding:
-        """See `Check.pass_finding`."""
         raise NotImplementedError
 
 
@@ -154,7 +149,6 @@ class AskingCheck(Excluding):
         return 0
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`."""
         raise NotImplementedError
 
 

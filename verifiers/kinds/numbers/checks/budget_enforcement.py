@@ -55,7 +55,6 @@ class BudgetEnforcement(AskingCheck):
         return without_privacy(claim) or fractions(claim)
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`."""
         found = charged_pair(self.claim)
         if found is None:
             below = "the noise is clamped, and the farthest neighbour lies below"
@@ -131,7 +130,7 @@ class BudgetEnforcement(AskingCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: answers to the input that costs most, by the claim alone."""
+        """Answers to the input that costs most, by the claim alone."""
         found = charged_pair(self.claim)
         if found is None:
             return ()

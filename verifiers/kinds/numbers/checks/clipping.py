@@ -34,7 +34,7 @@ class Clipping(MovingRecords):
     most = 40
 
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
-        """See `MovingRecords.inputs`: all that are known."""
+        """All that are known."""
         self._beside: dict[int, MovedTooFar] = {}
         found = list(neighbours(claim, seed, self.axis))
         if claim.mechanism.takes != "counts":
@@ -42,13 +42,12 @@ class Clipping(MovingRecords):
         return found
 
     def places(self, claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
-        """See `MovingRecords.places`: the numbers in which records are extreme."""
+        """The numbers in which records are extreme."""
         if claim.mechanism.takes == "counts":
             return super().places(claim, seed)
         return places_of(claim, seed)
 
     def passed(self, queries: int, excludes: Sequence[Excluded]) -> str:
-        """See `MovingRecords.passed`."""
         beyond = [found for found in self.served if found.held_to is not HeldTo.SUM]
         moved = "a record at or beyond the bounds was"
         if len(beyond) > 1:
@@ -74,7 +73,7 @@ class Clipping(MovingRecords):
         return f", of {named} alone and of all"
 
     def _moved(self, neighbour: Neighbour, seen: Seen) -> Finding | None:
-        """See `MovingRecords._moved`; and whether missing records are taken for the same."""
+        """And whether missing records are taken for the same."""
         found = super()._moved(neighbour, seen)
         if found is not None or neighbour.imputes is None:
             return found

@@ -32,7 +32,7 @@ class LowBits(PairEvents):
         super().__init__(len(self.events), levels(claim, pair))
 
     def hits(self, here: Matrix, there: Matrix) -> tuple[Hits, Hits]:
-        """See `PairEvents.hits`; every number is a draw."""
+        """Every number is a draw."""
         sides = []
         for released in (here, there):
             numbers = released.ravel()
@@ -60,18 +60,16 @@ class FloatingPoint(PairCheck):
         return None
 
     def made(self) -> list[Pair]:
-        """See `PairCheck.made`."""
         pairs = low_pairs(self.claim, self.plan.coordinates)
         if self.claim.mechanism.floating_point == "exact":
             pairs += off_grid_pairs(self.claim, self.plan.coordinates)
         return pairs
 
     def evidence(self, pair: Pair) -> LowBits:
-        """See `PairCheck.evidence`."""
         return LowBits(self.claim, pair)
 
     def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
-        """See `PairCheck.fail_finding`: a warning where the claim has ideal arithmetic."""
+        """A warning where the claim has ideal arithmetic."""
         assert isinstance(evidence, LowBits)
         place, level = evidence.best
         event = evidence.events[place]
@@ -95,18 +93,16 @@ class FloatingPoint(PairCheck):
         return Outcome(Verdict.PASS, found, self.queries)
 
     def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
-        """See `PairCheck.passed`."""
         pair, evidence = found[0]
         message = f"low bits were not seen to tell {pair.name} apart, in {evidence.pairs:,} pairs: "
         return message + power(excludes or super().excluded_by([pair]))
 
     def excluded_by(self, pairs: Sequence[Pair]) -> tuple[Excluded, ...]:
-        """See `PairCheck.excluded_by`: nothing where low bits that tell are allowed."""
+        """Nothing where low bits that tell are allowed."""
         exact = self.claim.mechanism.floating_point == "exact"
         return super().excluded_by(pairs) if exact else ()
 
     def cause_of(self, pair: Pair) -> Note:
-        """See `PairCheck.cause_of`."""
         return _OFF_GRID if pair.off_grid else self.cause
 
 

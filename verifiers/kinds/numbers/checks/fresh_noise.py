@@ -173,7 +173,6 @@ class FreshNoise(NumberCheck):
         self._value: float | None = None  # of the evidence as it stands: each look asks thrice
 
     def observe(self, draws: Draws) -> None:
-        """See `NumberCheck.observe`."""
         self._value = None
         y, x = draws.released, draws.exact
         digits = draws.digits
@@ -238,7 +237,6 @@ class FreshNoise(NumberCheck):
 
     @property
     def log_e_value(self) -> float:
-        """See `NumberCheck.log_e_value`."""
         if self._value is None:
             ratios = np.concatenate([evidence.log_ratios for evidence in self.ways.values()])
             self._value = log_mixture_of(ratios, self._log_weights)
@@ -262,7 +260,6 @@ class FreshNoise(NumberCheck):
         return Finding.caused(message, cause, odds, repeated=str(way), **counts)
 
     def pass_finding(self) -> Finding:
-        """See `NumberCheck.pass_finding`."""
         starts = "".join(said for way, said in _OF_STARTS.items() if self.ways[way].draws)
         long_ago = ", nor, in its first numbers, of any draw remembered"
         excludes = self.excluded
@@ -280,7 +277,7 @@ class FreshNoise(NumberCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: noise of the release before, by the draws that a pass needs."""
+        """Noise of the release before, by the draws that a pass needs."""
         places, rng = self.plan.coordinates, np.random.default_rng(0)
         inputs = [asked.exact[places] for asked in self.plan.inputs if asked.role in self.roles]
         draws = self.wanted_draws - places.size

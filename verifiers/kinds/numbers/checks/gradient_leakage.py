@@ -57,12 +57,12 @@ class GradientLeakage(AskingCheck):
 
     @property
     def asks(self) -> int:
-        """See `AskingCheck.asks`: releases of the trials on the target."""
+        """Releases of the trials on the target."""
         leakage = self.claim.leakage
         return _OF_TARGET * leakage.releases if leakage else 0
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`: a model that fails is an error, not one of the target."""
+        """A model that fails is an error, not one of the target."""
         assert self.claim.leakage is not None
         try:
             return self._played(context, self.claim.leakage)

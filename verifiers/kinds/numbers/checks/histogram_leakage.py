@@ -31,7 +31,7 @@ class HistogramLeakage(AskingCheck):
         return without_privacy(claim)
 
     def conclude(self, context: object = None) -> Outcome:
-        """See `Running.conclude`: it asks for nothing."""
+        """It asks for nothing."""
         privacy, mechanism = self.claim.privacy, self.claim.mechanism
         limit = self.claim.gate.max_recoverable
         assert privacy is not None

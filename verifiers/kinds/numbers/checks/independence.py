@@ -124,7 +124,6 @@ class Independence(NumberCheck):
         ]
 
     def observe(self, draws: Draws) -> None:
-        """See `NumberCheck.observe`."""
         self._value = None
         u = draws.placed.uniform
         z = scores(u)
@@ -163,7 +162,7 @@ class Independence(NumberCheck):
 
     @property
     def log_e_value(self) -> float:
-        """See `NumberCheck.log_e_value`: a quarter on columns, half of the rest on single pairs."""
+        """A quarter on columns, half of the rest on single pairs."""
         if self._value is None:
             gains = [evidence.gains.ravel() for evidence in self._evidence]
             self._value = log_mixture_of(np.concatenate(gains), self._log_shares)
@@ -174,11 +173,9 @@ class Independence(NumberCheck):
         return self._value
 
     def samples_needed(self) -> int:
-        """See `NumberCheck.samples_needed`."""
         return max(0, self._wanted * min(self.plan.coordinates.size, _PAIRED) - self.draws)
 
     def fail_finding(self) -> Finding:
-        """See `NumberCheck.fail_finding`."""
         alike = max(self._columns, key=lambda columns: columns.log_e_value, default=None)
         others = [found.gains.max() for found in self._evidence if found.gains.size]
         if alike is not None and alike.log_e_value >= max(others):
@@ -203,7 +200,7 @@ class Independence(NumberCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: a correlation with the release before, and of neighbours.
+        """A correlation with the release before, and of neighbours.
 
         Over as many releases as a pass needs, in one way of pairing them.
         """
@@ -224,7 +221,6 @@ class Independence(NumberCheck):
         return tuple(found)
 
     def pass_finding(self) -> Finding:
-        """See `NumberCheck.pass_finding`."""
         excludes = self.excluded
         said = {_LATER.code: "with the release before", _SHARED.code: "of neighbours"}
         seen = "".join(

@@ -55,7 +55,7 @@ class InputContract:
 
     @cached_property
     def log_fits(self) -> float:
-        """See `claimed_fits`."""
+        """How likely it is at most that replies tell two inputs apart, natural log; 0 unknown."""
         return claimed_fits(self.claim)
 
     @property
@@ -90,7 +90,7 @@ class InputContract:
         return sum(self.sizes) + sum(self.abreast)
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`: later calls are under the contract too, so that the end tells."""
+        """Later calls are under the contract too, so that the end tells."""
         try:
             self.run(context.target)
         finally:

@@ -72,7 +72,7 @@ class _OneLaw(NumberCheck):
         self.comparisons = self.compared(claim, self._places.size)
 
     def answered(self, roles: Collection[str]) -> None:
-        """See `NumberCheck.answered`: a pass needs both inputs of the first comparison."""
+        """A pass needs both inputs of the first comparison."""
         super().answered(roles)
         first = self.comparisons[0]
         refused = [role for role in (first.one, first.other) if role not in roles]
@@ -86,7 +86,6 @@ class _OneLaw(NumberCheck):
         raise NotImplementedError
 
     def observe(self, draws: Draws) -> None:
-        """See `NumberCheck.observe`."""
         uniform = draws.placed.uniform[:, self._places]
         cells = np.clip((uniform * _CELLS).astype(np.int64), 0, _CELLS - 1)
         for role in draws.roles:
@@ -97,7 +96,7 @@ class _OneLaw(NumberCheck):
 
     @property
     def log_e_value(self) -> float:
-        """See `NumberCheck.log_e_value`: the mean over comparisons."""
+        """The mean over comparisons."""
         logs = [comparison.evidence.log_e_value for comparison in self.comparisons]
         return float(np.logaddexp.reduce(logs)) - math.log(len(logs))
 
@@ -107,12 +106,11 @@ class _OneLaw(NumberCheck):
         return max(_FEWEST, math.ceil(self.plan.share * _WANTED))
 
     def samples_needed(self) -> int:
-        """See `NumberCheck.samples_needed`: of draws, of which so many inputs take an even part."""
+        """Of draws, of which so many inputs take an even part."""
         lacking = self._wanted - self.comparisons[0].evidence.pairs
         return 0 if self.not_applicable else max(0, lacking) * len(self.plan.inputs)
 
     def fail_finding(self) -> Finding:
-        """See `NumberCheck.fail_finding`."""
         worst = max(self.comparisons, key=lambda found: found.evidence.log_e_value)
         message = (
             f"{self.words}: of the inputs {worst.one} and {worst.other}, "
@@ -123,7 +121,7 @@ class _OneLaw(NumberCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: with as many pairs as a pass needs, if both are answered."""
+        """With as many pairs as a pass needs, if both are answered."""
         first = self.comparisons[0]
         inputs = first.one, first.other
         if not set(inputs) <= set(self.roles):
@@ -138,7 +136,6 @@ class _OneLaw(NumberCheck):
         return (self.entry(self.cause.code, size, inputs, 2 * self._wanted, method=_BY_BOUND),)
 
     def pass_finding(self) -> Finding:
-        """See `NumberCheck.pass_finding`."""
         pairs, excludes = self.comparisons[0].evidence.pairs, self.excluded
         said = "".join(
             f"; laws {one.size['total_variation']:g} apart in total variation over "
@@ -162,7 +159,6 @@ class ShiftInvariance(_OneLaw):
     )
 
     def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
-        """See `_OneLaw.compared`."""
         pairs = [(Role.TYPICAL, Role.MANY), (Role.ONE_RECORD, Role.AT_THE_BOUNDS)]
         if claim.mechanism.takes == "counts":
             pairs = [(Role.TYPICAL, Role.MOVED), (Role.EMPTY, Role.ONE_LARGE_COUNT)]
@@ -180,7 +176,7 @@ class PermutationEquivariance(_OneLaw):
     )
 
     def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
-        """See `_OneLaw.compared`: each half of the cells alone.
+        """Each half of the cells alone.
 
         Reordering leaves all cells together as they are.
         """

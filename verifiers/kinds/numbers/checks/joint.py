@@ -26,12 +26,11 @@ class Joint(NumberCheck):
         self.evidence = BareEvidence(self.noise, claim.mechanism.width)
 
     def observe(self, draws: Draws) -> None:
-        """See `NumberCheck.observe`: all numbers of a release, however many there are."""
+        """All numbers of a release, however many there are."""
         self.evidence.observe(*draws.whole, draws.digits)
         self.draws += draws.whole[0].size
 
     def fail_finding(self) -> Finding:
-        """See `NumberCheck.fail_finding`."""
         whole, (place, odds) = self.evidence.releases, self.evidence.barest
         if whole.log_e_value >= self.evidence.of_numbers:
             message = f"{whole.matches:,} of {whole.draws:,} releases came wholly without noise"
@@ -51,7 +50,7 @@ class Joint(NumberCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: by the least releases of a run, if so many were looked at."""
+        """By the least releases of a run, if so many were looked at."""
         # of the input at which a bare release is likeliest: clamped noise is often none
         answered = [one.exact for one in self.plan.inputs if one.role in self.roles]
         chance = max(log_chance_of_bare(self.noise, exact) for exact in answered)
@@ -71,7 +70,6 @@ class Joint(NumberCheck):
         return (found,)
 
     def pass_finding(self) -> Finding:
-        """See `NumberCheck.pass_finding`."""
         excludes = self.excluded
         message = "; ".join(
             f"one bare release in {1 / float(one.size['share'] or 1.0):,.0f} would have been seen "

@@ -52,7 +52,6 @@ class Location(NumberCheck):
         return np.maximum(log_tables(bins_of(self.noise), moved), _LEAST)
 
     def observe(self, draws: Draws) -> None:
-        """See `NumberCheck.observe`."""
         self._add_means(draws)
         for role in draws.roles:
             found = self._log_likelihoods(draws.placed, draws.of_role(role))
@@ -91,7 +90,7 @@ class Location(NumberCheck):
 
     @property
     def log_e_value(self) -> float:
-        """See `NumberCheck.log_e_value`: half of the wager is spread over single inputs."""
+        """Half of the wager is spread over single inputs."""
         share = math.log(2.0 * len(self.inputs))
         parts = [self._gain(self.all) - math.log(2.0)]
         parts += [self._gain(logs) - share for logs in self.inputs.values()]
@@ -115,7 +114,7 @@ class Location(NumberCheck):
         return max(0.1 * self.noise.family.scale, float(np.diff(self.offsets).min()))
 
     def samples_needed(self) -> int:
-        """See `NumberCheck.samples_needed`: until an offset of a tenth of the scale is excluded."""
+        """Until an offset of a tenth of the scale is excluded."""
         (low, high), near = self.interval, _HAIR * self.near
         return 0 if math.isnan(low) or (low >= -near and high <= near) else 2_000
 
@@ -132,7 +131,7 @@ class Location(NumberCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: a pass has the whole interval near the exact value."""
+        """A pass has the whole interval near the exact value."""
         draws, sure = math.ceil(self.expected_draws), self.confidence
         return tuple(
             self.entry(
@@ -147,7 +146,6 @@ class Location(NumberCheck):
         )
 
     def fail_finding(self) -> Finding:
-        """See `NumberCheck.fail_finding`."""
         candidates = [("", self.all), *self.inputs.items()]
         role, logs = max(candidates, key=lambda found: self._gain(found[1]))
         where = f" for the input {role}" if role else ""
@@ -162,7 +160,6 @@ class Location(NumberCheck):
         return Finding.caused(message, Note("releases-off-centre", message, seen), odds)
 
     def pass_finding(self) -> Finding:
-        """See `NumberCheck.pass_finding`."""
         low, high = self.interval
         text = (
             f"the centre of the noise lies from {low:.2g} to {high:.2g} off the exact value, over "

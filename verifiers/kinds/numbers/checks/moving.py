@@ -96,7 +96,7 @@ class MovingRecords(AskingCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: by all altered inputs."""
+        """By all altered inputs."""
         return self.excluded_by(self.asked)
 
     def excluded_by(self, answered: Sequence[Neighbour]) -> tuple[Excluded, ...]:
@@ -137,11 +137,9 @@ class MovingRecords(AskingCheck):
 
     @property
     def asks(self) -> int:
-        """See `AskingCheck.asks`."""
         return sum(self.releases_of(neighbour) for neighbour in self.asked)
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`."""
         queries, refused = 0, list[tuple[str, Note]]()
         for neighbour in self.asked:
             releases = self.releases_of(neighbour)

@@ -89,7 +89,6 @@ class NoiseLaw(NumberCheck):
             ]
 
     def observe(self, draws: Draws) -> None:
-        """See `NumberCheck.observe`."""
         groups = {name: chosen.ravel() for name, chosen in self._groups(draws).items()}
         self.evidence.observe(draws.placed.flat, groups)
         self.draws += draws.released.size
@@ -128,7 +127,6 @@ class NoiseLaw(NumberCheck):
         return found
 
     def fail_finding(self) -> Finding:
-        """See `NumberCheck.fail_finding`."""
         if self.evidence.forbidden is not None:
             y, x = self.evidence.forbidden
             never = (
@@ -155,14 +153,12 @@ class NoiseLaw(NumberCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`."""
         effect = seen_effect(self.wanted_draws, self.log_threshold)
         size: Fields = {"total_variation": effect, "cells": CELLS}
         draws = self.wanted_draws
         return (self.entry("law-unexplained", size, self.roles, draws, method=MEASURED_ON),)
 
     def pass_finding(self) -> Finding:
-        """See `NumberCheck.pass_finding`."""
         excludes = self.excluded
         said = "".join(
             f"; a law {one.size['total_variation']:.3g} away in total variation over "

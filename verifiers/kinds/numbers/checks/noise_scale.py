@@ -44,15 +44,12 @@ class AllScales(Additive):
     factors: Vector
 
     def log_mass(self, center: Vector, half: Vector | float) -> Vector:
-        """See `Additive.log_mass`."""
         return self.of.log_mass(center / self.factors, half / self.factors)
 
     def log_cdf(self, value: Vector) -> Vector:
-        """See `Additive.log_cdf`."""
         return self.of.log_cdf(value / self.factors)
 
     def log_survival(self, value: Vector) -> Vector:
-        """See `Additive.log_survival`."""
         return self.of.log_survival(value / self.factors)
 
 
@@ -83,7 +80,6 @@ class NoiseScale(NumberCheck):
         return log_tables(bins_of(self.noise), [(law.family, 0.0) for law in self._laws])
 
     def observe(self, draws: Draws) -> None:
-        """See `NumberCheck.observe`."""
         self._waiting.append(draws.placed)
         new = sum(waiting.y.size for waiting in self._waiting)
         if new < _SHARE * self.draws:
@@ -121,14 +117,13 @@ class NoiseScale(NumberCheck):
         return found[0] * scale, found[1] * scale
 
     def samples_needed(self) -> int:
-        """See `NumberCheck.samples_needed`: until scales beyond the tolerance are refuted."""
+        """Until scales beyond the tolerance are refuted."""
         found, tolerance = self.evidence.interval(self.log_threshold), self.claim.gate.tolerance
         if found is None or (found[0] >= 1.0 - tolerance and found[1] <= 1.0 + tolerance):
             return 0
         return max(1_000, self.draws)
 
     def fail_finding(self) -> Finding:
-        """See `NumberCheck.fail_finding`."""
         scale, found = self.noise.family.scale, self.interval
         best, logs = self.evidence.best, self.evidence.log_likelihoods
         odds = float(logs.max() - logs[np.abs(self.evidence.factors - 1.0).argmin()])
@@ -174,7 +169,7 @@ class NoiseScale(NumberCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: a pass has the whole interval within the tolerance."""
+        """A pass has the whole interval within the tolerance."""
         draws, sure = math.ceil(self.expected_draws), self.confidence
         return tuple(
             self.entry(code, {"factor": f}, self.roles, draws, method=BY_INTERVAL, probability=sure)
@@ -182,7 +177,6 @@ class NoiseScale(NumberCheck):
         )
 
     def pass_finding(self) -> Finding:
-        """See `NumberCheck.pass_finding`."""
         found, measured, ends = self.interval, None, "nowhere"
         if found is not None:
             low, high = found

@@ -88,7 +88,6 @@ class PairCheck(AskingCheck):
 
     @property
     def asks(self) -> int:
-        """See `AskingCheck.asks`."""
         return sum(2 * self.releases(pair) for pair in self.pairs if self._tells(pair))
 
     def _tells(self, pair: Pair) -> bool:
@@ -96,7 +95,6 @@ class PairCheck(AskingCheck):
         return self.evidence(pair).share_needed(self.log_threshold, self.pairs_of(pair)) <= 1.0
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`."""
         found, left_out = [], []
         for pair in self.pairs:
             evidence = self.evidence(pair)
@@ -128,7 +126,7 @@ class PairCheck(AskingCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: by all pairs in which anything could show."""
+        """By all pairs in which anything could show."""
         return self.excluded_by([pair for pair in self.pairs if self._tells(pair)])
 
     def excluded_by(self, pairs: Sequence[Pair]) -> tuple[Excluded, ...]:

@@ -32,7 +32,7 @@ class ClaimedLevelCheck(PairCheck):
         return Level(privacy.epsilon, privacy.delta)
 
     def pairs_of(self, pair: Pair) -> int:
-        """See `PairCheck.pairs_of`: here a whole release is a draw."""
+        """Here a whole release is a draw."""
         return self.releases(pair)
 
     def event(self, pair: Pair, evidence: PairEvidence) -> tuple[str, float, float]:
@@ -40,7 +40,6 @@ class ClaimedLevelCheck(PairCheck):
         raise NotImplementedError
 
     def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
-        """See `PairCheck.fail_finding`."""
         event, often, rarely = self.event(pair, evidence)
         message = (
             f"{event}: the claimed {self.level} does not allow that of one "
@@ -60,19 +59,15 @@ class PrivacyAudit(ClaimedLevelCheck):
     )
 
     def made(self) -> list[Pair]:
-        """See `PairCheck.made`."""
         return [farthest_pair(self.claim, self.plan.coordinates)]
 
     def releases(self, pair: Pair) -> int:
-        """See `PairCheck.releases`."""
         return self.most(self.wanted)
 
     def evidence(self, pair: Pair) -> LearnedEvents:
-        """See `PairCheck.evidence`."""
         return LearnedEvents(self.level, pair.direction)
 
     def event(self, pair: Pair, evidence: PairEvidence) -> tuple[str, float, float]:
-        """See `ClaimedLevelCheck.event`."""
         assert isinstance(evidence, LearnedEvents)
         first, often, rarely = evidence.event()
         inputs = pair.words if first else pair.words[::-1]
@@ -80,7 +75,6 @@ class PrivacyAudit(ClaimedLevelCheck):
         return words, often, rarely
 
     def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
-        """See `PairCheck.passed`."""
         pair, evidence = found[0]
         return (
             f"{evidence.pairs:,} releases each of {pair.name} do not contradict {self.level}; how "
@@ -88,11 +82,11 @@ class PrivacyAudit(ClaimedLevelCheck):
         )
 
     def excluded_by(self, pairs: Sequence[Pair]) -> tuple[Excluded, ...]:
-        """See `PairCheck.excluded_by`: how often a learned event is seen has no known bound."""
+        """How often a learned event is seen has no known bound."""
         return ()
 
     def bets(self, pair: Pair) -> int:
-        """See `PairCheck.bets`: nothing is bet on the releases of the first call."""
+        """Nothing is bet on the releases of the first call."""
         return self.pairs_of(pair) - self.call(pair, self.releases(pair))
 
 

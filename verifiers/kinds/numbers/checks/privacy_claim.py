@@ -53,7 +53,7 @@ class PrivacyClaim(AskingCheck):
         return without_privacy(claim) or fractions(claim)
 
     def conclude(self, context: object = None) -> Outcome:
-        """See `Running.conclude`: it asks for nothing."""
+        """It asks for nothing."""
         privacy = self.claim.privacy
         assert privacy is not None
         counted, certain = self._counted, self._certain
@@ -93,7 +93,7 @@ class PrivacyClaim(AskingCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: a smaller epsilon, by the claim alone."""
+        """A smaller epsilon, by the claim alone."""
         privacy = self.claim.privacy
         if privacy is None or not 0.0 < self._certain <= privacy.epsilon:
             return ()
@@ -104,7 +104,7 @@ class PrivacyClaim(AskingCheck):
 
 
 def cost_at(claim: NumbersClaim, scale: float) -> tuple[float, float] | None:
-    """See `run.noise_there.CostAt`: of the farthest neighbours."""
+    """Of the farthest neighbours."""
     privacy, aggregation = claim.privacy, cast(Any, claim.mechanism.aggregation)
     assert privacy is not None
     if counted_releases(claim) < privacy.queries:

@@ -26,7 +26,7 @@ _DELTAS = (0.01, 0.03, 0.1, 0.3)
 
 
 def claimed_fits(claim: NumbersClaim) -> float:
-    """See `log_fits`: by what a release may cost under the claim; 0 where that is not said.
+    """By what a release may cost under the claim; 0 where that is not said.
 
     By `[privacy]`, else by what the claimed noise of numbers costs.
     """
@@ -61,7 +61,7 @@ class DataRefusals:
         self._found: Outcome | None = None
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`: a failure alone."""
+        """A failure alone."""
         self.waits = False
         return self._found
 

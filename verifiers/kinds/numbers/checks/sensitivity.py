@@ -20,11 +20,9 @@ class Sensitivity(MovingRecords):
     pools = True
 
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
-        """See `MovingRecords.inputs`."""
         return [found for found in neighbours(claim, seed, self.axis) if found.farthest]
 
     def passed(self, queries: int, excludes: Sequence[Excluded]) -> str:
-        """See `MovingRecords.passed`."""
         which = "the farthest neighbours"
         if self.claim.mechanism.takes != "counts":
             both = " and in all in turn" if self.claim.mechanism.width > 1 else ""

@@ -60,7 +60,7 @@ class SupportWagers(PairEvents):
         super().__init__(2 * len(self.events), levels(claim, pair))
 
     def hits(self, here: Matrix, there: Matrix) -> tuple[Hits, Hits]:
-        """See `PairEvents.hits`; every number is a draw."""
+        """Every number is a draw."""
         sides = []
         for released in (here, there):
             numbers = released.ravel()
@@ -78,15 +78,12 @@ class Support(PairCheck):
     not_applicable = staticmethod(fractions)
 
     def made(self) -> list[Pair]:
-        """See `PairCheck.made`."""
         return edge_pairs(self.claim, self.plan.coordinates)
 
     def evidence(self, pair: Pair) -> SupportWagers:
-        """See `PairCheck.evidence`."""
         return SupportWagers(self.claim, pair)
 
     def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
-        """See `PairCheck.fail_finding`."""
         assert isinstance(evidence, SupportWagers)
         place, level = evidence.best
         often, rarely = evidence.rates(place)
@@ -101,13 +98,12 @@ class Support(PairCheck):
         )
 
     def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
-        """See `PairCheck.passed`."""
         pairs = sum(evidence.pairs for _, evidence in found)
         seen = f"no release was seen to come of one neighbour alone, in {pairs:,} pairs"
         return f"{seen}: {power(excludes)}"
 
     def told_of(self, pairs: Sequence[Pair]) -> Sequence[Pair]:
-        """See `PairCheck.told_of`: of all, by the one that shows least."""
+        """Of all, by the one that shows least."""
         return pairs
 
 

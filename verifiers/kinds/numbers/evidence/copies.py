@@ -100,7 +100,7 @@ class LearnedCopies(CopyEvidence):
         log_chance: Vector,
         groups: NDArray[np.int64] | None = None,
     ) -> None:
-        """See `CopyEvidence.observe`; groups (n,): one for all by default."""
+        """Groups (n,): one for all by default."""
         super().observe(matched, log_chance)
         groups = np.zeros(matched.size, dtype=np.int64) if groups is None else groups
         chance = np.zeros(matched.size)
@@ -212,7 +212,7 @@ def matches(
 def _same(
     noise: NumberNoise, released: Vector, exact: Vector, expected: Vector, digits: int
 ) -> tuple[NDArray[np.bool_], Vector]:
-    """See `matches`: of rounded or whole noise (n,) a copy makes exactly the release itself."""
+    """Of rounded or whole noise (n,) a copy makes exactly the release itself."""
     found = np.abs(released - expected) <= 0.25 * (noise.grid or 1.0)
     place = np.flatnonzero(found)
     value, given = expected[place], released[place]

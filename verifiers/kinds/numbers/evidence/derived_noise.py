@@ -65,17 +65,14 @@ class CutNoise(_Derived):
         return np.asarray((steps + (self.down | (steps >= 0)) - self.ahead) * self.step)
 
     def log_mass(self, center: Vector, half: Vector | float) -> Vector:
-        """See `Additive.log_mass`."""
         low, high = self._uncut(center - half), self._uncut(center + half)
         with np.errstate(divide="ignore", over="ignore"):
             return self.of.log_mass(0.5 * (low + high), 0.5 * (high - low))
 
     def log_cdf(self, value: Vector) -> Vector:
-        """See `Additive.log_cdf`."""
         return self.of.log_cdf(self._uncut(value))
 
     def log_survival(self, value: Vector) -> Vector:
-        """See `Additive.log_survival`."""
         return self.of.log_survival(self._uncut(value))
 
 
@@ -88,17 +85,14 @@ class _OneSided(_Derived):
     up: bool
 
     def log_mass(self, center: Vector, half: Vector | float) -> Vector:
-        """See `Additive.log_mass`."""
         middle = np.asarray(center, dtype=np.float64) * (1.0 if self.up else -1.0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return self._mass(middle, np.asarray(half, dtype=np.float64))
 
     def log_cdf(self, value: Vector) -> Vector:
-        """See `Additive.log_cdf`."""
         return self._below(value) if self.up else self._above(-np.asarray(value))
 
     def log_survival(self, value: Vector) -> Vector:
-        """See `Additive.log_survival`."""
         return self._above(value) if self.up else self._below(-np.asarray(value))
 
     def _mass(self, center: Vector, half: Vector) -> Vector:

@@ -82,7 +82,7 @@ class LearnedEvents(EvenMixture):
         return way < _WAYS // 2, float(often), float(rarely)
 
     def share_needed(self, log_threshold: float, pairs: int) -> float:
-        """See `Level.share_needed`; on the pairs of the pilot nothing is bet."""
+        """On the pairs of the pilot nothing is bet."""
         evidence = log_threshold + math.log(self.gains.size)
         return self.level.share_needed(evidence, pairs - (self.pilot or 0))
 

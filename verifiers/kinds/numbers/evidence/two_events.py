@@ -97,7 +97,7 @@ class TwoEvents(EvenMixture):
         return float(seen[1].sum() / self.pairs), float(seen[:, 1].sum() / self.pairs)
 
     def share_needed(self, log_threshold: float, pairs: int) -> float:
-        """See `Level.share_needed`: at the level that needs least."""
+        """At the level that needs least."""
         evidence = log_threshold + math.log(self.gains.size)
         return min(level.share_needed(evidence, pairs) for level in self.levels)
 

@@ -17,7 +17,7 @@ class ClaimedRelease(Defence):
     mechanism: NoisyGradient = field(kw_only=True)
 
     def shares(self, norms: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See `Defence.shares`: what clipping leaves of each gradient, over the public number."""
+        """What clipping leaves of each gradient, over the public number."""
         bound = np.float32(self.mechanism.clip_norm)
         left = bound / np.maximum(norms, bound)
         return np.asarray(left / self.mechanism.divide_by, dtype=np.float32)
@@ -25,7 +25,7 @@ class ClaimedRelease(Defence):
     def defended(
         self, gradients: Gradients, sensitive: NDArray[np.int64] | None, seed: int
     ) -> Gradients:
-        """See `Defence.defended`: adds the noise, with its rounding."""
+        """Adds the noise, with its rounding."""
         del sensitive
         rng = np.random.default_rng(seed)
         released = self.mechanism.noise.sample(gradients, 1, rng)[0]

@@ -77,7 +77,6 @@ class PlannedNumbers:
 
     @property
     def coarser(self) -> Note | None:
-        """See `Planned.coarser`."""
         gate, share = self.claim.gate, self.extent
         if not self.fitted or (is_default(gate) and share == 1.0):
             return None
@@ -86,12 +85,10 @@ class PlannedNumbers:
 
     @property
     def queries(self) -> int:
-        """See `Planned.queries`."""
         return self._releases[0]
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        """See `Planned.excluded`."""
         setting = Setting(self.claim, self.seed, self.plan)
         specs = self.claim.kind.checks.applicable(self.claim)
         made = [spec.make(setting) for spec in specs if self.chosen.keeps(spec.id)]
@@ -100,18 +97,16 @@ class PlannedNumbers:
 
     @property
     def looked_at(self) -> Mapping[str, int]:
-        """See `Planned.looked_at`; checks that see every release look at the same ones."""
+        """Checks that see every release look at the same ones."""
         ids = self.claim.kind.checks.ids
         return {check: self._releases[1].get(check, 0) for check in ids}
 
     @property
     def lacking(self) -> Mapping[str, Note]:
-        """See `Planned.lacking`."""
         return {**self.claim.kind.checks.lacking(self.claim), **self.chosen.left_out}
 
     @property
     def calls(self) -> int:
-        """See `Planned.calls`."""
         released = self._opening
         calls = len(InputContract(self.claim, self.plan).sizes) + len(self.plan.inputs) - 1
         for _, size, _ in self.plan.paced(self.seed, released):

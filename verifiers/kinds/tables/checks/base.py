@@ -37,31 +37,26 @@ class TableCheck(Excluding, Judged):
 
     @property
     def queries(self) -> int:
-        """See `Check.queries`."""
         return self.draws
 
     @property
     def log_e_value(self) -> float:
-        """See `Check.log_e_value`."""
         raise NotImplementedError
 
     def answered(self, roles: Collection[str]) -> None:
-        """See `NumberCheck.answered`."""
+        pass
 
     def observe(self, draws: Draws) -> None:
         """Takes fresh releases; of `draws` the batches alone are looked at."""
         raise NotImplementedError
 
     def samples_needed(self) -> int:
-        """See `Check.samples_needed`."""
         raise NotImplementedError
 
     def fail_finding(self) -> "Finding":
-        """See `Check.fail_finding`."""
         raise NotImplementedError
 
     def pass_finding(self) -> "Finding":
-        """See `Check.pass_finding`."""
         raise NotImplementedError
 
     def as_draws(self, releases: float) -> int:

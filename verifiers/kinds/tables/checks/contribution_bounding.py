@@ -80,7 +80,6 @@ class ContributionBounding(TableCheck):
         self._mistakes = Mistakes(self.table, self._cells, self.cells)
 
     def answered(self, roles: Collection[str]) -> None:
-        """See `TableCheck.answered`."""
         self._served = {*roles} & self.inputs.keys()
         self._refused = self.inputs.keys() - roles
 
@@ -133,7 +132,6 @@ class ContributionBounding(TableCheck):
         return {of: found for of, found in self._made.items() if found is not None}
 
     def observe(self, draws: Draws) -> None:
-        """See `TableCheck.observe`."""
         for batch in draws.batches:
             if batch.asked.role not in self.inputs:
                 continue
@@ -177,7 +175,7 @@ class ContributionBounding(TableCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: other bounds, by the releases of each input that a pass needs.
+        """Other bounds, by the releases of each input that a pass needs.
 
         Of rows that lack a part, that they are taken otherwise than the claim says.
         """
@@ -228,7 +226,7 @@ class ContributionBounding(TableCheck):
 
     @property
     def log_e_value(self) -> float:
-        """See `TableCheck.log_e_value`: the average over inputs and aggregates."""
+        """The average over inputs and aggregates."""
         if self._proof is not None:
             return math.inf
         wagers = len(self.inputs) * self.columns
@@ -237,13 +235,12 @@ class ContributionBounding(TableCheck):
         return float(np.logaddexp.reduce(logs) - math.log(wagers))
 
     def samples_needed(self) -> int:
-        """See `TableCheck.samples_needed`: an unserved input is not waited for."""
+        """An unserved input is not waited for."""
         least = min((self._seen.get(role, 0) for role in self._served), default=self.wanted)
         short = self.wanted - least
         return self.as_draws(max(0, short) * len(self.inputs))
 
     def fail_finding(self) -> Finding:
-        """See `TableCheck.fail_finding`."""
         if self._proof is not None:
             return self._proof
         judged = self._judged
@@ -280,7 +277,6 @@ class ContributionBounding(TableCheck):
         return Finding(message, code="totals-unexplained", fields=fields)
 
     def pass_finding(self) -> Finding:
-        """See `TableCheck.pass_finding`."""
         bounding = self.table.bounding
         left = ""
         if bounding.kept == "any":

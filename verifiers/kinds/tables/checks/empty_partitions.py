@@ -38,7 +38,6 @@ class EmptyPartitions(TableCheck):
         self.answered([asked.role for asked in plan.inputs])
 
     def answered(self, roles: Collection[str]) -> None:
-        """See `TableCheck.answered`."""
         self.inputs = [asked for asked in self.inputs if asked.role in roles]
         listed = self.table.listed
         self._vacant = [
@@ -53,11 +52,9 @@ class EmptyPartitions(TableCheck):
 
     @property
     def log_e_value(self) -> float:
-        """See `TableCheck.log_e_value`."""
         return 0.0 if self._found is None else math.inf
 
     def observe(self, draws: Draws) -> None:
-        """See `TableCheck.observe`."""
         for batch in draws.batches:
             came = ~np.isnan(batch.releases.reshape(len(batch.releases), self.columns, -1)[:, 0])
             self.draws += came.size
@@ -108,17 +105,15 @@ class EmptyPartitions(TableCheck):
         return Finding.caused(message, why, math.inf)
 
     def samples_needed(self) -> int:
-        """See `TableCheck.samples_needed`."""
         return self.as_draws(self.wanted - self.releases) if self.telling else 0
 
     def fail_finding(self) -> Finding:
-        """See `TableCheck.fail_finding`."""
         assert self._found is not None
         return self._found
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: now and then, in the releases that a pass needs, or always."""
+        """Now and then, in the releases that a pass needs, or always."""
         code = _EMPTY if self.table.listed is None else _DROPPED
         share: Fields = {"share": -math.expm1(math.log(MISSES) / self.wanted)}
         found = []
@@ -137,7 +132,6 @@ class EmptyPartitions(TableCheck):
         return tuple(found)
 
     def pass_finding(self) -> Finding:
-        """See `TableCheck.pass_finding`."""
         excludes = self.excluded
         what = "no partition without rows came"
         if self.table.listed is not None:

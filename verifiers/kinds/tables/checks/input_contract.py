@@ -49,7 +49,7 @@ class NotTaken:
 
 
 class TableInputContract(InputContract):
-    """See `InputContract`; a row that the claim has dropped must be neither refused nor fatal.
+    """A row that the claim has dropped must be neither refused nor fatal.
 
     not_taken: the rows that are. A refusal is an answer, and so a breach of the claim; what raises,
     dies or hangs is an error, which names the row, and the run goes on without such rows.
@@ -62,11 +62,9 @@ class TableInputContract(InputContract):
         self.not_taken: list[NotTaken] = []
 
     def steps(self, asked: Asked) -> Steps | None:
-        """See `InputContract.steps`."""
         return steps_between(self.claim, asked.values, self.plan.inputs[0].values)
 
     def refused(self, target: Target, asked: Asked, refusal: Refused) -> None:
-        """See `InputContract.refused`."""
         part = LACKING.get(asked.role)
         dropped = part is not None and self.claim.mechanism.missing.parts[part] == "dropped"
         found = self._single(target, asked, Refused) if dropped else None
@@ -76,7 +74,6 @@ class TableInputContract(InputContract):
             self.not_taken.append(found)
 
     def failed(self, target: Target, asked: Asked, failure: TargetError) -> None:
-        """See `InputContract.failed`."""
         if asked.role not in UNUSUAL:
             super().failed(target, asked, failure)
             return

@@ -46,7 +46,6 @@ class TableJoint(OfEachAggregate):
             check.log_threshold += math.log(2.0)
 
     def observe(self, draws: Draws) -> None:
-        """See `TableCheck.observe`."""
         super().observe(draws)
         uniform = [own.placed.uniform for own in self._columns.of(draws)]
         if not uniform:
@@ -62,13 +61,11 @@ class TableJoint(OfEachAggregate):
 
     @property
     def log_e_value(self) -> float:
-        """See `TableCheck.log_e_value`."""
         if not self.pairs:
             return super().log_e_value
         return float(np.logaddexp(super().log_e_value, self._of_pairs) - math.log(2.0))
 
     def fail_finding(self) -> Finding:
-        """See `TableCheck.fail_finding`."""
         if not self.pairs or super().log_e_value > self._of_pairs:
             return super().fail_finding()
         place = int(np.argmax([evidence.gains.max() for evidence in self.pairs]))
@@ -86,7 +83,7 @@ class TableJoint(OfEachAggregate):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: of two aggregates too, by the normal scores of their noise."""
+        """Of two aggregates too, by the normal scores of their noise."""
         first, wagers = self.each[0], sum(evidence.gains.size for evidence in self.pairs)
         assert isinstance(first, Joint)
         pairs = first.counted * self._columns.cells.size
@@ -102,7 +99,6 @@ class TableJoint(OfEachAggregate):
         )
 
     def pass_finding(self) -> Finding:
-        """See `TableCheck.pass_finding`."""
         found = super().pass_finding()
         if not self.pairs:
             return found

@@ -49,24 +49,20 @@ class OfEachAggregate(TableCheck):
             self.each.append(check)
 
     def answered(self, roles: Collection[str]) -> None:
-        """See `TableCheck.answered`."""
         for check in self.each:
             check.answered([role for role in check.roles if role in roles])
 
     def observe(self, draws: Draws) -> None:
-        """See `TableCheck.observe`."""
         for check, own in zip(self.each, self._columns.of(draws), strict=False):
             check.observe(own)
         self.draws = sum(check.draws for check in self.each)
 
     @property
     def log_e_value(self) -> float:
-        """See `TableCheck.log_e_value`."""
         logs = [check.log_e_value for check in self.each]
         return float(np.logaddexp.reduce(logs) - math.log(len(logs)))
 
     def samples_needed(self) -> int:
-        """See `TableCheck.samples_needed`."""
         return self.columns * max(check.samples_needed() for check in self.each)
 
     @property
@@ -75,7 +71,6 @@ class OfEachAggregate(TableCheck):
         return int(np.argmax([check.log_e_value for check in self.each]))
 
     def fail_finding(self) -> Finding:
-        """See `TableCheck.fail_finding`."""
         return self.found_of(self.worst)
 
     def found_of(self, column: int) -> Finding:
@@ -92,7 +87,7 @@ class OfEachAggregate(TableCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: of each aggregate, which the size names."""
+        """Of each aggregate, which the size names."""
         return tuple(
             one.model_copy(update={"size": {**one.size, "aggregate": aggregate.name}})
             for aggregate, check in zip(self.table.aggregates, self.each, strict=True)
@@ -100,7 +95,6 @@ class OfEachAggregate(TableCheck):
         )
 
     def pass_finding(self) -> Finding:
-        """See `TableCheck.pass_finding`."""
         each = [
             f"{one.name}: {check.pass_finding().message}"
             for one, check in zip(self.table.aggregates, self.each, strict=True)
@@ -109,7 +103,7 @@ class OfEachAggregate(TableCheck):
 
 
 def tell_least_of_each(made: Iterable[object]) -> None:
-    """See `tell_least`: of checks of each aggregate, among those made."""
+    """Of checks of each aggregate, among those made."""
     tell_least(one for check in made if isinstance(check, OfEachAggregate) for one in check.each)
 
 
@@ -120,7 +114,7 @@ class TableNoiseLaw(OfEachAggregate):
 
     @property
     def measured_by(self) -> str | None:
-        """See `NoiseLaw.measured_by`, of the aggregate that shows most."""
+        """Of the aggregate that shows most."""
         law = self.each[self.worst]
         assert isinstance(law, NoiseLaw)
         return law.measured_by
@@ -132,7 +126,6 @@ class TableNoiseScale(OfEachAggregate):
     id, made = "noise-scale", NoiseScale
 
     def found_of(self, column: int) -> Finding:
-        """See `OfEachAggregate.found_of`."""
         check, found = self.each[column], super().found_of(column)
         assert isinstance(check, NoiseScale)
         forgotten = self._forgotten(column)
@@ -195,7 +188,6 @@ class _Centre(Location):
 
     @property
     def near(self) -> float:
-        """See `Location.near`."""
         return super().near / math.sqrt(self.plan.share)
 
 

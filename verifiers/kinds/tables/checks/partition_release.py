@@ -48,12 +48,10 @@ class PartitionRelease(TableCheck):
         self._crowd: CrowdEvidence | None = None
 
     def answered(self, roles: Collection[str]) -> None:
-        """See `TableCheck.answered`."""
         self._inputs = [asked for asked in self._inputs if asked.role in roles]
 
     @property
     def log_e_value(self) -> float:
-        """See `TableCheck.log_e_value`."""
         if self._below is not None:
             return math.inf
         if self._crowded is None:
@@ -62,7 +60,6 @@ class PartitionRelease(TableCheck):
         return float(np.logaddexp(self.evidence.log_e_value, of_crowd)) - math.log(2.0)
 
     def observe(self, draws: Draws) -> None:
-        """See `TableCheck.observe`."""
         for batch in draws.batches:
             asked, n = batch.asked, len(batch.releases)
             assert isinstance(asked, TableAsked)
@@ -108,7 +105,6 @@ class PartitionRelease(TableCheck):
         return math.ceil(self._wanted / max(1, self.cells - 1))
 
     def samples_needed(self) -> int:
-        """See `TableCheck.samples_needed`."""
         per_release = max(1, self.cells - 1)
         short = max(self._wanted - seen for seen in self._seen.values()) / per_release
         if self._crowded in self._inputs:
@@ -117,7 +113,6 @@ class PartitionRelease(TableCheck):
         return self.as_draws(max(0.0, short) * len(NEAR))
 
     def fail_finding(self) -> Finding:
-        """See `TableCheck.fail_finding`."""
         if self._below is not None:
             (cell, count), least = self._below, self.table.selection.least  # type: ignore[union-attr]
             message = (
@@ -181,7 +176,7 @@ class PartitionRelease(TableCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: of each known way to select otherwise, the mildest that shows.
+        """Of each known way to select otherwise, the mildest that shows.
 
         By as many releases near the selection as a pass needs.
         """
@@ -224,7 +219,6 @@ class PartitionRelease(TableCheck):
         return [self.entry(_BEFORE, size, [Role.CROWD], draws, method=_BY_BOUND)]
 
     def pass_finding(self) -> Finding:
-        """See `TableCheck.pass_finding`."""
         excludes = self.excluded
         seen = ""
         if excludes:

@@ -47,7 +47,7 @@ class TablePrivacyClaim:
         return None if released else _UNPRICED
 
     def conclude(self, context: object = None) -> Outcome:
-        """See `Running.conclude`: it asks for nothing."""
+        """It asks for nothing."""
         privacy, mechanism = self.claim.privacy, self.claim.mechanism
         assert privacy is not None, "a check of claims with [privacy]"
         over = in_words(privacy.queries)

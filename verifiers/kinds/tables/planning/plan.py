@@ -49,7 +49,6 @@ class TablePlan(NumbersPlan):
     """Rows within the bounds in calls of every size; in the first round the others too."""
 
     def calls(self, seed: int) -> Iterator[tuple[Asked, int]]:
-        """See `NumbersPlan.calls`."""
         order, first = np.random.default_rng([seed, 1]), True
         while True:  # calls for hundreds come once each input beyond the bounds has its releases
             pairs = [

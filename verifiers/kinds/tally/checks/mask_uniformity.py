@@ -58,12 +58,10 @@ class MaskUniformity(RoundsCheck):
 
     @property
     def asks(self) -> int:
-        """See `AskingCheck.asks`."""
         rows = math.ceil(_ROWS / self.claim.mechanism.parties)
         return math.ceil(self.plan.share * min(max(rows, _FEWEST), _MOST))
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`."""
         for turn in range(self.asks):
             if context.left < 1:
                 context.use_up()
@@ -93,7 +91,7 @@ class MaskUniformity(RoundsCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: where rounds show residues, keys and ciphertexts."""
+        """Where rounds show residues, keys and ciphertexts."""
         return (*self._excluded_masks(), *self._excluded_keys(), *self._excluded_texts())
 
     @property

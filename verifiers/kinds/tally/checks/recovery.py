@@ -70,7 +70,6 @@ class Recovery(RoundsCheck):
 
     @property
     def asks(self) -> int:
-        """See `AskingCheck.asks`."""
         effect = max(self.claim.gate.smallest_effect, _EFFECT)
         laws = len({self._present(given) for given in self.inputs})
         rounds = math.ceil(laws * wanted(effect) / self.claim.mechanism.width)
@@ -78,7 +77,6 @@ class Recovery(RoundsCheck):
         return max(len(self.inputs), math.ceil(self.plan.share * rounds))
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`."""
         waiting = list(self.inputs)
         for turn in range(self.asks):
             if not waiting:
@@ -107,7 +105,7 @@ class Recovery(RoundsCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: by the rounds of all inputs."""
+        """By the rounds of all inputs."""
         return self.excluded_by({given.role for given in self.inputs})
 
     def excluded_by(self, answered: Collection[str]) -> tuple[Excluded, ...]:

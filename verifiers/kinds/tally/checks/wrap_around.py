@@ -64,11 +64,9 @@ class WrapAround(RoundsCheck):
 
     @property
     def asks(self) -> int:
-        """See `AskingCheck.asks`."""
         return self.turns * len(self.inputs)
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`."""
         for _ in range(self.turns):
             for place, given in enumerate(self.inputs):
                 if context.left < 1:
@@ -112,7 +110,7 @@ class WrapAround(RoundsCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        """See `Excluding.excluded`: of inputs in which all parties, or one of them, are extreme."""
+        """Of inputs in which all parties, or one of them, are extreme."""
         seen, roles = self.seen, [given.role for given in self.inputs]
         draws = self.turns * self.claim.mechanism.width
         return tuple(
