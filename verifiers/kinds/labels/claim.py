@@ -11,7 +11,7 @@ from ...claims.tables import ANY_QUERIES
 from ...findings.note import Note
 from ...inputs.histogram_file import read_histograms
 from ...inputs.input_file import Input
-from ...run.registry import NO_PRIVACY
+from ...run.checks import NO_PRIVACY
 from ...targets.labels import LABELS
 from ...targets.release import Release
 from ..kind import ReleaseKind
