@@ -136,20 +136,31 @@ def flipped(bias: float) -> Any:
     return lambda _, size: rng.binomial(1, bias, size)
 
 
-KIND: ReleaseKind = ReleaseKind(
-    name="coins",
-    unit="flip",
-    evidence_unit="flips",
-    mechanisms=("coin",),
-    parse=lambda table, source, folder: CoinClaim.checked(table, source),
-    checks=CHECKS,
-    planned=lambda claim, *_, **__: PlannedCoin(claim),
-    session=CoinSession,
-    reference=lambda claim: InProcessTarget(flipped(claim.mechanism.bias)),
-    served=lambda claim: None,
-    probe=lambda claim: (NOTHING, None),
-    read_opening=lambda path, claim: None,
-    not_chosen="a coin has no inputs",
-    ready=lambda claim, chosen: None,
-    demos={},
-)
+class Coins(ReleaseKind):
+    name, unit, evidence_unit = "coins", "flip", "flips"
+    mechanisms, checks = ("coin",), CHECKS
+    not_chosen = "a coin has no inputs"
+
+    def parse(self, table, source, folder) -> CoinClaim:
+        return CoinClaim.checked(table, source)
+
+    def planned(self, claim, queries, seed, own, chosen, *, serves_all=True) -> Any:
+        return PlannedCoin(claim)
+
+    def session(self, state, request) -> Any:
+        return CoinSession(state, request)
+
+    def reference(self, claim) -> InProcessTarget:
+        return InProcessTarget(flipped(claim.mechanism.bias))
+
+    def served(self, claim) -> Any:
+        return None
+
+    def probe(self, claim) -> tuple[Any, None]:
+        return NOTHING, None
+
+    def read_opening(self, path, claim) -> None:
+        return None
+
+
+KIND = Coins()

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ...findings.excluded import Excluded
 from ...findings.finding import Finding, Outcome
@@ -120,7 +119,7 @@ class PlannedBatches:
         return {**seen, "privacy-claim": 0}
 
 
-def planned_batches(claim: BatchesClaim, queries: int | None, *_: Any, **__: Any) -> PlannedBatches:
+def planned_batches(claim: BatchesClaim, queries: int | None) -> PlannedBatches:
     """As many batches as `queries` allow. Raises TooFewError."""
     if queries is None:
         return PlannedBatches(claim)

@@ -14,6 +14,7 @@ from ...inputs.input_file import Input
 from ...run.checks import NO_PRIVACY
 from ...targets.labels import LABELS
 from ...targets.release import Release
+from .. import kind_in
 from ..kind import ReleaseKind
 from .accountant_claim import Charges, LabelsAccountant
 from .inputs_claim import InputsClaim
@@ -98,9 +99,7 @@ class LabelsClaim(Claim):
 
     @property
     def kind(self) -> ReleaseKind:
-        from .kind import KIND
-
-        return KIND
+        return kind_in("labels")
 
     @property
     def summary(self) -> str:

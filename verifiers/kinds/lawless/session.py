@@ -262,7 +262,7 @@ class PlannedDraws:
         return self.extent * own + drawn + control
 
 
-def planned_draws(claim: AnyClaim, queries: int | None, *_: Any, **__: Any) -> PlannedDraws:
+def planned_draws(claim: AnyClaim, queries: int | None) -> PlannedDraws:
     """As many draws of each pair as `queries` allow. Raises TooFewError."""
     if queries is None:
         return PlannedDraws(claim)
