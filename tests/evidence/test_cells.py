@@ -5,8 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
-from dpassay.verifiers.evidence.cells import CellEvidence, transformed
-from dpassay.verifiers.evidence.onset import OnsetEvidence, log_prior, log_tail
+from dpassay.verifiers.evidence.onset import (
+    CellEvidence,
+    OnsetEvidence,
+    log_prior,
+    log_tail,
+    transformed,
+)
 
 LAW = np.array([0.6, 0.3, 0.1])
 OTHERS = np.log(np.array([[0.2, 0.3, 0.5], [0.9, 0.05, 0.05]]) / LAW)

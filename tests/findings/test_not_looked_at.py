@@ -7,8 +7,8 @@ from small import drawing, small_claim
 
 from dpassay.verifiers.commands.planned_run import planned_run
 from dpassay.verifiers.findings.codes import Code, codes
-from dpassay.verifiers.findings.excluded import Excluded
-from dpassay.verifiers.findings.not_looked_at import (
+from dpassay.verifiers.findings.excluded import (
+    Excluded,
     NotLookedAt,
     Seeing,
     by_reason,

@@ -8,8 +8,8 @@ from small import small_claim
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.claims.tables import Gate
 from dpassay.verifiers.findings.note import Note
+from dpassay.verifiers.findings.of_run import Ruled, ruled
 from dpassay.verifiers.findings.report import CheckResult, Verdict, fails_by_rule_alone
-from dpassay.verifiers.findings.rules import Ruled, ruled
 
 DEFECT = Note("answer-not-charged", "an answer costs more than was charged")
 OTHER = Note("not-restarted", "the target was not restarted")

@@ -12,7 +12,7 @@ from dpassay.verifiers.kinds.labels.planning.roles import Role
 from dpassay.verifiers.kinds.labels.planning.teachers import faults_by_teacher
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
-from dpassay.verifiers.targets.input_forms import arranged
+from dpassay.verifiers.targets.labels import arranged
 
 MECHANISM = gnmax(6, 4, 40)
 

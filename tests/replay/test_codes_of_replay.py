@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.replay.answers import answers_of
-from dpassay.verifiers.replay.faults import unfrozen
-from dpassay.verifiers.replay.ran import Ran
+from dpassay.verifiers.replay.frozen import Ran
+from dpassay.verifiers.replay.pairs import unfrozen
+from dpassay.verifiers.replay.proof import answers_of
 from dpassay.verifiers.replay.replayed import replayed
 from dpassay.verifiers.replay.search import Found
 from dpassay.verifiers.replay.steps import Steps

@@ -9,10 +9,8 @@ from replay_zoo import CONFIDENT
 from replay_zoo.reference import FrozenReference, found_of
 
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.replay.faults import parted_noise
-from dpassay.verifiers.replay.label_pairs import AnyLabel
-from dpassay.verifiers.replay.label_proof import proved_of_label
-from dpassay.verifiers.replay.pairs import Pair
+from dpassay.verifiers.replay.labels import AnyLabel, proved_of_label
+from dpassay.verifiers.replay.pairs import Pair, parted_noise
 
 _CLAIM: Any = parse_claim(tomllib.loads(CONFIDENT))
 _FLOOR = {"name": "report-noisy-max", "noise": "gaussian:10;floor", "classes": 4, "teachers": 100}

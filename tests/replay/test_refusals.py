@@ -10,8 +10,7 @@ from replay_zoo.reference import FrozenReference, Make, found_of
 
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.replay.frozen import FrozenTarget
-from dpassay.verifiers.replay.ran import NoReleaseError
+from dpassay.verifiers.replay.frozen import FrozenTarget, NoReleaseError
 from dpassay.verifiers.replay.refusals import REFUSED
 from dpassay.verifiers.replay.replayed import Replayed, replayed
 from dpassay.verifiers.replay.search import Found

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from dpassay.verifiers.replay.answers import centred
+from dpassay.verifiers.replay.proof import centred
 from dpassay.verifiers.replay.tape import Draw, Given, Tape
 
 

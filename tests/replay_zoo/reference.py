@@ -10,8 +10,8 @@ import numpy as np
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.claims.claim import Claim
+from dpassay.verifiers.replay.frozen import Ran
 from dpassay.verifiers.replay.pairs import made_pairs
-from dpassay.verifiers.replay.ran import Ran
 from dpassay.verifiers.replay.refusals import judge_of
 from dpassay.verifiers.replay.search import Found, search
 from dpassay.verifiers.replay.sources import taped_class

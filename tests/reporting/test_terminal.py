@@ -7,13 +7,13 @@ import time
 
 import pytest
 
-from dpassay.verifiers.findings.explained import explained
-from dpassay.verifiers.findings.not_looked_at import told_in_a_line
+from dpassay.verifiers.findings.excluded import told_in_a_line
 from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.findings.report import UNCODED, CheckResult, Verdict, decimal_log
 from dpassay.verifiers.reporting import terminal
 from dpassay.verifiers.reporting.terminal import print_report, progress_bar
 from dpassay.verifiers.run.events import Progress
+from dpassay.verifiers.testing.shared_run import explained
 from dpassay.verifiers.text import printable
 
 ESCAPE = re.compile(r"\x1b\[([0-9;]*)m")

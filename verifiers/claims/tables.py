@@ -17,8 +17,8 @@ from pydantic import (
 )
 
 from ..inputs.files import found_from
+from ..targets.http_options import HttpTls
 from ..targets.http_route import HttpRoute, as_json, pointed
-from ..targets.http_tls import HttpTls
 from ..targets.replies import shown, shown_spec
 from ..targets.restart_command import command_words
 

@@ -4,10 +4,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail
-from ..cli.options import Whole, option_with_default
-from ..cli.workers import over_workers, working
+from ..cli.exit_statuses import fail, json_option, print_found
+from ..cli.options import Whole, option_with_default, over_workers, working
 
 if TYPE_CHECKING:  # what charges rows loads numpy and scipy, without which --help answers at once
     from ...reference.accounting.neighbourhood import Neighbourhood

@@ -9,10 +9,8 @@ from typing import Any
 
 import click
 
-from ..cli.ending import json_option
-from ..cli.exit_statuses import fail, need
-from ..cli.options import Whole, option_with_default, typed_options
-from ..cli.workers import over_workers
+from ..cli.exit_statuses import fail, json_option, need
+from ..cli.options import Whole, option_with_default, over_workers, typed_options
 
 _ADVERSARIES = ("nat-miaq", "pois-miaq", "pois-minq")
 
@@ -290,7 +288,7 @@ def audit(
         owner = "claims of noisy gradients" if stray[0] in ("--model", "--attribute") else None
         fail(f"{stray[0]} belongs to {owner or '--mechanism NAME, which is not given'}")
     if numbers is not None:
-        from .audit_gradient import GradientOptions, audit_gradient
+        from .audit_pair import GradientOptions, audit_gradient
 
         given = GradientOptions(pair, model, options["data"], options["label"], attributes)
         audit_gradient(target, other, numbers, given, seed=options["seed"], as_json=as_json)

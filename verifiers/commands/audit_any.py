@@ -8,8 +8,7 @@ from pydantic import Field
 
 from ...reference import BudgetExhausted
 from ..claims.open_target import open_claimed
-from ..cli.ending import print_and_exit
-from ..cli.exit_statuses import fail
+from ..cli.exit_statuses import fail, print_and_exit
 from ..findings.document import Document
 from ..findings.verdict import Verdict, verdict_of
 from ..kinds.lawless.claim import AnyClaim

@@ -15,12 +15,11 @@ from ...attacks.auditing.one_run_curve import curve_refuted, one_run_mu
 from ...reference.arrays import Vector
 from ...reference.numbers import families
 from ...reference.numbers.moves import move_epsilon
-from ..cli.ending import print_and_exit
-from ..cli.exit_statuses import fail
+from ..cli.exit_statuses import fail, print_and_exit
 from ..findings.document import Document
 from ..findings.note import Note
 from ..findings.verdict import Verdict, verdict_of
-from ..inputs.canary_file import read_canaries
+from ..inputs.audit_files import read_canaries
 from ..targets import TargetError
 from ..targets.spec import load
 from .training_claims import (

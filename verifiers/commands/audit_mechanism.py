@@ -24,9 +24,8 @@ from ...reference.accounting.adjacency import Adjacency
 from ...reference.arrays import Vector
 from ...reference.ensembles.records import Task, digits, mnist, table
 from ...reference.parallel.executors import Here
-from ..cli.ending import print_and_exit
-from ..cli.exit_statuses import fail
-from ..cli.workers import working
+from ..cli.exit_statuses import fail, print_and_exit
+from ..cli.options import working
 from ..findings.document import Document, VariedDocument
 from ..findings.verdict import Verdict, verdict_of
 from ..inputs.input_error import InputError, OptionsError

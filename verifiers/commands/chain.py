@@ -13,10 +13,8 @@ import click
 from click.core import ParameterSource
 from pydantic import Field
 
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail, need, on_stdout
-from ..cli.options import Whole, option_with_default
-from ..cli.workers import over_workers, working
+from ..cli.exit_statuses import fail, json_option, need, on_stdout, print_found
+from ..cli.options import Whole, option_with_default, over_workers, working
 from ..findings.document import Document
 from ..inputs.input_error import OptionsError
 from .figure import Figure, linkage_figures

@@ -18,8 +18,7 @@ from ..findings.document import Document
 from ..inputs.asked_file import AskedRows
 from ..inputs.input_error import ColumnsError
 from ..text import counted, epsilon_text
-from .fitting import Fitting
-from .row_costs import RowCosts
+from .row_costs import Fitting, RowCosts
 
 _NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use"
 

@@ -10,8 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from ...reference.arrays import Array
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail, need
+from ..cli.exit_statuses import fail, json_option, need, print_found
 from ..cli.options import Whole, option_with_default, typed_options
 from ..findings.document import Document
 from ..inputs.input_error import InputError

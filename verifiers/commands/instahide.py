@@ -8,8 +8,7 @@ import click
 import numpy as np
 from pydantic import Field
 
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail, need
+from ..cli.exit_statuses import fail, json_option, need, print_found
 from ..cli.options import Whole, option_with_default
 from ..findings.document import Document
 

@@ -21,7 +21,7 @@ from ..inputs.files import ReadingError, read_bytes
 from ..inputs.histogram_file import read_histograms
 from ..inputs.input_error import ColumnsError, InputError, UnclaimedError
 from ..inputs.label_log import labels_by_id
-from ..inputs.people_column import PeopleColumn, read_people_column
+from ..inputs.people_file import PeopleColumn, read_people_column
 from ..kinds.labels.reading import read_labels_claim
 from ..reporting.chain import of_linkage, percent, with_interval
 from ..text import counted, epsilon_text, printable

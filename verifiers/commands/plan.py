@@ -7,8 +7,7 @@ from contextlib import ExitStack, closing
 
 import click
 
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail
+from ..cli.exit_statuses import fail, json_option, print_found
 from ..cli.opened import opened
 from ..cli.options import Seconds, Whole
 from ..inputs.input_error import OptionsError

@@ -14,8 +14,15 @@ from pydantic import ConfigDict, Field
 
 from ..claims.claim import Claim
 from ..findings.document import Document, VariedDocument
-from ..findings.excluded import SURE_TO_SEE, Excluded, sharpest
-from ..findings.not_looked_at import NotLookedAt, Seeing, not_looked_at, told_in_a_line
+from ..findings.excluded import (
+    SURE_TO_SEE,
+    Excluded,
+    NotLookedAt,
+    Seeing,
+    not_looked_at,
+    sharpest,
+    told_in_a_line,
+)
 from ..run.earned import not_earned
 from ..run.precision import TooFewError
 from ..run.selection import Selection

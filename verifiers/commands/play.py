@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail, need
+from ..cli.exit_statuses import fail, json_option, need, print_found
 from ..cli.options import Whole, option_with_default
 from ..inputs.input_error import InputError
 

@@ -4,8 +4,7 @@ import click
 from pydantic import Field
 
 from ...reference import log_probabilities, parse_histogram, parse_noise
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail
+from ..cli.exit_statuses import fail, json_option, print_found
 from ..cli.options import Whole
 from ..findings.document import Document
 

@@ -8,10 +8,8 @@ from typing import Any, Literal
 
 import click
 
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail, need
-from ..cli.options import Whole, option_with_default
-from ..cli.workers import over_workers, working
+from ..cli.exit_statuses import fail, json_option, need, print_found
+from ..cli.options import Whole, option_with_default, over_workers, working
 from ..text import printable
 
 

@@ -2,8 +2,7 @@
 
 import click
 
-from ..cli.ending import json_option, print_and_exit
-from ..cli.exit_statuses import fail
+from ..cli.exit_statuses import fail, json_option, print_and_exit
 from ..cli.options import Whole, option_with_default
 from ..kinds.reading import read_claim
 from ..replay.replayed import replayed

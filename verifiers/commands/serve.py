@@ -43,8 +43,7 @@ def serve_reference(claim_file: str | None, port: int) -> None:
     from ..claims.claim import ClaimError
     from ..kinds.labels.embedded import embedded_claim
     from ..kinds.reading import read_claim
-    from .connections import QuietServer, settings
-    from .service import application
+    from .service import QuietServer, application, settings
 
     try:
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)

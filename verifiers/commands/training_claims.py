@@ -30,7 +30,7 @@ from ...attacks.auditing.one_run_reach import (
 from ...reference.accounting.batches import poisson_deltas
 from ..findings.document import Document
 from ..findings.note import Note
-from ..inputs.curve_file import read_curve
+from ..inputs.audit_files import read_curve
 
 _EPSILONS = np.concatenate([[0.0], np.geomspace(0.01, 40.0, 160)])  # lines of a claimed curve
 _MOST_MU = 20.0

@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from ..cli.ending import json_option
-from ..cli.exit_statuses import MISUSE, fail, on_stdout
+from ..cli.exit_statuses import MISUSE, fail, json_option, on_stdout
 from ..cli.interrupts import Interrupts, remembered_interrupts
 from ..cli.opened import opened
-from ..cli.options import Seconds, Whole
-from ..cli.verify_line import verify_line
-from ..cli.workers import over_workers
+from ..cli.options import Seconds, Whole, over_workers, verify_line
 from ..inputs.input_error import OptionsError, UnclaimedError
 
 if TYPE_CHECKING:

@@ -3,8 +3,7 @@
 import click
 
 from ..cli.exit_statuses import fail
-from ..cli.options import typed_options
-from ..cli.workers import working
+from ..cli.options import typed_options, working
 from ..findings.report import Report
 from ..inputs.input_error import InputError
 from ..inputs.log_file import shown_path

@@ -1,13 +1,95 @@
-"""Rows of CSV files that people hand over, each with its line."""
+"""Rows of CSV files that people hand over, each with its line, and which class a column is of."""
 
 import csv
 import io
+import re
 from collections.abc import Sequence
+from string import ascii_lowercase
 from typing import NamedTuple
 
-from .class_columns import INDEX
 from .files import ReadingError, read_bytes
-from .input_error import RowsError
+from .input_error import ColumnsError, RowsError, UnclaimedError
+
+INDEX = ("", "unnamed: 0", "__index_level_0__")
+"""Names under which pandas writes and reads the index of a frame, which says nothing."""
+
+_NUMBERED = re.compile(r"(\D*)(\d{1,9})(\D*)", re.ASCII)
+
+
+def class_order(names: Sequence[str], place: str) -> list[int]:
+    """For each class 0, 1, ..., the index of its column in `names` (c,).
+
+    Names that differ in a number only (`3`, `class_3`), numbered from 0, may stand in any order.
+    Columns with other names stand in the order of the classes. place: of the header, for messages.
+    Raises ColumnsError for a column without a name, two of one name, and an order that is unclear:
+    other numbers that do not rise, or the first letters out of order.
+    """
+    if "" in names:
+        number = list(names).index("") + 1
+        raise ColumnsError(f"{place}: column {number} has no name: expected a class")
+    doubled = next((name for name in names if names.count(name) > 1), None)
+    if doubled is not None:
+        raise ColumnsError(f"{place}: more than one column named {doubled[:60]}")
+    if sorted(names) == list(ascii_lowercase[: len(names)]) != list(names):
+        raise ColumnsError(
+            f"{place}: columns of votes {', '.join(names)} are not in alphabetical order: name "
+            f"them 0 to {len(names) - 1}, by the labels they stand for"
+        )
+    found = [_NUMBERED.fullmatch(name) for name in names]
+    parts = [((m[1], m[3]), int(m[2])) for m in found if m is not None]
+    if len(parts) < len(names) or len({text for text, _ in parts}) > 1:
+        return list(range(len(names)))
+    numbers = [number for _, number in parts]
+    if sorted(numbers) == list(range(len(names))):
+        return [numbers.index(k) for k in range(len(names))]
+    if numbers == sorted(numbers):
+        return list(range(len(names)))
+    raise ColumnsError(
+        f"{place}: columns of votes numbered {', '.join(map(str, numbers[:5]))}, ...: expected 0 "
+        f"to {len(names) - 1}, each once, or rising numbers"
+    )
+
+
+def votes_among(
+    names: Sequence[str], places: Sequence[int], classes: int | None, place: str
+) -> list[int]:
+    """The places of the columns of votes, by class, among those of `names` at `places`.
+
+    The index of a frame is left out. Of more columns than `classes` (None: any number) those are
+    votes whose names differ in their numbers alone, 0 to the last class; others are refused. place:
+    of the header, for messages. Raises UnclaimedError that names the columns, and what
+    `class_order` raises.
+    """
+    kept = list(places)
+    if len(kept) != classes and kept and names[kept[0]] == "" and kept[0] == 0:
+        kept = kept[1:]
+    kept = [i for i in kept if names[i] not in INDEX[1:]]
+    if classes is not None and len(kept) != classes:
+        kept = _numbered(names, kept, classes)
+    if classes is not None and len(kept) != classes:
+        found = [names[i] for i in places]
+        listed = ", ".join(name[:30] for name in found[:_LISTED])
+        more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+        raise UnclaimedError(
+            f"{place}: {len(found)} columns of votes: expected {classes}, the classes of the "
+            f"claim; found {listed or 'none'}{more}"
+        )
+    return [kept[i] for i in class_order([names[i] for i in kept], place)]
+
+
+_LISTED = 30
+"""Most columns that a message names."""
+
+
+def _numbered(names: Sequence[str], places: Sequence[int], classes: int) -> list[int]:
+    """Columns whose names are one text with the numbers of all classes; all where none are."""
+    groups: dict[tuple[str, str], dict[int, int]] = {}
+    for i in places:
+        if (parts := _NUMBERED.fullmatch(names[i])) is not None:
+            groups.setdefault((parts[1], parts[3]), {})[int(parts[2])] = i
+    whole = [group for group in groups.values() if group.keys() == set(range(classes))]
+    return list(whole[0].values()) if len(whole) == 1 else list(places)
+
 
 ENCODING = "utf-8-sig"  # spreadsheets write a byte-order mark first
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from ...reference import REFUSAL, as_histogram
 from .cells import whole
-from .class_columns import class_order
-from .csv_rows import csv_rows, without_index
+from .csv_rows import class_order, csv_rows, without_index
 from .files import ReadingError, read_bytes
 from .input_error import ColumnsError, RowsError
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from ...reference import as_histogram
 from .cells import is_whole, json_object, whole
-from .class_columns import votes_among
-from .csv_rows import csv_rows, with_header
+from .csv_rows import csv_rows, votes_among, with_header
 from .files import ReadingError, read_bytes
 from .input_error import ColumnsError, RowsError, UnclaimedError
 

@@ -20,7 +20,7 @@ from ..targets.in_process import InProcessTarget
 from ..targets.labels import checked_labels
 from ..targets.replies import Refused, TargetError
 from ..targets.spec import load, split_spec
-from .ran import Asked, NoReleaseError, Ran
+from .frozen import Asked, NoReleaseError, Ran
 from .sources import install
 from .steps import Steps
 from .tape import Tape

@@ -13,8 +13,7 @@ from ...reference.numbers import sensitivity
 from ..kinds.numbers.claim import NumbersClaim
 from ..kinds.numbers.planning.bounds import Bounds
 from ..kinds.numbers.planning.plan import as_values
-from .faults import NORMS, Limits
-from .pairs import Judge, Pair, Path, no_path
+from .pairs import NORMS, Judge, Limits, Pair, Path, no_path
 
 _TIMES = (1.0, 1.5, 10.0, 1e3, 1e9)
 _RECORDS = 8

@@ -21,11 +21,9 @@ from ..kinds.numbers.planning.bounds import Bounds
 from ..kinds.numbers.planning.steps import steps_between
 from ..run.refusals import TRIED, Asking, Told, neighbours, told_apart
 from ..targets.replies import Refused, TargetError
-from .faults import Fault
-from .frozen import FrozenTarget
+from .frozen import FrozenTarget, NoReleaseError
 from .number_pairs import records_of
-from .pairs import Pair
-from .ran import NoReleaseError
+from .pairs import Fault, Pair
 
 REFUSED = Note("input-refused", "the target refuses these inputs")
 

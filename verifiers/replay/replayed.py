@@ -15,9 +15,8 @@ from ..findings.note import Fields, Note
 from ..findings.verdict import Verdict
 from ..kinds.labels.claim import LabelsClaim
 from ..targets.spec import split_spec
-from .faults import Fault
 from .frozen import FrozenTarget
-from .pairs import made_pairs
+from .pairs import Fault, made_pairs
 from .refusals import judge_of
 from .search import Found, search
 from .sources import SEED

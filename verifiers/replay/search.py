@@ -12,12 +12,10 @@ import numpy as np
 from ...reference.mechanisms import REFUSAL
 from ..findings.note import Note
 from ..targets.replies import Refused
-from .faults import DIFFERENT, Fault, parted_noise, unfrozen
-from .frozen import FrozenTarget
-from .label_proof import proved_of_label
-from .pairs import Pair, Path
+from .frozen import FrozenTarget, NoReleaseError, Ran
+from .labels import proved_of_label
+from .pairs import DIFFERENT, Fault, Pair, Path, parted_noise, unfrozen
 from .proof import NOTHING, proved
-from .ran import NoReleaseError, Ran
 from .refusals import Judge
 from .steps import moved, parted_after
 from .tape import Draw, Parting

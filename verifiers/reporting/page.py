@@ -16,8 +16,8 @@ from markupsafe import Markup
 
 from ...reference import REFUSAL
 from ..findings.evidence_text import power_of_ten, told_apart
+from ..findings.excluded import by_reason, told_in_a_line
 from ..findings.figures import MOST_LABELS
-from ..findings.not_looked_at import by_reason, told_in_a_line
 from ..findings.report import Report, Verdict
 from ..text import counted, epsilon_text, printable
 from .charts import (

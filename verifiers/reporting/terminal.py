@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from ..findings.evidence_text import power_of_ten
-from ..findings.not_looked_at import told_in_a_line
+from ..findings.excluded import told_in_a_line
 from ..findings.report import UNCODED, CheckResult, Report, Verdict
 from ..run.events import Progress as RunProgress
 from ..text import counted, printable

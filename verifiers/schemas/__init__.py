@@ -14,7 +14,7 @@ MODELS = {
     "audit": (1, "findings.pair_bounds:Audit"),
     "audit-any": (1, "commands.audit_any:AnyAudit"),
     "audit-canaries": (1, "commands.audit_canaries:CanaryAudit"),
-    "audit-gradient": (1, "gradients.gradient_audit:GradientAudit"),
+    "audit-gradient": (1, "gradients.audit:GradientAudit"),
     "audit-mechanism": (1, "commands.audit_mechanism:MechanismAudits"),
     "chain": (1, "commands.chain:ChainFigures"),
     "chain-own": (1, "commands.own_people:OwnPeople"),

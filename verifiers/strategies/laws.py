@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy.special import kve, ndtr
 
 from ...reference.accounting.divergences import renyi_divergence
-from .law import Function, Law
-from .pairs import (
+from .law import (
+    Function,
+    Law,
     Pair,
     composed_delta,
     delta_of,

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from ...reference.clock import check_clock
-from .http_options import MOST_WAITED
-from .http_tls import failed_handshake
+from .http_options import MOST_WAITED, failed_handshake
 from .replies import (
     NoReplyError,
     TargetError,

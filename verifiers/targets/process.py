@@ -16,7 +16,6 @@ from typing import Any
 from ...reference import BudgetExhausted, Histogram
 from ...reference.clock import check_clock, seconds_left
 from .labels import LABELS
-from .namespaces import first_of_a_namespace
 from .numbers import NumberRelease
 from .release import Release
 from .replies import (
@@ -32,7 +31,7 @@ from .replies import (
     shown,
     shown_bytes,
 )
-from .restart_command import RestartCommand, last_line
+from .restart_command import RestartCommand, first_of_a_namespace, last_line
 
 _START_SECONDS = 120.0  # importing a deployment may load its models
 _DEATH_SECONDS = 2.0  # that a process may take to end after its output has

@@ -9,10 +9,19 @@ from numpy.typing import NDArray
 
 from ...reference.tables import Rows
 from ..optional_packages import lacking
-from .frames import COLUMNS, KEY, RowsForm, plain_tables, taken_rows
+from .frames import (
+    COLUMNS,
+    KEY,
+    Part,
+    RowsForm,
+    SentRows,
+    is_missing,
+    plain_tables,
+    taken_rows,
+    whole_rows,
+)
 from .numbers import NumberRelease
 from .replies import CallError, shown, shown_repr
-from .sent_rows import Part, SentRows, is_missing, whole_rows
 from .sql import SqlQuery
 
 _VECTOR = "vector-sum"

@@ -21,8 +21,7 @@ from .anything import plain_json
 from .batches import BatchRelease
 from .frames import plain_tables, taken_rows
 from .in_process import InProcessTarget
-from .input_forms import taken
-from .labels import LABELS, label_array
+from .labels import LABELS, label_array, taken
 from .numbers import taken_values
 from .process import BUDGET_ERROR
 from .release import Release

@@ -1,19 +1,22 @@
-"""The gate inside a test of one's own: `assert_conforms`."""
+"""The gate inside a test of one's own: `assert_conforms`, and `assert_replays`."""
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..claims.claim import Claim, ClaimError
 from ..claims.open_target import in_process, open_claimed
-from ..cli.verify_line import verify_line
-from ..findings.explained import explained
-from ..findings.report import Report, Verdict
+from ..cli.options import verify_line
+from ..findings.report import Report
+from ..findings.verdict import Verdict
 from ..kinds.reading import parse_claim, read_claim
 from ..run.after_failure import AfterFailure, known
 from ..run.run import verify
 from ..targets import Target, TargetError, shown_spec
-from .options import check_one_of, judged_log, limited
+from .shared_run import check_one_of, explained, judged_log, limited
+
+if TYPE_CHECKING:  # it takes a while to load
+    from ..replay.replayed import Replayed
 
 
 class Inconclusive(Exception):  # noqa: N818 - a verdict's name
@@ -139,3 +142,25 @@ def refuse_hypothesis(name: str) -> None:
             "numpy.random before every example, so a correct target that uses them would seem to "
             "repeat its noise; call it in a plain test"
         )
+
+
+def assert_replays(
+    target: str, claim: Claim | str | Path, *, pairs: int = 100, seed: int = 0
+) -> "Replayed":
+    """Runs `target` on neighbours with the same draws, as `dpassay replay` does; what was found.
+
+    target: a Python spec such as `path/to/file.py:attr`; claim: see `assert_conforms`; pairs: at
+    most so many; seed: fixes them. Raises AssertionError that names the pair and the line where one
+    shows a fault, Inconclusive where the noise could not be frozen, TargetError, ClaimError and
+    ValueError of one line, and RuntimeError within a Hypothesis test body.
+    """
+    from ..replay.replayed import replayed
+
+    __tracebackhide__ = True
+    refuse_hypothesis("assert_replays")
+    found = replayed(target, held_claim(claim), seed, pairs)
+    if found.verdict is Verdict.FAIL:
+        raise AssertionError(found.as_text())
+    if found.verdict is Verdict.INCONCLUSIVE:
+        raise Inconclusive(found.as_text())
+    return found

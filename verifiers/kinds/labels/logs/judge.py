@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from .....reference import REFUSAL
 from .....reference.arrays import Matrix, Vector
-from ....evidence.cells import CellEvidence, transformed
 from ....evidence.mixture import log_sums
-from ....evidence.onset import OnsetEvidence
+from ....evidence.onset import CellEvidence, OnsetEvidence, transformed
 from ....evidence.outcomes import as_outcomes
 from ....evidence.scale import ScaleEvidence
 from ....findings.note import Note
