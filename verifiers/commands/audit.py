@@ -14,7 +14,7 @@ from ..cli.options import Whole, option_with_default, over_workers, typed_option
 
 _ADVERSARIES = ("nat-miaq", "pois-miaq", "pois-minq")
 
-_OPTIONS = (
+_OF_MECHANISM = (
     click.option(
         "--mechanism",
         type=click.Choice(["pate", "capc", "prompt-pate", "private-knn"]),
@@ -107,14 +107,6 @@ _OPTIONS = (
 )
 
 
-def of_mechanism(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command the options that belong to `--mechanism`, and those of workers."""
-    command = over_workers(command)
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
 _OF_TRAINING = (
     click.option(
         "--epsilon",
@@ -151,9 +143,10 @@ _CLAIMED = ("epsilon", "curve", "noise_multiplier", "sampling_rate", "steps", "f
 """Options that say what one training is held to, by name."""
 
 
-def of_training(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command the options that say what one training is held to."""
-    for option in reversed(_OF_TRAINING):
+def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command the options of one training, of `--mechanism`, and of workers."""
+    command = over_workers(command)
+    for option in reversed(_OF_TRAINING + _OF_MECHANISM):
         command = option(command)
     return command
 
@@ -206,8 +199,7 @@ _OF_SOME = {
 @option_with_default(
     "--count", type=Whole(2, 10_000_000), default=1000, help="Of --train: canaries."
 )
-@of_training
-@of_mechanism
+@with_options
 @json_option
 @click.pass_context
 def audit(
