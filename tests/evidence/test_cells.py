@@ -10,7 +10,7 @@ from dpassay.verifiers.evidence.onset import (
     OnsetEvidence,
     log_prior,
     log_tail,
-    transformed,
+    transform_to_cells,
 )
 
 LAW = np.array([0.6, 0.3, 0.1])
@@ -102,7 +102,7 @@ def test_the_transform_of_a_label_is_uniform_given_its_law():
     grid = (np.arange(points) + 0.5) / points
     mass = np.zeros(16)
     for label in range(3):
-        cells = transformed(np.full(points, below[label]), np.full(points, LAW[label]), grid)
+        cells = transform_to_cells(np.full(points, below[label]), np.full(points, LAW[label]), grid)
         mass += np.bincount(cells, minlength=16) * LAW[label] / points
     # the grid misplaces a point at each end of a cell
     np.testing.assert_allclose(mass, 1 / 16, atol=2 / points)

@@ -9,7 +9,7 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.replay.frozen import Ran
 from dpassay.verifiers.replay.pairs import unfrozen
 from dpassay.verifiers.replay.proof import answers_of
-from dpassay.verifiers.replay.replayed import replayed
+from dpassay.verifiers.replay.replayed import replay_pairs
 from dpassay.verifiers.replay.search import Found
 from dpassay.verifiers.replay.steps import Steps
 from dpassay.verifiers.replay.tape import Draw, Given
@@ -80,5 +80,5 @@ def test_where_no_pair_could_be_compared_that_is_the_reason(monkeypatch, tmp_pat
             }
         }
     )
-    seen = replayed("target.py:counts", claim, 1, 2)
+    seen = replay_pairs("target.py:counts", claim, 1, 2)
     assert (seen.verdict, seen.code, seen.fields) == ("inconclusive", "no-pair-compared", {})

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from dpassay.verifiers.replay.proof import centred
+from dpassay.verifiers.replay.proof import centre_draws
 from dpassay.verifiers.replay.tape import Draw, Given, Tape
 
 
@@ -52,6 +52,6 @@ def test_draws_of_all_threads_are_kept() -> None:
 )
 def test_noise_at_its_centre(function, given, result, centre) -> None:
     """Constants by hand: equal for all draws of a kind, so that their order does not matter."""
-    (calm,) = centred([Draw("target.py:1", function, given, result)])
+    (calm,) = centre_draws([Draw("target.py:1", function, given, result)])
     assert np.array_equal(calm.result, centre)
     assert type(calm.result) is type(result)

@@ -11,7 +11,7 @@ import numpy as np
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.claims.claim import Claim
 from dpassay.verifiers.replay.frozen import Ran
-from dpassay.verifiers.replay.pairs import made_pairs
+from dpassay.verifiers.replay.pairs import pairs_of
 from dpassay.verifiers.replay.refusals import judge_of
 from dpassay.verifiers.replay.search import Found, search
 from dpassay.verifiers.replay.sources import taped_class
@@ -53,7 +53,7 @@ class FrozenReference:
 def found_of(claim: Claim, pairs: int, seed: int, make: Make | None = None) -> Found:
     """What pairs under a claim show of its reference; make: see `FrozenReference`."""
     target: Any = FrozenReference(claim, make)
-    made = islice(made_pairs(claim, seed), pairs)
+    made = islice(pairs_of(claim, seed), pairs)
     return search(target, made, judge_of(target, claim, seed))
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..targets import Target
 
 
-def opened(target: str | None, claim: "Claim") -> "Target":
+def open_or_fail(target: str | None, claim: "Claim") -> "Target":
     """The target by its spec, the reference without one; ends the command where that fails."""
     from ...reference.clock import OutOfTime
     from ..claims.open_target import open_claimed, open_reference

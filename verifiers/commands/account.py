@@ -99,7 +99,7 @@ def account(
         )
     try:
         if claim_file is not None:
-            spoken, neighbourhood, reader, claimed_delta = _claimed(claim_file)
+            spoken, neighbourhood, reader, claimed_delta = _read_claim(claim_file)
             delta = claimed_delta if delta is None else delta
         elif mechanism is None or noise is None:
             fail("expected --mechanism and --noise, or --claim FILE (see dpassay account --help)")
@@ -126,7 +126,7 @@ def account(
     print_found(charged, as_json)
 
 
-def _claimed(path: str) -> "tuple[ClaimedMechanism, Neighbourhood, RowReader, float | None]":
+def _read_claim(path: str) -> "tuple[ClaimedMechanism, Neighbourhood, RowReader, float | None]":
     """A claim's mechanism, neighbours, reader of logs, and delta if any. Raises ClaimError."""
     from ..kinds.labels.logs import reader_of
     from ..kinds.labels.reading import read_labels_claim

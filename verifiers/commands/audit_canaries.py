@@ -28,9 +28,9 @@ from .training_claims import (
     TrainingClaim,
     epsilon_claim,
     file_claim,
-    held_to,
     noise_claim,
     reach_of,
+    share_error,
 )
 
 FALSE_ALARM = 0.05
@@ -161,8 +161,8 @@ def audit_canaries(path: str, options: TrainingOptions) -> CanaryAudit:
     Raises ValueError that names the file, the line and what is allowed.
     """
     scores, coins = read_canaries(path)
-    held = held_to(options.claims(), len(scores), options.false_alarm)
-    return _audited(scores, coins, options, held, warned=_unfair(coins))
+    held = share_error(options.claims(), len(scores), options.false_alarm)
+    return _bounds(scores, coins, options, held, warned=_unfair(coins))
 
 
 def audit_training(spec: str, canaries: int, seed: int, options: TrainingOptions) -> CanaryAudit:
@@ -175,7 +175,7 @@ def audit_training(spec: str, canaries: int, seed: int, options: TrainingOptions
     train = load(spec)
     if not callable(train):
         raise ValueError(f"{spec}: expected a callable (included) -> scores")
-    held = held_to(options.claims(), canaries, options.false_alarm)
+    held = share_error(options.claims(), canaries, options.false_alarm)
     for reach in (reach_of(one, canaries) for one in held):
         what, *more = reach.lines(canaries)
         click.echo(f"dpassay: before the training: {canaries:,} canaries {what}", err=True)
@@ -190,7 +190,7 @@ def audit_training(spec: str, canaries: int, seed: int, options: TrainingOptions
             f"{spec} returned an array of shape {scores.shape}: expected {canaries} scores, of "
             "which none is missing"
         )
-    return _audited(scores, coins, options, held)
+    return _bounds(scores, coins, options, held)
 
 
 def _unfair(coins: NDArray[np.bool_]) -> list[Note]:
@@ -207,7 +207,7 @@ def _unfair(coins: NDArray[np.bool_]) -> list[Note]:
     return [Note(_UNFAIR_CODE, message, {"canaries": coins.size, "included": included})]
 
 
-def _audited(
+def _bounds(
     scores: Vector,
     coins: NDArray[np.bool_],
     options: TrainingOptions,
@@ -221,7 +221,7 @@ def _audited(
     bound = one_run_bound(scores, coins, options.delta, error, shares)
     mu = one_run_mu(scores, coins, error)
     curve = next((one for one in held if one.claim.least is not None), None)
-    curve_fails = curve is not None and _refuted(curve, scores, coins)
+    curve_fails = curve is not None and _refutes_curve(curve, scores, coins)
     refuted = curve_fails or (options.epsilon is not None and bound.epsilon > options.epsilon)
     told = bound.epsilon > 0.0 or mu.mu > 0.0
     able = not held or any(one.shares for one in held)
@@ -246,7 +246,7 @@ def _audited(
     )
 
 
-def _refuted(held: HeldTo, scores: Vector, coins: NDArray[np.bool_]) -> bool:
+def _refutes_curve(held: HeldTo, scores: Vector, coins: NDArray[np.bool_]) -> bool:
     """Whether the scores refute a claimed curve; never where they could not."""
     assert held.claim.least is not None
     return bool(held.shares) and curve_refuted(

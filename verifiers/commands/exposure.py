@@ -77,7 +77,7 @@ def exposure(
         fail("give SCORER, --template TEXT and --canary TEXT, or --demo alone")
     request = ExposureRequest(template or "", canaries, strings, extract, seed)
     try:
-        found = demonstrated(request) if scorer is None else exposures_by(scorer, request)
+        found = demo_exposures(request) if scorer is None else exposures_by(scorer, request)
     except ValueError as error:
         fail(InputError(" ".join(str(error).split())))
     print_found(found, as_json)
@@ -238,10 +238,10 @@ def exposures_by(spec: str, request: ExposureRequest) -> FoundExposures:
         raise ValueError(f"{spec}: {vendor.wrong_sign or error}") from None
     if vendor.wrong_sign is not None:
         raise ValueError(f"{spec}: {vendor.wrong_sign}")
-    return _found(spec, lines, request)
+    return _document(spec, lines, request)
 
 
-def demonstrated(request: ExposureRequest) -> FoundExposures:
+def demo_exposures(request: ExposureRequest) -> FoundExposures:
     """The exposures of canaries in a model that is trained here first, in seconds; loads JAX."""
     from ...attacks.memorisation.character_model import CharacterScorer
     from ...attacks.memorisation.trained_lines import (
@@ -260,10 +260,10 @@ def demonstrated(request: ExposureRequest) -> FoundExposures:
         for canary in planted
         for line in _lines(scorer, canary.template, (canary.text,), request, canary.times)
     ]
-    return _found(f"a model trained here on {len(codes):,} lines", found, request)
+    return _document(f"a model trained here on {len(codes):,} lines", found, request)
 
 
-def _found(scorer: str, lines: Sequence[Line], request: ExposureRequest) -> FoundExposures:
+def _document(scorer: str, lines: Sequence[Line], request: ExposureRequest) -> FoundExposures:
     return FoundExposures(
         scorer=scorer,
         strings=request.strings,

@@ -140,7 +140,7 @@ def attack(name: str, encodings: int, *, public: bool, seed: int) -> tuple[Attac
     released = encode(pictures.private, pictures.classes, mixed, encodings, random)
     found = recover(released, pictures.classes, pictures.shape, seed)
     likeness = Likeness.of(found.images, pictures)
-    shown = _shown(len(pictures.private))
+    shown = _places_in_figure(len(pictures.private))
     places = [np.flatnonzero((released.pairs == i).any(1))[0] for i in shown]
     told = Attacked(
         images=name,
@@ -157,7 +157,7 @@ def attack(name: str, encodings: int, *, public: bool, seed: int) -> tuple[Attac
     return told, SeenImages(private, released.images[places], recovered, pictures.shape)
 
 
-def _shown(images: int) -> list[int]:
+def _places_in_figure(images: int) -> list[int]:
     """Which images a figure shows: some of every class."""
     return list(range(0, images, images // _SHOWN + 1))
 

@@ -23,7 +23,7 @@ from ..inputs.label_log import labels_by_id
 from ..inputs.people_file import PeopleColumn, read_people_column
 from ..kinds.labels.reading import read_labels_claim
 from ..reporting.chain import (
-    flagged,
+    flags,
     of_answers,
     of_linkage,
     of_votes,
@@ -230,7 +230,7 @@ def _of_log(found: _Found) -> list[str]:
     lines = [
         f"by who sees the log, {log.answers:,} answers about {log.people:,} people, {about} each:",
         f"  votes read from them: {read}area {with_interval(log.found.auc)}, "
-        f"{flagged(log.found.recall, log.found.false)}",
+        f"{flags(log.found.recall, log.found.false)}",
         f"  {counted(log.most, 'answer', 'answers')} about one person cost epsilon "
         f"{epsilon_text(log.epsilon)} (data-independent, charging realised)",
     ]

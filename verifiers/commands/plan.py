@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 import click
 
 from ..cli.exit_statuses import fail, json_option, print_found
-from ..cli.opened import opened
+from ..cli.opened import open_or_fail
 from ..cli.options import Seconds, Whole
 from ..inputs.input_error import OptionsError
 
@@ -38,7 +38,11 @@ def plan(
             raise OptionsError("--seconds needs a TARGET, whose rate it is, and no --queries")
         claim = read_claim(claim_file)
         with ExitStack() as stack:
-            asked = None if target is None else stack.enter_context(closing(opened(target, claim)))
+            asked = (
+                None
+                if target is None
+                else stack.enter_context(closing(open_or_fail(target, claim)))
+            )
             found = planned_run(claim, queries, seconds, asked)
     except (TargetError, ValueError) as error:
         fail(error)

@@ -5,7 +5,7 @@ import click
 from ..cli.exit_statuses import fail, json_option, print_and_exit
 from ..cli.options import Whole, option_with_default
 from ..kinds.reading import read_claim
-from ..replay.replayed import replayed
+from ..replay.replayed import replay_pairs
 from ..targets import TargetError
 
 
@@ -27,7 +27,7 @@ def replay(*, target: str, claim: str, pairs: int, seed: int, as_json: bool) -> 
     be frozen.
     """
     try:
-        found = replayed(target, read_claim(claim), seed, pairs)
+        found = replay_pairs(target, read_claim(claim), seed, pairs)
     except (TargetError, ValueError) as error:
         fail(error)
     print_and_exit(found, as_json)

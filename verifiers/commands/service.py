@@ -54,7 +54,7 @@ def application(served: Served) -> Starlette:
         needed = {served.takes, "orders"}
         content = await _content(request, needed, served.body_bytes, {"answered"})
         values, orders = served.input(content[served.takes]), _orders(content["orders"])
-        return JSONResponse({"rdp": served.rdp(values, orders, _answered(content))})
+        return JSONResponse({"rdp": served.rdp(values, orders, _read_answered(content))})
 
     async def spent(request: Request) -> JSONResponse:
         return JSONResponse({"spent": served.spent(_delta(request.query_params.get("delta")))})
@@ -118,7 +118,7 @@ def _orders(given: Any) -> NDArray[np.float64]:
     return np.array(given, dtype=np.float64)
 
 
-def _answered(content: dict[str, Any]) -> bool | None:
+def _read_answered(content: dict[str, Any]) -> bool | None:
     answered = content.get("answered")
     if answered is not None and type(answered) is not bool:
         raise ValueError(f"answered {shown(answered)}: expected true or false")
@@ -163,16 +163,18 @@ class OwnMachine:
         """Handles one request, as an ASGI application."""
         headers = {name: value.decode("latin-1").lower() for name, value in scope["headers"]}
         if headers.get(b"host", "") not in self._hosts:
-            refusal = JSONResponse({"error": f"Host: expected {_listed(self._hosts)}"}, 421)
+            refusal = JSONResponse({"error": f"Host: expected {_alternatives(self._hosts)}"}, 421)
             await refusal(scope, receive, send)
         elif headers.get(b"origin", next(iter(self._origins))) not in self._origins:
-            refusal = JSONResponse({"error": f"Origin: expected {_listed(self._origins)}"}, 403)
+            refusal = JSONResponse(
+                {"error": f"Origin: expected {_alternatives(self._origins)}"}, 403
+            )
             await refusal(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
 
-def _listed(allowed: set[str]) -> str:
+def _alternatives(allowed: set[str]) -> str:
     return " or ".join(sorted(allowed))
 
 

@@ -99,7 +99,7 @@ class HeldTo:
     shares: tuple[float, ...]
 
 
-def held_to(claims: Sequence[TrainingClaim], canaries: int, error: float) -> list[HeldTo]:
+def share_error(claims: Sequence[TrainingClaim], canaries: int, error: float) -> list[HeldTo]:
     """The claims, each with an equal part of the error and the shares that are guessed."""
     part = error / len(claims) if claims else error
     return [HeldTo(one, part, useful_shares(one.refutes, canaries, part)) for one in claims]

@@ -16,7 +16,7 @@ from ..run.events import Progress
 _GO_WITH_IT = {"log", "claim_file", "folder", "seed", "strict", "as_json", "workers", "dask"}
 
 
-def judged_log(context: click.Context) -> tuple[Report, ReportFolder | None]:
+def judge_given_log(context: click.Context) -> tuple[Report, ReportFolder | None]:
     """The report on the log that `dpassay verify` was given, and where to write it."""
     given = context.params
     log, claim_file, folder = given["log"], given["claim_file"], given["folder"]

@@ -44,7 +44,7 @@ def dirichlet_log_e_value(counts: Vector, log_q: Vector, effect: float) -> float
     """
     split = split_levels(log_q, effect)
     if split is None:
-        return _mixed(counts, log_q, effect)
+        return _log_mixture(counts, log_q, effect)
     among_few, among_rest = level_log_e_values(counts, split)
     return float(among_few + np.logaddexp(0.0, among_rest) - np.log(2.0))
 
@@ -91,12 +91,12 @@ def level_log_e_values(counts: Vector, levels: Levels) -> tuple[float, float]:
     """Log e-values of counts (o,): of frequent outcomes and the rest, and within the rest."""
     coarse = np.append(counts[~levels.rest], counts[levels.rest].sum())
     return (
-        _mixed(coarse, levels.few, levels.effect),
-        _mixed(counts[levels.rest], levels.among, levels.among_effect),
+        _log_mixture(coarse, levels.few, levels.effect),
+        _log_mixture(counts[levels.rest], levels.among, levels.among_effect),
     )
 
 
-def _mixed(counts: Vector, log_q: Vector, effect: float) -> float:
+def _log_mixture(counts: Vector, log_q: Vector, effect: float) -> float:
     """Log of the mixture over priors, on all outcomes at once."""
     seen = counts > 0
     n = counts[seen]
@@ -145,14 +145,14 @@ def _laws(levels: Levels) -> Iterator[tuple[Vector, Vector]]:
     q, within = np.exp(levels.few), np.exp(levels.among)
     for share in _WITHIN:
         # mass relative to the rest, whose own law sums to 1
-        inside = _moved(within, share * effect / levels.rare)
+        inside = _move_mass(within, share * effect / levels.rare)
         for sign in (1.0, -1.0):
-            outside = _moved(q, sign * (1.0 - share) * effect)
+            outside = _move_mass(q, sign * (1.0 - share) * effect)
             if inside is not None and outside is not None:
                 yield outside, inside
 
 
-def _moved(q: Vector, mass: float) -> Vector | None:
+def _move_mass(q: Vector, mass: float) -> Vector | None:
     """A law (o,) with `mass` moved from one half to the other; None if a half has too little."""
     chosen = half(q)
     inside = float(q[chosen].sum())
@@ -171,8 +171,8 @@ def _log_e_value(n: int, levels: Levels, few: Vector, among: Vector, quantile: f
     apart = [_short(*law, quantile * np.sqrt(v)) for law, v in zip(laws, variances, strict=True)]
     total = float(np.sqrt(sum(variances)))
     together = [_short(*law, quantile * v / total) for law, v in zip(laws, variances, strict=True)]
-    first, _ = level_log_e_values(_joined(levels, apart), levels)
-    both = sum(level_log_e_values(_joined(levels, together), levels))
+    first, _ = level_log_e_values(_join(levels, apart), levels)
+    both = sum(level_log_e_values(_join(levels, together), levels))
     return float(np.logaddexp(first, both) - np.log(2.0))
 
 
@@ -199,7 +199,7 @@ def _short(n: float, q: Vector, p: Vector, by: float) -> Vector:
     return np.asarray(n * np.maximum(0.0, q + (p - q) * np.sqrt(left / noncentrality)))
 
 
-def _joined(levels: Levels, counts: list[Vector]) -> Vector:
+def _join(levels: Levels, counts: list[Vector]) -> Vector:
     """Counts (o,) of all outcomes from those of the two levels."""
     few, among = counts
     found = np.empty(levels.rest.size)

@@ -93,7 +93,7 @@ CELLS = 16
 _WINDOWS = 40  # the last begins after 2^39 labels
 
 
-def transformed(
+def transform_to_cells(
     below: Vector, mass: Vector, uniform: Vector, cells: int = CELLS
 ) -> NDArray[np.int64]:
     """The cells (n,) of u = F(label - 1) + V Q(label), each with probability 1 / cells.

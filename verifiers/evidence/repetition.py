@@ -70,7 +70,7 @@ class Repetition:
             room = SEGMENT - self._labels.size
             self._labels = np.concatenate([self._labels, outcomes[:room]])
             outcomes = outcomes[room:]
-            self.log_ratios = _added(self._finished, self._segment())
+            self.log_ratios = _add(self._finished, self._segment())
             if self._labels.size == SEGMENT:
                 self._finished = self.log_ratios
                 self._labels = self._labels[:0]
@@ -107,7 +107,7 @@ def log_mixture(log_ratios: Matrix) -> float:
     return float(np.logaddexp(known, _LOG_REST[distances]))
 
 
-def _added(one: Matrix, other: Matrix) -> Matrix:
+def _add(one: Matrix, other: Matrix) -> Matrix:
     """The sum of log-ratios, where missing distances count as 0."""
     wide, narrow = (one, other) if one.shape[1] >= other.shape[1] else (other, one)
     total = wide.copy()

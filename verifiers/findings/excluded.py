@@ -55,7 +55,7 @@ class Excluded(Document):
     def size_in_words(self) -> str:
         """How large the fault is, such as `factor 0.95`, by the names of its fields."""
         sizes = ((name.replace("_", " "), value) for name, value in self.size.items())
-        return ", ".join(f"{name} {_shown(value)}" for name, value in sizes)
+        return ", ".join(f"{name} {_size_text(value)}" for name, value in sizes)
 
     @property
     def sureness(self) -> str:
@@ -86,7 +86,7 @@ def _distance(entry: Excluded) -> float:
     return abs(factor - 1.0) if factor is not None else abs(next(iter(numbers.values()), math.inf))
 
 
-def _shown(size: object) -> str:
+def _size_text(size: object) -> str:
     if isinstance(size, int | float) and not isinstance(size, bool):
         return four_digits(size)
     return str(size)
@@ -168,7 +168,7 @@ def not_looked_at(
     return tuple(found)
 
 
-def told_in_a_line(found: Sequence[NotLookedAt]) -> str | None:
+def unseen_line(found: Sequence[NotLookedAt]) -> str | None:
     """How many faults were not looked at, in a line; None where there are none."""
     unsized = sum(one.why.code == _UNSIZED for one in found)
     told = []

@@ -43,7 +43,7 @@ class Ruled:
     lacking: tuple[Note, ...]
 
 
-def ruled(gate: Gate, checks: Iterable[CheckResult], notes: Sequence[Note]) -> Ruled:
+def apply_rules(gate: Gate, checks: Iterable[CheckResult], notes: Sequence[Note]) -> Ruled:
     """Applies the rules of a gate to the results of a run and its warnings.
 
     A warning of class `defect` fails under `strict`: it is a proof, or has had a share of
@@ -64,7 +64,7 @@ def ruled(gate: Gate, checks: Iterable[CheckResult], notes: Sequence[Note]) -> R
         if note.code in gate.allow:
             waived[note.code] = None
             continue
-        found[check] = _failed(found[check], note, "strict" if defect else "fail_on")
+        found[check] = _fail_by_rule(found[check], note, "strict" if defect else "fail_on")
     results = tuple(found.values())
     required = [found[name] for name in gate.require]
     lacking = tuple(_lacks(one) for one in required if one.verdict is not Verdict.PASS)
@@ -84,7 +84,7 @@ def _check_of(code: str, found: Iterable[str]) -> str:
     return next((name for name in of if name in found), _CONTRACT)
 
 
-def _failed(result: CheckResult, note: Note, rule: str) -> CheckResult:
+def _fail_by_rule(result: CheckResult, note: Note, rule: str) -> CheckResult:
     """The result of a check that fails by a rule; one that has failed keeps its own finding."""
     if result.verdict is Verdict.FAIL:
         return result
@@ -134,7 +134,7 @@ def report_of(
     slow: Slow | None = None,
 ) -> Report:
     """The report of a run under a claim; slow: figures that are left until they are drawn."""
-    rules = ruled(claim.gate, checks, notes := tuple(notes))
+    rules = apply_rules(claim.gate, checks, notes := tuple(notes))
     verdict = rules.verdict
     if verdict is Verdict.PASS and ended.nothing_applied:
         verdict = Verdict.INCONCLUSIVE

@@ -138,7 +138,7 @@ def audit_gradient(
                 call = claim.release.text(values, size)
                 raise TargetError(f"{call} returned a number that is not finite")
             seen.observe(world, released @ pair.direction)
-    return _judged(claim, claim.privacy, pair, seen)
+    return _judge(claim, claim.privacy, pair, seen)
 
 
 class _Seen:
@@ -191,7 +191,7 @@ def _spread(claim: NumbersClaim) -> float:
     return family.scale * (math.sqrt(2.0) if wide else 1.0)
 
 
-def _judged(
+def _judge(
     claim: NumbersClaim, privacy: PrivacyClaim, pair: CanaryPair, seen: _Seen
 ) -> GradientAudit:
     times = min(privacy.queries, MOST)
@@ -210,7 +210,7 @@ def _judged(
     if _plain(claim):
         costs["epsilon_lower_if_gaussian"] = _both(mu, privacy.delta, times)
         costs |= _exact(claim, privacy, pair, times)
-        refuted += _refuted_of_gaussian(claim, privacy, pair, mu, times)
+        refuted += _faults_of_gaussian(claim, privacy, pair, mu, times)
     largest = np.array([audit.rdp_lower for audit in audits]).max(0)
     return GradientAudit(
         delta=privacy.delta,
@@ -273,7 +273,7 @@ def _both(mu: float, delta: float, times: int) -> tuple[float, float]:
     return _epsilon(mu, delta), _epsilon(mu * math.sqrt(times), delta)
 
 
-def _refuted_of_gaussian(
+def _faults_of_gaussian(
     claim: NumbersClaim, privacy: PrivacyClaim, pair: CanaryPair, mu: float, times: int
 ) -> list[str]:
     """Why a claim of Gaussian noise cannot hold where the worlds lie `mu` apart or farther."""

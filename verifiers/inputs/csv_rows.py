@@ -65,7 +65,7 @@ def votes_among(
         kept = kept[1:]
     kept = [i for i in kept if names[i] not in INDEX[1:]]
     if classes is not None and len(kept) != classes:
-        kept = _numbered(names, kept, classes)
+        kept = _numbered_columns(names, kept, classes)
     if classes is not None and len(kept) != classes:
         found = [names[i] for i in places]
         listed = ", ".join(name[:30] for name in found[:_LISTED])
@@ -81,7 +81,7 @@ _LISTED = 30
 """Most columns that a message names."""
 
 
-def _numbered(names: Sequence[str], places: Sequence[int], classes: int) -> list[int]:
+def _numbered_columns(names: Sequence[str], places: Sequence[int], classes: int) -> list[int]:
     """Columns whose names are one text with the numbers of all classes; all where none are."""
     groups: dict[tuple[str, str], dict[int, int]] = {}
     for i in places:

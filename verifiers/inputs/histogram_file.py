@@ -49,13 +49,13 @@ def histograms_of(content: bytes, path: str) -> list[Asked]:
         )
     if not table:
         raise RowsError(f"{path}: no histograms: expected one per row")
-    found = [_asked(f"{path}, line {line}", row, column, columns) for line, row in table]
+    found = [_parse_row(f"{path}, line {line}", row, column, columns) for line, row in table]
     if order is None:
         return found
     return [Asked(tuple(row.histogram[i] for i in order), row.label) for row in found]
 
 
-def _asked(place: str, row: list[str], label_column: int | None, columns: int) -> Asked:
+def _parse_row(place: str, row: list[str], label_column: int | None, columns: int) -> Asked:
     if len(row) != columns:
         raise RowsError(f"{place}: {len(row)} columns, but {columns} in the first row")
     values = []

@@ -21,7 +21,7 @@ from ..kinds.labels.mechanism import LabelsMechanism
 from .frozen import FrozenTarget, Ran
 from .number_pairs import moves_between
 from .pairs import Fault, Pair, Path
-from .proof import centred, moves, replaced, unlike
+from .proof import centre_draws, move_number, moves, unlike
 from .tape import Draw, Parting
 
 _SHIFTS = (1, 7, 100)
@@ -60,14 +60,14 @@ def _of_votes(claim: LabelsClaim, rng: np.random.Generator) -> Iterator[Pair]:
     while True:
         for even in (1.0, 1000.0, 0.3, 20.0):
             votes = rng.multinomial(total, rng.dirichlet(np.full(classes, even))).astype(np.int64)
-            yield _moved(mechanism, votes, rng)
+            yield _move_vote(mechanism, votes, rng)
             if claim.one_total:
                 continue
             if not mechanism.moved_by_shifts:
                 some = np.maximum(votes, 1)  # code may go through the classes with votes first
                 for by in _SHIFTS:
-                    yield _shifted(mechanism, some, by)
-            yield from _raised(mechanism, votes)
+                    yield _shift(mechanism, some, by)
+            yield from _raise_winners(mechanism, votes)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,9 @@ class _Alike(AnyLabel):
         return Fault("shift", message, code=why.code, fields=fields)
 
 
-def _moved(mechanism: LabelsMechanism, votes: NDArray[np.int64], rng: np.random.Generator) -> Pair:
+def _move_vote(
+    mechanism: LabelsMechanism, votes: NDArray[np.int64], rng: np.random.Generator
+) -> Pair:
     """One teacher votes for another class: the draws are to be alike, the labels need not."""
     origin = int(rng.choice(np.flatnonzero(votes)))
     goes = int((origin + rng.integers(1, votes.size)) % votes.size)
@@ -125,7 +127,7 @@ def _moved(mechanism: LabelsMechanism, votes: NDArray[np.int64], rng: np.random.
     return Pair(words, votes, other, judge, absent=False, path=path)
 
 
-def _shifted(mechanism: LabelsMechanism, votes: NDArray[np.int64], by: int) -> Pair:
+def _shift(mechanism: LabelsMechanism, votes: NDArray[np.int64], by: int) -> Pair:
     """As many votes more for each class (Theorem 2 of Wang et al. 2022)."""
     why = Note("labels-depend-on-shift", "though no class has gained on another")
     alike = _Alike(mechanism, why)
@@ -133,7 +135,7 @@ def _shifted(mechanism: LabelsMechanism, votes: NDArray[np.int64], by: int) -> P
     return Pair(words, votes, votes + by, alike, neighbours=False)
 
 
-def _raised(mechanism: LabelsMechanism, votes: NDArray[np.int64]) -> Iterator[Pair]:
+def _raise_winners(mechanism: LabelsMechanism, votes: NDArray[np.int64]) -> Iterator[Pair]:
     """One vote more for each of two classes: where it has won, it wins still.
 
     Code may go through classes in the order of their votes, or through those with votes first, so
@@ -163,7 +165,7 @@ _Scales = dict[bool, list[tuple[float, float]]]
 """Of the screening (True) and of the votes: the ends between which each scale lies, in votes."""
 
 
-def proved_of_label(
+def prove_of_label(
     target: FrozenTarget, pair: Pair, fault: Fault, first: Ran, other: Ran
 ) -> tuple[Fault | None, Note | None]:
     """The fault of labels that is proved of a pair, or why what was seen proves none.
@@ -209,15 +211,15 @@ def _scales(
     Of a query that is refused with centred noise it is that of the screening, and that of the votes
     where screening is moved far enough to answer it.
     """
-    draws = centred(ran.draws)
+    draws = centre_draws(ran.draws)
     found: _Scales = {}
-    answered = _told(target, mechanism, votes, draws, found)
+    answered = _add_scales(target, mechanism, votes, draws, found)
     if answered is not None:
-        _told(target, mechanism, votes, answered, found, lifted=True)
+        _add_scales(target, mechanism, votes, answered, found, lifted=True)
     return found
 
 
-def _told(
+def _add_scales(
     target: FrozenTarget,
     mechanism: LabelsMechanism,
     votes: NDArray[np.int64],
@@ -239,7 +241,7 @@ def _told(
     if len(places) > 2 * _MOST:
         places = places[:_MOST] + places[-_MOST:]
     ran, answered = target.run(votes, draws), None
-    if not all(map(_only_left, ran.partings)):
+    if not all(map(_is_left_over, ran.partings)):
         return None
     calm = int(ran.row[0])
     for place in places:
@@ -255,7 +257,7 @@ def _told(
     return answered
 
 
-def _only_left(parting: Parting) -> bool:
+def _is_left_over(parting: Parting) -> bool:
     """Whether draws were left over at the end, as of a query that is refused before its votes."""
     return parting.absent and parting.other == "nothing"
 
@@ -266,7 +268,7 @@ def _with(draws: tuple[Draw, ...], place: _Place, units: float) -> tuple[Draw, .
     draw = draws[turn]
     scale = 1.0 if draw.given.scale is None else draw.given.scale
     unit = float(np.broadcast_to(scale, np.shape(draw.result)).flat[at])
-    return (*draws[:turn], replaced(draw, at, units * unit), *draws[turn + 1 :])
+    return (*draws[:turn], move_number(draw, at, units * unit), *draws[turn + 1 :])
 
 
 def _label_by(

@@ -164,7 +164,7 @@ def _of_records(claim: NumbersClaim, allowed: Limits, rng: np.random.Generator) 
     for drawn in bases:
         base = np.rint(drawn) if bounds.whole else drawn
         gone = np.full((1, width), bounds.nearest)
-        for words, record in _altered(bounds, base, rng):
+        for words, record in _extreme_records(bounds, base, rng):
             if claim.mechanism.replaces and np.isfinite(record).all():
                 gone = bounds.opposite(record)[None]
             made = _Records(claim, allowed, bounds, base, record, gone, words).pair()
@@ -172,7 +172,7 @@ def _of_records(claim: NumbersClaim, allowed: Limits, rng: np.random.Generator) 
             before = base
 
 
-def _altered(
+def _extreme_records(
     bounds: Bounds, base: Matrix, rng: np.random.Generator
 ) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Records (width,) at the bounds and beyond, in one number and in all of them."""

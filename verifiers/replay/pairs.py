@@ -94,7 +94,7 @@ def _length(apart: Vector, norm: float) -> float:
     return largest * float(np.linalg.norm(apart / largest, norm))
 
 
-def parted_noise(partings: tuple[Parting, ...], *, absent: bool) -> Fault | None:
+def noise_fault(partings: tuple[Parting, ...], *, absent: bool) -> Fault | None:
     """The fault of noise whose law depends on the data.
 
     absent: whether noise that one run does not draw is a fault: not where a noisy threshold decides
@@ -106,7 +106,7 @@ def parted_noise(partings: tuple[Parting, ...], *, absent: bool) -> Fault | None
         line = f"{parting.line}: {parting.function}"
         words = f"{parting.one} for the first input, {parting.other} for the second"
         if parting.absent:
-            made = f"a draw ({_drawn(parting)})"
+            made = f"a draw ({_draw_text(parting)})"
             only = f"{made} is made for one input only"
             return Fault("noise", only, (line,), code=OF_DATA, fields={"of": "absence"})
         of = "scale" if parting.scale else "shape"
@@ -115,7 +115,7 @@ def parted_noise(partings: tuple[Parting, ...], *, absent: bool) -> Fault | None
     return None
 
 
-def _drawn(parting: Parting) -> str:
+def _draw_text(parting: Parting) -> str:
     return parting.other if parting.one == "nothing" else parting.one
 
 
@@ -196,7 +196,7 @@ _MODULES = {"labels": ".label_pairs", "numbers": ".number_pairs"}
 """Kinds whose neighbours are made here, each in a module that imports this one."""
 
 
-def made_pairs(claim: Claim, seed: int) -> Iterator[Pair]:
+def pairs_of(claim: Claim, seed: int) -> Iterator[Pair]:
     """Neighbours under a claim, without end. Raises ValueError of one line for other kinds."""
     name = claim.kind.name
     if name not in _MODULES:

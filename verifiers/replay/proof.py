@@ -30,7 +30,7 @@ _NEAR = 1e-3  # relative, of answers to noise that are taken for equal
 _ALIKE = 1e-6  # relative, of moves that are taken for the same
 
 
-def proved(
+def prove(
     target: FrozenTarget, pair: Pair, fault: Fault, first: Ran, other: Ran
 ) -> tuple[Fault | None, Note | None]:
     """The fault of numbers that is proved of a pair, or why what was seen proves none.
@@ -45,12 +45,12 @@ def proved(
         return None, NOTHING
     fresh = [first, *(target.run(pair.one) for _ in range(_TAPES - 1))]
     if fault.what == "sensitivity":
-        shown = _shifted(target, pair, fresh)
+        shown = _shift_fault(target, pair, fresh)
         if shown is not None:
             return shown, None
-    elif _redrawn(other.partings, fresh):
+    elif _draws_vary(other.partings, fresh):
         return fault, None
-    return _answered(target, pair, fault, first, other)
+    return _answer_fault(target, pair, fault, first, other)
 
 
 def unlike(target: FrozenTarget, pair: Pair, first: Ran, other: Ran) -> Note | None:
@@ -63,19 +63,19 @@ def unlike(target: FrozenTarget, pair: Pair, first: Ran, other: Ran) -> Note | N
     return changes
 
 
-def _shifted(target: FrozenTarget, pair: Pair, fresh: Sequence[Ran]) -> Fault | None:
+def _shift_fault(target: FrozenTarget, pair: Pair, fresh: Sequence[Ran]) -> Fault | None:
     """The fault of releases that move alike with all draws, or with all noise at its centre."""
     varied = len({repr([draw.result for draw in run.draws]) for run in fresh}) > 1
-    if varied and (found := _moved_alike(target, pair, iter(fresh))) is not None:
+    if varied and (found := _same_move(target, pair, iter(fresh))) is not None:
         return found
     # what has a seed of its own draws the same again: then all of it must be at its centre
     if varied or all(map(centres, fresh[0].draws)):
-        calm = (target.run(pair.one, centred(run.draws)) for run in fresh)
-        return _moved_alike(target, pair, calm)
+        calm = (target.run(pair.one, centre_draws(run.draws)) for run in fresh)
+        return _same_move(target, pair, calm)
     return None
 
 
-def _moved_alike(target: FrozenTarget, pair: Pair, runs: Iterator[Ran]) -> Fault | None:
+def _same_move(target: FrozenTarget, pair: Pair, runs: Iterator[Ran]) -> Fault | None:
     """The fault of releases that move further than claimed, and by the same, with several draws."""
     faults, moved = [], []
     for run, other in _both(target, pair, runs):
@@ -103,7 +103,7 @@ def _alike(moves: Sequence[NDArray[np.float64]], row: NDArray[np.float64]) -> bo
     return all(np.allclose(move, moves[0], 1e-5, near, equal_nan=True) for move in moves)
 
 
-def _redrawn(partings: Sequence[Parting], fresh: Sequence[Ran]) -> bool:
+def _draws_vary(partings: Sequence[Parting], fresh: Sequence[Ran]) -> bool:
     """Whether noise that one input draws more often is drawn more or less often by chance too."""
     for parting in partings:
         if parting.noise and parting.absent:
@@ -114,7 +114,7 @@ def _redrawn(partings: Sequence[Parting], fresh: Sequence[Ran]) -> bool:
     return False
 
 
-def _answered(
+def _answer_fault(
     target: FrozenTarget, pair: Pair, fault: Fault, first: Ran, other: Ran
 ) -> tuple[Fault | None, Note | None]:
     """The fault of a release that answers otherwise to its noise on the second input."""
@@ -227,7 +227,7 @@ def _answer(
     step = _STEP * unit if draw.given.noise else _SMALL
     found = []
     for times in (1.0, 2.0):
-        moved = replaced(draw, at, times * step)
+        moved = move_number(draw, at, times * step)
         run = target.run(values, (*ran.draws[:turn], moved, *ran.draws[turn + 1 :]))
         if any(not parting.scale for parting in run.partings):
             return None
@@ -238,7 +238,7 @@ def _answer(
     return once
 
 
-def replaced(draw: Draw, at: int, by: float) -> Draw:
+def move_number(draw: Draw, at: int, by: float) -> Draw:
     """The draw with one of its numbers moved."""
     numbers = np.array(draw.result)
     numbers.flat[at] += numbers.dtype.type(by)
@@ -254,17 +254,17 @@ def _like(result: Any, numbers: Any) -> Any:
     return numbers.tolist()
 
 
-def centred(draws: Sequence[Draw]) -> tuple[Draw, ...]:
+def centre_draws(draws: Sequence[Draw]) -> tuple[Draw, ...]:
     """The draws with all noise at its centre, and uniform numbers in the middle."""
-    return tuple(map(_centred, draws))
+    return tuple(map(_centre, draws))
 
 
 def centres(draw: Draw) -> bool:
-    """Whether `centred` sets all that is drawn."""
+    """Whether `centre_draws` sets all that is drawn."""
     return moves(draw) and (draw.given.noise or _middle(draw) is not None)
 
 
-def _centred(draw: Draw) -> Draw:
+def _centre(draw: Draw) -> Draw:
     if not moves(draw):
         return draw
     numbers = np.array(draw.result)

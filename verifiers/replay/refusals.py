@@ -37,10 +37,10 @@ Judge = Callable[[Pair, Refused | NoReleaseError], tuple[Fault, Pair] | Note]
 
 def judge_of(target: FrozenTarget, claim: Claim, seed: int) -> Judge:
     """What judges refusals under a claim: of labels none, as which totals are served is public."""
-    return _Refusals(target, claim, seed).judged if isinstance(claim, NumbersClaim) else _excused
+    return _Refusals(target, claim, seed).judged if isinstance(claim, NumbersClaim) else _excuse
 
 
-def _excused(pair: Pair, end: Refused | NoReleaseError) -> Note:
+def _excuse(pair: Pair, end: Refused | NoReleaseError) -> Note:
     """Raises what is an error, and no refusal."""
     if isinstance(end, TargetError):
         raise end
@@ -61,28 +61,28 @@ class _Refusals:
 
     def judged(self, pair: Pair, end: Refused | NoReleaseError) -> tuple[Fault, Pair] | Note:
         """With the neighbours that show it. Raises `end` where it is an error."""
-        told, text = self._told(pair), self._claim.release.input_text
+        told, text = self._find_apart(pair), self._claim.release.input_text
         where = f"a pair with {pair.words}"
         if told is not None and told.proven:
             found = told.finding(text, where)
             code = "refusal-tells-inputs-apart"
             fault = Fault("refusal", found.message, code=code, fields=found.fields)
             return fault, replace(pair, one=told.refused, other=told.answered)
-        excused = _excused(pair, end)
+        excused = _excuse(pair, end)
         return (
             told.undecided(text, where, _MOST, f"and replay makes {_MOST:,} at most")
             if told
             else excused
         )
 
-    def _told(self, pair: Pair) -> Told | None:
+    def _find_apart(self, pair: Pair) -> Told | None:
         """What is told apart: the pair, or neighbours between it and the typical input."""
         if self._tried == TRIED or self._calls is None:
             return None
         claim, asking = self._claim, Asking(None, self._run)
         ends = (pair.one, pair.other), (pair.other, pair.one), (pair.one, self._typical)
         for refused, answered in ends:
-            if not (_within(claim, refused) and _within(claim, answered)):
+            if not (_covers(claim, refused) and _covers(claim, answered)):
                 continue
             steps = steps_between(claim, refused, answered)
             apart = None if steps is None else neighbours(asking, steps)
@@ -114,7 +114,7 @@ class _Refusals:
             self._results[place].add(repr(results))
 
 
-def _within(claim: NumbersClaim, values: Any) -> bool:
+def _covers(claim: NumbersClaim, values: Any) -> bool:
     """Whether the claim covers an input: counts, or records within its bounds."""
     if claim.mechanism.takes == "counts":
         return True

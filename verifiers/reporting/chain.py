@@ -66,7 +66,7 @@ def student_chart(found: Chain) -> dict[str, object]:
     y = Axis(max(0.0, lowest - 0.1), 1.0, *UPWARDS)
     lines = {name: line_through(x, y, sorted(line)) for name, line in points.items()}
     marks = {name: [(x.place(e), y.place(a)) for e, a in line] for name, line in points.items()}
-    return _drawn(x, y, lines, marks, y.place(found.baseline))
+    return _chart(x, y, lines, marks, y.place(found.baseline))
 
 
 def answers_chart(found: Chain) -> dict[str, object]:
@@ -78,10 +78,10 @@ def answers_chart(found: Chain) -> dict[str, object]:
     y = Axis(min(0.4, max(0.0, lowest - 0.1)), 1.0, *UPWARDS)
     marks = [(x.place(n), y.place(a)) for n, a in places]
     lines = {"through answers": line_through(x, y, places)}
-    return _drawn(x, y, lines, {"through answers": marks}, y.place(direct))
+    return _chart(x, y, lines, {"through answers": marks}, y.place(direct))
 
 
-def _drawn(
+def _chart(
     x: Axis,
     y: Axis,
     lines: dict[str, str],
@@ -137,7 +137,7 @@ def lines(found: Chain) -> list[str]:
 def of_votes(attacks: Mapping[str, Any]) -> list[str]:
     """A line for each attack, by name, of who sees the votes."""
     return [
-        f"  {name}: area {with_interval(one.auc)}, {flagged(one.recall, one.false_positive_rate)}"
+        f"  {name}: area {with_interval(one.auc)}, {flags(one.recall, one.false_positive_rate)}"
         for name, one in attacks.items()
     ]
 
@@ -152,7 +152,7 @@ def of_answers(through: Iterable[EndToEnd], epsilon: Callable[[float], str]) -> 
     ]
 
 
-def flagged(recall: Estimate, false: Estimate) -> str:
+def flags(recall: Estimate, false: Estimate) -> str:
     """How many of those who have the attribute are said to have it, and of the others."""
     return f"flags {percent(recall.value)} of them and {percent(false.value)} of the others"
 

@@ -52,7 +52,7 @@ class ReportFolder:
         for name in FILES:
             if (self.path / name).is_dir() and not (self.path / name).is_symlink():
                 raise ReportFileError(f"{self.path / name} is a folder: expected a file or nothing")
-        self._written(".room", lambda: " " * _ROOM, keep=False)
+        self._write_file(".room", lambda: " " * _ROOM, keep=False)
 
     def write(self, report: Report) -> str | None:
         """Writes all files; returns a line on the first that could not be written, if any.
@@ -69,12 +69,12 @@ class ReportFolder:
         }
         try:
             for name in FILES:
-                self._written(name, made[name])
+                self._write_file(name, made[name])
         except ReportFileError as error:
             return str(error)
         return None
 
-    def _written(self, name: str, text: Callable[[], str], keep: bool = True) -> None:
+    def _write_file(self, name: str, text: Callable[[], str], keep: bool = True) -> None:
         temporary = self.path / f".{name}.{secrets.token_hex(8)}"
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
         try:

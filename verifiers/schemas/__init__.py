@@ -45,7 +45,7 @@ def schema(name: str) -> dict[str, Any]:
     }
 
 
-def published(name: str) -> str:
+def schema_text(name: str) -> str:
     """The text of the published file of a document, or of `metrics`."""
     if name == "metrics":
         from ..kinds.labels.logs.metrics import METRICS
@@ -59,4 +59,4 @@ def published(name: str) -> str:
 def write_schemas(folder: Path) -> None:
     """Writes all of them into a folder."""
     for name in (*MODELS, "metrics"):
-        (folder / f"{name}.json").write_text(published(name), encoding="utf-8")
+        (folder / f"{name}.json").write_text(schema_text(name), encoding="utf-8")

@@ -183,12 +183,12 @@ def composed_delta(parts: Sequence[tuple[Guarantee, int]], epsilon: float) -> fl
     return float(-math.expm1(kept) + math.exp(kept) * part)
 
 
-def merged(pair: Pair, places: Sequence[int]) -> Pair:
+def merge(pair: Pair, places: Sequence[int]) -> Pair:
     """The laws after outcomes (o,) were mapped to these places."""
     found = [np.bincount(places, law).astype(np.float64) for law in pair]
     return found[0], found[1]
 
 
-def rounded(values: Any) -> str:
+def six_digits(values: Any) -> str:
     """Numbers for a message."""
     return ", ".join(f"{value:.6g}" for value in values)

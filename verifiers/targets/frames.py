@@ -23,7 +23,7 @@ KEY = "partition"
 """The column of partitions, of rows and of tables."""
 
 
-def taken_rows(rows: Sequence[Sequence[Any]], word: str) -> Any:
+def argument_of_rows(rows: Sequence[Sequence[Any]], word: str) -> Any:
     """The argument of a Python target for rows in JSON form; an array is read-only.
 
     word: see `TableRelease.word`. Columns are user (int64), partition (text or int64), value, which

@@ -111,7 +111,7 @@ class InProcessTarget:
             hint = f": the {word} given is read-only, copy it" if written_to else ""
             if "budget" in str(error).lower():
                 hint = ": raise dpassay.reference.BudgetExhausted where the budget is spent"
-            message = f"raised {raised}{raised_at(error)}{hint}"
+            message = f"raised {raised}{line_of_error(error)}{hint}"
             raise CallError(call, message, code="target-failed") from error
         if not _alike(given, make()):
             raise CallError(call, f"changed the {word} it was given", code="input-changed")
@@ -165,7 +165,7 @@ _OURS = Path(__file__).resolve().parents[1]
 _OTHERS = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "purelib"))
 
 
-def raised_at(error: BaseException) -> str:
+def line_of_error(error: BaseException) -> str:
     """The last line of the target's own files that an error passed, or nothing if there is none.
 
     The name of the file alone, since reports are handed on. Libraries are left out, so that it is a

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...reference import REFUSAL, Histogram
 from ...reference.mechanisms import Labels
 from .release import Release, read_only
-from .replies import CallError, TargetError, described, shown
+from .replies import CallError, TargetError, describe, shown
 
 
 class LabelRelease(Release):
@@ -49,7 +49,7 @@ def label_array(reply: Any, size: int, call: str) -> NDArray[Any]:
     except Exception:
         raise CallError(call, f"returned {shown(reply)}: expected {size} labels") from None
     if labels.shape != (size,):
-        found = described(labels, reply)
+        found = describe(labels, reply)
         raise CallError(call, f"returned {found}: expected {size} labels, shape ({size},)")
     objects = labels if labels.dtype.kind == "O" else ()
     if (at := next((i for i, label in enumerate(objects) if label is None), None)) is not None:
@@ -105,7 +105,7 @@ def _where_to_look(labels: NDArray[Any], classes: int, lowest: int) -> str:
 Form = Literal["histogram", "votes", "one-hot", "query"]
 
 
-def arranged(histogram: Histogram) -> NDArray[np.int64]:
+def arrange_votes(histogram: Histogram) -> NDArray[np.int64]:
     """The class of each teacher (total,) for a histogram (c,) that does not come with votes.
 
     The first teachers vote for the class with most votes, the next ones for that with the second
@@ -132,7 +132,7 @@ class FormRelease(LabelRelease):
 
     given: for each histogram (c,), the class of each teacher or, where the form is "query", the
     query as JSON; second: as `given`, for the second input with this histogram. Votes that are not
-    given are those of `arranged`.
+    given are those of `arrange_votes`.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class FormRelease(LabelRelease):
 
     def argument(self, histogram: Histogram) -> Any:
         """An array (teachers,) or (teachers, c), or a copy of the query."""
-        return taken(self.content(histogram))
+        return argument_of(self.content(histogram))
 
     def content(self, histogram: Histogram) -> dict[str, Any]:
         """See `Release.content`: `query`, or `votes` as classes or as one-hot rows."""
@@ -155,7 +155,7 @@ class FormRelease(LabelRelease):
         known = self._second if isinstance(histogram, SecondInput) else self._known
         if self.form == "query":
             return {"query": known[key]}
-        votes = np.asarray(known[key] if key in known else arranged(histogram))
+        votes = np.asarray(known[key] if key in known else arrange_votes(histogram))
         if self.form == "votes":
             return {"votes": votes.tolist()}
         return {"votes": np.eye(histogram.size, dtype=np.int64)[votes].tolist()}
@@ -163,7 +163,7 @@ class FormRelease(LabelRelease):
     def votes(self, histogram: Histogram) -> NDArray[np.int64]:
         """The class of each teacher (teachers,) in the first input with this histogram (c,)."""
         known = self._known.get(tuple(histogram.tolist()))
-        return arranged(histogram) if known is None else np.array(known, dtype=np.int64)
+        return arrange_votes(histogram) if known is None else np.array(known, dtype=np.int64)
 
     def input_text(self, histogram: Histogram) -> str:
         """Where the form is "query", the query."""
@@ -172,7 +172,7 @@ class FormRelease(LabelRelease):
         return shown(self.content(histogram)["query"])
 
 
-def taken(content: Mapping[str, Any]) -> Any:
+def argument_of(content: Mapping[str, Any]) -> Any:
     """The argument of a Python target for an input in JSON form; arrays are read-only."""
     if "query" in content:
         return copy.deepcopy(content["query"])

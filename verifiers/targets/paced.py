@@ -102,7 +102,7 @@ class PacedTarget:
             part = min(self._allowed, size - sum(self.parts))
             check_clock()
             try:
-                reply = self._timed(histogram, part)
+                reply = self._ask_timed(histogram, part)
             except Refused:
                 if part <= max(self._answered, 1):
                     self._largest, self._allowed = limits  # it was the histogram, not the size
@@ -162,7 +162,7 @@ class PacedTarget:
         """How many calls the target takes concurrently."""
         return at_once(self._target)
 
-    def _timed(self, histogram: Histogram, part: int) -> Any:
+    def _ask_timed(self, histogram: Histogram, part: int) -> Any:
         """The reply to a call, whose time sets the size of later ones."""
         started, waited = monotonic(), self._waited
         reply = self._target.ask(histogram, part)

@@ -25,11 +25,11 @@ from .replies import (
     Refused,
     TargetError,
     Unanswered,
-    found_in,
     one_line,
-    parsed_reply,
+    parse_reply,
     shown,
     shown_bytes,
+    value_in,
 )
 from .restart_command import RestartCommand, first_of_a_namespace, last_line
 
@@ -103,7 +103,7 @@ class ProcessTarget:
         """
         if self._restart is not None:
             self._restart.run()
-        if self._loads is not None and self._replaced(self._loads):
+        if self._loads is not None and self._replace_worker(self._loads):
             return None
         self.close()
         self._start()
@@ -134,11 +134,11 @@ class ProcessTarget:
         self._refuse_unasked(call)
         deadline = time.monotonic() + min(self._timeout, seconds_left())
         self._send(json.dumps(request).encode() + b"\n", deadline, call)
-        reply = parsed_reply(self._line(deadline, self._timeout, call), call)
+        reply = parse_reply(self._line(deadline, self._timeout, call), call)
         if wanted not in reply:
             raise self._without(reply, wanted, call)
         self._known.add(wanted)
-        return found_in(reply, wanted, call)
+        return value_in(reply, wanted, call)
 
     def _without(self, reply: dict[str, Any], wanted: str, call: str) -> Exception:
         """The exception that a reply without the key `wanted` stands for."""
@@ -164,7 +164,7 @@ class ProcessTarget:
 
     # -- how it is transported -------------------------------------------------------------------
 
-    def _replaced(self, spec: str) -> bool:
+    def _replace_worker(self, spec: str) -> bool:
         """Whether the worker replaced itself with a new interpreter that has loaded `spec`."""
         self._known.clear()
         try:
@@ -172,7 +172,7 @@ class ProcessTarget:
             deadline = time.monotonic() + min(self._timeout, seconds_left())
             self._send(json.dumps({"call": "restart"}).encode() + b"\n", deadline, "restart")
             deadline = time.monotonic() + min(_START_SECONDS, seconds_left())
-            ready = parsed_reply(self._line(deadline, _START_SECONDS, "restart"), "restart")
+            ready = parse_reply(self._line(deadline, _START_SECONDS, "restart"), "restart")
         except TargetError:
             return False
         return ready.get("ready") == spec
@@ -205,7 +205,7 @@ class ProcessTarget:
         call = f"loading {spec}"
         try:
             deadline = time.monotonic() + min(_START_SECONDS, seconds_left())
-            ready = parsed_reply(self._line(deadline, _START_SECONDS, call), call)
+            ready = parse_reply(self._line(deadline, _START_SECONDS, call), call)
             if "error" in ready:
                 raise TargetError(one_line(ready["error"]), str(ready["code"]))
         except BaseException:

@@ -15,9 +15,9 @@ from .frames import (
     Part,
     RowsForm,
     SentRows,
+    argument_of_rows,
     is_missing,
     plain_tables,
-    taken_rows,
     whole_rows,
 )
 from .numbers import NumberRelease
@@ -87,7 +87,7 @@ class TableRelease(NumberRelease):
         return {"rows": list(map(list, zip(*columns, strict=True)))}
 
     def argument(self, values: Any) -> Any:
-        return taken_rows(self.content(values)["rows"], self.word)
+        return argument_of_rows(self.content(values)["rows"], self.word)
 
     def rows_of(self, argument: Any, missing: Mapping[Part, str] | None = None) -> Rows:
         """The rows that count in the argument of a Python target, an array or a frame.

@@ -96,9 +96,9 @@ class TallyRelease(NumberRelease):
             reply = reply.tolist()
         if not isinstance(reply, Sequence) or isinstance(reply, str) or len(reply) != size:
             raise CallError(call, f"returned {shown(reply)}: expected a list of {size} rounds")
-        return [self._seen(found, call) for found in reply]
+        return [self._round(found, call) for found in reply]
 
-    def _seen(self, found: Any, call: str) -> Seen:
+    def _round(self, found: Any, call: str) -> Seen:
         if not isinstance(found, Mapping):
             return Seen(self._residues(found, call, "tally", self._least), {}, {}, {}, {})
         if "tally" not in found:

@@ -13,7 +13,7 @@ from ..kinds.reading import parse_claim, read_claim
 from ..run.after_failure import AfterFailure, known
 from ..run.run import verify
 from ..targets import Target, TargetError, shown_spec
-from .shared_run import check_one_of, explained, judged_log, limited
+from .shared_run import check_one_of, explain, judge_log, limit_claim
 
 if TYPE_CHECKING:  # it takes a while to load
     from ..replay.replayed import Replayed
@@ -55,15 +55,15 @@ def assert_conforms(
     """
     __tracebackhide__ = True
     refuse_hypothesis("assert_conforms")
-    held, then = held_claim(claim), known(after_failure)
+    held, then = claim_of(claim), known(after_failure)
     check_one_of(target, log)
     if log is not None:
         if (queries, max_queries, max_seconds, then) != (None, None, None, "diagnose"):
             raise ValueError(f"log = {log}: only claim and seed go with it: nothing is asked")
-        report = judged_log(log, held, seed)
+        report = judge_log(log, held, seed)
         _judge(report)
         return report
-    held = limited(held, queries, max_queries, max_seconds)
+    held = limit_claim(held, queries, max_queries, max_seconds)
     opened = open_claimed if isinstance(target, str) else in_process
     try:
         deployment: Target = opened(target, held)
@@ -95,13 +95,13 @@ def _judge(report: Report) -> None:
     if report.verdict is Verdict.PASS:
         return
     worst = [check for check in report.checks if check.verdict is report.verdict]
-    told = "\n\n".join(explained(check, report) for check in worst)
+    told = "\n\n".join(explain(check, report) for check in worst)
     if report.verdict is Verdict.ERROR:
         raise TargetError(told, code=worst[0].code)
     raise (AssertionError if report.verdict is Verdict.FAIL else Inconclusive)(told)
 
 
-def held_claim(claim: Claim | dict[str, Any] | str | Path) -> Claim:
+def claim_of(claim: Claim | dict[str, Any] | str | Path) -> Claim:
     """The claim itself, or that of a table or a file. Raises ClaimError."""
     __tracebackhide__ = True
     if isinstance(claim, Claim):
@@ -154,11 +154,11 @@ def assert_replays(
     shows a fault, Inconclusive where the noise could not be frozen, TargetError, ClaimError and
     ValueError of one line, and RuntimeError within a Hypothesis test body.
     """
-    from ..replay.replayed import replayed
+    from ..replay.replayed import replay_pairs
 
     __tracebackhide__ = True
     refuse_hypothesis("assert_replays")
-    found = replayed(target, held_claim(claim), seed, pairs)
+    found = replay_pairs(target, claim_of(claim), seed, pairs)
     if found.verdict is Verdict.FAIL:
         raise AssertionError(found.as_text())
     if found.verdict is Verdict.INCONCLUSIVE:

@@ -84,12 +84,12 @@ class SharedRun:
         return self._report, made
 
     def _run(self) -> Report:
-        report = self._asked() if self.log is None else judged_log(self.log, self.claim, self.seed)
+        report = self._ask() if self.log is None else judge_log(self.log, self.claim, self.seed)
         if report.interrupted:
             raise KeyboardInterrupt
         return report
 
-    def _asked(self) -> Report:
+    def _ask(self) -> Report:
         """The report of a run of the gate, which ends the target."""
         shown = None if self.target is None else shown_spec(self.target)
         claim = self.claim.of_reference() if shown is None else self.claim
@@ -124,7 +124,7 @@ def check_one_of(target: Any, log: Any) -> None:
         raise ValueError(f"target or log: expected exactly one of both, and {both}")
 
 
-def limited(
+def limit_claim(
     claim: Claim, queries: int | None, max_queries: int | None, max_seconds: float | None
 ) -> Claim:
     """The claim under these limits. Raises ValueError with the one that cannot be."""
@@ -139,7 +139,7 @@ def limited(
     return claim.with_limits(max_queries, max_seconds)
 
 
-def judged_log(log: str | Path, claim: Claim, seed: int | None) -> Report:
+def judge_log(log: str | Path, claim: Claim, seed: int | None) -> Report:
     """The report on a recorded log. Raises LogError, and ClaimError for a claim without votes."""
     path = str(log)
     return verify_log(path, with_plain_votes(claim, shown_path(path)), seed, lambda _: None)
@@ -148,7 +148,7 @@ def judged_log(log: str | Path, claim: Claim, seed: int | None) -> Report:
 _INCONCLUSIVE = "too little was seen to say; this is neither a pass nor a violation"
 
 
-def explained(check: CheckResult, report: Report) -> str:
+def explain(check: CheckResult, report: Report) -> str:
     """Lines that say what was observed and allowed, the likely cause, and how to reproduce it.
 
     check: one of `report`, with any verdict but pass and not-applicable.
@@ -159,7 +159,7 @@ def explained(check: CheckResult, report: Report) -> str:
         meaning = _INCONCLUSIVE
     lines = [f"{check.id}: {meaning}", f"observed: {check.message}"]
     if verdict is Verdict.FAIL:
-        lines.append(f"allowed: {_allowed(check, report)}")
+        lines.append(f"allowed: {_allowed_text(check, report)}")
         lines.append(f"likely cause: {check.diagnosis or 'none is known for what was observed'}")
     judged = "target, claim" if report.asked else f"None, claim, log={report.target!r}"
     in_python = f"assert_conforms({judged}, seed={report.seed})"  # without a spec
@@ -167,7 +167,7 @@ def explained(check: CheckResult, report: Report) -> str:
     return "\n".join(lines)
 
 
-def _allowed(check: CheckResult, report: Report) -> str:
+def _allowed_text(check: CheckResult, report: Report) -> str:
     """What the claim allows, with the e-value against it if the check has one."""
     mechanism = report.claim["mechanism"]
     privacy = cast(dict[str, Any] | None, report.claim.get("privacy"))
