@@ -11,14 +11,14 @@ from dpassay.verifiers.replay.pairs import unfrozen
 from dpassay.verifiers.replay.proof import answers_of
 from dpassay.verifiers.replay.replayed import replay_pairs
 from dpassay.verifiers.replay.search import Found
-from dpassay.verifiers.replay.steps import Steps
-from dpassay.verifiers.replay.tape import Draw, Given
+from dpassay.verifiers.replay.steps import LineTrace
+from dpassay.verifiers.replay.tape import Draw, DrawRequest
 
 
 def ran(released, result=0.5, noise=True, modules=()):
     """A run with one draw."""
-    draw = Draw("target.py:3", "numpy.random.laplace", Given({}, 0.0, 1.0, noise), result)
-    return Ran(np.atleast_1d(released), (draw,), (), Steps(), modules)
+    draw = Draw("target.py:3", "numpy.random.laplace", DrawRequest({}, 0.0, 1.0, noise), result)
+    return Ran(np.atleast_1d(released), (draw,), (), LineTrace(), modules)
 
 
 class Target:

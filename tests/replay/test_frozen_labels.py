@@ -10,7 +10,7 @@ from replay_zoo.reference import FrozenReference, found_of
 
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.replay.labels import AnyLabel, prove_of_label
-from dpassay.verifiers.replay.pairs import Pair, noise_fault
+from dpassay.verifiers.replay.pairs import ReplayPair, noise_fault
 
 _CLAIM: Any = parse_claim(tomllib.loads(CONFIDENT))
 _FLOOR = {"name": "report-noisy-max", "noise": "gaussian:10;floor", "classes": 4, "teachers": 100}
@@ -153,7 +153,7 @@ def test_a_refused_query_needs_no_noise_of_votes(make) -> None:
     first, second = next((run, there) for run, there in pairs if there.row[0] != -1)
     seen = noise_fault(second.partings, absent=False)
     assert seen is not None
-    pair = Pair("one vote", one, other, AnyLabel(_CLAIM.mechanism), absent=False)
+    pair = ReplayPair("one vote", one, other, AnyLabel(_CLAIM.mechanism), absent=False)
     fault, _ = prove_of_label(target, pair, seen, first, second)
     assert fault is None
 

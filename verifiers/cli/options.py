@@ -30,7 +30,7 @@ def typed_options(context: click.Context, apart: set[str]) -> list[str]:
     ]
 
 
-class Whole(click.IntRange):
+class WholeNumber(click.IntRange):
     """A whole number between bounds."""
 
     name = "whole number"
@@ -84,7 +84,9 @@ def over_workers(command: Command) -> Command:
     command = click.option(
         "--dask", metavar="ADDRESS", callback=_dask, help="Over a Dask scheduler's workers."
     )(command)
-    return click.option("--workers", type=Whole(1, _MOST), help="Over so many processes.")(command)
+    return click.option("--workers", type=WholeNumber(1, _MOST), help="Over so many processes.")(
+        command
+    )
 
 
 def _dask(_context: click.Context, _option: click.Parameter, address: str | None) -> str | None:

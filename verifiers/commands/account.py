@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import click
 
 from ..cli.exit_statuses import fail, json_option, print_found
-from ..cli.options import Whole, option_with_default, over_workers, working
+from ..cli.options import WholeNumber, option_with_default, over_workers, working
 
 if TYPE_CHECKING:  # what charges rows loads numpy and scipy, without which --help answers at once
     from ...reference.accounting.neighbourhood import Neighbourhood
@@ -35,7 +35,7 @@ Charging = Literal["expected", "realised", "all"]
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="That of the claim's [privacy], unless given.",
 )
-@click.option("--repeat", type=Whole(1), default=1, help="How often each row is asked.")
+@click.option("--repeat", type=WholeNumber(1), default=1, help="How often each row is asked.")
 @click.option(
     "--epsilon", type=click.FloatRange(0, min_open=True), help="Budget: print what fits it."
 )

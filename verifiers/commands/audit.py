@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ..cli.exit_statuses import fail, json_option, need
-from ..cli.options import Whole, option_with_default, over_workers, typed_options
+from ..cli.options import WholeNumber, option_with_default, over_workers, typed_options
 
 _ADVERSARIES = ("nat-miaq", "pois-miaq", "pois-minq")
 
@@ -38,7 +38,7 @@ _OF_MECHANISM = (
     option_with_default("--noise", metavar="SPEC", default="gaussian:8"),
     option_with_default(
         "--teachers",
-        type=Whole(1, 100_000),
+        type=WholeNumber(1, 100_000),
         default=50,
         help="For private-knn, the nearest records that vote.",
     ),
@@ -50,7 +50,7 @@ _OF_MECHANISM = (
     ),
     option_with_default(
         "--trainings",
-        type=Whole(1, 1_000_000),
+        type=WholeNumber(1, 1_000_000),
         default=100,
         help="From which the laws of random votes are estimated.",
     ),
@@ -66,22 +66,24 @@ _OF_MECHANISM = (
         default="test",
         help="Of private-knn under pois-minq: where the added record comes from.",
     ),
-    option_with_default("--queries", type=Whole(1, 100_000), default=30, help="Different ones."),
+    option_with_default(
+        "--queries", type=WholeNumber(1, 100_000), default=30, help="Different ones."
+    ),
     option_with_default(
         "--times",
-        type=Whole(1, 10**9),
+        type=WholeNumber(1, 10**9),
         default=1,
         help="How often nat-miaq and pois-miaq ask their query.",
     ),
     option_with_default(
         "--group",
         metavar="M",
-        type=Whole(1, 100_000),
+        type=WholeNumber(1, 100_000),
         default=1,
         help="The record is added to M teachers; what that refutes of one record is said.",
     ),
     option_with_default(
-        "--experiments", type=Whole(2, 10**12), default=10**8, help="Of each query and world."
+        "--experiments", type=WholeNumber(2, 10**12), default=10**8, help="Of each query and world."
     ),
     click.option(
         "--anew", is_flag=True, help="Draw votes and noise anew in each, not from the exact law."
@@ -100,7 +102,7 @@ _OF_MECHANISM = (
         default=1e-6,
         help="Of epsilon_if_the_bounds_were_exact in --json, and of --canaries.",
     ),
-    option_with_default("--seed", type=Whole(0, 2**63 - 1), default=0),
+    option_with_default("--seed", type=WholeNumber(0, 2**63 - 1), default=0),
     click.option(
         "--cache", metavar="DIR", type=click.Path(path_type=Path), help="Keep trained votes there."
     ),
@@ -129,7 +131,7 @@ _OF_TRAINING = (
         type=click.FloatRange(0.0, 1.0, min_open=True),
         help="With which a record is in the batch of a step (Poisson sampling).",
     ),
-    click.option("--steps", type=Whole(1, 10_000_000), help="Of the training."),
+    click.option("--steps", type=WholeNumber(1, 10_000_000), help="Of the training."),
     option_with_default(
         "--false-alarm",
         type=click.FloatRange(0.0, 0.5, min_open=True),
@@ -197,7 +199,7 @@ _OF_SOME = {
     "canaries whose coin, drawn by --seed, says so.",
 )
 @option_with_default(
-    "--count", type=Whole(2, 10_000_000), default=1000, help="Of --train: canaries."
+    "--count", type=WholeNumber(2, 10_000_000), default=1000, help="Of --train: canaries."
 )
 @with_options
 @json_option

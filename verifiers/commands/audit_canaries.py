@@ -23,8 +23,8 @@ from ..inputs.audit_files import read_canaries
 from ..targets import TargetError
 from ..targets.spec import load
 from .training_claims import (
-    HeldTo,
     Reach,
+    TestedClaim,
     TrainingClaim,
     epsilon_claim,
     file_claim,
@@ -211,7 +211,7 @@ def _bounds(
     scores: Vector,
     coins: NDArray[np.bool_],
     options: TrainingOptions,
-    held: Sequence[HeldTo],
+    held: Sequence[TestedClaim],
     *,
     warned: Sequence[Note] = (),
 ) -> CanaryAudit:
@@ -246,7 +246,7 @@ def _bounds(
     )
 
 
-def _refutes_curve(held: HeldTo, scores: Vector, coins: NDArray[np.bool_]) -> bool:
+def _refutes_curve(held: TestedClaim, scores: Vector, coins: NDArray[np.bool_]) -> bool:
     """Whether the scores refute a claimed curve; never where they could not."""
     assert held.claim.least is not None
     return bool(held.shares) and curve_refuted(

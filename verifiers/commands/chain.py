@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from pydantic import Field
 
 from ..cli.exit_statuses import fail, json_option, need, on_stdout, print_found
-from ..cli.options import Whole, option_with_default, over_workers, working
+from ..cli.options import WholeNumber, option_with_default, over_workers, working
 from ..findings.document import Document
 from ..inputs.input_error import OptionsError
 from .figure import (
@@ -45,18 +45,18 @@ _TRAINING = ("label", "asked", "teachers", "learner", "sigma", "seed", "folder")
 @click.option("--hidden", metavar="COLUMN=VALUE", help="What no teacher sees, and attackers infer.")
 @option_with_default(
     "--asked",
-    type=Whole(20, 10**6),
+    type=WholeNumber(20, 10**6),
     default=600,
     help="People asked about; teachers train on the others.",
 )
-@option_with_default("--teachers", type=Whole(2, 10_000), default=50)
+@option_with_default("--teachers", type=WholeNumber(2, 10_000), default=50)
 @option_with_default(
     "--learner", type=click.Choice(["forest", "logistic", "nearest", "tree"]), default="forest"
 )
 @click.option(
     "--sigma", type=float, help="Of the noise, in votes; without it, 16 % of the teachers."
 )
-@option_with_default("--seed", type=Whole(min=0), default=0)
+@option_with_default("--seed", type=WholeNumber(min=0), default=0)
 @click.option(
     "--votes",
     metavar="FILE",

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from ...reference.arrays import Array
 from ..cli.exit_statuses import fail, json_option, need, print_found
-from ..cli.options import Whole, option_with_default, typed_options
+from ..cli.options import WholeNumber, option_with_default, typed_options
 from ..findings.document import Document
 from ..inputs.input_error import InputError
 from ..targets import TargetError
@@ -41,11 +41,11 @@ _DEMO_TIMES = (1, 2, 4, 10)  # so often a canary is inserted
 @click.option("--extract", is_flag=True, help="Search for the canaries that are exposed enough.")
 @option_with_default(
     "--strings",
-    type=Whole(1_000, 1_000_000),
+    type=WholeNumber(1_000, 1_000_000),
     default=10_000,
     help="Scored of each template, all if there are no more.",
 )
-@option_with_default("--seed", type=Whole(0, 2**63 - 1), default=0)
+@option_with_default("--seed", type=WholeNumber(0, 2**63 - 1), default=0)
 @json_option
 @click.pass_context
 def exposure(

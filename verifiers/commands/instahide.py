@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from ..cli.exit_statuses import fail, json_option, need, print_found
-from ..cli.options import Whole, option_with_default
+from ..cli.options import WholeNumber, option_with_default
 from ..findings.document import Document
 
 if TYPE_CHECKING:  # it needs packages that may be absent
@@ -31,10 +31,10 @@ _SUFFIXES = (".png", ".svg")
     default="faces",
     help="What is private.",
 )
-@option_with_default("--encodings", type=Whole(200, 100_000), default=2_000)
+@option_with_default("--encodings", type=WholeNumber(200, 100_000), default=2_000)
 @click.option("--public", is_flag=True, help="Mix two public images into each encoding, too.")
 @click.option("--figure", metavar="FILE", help="A picture of the result, .png or .svg.")
-@option_with_default("--seed", type=Whole(0, 2**31 - 1), default=0)
+@option_with_default("--seed", type=WholeNumber(0, 2**31 - 1), default=0)
 @json_option
 def instahide(
     *, images: str, encodings: int, public: bool, figure: str | None, seed: int, as_json: bool

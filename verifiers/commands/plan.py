@@ -9,14 +9,14 @@ import click
 
 from ..cli.exit_statuses import fail, json_option, print_found
 from ..cli.opened import open_or_fail
-from ..cli.options import Seconds, Whole
+from ..cli.options import Seconds, WholeNumber
 from ..inputs.input_error import OptionsError
 
 
 @click.command()
 @click.argument("target", required=False)
 @click.option("--claim", "claim_file", required=True, metavar="FILE", help="The claim, TOML.")
-@click.option("--queries", type=Whole(min=1), help="What the sharpest pass may take.")
+@click.option("--queries", type=WholeNumber(min=1), help="What the sharpest pass may take.")
 @click.option("--seconds", type=Seconds(), help="The same in time, at the rate of TARGET.")
 @json_option
 def plan(

@@ -13,7 +13,7 @@ import click
 from ..cli.exit_statuses import MISUSE, fail, json_option, on_stdout
 from ..cli.interrupts import Interrupts, remembered_interrupts
 from ..cli.opened import open_or_fail
-from ..cli.options import Seconds, Whole, over_workers, verify_line
+from ..cli.options import Seconds, WholeNumber, over_workers, verify_line
 from ..inputs.input_error import OptionsError, UnclaimedError
 
 if TYPE_CHECKING:
@@ -32,10 +32,12 @@ Votes = tuple[int, ...]
 @click.argument("target", required=False)
 @click.option("--claim", "claim_file", metavar="FILE", help="The deployment's claim, TOML.")
 @click.option("--report", "folder", metavar="DIR", help="For report.json, junit.xml, index.html.")
-@click.option("--max-queries", type=Whole(min=1), help="Query budget, in place of the claim's.")
-@click.option("--queries", type=Whole(min=1), help="Plan for the sharpest pass they allow.")
+@click.option(
+    "--max-queries", type=WholeNumber(min=1), help="Query budget, in place of the claim's."
+)
+@click.option("--queries", type=WholeNumber(min=1), help="Plan for the sharpest pass they allow.")
 @click.option("--max-seconds", type=Seconds(), help="For the run, in place of run_timeout.")
-@click.option("--seed", type=Whole(min=0), help="Fixes the histograms that are asked.")
+@click.option("--seed", type=WholeNumber(min=0), help="Fixes the histograms that are asked.")
 @click.option("--compare", metavar="REPORT", help="An earlier run's report.json, or its folder.")
 @click.option("--keep-going", is_flag=True, help="Finish all checks although one has failed.")
 @click.option("--stop-at-once", is_flag=True, help="Ask nothing more once a check has failed.")

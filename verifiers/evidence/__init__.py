@@ -21,7 +21,14 @@ most 1 at any stopping time, so that by Ville's inequality it ever reaches 1/alp
 at most alpha. All values are natural logs. Wagers are fixed before the labels they are made on.
 """
 
-from .dependence import Conditional, Copies, Dependence, InTurn, OrderInCalls, Switching
+from .dependence import (
+    Conditional,
+    Copies,
+    Dependence,
+    InTurn,
+    OrderInCalls,
+    Switching,
+)
 from .dirichlet import PointedEvidence, dirichlet_log_e_value, prior_concentrations
 from .dispersion import BlockDispersion, Dispersion
 from .kept_noise import CallCopies, Frozen, OfConnections, Places, SharedNoise

@@ -129,7 +129,7 @@ def audit_gradient(
     if each < 2:
         raise ValueError(f"max_queries = {claim.gate.max_queries}: expected 4 or more")
     each = min(each, max(2, _NUMBERS // (2 * claim.mechanism.width)))
-    seen = _Seen(claim, pair, each)
+    seen = _Releases(claim, pair, each)
     for size in parts(each, min(_LARGEST, at_once(claim.mechanism.width, _LARGEST))):
         for world, values in enumerate((pair.here, pair.there)):
             reply = target.ask(values, size)
@@ -141,7 +141,7 @@ def audit_gradient(
     return _judge(claim, claim.privacy, pair, seen)
 
 
-class _Seen:
+class _Releases:
     """Releases along the canary's direction, counted above three thresholds."""
 
     def __init__(self, claim: NumbersClaim, pair: CanaryPair, each: int) -> None:
@@ -192,7 +192,7 @@ def _spread(claim: NumbersClaim) -> float:
 
 
 def _judge(
-    claim: NumbersClaim, privacy: PrivacyClaim, pair: CanaryPair, seen: _Seen
+    claim: NumbersClaim, privacy: PrivacyClaim, pair: CanaryPair, seen: _Releases
 ) -> GradientAudit:
     times = min(privacy.queries, MOST)
     events = [separated(counts, _ABOVE, _SHARE, anytime=True) for counts in seen.each]

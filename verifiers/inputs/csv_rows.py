@@ -94,14 +94,14 @@ def _numbered_columns(names: Sequence[str], places: Sequence[int], classes: int)
 ENCODING = "utf-8-sig"  # spreadsheets write a byte-order mark first
 
 
-class Row(NamedTuple):
+class CsvRow(NamedTuple):
     """The line at which a row ends, from 1, and its cells as they stand."""
 
     line: int
     cells: list[str]
 
 
-def read_csv(path: str, *, again: bool = False) -> list[Row]:
+def read_csv(path: str, *, again: bool = False) -> list[CsvRow]:
     """The rows of the file at `path` that hold anything; again: see `read_bytes`.
 
     Raises RowsError that names the file, and says why it cannot be read.
@@ -112,16 +112,16 @@ def read_csv(path: str, *, again: bool = False) -> list[Row]:
         raise RowsError(f"{path}: {error}") from None
 
 
-def csv_rows(content: bytes, path: str) -> list[Row]:
+def csv_rows(content: bytes, path: str) -> list[CsvRow]:
     """The rows of this content that hold anything; path: as messages name it. Raises RowsError."""
     try:
         reader = csv.reader(io.StringIO(content.decode(ENCODING), newline=""))
-        return [Row(reader.line_num, cells) for cells in reader if any(map(str.strip, cells))]
+        return [CsvRow(reader.line_num, cells) for cells in reader if any(map(str.strip, cells))]
     except (UnicodeDecodeError, csv.Error):
         raise RowsError(f"{path}: not a CSV file") from None
 
 
-def with_header(rows: Sequence[Row], path: str) -> tuple[list[str], list[Row]]:
+def with_header(rows: Sequence[CsvRow], path: str) -> tuple[list[str], list[CsvRow]]:
     """The names in the first row, and the others, each as long; both empty where there is none.
 
     Raises RowsError that names file and line of a row of another length.
@@ -136,10 +136,10 @@ def with_header(rows: Sequence[Row], path: str) -> tuple[list[str], list[Row]]:
     return names, list(rows[1:])
 
 
-def without_index(rows: Sequence[Row]) -> Sequence[Row]:
+def without_index(rows: Sequence[CsvRow]) -> Sequence[CsvRow]:
     """Rows without the index that pandas writes first, without a name, and numbered from 0."""
     if len(rows) < 2 or not rows[0].cells or rows[0].cells[0].strip().lower() not in INDEX:
         return rows
     if [row.cells[0].strip() for row in rows[1:]] != [str(n) for n in range(len(rows) - 1)]:
         return rows
-    return [Row(row.line, row.cells[1:]) for row in rows]
+    return [CsvRow(row.line, row.cells[1:]) for row in rows]

@@ -19,7 +19,7 @@ _MOST_VALUES = 20
 
 
 @dataclass(frozen=True)
-class People:
+class PeopleTable:
     """Records (n, q) as a model takes them, labels (n,), and the sensitive value (n,) of each.
 
     Labels and sensitive values are numbered from 0. values: what the m columns of the attribute
@@ -48,7 +48,9 @@ class People:
         return Attribute(np.array(self.columns), self.values[common])
 
 
-def read_people(path: str, label: str, attribute: Sequence[str], *, seen: bool = True) -> People:
+def read_people(
+    path: str, label: str, attribute: Sequence[str], *, seen: bool = True
+) -> PeopleTable:
     """The rows of the file at `path`.
 
     label: the column of labels, whole numbers from 0; attribute: the columns of the sensitive
@@ -81,7 +83,7 @@ def read_people(path: str, label: str, attribute: Sequence[str], *, seen: bool =
         raise ColumnsError(f"{path}: no column is left for the model: expected one or more")
     called = tuple(", ".join(f"{v:g}" for v in row) for row in values)
     columns = tuple(features.index(place) for place in held) if seen else None
-    return People(
+    return PeopleTable(
         rows[:, features],
         labels.astype(np.int64),
         sensitive.reshape(-1).astype(np.int64),

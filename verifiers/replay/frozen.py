@@ -11,7 +11,7 @@ import numpy as np
 
 from ...reference.arrays import Vector
 from ..targets.replies import NoReplyError, TargetError
-from .steps import Steps
+from .steps import LineTrace
 from .tape import Draw, Parting
 
 
@@ -26,7 +26,7 @@ class Ran:
     released: Any
     draws: tuple[Draw, ...]
     partings: tuple[Parting, ...]
-    steps: Steps
+    steps: LineTrace
     modules: tuple[str, ...]
 
     @property
@@ -36,8 +36,8 @@ class Ran:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What to run: an input in its Python form, and its `Release`; see `Tape` and `Steps`.
+class RunRequest:
+    """What to run: an input in its Python form, and its `Release`; see `Tape` and `LineTrace`.
 
     turn: from 1, seeds what has no seed of its own where nothing is recorded; refuses: whether a
     label may be a refusal, None where numbers are released.
@@ -93,7 +93,7 @@ class FrozenTarget:
         """
         self.runs += 1
         try:
-            asked = Asked(values, self._release, recorded, traced, self.runs, self._refuses)
+            asked = RunRequest(values, self._release, recorded, traced, self.runs, self._refuses)
             self._connection.send(asked)
             if not self._connection.poll(self._seconds):
                 raise NoReplyError(f"{self.spec} gave no answer within {self._seconds:g} s")

@@ -20,7 +20,7 @@ from ..kinds.labels.claim import LabelsClaim
 from ..kinds.labels.mechanism import LabelsMechanism
 from .frozen import FrozenTarget, Ran
 from .number_pairs import moves_between
-from .pairs import Fault, Pair, Path
+from .pairs import PairFault, Path, ReplayPair
 from .proof import centre_draws, move_number, moves, unlike
 from .tape import Draw, Parting
 
@@ -28,7 +28,7 @@ _SHIFTS = (1, 7, 100)
 _REFUSED = Note("refused-by-more-votes", "a refusal, though no class has lost a vote")
 
 
-def pairs(claim: LabelsClaim, seed: int) -> Iterator[Pair]:
+def pairs(claim: LabelsClaim, seed: int) -> Iterator[ReplayPair]:
     """Pairs without end, of `[inputs]` where the claim has some.
 
     Raises ValueError for claims in which teachers are drawn, and for one input alone.
@@ -46,15 +46,15 @@ def pairs(claim: LabelsClaim, seed: int) -> Iterator[Pair]:
 
 def _of_inputs(
     mechanism: LabelsMechanism, rows: list[NDArray[np.int64]], rng: np.random.Generator
-) -> Iterator[Pair]:
+) -> Iterator[ReplayPair]:
     """One input and another: the draws are to be alike, the labels need not."""
     while True:
         for here, there in pairwise(rng.permutation(len(rows))):
             judge = AnyLabel(mechanism)
-            yield Pair("another input", rows[here], rows[there], judge, absent=False)
+            yield ReplayPair("another input", rows[here], rows[there], judge, absent=False)
 
 
-def _of_votes(claim: LabelsClaim, rng: np.random.Generator) -> Iterator[Pair]:
+def _of_votes(claim: LabelsClaim, rng: np.random.Generator) -> Iterator[ReplayPair]:
     mechanism = claim.mechanism
     classes, total = mechanism.classes, mechanism.total
     while True:
@@ -77,7 +77,7 @@ class AnyLabel:
     mechanism: LabelsMechanism
     numbers: ClassVar[bool] = False
 
-    def exceeded(self, one: Vector, other: Vector) -> Fault | None:
+    def exceeded(self, one: Vector, other: Vector) -> PairFault | None:
         return None
 
     def share(self, one: Vector, other: Vector, steps: int) -> float:
@@ -95,7 +95,7 @@ class _Alike(AnyLabel):
     why: Note
     label: int | None = None
 
-    def exceeded(self, one: Vector, other: Vector) -> Fault | None:
+    def exceeded(self, one: Vector, other: Vector) -> PairFault | None:
         """More votes may turn a refusal into an answer, and never back."""
         here, there = int(one[0]), int(other[0])
         refused = self.mechanism.refuses and there == REFUSAL
@@ -106,12 +106,12 @@ class _Alike(AnyLabel):
         why = _REFUSED if refused else self.why
         fields = {"first": here, "second": there}
         message = f"changes from {here} to {there}, {why}"
-        return Fault("shift", message, code=why.code, fields=fields)
+        return PairFault("shift", message, code=why.code, fields=fields)
 
 
 def _move_vote(
     mechanism: LabelsMechanism, votes: NDArray[np.int64], rng: np.random.Generator
-) -> Pair:
+) -> ReplayPair:
     """One teacher votes for another class: the draws are to be alike, the labels need not."""
     origin = int(rng.choice(np.flatnonzero(votes)))
     goes = int((origin + rng.integers(1, votes.size)) % votes.size)
@@ -124,18 +124,18 @@ def _move_vote(
         return moves_between(before, votes, judge, absent=False)
 
     words = f"one vote of class {origin} for class {goes}"
-    return Pair(words, votes, other, judge, absent=False, path=path)
+    return ReplayPair(words, votes, other, judge, absent=False, path=path)
 
 
-def _shift(mechanism: LabelsMechanism, votes: NDArray[np.int64], by: int) -> Pair:
+def _shift(mechanism: LabelsMechanism, votes: NDArray[np.int64], by: int) -> ReplayPair:
     """As many votes more for each class (Theorem 2 of Wang et al. 2022)."""
     why = Note("labels-depend-on-shift", "though no class has gained on another")
     alike = _Alike(mechanism, why)
     words = f"{by} vote{'s' * (by > 1)} more for each class"
-    return Pair(words, votes, votes + by, alike, neighbours=False)
+    return ReplayPair(words, votes, votes + by, alike, neighbours=False)
 
 
-def _raise_winners(mechanism: LabelsMechanism, votes: NDArray[np.int64]) -> Iterator[Pair]:
+def _raise_winners(mechanism: LabelsMechanism, votes: NDArray[np.int64]) -> Iterator[ReplayPair]:
     """One vote more for each of two classes: where it has won, it wins still.
 
     Code may go through classes in the order of their votes, or through those with votes first, so
@@ -149,7 +149,7 @@ def _raise_winners(mechanism: LabelsMechanism, votes: NDArray[np.int64]) -> Iter
         other[label] += 1
         why = Note("winner-loses-by-votes", "though only that class has gained")
         alike = _Alike(mechanism, why, int(label))
-        yield Pair(f"one vote more for class {label}", votes, other, alike, neighbours=False)
+        yield ReplayPair(f"one vote more for class {label}", votes, other, alike, neighbours=False)
 
 
 _MOST = 4  # numbers drawn first that are moved, and as many drawn last
@@ -166,8 +166,8 @@ _Scales = dict[bool, list[tuple[float, float]]]
 
 
 def prove_of_label(
-    target: FrozenTarget, pair: Pair, fault: Fault, first: Ran, other: Ran
-) -> tuple[Fault | None, Note | None]:
+    target: FrozenTarget, pair: ReplayPair, fault: PairFault, first: Ran, other: Ran
+) -> tuple[PairFault | None, Note | None]:
     """The fault of labels that is proved of a pair, or why what was seen proves none.
 
     Neither, where noise is drawn otherwise and has one law all the same. fault: what the runs

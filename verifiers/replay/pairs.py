@@ -5,13 +5,11 @@ How far a release moves, and where the runs part.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from ...reference.arrays import Vector
-from ..claims.claim import Claim
 from ..findings.note import Fields, Note
 from .frozen import Ran
 from .tape import Parting
@@ -27,7 +25,7 @@ NORMS = {np.inf: "in one number", 2.0: "in L2 norm", 1.0: "in L1 norm"}
 
 
 @dataclass(frozen=True)
-class Fault:
+class PairFault:
     """What is wrong with a pair: in words, and where.
 
     what: one of "sensitivity", "noise", "shift", "refusal"; code, fields: of what is wrong; lines:
@@ -61,13 +59,13 @@ class Limits:
             apart = np.where(one == other, 0.0, other - one)
         return max(_length(apart, norm) / limit / steps for norm, limit in norms)
 
-    def exceeded(self, one: Vector, other: Vector) -> Fault | None:
+    def exceeded(self, one: Vector, other: Vector) -> PairFault | None:
         """The fault of a release that moves further; None where it does not."""
         if np.isnan(other).any() or np.isnan(one).any():
             alike = np.array_equal(np.isnan(one), np.isnan(other))
             if alike:
                 return None
-            return Fault("sensitivity", "is NaN for one of them", code="nan-by-data")
+            return PairFault("sensitivity", "is NaN for one of them", code="nan-by-data")
         with np.errstate(invalid="ignore"):
             apart = np.where(one == other, 0.0, other - one)
         near = _ROUNDING * float(np.abs(one[np.isfinite(one)]).max(initial=0.0))
@@ -80,7 +78,7 @@ class Limits:
                 words = f"moves by {found:.6g}{' ' * bool(how)}{how}, the claim allows {limit:.6g}"
                 told: Fields = {"moves": found, "allowed": limit, "norm": _NAMES[norm]}
                 code = "moves-too-far"
-                return Fault(
+                return PairFault(
                     "sensitivity", words, moves=found, allowed=limit, code=code, fields=told
                 )
         return None
@@ -94,7 +92,7 @@ def _length(apart: Vector, norm: float) -> float:
     return largest * float(np.linalg.norm(apart / largest, norm))
 
 
-def noise_fault(partings: tuple[Parting, ...], *, absent: bool) -> Fault | None:
+def noise_fault(partings: tuple[Parting, ...], *, absent: bool) -> PairFault | None:
     """The fault of noise whose law depends on the data.
 
     absent: whether noise that one run does not draw is a fault: not where a noisy threshold decides
@@ -108,10 +106,10 @@ def noise_fault(partings: tuple[Parting, ...], *, absent: bool) -> Fault | None:
         if parting.absent:
             made = f"a draw ({_draw_text(parting)})"
             only = f"{made} is made for one input only"
-            return Fault("noise", only, (line,), code=OF_DATA, fields={"of": "absence"})
+            return PairFault("noise", only, (line,), code=OF_DATA, fields={"of": "absence"})
         of = "scale" if parting.scale else "shape"
         message = f"noise of another {of}: {words}"
-        return Fault("noise", message, (line,), code=OF_DATA, fields={"of": of})
+        return PairFault("noise", message, (line,), code=OF_DATA, fields={"of": of})
     return None
 
 
@@ -145,7 +143,7 @@ class Judge(Protocol):
     def numbers(self) -> bool:
         """Whether numbers are released, and no label."""
 
-    def exceeded(self, one: Vector, other: Vector) -> Fault | None:
+    def exceeded(self, one: Vector, other: Vector) -> PairFault | None:
         """The fault, if any."""
 
     def share(self, one: Vector, other: Vector, steps: int) -> float:
@@ -160,7 +158,7 @@ class Path:
     """
 
     steps: int
-    pair: Callable[[int], "Pair"]
+    pair: Callable[[int], "ReplayPair"]
 
     def at(self, place: int) -> Any:
         """The input at a place, from 0 to `steps`."""
@@ -173,7 +171,7 @@ def no_path(origin: Any) -> Path | None:
 
 
 @dataclass(frozen=True)
-class Pair:
+class ReplayPair:
     """Two inputs, as a `Release` takes them.
 
     words: how they differ; judge: what two releases with the same draws show; neighbours:
@@ -189,17 +187,4 @@ class Pair:
     neighbours: bool = True
     absent: bool = True
     path: Callable[[Any], Path | None] = field(default=no_path, compare=False)
-    simpler: Callable[[], Iterator["Pair"]] = field(default=lambda: iter(()), compare=False)
-
-
-_MODULES = {"labels": ".label_pairs", "numbers": ".number_pairs"}
-"""Kinds whose neighbours are made here, each in a module that imports this one."""
-
-
-def pairs_of(claim: Claim, seed: int) -> Iterator[Pair]:
-    """Neighbours under a claim, without end. Raises ValueError of one line for other kinds."""
-    name = claim.kind.name
-    if name not in _MODULES:
-        raise ValueError(f"noise is frozen for claims of {', '.join(_MODULES)}, not of {name}")
-    made: Iterator[Pair] = import_module(_MODULES[name], __package__).pairs(claim, seed)
-    return made
+    simpler: Callable[[], Iterator["ReplayPair"]] = field(default=lambda: iter(()), compare=False)

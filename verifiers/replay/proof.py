@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..findings.note import Fields, Note
 from .frozen import FrozenTarget, Ran
-from .pairs import DIFFERENT, OF_DATA, Fault, Pair, unfrozen
+from .pairs import DIFFERENT, OF_DATA, PairFault, ReplayPair, unfrozen
 from .tape import Draw, Parting
 
 NOTHING = Note("nothing-drawn", "the target draws nothing of what can be frozen")
@@ -31,8 +31,8 @@ _ALIKE = 1e-6  # relative, of moves that are taken for the same
 
 
 def prove(
-    target: FrozenTarget, pair: Pair, fault: Fault, first: Ran, other: Ran
-) -> tuple[Fault | None, Note | None]:
+    target: FrozenTarget, pair: ReplayPair, fault: PairFault, first: Ran, other: Ran
+) -> tuple[PairFault | None, Note | None]:
     """The fault of numbers that is proved of a pair, or why what was seen proves none.
 
     Neither, where noise is drawn otherwise and has one law all the same.
@@ -53,7 +53,7 @@ def prove(
     return _answer_fault(target, pair, fault, first, other)
 
 
-def unlike(target: FrozenTarget, pair: Pair, first: Ran, other: Ran) -> Note | None:
+def unlike(target: FrozenTarget, pair: ReplayPair, first: Ran, other: Ran) -> Note | None:
     """Why runs with the same draws differ; None where they do not."""
     changes = unfrozen(first, target.run(pair.one, first.draws))
     if changes is None:
@@ -63,7 +63,7 @@ def unlike(target: FrozenTarget, pair: Pair, first: Ran, other: Ran) -> Note | N
     return changes
 
 
-def _shift_fault(target: FrozenTarget, pair: Pair, fresh: Sequence[Ran]) -> Fault | None:
+def _shift_fault(target: FrozenTarget, pair: ReplayPair, fresh: Sequence[Ran]) -> PairFault | None:
     """The fault of releases that move alike with all draws, or with all noise at its centre."""
     varied = len({repr([draw.result for draw in run.draws]) for run in fresh}) > 1
     if varied and (found := _same_move(target, pair, iter(fresh))) is not None:
@@ -75,7 +75,7 @@ def _shift_fault(target: FrozenTarget, pair: Pair, fresh: Sequence[Ran]) -> Faul
     return None
 
 
-def _same_move(target: FrozenTarget, pair: Pair, runs: Iterator[Ran]) -> Fault | None:
+def _same_move(target: FrozenTarget, pair: ReplayPair, runs: Iterator[Ran]) -> PairFault | None:
     """The fault of releases that move further than claimed, and by the same, with several draws."""
     faults, moved = [], []
     for run, other in _both(target, pair, runs):
@@ -87,7 +87,7 @@ def _same_move(target: FrozenTarget, pair: Pair, runs: Iterator[Ran]) -> Fault |
     return faults[0] if alike else None
 
 
-def _both(target: FrozenTarget, pair: Pair, runs: Iterator[Ran]) -> Iterator[tuple[Ran, Ran]]:
+def _both(target: FrozenTarget, pair: ReplayPair, runs: Iterator[Ran]) -> Iterator[tuple[Ran, Ran]]:
     """Runs on both inputs with the same draws, as long as both draw alike."""
     for run in runs:
         other = target.run(pair.other, run.draws)
@@ -115,8 +115,8 @@ def _draws_vary(partings: Sequence[Parting], fresh: Sequence[Ran]) -> bool:
 
 
 def _answer_fault(
-    target: FrozenTarget, pair: Pair, fault: Fault, first: Ran, other: Ran
-) -> tuple[Fault | None, Note | None]:
+    target: FrozenTarget, pair: ReplayPair, fault: PairFault, first: Ran, other: Ran
+) -> tuple[PairFault | None, Note | None]:
     """The fault of a release that answers otherwise to its noise on the second input."""
     aligned = all(parting.scale for parting in other.partings)
     one = answers_of(target, pair.one, first, some=aligned)
@@ -124,8 +124,8 @@ def _answer_fault(
     for found in (one, two):
         if isinstance(found, Note):
             return None, found
-    assert isinstance(one, Answers)
-    assert isinstance(two, Answers)
+    assert isinstance(one, UnitMoves)
+    assert isinstance(two, UnitMoves)
     if _close(one.variances, two.variances) or (
         not (one.affine and two.affine) and _close(one.sizes, two.sizes)
     ):
@@ -142,7 +142,7 @@ def _answer_fault(
     words = f"a unit moves{place} by {here:.6g} for the first input, by {there:.6g} for the second"
     fields: Fields = {"of": "scale", "first": here, "second": there}
     message = f"noise of another scale: {words}"
-    return Fault("noise", message, (line,), code=OF_DATA, fields=fields), None
+    return PairFault("noise", message, (line,), code=OF_DATA, fields=fields), None
 
 
 def _close(one: NDArray[np.float64], two: NDArray[np.float64]) -> bool:
@@ -155,7 +155,7 @@ _BENT = 0.01  # relative, between answers to a step and to two
 
 
 @dataclass(frozen=True)
-class Answers:
+class UnitMoves:
     """What a release moves by for a unit of each number drawn.
 
     variances (d,): the sum of squares for each number released; sizes: L2 norms of the answers to
@@ -169,7 +169,7 @@ class Answers:
     line: str
 
 
-def answers_of(target: FrozenTarget, values: Any, ran: Ran, *, some: bool) -> Answers | Note:
+def answers_of(target: FrozenTarget, values: Any, ran: Ran, *, some: bool) -> UnitMoves | Note:
     """The answers on one input, or why they cannot be told.
 
     ran: a run on it; some: whether some of the numbers will do where there are many.
@@ -182,7 +182,7 @@ def answers_of(target: FrozenTarget, values: Any, ran: Ran, *, some: bool) -> An
     ]
     if not places:
         if np.array_equal(target.run(values).row, ran.row):  # whatever is drawn
-            return Answers(np.zeros(ran.row.size), np.zeros(0), True, "?")
+            return UnitMoves(np.zeros(ran.row.size), np.zeros(0), True, "?")
         message = "what the release is made of is drawn as bits, which show nothing of their law"
         return Note("drawn-as-bits", message)
     if len(places) > _MOST:
@@ -202,7 +202,7 @@ def answers_of(target: FrozenTarget, values: Any, ran: Ran, *, some: bool) -> An
         found.append(answer)
     matrix = np.array(found)
     sizes = np.linalg.norm(matrix, axis=1)
-    return Answers(
+    return UnitMoves(
         np.square(matrix).sum(axis=0),
         np.sort(sizes[sizes > 1e-9 * sizes.max(initial=0.0)]),
         all(ran.draws[turn].given.noise for turn, _ in places),

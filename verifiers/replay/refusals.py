@@ -23,7 +23,7 @@ from ..run.refusals import TRIED, Asking, Told, neighbours, told_apart
 from ..targets.replies import Refused, TargetError
 from .frozen import FrozenTarget, NoReleaseError
 from .number_pairs import records_of
-from .pairs import Fault, Pair
+from .pairs import PairFault, ReplayPair
 
 REFUSED = Note("input-refused", "the target refuses these inputs")
 
@@ -31,7 +31,7 @@ _MOST = 2_000
 """Runs that prove a pair at most: each may load the target for a second."""
 
 
-Judge = Callable[[Pair, Refused | NoReleaseError], tuple[Fault, Pair] | Note]
+Judge = Callable[[ReplayPair, Refused | NoReleaseError], tuple[PairFault, ReplayPair] | Note]
 """The fault of a pair of which a run ended without a release, or why there is none."""
 
 
@@ -40,7 +40,7 @@ def judge_of(target: FrozenTarget, claim: Claim, seed: int) -> Judge:
     return _Refusals(target, claim, seed).judged if isinstance(claim, NumbersClaim) else _excuse
 
 
-def _excuse(pair: Pair, end: Refused | NoReleaseError) -> Note:
+def _excuse(pair: ReplayPair, end: Refused | NoReleaseError) -> Note:
     """Raises what is an error, and no refusal."""
     if isinstance(end, TargetError):
         raise end
@@ -59,14 +59,16 @@ class _Refusals:
         self._tried = 0
         self._results: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
 
-    def judged(self, pair: Pair, end: Refused | NoReleaseError) -> tuple[Fault, Pair] | Note:
+    def judged(
+        self, pair: ReplayPair, end: Refused | NoReleaseError
+    ) -> tuple[PairFault, ReplayPair] | Note:
         """With the neighbours that show it. Raises `end` where it is an error."""
         told, text = self._find_apart(pair), self._claim.release.input_text
         where = f"a pair with {pair.words}"
         if told is not None and told.proven:
             found = told.finding(text, where)
             code = "refusal-tells-inputs-apart"
-            fault = Fault("refusal", found.message, code=code, fields=found.fields)
+            fault = PairFault("refusal", found.message, code=code, fields=found.fields)
             return fault, replace(pair, one=told.refused, other=told.answered)
         excused = _excuse(pair, end)
         return (
@@ -75,7 +77,7 @@ class _Refusals:
             else excused
         )
 
-    def _find_apart(self, pair: Pair) -> Told | None:
+    def _find_apart(self, pair: ReplayPair) -> Told | None:
         """What is told apart: the pair, or neighbours between it and the typical input."""
         if self._tried == TRIED or self._calls is None:
             return None

@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -16,7 +17,9 @@ from ..findings.verdict import Verdict
 from ..kinds.labels.claim import LabelsClaim
 from ..targets.spec import split_spec
 from .frozen import FrozenTarget
-from .pairs import Fault, pairs_of
+from .labels import pairs as label_pairs
+from .number_pairs import pairs as number_pairs
+from .pairs import PairFault, ReplayPair
 from .refusals import judge_of
 from .search import Found, search
 from .sources import SEED
@@ -78,6 +81,21 @@ class Replayed(Document):
         return "\n".join(lines)
 
 
+_PAIRS: dict[str, Callable[[Any, int], Iterator[ReplayPair]]] = {
+    "labels": label_pairs,
+    "numbers": number_pairs,
+}
+"""Kinds whose neighbours are made here."""
+
+
+def pairs_of(claim: Claim, seed: int) -> Iterator[ReplayPair]:
+    """Neighbours under a claim, without end. Raises ValueError of one line for other kinds."""
+    name = claim.kind.name
+    if name not in _PAIRS:
+        raise ValueError(f"noise is frozen for claims of {', '.join(_PAIRS)}, not of {name}")
+    return _PAIRS[name](claim, seed)
+
+
 def replay_pairs(spec: str, claim: Claim, seed: int, pairs: int) -> Replayed:
     """Looks at so many pairs of a Python target with the same draws.
 
@@ -120,7 +138,7 @@ def _verdict(found: Found) -> Verdict:
 _NOT_COMPARED = Note("no-pair-compared", "no pair could be compared")
 
 
-def _why(found: Found, verdict: Verdict) -> Note | Fault | None:
+def _why(found: Found, verdict: Verdict) -> Note | PairFault | None:
     """What has the code of the verdict; None of a pass."""
     if verdict is Verdict.PASS:
         return None

@@ -14,7 +14,7 @@ from ..findings.note import Note
 from ..targets.replies import Refused
 from .frozen import FrozenTarget, NoReleaseError, Ran
 from .labels import prove_of_label
-from .pairs import DIFFERENT, Fault, Pair, Path, noise_fault, unfrozen
+from .pairs import DIFFERENT, PairFault, Path, ReplayPair, noise_fault, unfrozen
 from .proof import NOTHING, prove
 from .refusals import Judge
 from .steps import lines_that_move, parting_lines
@@ -45,15 +45,15 @@ class Found:
     could be compared; compared, skipped: pairs; draws: of one run.
     """
 
-    fault: Fault | None
-    pair: Pair | None
+    fault: PairFault | None
+    pair: ReplayPair | None
     unfrozen: Note | None
     compared: int
     skipped: int
     draws: tuple[Draw, ...]
 
 
-def search(target: FrozenTarget, pairs: Iterable[Pair], judge: Judge) -> Found:
+def search(target: FrozenTarget, pairs: Iterable[ReplayPair], judge: Judge) -> Found:
     """Looks at pairs until one shows a fault; judge: of refusals. Raises TargetError."""
     compared = skipped = 0
     answered = False
@@ -101,7 +101,7 @@ def search(target: FrozenTarget, pairs: Iterable[Pair], judge: Judge) -> Found:
 
 def _critical_neighbours(
     target: FrozenTarget, first: Ran, path: Path | None, *, absent: bool
-) -> list[Pair]:
+) -> list[ReplayPair]:
     """The neighbours on a path between which the noise changes, or a release moves most."""
     if path is None:
         return []
@@ -139,8 +139,8 @@ def _run(target: FrozenTarget, values: Any, recorded: tuple[Draw, ...] | None = 
 
 
 def _compare(
-    target: FrozenTarget, first: Ran, pair: Pair
-) -> tuple[list[Fault], Ran | End, Note | None]:
+    target: FrozenTarget, first: Ran, pair: ReplayPair
+) -> tuple[list[PairFault], Ran | End, Note | None]:
     """What a pair seems to show, and the second run; or why it cannot be compared."""
     other = _run(target, pair.other, first.draws)
     if not isinstance(other, Ran):
@@ -159,8 +159,8 @@ def _compare(
 
 
 def _examine(
-    target: FrozenTarget, first: Ran | End, pair: Pair, looks: _Looks
-) -> tuple[Fault | None, Note | End | None]:
+    target: FrozenTarget, first: Ran | End, pair: ReplayPair, looks: _Looks
+) -> tuple[PairFault | None, Note | End | None]:
     """The fault that a pair shows, or why it cannot be compared, or what a run ended in."""
     if not isinstance(first, Ran):
         return None, first
@@ -182,7 +182,9 @@ def _examine(
     return None, why
 
 
-def _shrink(target: FrozenTarget, fault: Fault, pair: Pair, first: Ran) -> tuple[Fault, Pair, Ran]:
+def _shrink(
+    target: FrozenTarget, fault: PairFault, pair: ReplayPair, first: Ran
+) -> tuple[PairFault, ReplayPair, Ran]:
     """The simplest pair that was found to show a fault of the same kind, and its first run."""
     looks: _Looks = defaultdict(list)
     left, end = _SHRINKS, time.monotonic() + _SECONDS
@@ -201,7 +203,7 @@ def _shrink(target: FrozenTarget, fault: Fault, pair: Pair, first: Ran) -> tuple
     return fault, pair, first
 
 
-def _locate(target: FrozenTarget, fault: Fault, pair: Pair, drawn: Ran) -> Fault:
+def _locate(target: FrozenTarget, fault: PairFault, pair: ReplayPair, drawn: Ran) -> PairFault:
     """The fault with the lines at which it arises, by the draws of the run that showed it."""
     first = target.run(pair.one, drawn.draws, traced=True)
     other = target.run(pair.other, drawn.draws, traced=True)

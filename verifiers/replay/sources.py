@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .asked_for import NOISE, asked_for, asked_of_torch, fixed_by_name
-from .tape import Given, Tape
+from .tape import DrawRequest, Tape
 
 
 def _names(text: str) -> list[str]:
@@ -123,7 +123,7 @@ def _shuffle(tape: Tape, place: str, listed: Any, call: Callable[[], Any]) -> No
         marks: Any = list(range(len(before)))
         return _order(call, listed, marks)
 
-    at = tape.draw(place, Given({"of": len(before)}, noise=False), order)
+    at = tape.draw(place, DrawRequest({"of": len(before)}, noise=False), order)
     for position, origin in enumerate(at):
         listed[position] = before[origin]
 
@@ -167,7 +167,7 @@ def _of_numpy(tape: Tape) -> None:
             setattr(kept, name, _tape(tape, f"{place}.{name}", getattr(np.random, name), False))
 
     def seed_bits(bits: int) -> Any:
-        return tape.draw(SEED, Given({}, noise=False), lambda: _randbits(bits))
+        return tape.draw(SEED, DrawRequest({}, noise=False), lambda: _randbits(bits))
 
     _randbits = secrets.randbits
     kept.bit_generator.randbits = seed_bits
@@ -211,7 +211,7 @@ def _tape_jax(
             return real(*given, **named)
         arguments.pop("key", None)
         arguments["size"] = arguments.pop("shape", None)
-        what = Given(fixed_by_name(arguments, {}), noise=name in NOISE)
+        what = DrawRequest(fixed_by_name(arguments, {}), noise=name in NOISE)
         call = functools.partial(real, *given, **named)
         return tape.draw(f"jax.random.{name}", what, call, native, np.asarray)
 

@@ -18,7 +18,7 @@ _MOST_NUMBERS = 100_000  # of a variable
 
 
 @dataclass(frozen=True)
-class Held:
+class LastValue:
     """What a variable held last: since when, after which line, and its numbers (n,)."""
 
     turn: int
@@ -27,11 +27,11 @@ class Held:
 
 
 @dataclass
-class Steps:
+class LineTrace:
     """The lines of a run in order, `file.py:12`, and what variables of functions held last."""
 
     path: list[str] = field(default_factory=list)
-    held: dict[tuple[str, str], Held] = field(default_factory=dict)
+    held: dict[tuple[str, str], LastValue] = field(default_factory=dict)
 
     @contextmanager
     def traced(self, tape: Tape) -> Iterator[None]:
@@ -76,7 +76,7 @@ class Steps:
         found = numbers_of(value)
         if found is not None and line:
             place = f"{frame.f_code.co_filename}:{frame.f_code.co_qualname}", name
-            self.held[place] = Held(len(self.path), line, found)
+            self.held[place] = LastValue(len(self.path), line, found)
 
 
 def numbers_of(value: Any) -> NDArray[np.float64] | None:
@@ -96,7 +96,9 @@ def numbers_of(value: Any) -> NDArray[np.float64] | None:
         return None
 
 
-def lines_that_move(one: Steps, other: Steps, moves: NDArray[np.float64]) -> list[tuple[str, str]]:
+def lines_that_move(
+    one: LineTrace, other: LineTrace, moves: NDArray[np.float64]
+) -> list[tuple[str, str]]:
     """Lines of the second run, with a variable each, that differ by what the release differs by.
 
     moves (d,): the difference of the releases. In the order of the run, without the last, at which
@@ -117,7 +119,7 @@ def lines_that_move(one: Steps, other: Steps, moves: NDArray[np.float64]) -> lis
     return [(line, name) for line, name in places[: max(1, len(places) - 1)]]
 
 
-def parting_lines(one: Steps, other: Steps) -> tuple[str, str, str] | None:
+def parting_lines(one: LineTrace, other: LineTrace) -> tuple[str, str, str] | None:
     """The line after which two runs go on to different ones, and these; None where they do not."""
     for turn, (here, there) in enumerate(zip(one.path, other.path, strict=False)):
         if here != there:

@@ -25,7 +25,7 @@ _SHOWN = 60
 
 
 @dataclass(frozen=True)
-class Given:
+class DrawRequest:
     """What a draw was asked for.
 
     fixed: arguments on which the law depends, `size` for the shape; centre, scale: of noise about a
@@ -44,7 +44,7 @@ class Draw:
 
     line: str
     function: str
-    given: Given
+    given: DrawRequest
     result: Any
 
     @property
@@ -99,7 +99,7 @@ class Tape:
     def draw(
         self,
         function: str,
-        given: Given,
+        given: DrawRequest,
         real: Callable[[], Any],
         native: Callable[[Any], Any] = copy.deepcopy,
         plain: Callable[[Any], Any] = copy.deepcopy,
@@ -120,7 +120,7 @@ class Tape:
     def _keep(
         self,
         function: str,
-        given: Given,
+        given: DrawRequest,
         real: Callable[[], Any],
         native: Callable[[Any], Any],
         plain: Callable[[Any], Any],
@@ -138,7 +138,7 @@ class Tape:
     def _play(
         self,
         place: tuple[str, str],
-        given: Given,
+        given: DrawRequest,
         earlier: Draw | None,
         real: Callable[[], Any],
         native: Callable[[Any], Any],
@@ -218,7 +218,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other) or repr(one) == repr(other)
 
 
-def describe(given: Given) -> str:
+def describe(given: DrawRequest) -> str:
     """What a draw was asked for, in a few words."""
     parts = [] if given.scale is None else [f"scale {_brief(given.scale)}"]
     parts += [f"{name} {_brief(value)}" for name, value in given.fixed.items()]

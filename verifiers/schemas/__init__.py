@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 MODELS = {
-    "account": (1, "commands.charged_rows:Account"),
+    "account": (1, "commands.charged_rows:ChargedRows"),
     "audit": (1, "findings.pair_bounds:Audit"),
     "audit-any": (1, "commands.audit_any:AnyAudit"),
     "audit-canaries": (1, "commands.audit_canaries:CanaryAudit"),

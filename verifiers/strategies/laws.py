@@ -112,7 +112,8 @@ def _post_processing(cost: Function, example: tuple[Pair, list[int], float]) -> 
         return None
     return (
         f"laws [{six_digits(pair[0])}] and [{six_digits(pair[1])}] cost {before:.6g} at delta "
-        f"{delta:g}, and a function of them, [{six_digits(after[0])}] and [{six_digits(after[1])}], {then:.6g}"
+        f"{delta:g}, and a function of them, [{six_digits(after[0])}] and "
+        f"[{six_digits(after[1])}], {then:.6g}"
     )
 
 

@@ -21,7 +21,7 @@ _ROUNDS_AT_ONCE = 2  # opening calls for each that may be in flight
 
 
 @runtime_checkable
-class SideBySide(Protocol):
+class ParallelTarget(Protocol):
     """A target that takes up to `at_once` concurrent calls, which may be only one."""
 
     @property
@@ -34,7 +34,7 @@ class SideBySide(Protocol):
 
 def at_once(target: Target) -> int:
     """How many concurrent calls the target takes."""
-    return target.at_once if isinstance(target, SideBySide) else 1
+    return target.at_once if isinstance(target, ParallelTarget) else 1
 
 
 def calls_at_once(at_once: int) -> int:
@@ -49,7 +49,7 @@ def ask_each(
 
     A paced target may split one call into several. Raises as `Target.ask`.
     """
-    if isinstance(target, SideBySide) and target.at_once > 1:
+    if isinstance(target, ParallelTarget) and target.at_once > 1:
         found = list(target.ask_each(histogram, sizes))
         return found, getattr(target, "parts", tuple(sizes))
     replies: list[Any] = []
@@ -147,7 +147,7 @@ class PacedTarget:
 
     def _in_flight(self, histogram: Histogram, calls: Sequence[int]) -> list[NDArray[Any]]:
         """The labels of concurrent calls, whose time sets the size of later ones."""
-        assert isinstance(self._target, SideBySide)
+        assert isinstance(self._target, ParallelTarget)
         started, waited = monotonic(), self._waited
         replies = self._target.ask_each(histogram, calls)
         rounds = -(-len(calls) // self.at_once)

@@ -4,7 +4,7 @@ from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
 from ....targets import Refused, ask_whole
 from ....targets.replies import CallError
-from ....targets.tally import Seen
+from ....targets.tally import ShownRound
 from ...numbers.checks.base import AskingCheck
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import NumbersPlan
@@ -21,7 +21,7 @@ class RoundsCheck(AskingCheck):
         super().__init__(claim, plan, seed)
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
 
-    def ask(self, context: RunContext, asked: Asked) -> Seen:
+    def ask(self, context: RunContext, asked: Asked) -> ShownRound:
         """What one round shows. Raises as the target does, and CallError where it refuses."""
         try:
             return self.ask_or_refused(context, asked)
@@ -30,7 +30,7 @@ class RoundsCheck(AskingCheck):
             message = f"was refused, although the claim covers it: {refusal}"
             raise CallError(call, message, code="claimed-input-refused") from refusal
 
-    def ask_or_refused(self, context: RunContext, asked: Asked) -> Seen:
+    def ask_or_refused(self, context: RunContext, asked: Asked) -> ShownRound:
         """The same, but Refused where the target refuses."""
         reply = ask_whole(context.target, asked.values, 1)  # with all that it shows
         context.spend(1)
