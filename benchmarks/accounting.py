@@ -10,7 +10,7 @@ from dpassay.reference.accounting.confident import confident_cost
 from dpassay.reference.accounting.conversions import Epsilon, best_epsilon
 from dpassay.reference.accounting.pairs import worst_neighbours
 from dpassay.reference.arrays import Matrix
-from dpassay.verifiers.commands.charged_rows import Account, account_of
+from dpassay.verifiers.commands.charged_rows import ChargedRows, account_of
 from dpassay.verifiers.inputs.asked_file import AskedRows
 
 from .timing import Row, in_turn
@@ -37,7 +37,7 @@ def _accounts() -> Iterator[Row]:
     analyses: tuple[Analysis, ...] = ("data-dependent", "data-independent")
     for analysis in analyses:
 
-        def at_once(of: Analysis = analysis) -> Account:
+        def at_once(of: Analysis = analysis) -> ChargedRows:
             return account_of(AskedRows(votes, None), mechanism, 1e-5, analysis=of)
 
         def one_by_one(of: Analysis = analysis) -> Epsilon:

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.replay.replayed import replayed
+from dpassay.verifiers.replay.replayed import replay_pairs
 
 from .long_runs import ROOT
 from .pages import RESULTS, head
@@ -26,7 +26,9 @@ _PAIRS, _SEEDS, _CALLS = 100, 3, 2_000
 def looked_at(module: str, name: str, claim: str) -> list[Any]:
     """What runs with different seeds say."""
     read = parse_claim(tomllib.loads(claim))
-    return [replayed(f"replay_zoo.{module}:{name}", read, seed, _PAIRS) for seed in range(_SEEDS)]
+    return [
+        replay_pairs(f"replay_zoo.{module}:{name}", read, seed, _PAIRS) for seed in range(_SEEDS)
+    ]
 
 
 def _correct() -> list[tuple[str, str, str]]:

@@ -25,7 +25,7 @@ import numpy as np
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.parallel.progress import shown
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.reporting.junit import junit
+from dpassay.verifiers.reporting.files import junit
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 

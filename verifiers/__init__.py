@@ -6,8 +6,7 @@ if __name__ != "dpassay.verifiers":  # found as a bare folder: a second copy of 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .testing.conformance import Inconclusive, assert_conforms
-    from .testing.frozen_noise import assert_replays
+    from .testing.conformance import Inconclusive, assert_conforms, assert_replays
 
 __all__ = ["Inconclusive", "assert_conforms", "assert_replays"]
 
@@ -15,7 +14,7 @@ __all__ = ["Inconclusive", "assert_conforms", "assert_replays"]
 def __getattr__(name: str) -> Any:
     """Loads the gate only where it is used: pytest imports this package at every start."""
     if name in __all__:
-        from .testing import conformance, frozen_noise
+        from .testing import conformance
 
-        return getattr(frozen_noise if name == "assert_replays" else conformance, name)
+        return getattr(conformance, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -81,7 +81,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def dpassay_replay() -> Any:
     """`assert_replays`: a Python target on neighbours with the same noise."""
-    from .testing.frozen_noise import assert_replays
+    from .testing.conformance import assert_replays
 
     return assert_replays
 
@@ -105,8 +105,7 @@ class _Session:
         from .kinds.kind import REFERENCE
         from .kinds.reading import read_claim
         from .targets.replies import shown_spec
-        from .testing.options import check_one_of, limited
-        from .testing.shared_run import SharedRun
+        from .testing.shared_run import SharedRun, check_one_of, limit_claim
 
         if seed is not None and not (seed.isascii() and seed.isdecimal() and len(seed) < 19):
             raise pytest.UsageError(f"--dpassay-seed {seed!r}: expected a whole number from 0")
@@ -121,7 +120,7 @@ class _Session:
                     raise ValueError(
                         f"log = {log}: expected a file, and no option but claim and seed"
                     )
-            claim = limited(claim, queries, None, max_seconds)
+            claim = limit_claim(claim, queries, None, max_seconds)
         except ValueError as error:
             raise pytest.UsageError(f"dpassay: {error}") from None
         self.is_worker = hasattr(config, "workerinput")
@@ -230,8 +229,8 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         """Makes the run if no item has yet. Raises CheckNotPassed, or skips."""
-        from .findings.explained import explained
         from .inputs.input_error import InputError, lines_of
+        from .testing.shared_run import explain
 
         try:
             report, made = self.run.report()
@@ -243,7 +242,7 @@ class CheckItem(pytest.Item):
         if check.verdict == "not-applicable" or self._is_cut_short(check, report):
             pytest.skip(check.message)
         if check.verdict != "pass":
-            raise CheckNotPassed(explained(check, report))
+            raise CheckNotPassed(explain(check, report))
         self.user_properties.append(("dpassay-message", check.message))
         self.add_report_section("call", "dpassay", check.message)
 

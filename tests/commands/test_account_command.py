@@ -18,7 +18,7 @@ from dpassay.reference.accounting.neighbourhood import MOVED_VOTE
 from dpassay.verifiers.commands.charged_rows import account_of
 from dpassay.verifiers.commands.row_costs import RowCosts
 from dpassay.verifiers.inputs.asked_file import AskedRows, read_asked
-from dpassay.verifiers.inputs.histogram_file import Asked, read_histograms
+from dpassay.verifiers.inputs.histogram_file import HistogramRow, read_histograms
 from dpassay.verifiers.strategies import histograms
 
 ORDERS = np.array([1.5, 2.0, 8.0, 40.0])
@@ -191,7 +191,9 @@ def test_people_are_told_what_a_figure_is_not(tmp_path) -> None:
 def test_json_says_whether_the_charging_is_no_guarantee(charging) -> None:
     """Text and JSON agree: a note printed always, or never, fails one of the three."""
     mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
-    found = account_of(AskedRows.of([Asked((30, 214, 6), 1)]), mechanism, 1e-5, charging=charging)
+    found = account_of(
+        AskedRows.of([HistogramRow((30, 214, 6), 1)]), mechanism, 1e-5, charging=charging
+    )
     note, printed = found.note, found.as_text()
     assert ("not a guarantee" in printed) == (charging == "expected")
     assert (note is not None) == (charging == "expected")

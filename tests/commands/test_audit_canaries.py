@@ -8,7 +8,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 from typed import typed
 
-from dpassay.verifiers.commands.training_claims import epsilon_claim, held_to
+from dpassay.verifiers.commands.training_claims import epsilon_claim, share_error
 
 NOISY = ("--sampling-rate", "0.5", "--steps", "64", "--noise-multiplier")
 
@@ -112,7 +112,7 @@ def test_a_training_is_run_once_with_the_coins_that_are_drawn(tmp_path, monkeypa
 
 def test_claims_share_the_error() -> None:
     claims = [epsilon_claim(epsilon, 0.0) for epsilon in (1.0, 2.0, 4.0)]
-    assert [one.error for one in held_to(claims, 1000, 0.03)] == pytest.approx([0.01] * 3)
+    assert [one.error for one in share_error(claims, 1000, 0.03)] == pytest.approx([0.01] * 3)
 
 
 def audited(*options: str) -> tuple[int, dict[str, Any]]:

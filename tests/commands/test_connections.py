@@ -13,9 +13,8 @@ import httpx
 import pytest
 from claims import gnmax
 
-from dpassay.verifiers.commands import connections
 from dpassay.verifiers.commands import service as server
-from dpassay.verifiers.commands.connections import QuietServer, settings
+from dpassay.verifiers.commands.service import QuietServer, settings
 from dpassay.verifiers.kinds.labels.served import ServedLabels
 from dpassay.verifiers.kinds.reading import parse_claim
 
@@ -88,7 +87,7 @@ HEAD = b"POST /aggregate HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 100\r
 @pytest.mark.quick_cases(1)
 def test_a_request_that_never_ends_is_ended(monkeypatch, sent) -> None:
     """Byte by byte: a time that began anew with each would let a client stay for ever."""
-    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.5)
+    monkeypatch.setattr(server, "REQUEST_SECONDS", 0.5)
 
     async def drip():
         async with serving() as (port, served):
@@ -112,7 +111,7 @@ def test_a_request_that_never_ends_is_ended(monkeypatch, sent) -> None:
 
 @pytest.mark.slow("fills the buffers of a connection and waits")
 def test_an_answer_that_is_not_taken_is_ended(monkeypatch) -> None:
-    monkeypatch.setattr(connections, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(server, "ANSWER_SECONDS", 0.5)
 
     async def deaf():
         async with serving() as (port, served):
@@ -132,7 +131,7 @@ def test_an_answer_that_is_not_taken_is_ended(monkeypatch) -> None:
 
 def test_a_second_request_of_a_connection_has_its_own_time(monkeypatch) -> None:
     """Catches a time that runs from the connection on: a client that keeps it would be cut off."""
-    monkeypatch.setattr(connections, "REQUEST_SECONDS", 1.0)
+    monkeypatch.setattr(server, "REQUEST_SECONDS", 1.0)
 
     async def kept():
         async with serving() as (port, _):

@@ -7,8 +7,7 @@ import pytest
 from claims import COARSE, SMALL, in_toml
 from typed import typed
 
-from dpassay.verifiers.findings.subject import Subject
-from dpassay.verifiers.findings.verdict import Verdict
+from dpassay.verifiers.findings.verdict import Subject, Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.targets import TargetError
 from dpassay.verifiers.testing.shared_run import SharedRun

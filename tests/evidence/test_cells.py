@@ -5,8 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
-from dpassay.verifiers.evidence.cells import CellEvidence, transformed
-from dpassay.verifiers.evidence.onset import OnsetEvidence, log_prior, log_tail
+from dpassay.verifiers.evidence.onset import (
+    CellEvidence,
+    OnsetEvidence,
+    log_prior,
+    log_tail,
+    transform_to_cells,
+)
 
 LAW = np.array([0.6, 0.3, 0.1])
 OTHERS = np.log(np.array([[0.2, 0.3, 0.5], [0.9, 0.05, 0.05]]) / LAW)
@@ -97,7 +102,7 @@ def test_the_transform_of_a_label_is_uniform_given_its_law():
     grid = (np.arange(points) + 0.5) / points
     mass = np.zeros(16)
     for label in range(3):
-        cells = transformed(np.full(points, below[label]), np.full(points, LAW[label]), grid)
+        cells = transform_to_cells(np.full(points, below[label]), np.full(points, LAW[label]), grid)
         mass += np.bincount(cells, minlength=16) * LAW[label] / points
     # the grid misplaces a point at each end of a cell
     np.testing.assert_allclose(mass, 1 / 16, atol=2 / points)

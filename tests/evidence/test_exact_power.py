@@ -10,10 +10,11 @@ import pytest
 from scipy.stats import binom, chi2, norm
 
 from dpassay.reference.arrays import Vector
-from dpassay.verifiers.evidence import Recurrence, SameLawEvidence, power, power_of_levels
+from dpassay.verifiers.evidence import Recurrence, SameLawEvidence, dirichlet, power
 from dpassay.verifiers.evidence.dirichlet import split_levels
 from dpassay.verifiers.evidence.power import (
     bare_winners_to_see,
+    binomial_quantile,
     copies_to_see,
     longest_round,
     pairs_to_see,
@@ -21,7 +22,6 @@ from dpassay.verifiers.evidence.power import (
     ratios_to_see,
     rises_to_see,
 )
-from dpassay.verifiers.evidence.quantiles import binomial_quantile
 
 TWO_LEVELS = np.log(np.r_[0.5, 0.3, np.full(20, 0.01)])
 WANTED = 19.0
@@ -39,19 +39,19 @@ def test_frequent_outcomes_alone_pay_for_half_of_the_evidence(monkeypatch) -> No
 
 def test_evidence_on_two_levels_is_missed_as_one(monkeypatch) -> None:
     """By the mean of two e-values; where both levels count, their variances add."""
-    levels, short, by = split_levels(TWO_LEVELS, 0.02), power_of_levels._short, list[float]()
+    levels, short, by = split_levels(TWO_LEVELS, 0.02), dirichlet._short, list[float]()
     assert levels is not None
 
     def recorded(n: float, q: Vector, p: Vector, less: float) -> Vector:
         by.append(less)
         return short(n, q, p, less)
 
-    monkeypatch.setattr(power_of_levels, "_short", recorded)
+    monkeypatch.setattr(dirichlet, "_short", recorded)
     for few, among in ((20.0, 0.0), (5.0, 15.0)):
-        monkeypatch.setattr(power_of_levels, "level_log_e_values", lambda *_, e=(few, among): e)
+        monkeypatch.setattr(dirichlet, "level_log_e_values", lambda *_, e=(few, among): e)
         mean = few + np.logaddexp(0.0, among) - math.log(2.0)
-        assert power_of_levels.levels_show(10_000, levels, mean - 0.01, 2.3)
-        assert not power_of_levels.levels_show(10_000, levels, mean + 0.01, 2.3)
+        assert dirichlet.levels_show(10_000, levels, mean - 0.01, 2.3)
+        assert not dirichlet.levels_show(10_000, levels, mean + 0.01, 2.3)
     apart, together = np.array(by).reshape(-1, 2, 2).transpose(1, 0, 2)
     assert together.sum(1) == pytest.approx(np.hypot(*apart.T))
 

@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import binom, chi2, nbinom
 
-from dpassay.verifiers.evidence.quantiles import (
+from dpassay.verifiers.evidence.power import (
     binomial_quantile,
     chi_squared_quantile,
     waiting_quantile,

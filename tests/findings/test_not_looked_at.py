@@ -7,13 +7,13 @@ from small import drawing, small_claim
 
 from dpassay.verifiers.commands.planned_run import planned_run
 from dpassay.verifiers.findings.codes import Code, codes
-from dpassay.verifiers.findings.excluded import Excluded
-from dpassay.verifiers.findings.not_looked_at import (
+from dpassay.verifiers.findings.excluded import (
+    Excluded,
     NotLookedAt,
     Seeing,
     by_reason,
     not_looked_at,
-    told_in_a_line,
+    unseen_line,
 )
 from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.findings.report import Report, Verdict
@@ -173,9 +173,9 @@ def test_nothing_is_said_of_a_log(reports: Mapping[str, Report]) -> None:
 def test_a_line_counts_what_was_not_looked_at_apart_from_what_has_no_size() -> None:
     unsized = NotLookedAt(code="seed-fixed", check="fresh-noise", why=Note("size-not-named", "-"))
     left = NotLookedAt(code="votes-ignored", check="class-probabilities", why=WHY)
-    both = told_in_a_line([left, unsized, unsized])
+    both = unseen_line([left, unsized, unsized])
     assert both is not None
     assert both.index("1 fault ") < both.index("2 faults")
-    assert "3 faults" in (told_in_a_line([unsized] * 3) or "")
-    assert told_in_a_line([]) is None
+    assert "3 faults" in (unseen_line([unsized] * 3) or "")
+    assert unseen_line([]) is None
     assert [faults for _, faults in by_reason([unsized, left, unsized])] == [[left], [unsized] * 2]

@@ -8,8 +8,8 @@ from small import small_claim
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.claims.tables import Gate
 from dpassay.verifiers.findings.note import Note
+from dpassay.verifiers.findings.of_run import Ruled, apply_rules
 from dpassay.verifiers.findings.report import CheckResult, Verdict, fails_by_rule_alone
-from dpassay.verifiers.findings.rules import Ruled, ruled
 
 DEFECT = Note("answer-not-charged", "an answer costs more than was charged")
 OTHER = Note("not-restarted", "the target was not restarted")
@@ -32,12 +32,12 @@ def of(found: Ruled, check: str) -> CheckResult:
 
 
 def test_without_rules_a_warning_fails_nothing() -> None:
-    found = ruled(Gate(), CHECKS, [DEFECT, OTHER])
+    found = apply_rules(Gate(), CHECKS, [DEFECT, OTHER])
     assert (found.verdict, found.checks, found.waived) == (Verdict.PASS, CHECKS, ())
 
 
 def test_strict_fails_a_warning_of_a_defect_alone_at_its_own_check() -> None:
-    found = ruled(Gate(strict=True), CHECKS, [DEFECT, OTHER])
+    found = apply_rules(Gate(strict=True), CHECKS, [DEFECT, OTHER])
     assert found.verdict is Verdict.FAIL
     assert not fails_by_rule_alone(found.checks)
     failed = of(found, "accountant-soundness")
@@ -48,10 +48,10 @@ def test_strict_fails_a_warning_of_a_defect_alone_at_its_own_check() -> None:
 @pytest.mark.parametrize("code", ["not-restarted", "left-out-for-budget"])
 def test_fail_on_is_a_rule_of_the_user_and_no_accusation(code: str) -> None:
     """Of a warning, and of why a check says nothing."""
-    found = ruled(Gate(fail_on=[code]), CHECKS, [OTHER])
+    found = apply_rules(Gate(fail_on=[code]), CHECKS, [OTHER])
     assert found.verdict is Verdict.FAIL
     assert fails_by_rule_alone(found.checks)
-    accused = ruled(Gate(fail_on=[code], strict=True), CHECKS, [OTHER, DEFECT])
+    accused = apply_rules(Gate(fail_on=[code], strict=True), CHECKS, [OTHER, DEFECT])
     assert not fails_by_rule_alone(accused.checks)
 
 
@@ -60,37 +60,37 @@ def test_a_rule_does_not_hide_a_defect_of_the_same_check() -> None:
     other = Note("orders-not-charged", "some orders are not charged")
     gate = Gate(strict=True, fail_on=[other.code])
     for notes in ([other, DEFECT], [DEFECT, other]):
-        found = ruled(gate, CHECKS, notes)
+        found = apply_rules(gate, CHECKS, notes)
         assert of(found, "accountant-soundness").rule == "strict"
         assert not fails_by_rule_alone(found.checks)
 
 
 def test_allow_waives_and_the_report_lists_it() -> None:
     gate = Gate(strict=True, fail_on=[OTHER.code], allow=[DEFECT.code, OTHER.code])
-    found = ruled(gate, CHECKS, [DEFECT, OTHER])
+    found = apply_rules(gate, CHECKS, [DEFECT, OTHER])
     assert found.verdict is Verdict.PASS
     assert set(found.waived) == {DEFECT.code, OTHER.code}
-    assert ruled(gate, CHECKS, []).waived == ()
+    assert apply_rules(gate, CHECKS, []).waived == ()
 
 
 def test_allow_waives_no_failure_that_a_check_found() -> None:
     checks = (*CHECKS, made("noise-scale", Verdict.FAIL, "scale-too-small"))
-    assert ruled(Gate(allow=["scale-too-small"]), checks, []).verdict is Verdict.FAIL
+    assert apply_rules(Gate(allow=["scale-too-small"]), checks, []).verdict is Verdict.FAIL
 
 
 def test_require_names_the_checks_of_a_verdict() -> None:
     """What it does not name may be inconclusive; what it names must pass."""
     checks = (*CHECKS, made("noise-scale", Verdict.INCONCLUSIVE, "too-few-queries"))
-    assert ruled(Gate(), checks, []).verdict is Verdict.INCONCLUSIVE
-    assert ruled(Gate(require=["fresh-noise"]), checks, []).verdict is Verdict.PASS
-    lacking = ruled(Gate(require=["fresh-noise", "order"]), checks, [])
+    assert apply_rules(Gate(), checks, []).verdict is Verdict.INCONCLUSIVE
+    assert apply_rules(Gate(require=["fresh-noise"]), checks, []).verdict is Verdict.PASS
+    lacking = apply_rules(Gate(require=["fresh-noise", "order"]), checks, [])
     assert lacking.verdict is Verdict.INCONCLUSIVE
     assert [(note.code, note.fields["check"]) for note in lacking.lacking] == [
         ("required-not-passed", "order")
     ]
-    assert ruled(Gate(require=["order"]), CHECKS, []).verdict is Verdict.INCONCLUSIVE
+    assert apply_rules(Gate(require=["order"]), CHECKS, []).verdict is Verdict.INCONCLUSIVE
     failed = (*CHECKS, made("noise-scale", Verdict.FAIL, "scale-too-small"))
-    assert ruled(Gate(require=["fresh-noise"]), failed, []).verdict is Verdict.FAIL
+    assert apply_rules(Gate(require=["fresh-noise"]), failed, []).verdict is Verdict.FAIL
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_failure_by_a_rule_has_seen_nothing_and_has_no_error_rate(reports: Any
     before = {one.code for one in report.not_looked_at}
     left = made("order", Verdict.NOT_APPLICABLE, "left-out-for-budget")
     checks = tuple(left if one.id == "order" else one for one in report.checks)
-    found = ruled(Gate(fail_on=["left-out-for-budget"]), checks, [])
+    found = apply_rules(Gate(fail_on=["left-out-for-budget"]), checks, [])
     by_rule = report.model_copy(update={"checks": found.checks, "verdict": found.verdict})
     assert {one.code for one in by_rule.not_looked_at} - before == {"labels-depend-on-order"}
     assert by_rule.error_rate != report.error_rate

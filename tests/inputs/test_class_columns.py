@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpassay.verifiers.inputs.class_columns import class_order
+from dpassay.verifiers.inputs.csv_rows import class_order
 from dpassay.verifiers.inputs.histogram_file import read_histograms
 from dpassay.verifiers.inputs.input_error import ColumnsError
 from dpassay.verifiers.inputs.input_file import read_inputs

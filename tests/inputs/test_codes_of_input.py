@@ -10,7 +10,7 @@ from typed import typed
 from dpassay.reference.parallel.workers import WorkersError
 from dpassay.verifiers import assert_conforms
 from dpassay.verifiers.claims.claim import ClaimError
-from dpassay.verifiers.cli.workers import working
+from dpassay.verifiers.cli.options import working
 from dpassay.verifiers.findings.codes import codes
 from dpassay.verifiers.inputs.csv_rows import read_csv
 from dpassay.verifiers.inputs.files import ReadingError, read_bytes

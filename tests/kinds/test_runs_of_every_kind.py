@@ -10,7 +10,7 @@ from every_kind import CLAIMS, claimed, deployment
 
 from dpassay.reference import BudgetExhausted
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.reporting.junit import junit
+from dpassay.verifiers.reporting.files import junit
 from dpassay.verifiers.run.precision import TooFewError
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select

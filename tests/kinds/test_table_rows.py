@@ -12,8 +12,7 @@ from dpassay.reference.tables import Rows
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.targets import InProcessTarget, TargetError, open_target
-from dpassay.verifiers.targets.frames import RowsForm
-from dpassay.verifiers.targets.sent_rows import SentRows, whole_rows
+from dpassay.verifiers.targets.frames import RowsForm, SentRows, whole_rows
 from dpassay.verifiers.targets.tables import TableRelease
 
 ROWS = Rows.of([5, 5, 7], [0, 1, 1], [1.0, 2.0, 3.0])

@@ -26,7 +26,7 @@ from dpassay.verifiers.kinds.labels.logs.metrics import Metrics
 from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 from dpassay.verifiers.kinds.reading import read_claim
 from dpassay.verifiers.reporting.monitor_screen import page
-from dpassay.verifiers.schemas import published as published_text
+from dpassay.verifiers.schemas import schema_text as published_text
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(5, marks=pytest.mark.slow("more kills"))])
@@ -231,9 +231,9 @@ def test_metrics_tell_nothing_of_votes(tmp_path) -> None:
     for sample in found:
         name, _, told = sample.partition("{")
         labels.setdefault(name, set()).update(re.findall(r'(\w+)="', told))
-    published = json.loads(published_text("metrics"))
-    assert labels == {metric["name"]: set(metric["labels"]) for metric in published}
-    for metric in published:
+    schema_text = json.loads(published_text("metrics"))
+    assert labels == {metric["name"]: set(metric["labels"]) for metric in schema_text}
+    for metric in schema_text:
         assert f"# HELP {metric['name']} {metric['help']}\n" in text
         assert f"# TYPE {metric['name']} {metric['type']}\n" in text
         assert metric["unit"]

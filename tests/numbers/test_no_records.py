@@ -18,7 +18,7 @@ from dpassay.verifiers.kinds.numbers.registry import SHARES
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
-from dpassay.verifiers.targets.numbers import taken_values
+from dpassay.verifiers.targets.numbers import argument_of_values
 
 ENDS = """
 import json, sys
@@ -91,7 +91,7 @@ def test_a_target_in_python_is_given_the_shapes_of_no_records() -> None:
     release = claimed(GRADIENT).release
     values = [np.zeros((0, 4, 3)), np.zeros((0, 3))]
     travelled = json.loads(json.dumps(release.content(values)))["values"]
-    given = taken_values(travelled, release.word)
+    given = argument_of_values(travelled, release.word)
     assert [tensor.shape for tensor in given] == [(0, 4, 3), (0, 3)]
-    some = taken_values([[[[1.0] * 3] * 4], [[1.0] * 3]], release.word)
+    some = argument_of_values([[[[1.0] * 3] * 4], [[1.0] * 3]], release.word)
     assert [tensor.shape for tensor in some] == [(1, 4, 3), (1, 3)]

@@ -18,7 +18,7 @@ from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar, taken_fo
 from dpassay.verifiers.kinds.numbers.planning.neighbours import Neighbour, neighbours
 from dpassay.verifiers.kinds.numbers.planning.placed import placed, places_of
 from dpassay.verifiers.kinds.numbers.planning.skewed import skewed
-from dpassay.verifiers.targets.numbers import taken_values
+from dpassay.verifiers.targets.numbers import argument_of_values
 
 
 def rows(neighbour: Neighbour) -> np.ndarray:
@@ -102,7 +102,7 @@ def test_types_travel_to_a_target_in_python() -> None:
         values = np.ones((4, 3), dtype=kind)
         assert release.argument(values).dtype == kind
         travelled = json.loads(json.dumps(release.content(values) | release.typed(values)))
-        given = taken_values(travelled["values"], release.word, travelled.get("type"))
+        given = argument_of_values(travelled["values"], release.word, travelled.get("type"))
         assert given.dtype == kind
 
 

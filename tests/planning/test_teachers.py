@@ -12,7 +12,7 @@ from dpassay.verifiers.kinds.labels.planning.roles import Role
 from dpassay.verifiers.kinds.labels.planning.teachers import faults_by_teacher
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
-from dpassay.verifiers.targets.input_forms import arranged
+from dpassay.verifiers.targets.labels import arrange_votes
 
 MECHANISM = gnmax(6, 4, 40)
 
@@ -25,15 +25,15 @@ def claim(form="votes"):
 @pytest.mark.parametrize("votes", [(20, 20, 0, 0), (0, 3, 30, 7), (0, 0, 0, 0), (1, 0, 0, 0)])
 def test_arranged_votes_are_those_of_the_histogram(votes) -> None:
     histogram = np.array(votes)
-    given = arranged(histogram)
+    given = arrange_votes(histogram)
     assert np.bincount(given, minlength=4).tolist() == list(votes)
-    assert np.array_equal(given, arranged(histogram))  # the votes on an input are fixed
+    assert np.array_equal(given, arrange_votes(histogram))  # the votes on an input are fixed
 
 
 def test_every_teacher_contends_and_changes_sides() -> None:
     """Under some numbering of the classes, for each of two that tie; as sorted votes never do."""
     tie = np.array([15, 15, 5, 5])
-    sides = [(arranged(np.roll(tie, rotation)) - rotation) % 4 for rotation in range(4)]
+    sides = [(arrange_votes(np.roll(tie, rotation)) - rotation) % 4 for rotation in range(4)]
     for teacher in range(40):
         voted = {int(side[teacher]) for side in sides}
         assert voted & {0, 1}
@@ -45,7 +45,7 @@ def test_the_law_adds_two_votes_to_what_the_teacher_voted_for() -> None:
     votes = np.array([[15.0, 15, 5, 5], [0, 18, 4, 18]])
     expected = votes.copy()
     for row in expected:
-        row[arranged(row.astype(int))[10]] += 2
+        row[arrange_votes(row.astype(int))[10]] += 2
     assert np.allclose(fault.law(votes), probabilities(expected, Gaussian(6.0)), atol=1e-9)
     assert not faults_by_teacher(claim("histogram"))
 

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.replay.answers import answers_of
-from dpassay.verifiers.replay.faults import unfrozen
-from dpassay.verifiers.replay.ran import Ran
-from dpassay.verifiers.replay.replayed import replayed
+from dpassay.verifiers.replay.frozen import Ran
+from dpassay.verifiers.replay.pairs import unfrozen
+from dpassay.verifiers.replay.proof import answers_of
+from dpassay.verifiers.replay.replayed import replay_pairs
 from dpassay.verifiers.replay.search import Found
-from dpassay.verifiers.replay.steps import Steps
-from dpassay.verifiers.replay.tape import Draw, Given
+from dpassay.verifiers.replay.steps import LineTrace
+from dpassay.verifiers.replay.tape import Draw, DrawRequest
 
 
 def ran(released, result=0.5, noise=True, modules=()):
     """A run with one draw."""
-    draw = Draw("target.py:3", "numpy.random.laplace", Given({}, 0.0, 1.0, noise), result)
-    return Ran(np.atleast_1d(released), (draw,), (), Steps(), modules)
+    draw = Draw("target.py:3", "numpy.random.laplace", DrawRequest({}, 0.0, 1.0, noise), result)
+    return Ran(np.atleast_1d(released), (draw,), (), LineTrace(), modules)
 
 
 class Target:
@@ -80,5 +80,5 @@ def test_where_no_pair_could_be_compared_that_is_the_reason(monkeypatch, tmp_pat
             }
         }
     )
-    seen = replayed("target.py:counts", claim, 1, 2)
+    seen = replay_pairs("target.py:counts", claim, 1, 2)
     assert (seen.verdict, seen.code, seen.fields) == ("inconclusive", "no-pair-compared", {})

@@ -9,10 +9,8 @@ from replay_zoo import CONFIDENT
 from replay_zoo.reference import FrozenReference, found_of
 
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.replay.faults import parted_noise
-from dpassay.verifiers.replay.label_pairs import AnyLabel
-from dpassay.verifiers.replay.label_proof import proved_of_label
-from dpassay.verifiers.replay.pairs import Pair
+from dpassay.verifiers.replay.labels import AnyLabel, prove_of_label
+from dpassay.verifiers.replay.pairs import ReplayPair, noise_fault
 
 _CLAIM: Any = parse_claim(tomllib.loads(CONFIDENT))
 _FLOOR = {"name": "report-noisy-max", "noise": "gaussian:10;floor", "classes": 4, "teachers": 100}
@@ -153,10 +151,10 @@ def test_a_refused_query_needs_no_noise_of_votes(make) -> None:
     runs = (target.run(one) for _ in range(500))
     pairs = ((run, target.run(other, run.draws)) for run in runs if run.row[0] == -1)
     first, second = next((run, there) for run, there in pairs if there.row[0] != -1)
-    seen = parted_noise(second.partings, absent=False)
+    seen = noise_fault(second.partings, absent=False)
     assert seen is not None
-    pair = Pair("one vote", one, other, AnyLabel(_CLAIM.mechanism), absent=False)
-    fault, _ = proved_of_label(target, pair, seen, first, second)
+    pair = ReplayPair("one vote", one, other, AnyLabel(_CLAIM.mechanism), absent=False)
+    fault, _ = prove_of_label(target, pair, seen, first, second)
     assert fault is None
 
 

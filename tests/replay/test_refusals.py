@@ -10,10 +10,9 @@ from replay_zoo.reference import FrozenReference, Make, found_of
 
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.replay.frozen import FrozenTarget
-from dpassay.verifiers.replay.ran import NoReleaseError
+from dpassay.verifiers.replay.frozen import FrozenTarget, NoReleaseError
 from dpassay.verifiers.replay.refusals import REFUSED
-from dpassay.verifiers.replay.replayed import Replayed, replayed
+from dpassay.verifiers.replay.replayed import Replayed, replay_pairs
 from dpassay.verifiers.replay.search import Found
 from dpassay.verifiers.targets import TargetError
 
@@ -186,7 +185,7 @@ def released(counts, size):
 def asked(project: Any, name: str) -> Replayed:
     (project / "counted.py").write_text(_COUNTED)
     claim = parse_claim(tomllib.loads(COUNT + "[gate]\nfalse_alarm = 0.001\n"))
-    return replayed(f"{project}/counted.py:{name}", claim, 1, 3)
+    return replay_pairs(f"{project}/counted.py:{name}", claim, 1, 3)
 
 
 @pytest.mark.parametrize(("name", "limit"), [("checked", 5), ("null_for_zero", 1), ("ends", 1)])

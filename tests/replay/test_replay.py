@@ -14,7 +14,7 @@ from typed import assert_misuse, typed
 from dpassay.verifiers import Inconclusive, assert_replays
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.replay.replayed import replayed
+from dpassay.verifiers.replay.replayed import replay_pairs
 
 _PAIRS = 100
 _QUICK = {
@@ -36,7 +36,7 @@ def _in_tests(monkeypatch) -> None:
 
 
 def found(module, name, claim, pairs=_PAIRS):
-    return replayed(f"replay_zoo.{module}:{name}", parse_claim(tomllib.loads(claim)), 1, pairs)
+    return replay_pairs(f"replay_zoo.{module}:{name}", parse_claim(tomllib.loads(claim)), 1, pairs)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_what_cannot_be_frozen_is_said_and_never_guessed() -> None:
         ("turned", "draws-by-data"),
         ("bare", "nothing-drawn"),
     ):
-        seen = replayed(f"target.py:{target}", parse_claim(tomllib.loads(COUNTS)), 1, 2)
+        seen = replay_pairs(f"target.py:{target}", parse_claim(tomllib.loads(COUNTS)), 1, 2)
         assert seen.verdict is Verdict.INCONCLUSIVE
         assert seen.code == code
     done = typed("replay", "target.py:chosen", "--claim", "sum.toml", "--pairs", "8")
@@ -179,7 +179,7 @@ def test_what_a_target_prints_is_seen_once(capfd) -> None:
 def test_a_record_that_is_no_number_is_named_with_its_line() -> None:
     done = typed("replay", "target.py:clipped", "--claim", "sum.toml")
     assert done.returncode == 1
-    seen = replayed("target.py:clipped", parse_claim(tomllib.loads(SUM)), 1, 100)
+    seen = replay_pairs("target.py:clipped", parse_claim(tomllib.loads(SUM)), 1, 100)
     assert seen.code == "nan-by-data"
     assert ": total moves" in done.stdout
 

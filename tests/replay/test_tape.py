@@ -6,8 +6,8 @@ import time
 import numpy as np
 import pytest
 
-from dpassay.verifiers.replay.answers import centred
-from dpassay.verifiers.replay.tape import Draw, Given, Tape
+from dpassay.verifiers.replay.proof import centre_draws
+from dpassay.verifiers.replay.tape import Draw, DrawRequest, Tape
 
 
 def test_draws_of_all_threads_are_kept() -> None:
@@ -19,7 +19,7 @@ def test_draws_of_all_threads_are_kept() -> None:
         return 0.5
 
     def draws() -> None:
-        tape.draw("random.Random.random", Given({}, noise=False), slow)
+        tape.draw("random.Random.random", DrawRequest({}, noise=False), slow)
 
     threads = [threading.Thread(target=draws) for _ in range(3)]
     for thread in threads:
@@ -34,24 +34,29 @@ def test_draws_of_all_threads_are_kept() -> None:
     [
         (
             "numpy.random.laplace",
-            Given({}, np.array([3.0, 4.0]), 2.0),
+            DrawRequest({}, np.array([3.0, 4.0]), 2.0),
             np.array([9.0, 1.0]),
             [3, 4],
         ),
-        ("random.Random.expovariate", Given({}, 0.0, 2.0), 0.3, 2.0),
-        ("numpy.random.Generator.geometric", Given({"argument 1": 0.5}), np.array([4]), [1]),
+        ("random.Random.expovariate", DrawRequest({}, 0.0, 2.0), 0.3, 2.0),
+        ("numpy.random.Generator.geometric", DrawRequest({"argument 1": 0.5}), np.array([4]), [1]),
         (
             "random.Random.uniform",
-            Given({"argument 1": -3.0, "argument 2": 1.0}, noise=False),
+            DrawRequest({"argument 1": -3.0, "argument 2": 1.0}, noise=False),
             0.9,
             -1.0,
         ),
-        ("numpy.random.Generator.random", Given({"size": 1}, noise=False), np.array([0.1]), [0.5]),
-        ("secrets.randbits", Given({"argument 1": 8}, noise=False), 200, 200),
+        (
+            "numpy.random.Generator.random",
+            DrawRequest({"size": 1}, noise=False),
+            np.array([0.1]),
+            [0.5],
+        ),
+        ("secrets.randbits", DrawRequest({"argument 1": 8}, noise=False), 200, 200),
     ],
 )
 def test_noise_at_its_centre(function, given, result, centre) -> None:
     """Constants by hand: equal for all draws of a kind, so that their order does not matter."""
-    (calm,) = centred([Draw("target.py:1", function, given, result)])
+    (calm,) = centre_draws([Draw("target.py:1", function, given, result)])
     assert np.array_equal(calm.result, centre)
     assert type(calm.result) is type(result)

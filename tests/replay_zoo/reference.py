@@ -10,12 +10,12 @@ import numpy as np
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.claims.claim import Claim
-from dpassay.verifiers.replay.pairs import made_pairs
-from dpassay.verifiers.replay.ran import Ran
+from dpassay.verifiers.replay.frozen import Ran
 from dpassay.verifiers.replay.refusals import judge_of
+from dpassay.verifiers.replay.replayed import pairs_of
 from dpassay.verifiers.replay.search import Found, search
 from dpassay.verifiers.replay.sources import taped_class
-from dpassay.verifiers.replay.steps import Steps
+from dpassay.verifiers.replay.steps import LineTrace
 from dpassay.verifiers.replay.tape import Draw, Tape
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -47,13 +47,13 @@ class FrozenReference:
         reply = InProcessTarget(self._make(rng), release=release).ask(values, 1)
         tape.finish()
         released = release.shaped(reply, values, 1)
-        return Ran(released, tuple(tape.draws), tuple(tape.partings), Steps(), ())
+        return Ran(released, tuple(tape.draws), tuple(tape.partings), LineTrace(), ())
 
 
 def found_of(claim: Claim, pairs: int, seed: int, make: Make | None = None) -> Found:
     """What pairs under a claim show of its reference; make: see `FrozenReference`."""
     target: Any = FrozenReference(claim, make)
-    made = islice(made_pairs(claim, seed), pairs)
+    made = islice(pairs_of(claim, seed), pairs)
     return search(target, made, judge_of(target, claim, seed))
 
 

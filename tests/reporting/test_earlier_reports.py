@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.github import annotations, summary
-from dpassay.verifiers.reporting.junit import junit
+from dpassay.verifiers.reporting.files import junit
 from dpassay.verifiers.reporting.page import page
 from dpassay.verifiers.schemas import schema
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpassay.verifiers.findings.of_run import Ended, report_of
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.reporting.junit import junit
+from dpassay.verifiers.reporting.files import junit
 from dpassay.verifiers.text import printable
 
 WHEN = datetime(2026, 3, 4, 5, 6, 7)

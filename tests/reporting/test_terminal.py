@@ -7,13 +7,13 @@ import time
 
 import pytest
 
-from dpassay.verifiers.findings.explained import explained
-from dpassay.verifiers.findings.not_looked_at import told_in_a_line
+from dpassay.verifiers.findings.excluded import unseen_line
 from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.findings.report import UNCODED, CheckResult, Verdict, decimal_log
 from dpassay.verifiers.reporting import terminal
 from dpassay.verifiers.reporting.terminal import print_report, progress_bar
 from dpassay.verifiers.run.events import Progress
+from dpassay.verifiers.testing.shared_run import explain
 from dpassay.verifiers.text import printable
 
 ESCAPE = re.compile(r"\x1b\[([0-9;]*)m")
@@ -74,13 +74,13 @@ def test_colours_are_for_terminals_that_want_them(reports, monkeypatch) -> None:
 
 def test_a_pass_ends_with_how_much_was_not_looked_at(reports, monkeypatch) -> None:
     """In one line, of a pass alone: a failure is read for what was found."""
-    line = told_in_a_line(reports["pass"].not_looked_at)
+    line = unseen_line(reports["pass"].not_looked_at)
     assert line is not None
     lines = shown(reports["pass"], monkeypatch, io.StringIO()).splitlines()
     assert lines[-1].startswith(f"{line}; ")
     assert sum(line in one for one in lines) == 1
     failed = reports["fail"]
-    assert told_in_a_line(failed.not_looked_at) not in shown(failed, monkeypatch, io.StringIO())
+    assert unseen_line(failed.not_looked_at) not in shown(failed, monkeypatch, io.StringIO())
     log = reports["pass"].model_copy(update={"asked": False})
     assert line not in shown(log, monkeypatch, io.StringIO())
 
@@ -123,7 +123,7 @@ def test_evidence_without_bound_is_no_number(reports, monkeypatch, value, said) 
     )
     report = reports["fail"].model_copy(update={"checks": (check,)})
     assert f"evidence: e-value {said} from 50" in shown(report, monkeypatch, io.StringIO())
-    words = explained(check, report)
+    words = explain(check, report)
     assert f"but it is {said} from 50 queries" in words
 
 

@@ -9,8 +9,8 @@ from law_variants import RIGHT, WRONG
 from mpmath import mp
 
 from dpassay.verifiers.strategies import GROUP, LAWS, SUBSAMPLING, guarantees, pairs
+from dpassay.verifiers.strategies.law import composed_delta, delta_of, worst_pair
 from dpassay.verifiers.strategies.laws import gaussian_delta
-from dpassay.verifiers.strategies.pairs import composed_delta, delta_of, worst_pair
 
 CASES = {
     kind: [

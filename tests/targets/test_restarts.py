@@ -21,7 +21,6 @@ from dpassay.verifiers.targets import (
     NotOffered,
     RestartCommand,
     TargetError,
-    namespaces,
     restart_command,
 )
 
@@ -116,7 +115,7 @@ for line in sys.stdin:
     print(json.dumps({"labels": [os.getpid()] * json.loads(line)["size"]}), flush=True)
 """
 ALLOWED = pytest.mark.skipif(
-    namespaces.first_of_a_namespace() is None, reason="no PID namespaces are allowed here"
+    restart_command.first_of_a_namespace() is None, reason="no PID namespaces are allowed here"
 )
 
 
@@ -135,11 +134,11 @@ def test_a_command_can_be_the_first_process_of_a_namespace(opened) -> None:
 def test_where_no_namespace_is_allowed_the_report_says_so(tmp_path, monkeypatch, opened) -> None:
     """Neither `unshare` nor the right to use it: no error, and no silence about it either."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    namespaces.first_of_a_namespace.cache_clear()
+    restart_command.first_of_a_namespace.cache_clear()
     try:
         report = verify(opened(f"exec:{command(SPEAKS)} 4"), claim(), seed=0)
     finally:
-        namespaces.first_of_a_namespace.cache_clear()
+        restart_command.first_of_a_namespace.cache_clear()
     assert report.verdict is Verdict.PASS, [found.message for found in report.checks]
     found = result(report, "fresh-noise")
     assert "no PID namespaces" in found.message

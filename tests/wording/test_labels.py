@@ -28,7 +28,7 @@ from dpassay.verifiers.kinds.labels.planning.faults import known_faults
 from dpassay.verifiers.kinds.labels.planning.features import features
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.weighted import cost_by_weight
-from dpassay.verifiers.replay.faults import DIFFERENT, Limits
+from dpassay.verifiers.replay.pairs import DIFFERENT, Limits
 from dpassay.verifiers.replay.refusals import REFUSED
 
 SCREENED = small_claim("confident-gnmax").mechanism

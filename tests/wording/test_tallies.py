@@ -17,7 +17,7 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.tally.checks.mask_uniformity import MaskUniformity
 from dpassay.verifiers.kinds.tally.checks.recovery import Recovery
 from dpassay.verifiers.kinds.tally.checks.wrap_around import WrapAround
-from dpassay.verifiers.targets.tally import Seen
+from dpassay.verifiers.targets.tally import ShownRound
 
 CLAIM: Any = parse_claim(tomllib.loads(f"[mechanism]\n{FIVE}"))
 
@@ -98,9 +98,9 @@ def test_of_what_comes_again() -> None:
     )
 
 
-def seen(**parts: Any) -> Seen:
+def seen(**parts: Any) -> ShownRound:
     whole: dict[str, Any] = {"tally": (0,) * 16, "sent": {}, "keys": {}, "ciphertexts": {}}
-    return Seen(**{**whole, "revealed": {}, **parts})
+    return ShownRound(**{**whole, "revealed": {}, **parts})
 
 
 def test_of_masks_that_are_not_shown() -> None:

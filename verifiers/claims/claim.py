@@ -153,11 +153,11 @@ def read_table(path: str | Path) -> dict[str, Any]:
             f"{path}: not TOML that can be read: nested too deeply", code="not-toml"
         ) from None
     except ValueError as error:  # numbers of thousands of digits among them
-        wrong = f"{one_line(error)}{_line_shown(words, str(error))}"
+        wrong = f"{one_line(error)}{_line_of_error(words, str(error))}"
         raise ClaimError(f"{path}: not TOML: {wrong}", code="not-toml") from None
 
 
-def _line_shown(text: str, error: str) -> str:
+def _line_of_error(text: str, error: str) -> str:
     """The line at which TOML ends, after the words of its error; empty where it names none."""
     found = re.search(r"at line (\d+),", error)
     if found is None:

@@ -17,8 +17,8 @@ from pydantic import (
 )
 
 from ..inputs.files import found_from
-from ..targets.http_route import HttpRoute, as_json, pointed
-from ..targets.http_tls import HttpTls
+from ..targets.http_options import HttpTls
+from ..targets.http_route import HttpRoute, as_json, pointer_steps
 from ..targets.replies import shown, shown_spec
 from ..targets.restart_command import command_words
 
@@ -190,7 +190,7 @@ class HttpClaim(Table):
     @classmethod
     def _pointer(cls, answer: str | None) -> str | None:
         if answer is not None:
-            pointed(answer)
+            pointer_steps(answer)
         return answer
 
     def __hash__(self) -> int:

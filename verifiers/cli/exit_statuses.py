@@ -1,12 +1,13 @@
 """How commands end: exit statuses, and one line on stderr for each mistake."""
 
 import contextlib
+import json
 import os
 import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -127,3 +128,20 @@ def run_commands(commands: click.Command) -> NoReturn:
             traceback.print_exc()
         line = f"a fault of dpassay itself, please report it: {type(error).__name__}: {error}"
         fail(line, code=None)
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout."
+)
+
+
+def print_found(found: Any, as_json: bool) -> None:
+    """Prints what a command has found, a document that has `as_text`, on stdout."""
+    with on_stdout():
+        print(json.dumps(found.public()) if as_json else found.as_text())
+
+
+def print_and_exit(found: Any, as_json: bool) -> NoReturn:
+    """Prints what a command has found, and ends it with the status of its verdict."""
+    print_found(found, as_json)
+    sys.exit(found.verdict.exit_status)

@@ -4,10 +4,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail
-from ..cli.options import Whole, option_with_default
-from ..cli.workers import over_workers, working
+from ..cli.exit_statuses import fail, json_option, print_found
+from ..cli.options import WholeNumber, option_with_default, over_workers, working
 
 if TYPE_CHECKING:  # what charges rows loads numpy and scipy, without which --help answers at once
     from ...reference.accounting.neighbourhood import Neighbourhood
@@ -37,7 +35,7 @@ Charging = Literal["expected", "realised", "all"]
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="That of the claim's [privacy], unless given.",
 )
-@click.option("--repeat", type=Whole(1), default=1, help="How often each row is asked.")
+@click.option("--repeat", type=WholeNumber(1), default=1, help="How often each row is asked.")
 @click.option(
     "--epsilon", type=click.FloatRange(0, min_open=True), help="Budget: print what fits it."
 )
@@ -101,7 +99,7 @@ def account(
         )
     try:
         if claim_file is not None:
-            spoken, neighbourhood, reader, claimed_delta = _claimed(claim_file)
+            spoken, neighbourhood, reader, claimed_delta = _read_claim(claim_file)
             delta = claimed_delta if delta is None else delta
         elif mechanism is None or noise is None:
             fail("expected --mechanism and --noise, or --claim FILE (see dpassay account --help)")
@@ -128,7 +126,7 @@ def account(
     print_found(charged, as_json)
 
 
-def _claimed(path: str) -> "tuple[ClaimedMechanism, Neighbourhood, RowReader, float | None]":
+def _read_claim(path: str) -> "tuple[ClaimedMechanism, Neighbourhood, RowReader, float | None]":
     """A claim's mechanism, neighbours, reader of logs, and delta if any. Raises ClaimError."""
     from ..kinds.labels.logs import reader_of
     from ..kinds.labels.reading import read_labels_claim

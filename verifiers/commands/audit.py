@@ -9,14 +9,12 @@ from typing import Any
 
 import click
 
-from ..cli.ending import json_option
-from ..cli.exit_statuses import fail, need
-from ..cli.options import Whole, option_with_default, typed_options
-from ..cli.workers import over_workers
+from ..cli.exit_statuses import fail, json_option, need
+from ..cli.options import WholeNumber, option_with_default, over_workers, typed_options
 
 _ADVERSARIES = ("nat-miaq", "pois-miaq", "pois-minq")
 
-_OPTIONS = (
+_OF_MECHANISM = (
     click.option(
         "--mechanism",
         type=click.Choice(["pate", "capc", "prompt-pate", "private-knn"]),
@@ -40,7 +38,7 @@ _OPTIONS = (
     option_with_default("--noise", metavar="SPEC", default="gaussian:8"),
     option_with_default(
         "--teachers",
-        type=Whole(1, 100_000),
+        type=WholeNumber(1, 100_000),
         default=50,
         help="For private-knn, the nearest records that vote.",
     ),
@@ -52,7 +50,7 @@ _OPTIONS = (
     ),
     option_with_default(
         "--trainings",
-        type=Whole(1, 1_000_000),
+        type=WholeNumber(1, 1_000_000),
         default=100,
         help="From which the laws of random votes are estimated.",
     ),
@@ -68,22 +66,24 @@ _OPTIONS = (
         default="test",
         help="Of private-knn under pois-minq: where the added record comes from.",
     ),
-    option_with_default("--queries", type=Whole(1, 100_000), default=30, help="Different ones."),
+    option_with_default(
+        "--queries", type=WholeNumber(1, 100_000), default=30, help="Different ones."
+    ),
     option_with_default(
         "--times",
-        type=Whole(1, 10**9),
+        type=WholeNumber(1, 10**9),
         default=1,
         help="How often nat-miaq and pois-miaq ask their query.",
     ),
     option_with_default(
         "--group",
         metavar="M",
-        type=Whole(1, 100_000),
+        type=WholeNumber(1, 100_000),
         default=1,
         help="The record is added to M teachers; what that refutes of one record is said.",
     ),
     option_with_default(
-        "--experiments", type=Whole(2, 10**12), default=10**8, help="Of each query and world."
+        "--experiments", type=WholeNumber(2, 10**12), default=10**8, help="Of each query and world."
     ),
     click.option(
         "--anew", is_flag=True, help="Draw votes and noise anew in each, not from the exact law."
@@ -102,19 +102,11 @@ _OPTIONS = (
         default=1e-6,
         help="Of epsilon_if_the_bounds_were_exact in --json, and of --canaries.",
     ),
-    option_with_default("--seed", type=Whole(0, 2**63 - 1), default=0),
+    option_with_default("--seed", type=WholeNumber(0, 2**63 - 1), default=0),
     click.option(
         "--cache", metavar="DIR", type=click.Path(path_type=Path), help="Keep trained votes there."
     ),
 )
-
-
-def of_mechanism(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command the options that belong to `--mechanism`, and those of workers."""
-    command = over_workers(command)
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 _OF_TRAINING = (
@@ -139,7 +131,7 @@ _OF_TRAINING = (
         type=click.FloatRange(0.0, 1.0, min_open=True),
         help="With which a record is in the batch of a step (Poisson sampling).",
     ),
-    click.option("--steps", type=Whole(1, 10_000_000), help="Of the training."),
+    click.option("--steps", type=WholeNumber(1, 10_000_000), help="Of the training."),
     option_with_default(
         "--false-alarm",
         type=click.FloatRange(0.0, 0.5, min_open=True),
@@ -153,9 +145,10 @@ _CLAIMED = ("epsilon", "curve", "noise_multiplier", "sampling_rate", "steps", "f
 """Options that say what one training is held to, by name."""
 
 
-def of_training(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command the options that say what one training is held to."""
-    for option in reversed(_OF_TRAINING):
+def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command the options of one training, of `--mechanism`, and of workers."""
+    command = over_workers(command)
+    for option in reversed(_OF_TRAINING + _OF_MECHANISM):
         command = option(command)
     return command
 
@@ -206,10 +199,9 @@ _OF_SOME = {
     "canaries whose coin, drawn by --seed, says so.",
 )
 @option_with_default(
-    "--count", type=Whole(2, 10_000_000), default=1000, help="Of --train: canaries."
+    "--count", type=WholeNumber(2, 10_000_000), default=1000, help="Of --train: canaries."
 )
-@of_training
-@of_mechanism
+@with_options
 @json_option
 @click.pass_context
 def audit(
@@ -290,7 +282,7 @@ def audit(
         owner = "claims of noisy gradients" if stray[0] in ("--model", "--attribute") else None
         fail(f"{stray[0]} belongs to {owner or '--mechanism NAME, which is not given'}")
     if numbers is not None:
-        from .audit_gradient import GradientOptions, audit_gradient
+        from .audit_pair import GradientOptions, audit_gradient
 
         given = GradientOptions(pair, model, options["data"], options["label"], attributes)
         audit_gradient(target, other, numbers, given, seed=options["seed"], as_json=as_json)

@@ -6,10 +6,9 @@ from typing import NoReturn
 import numpy as np
 from pydantic import Field
 
-from ...reference import BudgetExhausted
 from ..claims.open_target import open_claimed
-from ..cli.ending import print_and_exit
-from ..cli.exit_statuses import fail
+from ..cli.exit_statuses import fail, print_and_exit
+from ..cli.opened import asking
 from ..findings.document import Document
 from ..findings.verdict import Verdict, verdict_of
 from ..kinds.lawless.claim import AnyClaim
@@ -17,7 +16,7 @@ from ..kinds.lawless.fresh_states import check_fresh
 from ..kinds.lawless.halving import FIRST, all_draws
 from ..kinds.lawless.privacy_audit import CONFIDENCE, WANTED, PrivacyAudit
 from ..kinds.lawless.session import one_draw, one_release
-from ..targets import Refused, Target, TargetError
+from ..targets import Refused, Target
 from ..targets.replies import CallError
 
 _LINES = 4  # of a curve, whose epsilons are bounded
@@ -27,15 +26,8 @@ def audit_any_claim(target: str | None, claim: AnyClaim, *, seed: int, as_json: 
     """Audits the pairs that the claim names, prints what was found, and exits."""
     if target is None:
         fail('name = "any" names no law, so that there is no reference of it: name a TARGET')
-    try:
-        with closing(open_claimed(target, claim, plainly=True)) as asked:
-            found = audit_any(asked, claim, seed)
-    except (TargetError, ValueError) as error:
-        fail(error)
-    except Refused as refusal:
-        fail(f"the target refuses an input of a pair: {refusal}", code="input-refused")
-    except BudgetExhausted:
-        fail("the target's own budget was exhausted", code="budget-exhausted")
+    with asking("an input of a pair"), closing(open_claimed(target, claim, plainly=True)) as asked:
+        found = audit_any(asked, claim, seed)
     print_and_exit(found, as_json)
 
 

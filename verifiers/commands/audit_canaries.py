@@ -15,23 +15,22 @@ from ...attacks.auditing.one_run_curve import curve_refuted, one_run_mu
 from ...reference.arrays import Vector
 from ...reference.numbers import families
 from ...reference.numbers.moves import move_epsilon
-from ..cli.ending import print_and_exit
-from ..cli.exit_statuses import fail
+from ..cli.exit_statuses import fail, print_and_exit
 from ..findings.document import Document
 from ..findings.note import Note
 from ..findings.verdict import Verdict, verdict_of
-from ..inputs.canary_file import read_canaries
+from ..inputs.audit_files import read_canaries
 from ..targets import TargetError
 from ..targets.spec import load
 from .training_claims import (
-    HeldTo,
     Reach,
+    TestedClaim,
     TrainingClaim,
     epsilon_claim,
     file_claim,
-    held_to,
     noise_claim,
     reach_of,
+    share_error,
 )
 
 FALSE_ALARM = 0.05
@@ -162,8 +161,8 @@ def audit_canaries(path: str, options: TrainingOptions) -> CanaryAudit:
     Raises ValueError that names the file, the line and what is allowed.
     """
     scores, coins = read_canaries(path)
-    held = held_to(options.claims(), len(scores), options.false_alarm)
-    return _audited(scores, coins, options, held, warned=_unfair(coins))
+    held = share_error(options.claims(), len(scores), options.false_alarm)
+    return _bounds(scores, coins, options, held, warned=_unfair(coins))
 
 
 def audit_training(spec: str, canaries: int, seed: int, options: TrainingOptions) -> CanaryAudit:
@@ -176,7 +175,7 @@ def audit_training(spec: str, canaries: int, seed: int, options: TrainingOptions
     train = load(spec)
     if not callable(train):
         raise ValueError(f"{spec}: expected a callable (included) -> scores")
-    held = held_to(options.claims(), canaries, options.false_alarm)
+    held = share_error(options.claims(), canaries, options.false_alarm)
     for reach in (reach_of(one, canaries) for one in held):
         what, *more = reach.lines(canaries)
         click.echo(f"dpassay: before the training: {canaries:,} canaries {what}", err=True)
@@ -191,7 +190,7 @@ def audit_training(spec: str, canaries: int, seed: int, options: TrainingOptions
             f"{spec} returned an array of shape {scores.shape}: expected {canaries} scores, of "
             "which none is missing"
         )
-    return _audited(scores, coins, options, held)
+    return _bounds(scores, coins, options, held)
 
 
 def _unfair(coins: NDArray[np.bool_]) -> list[Note]:
@@ -208,11 +207,11 @@ def _unfair(coins: NDArray[np.bool_]) -> list[Note]:
     return [Note(_UNFAIR_CODE, message, {"canaries": coins.size, "included": included})]
 
 
-def _audited(
+def _bounds(
     scores: Vector,
     coins: NDArray[np.bool_],
     options: TrainingOptions,
-    held: Sequence[HeldTo],
+    held: Sequence[TestedClaim],
     *,
     warned: Sequence[Note] = (),
 ) -> CanaryAudit:
@@ -222,7 +221,7 @@ def _audited(
     bound = one_run_bound(scores, coins, options.delta, error, shares)
     mu = one_run_mu(scores, coins, error)
     curve = next((one for one in held if one.claim.least is not None), None)
-    curve_fails = curve is not None and _refuted(curve, scores, coins)
+    curve_fails = curve is not None and _refutes_curve(curve, scores, coins)
     refuted = curve_fails or (options.epsilon is not None and bound.epsilon > options.epsilon)
     told = bound.epsilon > 0.0 or mu.mu > 0.0
     able = not held or any(one.shares for one in held)
@@ -247,7 +246,7 @@ def _audited(
     )
 
 
-def _refuted(held: HeldTo, scores: Vector, coins: NDArray[np.bool_]) -> bool:
+def _refutes_curve(held: TestedClaim, scores: Vector, coins: NDArray[np.bool_]) -> bool:
     """Whether the scores refute a claimed curve; never where they could not."""
     assert held.claim.least is not None
     return bool(held.shares) and curve_refuted(

@@ -24,9 +24,8 @@ from ...reference.accounting.adjacency import Adjacency
 from ...reference.arrays import Vector
 from ...reference.ensembles.records import Task, digits, mnist, table
 from ...reference.parallel.executors import Here
-from ..cli.ending import print_and_exit
-from ..cli.exit_statuses import fail
-from ..cli.workers import working
+from ..cli.exit_statuses import fail, print_and_exit
+from ..cli.options import working
 from ..findings.document import Document, VariedDocument
 from ..findings.verdict import Verdict, verdict_of
 from ..inputs.input_error import InputError, OptionsError
@@ -122,14 +121,14 @@ def refuted_of_one_record(attack: Attack, found: Audited, orders: Vector) -> tup
     if known.any():
         at, cut = per_record(found.two_cut[known], orders[known], records)
         whole = per_record(found.region[known], orders[known], records)[1]
-        refuted.append(_refuted("of any mechanism", at, cut, whole))
+        refuted.append(_refuted_claims("of any mechanism", at, cut, whole))
     if attack.asked[0].worlds.adjacency is Adjacency.REPLACE_ONE:
         bounds = [per_record_if_gaussian(b, records) for b in (found.two_cut, found.region)]
-        refuted.append(_refuted("of gaussian noise on the votes", orders, *bounds))
+        refuted.append(_refuted_claims("of gaussian noise on the votes", orders, *bounds))
     return tuple(refuted)
 
 
-def _refuted(claims: str, orders: Vector, two_cut: Vector, region: Vector) -> Refuted:
+def _refuted_claims(claims: str, orders: Vector, two_cut: Vector, region: Vector) -> Refuted:
     return Refuted(
         claims=claims,
         orders=tuple(orders.tolist()),

@@ -1,20 +1,29 @@
-"""`dpassay audit` of a target: asks a pair of neighbours, and bounds epsilon by the labels."""
+"""`dpassay audit` of a target: asks a pair of neighbours, and bounds epsilon by what it gives.
+
+Of labels, for two histograms, and of noisy gradients, for two batches.
+"""
 
 from collections import Counter
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from typing import NoReturn
 
-from ...reference import BudgetExhausted, Histogram, parse_histogram
+from ...reference import Histogram, parse_histogram
 from ..claims.open_target import open_claimed
 from ..claims.tables import ANY_QUERIES, PrivacyClaim
-from ..cli.ending import print_and_exit
-from ..cli.exit_statuses import fail
+from ..cli.exit_statuses import fail, print_and_exit
+from ..cli.opened import asking
 from ..findings.pair_bounds import Audit, PairLabels
+from ..gradients.audit import audit_gradient as run
+from ..gradients.canary_pair import CanaryPair, gradient_of, pair_of_files, pair_of_model
 from ..inputs.histogram_file import read_histograms
 from ..inputs.input_error import UnclaimedError
+from ..inputs.people_file import read_people
 from ..kinds.labels.claim import LabelsClaim
 from ..kinds.labels.reading import read_labels_claim
-from ..targets import Refused, Target, TargetError, checked_labels, parts
+from ..kinds.numbers.claim import NumbersClaim
+from ..kinds.numbers.vendor_model import load_model
+from ..targets import PacedTarget, Target, checked_labels, parts
 
 CONFIDENCE = 0.99
 _PILOT = 0.1  # of the queries, from which the cut is chosen
@@ -25,8 +34,7 @@ def audit_claimed_pair(
     targets: list[str], claim_file: str, pair: tuple[str, str], *, as_json: bool
 ) -> NoReturn:
     """Audits the targets, prints what was found, and exits."""
-    deployments = ExitStack()
-    try:
+    with asking("a histogram of the pair"), ExitStack() as deployments:
         claim = read_labels_claim(claim_file)
         here, there = (parse_histogram(text) for text in pair)
         asked = [
@@ -34,14 +42,6 @@ def audit_claimed_pair(
             for spec in targets
         ]
         found = audit_pair(asked[0], claim, here, there, other=asked[1] if asked[1:] else None)
-    except (TargetError, ValueError) as error:
-        fail(error)
-    except Refused as refusal:
-        fail(f"the target refuses a histogram of the pair: {refusal}", code="input-refused")
-    except BudgetExhausted:
-        fail("the target's own budget was exhausted", code="budget-exhausted")
-    finally:
-        deployments.close()
     print_and_exit(found, as_json)
 
 
@@ -114,3 +114,52 @@ def _times(privacy: PrivacyClaim, here: Histogram, there: Histogram) -> int:
     rows = Counter(row.histogram for row in read_histograms(privacy.scope))
     asked = max(rows[tuple(int(v) for v in side)] for side in (here, there))
     return min(asked, privacy.queries)
+
+
+@dataclass(frozen=True)
+class GradientOptions:
+    """Where the pair of batches comes from: files, or a model and the data of its canary."""
+
+    pair: tuple[str, str] | None
+    model: str | None
+    data: str
+    label: str | None
+    attributes: tuple[str, ...]
+
+    def pair_under(self, claim: NumbersClaim, seed: int) -> CanaryPair:
+        """The pair. Raises ValueError where files or model do not do; ends for misuse."""
+        gradient_of(claim)
+        if self.pair is not None:
+            if self.model is not None or self.attributes or self.label is not None:
+                fail("--pair stands for --model, --data, --label and --attribute: give either")
+            return pair_of_files(claim, *self.pair)
+        if self.model is None or self.label is None or not self.attributes:
+            fail(
+                "give --pair FILE FILE, or --model SPEC, --data FILE, --label COLUMN and "
+                "--attribute COLUMN"
+            )
+        people = read_people(self.data, self.label, self.attributes)
+        return pair_of_model(claim, load_model(self.model), people, seed)
+
+
+def audit_gradient(
+    target: str | None,
+    other: str | None,
+    claim: NumbersClaim,
+    options: GradientOptions,
+    *,
+    seed: int,
+    as_json: bool,
+) -> NoReturn:
+    """Audits the target, prints what was found, and exits."""
+    if target is None or other is not None:
+        fail("give one TARGET: the batches of a pair are asked of the same deployment")
+    gate = claim.gate
+    with asking("a batch of the pair"):
+        pair = options.pair_under(claim, seed)
+        with closing(open_claimed(target, claim, plainly=True)) as deployment:
+            asked: Target = deployment
+            if gate.largest_call is not None:
+                asked = PacedTarget(asked, gate.timeout, gate.largest_call, claim.release)
+            found = run(asked, claim, pair)
+    print_and_exit(found, as_json)

@@ -13,18 +13,22 @@ import click
 from click.core import ParameterSource
 from pydantic import Field
 
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail, need, on_stdout
-from ..cli.options import Whole, option_with_default
-from ..cli.workers import over_workers, working
+from ..cli.exit_statuses import fail, json_option, need, on_stdout, print_found
+from ..cli.options import WholeNumber, option_with_default, over_workers, working
 from ..findings.document import Document
 from ..inputs.input_error import OptionsError
-from .figure import Figure, linkage_figures
+from .figure import (
+    Figure,
+    Measured,
+    answers_figures,
+    column_and_value,
+    linkage_figures,
+    votes_figures,
+)
 
 if TYPE_CHECKING:
     from ...attacks.inference.chain import Chain, ChainSetting
     from ...attacks.inference.linkage import Linkage
-    from ...attacks.inference.measures import Estimate
     from ...reference.ensembles.people import People
     from ...reference.parallel.executors import Workers
 
@@ -41,18 +45,18 @@ _TRAINING = ("label", "asked", "teachers", "learner", "sigma", "seed", "folder")
 @click.option("--hidden", metavar="COLUMN=VALUE", help="What no teacher sees, and attackers infer.")
 @option_with_default(
     "--asked",
-    type=Whole(20, 10**6),
+    type=WholeNumber(20, 10**6),
     default=600,
     help="People asked about; teachers train on the others.",
 )
-@option_with_default("--teachers", type=Whole(2, 10_000), default=50)
+@option_with_default("--teachers", type=WholeNumber(2, 10_000), default=50)
 @option_with_default(
     "--learner", type=click.Choice(["forest", "logistic", "nearest", "tree"]), default="forest"
 )
 @click.option(
     "--sigma", type=float, help="Of the noise, in votes; without it, 16 % of the teachers."
 )
-@option_with_default("--seed", type=Whole(min=0), default=0)
+@option_with_default("--seed", type=WholeNumber(min=0), default=0)
 @click.option(
     "--votes",
     metavar="FILE",
@@ -102,22 +106,25 @@ def chain(
         if stray:
             name = "report" if stray[0] == "folder" else stray[0]
             fail(f"--{name}: nothing is trained with --votes or --log, so that it says nothing")
-        needed = {"--data": data, "--hidden": others["hidden"], "--claim": claim_file}
+        needed: dict[str, Any] = {
+            "--data": data,
+            "--hidden": others["hidden"],
+            "--claim": claim_file,
+        }
         absent = [name for name, value in needed.items() if value is None]
         if absent:
             fail(f"{absent[0]} is missing: --votes and --log need {', '.join(needed)}")
-        _of_own(
-            {
-                "people_file": data,
-                "hidden": others["hidden"],
-                "claim_file": claim_file,
-                "votes_file": votes,
-                "log_file": log,
-            },
-            workers,
-            dask,
-            as_json=as_json,
-        )
+        need("chain", "sklearn")
+        from .own_people import own_people
+
+        with working(workers, dask) as executor:
+            try:
+                own = own_people(
+                    *needed.values(), votes_file=votes, log_file=log, executor=executor
+                )
+            except ValueError as error:
+                fail(error)
+        print_found(own, as_json)
         return
     if claim_file is not None:
         fail("--claim belongs to --votes and --log")
@@ -142,19 +149,6 @@ def chain(
             fail(error)
     with on_stdout(kept=folder):
         print(json.dumps(document.public())) if as_json else print_chain(found)
-
-
-def _of_own(files: dict[str, Any], workers: int | None, dask: str | None, *, as_json: bool) -> None:
-    """Tells what a deployment's own votes or log say of people."""
-    need("chain", "sklearn")
-    from .own_people import own_people
-
-    with working(workers, dask) as executor:
-        try:
-            found = own_people(**files, executor=executor)
-        except ValueError as error:
-            fail(error)
-    print_found(found, as_json)
 
 
 @dataclass(frozen=True)
@@ -182,10 +176,7 @@ class ChainRequest:
             return rare_digit(queries=self.asked)
         if self.label is None or self.hidden is None:
             raise OptionsError("--data FILE needs --label COLUMN and --hidden COLUMN=VALUE")
-        column, separator, value = self.hidden.partition("=")
-        if not separator:
-            raise ValueError(f"--hidden {self.hidden[:60]!r}: expected COLUMN=VALUE")
-        return people_of(self.data, self.label, column, value, self.asked)
+        return people_of(self.data, self.label, *column_and_value(self.hidden), self.asked)
 
     def setting(self, people: "People") -> "ChainSetting":
         """The setting of the chain for these people."""
@@ -205,7 +196,7 @@ def run_chain(request: ChainRequest, executor: "Workers | None", cache: Path) ->
     found = measured(people, request.setting(people), executor or Here(), cache)
     if request.data is None or request.label is None or request.hidden is None:
         return found
-    column = request.hidden.partition("=")[0]
+    column, _ = column_and_value(request.hidden)
     return replace(found, linkage=_linkage(request.data, (request.label, column)))
 
 
@@ -241,12 +232,11 @@ class ChainFigures(Document):
             sigma=found.setting.sigma,
             delta=found.setting.delta,
             seed=found.setting.seed,
-            figures=tuple(Figure.told(*row) for row in _figures(found)),
+            figures=tuple(map(Figure.of_measured, _figures(found))),
         )
 
 
-def _figures(found: "Chain") -> Iterator[tuple[str, str, str, "float | Estimate"]]:
-    """Part of the chain, what is measured, the measure and its value."""
+def _figures(found: "Chain") -> Iterator[Measured]:
     consensus = found.consensus
     for name in ("teacher_accuracy", "plurality_accuracy", "gap", "consensus"):
         yield "teachers", f"{consensus.teachers} teachers", name, getattr(consensus, name)
@@ -259,17 +249,8 @@ def _figures(found: "Chain") -> Iterator[tuple[str, str, str, "float | Estimate"
         if taught.given:
             yield "student", what, "labels right", taught.labels_right
     yield from linkage_figures(found.linkage)
-    for name, one in found.direct.items():
-        yield "attribute from votes", name, "area", one.auc
-        yield "attribute from votes", name, "recall", one.recall
-        yield "attribute from votes", name, "false alarms", one.false_positive_rate
-        yield "attribute from votes", name, "precision", one.precision.value
-        yield "attribute from votes", name, "advantage", one.advantage.value
-    for end in found.through:
-        what = f"{end.cell.queries} answers"
-        yield "attribute through answers", what, "votes misplaced", end.misplaced
-        yield "attribute through answers", what, "area", end.through.auc
-        yield "attribute through answers", what, "epsilon", end.cost.person
+    yield from votes_figures(found.direct, advantage=True)
+    yield from answers_figures(found.through)
     for member in found.members:
         what = "votes" if member.labels is None else f"{member.labels} labels"
         yield "membership", what, "area", member.auc

@@ -18,13 +18,12 @@ from ..findings.document import Document
 from ..inputs.asked_file import AskedRows
 from ..inputs.input_error import ColumnsError
 from ..text import counted, epsilon_text
-from .fitting import Fitting
-from .row_costs import RowCosts
+from .row_costs import Fitting, RowCosts
 
 _NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use"
 
 
-class Account(Document):
+class ChargedRows(Document):
     """The cost of queries, and the analysis that it is by."""
 
     epsilon: float = Field(ge=0, description="Of all queries together, at delta.")
@@ -123,7 +122,7 @@ def account_of(
     charging: Charging = "expected",
     neighbourhood: Neighbourhood | None = None,
     executor: Executor | None = None,
-) -> Account:
+) -> ChargedRows:
     """The cost of asking every row `repeat` times, or as often as fits `budget`.
 
     neighbourhood: which histograms it is between, a moved vote when None; executor: whose workers
@@ -165,7 +164,7 @@ def account_of(
     if analysis != "data-independent":
         independent = epsilon_of(costs_by("data-independent"))
     refuses = isinstance(mechanism, ConfidentGNMax)
-    return Account(
+    return ChargedRows(
         epsilon=found.epsilon,
         data_independent_epsilon=independent.epsilon,
         delta=delta,

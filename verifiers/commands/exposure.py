@@ -10,9 +10,8 @@ import numpy as np
 from pydantic import Field
 
 from ...reference.arrays import Array
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail, need
-from ..cli.options import Whole, option_with_default, typed_options
+from ..cli.exit_statuses import fail, json_option, need, print_found
+from ..cli.options import WholeNumber, option_with_default, typed_options
 from ..findings.document import Document
 from ..inputs.input_error import InputError
 from ..targets import TargetError
@@ -42,11 +41,11 @@ _DEMO_TIMES = (1, 2, 4, 10)  # so often a canary is inserted
 @click.option("--extract", is_flag=True, help="Search for the canaries that are exposed enough.")
 @option_with_default(
     "--strings",
-    type=Whole(1_000, 1_000_000),
+    type=WholeNumber(1_000, 1_000_000),
     default=10_000,
     help="Scored of each template, all if there are no more.",
 )
-@option_with_default("--seed", type=Whole(0, 2**63 - 1), default=0)
+@option_with_default("--seed", type=WholeNumber(0, 2**63 - 1), default=0)
 @json_option
 @click.pass_context
 def exposure(
@@ -78,7 +77,7 @@ def exposure(
         fail("give SCORER, --template TEXT and --canary TEXT, or --demo alone")
     request = ExposureRequest(template or "", canaries, strings, extract, seed)
     try:
-        found = demonstrated(request) if scorer is None else exposures_by(scorer, request)
+        found = demo_exposures(request) if scorer is None else exposures_by(scorer, request)
     except ValueError as error:
         fail(InputError(" ".join(str(error).split())))
     print_found(found, as_json)
@@ -239,10 +238,10 @@ def exposures_by(spec: str, request: ExposureRequest) -> FoundExposures:
         raise ValueError(f"{spec}: {vendor.wrong_sign or error}") from None
     if vendor.wrong_sign is not None:
         raise ValueError(f"{spec}: {vendor.wrong_sign}")
-    return _found(spec, lines, request)
+    return _document(spec, lines, request)
 
 
-def demonstrated(request: ExposureRequest) -> FoundExposures:
+def demo_exposures(request: ExposureRequest) -> FoundExposures:
     """The exposures of canaries in a model that is trained here first, in seconds; loads JAX."""
     from ...attacks.memorisation.character_model import CharacterScorer
     from ...attacks.memorisation.trained_lines import (
@@ -261,10 +260,10 @@ def demonstrated(request: ExposureRequest) -> FoundExposures:
         for canary in planted
         for line in _lines(scorer, canary.template, (canary.text,), request, canary.times)
     ]
-    return _found(f"a model trained here on {len(codes):,} lines", found, request)
+    return _document(f"a model trained here on {len(codes):,} lines", found, request)
 
 
-def _found(scorer: str, lines: Sequence[Line], request: ExposureRequest) -> FoundExposures:
+def _document(scorer: str, lines: Sequence[Line], request: ExposureRequest) -> FoundExposures:
     return FoundExposures(
         scorer=scorer,
         strings=request.strings,

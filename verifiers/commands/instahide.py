@@ -8,9 +8,8 @@ import click
 import numpy as np
 from pydantic import Field
 
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail, need
-from ..cli.options import Whole, option_with_default
+from ..cli.exit_statuses import fail, json_option, need, print_found
+from ..cli.options import WholeNumber, option_with_default
 from ..findings.document import Document
 
 if TYPE_CHECKING:  # it needs packages that may be absent
@@ -32,10 +31,10 @@ _SUFFIXES = (".png", ".svg")
     default="faces",
     help="What is private.",
 )
-@option_with_default("--encodings", type=Whole(200, 100_000), default=2_000)
+@option_with_default("--encodings", type=WholeNumber(200, 100_000), default=2_000)
 @click.option("--public", is_flag=True, help="Mix two public images into each encoding, too.")
 @click.option("--figure", metavar="FILE", help="A picture of the result, .png or .svg.")
-@option_with_default("--seed", type=Whole(0, 2**31 - 1), default=0)
+@option_with_default("--seed", type=WholeNumber(0, 2**31 - 1), default=0)
 @json_option
 def instahide(
     *, images: str, encodings: int, public: bool, figure: str | None, seed: int, as_json: bool
@@ -141,7 +140,7 @@ def attack(name: str, encodings: int, *, public: bool, seed: int) -> tuple[Attac
     released = encode(pictures.private, pictures.classes, mixed, encodings, random)
     found = recover(released, pictures.classes, pictures.shape, seed)
     likeness = Likeness.of(found.images, pictures)
-    shown = _shown(len(pictures.private))
+    shown = _places_in_figure(len(pictures.private))
     places = [np.flatnonzero((released.pairs == i).any(1))[0] for i in shown]
     told = Attacked(
         images=name,
@@ -158,7 +157,7 @@ def attack(name: str, encodings: int, *, public: bool, seed: int) -> tuple[Attac
     return told, SeenImages(private, released.images[places], recovered, pictures.shape)
 
 
-def _shown(images: int) -> list[int]:
+def _places_in_figure(images: int) -> list[int]:
     """Which images a figure shows: some of every class."""
     return list(range(0, images, images // _SHOWN + 1))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..cli.exit_statuses import fail, forget_stdout, need
-from ..cli.options import Whole, option_with_default
+from ..cli.options import WholeNumber, option_with_default
 from ..text import printable
 
 if TYPE_CHECKING:  # a missing package is said before anything heavy loads
@@ -30,7 +30,7 @@ _REDRAW = 5.0  # seconds between updates of the screen
 )
 @click.option("--once", is_flag=True, help="End with the log.")
 @click.option("--webhook", metavar="URL", help="Where alarms are posted, signed.")
-@click.option("--metrics-port", type=Whole(1, 65535), help="For Prometheus.")
+@click.option("--metrics-port", type=WholeNumber(1, 65535), help="For Prometheus.")
 @option_with_default("--metrics-address", default="127.0.0.1", metavar="ADDRESS")
 def monitor(
     *,
@@ -86,7 +86,7 @@ def _say(message: str) -> None:
     click.echo(f"dpassay: {printable(message)}", err=True)
 
 
-class Ended:
+class EndAsked:
     """Whether Ctrl-C or SIGTERM asked the monitor to end, which it does after its current step."""
 
     def __init__(self) -> None:
@@ -100,9 +100,9 @@ class Ended:
 
 
 @contextmanager
-def ending_when_asked() -> Iterator[Ended]:
-    """A block in which Ctrl-C and SIGTERM set the yielded `Ended`."""
-    ended = Ended()
+def ending_when_asked() -> Iterator[EndAsked]:
+    """A block in which Ctrl-C and SIGTERM set the yielded `EndAsked`."""
+    ended = EndAsked()
     before: dict[int, Any] = {
         number: signal.signal(number, ended) for number in (signal.SIGINT, signal.SIGTERM)
     }
@@ -115,7 +115,7 @@ def ending_when_asked() -> Iterator[Ended]:
 
 def follow(
     monitor: "Monitor",
-    ended: Ended,
+    ended: EndAsked,
     show: "Callable[[Snapshot], None]",
     webhook: str | None,
     say: Callable[[str], None],
@@ -150,7 +150,7 @@ def follow(
 
 
 def _tell(
-    telling: "Telling", monitor: "Monitor", ended: Ended, say: Callable[[str], None]
+    telling: "Telling", monitor: "Monitor", ended: EndAsked, say: Callable[[str], None]
 ) -> str | None:
     """Reports alarms; a full stdout leaves them in the state, a closed one ends the monitor."""
     try:
@@ -167,7 +167,7 @@ def _tell(
     return telling.tell(monitor.alarms)
 
 
-def _wait(ended: Ended) -> None:
+def _wait(ended: EndAsked) -> None:
     until = time.monotonic() + _PAUSE
     while not ended.asked and time.monotonic() < until:
         time.sleep(0.05)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ...attacks.inference.linkage import Linkage, linkage
-from ...attacks.inference.measures import Estimate
 from ...attacks.inference.own_people import FromAnswers, FromVotes, from_answers, from_votes
 from ...attacks.inference.through_answers import Cell, EndToEnd, through_answers
 from ...reference import REFUSAL
@@ -21,11 +20,25 @@ from ..inputs.files import ReadingError, read_bytes
 from ..inputs.histogram_file import read_histograms
 from ..inputs.input_error import ColumnsError, InputError, UnclaimedError
 from ..inputs.label_log import labels_by_id
-from ..inputs.people_column import PeopleColumn, read_people_column
+from ..inputs.people_file import PeopleColumn, read_people_column
 from ..kinds.labels.reading import read_labels_claim
-from ..reporting.chain import of_linkage, percent, with_interval
+from ..reporting.chain import (
+    flags,
+    of_answers,
+    of_linkage,
+    of_votes,
+    percent,
+    with_interval,
+)
 from ..text import counted, epsilon_text, printable
-from .figure import Figure, linkage_figures
+from .figure import (
+    Figure,
+    Measured,
+    answers_figures,
+    column_and_value,
+    linkage_figures,
+    votes_figures,
+)
 
 QUERIES = (1, 10, 100, 1000)
 """Answers about each person that are simulated where votes are given."""
@@ -50,18 +63,16 @@ class OwnPeople(Document):
 
 
 def own_people(
-    *,
     people_file: str,
     hidden: str,
     claim_file: str,
+    *,
     votes_file: str | None,
     log_file: str | None,
     executor: Executor | None,
 ) -> OwnPeople:
     """Reads the files and attacks. Raises ValueError or ClaimError in the words of a line."""
-    column, separator, value = hidden.partition("=")
-    if not separator:
-        raise ValueError(f"--hidden {hidden[:60]!r}: expected COLUMN=VALUE")
+    column, value = column_and_value(hidden)
     claim = read_labels_claim(claim_file)
     people = read_people_column(people_file, column, value)
     mechanism, teachers = claim.mechanism.mechanism(), claim.mechanism.total
@@ -95,7 +106,7 @@ def own_people(
         positive=int(people.positive.sum()),
         teachers=teachers,
         delta=DELTA,
-        figures=tuple(Figure.told(*row) for row in _figures(found)),
+        figures=tuple(map(Figure.of_measured, _figures(found))),
         lines=tuple(_lines(found)),
     )
 
@@ -170,22 +181,13 @@ class _Found:
     linkage: Linkage | None
 
 
-def _figures(found: _Found) -> Iterator[tuple[str, str, str, float | Estimate]]:
-    """Every figure: the part, what it is of, the measure and its value."""
+def _figures(found: _Found) -> Iterator[Measured]:
     yield from linkage_figures(found.linkage)
     if found.votes is not None:
-        for name, one in found.votes.attacks.items():
-            yield "attribute from votes", name, "area", one.auc
-            yield "attribute from votes", name, "recall", one.recall
-            yield "attribute from votes", name, "false alarms", one.false_positive_rate
-            yield "attribute from votes", name, "precision", one.precision.value
+        yield from votes_figures(found.votes.attacks)
         if found.votes.within is not None:
             yield "attribute from votes", "among people of one label", "area", found.votes.within
-    for end in found.through:
-        what = f"{end.cell.queries} answers, simulated"
-        yield "attribute through answers", what, "votes misplaced", end.misplaced
-        yield "attribute through answers", what, "area", end.through.auc
-        yield "attribute through answers", what, "epsilon", end.cost.person
+    yield from answers_figures(found.through, ", simulated")
     if found.log is not None:
         log = found.log
         yield "attribute from the log", "answers", "area", log.found.auc
@@ -209,21 +211,12 @@ def _lines(found: _Found) -> list[str]:
     ]
     if found.votes is not None:
         lines += ["", "by who sees the votes:"]
-        for name, one in found.votes.attacks.items():
-            lines.append(
-                f"  {name}: area {with_interval(one.auc)}, "
-                f"{_flags(one.recall, one.false_positive_rate)}"
-            )
+        lines += of_votes(found.votes.attacks)
         if found.votes.within is not None:
             within = with_interval(found.votes.within)
             lines.append(f"  among people of one label, beyond what the label says: area {within}")
         lines += ["", "by who sees answers alone, simulated from these votes:"]
-        for end in found.through:
-            answers = counted(end.cell.queries, "answer", "answers")
-            lines.append(
-                f"  {answers} about each: {percent(end.misplaced)} of the votes misplaced, area "
-                f"{with_interval(end.through.auc)}, epsilon {epsilon_text(end.cost.person)}"
-            )
+        lines += of_answers(found.through, epsilon_text)
     if found.log is not None:
         lines += ["", *_of_log(found)]
     return lines + of_linkage(found.linkage)
@@ -237,14 +230,10 @@ def _of_log(found: _Found) -> list[str]:
     lines = [
         f"by who sees the log, {log.answers:,} answers about {log.people:,} people, {about} each:",
         f"  votes read from them: {read}area {with_interval(log.found.auc)}, "
-        f"{_flags(log.found.recall, log.found.false)}",
+        f"{flags(log.found.recall, log.found.false)}",
         f"  {counted(log.most, 'answer', 'answers')} about one person cost epsilon "
         f"{epsilon_text(log.epsilon)} (data-independent, charging realised)",
     ]
     if found.missing:
         lines.append(f"  the log has no answer about {found.missing:,} people of the file")
     return lines
-
-
-def _flags(recall: Estimate, false: Estimate) -> str:
-    return f"flags {percent(recall.value)} of them and {percent(false.value)} of the others"

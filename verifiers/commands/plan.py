@@ -7,17 +7,16 @@ from contextlib import ExitStack, closing
 
 import click
 
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail
-from ..cli.opened import opened
-from ..cli.options import Seconds, Whole
+from ..cli.exit_statuses import fail, json_option, print_found
+from ..cli.opened import open_or_fail
+from ..cli.options import Seconds, WholeNumber
 from ..inputs.input_error import OptionsError
 
 
 @click.command()
 @click.argument("target", required=False)
 @click.option("--claim", "claim_file", required=True, metavar="FILE", help="The claim, TOML.")
-@click.option("--queries", type=Whole(min=1), help="What the sharpest pass may take.")
+@click.option("--queries", type=WholeNumber(min=1), help="What the sharpest pass may take.")
 @click.option("--seconds", type=Seconds(), help="The same in time, at the rate of TARGET.")
 @json_option
 def plan(
@@ -39,7 +38,11 @@ def plan(
             raise OptionsError("--seconds needs a TARGET, whose rate it is, and no --queries")
         claim = read_claim(claim_file)
         with ExitStack() as stack:
-            asked = None if target is None else stack.enter_context(closing(opened(target, claim)))
+            asked = (
+                None
+                if target is None
+                else stack.enter_context(closing(open_or_fail(target, claim)))
+            )
             found = planned_run(claim, queries, seconds, asked)
     except (TargetError, ValueError) as error:
         fail(error)

@@ -14,8 +14,15 @@ from pydantic import ConfigDict, Field
 
 from ..claims.claim import Claim
 from ..findings.document import Document, VariedDocument
-from ..findings.excluded import SURE_TO_SEE, Excluded, sharpest
-from ..findings.not_looked_at import NotLookedAt, Seeing, not_looked_at, told_in_a_line
+from ..findings.excluded import (
+    SURE_TO_SEE,
+    Excluded,
+    NotLookedAt,
+    Seeing,
+    not_looked_at,
+    sharpest,
+    unseen_line,
+)
 from ..run.earned import not_earned
 from ..run.precision import TooFewError
 from ..run.selection import Selection
@@ -156,7 +163,7 @@ class PlannedRun(VariedDocument):
         ]
         for check in self.checks:
             lines += check.as_lines(getattr(check, f"{self.unit}s"))
-        unseen = told_in_a_line(self.not_looked_at)
+        unseen = unseen_line(self.not_looked_at)
         if unseen is not None:
             lines += ["", f"{unseen} (--json lists them)"]
         if self.foreseen:
@@ -193,7 +200,7 @@ def planned_run(
 
     found, taken = made(queries)
     if seconds is not None and taken is not None and taken > seconds:
-        found, taken = made_within(made, found.queries, taken, seconds)
+        found, taken = plan_within(made, found.queries, taken, seconds)
     gate, law, each = found.claim.gate, kind.passed is None, f"{kind.unit}s"
     rate = None if taken is None else round(_rate(found.queries, taken), 1)
     excluded = {name: each for name, each in found.excluded.items() if name not in found.lacking}
@@ -238,7 +245,7 @@ def _rate(queries: int, seconds: float) -> float:
     return queries / max(seconds, 1e-6)
 
 
-def made_within(
+def plan_within(
     made: Callable[[int | None], tuple[Planned, float | None]],
     queries: int,
     taken: float,

@@ -5,9 +5,8 @@ from typing import Any
 
 import click
 
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail, need
-from ..cli.options import Whole, option_with_default
+from ..cli.exit_statuses import fail, json_option, need, print_found
+from ..cli.options import WholeNumber, option_with_default
 from ..inputs.input_error import InputError
 
 
@@ -64,15 +63,18 @@ _DEFENCES = ("none", "pruning", "sign-sgd", "perturbation", "dp-sgd")
     default=1e-5,
     help="At which dp-sgd's exact epsilon is told.",
 )
-@option_with_default("--batch", type=Whole(1, 10_000), default=16, help="Records.")
+@option_with_default("--batch", type=WholeNumber(1, 10_000), default=16, help="Records.")
 @option_with_default(
-    "--rounds", type=Whole(1, 1_000), default=1, help="Of training; each releases the batch."
+    "--rounds", type=WholeNumber(1, 1_000), default=1, help="Of training; each releases the batch."
 )
 @option_with_default(
-    "--releases", type=Whole(1, 10_000), default=1, help="In a round; several of dp-sgd alone."
+    "--releases",
+    type=WholeNumber(1, 10_000),
+    default=1,
+    help="In a round; several of dp-sgd alone.",
 )
-@option_with_default("--trials", type=Whole(100, 100_000), default=1_000)
-@option_with_default("--seed", type=Whole(0, 2**63 - 1), default=0)
+@option_with_default("--trials", type=WholeNumber(100, 100_000), default=1_000)
+@option_with_default("--seed", type=WholeNumber(0, 2**63 - 1), default=0)
 @click.option(
     "--example",
     metavar="DIR",

@@ -4,9 +4,8 @@ import click
 from pydantic import Field
 
 from ...reference import log_probabilities, parse_histogram, parse_noise
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail
-from ..cli.options import Whole
+from ..cli.exit_statuses import fail, json_option, print_found
+from ..cli.options import WholeNumber
 from ..findings.document import Document
 
 FLOAT_DIGITS = 12
@@ -18,7 +17,7 @@ FLOAT_FLOOR = -690.0
 @click.command()
 @click.argument("histogram")
 @click.option("--noise", required=True, metavar="SPEC", help="Such as gaussian:40.")
-@click.option("--digits", type=Whole(1, 1000), help="Correct digits; 12 when not given.")
+@click.option("--digits", type=WholeNumber(1, 1000), help="Correct digits; 12 when not given.")
 @json_option
 def probabilities(histogram: str, noise: str, digits: int | None, as_json: bool) -> None:
     """Print the probability of each label for HISTOGRAM, such as 12,7,6,30.

@@ -88,7 +88,7 @@ class ReadLogs(VariedDocument):
 
 
 @dataclass(frozen=True)
-class Reading:
+class VoteReading:
     """The votes read from one query's answers, with warnings."""
 
     reconstruction: Reconstruction
@@ -102,7 +102,7 @@ class Reading:
 
 def reconstruct_votes(
     labels: str | None, counts: str | None, *, teachers: int, method: Method, **how: Any
-) -> Reading:
+) -> VoteReading:
     """Reads the votes behind answers; labels, counts, how: as `asked_answers` takes them.
 
     Raises ValueError with one line.
@@ -135,7 +135,7 @@ def asked_answers(
 
 def read_votes(
     answers: Answers, teachers: int, method: Method, warnings: Sequence[str] = ()
-) -> Reading:
+) -> VoteReading:
     """The votes behind answers; warnings: earlier ones. Raises ValueError with one line."""
     if not answers.counts.any():
         raise RowsError("no labels were counted: nothing to read")
@@ -150,7 +150,7 @@ def read_votes(
         )
     if not found.converged:
         warnings.append(f"{method} did not converge")
-    return Reading(found, warnings)
+    return VoteReading(found, warnings)
 
 
 def _check_scales(mechanism: ClaimedMechanism, teachers: int) -> None:

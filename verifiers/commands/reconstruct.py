@@ -8,10 +8,8 @@ from typing import Any, Literal
 
 import click
 
-from ..cli.ending import json_option, print_found
-from ..cli.exit_statuses import fail, need
-from ..cli.options import Whole, option_with_default
-from ..cli.workers import over_workers, working
+from ..cli.exit_statuses import fail, json_option, need, print_found
+from ..cli.options import WholeNumber, option_with_default, over_workers, working
 from ..text import printable
 
 
@@ -22,8 +20,8 @@ from ..text import printable
 )
 @click.option("--id", "keys", metavar="ID", multiple=True, help="The input of LABELS that is read.")
 @click.option("--noise", required=True, metavar="SPEC", help="Of the votes, such as gaussian:40.")
-@click.option("--teachers", required=True, type=Whole(1, 10**9), help="Votes in all.")
-@click.option("--classes", type=Whole(2, 1000), help="More than the labels seen.")
+@click.option("--teachers", required=True, type=WholeNumber(1, 10**9), help="Votes in all.")
+@click.option("--classes", type=WholeNumber(2, 1000), help="More than the labels seen.")
 @click.option("--threshold", type=float, help="In votes, where queries may be refused.")
 @click.option("--threshold-noise", metavar="SPEC", help="Of the threshold's test.")
 @option_with_default(

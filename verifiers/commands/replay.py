@@ -2,19 +2,18 @@
 
 import click
 
-from ..cli.ending import json_option, print_and_exit
-from ..cli.exit_statuses import fail
-from ..cli.options import Whole, option_with_default
+from ..cli.exit_statuses import fail, json_option, print_and_exit
+from ..cli.options import WholeNumber, option_with_default
 from ..kinds.reading import read_claim
-from ..replay.replayed import replayed
+from ..replay.replayed import replay_pairs
 from ..targets import TargetError
 
 
 @click.command()
 @click.argument("target")
 @click.option("--claim", metavar="FILE", required=True, help="The claim, TOML.")
-@option_with_default("--pairs", type=Whole(1, 1_000_000), default=100, help="Pairs at most.")
-@option_with_default("--seed", type=Whole(0, 2**63 - 1), default=0, help="Fixes the pairs.")
+@option_with_default("--pairs", type=WholeNumber(1, 1_000_000), default=100, help="Pairs at most.")
+@option_with_default("--seed", type=WholeNumber(0, 2**63 - 1), default=0, help="Fixes the pairs.")
 @json_option
 def replay(*, target: str, claim: str, pairs: int, seed: int, as_json: bool) -> None:
     """Run a Python TARGET on two neighbours with the same noise, and compare.
@@ -28,7 +27,7 @@ def replay(*, target: str, claim: str, pairs: int, seed: int, as_json: bool) -> 
     be frozen.
     """
     try:
-        found = replayed(target, read_claim(claim), seed, pairs)
+        found = replay_pairs(target, read_claim(claim), seed, pairs)
     except (TargetError, ValueError) as error:
         fail(error)
     print_and_exit(found, as_json)

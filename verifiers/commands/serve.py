@@ -11,7 +11,7 @@ import sys
 import click
 
 from ..cli.exit_statuses import fail, need
-from ..cli.options import Whole
+from ..cli.options import WholeNumber
 from ..inputs.input_error import InputError
 
 _HOST = "127.0.0.1"  # it has no authentication, so it is not for a network
@@ -20,7 +20,7 @@ _GRACE = 2  # seconds for requests in flight at shutdown
 
 @click.command()
 @click.option("--claim", "claim_file", metavar="FILE", help="What to serve, TOML.")
-@click.option("--port", type=Whole(0, 65535), default=8000, help="0 takes a free one.")
+@click.option("--port", type=WholeNumber(0, 65535), default=8000, help="0 takes a free one.")
 def serve(claim_file: str | None, port: int) -> None:
     """Serve the reference of a claim on 127.0.0.1 as an HTTP target, until Ctrl-C.
 
@@ -43,8 +43,7 @@ def serve_reference(claim_file: str | None, port: int) -> None:
     from ..claims.claim import ClaimError
     from ..kinds.labels.embedded import embedded_claim
     from ..kinds.reading import read_claim
-    from .connections import QuietServer, settings
-    from .service import application
+    from .service import QuietServer, application, settings
 
     try:
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)

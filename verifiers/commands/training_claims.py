@@ -30,7 +30,7 @@ from ...attacks.auditing.one_run_reach import (
 from ...reference.accounting.batches import poisson_deltas
 from ..findings.document import Document
 from ..findings.note import Note
-from ..inputs.curve_file import read_curve
+from ..inputs.audit_files import read_curve
 
 _EPSILONS = np.concatenate([[0.0], np.geomspace(0.01, 40.0, 160)])  # lines of a claimed curve
 _MOST_MU = 20.0
@@ -91,7 +91,7 @@ def noise_claim(multiplier: float, rate: float, steps: int) -> TrainingClaim:
 
 
 @dataclass(frozen=True)
-class HeldTo:
+class TestedClaim:
     """A claim that is tested; error: its part; shares: of canaries that are guessed, or none."""
 
     claim: TrainingClaim
@@ -99,10 +99,10 @@ class HeldTo:
     shares: tuple[float, ...]
 
 
-def held_to(claims: Sequence[TrainingClaim], canaries: int, error: float) -> list[HeldTo]:
+def share_error(claims: Sequence[TrainingClaim], canaries: int, error: float) -> list[TestedClaim]:
     """The claims, each with an equal part of the error and the shares that are guessed."""
     part = error / len(claims) if claims else error
-    return [HeldTo(one, part, useful_shares(one.refutes, canaries, part)) for one in claims]
+    return [TestedClaim(one, part, useful_shares(one.refutes, canaries, part)) for one in claims]
 
 
 class Reach(Document):
@@ -168,7 +168,7 @@ class Reach(Document):
         return Note("too-few-queries", sentence, {"canaries": self.fewest_canaries})
 
 
-def reach_of(held: HeldTo, canaries: int) -> Reach:
+def reach_of(held: TestedClaim, canaries: int) -> Reach:
     """What so many canaries could refute of a claim."""
     claim, lowest = held.claim, held.claim.lowest
     best = None if lowest is None else lowest.canaries

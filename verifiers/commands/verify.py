@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from ..cli.ending import json_option
-from ..cli.exit_statuses import MISUSE, fail, on_stdout
+from ..cli.exit_statuses import MISUSE, fail, json_option, on_stdout
 from ..cli.interrupts import Interrupts, remembered_interrupts
-from ..cli.opened import opened
-from ..cli.options import Seconds, Whole
-from ..cli.verify_line import verify_line
-from ..cli.workers import over_workers
+from ..cli.opened import open_or_fail
+from ..cli.options import Seconds, WholeNumber, over_workers, verify_line
 from ..inputs.input_error import OptionsError, UnclaimedError
 
 if TYPE_CHECKING:
@@ -35,10 +32,12 @@ Votes = tuple[int, ...]
 @click.argument("target", required=False)
 @click.option("--claim", "claim_file", metavar="FILE", help="The deployment's claim, TOML.")
 @click.option("--report", "folder", metavar="DIR", help="For report.json, junit.xml, index.html.")
-@click.option("--max-queries", type=Whole(min=1), help="Query budget, in place of the claim's.")
-@click.option("--queries", type=Whole(min=1), help="Plan for the sharpest pass they allow.")
+@click.option(
+    "--max-queries", type=WholeNumber(min=1), help="Query budget, in place of the claim's."
+)
+@click.option("--queries", type=WholeNumber(min=1), help="Plan for the sharpest pass they allow.")
 @click.option("--max-seconds", type=Seconds(), help="For the run, in place of run_timeout.")
-@click.option("--seed", type=Whole(min=0), help="Fixes the histograms that are asked.")
+@click.option("--seed", type=WholeNumber(min=0), help="Fixes the histograms that are asked.")
 @click.option("--compare", metavar="REPORT", help="An earlier run's report.json, or its folder.")
 @click.option("--keep-going", is_flag=True, help="Finish all checks although one has failed.")
 @click.option("--stop-at-once", is_flag=True, help="Ask nothing more once a check has failed.")
@@ -90,23 +89,23 @@ def verify(
     from ..targets import shown_spec
 
     if log is not None:
-        from .verify_log import judged_log
+        from .verify_log import judge_given_log
 
-        report, files = judged_log(context)
-        end(report, written(report, files, str(report.target), as_json))
+        report, files = judge_given_log(context)
+        end(report, write_report(report, files, str(report.target), as_json))
     if workers is not None or dask is not None:
         fail("--workers and --dask go with --log FILE: a target is asked from one process")
     spec = None if target is None else shown_spec(target)
     try:
-        claim, how = _asked_for(spec, context.params)
+        claim, how = _read_request(spec, context.params)
         files = None if folder is None else ReportFolder(folder, spec, claim_file)
     except (ReportFileError, ValueError) as error:
         fail(error)
     name = REFERENCE if spec is None else spec
     with run_clock(claim.gate.run_timeout), remembered_interrupts() as interrupts:
-        deployment = opened(target, claim)
+        deployment = open_or_fail(target, claim)
         try:
-            report = _judged(
+            report = _run(
                 deployment, claim, interrupts, name=name, of_reference=spec is None, **how
             )
         except TooFewError as error:
@@ -116,12 +115,12 @@ def verify(
         if interrupts.pressed:
             interrupts.say()
         with untimed():
-            trouble = written(report, files, name, as_json)
+            trouble = write_report(report, files, name, as_json)
         interrupts.until_exit()
     end(report, trouble)
 
 
-def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[str, Any]]":
+def _read_request(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[str, Any]]":
     """The claim, and what the options ask of `run.verify`. Raises ValueError of one line."""
     from ..run.after_failure import after_failure
     from ..run.selection import select
@@ -130,7 +129,7 @@ def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[st
         raise OptionsError(f"TARGET {spec} needs --claim FILE: what should it be held to?")
     if given["queries"] is not None and given["max_queries"] is not None:
         raise OptionsError("--queries and --max-queries: give one or the other")
-    claim, own = _claimed(given)
+    claim, own = _read_given_claim(given)
     claim = claim.with_limits(given["max_queries"], given["max_seconds"], strict=given["strict"])
     claim = claim.of_reference() if spec is None else claim
     kind = claim.kind
@@ -154,7 +153,7 @@ def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[st
     }
 
 
-def _claimed(given: dict[str, Any]) -> "tuple[Claim, list[tuple[int, ...]]]":
+def _read_given_claim(given: dict[str, Any]) -> "tuple[Claim, list[tuple[int, ...]]]":
     """The claim, and inputs that come with an embedded one. Raises ValueError of one line."""
     from ..kinds import kinds
     from ..kinds.labels.embedded import embedded_claim, embedded_histograms
@@ -173,7 +172,7 @@ def _claimed(given: dict[str, Any]) -> "tuple[Claim, list[tuple[int, ...]]]":
     return read_claim(claim_file), []
 
 
-def _judged(deployment: "Target", claim: "Claim", interrupts: Interrupts, **how: Any) -> "Report":
+def _run(deployment: "Target", claim: "Claim", interrupts: Interrupts, **how: Any) -> "Report":
     """The report, while a bar shows where the run stands; how: as `run.verify` takes it."""
     from ..reporting.terminal import progress_bar
     from ..run.events import Progress
@@ -188,7 +187,9 @@ def _judged(deployment: "Target", claim: "Claim", interrupts: Interrupts, **how:
         return run(deployment, claim, listener=listener, **how)
 
 
-def written(report: "Report", files: "ReportFolder | None", name: str, as_json: bool) -> str | None:
+def write_report(
+    report: "Report", files: "ReportFolder | None", name: str, as_json: bool
+) -> str | None:
     """Writes a report's files, then prints it; why the files could not be written, if so."""
     from ..reporting.terminal import print_report
 
@@ -218,7 +219,7 @@ def own_histograms(texts: Sequence[str], file: str | None, claim: Any) -> list[V
     of = f"{mechanism.teachers} teachers"
     if mechanism.weights is not None:
         of = f"{mechanism.total} votes of its teachers by their weights"
-    named = [(f"--histogram {text[:60]}", _typed(text)) for text in texts]
+    named = [(f"--histogram {text[:60]}", _parse_typed(text)) for text in texts]
     if file is not None:
         rows = enumerate(read_histograms(file), 1)
         named += [(f"{file}, histogram {i}", row.histogram) for i, row in rows]
@@ -239,7 +240,7 @@ def own_histograms(texts: Sequence[str], file: str | None, claim: Any) -> list[V
     return found
 
 
-def _typed(text: str) -> Votes:
+def _parse_typed(text: str) -> Votes:
     from ...reference import parse_histogram
 
     try:

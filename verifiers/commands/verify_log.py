@@ -3,8 +3,7 @@
 import click
 
 from ..cli.exit_statuses import fail
-from ..cli.options import typed_options
-from ..cli.workers import working
+from ..cli.options import typed_options, working
 from ..findings.report import Report
 from ..inputs.input_error import InputError
 from ..inputs.log_file import shown_path
@@ -17,7 +16,7 @@ from ..run.events import Progress
 _GO_WITH_IT = {"log", "claim_file", "folder", "seed", "strict", "as_json", "workers", "dask"}
 
 
-def judged_log(context: click.Context) -> tuple[Report, ReportFolder | None]:
+def judge_given_log(context: click.Context) -> tuple[Report, ReportFolder | None]:
     """The report on the log that `dpassay verify` was given, and where to write it."""
     given = context.params
     log, claim_file, folder = given["log"], given["claim_file"], given["folder"]

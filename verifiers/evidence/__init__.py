@@ -2,19 +2,16 @@
 
 What is wagered on, and in which file:
 
-- a law of the labels, known or any: `pointed`, `dirichlet`; where rows have laws of their own,
-  `onset`, `cells`
+- a law of the labels, any other or a known fault's: `dirichlet`; where rows have laws of their
+  own: `onset`
 - the scale of the noise: `scale`
-- two streams of one law: `same_law`; a probability larger than another, a mean above a bound:
-  `one_sided`
-- labels that repeat, or avoid, earlier ones of their histogram: `repetition`
-- labels that depend in any way on the one before, of their histogram or of another: `dependence`
+- two streams of one law, a probability larger than another, a mean above a bound: `same_law`
+- labels that repeat, or avoid, earlier ones, also after a restart or once a store was emptied:
+  `repetition`
+- labels that depend on the one before, on their place in a call, or on earlier calls under traffic
+  as in production: `dependence`
 - antithetic noise and systematic draws, whose counts in a call are too even: `dispersion`
-- labels of a call whose order is not random: `ordered`
-- noise that depends on earlier calls, under traffic as in production: `in_order`
-- calls, histograms, starts or connections that share their noise: `kept_noise`, `shared_noise`,
-  `replay`
-- kept answers that are repeated after their store was emptied: `replay`
+- calls, histograms or connections that share their noise: `kept_noise`
 - refusals that tell two inputs apart, whose calls are counted beforehand: `refusals`
 
 `power` says how many labels a wager takes, `outcomes` counts labels, `mixture` sums wagers.
@@ -24,21 +21,22 @@ most 1 at any stopping time, so that by Ville's inequality it ever reaches 1/alp
 at most alpha. All values are natural logs. Wagers are fixed before the labels they are made on.
 """
 
-from .dependence import Dependence, InTurn
-from .dirichlet import dirichlet_log_e_value, prior_concentrations
+from .dependence import (
+    Conditional,
+    Copies,
+    Dependence,
+    InTurn,
+    OrderInCalls,
+    Switching,
+)
+from .dirichlet import PointedEvidence, dirichlet_log_e_value, prior_concentrations
 from .dispersion import BlockDispersion, Dispersion
-from .in_order import Conditional, Copies, Switching
-from .kept_noise import CallCopies, Frozen, OfConnections
+from .kept_noise import CallCopies, Frozen, OfConnections, Places, SharedNoise
 from .mixture import log_mixture_of
-from .one_sided import log_e_value_above, log_e_value_larger
-from .ordered import OrderInCalls
 from .outcomes import Outcomes, as_outcomes, count_outcomes, log_supremum_ratio, telling_outcomes
-from .pointed import PointedEvidence
-from .repetition import Periodic, Repetition
-from .replay import Recurrence, Replay, log_e_value_again
-from .same_law import LevelsOfOneLaw, SameLawEvidence
+from .repetition import Periodic, Recurrence, Repetition, Replay, log_e_value_again
+from .same_law import LevelsOfOneLaw, SameLawEvidence, log_e_value_above, log_e_value_larger
 from .scale import ScaleEvidence
-from .shared_noise import Places, SharedNoise
 
 __all__ = [
     "BlockDispersion",

@@ -86,8 +86,8 @@ def _count_log_laws(in_set: int, size: int, centre: float) -> Vector:
     spread = np.sqrt(size * centre * (1.0 - centre))
     deviation = np.maximum(np.array(FACTORS) * spread, _NARROWEST)
     mean = size * centre
-    mass = _between(in_set - 0.5 - mean, in_set + 0.5 - mean, deviation)
-    whole = _between(-0.5 - mean, size + 0.5 - mean, deviation)
+    mass = _mass_between(in_set - 0.5 - mean, in_set + 0.5 - mean, deviation)
+    whole = _mass_between(-0.5 - mean, size + 0.5 - mean, deviation)
     orders = _log_orders(in_set, size)
     binomial = orders + xlogy(in_set, centre) + xlog1py(size - in_set, -centre)
     return np.asarray(
@@ -100,7 +100,7 @@ def _log_orders(in_set: int, size: int) -> float:
     return float(gammaln(size + 1) - gammaln(in_set + 1) - gammaln(size - in_set + 1))
 
 
-def _between(low: float, high: float, deviation: Vector) -> Vector:
+def _mass_between(low: float, high: float, deviation: Vector) -> Vector:
     """Mass of centred normal laws between two points, computed in the accurate tail."""
     if low > 0.0:
         low, high = -high, -low

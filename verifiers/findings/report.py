@@ -22,12 +22,10 @@ from typing_extensions import TypedDict
 
 from .codes import SEVERITIES, codes
 from .document import Count, Document
-from .excluded import Excluded, Measured
+from .excluded import Excluded, Measured, NotLookedAt, Seeing, not_looked_at
 from .figures import CheckFigures, NoiseSpec, Votes
-from .not_looked_at import NotLookedAt, Seeing, not_looked_at
 from .note import Fields, Note
-from .subject import Subject
-from .verdict import Verdict
+from .verdict import Subject, Verdict
 
 __all__ = ["CheckResult", "Report", "Verdict"]
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from ...attacks.auditing import Counts
 from ...attacks.auditing.two_cut import separated
@@ -20,13 +21,89 @@ from ...reference.arrays import Vector
 from ...reference.numbers import NoisyGradient, sensitivity
 from ...reference.numbers.families import DiscreteLaplace, Gaussian, Laplace
 from ..claims.tables import PrivacyClaim
-from ..findings.pair_bounds import bounds_of
-from ..findings.verdict import verdict_of
+from ..findings.pair_bounds import LowerBounds, bounds_of
+from ..findings.verdict import Verdict, verdict_of
 from ..kinds.numbers.claim import NumbersClaim
 from ..kinds.numbers.planning.plan import at_once
 from ..targets import Target, TargetError, parts
 from .canary_pair import CanaryPair
-from .gradient_audit import GradientAudit
+
+_ROWS = {
+    "epsilon_lower": "at least, any mechanism",
+    "epsilon_lower_if_gaussian": "at least, Gaussian noise",
+    "epsilon_exact": "of this pair, exactly",
+    "epsilon_substitution": "of any record substituted",
+    "epsilon_add_remove": "of any record added",
+}
+"""Epsilons in words; each also stands composed over the releases of the claim."""
+
+
+class GradientAudit(LowerBounds):
+    """Lower bounds that hold together with the audit's confidence, and what they are held against.
+
+    Of one release, and composed over all that the claim allows. Where the claim is of other noise
+    than Gaussian, the figures of Gaussian noise are left out.
+    """
+
+    epsilon_lower_if_gaussian: float = Field(
+        default=0.0, ge=0, description="At least, by Gaussian noise."
+    )
+    epsilon_exact: float = Field(
+        default=0.0, ge=0, description="Of this pair exactly, by the claimed Gaussian noise."
+    )
+    epsilon_substitution: float = Field(
+        default=0.0, ge=0, description="The same of any record in another's place."
+    )
+    epsilon_add_remove: float = Field(
+        default=0.0, ge=0, description="The same of any record more or less."
+    )
+    epsilon_lower_composed: float = Field(ge=0)
+    epsilon_lower_if_gaussian_composed: float = Field(default=0.0, ge=0)
+    epsilon_exact_composed: float = Field(default=0.0, ge=0)
+    epsilon_substitution_composed: float = Field(default=0.0, ge=0)
+    epsilon_add_remove_composed: float = Field(default=0.0, ge=0)
+    refuted: tuple[str, ...] = Field(description="Why the claim cannot hold.")
+    pair: str = Field(description="The pair in words.")
+    steps_of_adjacency: int = Field(
+        ge=1, description="How many steps of the claimed adjacency lie between the batches."
+    )
+    distance: float = Field(
+        ge=0, description="Between the releases of the two batches, without noise."
+    )
+    releases_composed: int = Field(ge=0, description="Releases that the claim allows.")
+
+    @property
+    def _rows(self) -> list[tuple[str, float, float]]:
+        """In words, the epsilon of one release, and that of all that the claim allows."""
+        return [
+            (words, getattr(self, key), getattr(self, f"{key}_composed"))
+            for key, words in _ROWS.items()
+            if key in self.model_fields_set
+        ]
+
+    def as_text(self) -> str:
+        """The results as text."""
+        meaning = {
+            Verdict.FAIL: "; ".join(self.refuted),
+            Verdict.PASS: "the worlds are told apart, and the claim is not refuted by it",
+            Verdict.INCONCLUSIVE: "the releases seen do not tell the worlds apart",
+        }[self.verdict]
+        head = f"epsilon at delta {self.delta:g}"
+        several = f"{self.releases_composed:,} releases" if self.releases_composed > 1 else ""
+        lines = [
+            f"{self.verdict.value.upper()}: {meaning}",
+            self.pair,
+            f"{head:30}{'one release':>12}{several:>20}".rstrip(),
+        ]
+        for name, one, many in self._rows:
+            lines.append(f"  {name:28}{one:>12.4g}" + (f"{many:>20.4g}" if several else ""))
+        lines.append(f"confidence {self.confidence:g}, {self.queries:,} releases")
+        lines.append(
+            "gradients within the bound were asked: whether others are clipped, "
+            "`dpassay verify` tests"
+        )
+        return "\n".join(lines)
+
 
 CONFIDENCE = 0.99
 _SHARE = (1.0 - CONFIDENCE) / 3.0  # the error that the counts of one threshold may have
@@ -52,7 +129,7 @@ def audit_gradient(
     if each < 2:
         raise ValueError(f"max_queries = {claim.gate.max_queries}: expected 4 or more")
     each = min(each, max(2, _NUMBERS // (2 * claim.mechanism.width)))
-    seen = _Seen(claim, pair, each)
+    seen = _Releases(claim, pair, each)
     for size in parts(each, min(_LARGEST, at_once(claim.mechanism.width, _LARGEST))):
         for world, values in enumerate((pair.here, pair.there)):
             reply = target.ask(values, size)
@@ -61,10 +138,10 @@ def audit_gradient(
                 call = claim.release.text(values, size)
                 raise TargetError(f"{call} returned a number that is not finite")
             seen.observe(world, released @ pair.direction)
-    return _judged(claim, claim.privacy, pair, seen)
+    return _judge(claim, claim.privacy, pair, seen)
 
 
-class _Seen:
+class _Releases:
     """Releases along the canary's direction, counted above three thresholds."""
 
     def __init__(self, claim: NumbersClaim, pair: CanaryPair, each: int) -> None:
@@ -114,8 +191,8 @@ def _spread(claim: NumbersClaim) -> float:
     return family.scale * (math.sqrt(2.0) if wide else 1.0)
 
 
-def _judged(
-    claim: NumbersClaim, privacy: PrivacyClaim, pair: CanaryPair, seen: _Seen
+def _judge(
+    claim: NumbersClaim, privacy: PrivacyClaim, pair: CanaryPair, seen: _Releases
 ) -> GradientAudit:
     times = min(privacy.queries, MOST)
     events = [separated(counts, _ABOVE, _SHARE, anytime=True) for counts in seen.each]
@@ -133,7 +210,7 @@ def _judged(
     if _plain(claim):
         costs["epsilon_lower_if_gaussian"] = _both(mu, privacy.delta, times)
         costs |= _exact(claim, privacy, pair, times)
-        refuted += _refuted_of_gaussian(claim, privacy, pair, mu, times)
+        refuted += _faults_of_gaussian(claim, privacy, pair, mu, times)
     largest = np.array([audit.rdp_lower for audit in audits]).max(0)
     return GradientAudit(
         delta=privacy.delta,
@@ -196,7 +273,7 @@ def _both(mu: float, delta: float, times: int) -> tuple[float, float]:
     return _epsilon(mu, delta), _epsilon(mu * math.sqrt(times), delta)
 
 
-def _refuted_of_gaussian(
+def _faults_of_gaussian(
     claim: NumbersClaim, privacy: PrivacyClaim, pair: CanaryPair, mu: float, times: int
 ) -> list[str]:
     """Why a claim of Gaussian noise cannot hold where the worlds lie `mu` apart or farther."""

@@ -16,7 +16,7 @@ from ...attacks.gradients.canaries import ClippedModel, checked, crafted_canary
 from ...reference.arrays import Matrix, Vector
 from ...reference.numbers import NoisyGradient
 from ..inputs.files import ReadingError, read_bytes
-from ..inputs.people_file import People
+from ..inputs.people_file import PeopleTable
 from ..kinds.numbers.claim import NumbersClaim
 from ..kinds.numbers.planning.plan import as_values
 from ..kinds.numbers.vendor_model import VendorModel
@@ -74,7 +74,9 @@ def pair_of_files(claim: NumbersClaim, here: str, there: str) -> CanaryPair:
     return _pair(claim, rows[0], rows[1], f"{here} and {there}")
 
 
-def pair_of_model(claim: NumbersClaim, model: VendorModel, people: People, seed: int) -> CanaryPair:
+def pair_of_model(
+    claim: NumbersClaim, model: VendorModel, people: PeopleTable, seed: int
+) -> CanaryPair:
     """A canary crafted against the vendor's model, within the range of its data.
 
     Raises ValueError where the attribute is not among the model's features, or no canary moves.

@@ -17,7 +17,7 @@ from ...attacks.gradients.vendor_game import Table, vendor_game
 from ...attacks.inference.measures import Estimate
 from ...reference.accounting.adjacency import Adjacency
 from ..findings.document import Document
-from ..inputs.people_file import People
+from ..inputs.people_file import PeopleTable
 from ..kinds.numbers.vendor_model import ModelError, VendorModel
 
 
@@ -152,7 +152,7 @@ class PlayedGames(Document):
 
 
 def play(
-    model: VendorModel, people: People, attribute: Sequence[str], rules: PlayRules
+    model: VendorModel, people: PeopleTable, attribute: Sequence[str], rules: PlayRules
 ) -> PlayedGames:
     """Plays every defence on the same trials. Raises ValueError in one line."""
     defences = {name: rules.defence(name) for name in rules.defences}

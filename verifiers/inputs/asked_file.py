@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...reference import REFUSAL
 from .csv_rows import ENCODING
 from .files import ReadingError, read_bytes
-from .histogram_file import Asked, histograms_of, is_header, is_numbering, label_column
+from .histogram_file import HistogramRow, histograms_of, is_header, is_numbering, label_column
 from .input_error import ColumnsError, RowsError
 from .log_file import read_log, shown_path
 from .release_log import ABOUT, Row, RowReader
@@ -34,7 +34,7 @@ class AskedRows:
     labels: NDArray[np.int64] | None
 
     @classmethod
-    def of(cls, rows: Iterable[Asked]) -> "AskedRows":
+    def of(cls, rows: Iterable[HistogramRow]) -> "AskedRows":
         """Made from rows with one number of classes, of which all or none have a label."""
         votes, labels = zip(*((row.histogram, row.label) for row in rows), strict=True)
         answered = None if None in labels else np.array(labels, dtype=np.int64)
@@ -104,7 +104,7 @@ def _rows(content: bytes, place: str, reader: RowReader) -> Iterable[Row]:
 
 
 def _of_log(rows: Iterable[Row], place: str) -> AskedRows:
-    asked = [Asked(row.histogram, row.label) for row in rows]
+    asked = [HistogramRow(row.histogram, row.label) for row in rows]
     if not asked:
         raise RowsError(f"{place}: no rows: expected one per label")
     return AskedRows.of(asked)

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from ...reference import REFUSAL, as_histogram
 from .cells import whole
-from .class_columns import class_order
-from .csv_rows import csv_rows, without_index
+from .csv_rows import class_order, csv_rows, without_index
 from .files import ReadingError, read_bytes
 from .input_error import ColumnsError, RowsError
 
@@ -13,14 +12,14 @@ _NO_NAMES = ("nan", "inf", "null", "none", "na", "n/a")
 
 
 @dataclass(frozen=True)
-class Asked:
+class HistogramRow:
     """One row of the file: a histogram (c,), and the label released for it, if the file has one."""
 
     histogram: tuple[int, ...]
     label: int | None
 
 
-def read_histograms(path: str, *, again: bool = False) -> list[Asked]:
+def read_histograms(path: str, *, again: bool = False) -> list[HistogramRow]:
     """The rows of a CSV file with a column per class, perhaps one `label`, an optional header.
 
     path: `-` for standard input; again: the file will be read a second time, so that a pipe is
@@ -35,7 +34,7 @@ def read_histograms(path: str, *, again: bool = False) -> list[Asked]:
     return histograms_of(content, path)
 
 
-def histograms_of(content: bytes, path: str) -> list[Asked]:
+def histograms_of(content: bytes, path: str) -> list[HistogramRow]:
     """The rows of a CSV file with this content; path: as messages name it."""
     table = list(without_index(csv_rows(content, path)))
     column, order = None, None
@@ -50,13 +49,13 @@ def histograms_of(content: bytes, path: str) -> list[Asked]:
         )
     if not table:
         raise RowsError(f"{path}: no histograms: expected one per row")
-    found = [_asked(f"{path}, line {line}", row, column, columns) for line, row in table]
+    found = [_parse_row(f"{path}, line {line}", row, column, columns) for line, row in table]
     if order is None:
         return found
-    return [Asked(tuple(row.histogram[i] for i in order), row.label) for row in found]
+    return [HistogramRow(tuple(row.histogram[i] for i in order), row.label) for row in found]
 
 
-def _asked(place: str, row: list[str], label_column: int | None, columns: int) -> Asked:
+def _parse_row(place: str, row: list[str], label_column: int | None, columns: int) -> HistogramRow:
     if len(row) != columns:
         raise RowsError(f"{place}: {len(row)} columns, but {columns} in the first row")
     values = []
@@ -83,7 +82,7 @@ def _asked(place: str, row: list[str], label_column: int | None, columns: int) -
             f"{place}: label {label} of {len(histogram)} classes: expected 0 to "
             f"{len(histogram) - 1}, or {REFUSAL} for a refusal"
         )
-    return Asked(histogram, label)
+    return HistogramRow(histogram, label)
 
 
 def is_header(cells: list[str]) -> bool:

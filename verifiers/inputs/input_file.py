@@ -9,8 +9,7 @@ import numpy as np
 
 from ...reference import as_histogram
 from .cells import is_whole, json_object, whole
-from .class_columns import votes_among
-from .csv_rows import csv_rows, with_header
+from .csv_rows import csv_rows, votes_among, with_header
 from .files import ReadingError, read_bytes
 from .input_error import ColumnsError, RowsError, UnclaimedError
 
@@ -61,7 +60,7 @@ def read_inputs(path: str, classes: int, teachers: int, *, need_queries: bool) -
     known: dict[tuple[str, str], tuple[int, ...]] = {}
     for line, table in tables:
         place = f"{path}, line {line}"
-        row = _checked(table, place, classes, teachers)
+        row = _parse_row(table, place, classes, teachers)
         if need_queries and row.query is None:
             raise RowsError(f'{place}: no input, which form = "query" needs in every row')
         for name, value in (("id", row.key), ("input", row.query)):
@@ -129,7 +128,7 @@ def _csv_tables(text: str, path: str, classes: int) -> Iterator[tuple[int, Mappi
         yield number, {**named, "histogram": votes}
 
 
-def _checked(table: Mapping[str, Any], place: str, classes: int, teachers: int) -> Input:
+def _parse_row(table: Mapping[str, Any], place: str, classes: int, teachers: int) -> Input:
     unknown = next((key for key in table if key not in _KEYS), None)
     if unknown is not None:
         raise ColumnsError(f"{place}: {unknown[:60]!r}: allowed are {', '.join(_KEYS)}")

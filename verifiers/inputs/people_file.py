@@ -1,6 +1,6 @@
-"""A file of people: records as a model takes them, labels, and a sensitive attribute.
+"""Files of people, CSV with a header: for a model, all numbers; or a column and how logs name them.
 
-It is CSV with a header and numbers only: encoding words is up to the model's own code.
+Encoding words is up to the model's own code.
 """
 
 import math
@@ -19,7 +19,7 @@ _MOST_VALUES = 20
 
 
 @dataclass(frozen=True)
-class People:
+class PeopleTable:
     """Records (n, q) as a model takes them, labels (n,), and the sensitive value (n,) of each.
 
     Labels and sensitive values are numbered from 0. values: what the m columns of the attribute
@@ -48,7 +48,9 @@ class People:
         return Attribute(np.array(self.columns), self.values[common])
 
 
-def read_people(path: str, label: str, attribute: Sequence[str], *, seen: bool = True) -> People:
+def read_people(
+    path: str, label: str, attribute: Sequence[str], *, seen: bool = True
+) -> PeopleTable:
     """The rows of the file at `path`.
 
     label: the column of labels, whole numbers from 0; attribute: the columns of the sensitive
@@ -81,7 +83,7 @@ def read_people(path: str, label: str, attribute: Sequence[str], *, seen: bool =
         raise ColumnsError(f"{path}: no column is left for the model: expected one or more")
     called = tuple(", ".join(f"{v:g}" for v in row) for row in values)
     columns = tuple(features.index(place) for place in held) if seen else None
-    return People(
+    return PeopleTable(
         rows[:, features],
         labels.astype(np.int64),
         sensitive.reshape(-1).astype(np.int64),
@@ -115,3 +117,53 @@ def _numbers(place: str, row: list[str], names: list[str]) -> list[float]:
             )
         found.append(number)
     return found
+
+
+_SHOWN = 12  # values in a message
+
+
+@dataclass(frozen=True)
+class PeopleColumn:
+    """Whether each of n people has the value, (n,).
+
+    ids: of each, None without a column `id`; others: the names of all other columns, and their
+    cells, a list for each person.
+    """
+
+    attribute: str
+    positive: NDArray[np.bool_]
+    ids: tuple[str, ...] | None
+    others: tuple[list[str], list[list[str]]]
+
+    def __len__(self) -> int:
+        return len(self.positive)
+
+
+def read_people_column(path: str, column: str, value: str) -> PeopleColumn:
+    """Who has `value` in `column` of a CSV file with a header, a row for each person.
+
+    Raises RowsError that names the file, the line or column and what is allowed.
+    """
+    names, rows = with_header(read_csv(path), path)
+    if not rows:
+        raise RowsError(f"{path}: no people: expected a header, and a row for each person")
+    if names.count(column) != 1:
+        raise ColumnsError(f"{path}: no column {column!r}: there are {', '.join(names)[:300]}")
+    words = [row[names.index(column)].strip() for _, row in rows]
+    positive = np.array([word == value for word in words])
+    if not positive.any() or positive.all():
+        found = ", ".join(map(repr, sorted(set(words))[:_SHOWN]))
+        raise RowsError(
+            f"{path}: {int(positive.sum())} of {len(words)} people have {column} {value!r}: "
+            f"expected some and not all; values of that column: {found}",
+            code="value-not-allowed",
+        )
+    rest = [k for k, name in enumerate(names) if name not in (column, "id")]
+    others = [names[k] for k in rest], [[row[k].strip() for k in rest] for _, row in rows]
+    if "id" not in names:
+        return PeopleColumn(f"{column} {value}", positive, None, others)
+    ids = tuple(row[names.index("id")].strip() for _, row in rows)
+    if len(set(ids)) < len(ids):
+        twice = next(key for key in ids if ids.count(key) > 1)
+        raise RowsError(f"{path}: id {twice[:60]!r} is there twice: expected one row per person")
+    return PeopleColumn(f"{column} {value}", positive, ids, others)

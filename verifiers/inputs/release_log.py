@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ...reference import REFUSAL, as_histogram
 from .cells import LogError, cells_of, epsilon_of, json_object, seconds_of, text_of, whole
-from .class_columns import INDEX, votes_among
+from .csv_rows import INDEX, votes_among
 from .input_error import ColumnsError, UnclaimedError
 
 __all__ = ["ABOUT", "LogError", "Row", "RowReader"]

@@ -53,12 +53,12 @@ def _cell(cell: str) -> Any:
     if not cell.strip():
         return None
     try:
-        return json.loads(cell, parse_constant=_refused)
+        return json.loads(cell, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return cell
 
 
-def _refused(word: str) -> NoReturn:
+def _refuse_constant(word: str) -> NoReturn:
     """NaN and Infinity are words, as a column of texts may have them."""
     raise ValueError(word)
 

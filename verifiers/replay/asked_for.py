@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .tape import Given
+from .tape import DrawRequest
 
 _CENTRED = {
     "normal": ("loc", "scale"),
@@ -29,7 +29,7 @@ NOISE = {*_CENTRED, *_SCALED, *_SIZE_AT, "expovariate", "randn", "randn_like", "
 made for some data only, or is of another shape, shows nothing by itself."""
 
 
-def asked_for(name: str, given: Sequence[Any], named: dict[str, Any]) -> Given:
+def asked_for(name: str, given: Sequence[Any], named: dict[str, Any]) -> DrawRequest:
     """What a call of a function of this name asks for."""
     arguments: dict[Any, Any] = {**dict(enumerate(given)), **named}
     if name in _CENTRED:
@@ -38,21 +38,21 @@ def asked_for(name: str, given: Sequence[Any], named: dict[str, Any]) -> Given:
             arguments.pop(place, arguments.pop(key, default))
             for place, key, default in ((0, centre, 0.0), (1, scale, 1.0))
         )
-        return Given(fixed_by_name(arguments, {2: "size"}), _number(at), _number(wide))
+        return DrawRequest(fixed_by_name(arguments, {2: "size"}), _number(at), _number(wide))
     if name in _SCALED:
         wide = arguments.pop(0, arguments.pop("scale", 1.0))
-        return Given(fixed_by_name(arguments, {1: "size"}), 0.0, _number(wide))
+        return DrawRequest(fixed_by_name(arguments, {1: "size"}), 0.0, _number(wide))
     if name == "expovariate":
-        return Given({}, 0.0, 1.0 / arguments.get(0, arguments.get("lambd", 1.0)))
+        return DrawRequest({}, 0.0, 1.0 / arguments.get(0, arguments.get("lambd", 1.0)))
     if name in _SUBSETS:
         first = arguments.pop(0, next(iter(named.values()), None))
         many = len(first) if hasattr(first, "__len__") else first
         rest = {key: value for key, value in arguments.items() if value is not first}
-        return Given({"of": many, **fixed_by_name(rest, {1: "size"})}, noise=False)
+        return DrawRequest({"of": many, **fixed_by_name(rest, {1: "size"})}, noise=False)
     if name == "randn":
-        return Given({"size": tuple(given)})
+        return DrawRequest({"size": tuple(given)})
     named_by_place = {_SIZE_AT[name]: "size"} if name in _SIZE_AT else {}
-    return Given(fixed_by_name(arguments, named_by_place), noise=name in NOISE)
+    return DrawRequest(fixed_by_name(arguments, named_by_place), noise=name in NOISE)
 
 
 def fixed_by_name(arguments: dict[Any, Any], names: dict[int, str]) -> dict[str, Any]:
@@ -75,17 +75,17 @@ def _plain(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def asked_of_torch(name: str, given: Sequence[Any], named: dict[str, Any]) -> Given:
+def asked_of_torch(name: str, given: Sequence[Any], named: dict[str, Any]) -> DrawRequest:
     """As `asked_for`, of a function of PyTorch or a method of its tensors without the last `_`."""
     arguments: dict[Any, Any] = {**dict(enumerate(given)), **named}
     for key in ("generator", "device", "out", "dtype", "requires_grad", "pin_memory", "layout"):
         arguments.pop(key, None)
     if name.endswith("_like"):
-        return Given({"size": tuple(arguments.pop(0).shape)}, noise=name in NOISE)
+        return DrawRequest({"size": tuple(arguments.pop(0).shape)}, noise=name in NOISE)
     if name in ("randn", "rand"):
-        return Given({"size": tuple(arguments.values())}, noise=name in NOISE)
+        return DrawRequest({"size": tuple(arguments.values())}, noise=name in NOISE)
     if name == "normal":
         at = arguments.pop(0, arguments.pop("mean", 0.0))
         wide = arguments.pop(1, arguments.pop("std", 1.0))
-        return Given(fixed_by_name(arguments, {}), _number(at), _number(wide))
-    return Given(fixed_by_name(arguments, {}), noise=name in NOISE)
+        return DrawRequest(fixed_by_name(arguments, {}), _number(at), _number(wide))
+    return DrawRequest(fixed_by_name(arguments, {}), noise=name in NOISE)

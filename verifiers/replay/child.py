@@ -20,9 +20,9 @@ from ..targets.in_process import InProcessTarget
 from ..targets.labels import checked_labels
 from ..targets.replies import Refused, TargetError
 from ..targets.spec import load, split_spec
-from .ran import Asked, NoReleaseError, Ran
+from .frozen import NoReleaseError, Ran, RunRequest
 from .sources import install
-from .steps import Steps
+from .steps import LineTrace
 from .tape import Tape
 
 _SEED = 20_260_217  # of generators for the whole process; where nothing is recorded, and the turn
@@ -44,7 +44,7 @@ def main(descriptor: str, spec: str) -> None:
         connection.send_bytes(_forked(spec, asked))
 
 
-def _forked(spec: str, asked: Asked) -> bytes:
+def _forked(spec: str, asked: RunRequest) -> bytes:
     """The pickled `Ran` of a run in a fork of this process, or the error that it ended with."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -75,13 +75,13 @@ def _forked(spec: str, asked: Asked) -> bytes:
     return pickle.dumps(NoReleaseError(f"{spec}: its process ended with status {status}"))
 
 
-def _run(spec: str, asked: Asked) -> Ran:
+def _run(spec: str, asked: RunRequest) -> Ran:
     tape = Tape(asked.recorded, _folders(spec))
     seed = _SEED + (asked.turn if asked.recorded is None else 0)
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - the generator of the whole process
     install(tape)
-    steps = Steps()
+    steps = LineTrace()
     target = InProcessTarget(load(spec), release=asked.release)
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(seed)

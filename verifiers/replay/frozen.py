@@ -1,14 +1,55 @@
-"""A Python target whose noise is frozen: runs of it that share their draws."""
+"""A Python target whose noise is frozen: runs of it that share their draws, and what they give."""
 
 import pickle
 import subprocess
 import sys
+from dataclasses import dataclass
 from multiprocessing import Pipe
 from typing import Any, Self
 
-from ..targets.replies import NoReplyError
-from .ran import Asked, Ran
-from .tape import Draw
+import numpy as np
+
+from ...reference.arrays import Vector
+from ..targets.replies import NoReplyError, TargetError
+from .steps import LineTrace
+from .tape import Draw, Parting
+
+
+class NoReleaseError(TargetError):
+    """A run that raised, ended its process, or released something of another form."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run: the release, a row of numbers; what was drawn, and where it parted from the tape."""
+
+    released: Any
+    draws: tuple[Draw, ...]
+    partings: tuple[Parting, ...]
+    steps: LineTrace
+    modules: tuple[str, ...]
+
+    @property
+    def row(self) -> Vector:
+        """The numbers released (d,), or the label (1,)."""
+        return np.asarray(self.released, dtype=np.float64).reshape(-1)
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What to run: an input in its Python form, and its `Release`; see `Tape` and `LineTrace`.
+
+    turn: from 1, seeds what has no seed of its own where nothing is recorded; refuses: whether a
+    label may be a refusal, None where numbers are released.
+    """
+
+    values: Any
+    release: Any
+    recorded: tuple[Draw, ...] | None
+    traced: bool
+    turn: int
+    refuses: bool | None
+
 
 _START_SECONDS = 120.0  # each run loads the deployment anew
 
@@ -52,7 +93,7 @@ class FrozenTarget:
         """
         self.runs += 1
         try:
-            asked = Asked(values, self._release, recorded, traced, self.runs, self._refuses)
+            asked = RunRequest(values, self._release, recorded, traced, self.runs, self._refuses)
             self._connection.send(asked)
             if not self._connection.poll(self._seconds):
                 raise NoReplyError(f"{self.spec} gave no answer within {self._seconds:g} s")

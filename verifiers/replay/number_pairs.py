@@ -13,8 +13,7 @@ from ...reference.numbers import sensitivity
 from ..kinds.numbers.claim import NumbersClaim
 from ..kinds.numbers.planning.bounds import Bounds
 from ..kinds.numbers.planning.plan import as_values
-from .faults import NORMS, Limits
-from .pairs import Judge, Pair, Path, no_path
+from .pairs import NORMS, Judge, Limits, Path, ReplayPair, no_path
 
 _TIMES = (1.0, 1.5, 10.0, 1e3, 1e9)
 _RECORDS = 8
@@ -23,7 +22,7 @@ _STEPS = 1_000_000  # of a path, at most
 _SHOWN = 8  # numbers of a record
 
 
-def pairs(claim: NumbersClaim, seed: int) -> Iterator[Pair]:
+def pairs(claim: NumbersClaim, seed: int) -> Iterator[ReplayPair]:
     """Pairs without end. Raises ValueError of one line for a claim whose noise is no sum's."""
     rng = np.random.default_rng([seed, 17])
     made = _of_counts if claim.mechanism.takes == "counts" else _of_records
@@ -43,7 +42,9 @@ def limits(claim: NumbersClaim) -> Limits:
 # -- counts --------------------------------------------------------------------------------------
 
 
-def _of_counts(claim: NumbersClaim, allowed: Limits, rng: np.random.Generator) -> Iterator[Pair]:
+def _of_counts(
+    claim: NumbersClaim, allowed: Limits, rng: np.random.Generator
+) -> Iterator[ReplayPair]:
     cells = claim.mechanism.width
     small = rng.integers(0, 13, cells)
     bases = [
@@ -73,7 +74,7 @@ class _Counts:
     one: NDArray[np.int64]
     cell: int
 
-    def pair(self) -> Pair:
+    def pair(self) -> ReplayPair:
         moved, mechanism = self.claim.mechanism.contributions, self.claim.mechanism
         other = self.one.copy()
         words = f"{moved} more in cell {self.cell}"
@@ -84,7 +85,9 @@ class _Counts:
             words = f"{moved} from cell {self.cell} in cell {goes}"
         else:
             other[self.cell] += moved
-        return Pair(words, self.one, other, self.allowed, path=self._path, simpler=self._simpler)
+        return ReplayPair(
+            words, self.one, other, self.allowed, path=self._path, simpler=self._simpler
+        )
 
     def _path(self, origin: NDArray[np.int64]) -> Path | None:
         """Records come and go, or are in other cells, one by one."""
@@ -95,18 +98,18 @@ class _Counts:
             return None
         cells, signs = np.repeat(np.arange(apart.size), np.abs(apart)), np.sign(apart)
 
-        def pair(place: int) -> Pair:
+        def pair(place: int) -> ReplayPair:
             gone = np.bincount(cells[:place], minlength=apart.size)
             one = origin + signs * gone
             other = one.copy()
             other[cells[place]] += signs[cells[place]]
             words = f"one {'more' if signs[cells[place]] > 0 else 'fewer'} in cell {cells[place]}"
             less = replace(self, one=np.minimum(one, other), cell=int(cells[place]))
-            return Pair(words, one, other, self.allowed, simpler=less._simpler)
+            return ReplayPair(words, one, other, self.allowed, simpler=less._simpler)
 
         return Path(cells.size, pair) if cells.size else None
 
-    def _simpler(self) -> Iterator[Pair]:
+    def _simpler(self) -> Iterator[ReplayPair]:
         least = self.claim.mechanism.contributions * (self.claim.mechanism.replaces)
         for plain in (np.zeros_like(self.one), self.one // 2, *self._without()):
             plain[self.cell] = max(plain[self.cell], least)
@@ -136,14 +139,14 @@ def moves_between(
     leave = np.repeat(np.arange(apart.size), np.maximum(-apart, 0))
     reach = np.repeat(np.arange(apart.size), np.maximum(apart, 0))
 
-    def pair(place: int) -> Pair:
+    def pair(place: int) -> ReplayPair:
         gone, came = (np.bincount(cells[:place], minlength=apart.size) for cells in (leave, reach))
         one = origin - gone + came
         other = one.copy()
         other[leave[place]] -= 1
         other[reach[place]] += 1
         words = f"one from {leave[place]} in {reach[place]}"
-        return Pair(words, one, other, judge, absent=absent)
+        return ReplayPair(words, one, other, judge, absent=absent)
 
     return Path(leave.size, pair) if leave.size else None
 
@@ -151,7 +154,9 @@ def moves_between(
 # -- records -------------------------------------------------------------------------------------
 
 
-def _of_records(claim: NumbersClaim, allowed: Limits, rng: np.random.Generator) -> Iterator[Pair]:
+def _of_records(
+    claim: NumbersClaim, allowed: Limits, rng: np.random.Generator
+) -> Iterator[ReplayPair]:
     bounds = Bounds.of(claim)
     width = bounds.width
     shares = rng.random((_RECORDS, width))
@@ -165,7 +170,7 @@ def _of_records(claim: NumbersClaim, allowed: Limits, rng: np.random.Generator) 
     for drawn in bases:
         base = np.rint(drawn) if bounds.whole else drawn
         gone = np.full((1, width), bounds.nearest)
-        for words, record in _altered(bounds, base, rng):
+        for words, record in _extreme_records(bounds, base, rng):
             if claim.mechanism.replaces and np.isfinite(record).all():
                 gone = bounds.opposite(record)[None]
             made = _Records(claim, allowed, bounds, base, record, gone, words).pair()
@@ -173,7 +178,7 @@ def _of_records(claim: NumbersClaim, allowed: Limits, rng: np.random.Generator) 
             before = base
 
 
-def _altered(
+def _extreme_records(
     bounds: Bounds, base: Matrix, rng: np.random.Generator
 ) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Records (width,) at the bounds and beyond, in one number and in all of them."""
@@ -208,7 +213,7 @@ class _Records:
     gone: Matrix
     words: str
 
-    def pair(self) -> Pair:
+    def pair(self) -> ReplayPair:
         times, mechanism = self.claim.mechanism.contributions, self.claim.mechanism
         record = np.rint(self.record) if self.bounds.whole else self.record
         with_it = np.concatenate([self.base, np.tile(record, (times, 1))])
@@ -219,7 +224,7 @@ class _Records:
             without = np.concatenate([self.base, np.tile(self.gone, (times, 1))])
             words = f"{self.words} {shown} in place of {_text(self.gone[0])}"
         one, other = (as_values(self.claim, records) for records in (without, with_it))
-        return Pair(words, one, other, self.allowed, path=self._path, simpler=self._simpler)
+        return ReplayPair(words, one, other, self.allowed, path=self._path, simpler=self._simpler)
 
     def _path(self, origin: Any) -> Path | None:
         """Records go one by one, then those of the other input come; or each takes a place."""
@@ -234,14 +239,14 @@ class _Records:
                 return np.concatenate([last[:place], first[place:]])
             return first[place:] if place <= len(first) else last[: place - len(first)]
 
-        def pair(place: int) -> Pair:
+        def pair(place: int) -> ReplayPair:
             one, other = (as_values(self.claim, at(k)) for k in (place, place + 1))
-            return Pair("one record more or fewer", one, other, self.allowed)
+            return ReplayPair("one record more or fewer", one, other, self.allowed)
 
         steps = len(last) if replaces else len(first) + len(last)
         return Path(steps, pair) if steps else None
 
-    def _simpler(self) -> Iterator[Pair]:
+    def _simpler(self) -> Iterator[ReplayPair]:
         many = len(self.base)
         for fewer in {0, many // 2, many - 1} - {many, -1}:
             yield replace(self, base=self.base[:fewer]).pair()

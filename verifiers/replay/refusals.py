@@ -21,11 +21,9 @@ from ..kinds.numbers.planning.bounds import Bounds
 from ..kinds.numbers.planning.steps import steps_between
 from ..run.refusals import TRIED, Asking, Told, neighbours, told_apart
 from ..targets.replies import Refused, TargetError
-from .faults import Fault
-from .frozen import FrozenTarget
+from .frozen import FrozenTarget, NoReleaseError
 from .number_pairs import records_of
-from .pairs import Pair
-from .ran import NoReleaseError
+from .pairs import PairFault, ReplayPair
 
 REFUSED = Note("input-refused", "the target refuses these inputs")
 
@@ -33,16 +31,16 @@ _MOST = 2_000
 """Runs that prove a pair at most: each may load the target for a second."""
 
 
-Judge = Callable[[Pair, Refused | NoReleaseError], tuple[Fault, Pair] | Note]
+Judge = Callable[[ReplayPair, Refused | NoReleaseError], tuple[PairFault, ReplayPair] | Note]
 """The fault of a pair of which a run ended without a release, or why there is none."""
 
 
 def judge_of(target: FrozenTarget, claim: Claim, seed: int) -> Judge:
     """What judges refusals under a claim: of labels none, as which totals are served is public."""
-    return _Refusals(target, claim, seed).judged if isinstance(claim, NumbersClaim) else _excused
+    return _Refusals(target, claim, seed).judged if isinstance(claim, NumbersClaim) else _excuse
 
 
-def _excused(pair: Pair, end: Refused | NoReleaseError) -> Note:
+def _excuse(pair: ReplayPair, end: Refused | NoReleaseError) -> Note:
     """Raises what is an error, and no refusal."""
     if isinstance(end, TargetError):
         raise end
@@ -61,30 +59,32 @@ class _Refusals:
         self._tried = 0
         self._results: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
 
-    def judged(self, pair: Pair, end: Refused | NoReleaseError) -> tuple[Fault, Pair] | Note:
+    def judged(
+        self, pair: ReplayPair, end: Refused | NoReleaseError
+    ) -> tuple[PairFault, ReplayPair] | Note:
         """With the neighbours that show it. Raises `end` where it is an error."""
-        told, text = self._told(pair), self._claim.release.input_text
+        told, text = self._find_apart(pair), self._claim.release.input_text
         where = f"a pair with {pair.words}"
         if told is not None and told.proven:
             found = told.finding(text, where)
             code = "refusal-tells-inputs-apart"
-            fault = Fault("refusal", found.message, code=code, fields=found.fields)
+            fault = PairFault("refusal", found.message, code=code, fields=found.fields)
             return fault, replace(pair, one=told.refused, other=told.answered)
-        excused = _excused(pair, end)
+        excused = _excuse(pair, end)
         return (
             told.undecided(text, where, _MOST, f"and replay makes {_MOST:,} at most")
             if told
             else excused
         )
 
-    def _told(self, pair: Pair) -> Told | None:
+    def _find_apart(self, pair: ReplayPair) -> Told | None:
         """What is told apart: the pair, or neighbours between it and the typical input."""
         if self._tried == TRIED or self._calls is None:
             return None
         claim, asking = self._claim, Asking(None, self._run)
         ends = (pair.one, pair.other), (pair.other, pair.one), (pair.one, self._typical)
         for refused, answered in ends:
-            if not (_within(claim, refused) and _within(claim, answered)):
+            if not (_covers(claim, refused) and _covers(claim, answered)):
                 continue
             steps = steps_between(claim, refused, answered)
             apart = None if steps is None else neighbours(asking, steps)
@@ -116,7 +116,7 @@ class _Refusals:
             self._results[place].add(repr(results))
 
 
-def _within(claim: NumbersClaim, values: Any) -> bool:
+def _covers(claim: NumbersClaim, values: Any) -> bool:
     """Whether the claim covers an input: counts, or records within its bounds."""
     if claim.mechanism.takes == "counts":
         return True

@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -15,9 +16,10 @@ from ..findings.note import Fields, Note
 from ..findings.verdict import Verdict
 from ..kinds.labels.claim import LabelsClaim
 from ..targets.spec import split_spec
-from .faults import Fault
 from .frozen import FrozenTarget
-from .pairs import made_pairs
+from .labels import pairs as label_pairs
+from .number_pairs import pairs as number_pairs
+from .pairs import PairFault, ReplayPair
 from .refusals import judge_of
 from .search import Found, search
 from .sources import SEED
@@ -71,15 +73,30 @@ class Replayed(Document):
         lines = [f"{self.verdict.value.upper()}: {self.message}"]
         if self.pair is not None:
             lines += [f"  {line}" for line in self.lines]
-            lines += [f"  first input:  {_short(self.pair[0])}"]
-            lines += [f"  second input: {_short(self.pair[1])}"]
+            lines += [f"  first input:  {_shorten(self.pair[0])}"]
+            lines += [f"  second input: {_shorten(self.pair[1])}"]
         if self.verdict is not Verdict.INCONCLUSIVE:
             lines += [draw.as_text() for draw in self.draws]
         lines.append(f"{self.runs} runs, {self.seconds:.1f} s")
         return "\n".join(lines)
 
 
-def replayed(spec: str, claim: Claim, seed: int, pairs: int) -> Replayed:
+_PAIRS: dict[str, Callable[[Any, int], Iterator[ReplayPair]]] = {
+    "labels": label_pairs,
+    "numbers": number_pairs,
+}
+"""Kinds whose neighbours are made here."""
+
+
+def pairs_of(claim: Claim, seed: int) -> Iterator[ReplayPair]:
+    """Neighbours under a claim, without end. Raises ValueError of one line for other kinds."""
+    name = claim.kind.name
+    if name not in _PAIRS:
+        raise ValueError(f"noise is frozen for claims of {', '.join(_PAIRS)}, not of {name}")
+    return _PAIRS[name](claim, seed)
+
+
+def replay_pairs(spec: str, claim: Claim, seed: int, pairs: int) -> Replayed:
     """Looks at so many pairs of a Python target with the same draws.
 
     Raises ValueError and TargetError of one line.
@@ -87,7 +104,7 @@ def replayed(spec: str, claim: Claim, seed: int, pairs: int) -> Replayed:
     if spec.startswith(("exec:", "http:", "https:")):
         raise ValueError(f"{spec}: noise is frozen in Python targets alone, file.py:attr")
     split_spec(spec)
-    made, began = made_pairs(claim, seed), time.monotonic()
+    made, began = pairs_of(claim, seed), time.monotonic()
     refuses = claim.mechanism.refuses if isinstance(claim, LabelsClaim) else None
     with FrozenTarget(spec, claim.release, claim.gate.timeout, refuses=refuses) as target:
         judge = judge_of(target, claim, seed)
@@ -106,7 +123,7 @@ def replayed(spec: str, claim: Claim, seed: int, pairs: int) -> Replayed:
         pair=None if pair is None else (_plain(claim, pair.one), _plain(claim, pair.other)),
         compared=found.compared,
         skipped=found.skipped,
-        draws=_drawn(found),
+        draws=_frozen_draws(found),
         runs=target.runs,
         seconds=round(time.monotonic() - began, 3),
     )
@@ -121,7 +138,7 @@ def _verdict(found: Found) -> Verdict:
 _NOT_COMPARED = Note("no-pair-compared", "no pair could be compared")
 
 
-def _why(found: Found, verdict: Verdict) -> Note | Fault | None:
+def _why(found: Found, verdict: Verdict) -> Note | PairFault | None:
     """What has the code of the verdict; None of a pass."""
     if verdict is Verdict.PASS:
         return None
@@ -143,7 +160,7 @@ def _message(found: Found, verdict: Verdict, what: str) -> str:
     return f"no fault was seen in {found.compared} pairs of inputs with the same draws{skipped}"
 
 
-def _drawn(found: Found) -> tuple[FrozenDraw, ...]:
+def _frozen_draws(found: Found) -> tuple[FrozenDraw, ...]:
     """Where one run draws, what, and how many times."""
     draws = Counter(
         (draw.line, draw.function, draw.shape, _scale(draw.given.scale))
@@ -161,7 +178,7 @@ def _plain(claim: Claim, values: Any) -> Any:
     return claim.release.content(values)[claim.release.key]
 
 
-def _short(plain: Any) -> str:
+def _shorten(plain: Any) -> str:
     text = str(plain)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... (--json prints all of it)"
 

@@ -12,14 +12,12 @@ import numpy as np
 from ...reference.mechanisms import REFUSAL
 from ..findings.note import Note
 from ..targets.replies import Refused
-from .faults import DIFFERENT, Fault, parted_noise, unfrozen
-from .frozen import FrozenTarget
-from .label_proof import proved_of_label
-from .pairs import Pair, Path
-from .proof import NOTHING, proved
-from .ran import NoReleaseError, Ran
+from .frozen import FrozenTarget, NoReleaseError, Ran
+from .labels import prove_of_label
+from .pairs import DIFFERENT, PairFault, Path, ReplayPair, noise_fault, unfrozen
+from .proof import NOTHING, prove
 from .refusals import Judge
-from .steps import moved, parted_after
+from .steps import lines_that_move, parting_lines
 from .tape import Draw, Parting
 
 UNANSWERED = (Refused, NoReleaseError)
@@ -47,15 +45,15 @@ class Found:
     could be compared; compared, skipped: pairs; draws: of one run.
     """
 
-    fault: Fault | None
-    pair: Pair | None
+    fault: PairFault | None
+    pair: ReplayPair | None
     unfrozen: Note | None
     compared: int
     skipped: int
     draws: tuple[Draw, ...]
 
 
-def search(target: FrozenTarget, pairs: Iterable[Pair], judge: Judge) -> Found:
+def search(target: FrozenTarget, pairs: Iterable[ReplayPair], judge: Judge) -> Found:
     """Looks at pairs until one shows a fault; judge: of refusals. Raises TargetError."""
     compared = skipped = 0
     answered = False
@@ -75,19 +73,21 @@ def search(target: FrozenTarget, pairs: Iterable[Pair], judge: Judge) -> Found:
                 if changes is not None:
                     return Found(None, None, changes, compared, skipped, draws)
             if isinstance(before[1], Ran):
-                looked += _between(target, before[1], pair.path(before[0]), absent=pair.absent)
+                looked += _critical_neighbours(
+                    target, before[1], pair.path(before[0]), absent=pair.absent
+                )
         for near in looked:
             start = first if near is pair else _run(target, near.one)
             assert start is not None
-            fault, parted = _found(target, start, near, looks)
+            fault, parted = _examine(target, start, near, looks)
             if isinstance(parted, UNANSWERED):
                 told = judge(near, parted)
                 if not isinstance(told, Note):
                     return Found(*told, None, compared, skipped, draws)
                 parted = told
             if fault is not None and isinstance(start, Ran):
-                fault, simple, start = _shrunk(target, fault, near, start)
-                placed = _placed(target, fault, simple, start)
+                fault, simple, start = _shrink(target, fault, near, start)
+                placed = _locate(target, fault, simple, start)
                 return Found(placed, simple, None, compared, skipped, draws)
             skipped, compared = skipped + (parted is not None), compared + (parted is None)
             answered |= isinstance(start, Ran) and not np.array_equal(start.row, [REFUSAL])
@@ -99,7 +99,9 @@ def search(target: FrozenTarget, pairs: Iterable[Pair], judge: Judge) -> Found:
     return Found(None, None, why, compared, skipped, draws)
 
 
-def _between(target: FrozenTarget, first: Ran, path: Path | None, *, absent: bool) -> list[Pair]:
+def _critical_neighbours(
+    target: FrozenTarget, first: Ran, path: Path | None, *, absent: bool
+) -> list[ReplayPair]:
     """The neighbours on a path between which the noise changes, or a release moves most."""
     if path is None:
         return []
@@ -136,14 +138,14 @@ def _run(target: FrozenTarget, values: Any, recorded: tuple[Draw, ...] | None = 
         return end
 
 
-def _seen(
-    target: FrozenTarget, first: Ran, pair: Pair
-) -> tuple[list[Fault], Ran | End, Note | None]:
+def _compare(
+    target: FrozenTarget, first: Ran, pair: ReplayPair
+) -> tuple[list[PairFault], Ran | End, Note | None]:
     """What a pair seems to show, and the second run; or why it cannot be compared."""
     other = _run(target, pair.other, first.draws)
     if not isinstance(other, Ran):
         return [], other, None
-    noise = parted_noise(other.partings, absent=pair.absent) if pair.neighbours else None
+    noise = noise_fault(other.partings, absent=pair.absent) if pair.neighbours else None
     faults = [] if noise is None else [noise]
     moved = pair.judge.exceeded(first.row, other.row)
     if moved is None:
@@ -156,21 +158,21 @@ def _seen(
     return faults, other, Note("draws-by-data", message)
 
 
-def _found(
-    target: FrozenTarget, first: Ran | End, pair: Pair, looks: _Looks
-) -> tuple[Fault | None, Note | End | None]:
+def _examine(
+    target: FrozenTarget, first: Ran | End, pair: ReplayPair, looks: _Looks
+) -> tuple[PairFault | None, Note | End | None]:
     """The fault that a pair shows, or why it cannot be compared, or what a run ended in."""
     if not isinstance(first, Ran):
         return None, first
-    faults, other, why = _seen(target, first, pair)
+    faults, other, why = _compare(target, first, pair)
     if not isinstance(other, Ran):
         return None, other
     for seen in faults:
         before = looks[seen.lines]
         if len(before) < _LOOKS:
-            prove = proved if pair.judge.numbers else proved_of_label
+            proof = prove if pair.judge.numbers else prove_of_label
             try:
-                fault, unproved = prove(target, pair, seen, first, other)
+                fault, unproved = proof(target, pair, seen, first, other)
             except UNANSWERED as end:
                 return None, end
             if fault is not None:
@@ -180,7 +182,9 @@ def _found(
     return None, why
 
 
-def _shrunk(target: FrozenTarget, fault: Fault, pair: Pair, first: Ran) -> tuple[Fault, Pair, Ran]:
+def _shrink(
+    target: FrozenTarget, fault: PairFault, pair: ReplayPair, first: Ran
+) -> tuple[PairFault, ReplayPair, Ran]:
     """The simplest pair that was found to show a fault of the same kind, and its first run."""
     looks: _Looks = defaultdict(list)
     left, end = _SHRINKS, time.monotonic() + _SECONDS
@@ -190,7 +194,7 @@ def _shrunk(target: FrozenTarget, fault: Fault, pair: Pair, first: Ran) -> tuple
                 break
             left -= 1
             start = _run(target, simpler.one)
-            found, _ = _found(target, start, simpler, looks)
+            found, _ = _examine(target, start, simpler, looks)
             if found is not None and isinstance(start, Ran) and found.what == fault.what:
                 fault, pair, first = found, simpler, start
                 break
@@ -199,7 +203,7 @@ def _shrunk(target: FrozenTarget, fault: Fault, pair: Pair, first: Ran) -> tuple
     return fault, pair, first
 
 
-def _placed(target: FrozenTarget, fault: Fault, pair: Pair, drawn: Ran) -> Fault:
+def _locate(target: FrozenTarget, fault: PairFault, pair: ReplayPair, drawn: Ran) -> PairFault:
     """The fault with the lines at which it arises, by the draws of the run that showed it."""
     first = target.run(pair.one, drawn.draws, traced=True)
     other = target.run(pair.other, drawn.draws, traced=True)
@@ -209,9 +213,9 @@ def _placed(target: FrozenTarget, fault: Fault, pair: Pair, drawn: Ran) -> Fault
     with np.errstate(invalid="ignore"):
         moves = np.where(other.row == first.row, 0.0, other.row - first.row)
     if np.any(moves != 0.0):
-        for line, name in moved(first.steps, other.steps, moves)[:_LINES]:
+        for line, name in lines_that_move(first.steps, other.steps, moves)[:_LINES]:
             lines.append(f"{line}: {name} moves as the release does")
-    parted = parted_after(first.steps, other.steps)
+    parted = parting_lines(first.steps, other.steps)
     if parted is not None:
         after, one, there = parted
         lines.append(f"{after}: goes on to {one} for the first input, to {there} for the second")

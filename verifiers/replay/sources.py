@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .asked_for import NOISE, asked_for, asked_of_torch, fixed_by_name
-from .tape import Given, Tape
+from .tape import DrawRequest, Tape
 
 
 def _names(text: str) -> list[str]:
@@ -65,7 +65,7 @@ def install(tape: Tape) -> None:
     sys.meta_path.insert(0, _Imported({"jax.random": _of_jax, "torch": _of_torch}, tape))
 
 
-def _taped(tape: Tape, place: str, real: Callable[..., Any], method: bool) -> Callable[..., Any]:
+def _tape(tape: Tape, place: str, real: Callable[..., Any], method: bool) -> Callable[..., Any]:
     """The function with the tape before it; method: whether its first argument is the generator."""
     name = place.rsplit(".", 1)[1]
 
@@ -78,8 +78,8 @@ def _taped(tape: Tape, place: str, real: Callable[..., Any], method: bool) -> Ca
             return out
         call = functools.partial(real, *given, **named)
         if name == "shuffle":
-            return _shuffled(tape, place, own[0] if own else named["x"], call)
-        if name in ("choice", "permutation", "sample", "choices") and own and _listed(own[0]):
+            return _shuffle(tape, place, own[0] if own else named["x"], call)
+        if name in ("choice", "permutation", "sample", "choices") and own and _is_listed(own[0]):
             return _places(tape, place, own, named, functools.partial(real, *given[:method]))
         return tape.draw(place, asked_for(name, own, named), call)
 
@@ -94,7 +94,7 @@ def _like(out: Any, name: str, named: dict[str, Any]) -> dict[str, Any]:
     return {**single, **named, "size": out.shape}
 
 
-def _listed(first: Any) -> bool:
+def _is_listed(first: Any) -> bool:
     return isinstance(first, Sequence | np.ndarray) and np.ndim(first) <= 1 and len(first) > 0
 
 
@@ -115,7 +115,7 @@ def _places(
     return np.asarray(listed)[at]
 
 
-def _shuffled(tape: Tape, place: str, listed: Any, call: Callable[[], Any]) -> None:
+def _shuffle(tape: Tape, place: str, listed: Any, call: Callable[[], Any]) -> None:
     """Shuffles in place, by an order that can be played back."""
     before = list(listed) if not isinstance(listed, np.ndarray) else listed.copy()
 
@@ -123,7 +123,7 @@ def _shuffled(tape: Tape, place: str, listed: Any, call: Callable[[], Any]) -> N
         marks: Any = list(range(len(before)))
         return _order(call, listed, marks)
 
-    at = tape.draw(place, Given({"of": len(before)}, noise=False), order)
+    at = tape.draw(place, DrawRequest({"of": len(before)}, noise=False), order)
     for position, origin in enumerate(at):
         listed[position] = before[origin]
 
@@ -139,7 +139,7 @@ def _order(call: Any, listed: Any, marks: list[int]) -> list[int]:
 def taped_class(tape: Tape, base: type, names: Sequence[str]) -> type:
     """A class of `numpy.random` with the tape before its methods of these names."""
     own = {
-        name: _taped(tape, f"numpy.random.{base.__name__}.{name}", getattr(base, name), True)
+        name: _tape(tape, f"numpy.random.{base.__name__}.{name}", getattr(base, name), True)
         for name in names
         if hasattr(base, name)
     }
@@ -164,10 +164,10 @@ def _of_numpy(tape: Tape) -> None:
     kept.mtrand._rand = legacy(kept.mtrand._rand._bit_generator)
     for name in _LEGACY:
         if hasattr(np.random, name):
-            setattr(kept, name, _taped(tape, f"{place}.{name}", getattr(np.random, name), False))
+            setattr(kept, name, _tape(tape, f"{place}.{name}", getattr(np.random, name), False))
 
     def seed_bits(bits: int) -> Any:
-        return tape.draw(SEED, Given({}, noise=False), lambda: _randbits(bits))
+        return tape.draw(SEED, DrawRequest({}, noise=False), lambda: _randbits(bits))
 
     _randbits = secrets.randbits
     kept.bit_generator.randbits = seed_bits
@@ -177,15 +177,15 @@ def _of_python(tape: Tape) -> None:
     for base in (random.Random, random.SystemRandom):
         for name in _RANDOM:
             if name in vars(base) or (base is random.Random and hasattr(base, name)):
-                taped = _taped(tape, f"random.{base.__name__}.{name}", getattr(base, name), True)
+                taped = _tape(tape, f"random.{base.__name__}.{name}", getattr(base, name), True)
                 setattr(base, name, taped)
     kept: Any = random
     for name in _RANDOM:
         setattr(kept, name, getattr(kept._inst, name))
     for name in _SECRETS:
-        setattr(secrets, name, _taped(tape, f"secrets.{name}", getattr(secrets, name), False))
+        setattr(secrets, name, _tape(tape, f"secrets.{name}", getattr(secrets, name), False))
     kept_os: Any = os
-    kept_os.urandom = kept._urandom = _taped(tape, "os.urandom", os.urandom, False)
+    kept_os.urandom = kept._urandom = _tape(tape, "os.urandom", os.urandom, False)
 
 
 def _of_jax(module: ModuleType, tape: Tape) -> None:
@@ -198,10 +198,10 @@ def _of_jax(module: ModuleType, tape: Tape) -> None:
     for name in _JAX:
         if hasattr(module, name):
             real = getattr(module, name)
-            setattr(module, name, _jax_taped(tape, name, real, jax.core.Tracer, native))
+            setattr(module, name, _tape_jax(tape, name, real, jax.core.Tracer, native))
 
 
-def _jax_taped(
+def _tape_jax(
     tape: Tape, name: str, real: Callable[..., Any], tracer: type, native: Callable[[Any], Any]
 ) -> Callable[..., Any]:
     @functools.wraps(real)
@@ -211,7 +211,7 @@ def _jax_taped(
             return real(*given, **named)
         arguments.pop("key", None)
         arguments["size"] = arguments.pop("shape", None)
-        what = Given(fixed_by_name(arguments, {}), noise=name in NOISE)
+        what = DrawRequest(fixed_by_name(arguments, {}), noise=name in NOISE)
         call = functools.partial(real, *given, **named)
         return tape.draw(f"jax.random.{name}", what, call, native, np.asarray)
 

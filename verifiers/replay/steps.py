@@ -18,7 +18,7 @@ _MOST_NUMBERS = 100_000  # of a variable
 
 
 @dataclass(frozen=True)
-class Held:
+class LastValue:
     """What a variable held last: since when, after which line, and its numbers (n,)."""
 
     turn: int
@@ -27,11 +27,11 @@ class Held:
 
 
 @dataclass
-class Steps:
+class LineTrace:
     """The lines of a run in order, `file.py:12`, and what variables of functions held last."""
 
     path: list[str] = field(default_factory=list)
-    held: dict[tuple[str, str], Held] = field(default_factory=dict)
+    held: dict[tuple[str, str], LastValue] = field(default_factory=dict)
 
     @contextmanager
     def traced(self, tape: Tape) -> Iterator[None]:
@@ -44,7 +44,7 @@ class Steps:
             if event == "call":
                 before[id(frame)] = "", {}
                 return follow
-            self._seen(frame, before)
+            self._note(frame, before)
             if event == "line" and len(self.path) < _MOST_LINES:
                 line = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
                 self.path.append(line)
@@ -59,7 +59,7 @@ class Steps:
         finally:
             sys.settrace(None)
 
-    def _seen(self, frame: FrameType, before: dict[int, tuple[str, dict[str, int]]]) -> None:
+    def _note(self, frame: FrameType, before: dict[int, tuple[str, dict[str, int]]]) -> None:
         """Keeps the variables that the line before has given new numbers."""
         line, known = before.get(id(frame), ("", {}))
         now: dict[str, int] = {}
@@ -76,7 +76,7 @@ class Steps:
         found = numbers_of(value)
         if found is not None and line:
             place = f"{frame.f_code.co_filename}:{frame.f_code.co_qualname}", name
-            self.held[place] = Held(len(self.path), line, found)
+            self.held[place] = LastValue(len(self.path), line, found)
 
 
 def numbers_of(value: Any) -> NDArray[np.float64] | None:
@@ -96,7 +96,9 @@ def numbers_of(value: Any) -> NDArray[np.float64] | None:
         return None
 
 
-def moved(one: Steps, other: Steps, moves: NDArray[np.float64]) -> list[tuple[str, str]]:
+def lines_that_move(
+    one: LineTrace, other: LineTrace, moves: NDArray[np.float64]
+) -> list[tuple[str, str]]:
     """Lines of the second run, with a variable each, that differ by what the release differs by.
 
     moves (d,): the difference of the releases. In the order of the run, without the last, at which
@@ -117,7 +119,7 @@ def moved(one: Steps, other: Steps, moves: NDArray[np.float64]) -> list[tuple[st
     return [(line, name) for line, name in places[: max(1, len(places) - 1)]]
 
 
-def parted_after(one: Steps, other: Steps) -> tuple[str, str, str] | None:
+def parting_lines(one: LineTrace, other: LineTrace) -> tuple[str, str, str] | None:
     """The line after which two runs go on to different ones, and these; None where they do not."""
     for turn, (here, there) in enumerate(zip(one.path, other.path, strict=False)):
         if here != there:

@@ -25,7 +25,7 @@ _SHOWN = 60
 
 
 @dataclass(frozen=True)
-class Given:
+class DrawRequest:
     """What a draw was asked for.
 
     fixed: arguments on which the law depends, `size` for the shape; centre, scale: of noise about a
@@ -44,7 +44,7 @@ class Draw:
 
     line: str
     function: str
-    given: Given
+    given: DrawRequest
     result: Any
 
     @property
@@ -99,7 +99,7 @@ class Tape:
     def draw(
         self,
         function: str,
-        given: Given,
+        given: DrawRequest,
         real: Callable[[], Any],
         native: Callable[[Any], Any] = copy.deepcopy,
         plain: Callable[[Any], Any] = copy.deepcopy,
@@ -113,14 +113,14 @@ class Tape:
                 return real()
             self._inside = True
             try:
-                return self._kept(function, given, real, native, plain)
+                return self._keep(function, given, real, native, plain)
             finally:
                 self._inside = False
 
-    def _kept(
+    def _keep(
         self,
         function: str,
-        given: Given,
+        given: DrawRequest,
         real: Callable[[], Any],
         native: Callable[[Any], Any],
         plain: Callable[[Any], Any],
@@ -130,15 +130,15 @@ class Tape:
         turn, before = self._counts[place], self._by_place[place]
         self._counts[place] += 1
         earlier = before[turn] if turn < len(before) else None
-        found, result = self._played(place, given, earlier, real, native)
+        found, result = self._play(place, given, earlier, real, native)
         kept = plain(result) if found is None else found
         self.draws.append(Draw(*place, given, kept))
         return result
 
-    def _played(
+    def _play(
         self,
         place: tuple[str, str],
-        given: Given,
+        given: DrawRequest,
         earlier: Draw | None,
         real: Callable[[], Any],
         native: Callable[[Any], Any],
@@ -146,18 +146,18 @@ class Tape:
         """What is kept of the draw, None where that is still to be made, and its result."""
         if earlier is None:
             if self.recorded is not None:
-                absent = Parting(*place, "nothing", shown(given), given.noise, absent=True)
+                absent = Parting(*place, "nothing", describe(given), given.noise, absent=True)
                 self.partings.append(absent)
             return None, real()
         was = earlier.given
         if not same(was.fixed, given.fixed):
             others = ({**each.fixed, "size": None} for each in (was, given))
             noise = given.noise and same(*others)  # of another shape alone
-            self.partings.append(Parting(*place, shown(was), shown(given), noise))
+            self.partings.append(Parting(*place, describe(was), describe(given), noise))
             return None, real()
         kept = copy.deepcopy(earlier.result)
         if not same(was.scale, given.scale):
-            words = shown(was), shown(given)
+            words = describe(was), describe(given)
             self.partings.append(Parting(*place, *words, given.noise, scale=True))
             with np.errstate(divide="ignore", invalid="ignore"):
                 unit = (np.asarray(kept) - was.centre) / np.asarray(was.scale)
@@ -174,7 +174,7 @@ class Tape:
             for draw in before[self._counts[place] :]:
                 noise = draw.given.noise
                 self.partings.append(
-                    Parting(*place, shown(draw.given), "nothing", noise, absent=True)
+                    Parting(*place, describe(draw.given), "nothing", noise, absent=True)
                 )
 
     def own_line(self) -> str:
@@ -218,7 +218,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other) or repr(one) == repr(other)
 
 
-def shown(given: Given) -> str:
+def describe(given: DrawRequest) -> str:
     """What a draw was asked for, in a few words."""
     parts = [] if given.scale is None else [f"scale {_brief(given.scale)}"]
     parts += [f"{name} {_brief(value)}" for name, value in given.fixed.items()]

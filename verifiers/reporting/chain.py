@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import click
 from ...attacks.inference.chain import Chain
 from ...attacks.inference.linkage import Linkage
 from ...attacks.inference.measures import Estimate
+from ...attacks.inference.through_answers import EndToEnd
 from ..findings.of_run import versions
 from ..text import counted, printable
 from .charts import ACROSS, UPWARDS, Axis, line_through
@@ -65,7 +66,7 @@ def student_chart(found: Chain) -> dict[str, object]:
     y = Axis(max(0.0, lowest - 0.1), 1.0, *UPWARDS)
     lines = {name: line_through(x, y, sorted(line)) for name, line in points.items()}
     marks = {name: [(x.place(e), y.place(a)) for e, a in line] for name, line in points.items()}
-    return _drawn(x, y, lines, marks, y.place(found.baseline))
+    return _chart(x, y, lines, marks, y.place(found.baseline))
 
 
 def answers_chart(found: Chain) -> dict[str, object]:
@@ -77,10 +78,10 @@ def answers_chart(found: Chain) -> dict[str, object]:
     y = Axis(min(0.4, max(0.0, lowest - 0.1)), 1.0, *UPWARDS)
     marks = [(x.place(n), y.place(a)) for n, a in places]
     lines = {"through answers": line_through(x, y, places)}
-    return _drawn(x, y, lines, {"through answers": marks}, y.place(direct))
+    return _chart(x, y, lines, {"through answers": marks}, y.place(direct))
 
 
-def _drawn(
+def _chart(
     x: Axis,
     y: Axis,
     lines: dict[str, str],
@@ -127,20 +128,33 @@ def lines(found: Chain) -> list[str]:
         "",
         f"who has {attribute} ({found.people.hidden.sum()} people), by who sees votes:",
     ]
-    for name, one in found.direct.items():
-        lines.append(
-            f"  {name}: area {with_interval(one.auc)}, flags {percent(one.recall.value)} of them "
-            f"and {percent(one.false_positive_rate.value)} of the others"
-        )
+    lines += of_votes(found.direct)
     lines.append("by who sees answers alone, and reads the votes from them:")
-    for end in found.through:
-        answers = counted(end.cell.queries, "answer", "answers")
-        lines.append(
-            f"  {answers} about each: {percent(end.misplaced)} of the votes misplaced, area "
-            f"{with_interval(end.through.auc)}, epsilon {end.cost.person:.2f}"
-        )
-    lines += _of_members(found) + _of_mitigations(found)
-    return lines
+    lines += of_answers(found.through, "{:.2f}".format)
+    return lines + _of_members(found) + _of_mitigations(found)
+
+
+def of_votes(attacks: Mapping[str, Any]) -> list[str]:
+    """A line for each attack, by name, of who sees the votes."""
+    return [
+        f"  {name}: area {with_interval(one.auc)}, {flags(one.recall, one.false_positive_rate)}"
+        for name, one in attacks.items()
+    ]
+
+
+def of_answers(through: Iterable[EndToEnd], epsilon: Callable[[float], str]) -> list[str]:
+    """A line for each attack of who sees answers alone; epsilon: how the cost is written."""
+    return [
+        f"  {counted(end.cell.queries, 'answer', 'answers')} about each: {percent(end.misplaced)} "
+        f"of the votes misplaced, area {with_interval(end.through.auc)}, epsilon "
+        f"{epsilon(end.cost.person)}"
+        for end in through
+    ]
+
+
+def flags(recall: Estimate, false: Estimate) -> str:
+    """How many of those who have the attribute are said to have it, and of the others."""
+    return f"flags {percent(recall.value)} of them and {percent(false.value)} of the others"
 
 
 def of_linkage(found: Linkage | None) -> list[str]:

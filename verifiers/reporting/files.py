@@ -2,17 +2,24 @@
 
 A file is written under another name and renamed into place. A symbolic link of its name is
 replaced, and not followed.
+
+The JUnit XML is in the subset that GitLab, Jenkins and pytest share: one suite, one case per check.
+GitLab identifies cases by classname and name, so the deployment is part of the classname. Only the
+suite has a time, as checks share their labels.
 """
 
 import json
 import os
+import re
 import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from xml.etree import ElementTree
 
-from ..findings.report import Report
+from ..findings.report import CheckResult, Report, Verdict
 from ..kinds.kind import REFERENCE
+from ..text import printable
 
 FILES = ("report.json", "junit.xml", "index.html")
 _ROOM = 1 << 18  # bytes that a folder must have room for before a run starts
@@ -45,14 +52,13 @@ class ReportFolder:
         for name in FILES:
             if (self.path / name).is_dir() and not (self.path / name).is_symlink():
                 raise ReportFileError(f"{self.path / name} is a folder: expected a file or nothing")
-        self._written(".room", lambda: " " * _ROOM, keep=False)
+        self._write_file(".room", lambda: " " * _ROOM, keep=False)
 
     def write(self, report: Report) -> str | None:
         """Writes all files; returns a line on the first that could not be written, if any.
 
         It raises nothing, so that a full disk cannot lose the verdict.
         """
-        from .junit import junit
         from .page import page
 
         started = report.started or datetime.now(UTC)
@@ -63,12 +69,12 @@ class ReportFolder:
         }
         try:
             for name in FILES:
-                self._written(name, made[name])
+                self._write_file(name, made[name])
         except ReportFileError as error:
             return str(error)
         return None
 
-    def _written(self, name: str, text: Callable[[], str], keep: bool = True) -> None:
+    def _write_file(self, name: str, text: Callable[[], str], keep: bool = True) -> None:
         temporary = self.path / f".{name}.{secrets.token_hex(8)}"
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
         try:
@@ -88,3 +94,67 @@ class ReportFolder:
 
 def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
+
+
+_OUTCOMES = {
+    Verdict.FAIL: "failure",
+    Verdict.ERROR: "error",
+    Verdict.INCONCLUSIVE: "error",  # too few labels to decide is no pass
+    Verdict.NOT_APPLICABLE: "skipped",
+}
+
+
+def junit(report: Report, target: str, claim_file: str | None, started: datetime) -> str:
+    """The XML of a run.
+
+    target: in words; claim_file: its path, if there is one; started: in UTC.
+    """
+    target = report.headline or target
+    outcomes = [  # cut short by another's failure, a check is skipped: one fault is one failed case
+        "skipped" if check.cut_short else _OUTCOMES.get(check.verdict) for check in report.checks
+    ]
+    counts = {name: outcomes.count(name) for name in ("failure", "error", "skipped")}
+    suite = ElementTree.Element(
+        "testsuite",
+        name=printable(f"dpassay verify {target}"),
+        tests=str(len(report.checks)),
+        failures=str(counts["failure"]),
+        errors=str(counts["error"]),
+        skipped=str(counts["skipped"]),
+        time=f"{report.seconds:.3f}",
+        timestamp=started.strftime("%Y-%m-%dT%H:%M:%S"),  # Jenkins's schema has no zone
+    )
+    for check, outcome in zip(report.checks, outcomes, strict=True):
+        suite.append(_case(check, outcome, target, claim_file))
+    root = ElementTree.Element("testsuites", name="dpassay")
+    root.append(suite)
+    ElementTree.indent(root)
+    return f"<?xml version='1.0' encoding='utf-8'?>\n{ElementTree.tostring(root, 'unicode')}\n"
+
+
+def _case(
+    check: CheckResult, outcome: str | None, target: str, claim_file: str | None
+) -> ElementTree.Element:
+    classname = "dpassay." + re.sub(r"[^\w-]+", "_", printable(target))
+    case = ElementTree.Element("testcase", classname=classname, name=check.id, time="0.000")
+    if claim_file is not None:
+        case.set("file", printable(claim_file))
+    if outcome is not None:
+        element = ElementTree.SubElement(case, outcome)
+        element.set("message", printable(check.message))
+        if outcome != "skipped":
+            element.set("type", check.verdict.value)
+            element.text = "\n".join(_details(check))
+    return case
+
+
+def _details(check: CheckResult) -> list[str]:
+    """Lines of the element; they repeat the message, since GitLab shows only them."""
+    details = [check.message]
+    if check.histogram is not None:
+        details.append(f"histogram: {','.join(str(v) for v in check.histogram)}")
+    if check.diagnosis:
+        details.append(f"likely cause: {check.diagnosis}")
+    if check.reproduce:
+        details.append(f"reproduce: {check.reproduce}")
+    return [printable(detail) for detail in details]

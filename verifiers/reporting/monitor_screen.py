@@ -81,7 +81,7 @@ def page(log: str, claim: LabelsClaim, snapshot: Snapshot) -> Group:
         text = "not followed" if epsilon is None else f"{loose}{epsilon_text(epsilon)}"
         spent.add_row(analysis, text, MEANING[analysis])
     if snapshot.charged is not None:
-        spent.add_row("charged by the deployment", _charged(snapshot))
+        spent.add_row("charged by the deployment", _charge_text(snapshot))
     inputs = Table(
         "input", "answers", "misplaced", "votes as an attacker reads them", box=None, pad_edge=False
     )
@@ -119,7 +119,7 @@ def _alarm(alarm: Alarm) -> str:
     return f"ALARM by row {alarm.row:,}{when}: {alarm.message}"
 
 
-def _charged(snapshot: Snapshot) -> str:
+def _charge_text(snapshot: Snapshot) -> str:
     """The epsilon that rows charge, with a warning where it is below the exact cost."""
     assert snapshot.charged is not None
     total, rows = snapshot.charged

@@ -16,8 +16,8 @@ from markupsafe import Markup
 
 from ...reference import REFUSAL
 from ..findings.evidence_text import power_of_ten, told_apart
+from ..findings.excluded import by_reason, unseen_line
 from ..findings.figures import MOST_LABELS
-from ..findings.not_looked_at import by_reason, told_in_a_line
 from ..findings.report import Report, Verdict
 from ..text import counted, epsilon_text, printable
 from .charts import (
@@ -85,7 +85,7 @@ def page_environment() -> Environment:
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=_make_printable,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -99,7 +99,7 @@ def page_environment() -> Environment:
         "number": _number,
         "percent": lambda share: f"{100 * share:.1f} %",
         "power": power_of_ten,
-        "told_in_a_line": told_in_a_line,
+        "told_in_a_line": unseen_line,
         "votes": _votes,
         "scales": _scales,
         "sentence": lambda text: f"{text[:1].upper()}{text[1:].rstrip('.')}.",
@@ -121,7 +121,7 @@ def page_environment() -> Environment:
     return made
 
 
-def _shown(value: Any) -> Any:
+def _make_printable(value: Any) -> Any:
     """The one way of a value into the page; escaping follows."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return printable(value)

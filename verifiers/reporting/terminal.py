@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from ..findings.evidence_text import power_of_ten
-from ..findings.not_looked_at import told_in_a_line
+from ..findings.excluded import unseen_line
 from ..findings.report import UNCODED, CheckResult, Report, Verdict
 from ..run.events import Progress as RunProgress
 from ..text import counted, printable
@@ -62,7 +62,7 @@ def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
                 description=progress.doing,
                 completed=progress.queries,
                 total=progress.planned or None,  # without a total the bar pulses
-                asked=_asked(progress),
+                asked=_count_text(progress),
             )
 
         yield show
@@ -78,7 +78,7 @@ def _line_a_minute() -> Iterator[Callable[[RunProgress], None]]:
         while not ended.wait(_LINE_SECONDS):
             seconds, progress = time.monotonic() - started, latest[0]
             with contextlib.suppress(OSError):  # a broken stderr does not end a run
-                line = f"{seconds:.0f} s: {progress.doing}, {_asked(progress)}"
+                line = f"{seconds:.0f} s: {progress.doing}, {_count_text(progress)}"
                 click.echo(f"dpassay: {printable(line)}", err=True)
 
     def listen(progress: RunProgress) -> None:
@@ -93,7 +93,7 @@ def _line_a_minute() -> Iterator[Callable[[RunProgress], None]]:
         teller.join()
 
 
-def _asked(progress: RunProgress) -> str:
+def _count_text(progress: RunProgress) -> str:
     planned = f" of {progress.planned:,}" if progress.planned else ""
     return f"{progress.queries:,}{planned} queries"
 
@@ -116,7 +116,7 @@ def print_report(report: Report, target: str) -> None:
         _say(console, report.error_rate)
     first = [note for note in report.notes if note.code in _MOST_TELLING]
     for note in first:
-        _say(console, _coded(note.message, note.code), lead=("warning: ", "yellow"))
+        _say(console, _with_code(note.message, note.code), lead=("warning: ", "yellow"))
     console.print()
     messages = [check for check in report.checks if _is_told(check, report)]
     for check in sorted(messages, key=lambda check: check.gravity):
@@ -125,15 +125,15 @@ def print_report(report: Report, target: str) -> None:
     _print_others(console, others, asked=report.asked)
     for note in report.notes:
         if note not in first:
-            _say(console, _coded(note.message, note.code), lead=("warning: ", "yellow"))
+            _say(console, _with_code(note.message, note.code), lead=("warning: ", "yellow"))
     if report.waived:
         _say(console, f"waived by allow in [gate]: {', '.join(report.waived)}")
-    unseen = told_in_a_line(report.not_looked_at)
+    unseen = unseen_line(report.not_looked_at)
     if verdict is Verdict.PASS and unseen is not None:  # else it is read for what was found
         _say(console, f"{unseen}; --report DIR lists them", style="dim")
 
 
-def _coded(words: str, code: str | None) -> str:
+def _with_code(words: str, code: str | None) -> str:
     """Words with the code by which fail_on, allow and the site know what they tell of."""
     return words if code in (None, UNCODED) else f"{words} [{code}]"
 
@@ -171,7 +171,7 @@ def _is_told(check: CheckResult, report: Report) -> bool:
 
 def _print_check(console: Console, check: CheckResult, seen: str) -> None:
     lead = (f"{check.verdict.value:<{_INDENT}}", _STYLES[check.verdict])
-    _say(console, _coded(check.id, check.code), lead=lead)
+    _say(console, _with_code(check.id, check.code), lead=lead)
     details = [check.message]
     if check.histogram is not None and check.verdict is Verdict.FAIL:
         details.append(f"histogram: {','.join(str(v) for v in check.histogram)}")

@@ -11,7 +11,7 @@ from ...reference.clock import run_clock, untimed
 from ..claims.claim import Claim
 from ..findings.of_run import Ended, report_of
 from ..findings.report import CheckResult, Report, Verdict
-from ..findings.subject import Subject
+from ..findings.verdict import Subject
 from ..targets import PacedTarget, Target
 from .after_failure import AfterFailure, known
 from .cause import named

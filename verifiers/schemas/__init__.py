@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 MODELS = {
-    "account": (1, "commands.charged_rows:Account"),
+    "account": (1, "commands.charged_rows:ChargedRows"),
     "audit": (1, "findings.pair_bounds:Audit"),
     "audit-any": (1, "commands.audit_any:AnyAudit"),
     "audit-canaries": (1, "commands.audit_canaries:CanaryAudit"),
-    "audit-gradient": (1, "gradients.gradient_audit:GradientAudit"),
+    "audit-gradient": (1, "gradients.audit:GradientAudit"),
     "audit-mechanism": (1, "commands.audit_mechanism:MechanismAudits"),
     "chain": (1, "commands.chain:ChainFigures"),
     "chain-own": (1, "commands.own_people:OwnPeople"),
@@ -45,7 +45,7 @@ def schema(name: str) -> dict[str, Any]:
     }
 
 
-def published(name: str) -> str:
+def schema_text(name: str) -> str:
     """The text of the published file of a document, or of `metrics`."""
     if name == "metrics":
         from ..kinds.labels.logs.metrics import METRICS
@@ -59,4 +59,4 @@ def published(name: str) -> str:
 def write_schemas(folder: Path) -> None:
     """Writes all of them into a folder."""
     for name in (*MODELS, "metrics"):
-        (folder / f"{name}.json").write_text(published(name), encoding="utf-8")
+        (folder / f"{name}.json").write_text(schema_text(name), encoding="utf-8")

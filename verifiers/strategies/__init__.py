@@ -5,7 +5,7 @@ and says what breaks it, shrunk. `LAWS` has all of them.
 """
 
 from ..kinds.labels.strategies import claims, drawn_votes, examples, histograms, neighbours
-from .law import Law
+from .law import Law, guarantees, pairs
 from .laws import (
     COMPOSITION,
     CONVERSION,
@@ -18,7 +18,6 @@ from .laws import (
     POST_PROCESSING,
     SUBSAMPLING,
 )
-from .pairs import guarantees, pairs
 
 __all__ = [
     "COMPOSITION",

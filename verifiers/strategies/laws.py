@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 from scipy.special import kve, ndtr
 
 from ...reference.accounting.divergences import renyi_divergence
-from .law import Function, Law
-from .pairs import (
+from .law import (
+    Function,
+    Law,
     Pair,
     composed_delta,
     delta_of,
     epsilons,
     guarantees,
-    merged,
+    merge,
     pairs,
-    rounded,
+    six_digits,
     worst_pair,
 )
 
@@ -62,7 +63,7 @@ def _filter(make: Function, example: tuple[float, list[float]]) -> str | None:
         if one(epsilon):
             admitted.append(epsilon)
         if math.fsum(admitted) > budget * (1.0 + _SLACK):
-            return f"a budget of {budget:g} admitted {rounded(admitted)}"
+            return f"a budget of {budget:g} admitted {six_digits(admitted)}"
     return None
 
 
@@ -80,7 +81,7 @@ def _odometer(make: Function, asked: list[float]) -> str | None:
     for epsilon in asked:
         told, spent = charge(epsilon), spent + epsilon
         if told < spent * (1.0 - _SLACK):
-            return f"after {rounded(asked)} it told {told:.6g}, and {spent:.6g} is spent"
+            return f"after {six_digits(asked)} it told {told:.6g}, and {spent:.6g} is spent"
     return None
 
 
@@ -105,13 +106,14 @@ def _functions(draw: st.DrawFn) -> tuple[Pair, list[int], float]:
 
 def _post_processing(cost: Function, example: tuple[Pair, list[int], float]) -> str | None:
     pair, places, delta = example
-    after = merged(pair, places)
+    after = merge(pair, places)
     before, then = float(cost(*pair, delta)), float(cost(*after, delta))
     if then <= before * (1.0 + 1e-7) + 1e-7:
         return None
     return (
-        f"laws [{rounded(pair[0])}] and [{rounded(pair[1])}] cost {before:.6g} at delta {delta:g}, "
-        f"and a function of them, [{rounded(after[0])}] and [{rounded(after[1])}], {then:.6g}"
+        f"laws [{six_digits(pair[0])}] and [{six_digits(pair[1])}] cost {before:.6g} at delta "
+        f"{delta:g}, and a function of them, [{six_digits(after[0])}] and "
+        f"[{six_digits(after[1])}], {then:.6g}"
     )
 
 
@@ -209,7 +211,7 @@ def _gaussians(epsilon_of: Function, example: tuple[list[float], float]) -> str 
     if exact <= delta * (1.0 + 1e-6):
         return None
     return (
-        f"noise multipliers {rounded(multipliers)} were told epsilon {told:.6g} at delta "
+        f"noise multipliers {six_digits(multipliers)} were told epsilon {told:.6g} at delta "
         f"{delta:g}, and have delta {exact:.6g} there"
     )
 

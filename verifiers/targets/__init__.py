@@ -5,11 +5,10 @@ from .http_options import HttpOptions
 from .in_process import InProcessTarget
 from .kept import KeptConnections
 from .labels import checked_labels
-from .paced import PacedTarget, ask_whole, largest_whole
+from .paced import PacedTarget, ask_each, ask_whole, at_once, calls_at_once, largest_whole, parts
 from .process import ProcessTarget
 from .replies import NotOffered, Refused, Target, TargetError, checked_spent, shown_spec
 from .restart_command import FreshStateCommand, RestartCommand
-from .several import ask_each, at_once, calls_at_once, parts
 from .spec import open_target
 
 __all__ = [

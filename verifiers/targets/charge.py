@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ...reference import Histogram
 from .labels import LABELS
 from .release import Release
-from .replies import TargetError, described, shown
+from .replies import TargetError, describe, shown
 
 _MOST_ORDERS = 1000  # that a reply may name
 
@@ -54,7 +54,7 @@ def checked_charge(
         raise TargetError(message, code="reply-malformed") from None
     if costs.shape != at.shape:
         raise TargetError(
-            f"{call} returned {described(costs, reply)}: expected {at.size} costs, one per order",
+            f"{call} returned {describe(costs, reply)}: expected {at.size} costs, one per order",
             code="reply-malformed",
         )
     if (costs < 0).any():

@@ -1,12 +1,18 @@
-"""What a Python target is given of rows, arrays or frames, and what it returns, as JSON has it."""
+"""Rows as a Python target is given them, arrays or frames, and what it returns, as JSON has it.
+
+Some rows travel otherwise than as they count: they lack a part, or name a user in two types.
+"""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reference.tables import Rows
 from .replies import shown_repr
 
 RowsForm = Literal["array", "pandas", "polars"]
@@ -17,7 +23,7 @@ KEY = "partition"
 """The column of partitions, of rows and of tables."""
 
 
-def taken_rows(rows: Sequence[Sequence[Any]], word: str) -> Any:
+def argument_of_rows(rows: Sequence[Sequence[Any]], word: str) -> Any:
     """The argument of a Python target for rows in JSON form; an array is read-only.
 
     word: see `TableRelease.word`. Columns are user (int64), partition (text or int64), value, which
@@ -100,3 +106,42 @@ def _plain(value: Any) -> Any:
         return [_plain(one) for one in value]
     value = value.item() if isinstance(value, np.generic) else value
     return value if isinstance(value, int | float | str | None) else shown_repr(value)
+
+
+Part = Literal["user", "partition", "value"]
+"""What a row may lack; a value that is NaN is lacking."""
+
+PARTS: tuple[Part, ...] = ("user", "partition", "value")
+
+
+@dataclass(frozen=True, eq=False)
+class SentRows(Rows):
+    """The rows that count, and `sent`: rows [user, partition, value] as they travel."""
+
+    sent: tuple[tuple[Any, Any, Any], ...] = ()
+
+
+def is_missing(found: Any) -> bool:
+    """Whether a part of a row is not there: None, or NaN."""
+    return found is None or (isinstance(found, float) and math.isnan(found))
+
+
+def whole_rows(
+    given: Sequence[Sequence[Any]], places: Mapping[Any, int], missing: Mapping[Part, str]
+) -> Rows:
+    """The rows that count of those that travel; partitions by their `places`.
+
+    missing: says by part whether rows without it are "dropped" or "refused". Raises ValueError for
+    rows that are refused, and KeyError or TypeError for rows that are none.
+    """
+    found = []
+    for row in given:
+        user, key, value = row
+        if not (is_missing(user) or is_missing(key) or is_missing(value)):
+            found.append((int(user), places[key], value))
+            continue
+        for part, each in zip(PARTS, row, strict=True):
+            if is_missing(each) and missing.get(part) != "dropped":
+                raise ValueError(f"a row has no {part}")
+    users, cells, values = zip(*found, strict=True) if found else ((), (), ())
+    return Rows.of(users, cells, values)

@@ -16,13 +16,13 @@ from .http_call import (
     Answer,
     Answered,
     Call,
+    call_error,
     check_patience,
-    checked_url,
-    error_said,
-    failed_call,
-    limit_said,
-    replied,
-    status_said,
+    error_text,
+    limit_text,
+    parse_url,
+    status_text,
+    value_in_reply,
 )
 from .http_options import PLAIN_HTTP, HttpOptions
 from .labels import LABELS
@@ -65,7 +65,7 @@ class HttpTarget:
         self._release, self.at_once = release, at_once
         self.opened = 0
         """Connections made so far."""
-        base, self._options = checked_url(url), options
+        base, self._options = parse_url(url), options
         self.waited = 0.0
         """Total seconds that calls have waited because the server limits their rate."""
         self._client = httpx.AsyncClient(
@@ -176,30 +176,30 @@ class HttpTarget:
 
     def _request(self, wanted: str, calls: Sequence[Call]) -> list[Any]:
         answers = self._patient_answers(calls)
-        return [self._found(wanted, calls[i], answers[i]) for i in sorted(answers)]
+        return [self._value_for(wanted, calls[i], answers[i]) for i in sorted(answers)]
 
-    def _found(self, wanted: str, call: Call, answer: Answer) -> Any:
+    def _value_for(self, wanted: str, call: Call, answer: Answer) -> Any:
         """The value of key `wanted` in the answer to a call; raises as `Target.ask`."""
         if isinstance(answer, BaseException):
-            raise failed_call(call.text, answer, self._client.base_url, self._timeout) from None
+            raise call_error(call.text, answer, self._client.base_url, self._timeout) from None
         (status, _, body), options = answer, self._options
         asked = wanted == self._release.reply
         if status == 429:
-            raise BudgetExhausted(limit_said(body))
+            raise BudgetExhausted(limit_text(body))
         if status in LACKING and not asked:
             what = f"{call.method} {call.path.partition('?')[0]}"
             raise NotOffered(f"the target answers {what} with HTTP status {status}")
         if status in options.refusal_status and wanted != "spent":
             if asked and call.size == 1 and options.refuses_query(status):
                 return [REFUSAL]
-            raise Refused(error_said(body) if body else f"HTTP status {status}")
+            raise Refused(error_text(body) if body else f"HTTP status {status}")
         if not 200 <= status < 300:
-            raise TargetError(status_said(call, status, body, self._client.base_url))
+            raise TargetError(status_text(call, status, body, self._client.base_url))
         route = options.route
         if not asked:
-            return replied(wanted, call.text, body)
+            return value_in_reply(wanted, call.text, body)
         if route.answer is None:
-            found = replied(wanted, call.text, body)
+            found = value_in_reply(wanted, call.text, body)
         else:
             found = route.found(body, call.text)
             found = route.answers(found, call.size, are_labels=wanted == LABELS.reply)

@@ -7,17 +7,16 @@ from typing import Any, NamedTuple
 import httpx
 
 from ...reference.clock import check_clock
-from .http_options import MOST_WAITED
-from .http_tls import failed_handshake
+from .http_options import MOST_WAITED, failed_handshake
 from .replies import (
     NoReplyError,
     TargetError,
-    found_in,
     one_line,
-    parsed_reply,
+    parse_reply,
     shown,
     shown_bytes,
     shown_spec,
+    value_in,
 )
 
 
@@ -47,7 +46,7 @@ Answered = tuple[int, str | None, bytes]
 Answer = Answered | BaseException
 
 
-def failed_call(call: str, error: BaseException, url: httpx.URL, timeout: float) -> BaseException:
+def call_error(call: str, error: BaseException, url: httpx.URL, timeout: float) -> BaseException:
     """The error to raise for a call without an answer, nearly always a TargetError.
 
     call: as messages name it; url: of the server; timeout: seconds that the call had. Raises
@@ -84,7 +83,7 @@ def check_patience(call: Call, answer: Answer, waited: float) -> None:
         )
 
 
-def checked_url(url: str) -> httpx.URL:
+def parse_url(url: str) -> httpx.URL:
     """The parsed URL. Raises TargetError, whose message shows no credentials."""
     try:
         parsed = httpx.URL(url)
@@ -99,7 +98,7 @@ def checked_url(url: str) -> httpx.URL:
     return parsed
 
 
-def page_said(body: bytes) -> str:
+def page_text(body: bytes) -> str:
     """The text of a server's error page, without markup, for a message."""
     text = body[:4000].decode(errors="replace")
     if text.lstrip().startswith("<"):
@@ -107,34 +106,34 @@ def page_said(body: bytes) -> str:
     return shown(text) if text else "an empty body"
 
 
-def error_said(body: bytes) -> str:
+def error_text(body: bytes) -> str:
     """The first line of the text in `{"error": ...}`, or the first characters of the body."""
     try:
-        return one_line(parsed_reply(body, "")["error"])
+        return one_line(parse_reply(body, "")["error"])
     except (TargetError, KeyError):
         return shown_bytes(body)
 
 
-def replied(wanted: str, call: str, body: bytes) -> Any:
+def value_in_reply(wanted: str, call: str, body: bytes) -> Any:
     """The value of key `wanted` in a reply. Raises TargetError; call: as messages name it."""
-    reply = parsed_reply(body, call)
+    reply = parse_reply(body, call)
     if wanted not in reply:
         message = f"{call} returned {shown_bytes(body)}: expected an object with {wanted!r}"
         raise TargetError(message, code="reply-malformed")
-    return found_in(reply, wanted, call)
+    return value_in(reply, wanted, call)
 
 
-def limit_said(body: bytes) -> str:
+def limit_text(body: bytes) -> str:
     """What a 429 without `Retry-After` says, and the key that takes it for a limit of the rate."""
     return (
         "HTTP status 429 without Retry-After in seconds or as a date, which retry_429 = true in "
-        f"[http] takes for a limit of the rate: {error_said(body)}"
+        f"[http] takes for a limit of the rate: {error_text(body)}"
     )
 
 
-def status_said(call: Call, status: int, body: bytes, url: httpx.URL) -> str:
+def status_text(call: Call, status: int, body: bytes, url: httpx.URL) -> str:
     """A call that got a status of failure; where there is no such route, with its URL."""
     place = ""
     if status in LACKING:
         place = f" from {call.method} {shown_spec(str(url).rstrip('/') + call.path)}"
-    return f"{call.text} got HTTP status {status}{place}: {page_said(body)}"
+    return f"{call.text} got HTTP status {status}{place}: {page_text(body)}"

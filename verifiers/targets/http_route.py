@@ -49,7 +49,7 @@ class HttpRoute:
         """The JSON of a request with this input and size."""
         if self.body is None:
             return dict(content)
-        return filled(self.body, content)
+        return fill_template(self.body, content)
 
     @staticmethod
     def answers(found: Any, size: int, *, are_labels: bool) -> Any:
@@ -98,7 +98,7 @@ class HttpRoute:
         except (ValueError, RecursionError):
             message = f"{call} returned {shown_bytes(body)}: expected JSON"
             raise TargetError(message, code="reply-malformed") from None
-        for step in pointed(self.answer):
+        for step in pointer_steps(self.answer):
             if isinstance(value, dict) and step in value:
                 value = value[step]
             elif isinstance(value, list) and _INDEX.fullmatch(step) and int(step) < len(value):
@@ -117,14 +117,14 @@ def as_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def pointed(pointer: str) -> list[str]:
+def pointer_steps(pointer: str) -> list[str]:
     """The steps of a JSON Pointer. Raises ValueError of one line."""
     if pointer and not pointer.startswith("/"):
         raise ValueError(f"{shown(pointer)}: expected a JSON Pointer such as /result/label")
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
-def filled(template: str, content: Mapping[str, Any]) -> Any:
+def fill_template(template: str, content: Mapping[str, Any]) -> Any:
     """The JSON of a template with values in its places. Raises ValueError of one line."""
     found = [name for name in _PLACE.findall(template) if name not in content]
     if found:
@@ -142,7 +142,7 @@ def filled(template: str, content: Mapping[str, Any]) -> Any:
 
 def check_template(template: str, key: str) -> None:
     """Raises ValueError of one line for a template that does not hold the input, of this key."""
-    filled(template, {key: [1, 2], "size": 1})
+    fill_template(template, {key: [1, 2], "size": 1})
     if key not in _PLACE.findall(template):
         raise ValueError(f"body = {shown(template)}: expected the input in it, {{{{{key}}}}}")
 

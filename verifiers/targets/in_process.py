@@ -2,8 +2,11 @@
 
 import math
 import re
+import sysconfig
+import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +14,6 @@ import numpy as np
 from ...reference import BudgetExhausted, Histogram
 from ...reference.clock import OutOfTime, check_clock
 from .labels import LABELS
-from .raised_at import raised_at
 from .release import Release
 from .replies import CallError, NotOffered, Refused, shown_repr
 from .restart_command import RestartCommand
@@ -109,7 +111,7 @@ class InProcessTarget:
             hint = f": the {word} given is read-only, copy it" if written_to else ""
             if "budget" in str(error).lower():
                 hint = ": raise dpassay.reference.BudgetExhausted where the budget is spent"
-            message = f"raised {raised}{raised_at(error)}{hint}"
+            message = f"raised {raised}{line_of_error(error)}{hint}"
             raise CallError(call, message, code="target-failed") from error
         if not _alike(given, make()):
             raise CallError(call, f"changed the {word} it was given", code="input-changed")
@@ -157,3 +159,21 @@ def _alike(one: Any, other: Any) -> bool:
 def _without_address(target: object) -> str:
     """The repr of an object, without its address in memory."""
     return re.sub(r" at 0x[0-9a-fA-F]+", "", shown_repr(target))
+
+
+_OURS = Path(__file__).resolve().parents[1]
+_OTHERS = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "purelib"))
+
+
+def line_of_error(error: BaseException) -> str:
+    """The last line of the target's own files that an error passed, or nothing if there is none.
+
+    The name of the file alone, since reports are handed on. Libraries are left out, so that it is a
+    line that the target's author can change.
+    """
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        whole = path.resolve()
+        if path.is_file() and not any(whole.is_relative_to(place) for place in (_OURS, *_OTHERS)):
+            return f" at {path.name}:{frame.lineno}, in {frame.name}"
+    return ""

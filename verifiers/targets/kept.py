@@ -67,7 +67,7 @@ class KeptConnections:
         over: list[tuple[int, ...]] = []
         while len(replies) < calls and self.ended is None:
             place = self.calls % self.several
-            found = self._asked(histogram, place)
+            found = self._ask_over(histogram, place)
             if self.ended is None:
                 replies.append(found)
                 over.append((self.several, place, self._kept[place].opened))
@@ -75,7 +75,7 @@ class KeptConnections:
                     self.ended = CLOSES
         return replies, over
 
-    def _asked(self, histogram: Histogram, place: int) -> Any:
+    def _ask_over(self, histogram: Histogram, place: int) -> Any:
         """The reply to one call; None where it ends the series."""
         further = place == len(self._kept)
         if further:

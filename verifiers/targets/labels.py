@@ -1,6 +1,11 @@
-"""Labels for histograms of votes: their wire format, and the checks of a reply."""
+"""Labels for histograms of votes: their wire format, and the checks of a reply.
 
-from typing import Any
+An input is a histogram, or stands for one: the votes of teachers, or a query.
+"""
+
+import copy
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +13,7 @@ from numpy.typing import NDArray
 from ...reference import REFUSAL, Histogram
 from ...reference.mechanisms import Labels
 from .release import Release, read_only
-from .replies import CallError, TargetError, described, shown
+from .replies import CallError, TargetError, describe, shown
 
 
 class LabelRelease(Release):
@@ -44,7 +49,7 @@ def label_array(reply: Any, size: int, call: str) -> NDArray[Any]:
     except Exception:
         raise CallError(call, f"returned {shown(reply)}: expected {size} labels") from None
     if labels.shape != (size,):
-        found = described(labels, reply)
+        found = describe(labels, reply)
         raise CallError(call, f"returned {found}: expected {size} labels, shape ({size},)")
     objects = labels if labels.dtype.kind == "O" else ()
     if (at := next((i for i, label in enumerate(objects) if label is None), None)) is not None:
@@ -95,3 +100,80 @@ def _where_to_look(labels: NDArray[Any], classes: int, lowest: int) -> str:
     if least == REFUSAL < lowest:
         return f"; {REFUSAL} is a refusal: does the target have a threshold, and the claim none?"
     return ""
+
+
+Form = Literal["histogram", "votes", "one-hot", "query"]
+
+
+def arrange_votes(histogram: Histogram) -> NDArray[np.int64]:
+    """The class of each teacher (total,) for a histogram (c,) that does not come with votes.
+
+    The first teachers vote for the class with most votes, the next ones for that with the second
+    most, and so on; where the number of the leading class is odd, the two halves of the teachers
+    are swapped. So every teacher votes for a leading class somewhere, and renumbering the classes
+    moves teachers between two classes that nearly tie.
+    """
+    ranked = np.argsort(-histogram, kind="stable")
+    votes = np.repeat(ranked, histogram[ranked])
+    return np.roll(votes, votes.size // 2 if ranked[0] % 2 else 0)
+
+
+class SecondInput(np.ndarray[Any, np.dtype[np.int64]]):
+    """A histogram (c,) that stands for the second of two inputs with the same votes."""
+
+    @classmethod
+    def of(cls, histogram: Histogram) -> "SecondInput":
+        """`histogram` as that of the second input."""
+        return histogram.view(cls)
+
+
+class FormRelease(LabelRelease):
+    """The `Release` of an aggregator that takes its input in another form than a histogram.
+
+    given: for each histogram (c,), the class of each teacher or, where the form is "query", the
+    query as JSON; second: as `given`, for the second input with this histogram. Votes that are not
+    given are those of `arrange_votes`.
+    """
+
+    def __init__(
+        self,
+        form: Form,
+        given: Mapping[tuple[int, ...], Any],
+        second: Mapping[tuple[int, ...], Any],
+    ) -> None:
+        self.form, self._known, self._second = form, given, second
+        self.given = "query" if form == "query" else "array"
+        self.key = "query" if form == "query" else "votes"
+
+    def argument(self, histogram: Histogram) -> Any:
+        """An array (teachers,) or (teachers, c), or a copy of the query."""
+        return argument_of(self.content(histogram))
+
+    def content(self, histogram: Histogram) -> dict[str, Any]:
+        """See `Release.content`: `query`, or `votes` as classes or as one-hot rows."""
+        key = tuple(histogram.tolist())
+        known = self._second if isinstance(histogram, SecondInput) else self._known
+        if self.form == "query":
+            return {"query": known[key]}
+        votes = np.asarray(known[key] if key in known else arrange_votes(histogram))
+        if self.form == "votes":
+            return {"votes": votes.tolist()}
+        return {"votes": np.eye(histogram.size, dtype=np.int64)[votes].tolist()}
+
+    def votes(self, histogram: Histogram) -> NDArray[np.int64]:
+        """The class of each teacher (teachers,) in the first input with this histogram (c,)."""
+        known = self._known.get(tuple(histogram.tolist()))
+        return arrange_votes(histogram) if known is None else np.array(known, dtype=np.int64)
+
+    def input_text(self, histogram: Histogram) -> str:
+        """Where the form is "query", the query."""
+        if self.form != "query":
+            return super().input_text(histogram)
+        return shown(self.content(histogram)["query"])
+
+
+def argument_of(content: Mapping[str, Any]) -> Any:
+    """The argument of a Python target for an input in JSON form; arrays are read-only."""
+    if "query" in content:
+        return copy.deepcopy(content["query"])
+    return read_only(content["histogram" if "histogram" in content else "votes"])

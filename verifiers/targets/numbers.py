@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .release import Release, read_only
-from .replies import CallError, described, no_numbers, shown
+from .replies import CallError, describe, no_numbers, shown
 
 Values = Literal["counts", "records", "tensors", "keys", "rounds"]
 """What a deployment takes: counts (c,), records (n, d), per-record tensors, counts of keys, or the
@@ -95,7 +95,7 @@ def number_array(reply: Any, shape: tuple[int, ...], call: str) -> NDArray[np.fl
         if len(shape) == 2 and shape[1] == 1 and array.shape == shape[:1]:
             array = array[:, None]  # one number per release needs no list of its own
         else:
-            raise CallError(call, f"returned {described(array, reply)}: {wanted}")
+            raise CallError(call, f"returned {describe(array, reply)}: {wanted}")
     if array.dtype.kind in "iu" and array.size and np.abs(array.astype(np.float64)).max() > _EXACT:
         raise CallError(
             call, "returned a whole number beyond 2^53, which a float64 cannot hold exactly"
@@ -142,7 +142,7 @@ def _are_places(found: NDArray[Any]) -> bool:
     return bool((np.sort(found, axis=1) == wanted).all())
 
 
-def taken_values(values: Any, word: str, kind: str | None = None) -> Any:
+def argument_of_values(values: Any, word: str, kind: str | None = None) -> Any:
     """The argument of a Python target for `values` in JSON form; arrays are read-only.
 
     word: see `NumberRelease.word`; kind: the dtype, where `NumberRelease.typed` gives one.
@@ -150,13 +150,13 @@ def taken_values(values: Any, word: str, kind: str | None = None) -> Any:
     takes, _, shapes = word.partition(":")
     if takes == "tensors":
         return [
-            _shaped(read_only(tensor, kind), shape)
+            _reshape(read_only(tensor, kind), shape)
             for tensor, shape in zip(values, json.loads(shapes), strict=True)
         ]
     made = read_only(values, kind)
-    return _shaped(made, json.loads(shapes)[0]) if takes == "records" else made
+    return _reshape(made, json.loads(shapes)[0]) if takes == "records" else made
 
 
-def _shaped(records: NDArray[Any], shape: Sequence[int]) -> NDArray[Any]:
+def _reshape(records: NDArray[Any], shape: Sequence[int]) -> NDArray[Any]:
     """The records (n, ...); if there are none, an array of shape (0, *shape)."""
     return records if records.size else records.reshape(0, *shape)

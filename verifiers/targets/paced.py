@@ -1,8 +1,11 @@
-"""Splits large calls, so that a slow target is not asked for more than it answers in time."""
+"""Splits large calls, so that a slow target is not asked for more than it answers in time.
+
+Several calls on one histogram are concurrent where a target takes them so, else in sequence.
+"""
 
 from collections.abc import Sequence
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +16,54 @@ from .kept import Connection, Keeping
 from .labels import LABELS
 from .release import Release
 from .replies import NotOffered, Refused, Target
-from .several import SideBySide, at_once, parts
+
+_ROUNDS_AT_ONCE = 2  # opening calls for each that may be in flight
+
+
+@runtime_checkable
+class ParallelTarget(Protocol):
+    """A target that takes up to `at_once` concurrent calls, which may be only one."""
+
+    @property
+    def at_once(self) -> int:
+        """How many calls may be in flight."""
+
+    def ask_each(self, histogram: Histogram, sizes: Sequence[int]) -> Sequence[Any]:
+        """The raw replies to calls of these sizes, in order; raises as `Target.ask`."""
+
+
+def at_once(target: Target) -> int:
+    """How many concurrent calls the target takes."""
+    return target.at_once if isinstance(target, ParallelTarget) else 1
+
+
+def calls_at_once(at_once: int) -> int:
+    """Calls like the first that a run makes side by side, where so many may be in flight."""
+    return _ROUNDS_AT_ONCE * at_once if at_once > 1 else 0
+
+
+def ask_each(
+    target: Target, histogram: Histogram, sizes: Sequence[int]
+) -> tuple[list[Any], tuple[int, ...]]:
+    """The raw replies to calls of these sizes, in order, and the sizes of the calls made.
+
+    A paced target may split one call into several. Raises as `Target.ask`.
+    """
+    if isinstance(target, ParallelTarget) and target.at_once > 1:
+        found = list(target.ask_each(histogram, sizes))
+        return found, getattr(target, "parts", tuple(sizes))
+    replies: list[Any] = []
+    calls: list[int] = []
+    for size in sizes:
+        replies.append(target.ask(histogram, size))
+        calls += getattr(target, "parts", (size,))
+    return replies, tuple(calls)
+
+
+def parts(size: int, most: int) -> list[int]:
+    """Sizes of at most `most` that add up to `size`."""
+    return [min(most, size - start) for start in range(0, size, most)]
+
 
 _FIRST = 32  # labels asked of a target of unknown speed
 _GROWTH = 8  # at most, from one call to the next
@@ -52,7 +102,7 @@ class PacedTarget:
             part = min(self._allowed, size - sum(self.parts))
             check_clock()
             try:
-                reply = self._timed(histogram, part)
+                reply = self._ask_timed(histogram, part)
             except Refused:
                 if part <= max(self._answered, 1):
                     self._largest, self._allowed = limits  # it was the histogram, not the size
@@ -97,7 +147,7 @@ class PacedTarget:
 
     def _in_flight(self, histogram: Histogram, calls: Sequence[int]) -> list[NDArray[Any]]:
         """The labels of concurrent calls, whose time sets the size of later ones."""
-        assert isinstance(self._target, SideBySide)
+        assert isinstance(self._target, ParallelTarget)
         started, waited = monotonic(), self._waited
         replies = self._target.ask_each(histogram, calls)
         rounds = -(-len(calls) // self.at_once)
@@ -112,7 +162,7 @@ class PacedTarget:
         """How many calls the target takes concurrently."""
         return at_once(self._target)
 
-    def _timed(self, histogram: Histogram, part: int) -> Any:
+    def _ask_timed(self, histogram: Histogram, part: int) -> Any:
         """The reply to a call, whose time sets the size of later ones."""
         started, waited = monotonic(), self._waited
         reply = self._target.ask(histogram, part)

@@ -16,7 +16,6 @@ from typing import Any
 from ...reference import BudgetExhausted, Histogram
 from ...reference.clock import check_clock, seconds_left
 from .labels import LABELS
-from .namespaces import first_of_a_namespace
 from .numbers import NumberRelease
 from .release import Release
 from .replies import (
@@ -26,13 +25,13 @@ from .replies import (
     Refused,
     TargetError,
     Unanswered,
-    found_in,
     one_line,
-    parsed_reply,
+    parse_reply,
     shown,
     shown_bytes,
+    value_in,
 )
-from .restart_command import RestartCommand, last_line
+from .restart_command import RestartCommand, first_of_a_namespace, last_line
 
 _START_SECONDS = 120.0  # importing a deployment may load its models
 _DEATH_SECONDS = 2.0  # that a process may take to end after its output has
@@ -104,7 +103,7 @@ class ProcessTarget:
         """
         if self._restart is not None:
             self._restart.run()
-        if self._loads is not None and self._replaced(self._loads):
+        if self._loads is not None and self._replace_worker(self._loads):
             return None
         self.close()
         self._start()
@@ -135,11 +134,11 @@ class ProcessTarget:
         self._refuse_unasked(call)
         deadline = time.monotonic() + min(self._timeout, seconds_left())
         self._send(json.dumps(request).encode() + b"\n", deadline, call)
-        reply = parsed_reply(self._line(deadline, self._timeout, call), call)
+        reply = parse_reply(self._line(deadline, self._timeout, call), call)
         if wanted not in reply:
             raise self._without(reply, wanted, call)
         self._known.add(wanted)
-        return found_in(reply, wanted, call)
+        return value_in(reply, wanted, call)
 
     def _without(self, reply: dict[str, Any], wanted: str, call: str) -> Exception:
         """The exception that a reply without the key `wanted` stands for."""
@@ -165,7 +164,7 @@ class ProcessTarget:
 
     # -- how it is transported -------------------------------------------------------------------
 
-    def _replaced(self, spec: str) -> bool:
+    def _replace_worker(self, spec: str) -> bool:
         """Whether the worker replaced itself with a new interpreter that has loaded `spec`."""
         self._known.clear()
         try:
@@ -173,7 +172,7 @@ class ProcessTarget:
             deadline = time.monotonic() + min(self._timeout, seconds_left())
             self._send(json.dumps({"call": "restart"}).encode() + b"\n", deadline, "restart")
             deadline = time.monotonic() + min(_START_SECONDS, seconds_left())
-            ready = parsed_reply(self._line(deadline, _START_SECONDS, "restart"), "restart")
+            ready = parse_reply(self._line(deadline, _START_SECONDS, "restart"), "restart")
         except TargetError:
             return False
         return ready.get("ready") == spec
@@ -206,7 +205,7 @@ class ProcessTarget:
         call = f"loading {spec}"
         try:
             deadline = time.monotonic() + min(_START_SECONDS, seconds_left())
-            ready = parsed_reply(self._line(deadline, _START_SECONDS, call), call)
+            ready = parse_reply(self._line(deadline, _START_SECONDS, call), call)
             if "error" in ready:
                 raise TargetError(one_line(ready["error"]), str(ready["code"]))
         except BaseException:

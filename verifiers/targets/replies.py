@@ -112,7 +112,7 @@ def one_line(text: Any) -> str:
     return "".join(c if c.isprintable() else " " for c in first[:_LINE])
 
 
-def parsed_reply(reply: bytes, call: str) -> dict[str, Any]:
+def parse_reply(reply: bytes, call: str) -> dict[str, Any]:
     """The JSON object in `reply`. Raises TargetError that names the call and what came back."""
     try:
         parsed = json.loads(reply)
@@ -124,7 +124,7 @@ def parsed_reply(reply: bytes, call: str) -> dict[str, Any]:
     return parsed
 
 
-def found_in(reply: dict[str, Any], wanted: str, call: str) -> Any:
+def value_in(reply: dict[str, Any], wanted: str, call: str) -> Any:
     """The value of key `wanted` in a reply, of a charge with the orders that the reply names.
 
     Raises TargetError if the reply has an error too.
@@ -168,7 +168,7 @@ def checked_spent(reply: Any, delta: float) -> float:
         return np.inf
 
 
-def described(labels: np.ndarray[Any, Any], reply: Any) -> str:
+def describe(labels: np.ndarray[Any, Any], reply: Any) -> str:
     """A reply of the wrong shape, for messages: its shape, or the reply itself if it has none."""
     if labels.dtype == object or labels.ndim == 0:
         return shown(reply)

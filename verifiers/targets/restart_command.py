@@ -1,4 +1,7 @@
-"""The commands of `[gate]`: `restart`, for what dpassay did not start, and `fresh_state`."""
+"""How what dpassay asks is started again: the commands of `[gate]`, and PID namespaces.
+
+`restart` is for what dpassay did not start, `fresh_state` empties a store of kept answers.
+"""
 
 import contextlib
 import os
@@ -7,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from functools import cache
 from typing import IO
 
 from ...reference.clock import check_clock, seconds_left
@@ -111,3 +115,35 @@ def last_line(output: IO[bytes]) -> str:
     output.seek(max(0, length - _WORDS))
     lines = output.read().decode(errors="replace").strip().splitlines()
     return one_line(lines[-1]) if lines else ""
+
+
+_UNSHARE = ("unshare", "--pid", "--fork", "--kill-child")
+# as the same user, so that a target can use its files; a user namespace only where needed
+_USERS: tuple[tuple[str, ...], ...] = ((), ("--user", "--map-current-user"))
+_PROC: tuple[tuple[str, ...], ...] = (("--mount-proc",), ())
+_PROBE_SECONDS = 5.0
+
+
+@cache
+def first_of_a_namespace() -> tuple[str, ...] | None:
+    """The prefix of a command that runs it as process 1 of a PID namespace; None: not allowed."""
+    for user in _USERS:
+        for proc in _PROC:
+            words = (*_UNSHARE, *user, *proc)
+            if _is_allowed(words):
+                return words
+    return None
+
+
+def _is_allowed(words: tuple[str, ...]) -> bool:
+    try:
+        tried = subprocess.run(
+            [*words, "true"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PROBE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return tried.returncode == 0

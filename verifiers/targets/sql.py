@@ -67,7 +67,7 @@ class SqlQuery:
             # a cursor of DuckDB is another connection, which does not see temporary tables
             cursor = opened if self.engine == "duckdb" else opened.cursor()
             self._fill(cursor, rows)
-            found = [self._asked(cursor) for _ in range(size)]
+            found = [self._release(cursor) for _ in range(size)]
             if self.engine != "duckdb":
                 opened.commit()  # so that locks of dropped tables end
             return found
@@ -94,7 +94,7 @@ class SqlQuery:
         given = ", ".join(f"unnest({mark}::{kind}[])" for kind in types)
         cursor.execute(f"INSERT INTO {name} SELECT {given}", columns)
 
-    def _asked(self, cursor: Any) -> list[dict[str, Any]]:
+    def _release(self, cursor: Any) -> list[dict[str, Any]]:
         """One release."""
         found = cursor.execute(self.query) or cursor
         names = [str(column[0]).replace("_", "-") for column in found.description or ()]

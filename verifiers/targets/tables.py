@@ -9,10 +9,19 @@ from numpy.typing import NDArray
 
 from ...reference.tables import Rows
 from ..optional_packages import lacking
-from .frames import COLUMNS, KEY, RowsForm, plain_tables, taken_rows
+from .frames import (
+    COLUMNS,
+    KEY,
+    Part,
+    RowsForm,
+    SentRows,
+    argument_of_rows,
+    is_missing,
+    plain_tables,
+    whole_rows,
+)
 from .numbers import NumberRelease
 from .replies import CallError, shown, shown_repr
-from .sent_rows import Part, SentRows, is_missing, whole_rows
 from .sql import SqlQuery
 
 _VECTOR = "vector-sum"
@@ -78,7 +87,7 @@ class TableRelease(NumberRelease):
         return {"rows": list(map(list, zip(*columns, strict=True)))}
 
     def argument(self, values: Any) -> Any:
-        return taken_rows(self.content(values)["rows"], self.word)
+        return argument_of_rows(self.content(values)["rows"], self.word)
 
     def rows_of(self, argument: Any, missing: Mapping[Part, str] | None = None) -> Rows:
         """The rows that count in the argument of a Python target, an array or a frame.

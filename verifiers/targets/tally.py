@@ -15,7 +15,7 @@ LEAVES = ("stays", "leaves before keys", "leaves before its values", "leaves aft
 
 
 @dataclass(frozen=True)
-class Seen:
+class ShownRound:
     """What a round shows.
 
     tally: its numbers, as released; sent: by party, from 1, what it has sent; keys: by party, its
@@ -89,18 +89,18 @@ class TallyRelease(NumberRelease):
             x + (y - x + half) % self.modulus - half for y, x in zip(residues, whole, strict=True)
         ]
 
-    def rounds(self, reply: Any, values: Any, size: int) -> list[Seen]:
+    def rounds(self, reply: Any, values: Any, size: int) -> list[ShownRound]:
         """What the rounds of a reply show. Raises CallError that says what is allowed."""
         call = self.text(values, size)
         if isinstance(reply, np.ndarray):
             reply = reply.tolist()
         if not isinstance(reply, Sequence) or isinstance(reply, str) or len(reply) != size:
             raise CallError(call, f"returned {shown(reply)}: expected a list of {size} rounds")
-        return [self._seen(found, call) for found in reply]
+        return [self._round(found, call) for found in reply]
 
-    def _seen(self, found: Any, call: str) -> Seen:
+    def _round(self, found: Any, call: str) -> ShownRound:
         if not isinstance(found, Mapping):
-            return Seen(self._residues(found, call, "tally", self._least), {}, {}, {}, {})
+            return ShownRound(self._residues(found, call, "tally", self._least), {}, {}, {}, {})
         if "tally" not in found:
             raise CallError(call, f"gave a round with {shown(list(found))}: expected its tally")
         sent = {
@@ -120,7 +120,7 @@ class TallyRelease(NumberRelease):
             raise CallError(call, f"revealed {shown(revealed)}: expected self and pair")
         whose = {str(what): self._numbers(of, call) for what, of in revealed.items()}
         tally = self._residues(found["tally"], call, "tally", self._least)
-        return Seen(tally, sent, keys, whose, ciphertexts)
+        return ShownRound(tally, sent, keys, whose, ciphertexts)
 
     def _numbers(self, given: Any, call: str) -> tuple[int, ...]:
         rows = given.tolist() if isinstance(given, np.ndarray) else given

@@ -19,11 +19,10 @@ import numpy as np
 from ...reference import BudgetExhausted
 from .anything import plain_json
 from .batches import BatchRelease
-from .frames import plain_tables, taken_rows
+from .frames import argument_of_rows, plain_tables
 from .in_process import InProcessTarget
-from .input_forms import taken
-from .labels import LABELS, label_array
-from .numbers import taken_values
+from .labels import LABELS, argument_of, label_array
+from .numbers import argument_of_values
 from .process import BUDGET_ERROR
 from .release import Release
 from .replies import CallError, NotOffered, Refused, TargetError, no_numbers
@@ -48,7 +47,7 @@ def main(spec: str, takes: str = "") -> None:
 
     sys.path.insert(0, folder)
     try:
-        target = InProcessTarget(load(spec), release=_called_as(takes))
+        target = InProcessTarget(load(spec), release=_release_for(takes))
     except (TargetError, ValueError) as error:
         if not isinstance(error, TargetError):
             error = TargetError(f"{spec}: {error}", code="target-not-found")
@@ -62,7 +61,7 @@ def main(spec: str, takes: str = "") -> None:
         reply(_answer(target, request, takes))
 
 
-def _called_as(takes: str) -> Release:
+def _release_for(takes: str) -> Release:
     """Says what a target is called as, where that is not what it is; see `Release.function`."""
     form = takes.removeprefix("rows:")
     if form != takes:
@@ -107,10 +106,10 @@ def _result(target: InProcessTarget, request: dict[str, Any], takes: str) -> dic
         if "data" in request:
             return copy.deepcopy(request["data"])
         if "rows" in request:
-            return taken_rows(request["rows"], takes)
+            return argument_of_rows(request["rows"], takes)
         if "values" in request:
-            return taken_values(request["values"], takes, request.get("type"))
-        return taken(request)
+            return argument_of_values(request["values"], takes, request.get("type"))
+        return argument_of(request)
 
     if request["call"] == "rdp":
         answered = request.get("answered")

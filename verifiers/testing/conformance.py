@@ -1,19 +1,22 @@
-"""The gate inside a test of one's own: `assert_conforms`."""
+"""The gate inside a test of one's own: `assert_conforms`, and `assert_replays`."""
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..claims.claim import Claim, ClaimError
 from ..claims.open_target import in_process, open_claimed
-from ..cli.verify_line import verify_line
-from ..findings.explained import explained
-from ..findings.report import Report, Verdict
+from ..cli.options import verify_line
+from ..findings.report import Report
+from ..findings.verdict import Verdict
 from ..kinds.reading import parse_claim, read_claim
 from ..run.after_failure import AfterFailure, known
 from ..run.run import verify
 from ..targets import Target, TargetError, shown_spec
-from .options import check_one_of, judged_log, limited
+from .shared_run import check_one_of, explain, judge_log, limit_claim
+
+if TYPE_CHECKING:  # it takes a while to load
+    from ..replay.replayed import Replayed
 
 
 class Inconclusive(Exception):  # noqa: N818 - a verdict's name
@@ -52,15 +55,15 @@ def assert_conforms(
     """
     __tracebackhide__ = True
     refuse_hypothesis("assert_conforms")
-    held, then = held_claim(claim), known(after_failure)
+    held, then = claim_of(claim), known(after_failure)
     check_one_of(target, log)
     if log is not None:
         if (queries, max_queries, max_seconds, then) != (None, None, None, "diagnose"):
             raise ValueError(f"log = {log}: only claim and seed go with it: nothing is asked")
-        report = judged_log(log, held, seed)
+        report = judge_log(log, held, seed)
         _judge(report)
         return report
-    held = limited(held, queries, max_queries, max_seconds)
+    held = limit_claim(held, queries, max_queries, max_seconds)
     opened = open_claimed if isinstance(target, str) else in_process
     try:
         deployment: Target = opened(target, held)
@@ -92,13 +95,13 @@ def _judge(report: Report) -> None:
     if report.verdict is Verdict.PASS:
         return
     worst = [check for check in report.checks if check.verdict is report.verdict]
-    told = "\n\n".join(explained(check, report) for check in worst)
+    told = "\n\n".join(explain(check, report) for check in worst)
     if report.verdict is Verdict.ERROR:
         raise TargetError(told, code=worst[0].code)
     raise (AssertionError if report.verdict is Verdict.FAIL else Inconclusive)(told)
 
 
-def held_claim(claim: Claim | dict[str, Any] | str | Path) -> Claim:
+def claim_of(claim: Claim | dict[str, Any] | str | Path) -> Claim:
     """The claim itself, or that of a table or a file. Raises ClaimError."""
     __tracebackhide__ = True
     if isinstance(claim, Claim):
@@ -139,3 +142,25 @@ def refuse_hypothesis(name: str) -> None:
             "numpy.random before every example, so a correct target that uses them would seem to "
             "repeat its noise; call it in a plain test"
         )
+
+
+def assert_replays(
+    target: str, claim: Claim | str | Path, *, pairs: int = 100, seed: int = 0
+) -> "Replayed":
+    """Runs `target` on neighbours with the same draws, as `dpassay replay` does; what was found.
+
+    target: a Python spec such as `path/to/file.py:attr`; claim: see `assert_conforms`; pairs: at
+    most so many; seed: fixes them. Raises AssertionError that names the pair and the line where one
+    shows a fault, Inconclusive where the noise could not be frozen, TargetError, ClaimError and
+    ValueError of one line, and RuntimeError within a Hypothesis test body.
+    """
+    from ..replay.replayed import replay_pairs
+
+    __tracebackhide__ = True
+    refuse_hypothesis("assert_replays")
+    found = replay_pairs(target, claim_of(claim), seed, pairs)
+    if found.verdict is Verdict.FAIL:
+        raise AssertionError(found.as_text())
+    if found.verdict is Verdict.INCONCLUSIVE:
+        raise Inconclusive(found.as_text())
+    return found

@@ -11,8 +11,7 @@ from pydantic import PrivateAttr, model_validator
 from ...claims.tables import Table
 from ...inputs.files import found_from
 from ...inputs.input_file import Input, read_inputs
-from ...targets.input_forms import Form, FormRelease
-from ...targets.labels import LABELS
+from ...targets.labels import LABELS, Form, FormRelease
 from ...targets.release import Release
 from .mechanism import LabelsMechanism
 from .weighted import made_inputs, weighed_inputs

@@ -13,7 +13,7 @@ from ....attacks.auditing.coin import Curve, Guarantee
 from ....reference.accounting.conversions import ORDERS, to_epsilon
 from ...claims.claim import Claim, ClaimError
 from ...claims.tables import MOST_EPSILON, Table
-from ...inputs.curve_file import read_curve
+from ...inputs.audit_files import read_curve
 from ...inputs.input_error import RowsError
 from ...targets.anything import AnyRelease
 from .. import kind_in

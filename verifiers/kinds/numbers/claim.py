@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr, model_validator
 from ....reference.numbers.costs import pure_epsilon
 from ...claims.claim import Claim, ClaimError
 from ...claims.tables import ANY_QUERIES, PrivacyClaim, Table
-from ...inputs.people_file import People, read_people
+from ...inputs.people_file import PeopleTable, read_people
 from ...targets.numbers import NumberRelease
 from .. import kind_in
 from ..kind import ReleaseKind
@@ -32,14 +32,14 @@ class LeakageClaim(Table):
     batch: int = Field(default=16, ge=1, le=10_000)
     releases: int = Field(default=1, ge=1, le=10_000)
     max_advantage: float = Field(default=0.0, ge=0, le=1)
-    _people: People = PrivateAttr()
+    _people: PeopleTable = PrivateAttr()
 
     def read(self) -> None:
         """Reads the data, from the working directory. Raises ValueError."""
         self._people = read_people(self.data, self.label, self.columns, seen=self.seen)
 
     @property
-    def people(self) -> People:
+    def people(self) -> PeopleTable:
         """What `read` has read."""
         return self._people
 

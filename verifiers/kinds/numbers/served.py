@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ....reference import BudgetExhausted
 from ...targets import InProcessTarget, NotOffered
-from ...targets.numbers import taken_values
+from ...targets.numbers import argument_of_values
 from ...targets.replies import shown
 from .claim import NumbersClaim
 
@@ -30,7 +30,7 @@ class ServedNumbers:
     def input(self, given: Any) -> Any:
         """Counts, records, or for each tensor those of all records."""
         try:
-            values = taken_values(given, self.release.word)
+            values = argument_of_values(given, self.release.word)
             tensors = values if self.mechanism.takes == "tensors" else [values]
         except (TypeError, ValueError, OverflowError):
             tensors = []

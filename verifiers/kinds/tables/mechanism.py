@@ -17,8 +17,7 @@ from ....reference.tables import (
 from ....reference.tables.bounding import Kept
 from ....reference.tables.table import AggregateKind
 from ...claims.tables import Refuses, Table, check_refuses
-from ...targets.frames import RowsForm
-from ...targets.sent_rows import PARTS, Part
+from ...targets.frames import PARTS, Part, RowsForm
 from ...text import counted
 from ..numbers.mechanism import NoiseText
 from .aggregates import AggregateClaim

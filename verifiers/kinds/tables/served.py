@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ....reference.tables import Rows
+from ...targets.frames import whole_rows
 from ...targets.replies import shown
-from ...targets.sent_rows import whole_rows
 from ..numbers.served import ServedNumbers
 from .claim import TablesClaim
 

@@ -7,8 +7,7 @@ import numpy as np
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....evidence import InTurn, OfConnections, Periodic, as_outcomes
-from ....evidence.power import copies_to_see
-from ....evidence.quantiles import chi_squared_quantile
+from ....evidence.power import chi_squared_quantile, copies_to_see
 from ....evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding

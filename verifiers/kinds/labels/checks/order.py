@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix
 from .....reference.mechanisms import Labels
 from ....evidence import Conditional, Copies, Switching, as_outcomes
-from ....evidence.in_order import AVOIDED, COPIED, SWITCHES
+from ....evidence.dependence import AVOIDED, COPIED, SWITCHES
 from ....evidence.mixture import log_mean_of
 from ....findings.excluded import SURE_TO_SEE, Excluded
 from ....findings.finding import Finding

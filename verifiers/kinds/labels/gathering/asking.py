@@ -7,7 +7,7 @@ import numpy as np
 from .....reference import Histogram
 from .....reference.mechanisms import Labels
 from ....targets import Target, ask_each, checked_labels
-from ....targets.input_forms import SecondInput
+from ....targets.labels import SecondInput
 from ..planning.plan import Batch, Plan
 
 _TRIES = 200

@@ -11,7 +11,7 @@ import numpy as np
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.shared_nodes import REACHES
-from ....evidence.pointed import LEAK
+from ....evidence.dirichlet import LEAK
 from ....findings.note import Note
 from ..mechanism import LabelsMechanism
 from ..planning.faults import Fault, cheap_faults, fault_laws, scale_note

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from .....reference import REFUSAL
 from .....reference.arrays import Matrix, Vector
-from ....evidence.cells import CellEvidence, transformed
 from ....evidence.mixture import log_sums
-from ....evidence.onset import OnsetEvidence
+from ....evidence.onset import CellEvidence, OnsetEvidence, transform_to_cells
 from ....evidence.outcomes import as_outcomes
 from ....evidence.scale import ScaleEvidence
 from ....findings.note import Note
@@ -207,7 +206,7 @@ class LogEvidence:
         laws = self.table.rows(prepared.wanted, outcomes)
         uniform = self.rng.random((labels.size, 2))
         general = [
-            cells.observe(transformed(laws.below[:, i], np.exp(laws.log_q), uniform[:, i]))
+            cells.observe(transform_to_cells(laws.below[:, i], np.exp(laws.log_q), uniform[:, i]))
             for i, cells in enumerate(self.cells)
         ]
         names = [[r.worker for r in rows], [r.client for r in rows], [r.call for r in rows]]

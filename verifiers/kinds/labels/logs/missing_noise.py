@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from .....reference.arrays import Matrix, Vector
+from ....evidence.dirichlet import LEAK
 from ....evidence.onset import log_prior
-from ....evidence.pointed import LEAK
 from ....evidence.power import MISSES
 
 _POWERS = np.array([0.5, 1.0, 2.0, 5.0, 20.0, 100.0])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .....reference import ConfidentGNMax, Exponential, Laplace, Noise
 from .....reference.arrays import Matrix
 from .....reference.noise import FAMILIES, Rounded
-from ....evidence.pointed import LEAK
+from ....evidence.dirichlet import LEAK
 from ....findings.note import Fields, Note
 from ..mechanism import LabelsMechanism
 from .counting_laws import FEW_TEACHERS, counted_by_votes

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .....reference import ConfidentGNMax, Histogram
 from .....reference.clock import step
-from ....evidence.pointed import FROM_THE_START
+from ....evidence.dirichlet import FROM_THE_START
 from ....evidence.power import ratios_to_see
 from ....findings.note import Note
 from ....run.error_budget import log_threshold

@@ -14,7 +14,7 @@ from .....reference import Histogram, Noise, probabilities
 from .....reference.arrays import Matrix
 from .....reference.clock import step
 from .....reference.noise import ROUNDINGS, Rounded, Rounding
-from ....evidence.pointed import FROM_THE_START
+from ....evidence.dirichlet import FROM_THE_START
 from ....evidence.power import small_ratios_to_see
 from ....findings.note import Note
 from ....run.error_budget import log_threshold

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .....reference import Histogram
 from .....reference.clock import step
 from ....claims.tables import ANY_QUERIES
-from ....evidence.pointed import FROM_THE_START
+from ....evidence.dirichlet import FROM_THE_START
 from ....evidence.power import bare_winners_to_see, pairs_to_see, queries_to_see, rises_to_see
 from ....run.error_budget import log_threshold
 from ..claim import LabelsClaim

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from .....reference import Histogram
 from .....reference.arrays import Matrix
 from ....findings.note import Note
-from ....targets.input_forms import FormRelease
+from ....targets.labels import FormRelease
 from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
 from .faults import Fault

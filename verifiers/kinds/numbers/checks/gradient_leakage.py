@@ -6,7 +6,7 @@ import numpy as np
 
 from .....attacks.gradients.canaries import checked
 from .....reference.numbers import NoisyGradient
-from ....evidence.one_sided import log_e_value_above
+from ....evidence.same_law import log_e_value_above
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict

@@ -14,7 +14,7 @@ from .....reference.tables.norms import settled
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
-from ....targets.sent_rows import PARTS
+from ....targets.frames import PARTS
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
 from ..evidence.hidden import as_sums

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
 from .....reference.tables import Rows
-from ....targets.sent_rows import Part
+from ....targets.frames import Part
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.asked import Role as NumbersRole
 from ..claim import TablesClaim

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from .....reference.tables import Rows
 from ....run.refusals import Steps
-from ....targets.sent_rows import SentRows
+from ....targets.frames import SentRows
 from ..claim import TablesClaim
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .....reference.tables import Rows
-from ....targets.sent_rows import SentRows, is_missing
+from ....targets.frames import SentRows, is_missing
 from ..claim import TablesClaim
 from .asked import Role
 from .rows import Making, renumbered, together

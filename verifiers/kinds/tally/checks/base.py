@@ -3,7 +3,7 @@
 from ....run.checks import Check, RunContext
 from ....targets import Refused, ask_whole
 from ....targets.replies import CallError
-from ....targets.tally import Seen
+from ....targets.tally import ShownRound
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
@@ -16,7 +16,7 @@ class RoundsCheck(Check):
     plan: NumbersPlan
     queries: int = 0
 
-    def ask(self, context: RunContext, asked: Asked) -> Seen:
+    def ask(self, context: RunContext, asked: Asked) -> ShownRound:
         """What one round shows. Raises as the target does, and CallError where it refuses."""
         try:
             return self.ask_or_refused(context, asked)
@@ -25,7 +25,7 @@ class RoundsCheck(Check):
             message = f"was refused, although the claim covers it: {refusal}"
             raise CallError(call, message, code="claimed-input-refused") from refusal
 
-    def ask_or_refused(self, context: RunContext, asked: Asked) -> Seen:
+    def ask_or_refused(self, context: RunContext, asked: Asked) -> ShownRound:
         """The same, but Refused where the target refuses."""
         reply = ask_whole(context.target, asked.values, 1)  # with all that it shows
         context.spend(1)

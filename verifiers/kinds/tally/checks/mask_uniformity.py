@@ -18,7 +18,7 @@ from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....targets.tally import Seen
+from ....targets.tally import ShownRound
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
@@ -151,7 +151,7 @@ class MaskUniformity(RoundsCheck):
             {"rounds": self.without},
         )
 
-    def _look(self, given: Asked, seen: Seen) -> Finding | None:
+    def _look(self, given: Asked, seen: ShownRound) -> Finding | None:
         again = self.keys.repeated(dict(seen.keys))
         if again is not None:
             cause = Note(_KEYS, "keys come from a generator with few states")
@@ -169,7 +169,7 @@ class MaskUniformity(RoundsCheck):
                 return self._refuted(value)
         return None
 
-    def _rows(self, given: Asked, seen: Seen) -> tuple[Rows, Rows]:
+    def _rows(self, given: Asked, seen: ShownRound) -> tuple[Rows, Rows]:
         sent = [seen.sent[n] for n in sorted(seen.sent)]
         if self.claim.mechanism.modulus <= _NATIVE:
             return np.array(sent, dtype=np.int64), np.asarray(given.values[0], dtype=np.int64)

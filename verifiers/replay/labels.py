@@ -1,26 +1,156 @@
-"""Whether labels that differ with the same draws, or noise drawn otherwise, are a fault.
+"""Histograms whose labels must be alike with the same noise, and what proves a fault of labels.
 
 The noise of a label may be drawn in any unit: votes over their largest number, with noise over the
 same, give the labels of votes. So the scale is told in votes: of how many the noise makes up for,
 between two classes, or between the largest count and the threshold.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...reference import REFUSAL
+from ...reference.arrays import Vector
 from ..findings.note import Note
+from ..kinds.labels.claim import LabelsClaim
 from ..kinds.labels.mechanism import LabelsMechanism
-from .answers import centred, moves, replaced
-from .faults import Fault
-from .frozen import FrozenTarget
-from .label_pairs import AnyLabel
-from .pairs import Pair
-from .proof import unlike
-from .ran import Ran
+from .frozen import FrozenTarget, Ran
+from .number_pairs import moves_between
+from .pairs import PairFault, Path, ReplayPair
+from .proof import centre_draws, move_number, moves, unlike
 from .tape import Draw, Parting
+
+_SHIFTS = (1, 7, 100)
+_REFUSED = Note("refused-by-more-votes", "a refusal, though no class has lost a vote")
+
+
+def pairs(claim: LabelsClaim, seed: int) -> Iterator[ReplayPair]:
+    """Pairs without end, of `[inputs]` where the claim has some.
+
+    Raises ValueError for claims in which teachers are drawn, and for one input alone.
+    """
+    if claim.mechanism.sampled is not None:
+        raise ValueError("mechanism.sampled: which teachers vote is drawn, and not frozen")
+    rng = np.random.default_rng([seed, 18])
+    if not claim.given:
+        return _of_votes(claim, rng)
+    rows = [np.array(votes) for votes in dict.fromkeys(row.histogram for row in claim.given)]
+    if len(rows) < 2:
+        raise ValueError("inputs.file: all rows have the same votes, expected rows to compare")
+    return _of_inputs(claim.mechanism, rows, rng)
+
+
+def _of_inputs(
+    mechanism: LabelsMechanism, rows: list[NDArray[np.int64]], rng: np.random.Generator
+) -> Iterator[ReplayPair]:
+    """One input and another: the draws are to be alike, the labels need not."""
+    while True:
+        for here, there in pairwise(rng.permutation(len(rows))):
+            judge = AnyLabel(mechanism)
+            yield ReplayPair("another input", rows[here], rows[there], judge, absent=False)
+
+
+def _of_votes(claim: LabelsClaim, rng: np.random.Generator) -> Iterator[ReplayPair]:
+    mechanism = claim.mechanism
+    classes, total = mechanism.classes, mechanism.total
+    while True:
+        for even in (1.0, 1000.0, 0.3, 20.0):
+            votes = rng.multinomial(total, rng.dirichlet(np.full(classes, even))).astype(np.int64)
+            yield _move_vote(mechanism, votes, rng)
+            if claim.one_total:
+                continue
+            if not mechanism.moved_by_shifts:
+                some = np.maximum(votes, 1)  # code may go through the classes with votes first
+                for by in _SHIFTS:
+                    yield _shift(mechanism, some, by)
+            yield from _raise_winners(mechanism, votes)
+
+
+@dataclass(frozen=True)
+class AnyLabel:
+    """Labels of neighbours may differ; mechanism: the claimed one."""
+
+    mechanism: LabelsMechanism
+    numbers: ClassVar[bool] = False
+
+    def exceeded(self, one: Vector, other: Vector) -> PairFault | None:
+        return None
+
+    def share(self, one: Vector, other: Vector, steps: int) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class _Alike(AnyLabel):
+    """Labels must be the same where the first is `label`, or any if None.
+
+    why: in words, with the code of labels that are not. The largest count, which may have to reach
+    a threshold, is no smaller for the second input.
+    """
+
+    why: Note
+    label: int | None = None
+
+    def exceeded(self, one: Vector, other: Vector) -> PairFault | None:
+        """More votes may turn a refusal into an answer, and never back."""
+        here, there = int(one[0]), int(other[0])
+        refused = self.mechanism.refuses and there == REFUSAL
+        if here == there or (self.mechanism.refuses and here == REFUSAL):
+            return None
+        if self.label not in (None, here) and not refused:
+            return None
+        why = _REFUSED if refused else self.why
+        fields = {"first": here, "second": there}
+        message = f"changes from {here} to {there}, {why}"
+        return PairFault("shift", message, code=why.code, fields=fields)
+
+
+def _move_vote(
+    mechanism: LabelsMechanism, votes: NDArray[np.int64], rng: np.random.Generator
+) -> ReplayPair:
+    """One teacher votes for another class: the draws are to be alike, the labels need not."""
+    origin = int(rng.choice(np.flatnonzero(votes)))
+    goes = int((origin + rng.integers(1, votes.size)) % votes.size)
+    other = votes.copy()
+    other[origin] -= 1
+    other[goes] += 1
+    judge = AnyLabel(mechanism)
+
+    def path(before: NDArray[np.int64]) -> Path | None:
+        return moves_between(before, votes, judge, absent=False)
+
+    words = f"one vote of class {origin} for class {goes}"
+    return ReplayPair(words, votes, other, judge, absent=False, path=path)
+
+
+def _shift(mechanism: LabelsMechanism, votes: NDArray[np.int64], by: int) -> ReplayPair:
+    """As many votes more for each class (Theorem 2 of Wang et al. 2022)."""
+    why = Note("labels-depend-on-shift", "though no class has gained on another")
+    alike = _Alike(mechanism, why)
+    words = f"{by} vote{'s' * (by > 1)} more for each class"
+    return ReplayPair(words, votes, votes + by, alike, neighbours=False)
+
+
+def _raise_winners(mechanism: LabelsMechanism, votes: NDArray[np.int64]) -> Iterator[ReplayPair]:
+    """One vote more for each of two classes: where it has won, it wins still.
+
+    Code may go through classes in the order of their votes, or through those with votes first, so
+    both stay the same.
+    """
+    for label in np.argsort(votes)[::-1][:2]:
+        passed = (votes[label] <= votes) & (votes <= votes[label] + 1)
+        if votes[label] == 0 or passed.sum() > 1:  # by another class than its own
+            continue
+        other = votes.copy()
+        other[label] += 1
+        why = Note("winner-loses-by-votes", "though only that class has gained")
+        alike = _Alike(mechanism, why, int(label))
+        yield ReplayPair(f"one vote more for class {label}", votes, other, alike, neighbours=False)
+
 
 _MOST = 4  # numbers drawn first that are moved, and as many drawn last
 _ENDS = 1e-6, 1e9  # units of noise between which a label changes
@@ -35,9 +165,9 @@ _Scales = dict[bool, list[tuple[float, float]]]
 """Of the screening (True) and of the votes: the ends between which each scale lies, in votes."""
 
 
-def proved_of_label(
-    target: FrozenTarget, pair: Pair, fault: Fault, first: Ran, other: Ran
-) -> tuple[Fault | None, Note | None]:
+def prove_of_label(
+    target: FrozenTarget, pair: ReplayPair, fault: PairFault, first: Ran, other: Ran
+) -> tuple[PairFault | None, Note | None]:
     """The fault of labels that is proved of a pair, or why what was seen proves none.
 
     Neither, where noise is drawn otherwise and has one law all the same. fault: what the runs
@@ -81,15 +211,15 @@ def _scales(
     Of a query that is refused with centred noise it is that of the screening, and that of the votes
     where screening is moved far enough to answer it.
     """
-    draws = centred(ran.draws)
+    draws = centre_draws(ran.draws)
     found: _Scales = {}
-    answered = _told(target, mechanism, votes, draws, found)
+    answered = _add_scales(target, mechanism, votes, draws, found)
     if answered is not None:
-        _told(target, mechanism, votes, answered, found, lifted=True)
+        _add_scales(target, mechanism, votes, answered, found, lifted=True)
     return found
 
 
-def _told(
+def _add_scales(
     target: FrozenTarget,
     mechanism: LabelsMechanism,
     votes: NDArray[np.int64],
@@ -111,7 +241,7 @@ def _told(
     if len(places) > 2 * _MOST:
         places = places[:_MOST] + places[-_MOST:]
     ran, answered = target.run(votes, draws), None
-    if not all(map(_only_left, ran.partings)):
+    if not all(map(_is_left_over, ran.partings)):
         return None
     calm = int(ran.row[0])
     for place in places:
@@ -127,7 +257,7 @@ def _told(
     return answered
 
 
-def _only_left(parting: Parting) -> bool:
+def _is_left_over(parting: Parting) -> bool:
     """Whether draws were left over at the end, as of a query that is refused before its votes."""
     return parting.absent and parting.other == "nothing"
 
@@ -138,7 +268,7 @@ def _with(draws: tuple[Draw, ...], place: _Place, units: float) -> tuple[Draw, .
     draw = draws[turn]
     scale = 1.0 if draw.given.scale is None else draw.given.scale
     unit = float(np.broadcast_to(scale, np.shape(draw.result)).flat[at])
-    return (*draws[:turn], replaced(draw, at, units * unit), *draws[turn + 1 :])
+    return (*draws[:turn], move_number(draw, at, units * unit), *draws[turn + 1 :])
 
 
 def _label_by(
