@@ -16,7 +16,8 @@ from ..text import printable
 
 if TYPE_CHECKING:  # a missing package is said before anything heavy loads
     from ..kinds.labels.logs.alarms import Telling
-    from ..kinds.labels.logs.monitor import Monitor, Snapshot
+    from ..kinds.labels.logs.monitor import Monitor
+    from ..kinds.labels.logs.snapshot import Snapshot
 
 _PAUSE = 1.0  # seconds until a log that has not grown is read again
 _REDRAW = 5.0  # seconds between updates of the screen
@@ -51,8 +52,8 @@ def monitor(
         need("--metrics-port", "prometheus_client")
     from ..inputs.input_error import InputError
     from ..kinds.labels.logs.alarms import check_webhook
-    from ..kinds.labels.logs.metrics import Metrics
     from ..kinds.labels.logs.monitor import Monitor
+    from ..kinds.labels.logs.snapshot import Metrics
     from ..kinds.labels.reading import read_labels_claim
     from ..reporting.monitor_screen import monitor_screen
 
