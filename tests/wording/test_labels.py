@@ -20,7 +20,7 @@ from dpassay.verifiers.kinds.labels.checks.noise_scale import NoiseScale
 from dpassay.verifiers.kinds.labels.checks.reuse import WORDS, of_wager
 from dpassay.verifiers.kinds.labels.checks.rises import Rises
 from dpassay.verifiers.kinds.labels.logs.changes import OnsetInterval
-from dpassay.verifiers.kinds.labels.logs.excluded import shown_text
+from dpassay.verifiers.kinds.labels.logs.excluded import exclusions_text
 from dpassay.verifiers.kinds.labels.logs.laws import Alternatives
 from dpassay.verifiers.kinds.labels.mechanism import LabelsMechanism
 from dpassay.verifiers.kinds.labels.planning.earlier import earlier_calls
@@ -177,7 +177,7 @@ def test_what_a_log_excludes() -> None:
         entry("scale-too-small", {"factor": 0.95}, "all rows"),
         entry("scale-too-large", {"factor": 1.05}, "all rows"),
     )
-    assert shown_text(excludes) == (
+    assert exclusions_text(excludes) == (
         "missing noise in any 59 rows in a row, in the last 50, in 3.6 % of the rows, drawn at "
         "random, in all rows of any one of 1 of the 3 workers (w7), all with 70 rows or more among "
         "them, in all rows of any one of the 24 hours of the day; and noise of 0.95 or 1.05 times "

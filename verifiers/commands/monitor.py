@@ -87,7 +87,7 @@ def _say(message: str) -> None:
     click.echo(f"dpassay: {printable(message)}", err=True)
 
 
-class Ended:
+class EndSignal:
     """Whether Ctrl-C or SIGTERM asked the monitor to end, which it does after its current step."""
 
     def __init__(self) -> None:
@@ -101,9 +101,9 @@ class Ended:
 
 
 @contextmanager
-def ending_when_asked() -> Iterator[Ended]:
-    """A block in which Ctrl-C and SIGTERM set the yielded `Ended`."""
-    ended = Ended()
+def ending_when_asked() -> Iterator[EndSignal]:
+    """A block in which Ctrl-C and SIGTERM set the yielded `EndSignal`."""
+    ended = EndSignal()
     before: dict[int, Any] = {
         number: signal.signal(number, ended) for number in (signal.SIGINT, signal.SIGTERM)
     }
@@ -116,7 +116,7 @@ def ending_when_asked() -> Iterator[Ended]:
 
 def follow(
     monitor: "Monitor",
-    ended: Ended,
+    ended: EndSignal,
     show: "Callable[[Snapshot], None]",
     webhook: str | None,
     say: Callable[[str], None],
@@ -151,7 +151,7 @@ def follow(
 
 
 def _tell(
-    telling: "Telling", monitor: "Monitor", ended: Ended, say: Callable[[str], None]
+    telling: "Telling", monitor: "Monitor", ended: EndSignal, say: Callable[[str], None]
 ) -> str | None:
     """Reports alarms; a full stdout leaves them in the state, a closed one ends the monitor."""
     try:
@@ -168,7 +168,7 @@ def _tell(
     return telling.tell(monitor.alarms)
 
 
-def _wait(ended: Ended) -> None:
+def _wait(ended: EndSignal) -> None:
     until = time.monotonic() + _PAUSE
     while not ended.asked and time.monotonic() < until:
         time.sleep(0.05)

@@ -73,7 +73,10 @@ def certain_total(
     """
     parts = list(_parts(asked, refused or {}, apart=apart))
     best = CertainTotal()
-    tried = product((False, True) if both_ways else (False,), _changes(neighbourhood))
+    changes = [_VotesChange(leave=leave, come=not leave, votes=1) for leave in (True, False)]
+    if neighbourhood.counts == 2:
+        changes = [_VotesChange(leave=True, come=True, votes=neighbourhood.votes)]
+    tried = product((False, True) if both_ways else (False,), changes)
     for reverse, change in tried:
         kinds = _Kinds.costliest(mechanism, parts, change, apart=apart, reverse=reverse)
         found = _total_of(mechanism, kinds, delta, beyond)
@@ -241,13 +244,6 @@ class _VotesChange:
         there[:, source] -= moved if self.leave else 0
         there[:, to] += moved if self.come else 0
         return there, (there != votes).any(1)
-
-
-def _changes(neighbourhood: Neighbourhood) -> list[_VotesChange]:
-    """The changes between neighbours, each of which is the same on every query."""
-    if neighbourhood.counts == 2:
-        return [_VotesChange(leave=True, come=True, votes=neighbourhood.votes)]
-    return [_VotesChange(leave=leave, come=not leave, votes=1) for leave in (True, False)]
 
 
 def _merge(log_law: Matrix, labels: list[int], refuses: bool) -> Matrix:

@@ -65,7 +65,7 @@ class AskedRows:
         self._times[row.histogram, row.key if self._caching else None, row.label] += 1
 
     @property
-    def drawn(self) -> AskedTimes:
+    def draws(self) -> AskedTimes:
         """Counts of the rows that were certainly drawn, not looked up.
 
         Answers are kept by histogram, or by input if two of one histogram have different labels.
@@ -123,7 +123,7 @@ class Costs:
         if self.claim.uncounted is not None:
             budget = CheckResult.of(PRIVACY, Verdict.NOT_APPLICABLE, self.claim.uncounted)
         else:
-            asked = self.asked.drawn.times
+            asked = self.asked.draws.times
             queries, total = asked.total(), queries_cost(self.claim, privacy, asked)
             charged = self.charged if self.rows_charged == rows else None
             spent = _spending(self.claim.mechanism, privacy, queries, total.epsilon, charged, times)
@@ -134,7 +134,7 @@ class Costs:
     def _charges(self, privacy: PrivacyClaim) -> CheckResult:
         if not self.rows_charged:
             return CheckResult.of(CHARGES, Verdict.NOT_APPLICABLE, _NOT_LOGGED)
-        total = charges_cost(self.claim, privacy, self.charging.drawn, self.charged)
+        total = charges_cost(self.claim, privacy, self.charging.draws, self.charged)
         rows = counted(self.rows_charged, "row", "rows")
         text = f"{rows} charged {epsilon_text(self.charged)} in all"
         if total.proved > self.charged:
@@ -191,17 +191,13 @@ def charges_cost(
     )
 
 
-def guarantee(claim: LabelsMechanism, queries: int, delta: float) -> float | None:
+def guarantee(claim: LabelsMechanism, delta: float) -> Callable[[int], float] | None:
     """The data-independent epsilon of so many queries, all charged as answered; None if unknown."""
-    cost = _counted_cost(claim)
-    return None if cost is None else cost.least_epsilon(queries, 0, delta)
-
-
-def _counted_cost(claim: LabelsMechanism) -> CountedCost | None:
     try:
-        return CountedCost(claim.mechanism(), claim.neighbourhood, teachers=claim.teachers)
+        cost = CountedCost(claim.mechanism(), claim.neighbourhood, teachers=claim.teachers)
     except (UnknownMechanismError, ValueError):
         return None
+    return partial(cost.least_epsilon, refused=0, delta=delta)
 
 
 def _spending(  # noqa: PLR0917 - all that a log says of it
@@ -217,10 +213,7 @@ def _spending(  # noqa: PLR0917 - all that a log says of it
     certain: a lower bound of the cost at these votes; charged: what all rows say, None if some do
     not.
     """
-    cost = _counted_cost(claim)
-    epsilon_of = (
-        None if cost is None else partial(cost.least_epsilon, refused=0, delta=privacy.delta)
-    )
+    epsilon_of = guarantee(claim, privacy.delta)
     bounds: list[tuple[Any, float | None, Any]] = [
         ("data-independent", None if epsilon_of is None else epsilon_of(queries), "above"),
         ("certain", certain, "below"),

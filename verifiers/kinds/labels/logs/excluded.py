@@ -22,7 +22,7 @@ _BY_MOMENTS = "mean and variance of the evidence of one wager, taken to be norma
 _LAST = "the last rows"
 
 
-def excluded_by(evidence: LogEvidence) -> tuple[Excluded, ...]:
+def exclusions(evidence: LogEvidence) -> tuple[Excluded, ...]:
     """What these rows would have shown, if they pass: missing noise, and other scales.
 
     It follows from the claim and from the histograms that were asked, and from no label.
@@ -56,7 +56,7 @@ def _missing(evidence: LogEvidence) -> Iterator[_Entry]:
     if power.share is not None:
         yield "noise-missing-at-times", {"share": power.share}, ("rows at random",), _BY_MOMENTS
     for kind in PARTIES:
-        shown = power.shown(kind)
+        shown = power.of_parties(kind)
         size = {
             "of": kind,
             "seen": len(shown.names),
@@ -77,7 +77,7 @@ def _scales(evidence: LogEvidence) -> Iterator[_Entry]:
     yield "scale-too-large", {"factor": large}, ("all rows",), _BY_BOUND
 
 
-def shown_text(excludes: tuple[Excluded, ...]) -> str:
+def exclusions_text(excludes: tuple[Excluded, ...]) -> str:
     """The entries in words, which follow "these rows would show"."""
     missing, scales = [], []
     for one in excludes:

@@ -16,7 +16,7 @@ from ..checks.noise_scale import NoiseScale, interval_text
 from ..planning.faults import short
 from ..registry import SHARES
 from .costs import Costs
-from .excluded import basic_lacking, copies_lacking, excluded_by, shown_text
+from .excluded import basic_lacking, copies_lacking, exclusions, exclusions_text
 from .judge import PARTIES, LogEvidence
 
 _NO_REFUSALS = Note(
@@ -86,16 +86,15 @@ def _labels(evidence: LogEvidence) -> CheckResult:
         cause = Note("law-unexplained", "", found)
         if log_ratio > SURE:
             cause = replace(fits, fields={**fits.fields, **found})
-        return _judged(evidence, name, Verdict.FAIL, message, cause)
+        return _result(evidence, name, Verdict.FAIL, message, cause)
     unseen = {word: more for word, more in basic_lacking(evidence).items() if more}
     if unseen:
         word, more = max(unseen.items(), key=lambda item: item[1])
         return _too_few(evidence, name, word, more)
-    excludes = excluded_by(evidence)
-    message = (
-        f"no deviation was seen; with probability 0.99 these rows would show {shown_text(excludes)}"
-    )
-    passed = _judged(evidence, name, Verdict.PASS, message)
+    excludes = exclusions(evidence)
+    shown = exclusions_text(excludes)
+    message = f"no deviation was seen; with probability 0.99 these rows would show {shown}"
+    passed = _result(evidence, name, Verdict.PASS, message)
     return passed.model_copy(update={"excludes": excludes})
 
 
@@ -144,7 +143,7 @@ def _scale(evidence: LogEvidence) -> CheckResult:
     if evidence.refuted(name):
         if evidence.highest["class-probabilities"] > value:
             message = f"{text}: the claimed {noise} is refuted (see class-probabilities)"
-            return _judged(evidence, name, Verdict.FAIL, message, _elsewhere(evidence), value)
+            return _result(evidence, name, Verdict.FAIL, message, _elsewhere(evidence), value)
         best = evidence.scale.best
         code = "scale-too-small" if best < 1.0 else "scale-too-large"
         where, fields = _found_at(evidence, name)
@@ -155,17 +154,17 @@ def _scale(evidence: LogEvidence) -> CheckResult:
             code, f"labels fit {short(noise.times(best))} best, of the scales compared", fields
         )
         message = f"{text} leaves out the claimed {noise}, by {where}"
-        return _judged(evidence, name, Verdict.FAIL, message, fits, value)
+        return _result(evidence, name, Verdict.FAIL, message, fits, value)
     gate, low, high = evidence.claim.gate, *(interval or (0.0, math.inf))
     if low <= 0.0 or math.isinf(high):
-        return _judged(evidence, name, Verdict.INCONCLUSIVE, text, Note(_TOO_FEW, ""), value)
+        return _result(evidence, name, Verdict.INCONCLUSIVE, text, Note(_TOO_FEW, ""), value)
     bound = "tolerance" in gate.model_fields_set  # the default is not required
     if bound and max(1.0 - low, high - 1.0) > gate.tolerance * (1.0 + 1e-9):  # as NoiseScale
         message = f"{text}: wider than tolerance = {gate.tolerance:g}"
         wide = Note(_TOO_FEW, "", {"tolerance": gate.tolerance})
-        return _judged(evidence, name, Verdict.INCONCLUSIVE, message, wide, value)
+        return _result(evidence, name, Verdict.INCONCLUSIVE, message, wide, value)
     told = f"{text}, if the noise is {noise.unrounded.family} and alike in all rows"
-    passed = _judged(evidence, name, Verdict.PASS, told, None, value)
+    passed = _result(evidence, name, Verdict.PASS, told, None, value)
     confidence = 1.0 - math.exp(-evidence.thresholds[name])
     measured = Measured(
         what="scale", low=noise.scale * low, high=noise.scale * high, confidence=confidence
@@ -173,7 +172,7 @@ def _scale(evidence: LogEvidence) -> CheckResult:
     return passed.model_copy(update={"measured": measured})
 
 
-def _reused(evidence: LogEvidence) -> CheckResult | None:
+def _reuse(evidence: LogEvidence) -> CheckResult | None:
     """The failure of a log whose labels repeat; None if they do not."""
     name = FreshNoise.id
     if not evidence.refuted(name):
@@ -184,16 +183,16 @@ def _reused(evidence: LogEvidence) -> CheckResult | None:
         return CheckResult.of(name, Verdict.FAIL, found, evidence.asked)
     if evidence.highest["class-probabilities"] > evidence.highest[name]:
         message = "labels repeat more often than the claim allows (see class-probabilities)"
-        return _judged(evidence, name, Verdict.FAIL, message, _elsewhere(evidence))
+        return _result(evidence, name, Verdict.FAIL, message, _elsewhere(evidence))
     reuse = evidence.likeliest_reuse
     reuse = replace(reuse, fields={**reuse.fields, **fields})
     message = f"labels repeat earlier ones, by {where}"
-    return _judged(evidence, name, Verdict.FAIL, message, reuse)
+    return _result(evidence, name, Verdict.FAIL, message, reuse)
 
 
 def _fresh(evidence: LogEvidence) -> CheckResult:
     name, repeated = FreshNoise.id, evidence.copies.repeated
-    failed = _reused(evidence)
+    failed = _reuse(evidence)
     if failed is not None:
         return failed
     if evidence.claim.mechanism.caching:
@@ -224,7 +223,7 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
         "the same worker, and no noise of up to 16 rows before or of another worker, client or "
         "call; with probability 0.99 an answer that is the one before of its histogram would show"
     )
-    return _judged(evidence, name, Verdict.PASS, message)
+    return _result(evidence, name, Verdict.PASS, message)
 
 
 _JUDGES = {"class-probabilities": _labels, NoiseScale.id: _scale, FreshNoise.id: _fresh}
@@ -236,7 +235,7 @@ def _too_few(evidence: LogEvidence, name: str, what: str, rows: float) -> CheckR
     more = f"about {rows:,.0f} more would do" if can else "they can never show it"
     message = f"these rows are too few to see {what}: {more}"
     lacking = Note(_TOO_FEW, "", {"more": int(rows) if can else None})
-    return _judged(evidence, name, Verdict.INCONCLUSIVE, message, lacking)
+    return _result(evidence, name, Verdict.INCONCLUSIVE, message, lacking)
 
 
 def _elsewhere(evidence: LogEvidence) -> Note:
@@ -245,7 +244,7 @@ def _elsewhere(evidence: LogEvidence) -> Note:
     return Note(found.code or "law-unexplained", "", found.fields)
 
 
-def _judged(  # noqa: PLR0917 - as CheckResult has them
+def _result(  # noqa: PLR0917 - as CheckResult has them
     evidence: LogEvidence,
     name: str,
     verdict: Verdict,

@@ -80,7 +80,7 @@ class Alternatives:
     def scale_laws(self, histograms: Matrix, factors: Vector) -> Matrix:
         """Log-laws (b, f, o) of histograms (b, c) under any factors (f,) of the claimed scale."""
         found = self._of_scales(histograms, factors)
-        return _answered(found) if self.answered else found
+        return _given_an_answer(found) if self.answered else found
 
     def _of_scales(self, histograms: Matrix, factors: Vector) -> Matrix:
         noises = [self.claim.noise.times(factor) for factor in factors.tolist()]
@@ -99,11 +99,11 @@ class Alternatives:
         scales = self._of_scales(histograms, self.factors)
         faults = fault_laws(self.faults, scales[:, self.claimed], near)
         if self.answered:
-            scales, faults = _answered(scales), _answered(faults)
+            scales, faults = _given_an_answer(scales), _given_an_answer(faults)
         claimed = scales[:, self.claimed]
         q = claimed[:, None]
         others = with_leak(np.delete(scales, self.claimed, 1), q)
-        selected = with_leak(_selected(claimed, histograms), q)
+        selected = with_leak(_selection_laws(claimed, histograms), q)
         with np.errstate(invalid="ignore"):
             ratios = np.concatenate([others, faults, selected], 1) - q
         return claimed, scales, np.where(np.isnan(ratios), 0.0, ratios)
@@ -119,7 +119,7 @@ def _near(histograms: Matrix, scale: float) -> Matrix:
     return np.asarray(np.maximum(histograms, lowest))
 
 
-def _selected(claimed: Matrix, histograms: Matrix) -> Matrix:
+def _selection_laws(claimed: Matrix, histograms: Matrix) -> Matrix:
     """Log-laws (b, s, o) of the rows that remain where some were left out by their labels.
 
     claimed: the claimed log-laws (b, o); histograms: (b, c); refusals all remain.
@@ -131,7 +131,7 @@ def _selected(claimed: Matrix, histograms: Matrix) -> Matrix:
     return np.stack([left - np.logaddexp.reduce(left, -1, keepdims=True) for left in found], 1)
 
 
-def _answered(log_laws: Matrix) -> Matrix:
+def _given_an_answer(log_laws: Matrix) -> Matrix:
     """Log-laws (..., o) conditional on an answer, without the last outcome, a refusal."""
     found = log_laws.copy()
     found[..., -1] = -np.inf
@@ -261,7 +261,7 @@ def laws_of(alternatives: Alternatives, histograms: Sequence[Histogram]) -> list
     """The arrays that a `LawTable` keeps, for a block of histograms."""
     log_q, scales, ratios = alternatives.laws(np.array(histograms, dtype=np.float64))
     shows = _shows(log_q, ratios, alternatives.bare)
-    return [log_q, scales, ratios, _below(log_q), _missed(log_q, ratios), *shows]
+    return [log_q, scales, ratios, _below(log_q), _log_misses(log_q, ratios), *shows]
 
 
 def _with_room(kept: Matrix, known: int, more: int) -> Matrix:
@@ -286,7 +286,7 @@ def _below(log_q: Matrix) -> Matrix:
     return np.stack([by_rank, np.cumsum(q, -1) - q], 1)
 
 
-def _missed(log_q: Matrix, ratios: Matrix) -> Matrix:
+def _log_misses(log_q: Matrix, ratios: Matrix) -> Matrix:
     """Log of sum P^(1 - s) Q^s (b, s, a), which bounds the probability of missing alternative P.
 
     In single precision, as it is used for numbers of rows, not as evidence.

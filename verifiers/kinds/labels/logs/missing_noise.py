@@ -92,7 +92,7 @@ class MissingNoise:
         first = 0 if hidden.size == 0 else int(hidden[-1]) + 1
         return None if first == _SHARES.size else float(_SHARES[first])
 
-    def shown(self, kind: str) -> PartiesShown:
+    def of_parties(self, kind: str) -> PartiesShown:
         """Which parties of a kind would show that none of their rows has noise."""
         parties, m, v = self._parties[kind], self._sums[:, 0], self._sums[:, 2]
         names, unseen = [], 0

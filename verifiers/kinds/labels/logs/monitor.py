@@ -112,7 +112,7 @@ class Monitor:
             }
         for chunk in chunks(rows):
             self.evidence.observe(chunk)
-        self.spent.add(self._drawn(rows, known), known)
+        self.spent.add(self._draws(rows, known), known)
         self.spent.add_charges(row.charged for row in rows if row.charged is not None)
         self._last_time = rows[-1].time_text
         self._write(self._new_alarms(rows, before), self._answered_inputs(rows))
@@ -150,7 +150,7 @@ class Monitor:
             last = self._last_time
             self._write([Alarm.now(check, at, last, _DEARER[check]) for check in found], [])
 
-    def _drawn(self, rows: Sequence[Row], known: Set[Histogram]) -> Counter[Histogram]:
+    def _draws(self, rows: Sequence[Row], known: Set[Histogram]) -> Counter[Histogram]:
         """How often each histogram was drawn for; under caching, once at most."""
         if not self.claim.mechanism.caching:
             return Counter(row.histogram for row in rows)
@@ -162,8 +162,9 @@ class Monitor:
             return dict.fromkeys(ANALYSES, 0.0)
         found = {name: self.spent.epsilon(name, self.delta) for name in ANALYSES}
         own = self.claim.mechanism
-        most = guarantee(own, self.evidence.rows, self.delta)
-        found["data-independent"] = found["data-independent"] if most is None else most
+        epsilon_of = guarantee(own, self.delta)
+        if epsilon_of is not None:
+            found["data-independent"] = epsilon_of(self.evidence.rows)
         if last and self.spent.followed <= _REFINED:
             asked = self.store.most_asked(_REFINED)
             times = {h: 1 if own.caching else int(n.sum()) for h, n in asked.items()}
@@ -224,13 +225,10 @@ class Monitor:
             found[PRIVACY] = self.evidence.asked
             if not self.claim.mechanism.caching:
                 found[PRIVACY] = limit.queries + 1
-        return [
-            Alarm.now(check, row, rows[row - before - 1].time_text, self._meaning(check))
-            for check, row in found.items()
-            if check not in raised
-        ]
-
-    def _meaning(self, check: str) -> str:
-        """The message of an alarm: what is refuted, and the likeliest cause if known."""
-        cause = cause_of(self.evidence, check)
-        return _MEANING[check] if cause is None else f"{_MEANING[check]}: {cause}"
+        new = []
+        for check, row in found.items():
+            if check not in raised:
+                cause = cause_of(self.evidence, check)
+                message = _MEANING[check] if cause is None else f"{_MEANING[check]}: {cause}"
+                new.append(Alarm.now(check, row, rows[row - before - 1].time_text, message))
+        return new

@@ -143,13 +143,13 @@ class NoiseTable:
         """The draws that give `histogram` (c,) this outcome."""
         found = self._bits.get((histogram, outcome))
         if found is None:
-            found = np.packbits(self._drawn_outcomes(histogram) == outcome).view(np.uint64)
+            found = np.packbits(self._outcomes_of(histogram) == outcome).view(np.uint64)
             if len(self._bits) > _MOST_BYTES // found.nbytes:
                 self._bits.clear()
             self._bits[histogram, outcome] = found
         return found
 
-    def _drawn_outcomes(self, histogram: Histogram) -> NDArray[np.int16]:
+    def _outcomes_of(self, histogram: Histogram) -> NDArray[np.int16]:
         found = self._outcomes.get(histogram)
         if found is None:
             votes = np.array(histogram, dtype=np.float64)

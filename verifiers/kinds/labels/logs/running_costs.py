@@ -173,7 +173,7 @@ class CostWatch:
         if not (over or under):
             return found
         self.looked = rows
-        asked = self._asked(answered(_HISTOGRAMS))
+        asked = self._times_asked(answered(_HISTOGRAMS))
         if over and queries_cost(self.claim, privacy, asked.times).proved > privacy.epsilon:
             found.append(PRIVACY)
         if under and charged is not None:
@@ -181,7 +181,7 @@ class CostWatch:
             found += [CHARGES] if proved > charged else []
         return found
 
-    def _asked(self, answered: Mapping[Histogram, Vector]) -> AskedTimes:
+    def _times_asked(self, answered: Mapping[Histogram, Vector]) -> AskedTimes:
         """How often each histogram was asked and refused; under caching, once at most."""
         mechanism = self.claim.mechanism
         asked = AskedTimes(Counter(), Counter())

@@ -126,7 +126,9 @@ class Store:
 
     def most_asked(self, most: int) -> dict[Histogram, Vector]:
         """The `most` most frequent histograms, with counts (o,) of their outcomes."""
-        return {one.votes: one.counts for one in self._answered("histograms", "votes", 0, most)}
+        return {
+            one.votes: one.counts for one in self._most_frequent("histograms", "votes", 0, most)
+        }
 
     def alarms(self) -> list[dict[str, Any]]:
         """The alarms so far in JSON form, by row."""
@@ -163,13 +165,13 @@ class Store:
 
     def most_answered(self, least: int, most: int) -> list[AnsweredInput]:
         """Up to `most` inputs and histograms with `least` answers or more, most frequent first."""
-        found = self._answered("inputs", "name", least, most)
-        found += self._answered("histograms", "votes", least, most)
+        found = self._most_frequent("inputs", "name", least, most)
+        found += self._most_frequent("histograms", "votes", least, most)
         named = {one.votes for one in found if one.name != _text(one.votes)}
         kept = [one for one in found if one.name != _text(one.votes) or one.votes not in named]
         return sorted(kept, key=lambda one: -one.times)[:most]
 
-    def _answered(self, table: str, name: str, least: int, most: int) -> list[AnsweredInput]:
+    def _most_frequent(self, table: str, name: str, least: int, most: int) -> list[AnsweredInput]:
         """The most frequent rows of a table; name: its key."""
         columns, order = f"{name}, votes, counts", "times >= ? ORDER BY times DESC LIMIT ?"
         rows = self._base.rows(f"SELECT {columns} FROM {table} WHERE {order}", least, most)
