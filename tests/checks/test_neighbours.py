@@ -21,7 +21,7 @@ from dpassay.verifiers.kinds.labels.checks.privacy_audit import PrivacyAudit
 from dpassay.verifiers.kinds.labels.checks.privacy_claim import PrivacyClaimCheck
 from dpassay.verifiers.kinds.labels.logs import Costs
 from dpassay.verifiers.kinds.labels.logs.certain_total import certain_total
-from dpassay.verifiers.kinds.labels.logs.spent import GRID, Spent
+from dpassay.verifiers.kinds.labels.logs.running_costs import GRID, RunningCost
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.roles import Role
 from dpassay.verifiers.kinds.labels.registry import CHECKS
@@ -227,14 +227,14 @@ def test_charges_of_a_log_are_held_to_the_claimed_neighbours() -> None:
     cost = 40 * query_cost(
         (30, 30, 0), NoisyArgmax(Gaussian(10.0)), GRID, "exact", neighbourhood=ONE_MORE_OR_LESS
     )
-    spent = Spent(NoisyArgmax(Gaussian(10.0)), 3, ONE_MORE_OR_LESS)
+    spent = RunningCost(NoisyArgmax(Gaussian(10.0)), 3, ONE_MORE_OR_LESS)
     spent.add({(30, 30, 0): 40}, set())
     np.testing.assert_allclose(spent.totals["exact"], cost)
     charged = spent.epsilon("exact", 1e-5) / 40
     verdicts = []
     for near in (ADD_REMOVE, {}):
         costs = Costs(claimed(GNMAX, privacy, **near))
-        rows = sum(1 for _ in costs.followed([Row((30, 30, 0), 0, charged=charged)] * 40))
+        rows = sum(1 for _ in costs.count([Row((30, 30, 0), 0, charged=charged)] * 40))
         found = {result.id: result for result in costs.results(rows)}
         verdicts.append(found["accountant-soundness"].verdict)
     assert verdicts == [Verdict.PASS, Verdict.FAIL]

@@ -31,7 +31,7 @@ def rows_of(number, charged=None, votes=VOTES, label=0):
 def judged(rows, claim):
     """The results of the budget, by check."""
     counted = Costs(claim)
-    number = sum(1 for _ in counted.followed(rows))
+    number = sum(1 for _ in counted.count(rows))
     return {result.id: result for result in counted.results(number)}
 
 

@@ -15,11 +15,11 @@ from dpassay.verifiers.kinds.labels.logs import (
     Costs,
     LogEvidence,
     chunks,
-    in_parts,
     laws,
     log_results,
+    verify_log,
 )
-from dpassay.verifiers.kinds.labels.logs.in_parts import observe_in_parts
+from dpassay.verifiers.kinds.labels.logs.verify_log import observe
 
 SMALL = 64  # rows of a chunk here, and twice the histograms of a part
 
@@ -35,7 +35,7 @@ def drawn(rows: int, kinds: int, seed: int = 1) -> list[Row]:
 
 @pytest.fixture
 def small_parts(monkeypatch) -> None:
-    monkeypatch.setattr(in_parts, "CHUNK", SMALL)
+    monkeypatch.setattr(verify_log, "CHUNK", SMALL)
     monkeypatch.setattr(laws, "_TOGETHER", SMALL // 2)
 
 
@@ -70,7 +70,7 @@ def test_workers_make_no_difference(monkeypatch, small_parts, kinds, caching) ->
     for workers in (1, 3):
         with ThreadPoolExecutor(workers) as executor:
             evidence, read = LogEvidence(claim, 0), []
-            observe_in_parts(evidence, rows, executor, read.append)
+            observe(evidence, rows, executor, read.append)
         assert told(evidence) == expected
         assert read[-1] == 500
     assert ("fresh-noise" in expected[1][1]) == caching  # the answers changed
@@ -90,7 +90,7 @@ def test_rows_are_read_no_further_than_workers_follow(small_parts) -> None:
             raise StopAsyncIteration
 
     with pytest.raises(StopAsyncIteration):
-        observe_in_parts(evidence, endless(), Here(), enough)
+        observe(evidence, endless(), Here(), enough)
     assert evidence.asked < 10 * SMALL
 
 
@@ -104,7 +104,7 @@ def test_rows_before_an_interrupt_are_looked_at(small_parts, after) -> None:
 
     evidence = LogEvidence(small_claim(), 0)
     with ThreadPoolExecutor(2) as executor, pytest.raises(KeyboardInterrupt):
-        observe_in_parts(evidence, interrupted(), executor, lambda _: None)
+        observe(evidence, interrupted(), executor, lambda _: None)
     assert told(evidence) == told(alone(rows[:after], small_claim()))
 
 

@@ -6,15 +6,15 @@ from drawn_rows import HISTOGRAMS, drawn
 from small import small_claim
 
 from dpassay.verifiers.inputs.release_log import LogError, Row
-from dpassay.verifiers.kinds.labels.logs import Costs, LogEvidence, chunks, log_results, reader_of
-from dpassay.verifiers.kinds.labels.logs.saved import restore, saved
+from dpassay.verifiers.kinds.labels.logs import Costs, LogEvidence, chunks, log_results
+from dpassay.verifiers.kinds.labels.logs.store import bytes_of, restore
 
 
 def judged(rows, claim=None, size=500):
     """Results by check id, and the evidence."""
     claim = claim or small_claim()
     evidence, costs = LogEvidence(claim, 0), Costs(claim)
-    for chunk in chunks(costs.followed(rows), size):
+    for chunk in chunks(costs.count(rows), size):
         evidence.observe(chunk)
     return {result.id: result for result in log_results(evidence, costs)}, evidence
 
@@ -146,7 +146,7 @@ def test_refusals_are_judged_and_may_be_left_out_where_the_claim_says_so():
     assert judged(answered, claim)[0]["class-probabilities"].verdict == "fail"
     left_out = small_claim("confident-gnmax", log={"refusals": "left-out"})
     with pytest.raises(LogError, match="label -1: expected 0 to 3"):
-        reader_of(left_out).of_table({"histogram": [20, 15, 5, 0], "label": -1}, "row 1")
+        left_out.log_reader().of_table({"histogram": [20, 15, 5, 0], "label": -1}, "row 1")
     found, _ = judged(answered, left_out)
     assert found["class-probabilities"].verdict == "pass"
     assert found["abstention"].code == "refusals-left-out"
@@ -260,11 +260,11 @@ def test_what_was_saved_goes_on_to_the_last_bit():
     whole, early, late = (LogEvidence(small_claim(), 0) for _ in range(3))
     for evidence, part in ((whole, rows[:700]), (whole, rows[700:]), (early, rows[:700])):
         evidence.observe(part)
-    restore(late, saved(early))
+    restore(late, bytes_of(early))
     late.last.update(early.last)
     late.observe(rows[700:])
     assert late.highest == whole.highest
-    assert saved(late) == saved(whole)
+    assert bytes_of(late) == bytes_of(whole)
 
 
 def test_one_client_without_noise_is_named():

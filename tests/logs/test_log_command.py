@@ -1,7 +1,7 @@
 """`dpassay verify --log`: what it reads, what it says in a line, and which options go with it."""
 
 import json
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +12,6 @@ from runs import result
 from small import small_claim
 
 from dpassay.verifiers.cli import commands
-from dpassay.verifiers.inputs.release_log import Row
 from dpassay.verifiers.kinds.labels.logs import CHUNK, LogEvidence
 from dpassay.verifiers.kinds.labels.logs.verify_log import verify_log
 
@@ -108,13 +107,13 @@ def test_rows_count_once_although_judging_them_was_interrupted(tmp_path, monkeyp
     rows = drawn(3000, 15)
     text = HEAD + "".join(f"{','.join(map(str, r.histogram))},{r.label},0\n" for r in rows)
     (tmp_path / "log.csv").write_text(text)
-    observe = LogEvidence.observe
+    finish = LogEvidence.finish
 
-    def interrupted(self: LogEvidence, chunk: Sequence[Row]) -> None:
-        observe(self, chunk)
+    def interrupted(self: LogEvidence, prepared: Any, found: Any) -> None:
+        finish(self, prepared, found)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(LogEvidence, "observe", interrupted)
+    monkeypatch.setattr(LogEvidence, "finish", interrupted)
     report = verify_log(str(tmp_path / "log.csv"), small_claim(), 0, lambda _: None)
     assert (report.queries, report.interrupted) == (CHUNK, True)
 

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.inputs.release_log import Row
-from dpassay.verifiers.kinds.labels.logs import Missing
+from dpassay.verifiers.kinds.labels.logs.verify_log import MissingRows
 
 VOTES = (20, 15, 5, 0)
 
 
 def said(rows):
-    missing = Missing()
-    for _ in missing.followed(rows):
+    missing = MissingRows()
+    for _ in missing.count(rows):
         pass
-    return missing.selected
+    return missing.selection
 
 
 def turns(ids, number, times=20):

@@ -15,7 +15,7 @@ from dpassay.reference import log_probabilities
 from dpassay.reference.noise import Gaussian
 from dpassay.verifiers.kinds.labels.logs import Costs, LogEvidence, chunks, judge, log_results
 from dpassay.verifiers.kinds.labels.logs.missing_noise import Runs
-from dpassay.verifiers.kinds.labels.logs.saved import restore, saved
+from dpassay.verifiers.kinds.labels.logs.store import bytes_of, restore
 
 ROWS = 3000
 LEAK = 1e-3  # of the claim in each wager
@@ -206,7 +206,7 @@ def test_a_state_from_before_wagers_on_hours_goes_on():
     before, after = LogEvidence(small_claim(), 0), LogEvidence(small_claim(), 0)
     before.observe(rows[:500])
     hours = before.parties.pop()
-    kept = saved(before)
+    kept = bytes_of(before)
     before.parties.append(hours)
     restore(after, kept)
     assert after.highest == before.highest

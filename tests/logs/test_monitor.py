@@ -22,8 +22,8 @@ from typed import typed
 
 from dpassay.verifiers.inputs.release_log import LogError
 from dpassay.verifiers.kinds.labels.logs import judge, monitor
-from dpassay.verifiers.kinds.labels.logs.metrics import Metrics
 from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
+from dpassay.verifiers.kinds.labels.logs.snapshot import Metrics
 from dpassay.verifiers.kinds.reading import read_claim
 from dpassay.verifiers.reporting.monitor_screen import page
 from dpassay.verifiers.schemas import schema_text as published_text
@@ -87,6 +87,19 @@ def test_what_is_appended_is_read_on_and_the_fault_is_told_once(tmp_path) -> Non
     again = run_out(log, tmp_path / "state")
     assert again.alarms[: len(first.alarms)] == first.alarms
     assert again.evidence.asked == 5500
+
+
+def test_rows_that_were_all_answered_before_are_read_on(tmp_path) -> None:
+    """Of a deployment that keeps its answers. Catches costs of rows none of which was drawn."""
+    log, claim = tmp_path / "log.csv", small_claim()
+    kept = claim.mechanism.model_copy(update={"caching": True})
+    claim = claim.model_copy(update={"mechanism": kept})
+    row = "20,15,5,0,1\n"
+    log.write_text(HEAD + row)
+    assert run_out(log, tmp_path / "state", claim).spent.followed == 1
+    log.write_text(HEAD + row * 3)
+    again = run_out(log, tmp_path / "state", claim)
+    assert (again.evidence.asked, again.evidence.rows, again.spent.followed) == (3, 1, 1)
 
 
 def test_what_does_not_fit_a_state_is_one_line(tmp_path) -> None:

@@ -12,7 +12,7 @@ from small import small_claim
 from typed import typed
 
 from dpassay.verifiers.inputs.release_log import LogError
-from dpassay.verifiers.kinds.labels.logs import sealed
+from dpassay.verifiers.kinds.labels.logs import sealed, store
 from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 
 DAMAGED = "damaged: it does not hold what was written to it: expected a copy of it, or a new folder"
@@ -113,9 +113,7 @@ def test_a_state_of_another_version_is_told_as_that(followed, tmp_path, monkeypa
         run_out(followed / "log.csv", tmp_path / "later")
     with pytest.raises(LogError, match=VERSION):
         run_out(followed / "log.csv", tmp_path / "later")
-    monkeypatch.setattr(
-        "dpassay.verifiers.kinds.labels.logs.judge.LogEvidence.SAVED", ("asked", "rows")
-    )
+    monkeypatch.setattr(store, "_COUNTS", ("asked", "rows"))
     with pytest.raises(LogError, match=VERSION):
         run_out(followed / "log.csv", followed / "state")
 

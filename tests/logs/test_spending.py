@@ -26,7 +26,7 @@ def claim_of(epsilon=30.0, queries=ROWS):
 def judged(rows, claim):
     """The result on the claimed privacy."""
     evidence, costs = LogEvidence(claim, 0), Costs(claim)
-    evidence.observe(list(costs.followed(rows)))
+    evidence.observe(list(costs.count(rows)))
     return next(r for r in log_results(evidence, costs) if r.id == "privacy-claim")
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from small import small_claim
 
-from dpassay.verifiers.kinds.labels.logs.alternatives import Alternatives
-from dpassay.verifiers.kinds.labels.logs.parties import Parties
-from dpassay.verifiers.kinds.labels.logs.same_noise import Lagged, NoiseTable, SideBySide
+from dpassay.verifiers.kinds.labels.logs.changes import Parties
+from dpassay.verifiers.kinds.labels.logs.laws import Alternatives
+from dpassay.verifiers.kinds.labels.logs.reuse import LaggedNoise, NoiseOfParties, NoiseTable
 
 CLAIM = small_claim().mechanism
 TABLE = NoiseTable(CLAIM)
@@ -50,9 +50,9 @@ def drawn(labels):
 @pytest.mark.parametrize(
     "wager",
     [
-        lambda: Lagged().observe,
-        lambda: lambda bits, q: SideBySide("worker").observe(NAMES, bits, q),
-        lambda: lambda bits, q: SideBySide("call", paired=False).observe(NAMES, bits, q),
+        lambda: LaggedNoise().observe,
+        lambda: lambda bits, q: NoiseOfParties("worker").observe(NAMES, bits, q),
+        lambda: lambda bits, q: NoiseOfParties("call", paired=False).observe(NAMES, bits, q),
     ],
 )
 def test_wagers_on_the_same_noise_are_fair(wager, stopping) -> None:
@@ -64,7 +64,7 @@ def test_wagers_on_the_same_noise_are_fair(wager, stopping) -> None:
 @pytest.mark.parametrize("stopping", [None, early])
 def test_wagers_on_one_party_are_fair(stopping) -> None:
     """Catches shares of parties that sum to more than 1, and a party counted twice."""
-    alternatives = Alternatives.of(CLAIM, 0.05, answered=False)
+    alternatives = Alternatives(CLAIM, 0.05, answered=False)
     ratios = alternatives.laws(np.array(VOTES, dtype=np.float64))[2]
 
     def value(labels):
@@ -78,7 +78,7 @@ def test_wagers_on_one_party_are_fair(stopping) -> None:
 def test_rows_that_were_selected_are_laws(kind) -> None:
     """Every alternative sums to 1, those of selected rows among them."""
     claim = small_claim(kind).mechanism
-    log_q, _, ratios = Alternatives.of(claim, 0.05, answered=False).laws(
+    log_q, _, ratios = Alternatives(claim, 0.05, answered=False).laws(
         np.array(VOTES, dtype=np.float64)
     )
     assert np.exp(log_q[:, None] + ratios).sum(-1) == pytest.approx(1.0, abs=1e-6)
@@ -92,8 +92,8 @@ def lagged(it):
 @pytest.mark.parametrize(
     "observing",
     [
-        lambda: lagged(Lagged()),
-        lambda: SideBySide("worker").observe,
+        lambda: lagged(LaggedNoise()),
+        lambda: NoiseOfParties("worker").observe,
     ],
 )
 def test_chunks_change_nothing_to_wagers(observing) -> None:

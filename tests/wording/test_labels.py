@@ -19,9 +19,9 @@ from dpassay.verifiers.kinds.labels.checks.compared_streams import CUT
 from dpassay.verifiers.kinds.labels.checks.noise_scale import NoiseScale
 from dpassay.verifiers.kinds.labels.checks.reuse import WORDS, of_wager
 from dpassay.verifiers.kinds.labels.checks.rises import Rises
-from dpassay.verifiers.kinds.labels.logs.alternatives import Alternatives
-from dpassay.verifiers.kinds.labels.logs.changes import Change
-from dpassay.verifiers.kinds.labels.logs.excluded import shown_text
+from dpassay.verifiers.kinds.labels.logs.changes import OnsetInterval
+from dpassay.verifiers.kinds.labels.logs.excluded import exclusions_text
+from dpassay.verifiers.kinds.labels.logs.laws import Alternatives
 from dpassay.verifiers.kinds.labels.mechanism import LabelsMechanism
 from dpassay.verifiers.kinds.labels.planning.earlier import earlier_calls
 from dpassay.verifiers.kinds.labels.planning.faults import known_faults
@@ -149,7 +149,7 @@ def rising() -> Note | None:
             "2.48 for one of weight 4 (at delta 1e-05, by the data-independent analysis)",
         ),
         (
-            Alternatives.of(small_claim().mechanism, 0.05, False).causes[-1],
+            Alternatives(small_claim().mechanism, 0.05, answered=False).causes[-1],
             "30 % fewer labels other than the plurality's (rows left out by their label, or noise "
             "that is at times too small)",
         ),
@@ -177,7 +177,7 @@ def test_what_a_log_excludes() -> None:
         entry("scale-too-small", {"factor": 0.95}, "all rows"),
         entry("scale-too-large", {"factor": 1.05}, "all rows"),
     )
-    assert shown_text(excludes) == (
+    assert exclusions_text(excludes) == (
         "missing noise in any 59 rows in a row, in the last 50, in 3.6 % of the rows, drawn at "
         "random, in all rows of any one of 1 of the 3 workers (w7), all with 70 rows or more among "
         "them, in all rows of any one of the 24 hours of the day; and noise of 0.95 or 1.05 times "
@@ -186,12 +186,12 @@ def test_what_a_log_excludes() -> None:
 
 
 def test_a_change_of_noise() -> None:
-    change = Change((8, 12), ("10", "14"), (0.4, 0.6))
+    change = OnsetInterval((8, 12), ("10", "14"), (0.4, 0.6))
     assert change.text(Gaussian(40.0), scaled=True) == (
         "with confidence 0.99 from between rows 8 and 12 (10 and 14), with a scale since then "
         "between 16 and 24"
     )
-    assert Change((8, 12), (None, None), None).text(Gaussian(40.0), scaled=True) == (
+    assert OnsetInterval((8, 12), (None, None), None).text(Gaussian(40.0), scaled=True) == (
         "with confidence 0.99 from between rows 8 and 12"
     )
 

@@ -128,9 +128,8 @@ def account(
 
 def _read_claim(path: str) -> "tuple[ClaimedMechanism, Neighbourhood, RowReader, float | None]":
     """A claim's mechanism, neighbours, reader of logs, and delta if any. Raises ClaimError."""
-    from ..kinds.labels.logs import reader_of
     from ..kinds.labels.reading import read_labels_claim
 
     claim = read_labels_claim(path)
     delta = None if claim.privacy is None else claim.privacy.delta
-    return claim.mechanism.mechanism(), claim.mechanism.neighbourhood, reader_of(claim), delta
+    return claim.mechanism.mechanism(), claim.mechanism.neighbourhood, claim.log_reader(), delta

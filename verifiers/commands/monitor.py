@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..cli.exit_statuses import fail, forget_stdout, need
-from ..cli.options import WholeNumber, option_with_default
+from ..cli.options import Whole, option_with_default
 from ..text import printable
 
 if TYPE_CHECKING:  # a missing package is said before anything heavy loads
     from ..kinds.labels.logs.alarms import Telling
-    from ..kinds.labels.logs.monitor import Monitor, Snapshot
+    from ..kinds.labels.logs.monitor import Monitor
+    from ..kinds.labels.logs.snapshot import Snapshot
 
 _PAUSE = 1.0  # seconds until a log that has not grown is read again
 _REDRAW = 5.0  # seconds between updates of the screen
@@ -30,7 +31,7 @@ _REDRAW = 5.0  # seconds between updates of the screen
 )
 @click.option("--once", is_flag=True, help="End with the log.")
 @click.option("--webhook", metavar="URL", help="Where alarms are posted, signed.")
-@click.option("--metrics-port", type=WholeNumber(1, 65535), help="For Prometheus.")
+@click.option("--metrics-port", type=Whole(1, 65535), help="For Prometheus.")
 @option_with_default("--metrics-address", default="127.0.0.1", metavar="ADDRESS")
 def monitor(
     *,
@@ -51,8 +52,8 @@ def monitor(
         need("--metrics-port", "prometheus_client")
     from ..inputs.input_error import InputError
     from ..kinds.labels.logs.alarms import check_webhook
-    from ..kinds.labels.logs.metrics import Metrics
     from ..kinds.labels.logs.monitor import Monitor
+    from ..kinds.labels.logs.snapshot import Metrics
     from ..kinds.labels.reading import read_labels_claim
     from ..reporting.monitor_screen import monitor_screen
 
@@ -86,7 +87,7 @@ def _say(message: str) -> None:
     click.echo(f"dpassay: {printable(message)}", err=True)
 
 
-class EndAsked:
+class EndSignal:
     """Whether Ctrl-C or SIGTERM asked the monitor to end, which it does after its current step."""
 
     def __init__(self) -> None:
@@ -100,9 +101,9 @@ class EndAsked:
 
 
 @contextmanager
-def ending_when_asked() -> Iterator[EndAsked]:
-    """A block in which Ctrl-C and SIGTERM set the yielded `EndAsked`."""
-    ended = EndAsked()
+def ending_when_asked() -> Iterator[EndSignal]:
+    """A block in which Ctrl-C and SIGTERM set the yielded `EndSignal`."""
+    ended = EndSignal()
     before: dict[int, Any] = {
         number: signal.signal(number, ended) for number in (signal.SIGINT, signal.SIGTERM)
     }
@@ -115,7 +116,7 @@ def ending_when_asked() -> Iterator[EndAsked]:
 
 def follow(
     monitor: "Monitor",
-    ended: EndAsked,
+    ended: EndSignal,
     show: "Callable[[Snapshot], None]",
     webhook: str | None,
     say: Callable[[str], None],
@@ -150,7 +151,7 @@ def follow(
 
 
 def _tell(
-    telling: "Telling", monitor: "Monitor", ended: EndAsked, say: Callable[[str], None]
+    telling: "Telling", monitor: "Monitor", ended: EndSignal, say: Callable[[str], None]
 ) -> str | None:
     """Reports alarms; a full stdout leaves them in the state, a closed one ends the monitor."""
     try:
@@ -167,7 +168,7 @@ def _tell(
     return telling.tell(monitor.alarms)
 
 
-def _wait(ended: EndAsked) -> None:
+def _wait(ended: EndSignal) -> None:
     until = time.monotonic() + _PAUSE
     while not ended.asked and time.monotonic() < until:
         time.sleep(0.05)

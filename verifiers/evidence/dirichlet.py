@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from ...reference.arrays import Vector
+from ...reference.arrays import Matrix, Vector
 from .outcomes import half
 
 DIFFUSE_WEIGHT = 0.25
@@ -215,6 +215,11 @@ FROM_THE_START = 0.5
 """Share of each wager on a fault that is present from the first label on."""
 _HAZARD = 1.0 / 64  # prior probability that a fault sets in with the next batch, if not before
 _ONSET_BATCH = 8.0  # smallest batch with an onset, or calls for one label would use up the prior
+
+
+def with_leak(log_laws: Matrix, log_q: Matrix) -> Matrix:
+    """Log-laws of faults, mixed with a share `LEAK` of the claimed one."""
+    return np.asarray(np.logaddexp(np.log1p(-LEAK) + log_laws, np.log(LEAK) + log_q))
 
 
 class PointedEvidence:

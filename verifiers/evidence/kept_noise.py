@@ -166,9 +166,8 @@ class SharedNoise:
     ) -> Matrix:
         """Log-ratios (shares, n) of outcomes of `later`, each given one of the earlier stream."""
         law = np.exp(self.log_q[later])
-        q = np.maximum(law / law.sum(), 1e-300)[outcomes]
-        given = (together.counts(known, outcomes) + q) / (together.earlier[known] + 1.0)
-        return np.asarray(np.log1p(SHARED[:, None] * (given / q - 1.0)))
+        both = together.counts(known, outcomes)
+        return log_ratios_given(both, together.earlier[known], (law / law.sum())[outcomes], SHARED)
 
     @property
     def log_e_value(self) -> float:
@@ -182,6 +181,18 @@ class SharedNoise:
     def heaviest(self) -> int:
         """The stream whose labels give most evidence."""
         return max(self._gained, key=lambda stream: self._gained[stream])
+
+
+def log_ratios_given(both: Vector, earlier: Vector, q: Vector, shares: Vector) -> Matrix:
+    """Log-ratios (shares, n) of labels that have the noise of earlier ones with some probability.
+
+    both, earlier: of fixed draws, how many (n,) give both labels, and the earlier one; q: claimed
+    probabilities (n,) of the later labels. Given the earlier label, the law of the later one is its
+    frequency among the draws that give the earlier, plus one draw of Q.
+    """
+    q = np.maximum(q, 1e-300)
+    given = (both + q) / (earlier + 1.0)
+    return np.asarray(np.log1p(shares[:, None] * (given / q - 1.0)))
 
 
 class _Together(NamedTuple):

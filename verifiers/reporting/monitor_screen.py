@@ -17,7 +17,7 @@ from ..findings.evidence_text import power_of_ten
 from ..kinds.labels.checks.noise_scale import interval_text
 from ..kinds.labels.claim import LabelsClaim
 from ..kinds.labels.logs.alarms import Alarm
-from ..kinds.labels.logs.monitor import Snapshot
+from ..kinds.labels.logs.snapshot import Snapshot
 from ..targets import shown_spec
 from ..text import epsilon_text, printable
 

@@ -48,7 +48,7 @@ def schema(name: str) -> dict[str, Any]:
 def schema_text(name: str) -> str:
     """The text of the published file of a document, or of `metrics`."""
     if name == "metrics":
-        from ..kinds.labels.logs.metrics import METRICS
+        from ..kinds.labels.logs.snapshot import METRICS
 
         content: Any = [metric._asdict() for metric in METRICS]
     else:

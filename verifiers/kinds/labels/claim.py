@@ -11,6 +11,7 @@ from ...claims.tables import ANY_QUERIES
 from ...findings.note import Note
 from ...inputs.histogram_file import read_histograms
 from ...inputs.input_file import Input
+from ...inputs.release_log import RowReader
 from ...run.checks import NO_PRIVACY
 from ...targets.labels import LABELS
 from ...targets.release import Release
@@ -96,6 +97,17 @@ class LabelsClaim(Claim):
     def charges(self) -> Charges | None:
         """What the charges of the deployment's accountant depend on; None where it does not say."""
         return None if self.accountant is None else self.accountant.charges
+
+    @property
+    def leaves_out_refusals(self) -> bool:
+        """Whether its log leaves out refused queries."""
+        return self.log is not None and self.log.refusals == "left-out"
+
+    def log_reader(self, header: str | None = None, last_time: float | None = None) -> RowReader:
+        """The reader for its log; header, last_time: of the part already read."""
+        refuses = self.refuses and not self.leaves_out_refusals
+        given = {row.key: row.histogram for row in self.given if row.key is not None}
+        return RowReader(self.mechanism.classes, refuses, header, last_time, given)
 
     @property
     def kind(self) -> ReleaseKind:

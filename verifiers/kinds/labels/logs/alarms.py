@@ -101,12 +101,12 @@ class Telling:
         Raises OSError if stdout cannot be written.
         """
         by_check = {alarm.check: alarm for alarm in alarms}
-        for check in self.store.untold("printed") if self.prints else ():
+        for check in self.store.unreported("printed") if self.prints else ():
             print(json.dumps(by_check[check].public()), flush=True)
             self.store.mark(check, "printed")
         if self.webhook is None or time.monotonic() < self._next:
             return None
-        for check in self.store.untold("posted"):
+        for check in self.store.unreported("posted"):
             trouble = send(by_check[check], self.webhook)
             if trouble is not None:
                 self._next = time.monotonic() + self._pause

@@ -18,8 +18,7 @@ from .....reference.accounting.divergences import renyi_divergence
 from .....reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
 from .....reference.arrays import Matrix, Vector
 from .....reference.mechanisms import ClaimedMechanism
-
-Votes = tuple[int, ...]
+from .laws import Histogram
 
 MOST_KINDS = 1_000
 """Most histograms that are counted, the costliest ones; others can only add to the cost."""
@@ -53,12 +52,12 @@ class CertainTotal:
 
 def certain_total(
     mechanism: ClaimedMechanism,
-    asked: Mapping[Votes, int],
+    asked: Mapping[Histogram, int],
     delta: float,
     beyond: float,
     neighbourhood: Neighbourhood = MOVED_VOTE,
     *,
-    refused: Mapping[Votes, int] | None = None,
+    refused: Mapping[Histogram, int] | None = None,
     both_ways: bool = True,
     apart: bool = False,
 ) -> CertainTotal:
@@ -74,17 +73,20 @@ def certain_total(
     """
     parts = list(_parts(asked, refused or {}, apart=apart))
     best = CertainTotal()
-    tried = product((False, True) if both_ways else (False,), _changes(neighbourhood))
+    changes = [_VotesChange(leave=leave, come=not leave, votes=1) for leave in (True, False)]
+    if neighbourhood.counts == 2:
+        changes = [_VotesChange(leave=True, come=True, votes=neighbourhood.votes)]
+    tried = product((False, True) if both_ways else (False,), changes)
     for reverse, change in tried:
         kinds = _Kinds.costliest(mechanism, parts, change, apart=apart, reverse=reverse)
-        found = _judged(mechanism, kinds, delta, beyond)
+        found = _total_of(mechanism, kinds, delta, beyond)
         best = max(best, found, key=lambda total: (total.proved, total.epsilon))
         if best.proved > beyond:
             break
     return best
 
 
-def _judged(
+def _total_of(
     mechanism: ClaimedMechanism, kinds: "_Kinds", delta: float, beyond: float
 ) -> CertainTotal:
     """The cost of all kinds, with a proof by the costliest if it exceeds `beyond`."""
@@ -97,7 +99,7 @@ def _judged(
         some = kinds.first(number)
         test = some.test(delta)
         if test is not None and test.epsilon > _SURE * beyond:
-            proved = some.proved(mechanism, test, delta)
+            proved = some.prove(mechanism, test, delta)
             return CertainTotal(total.epsilon, proved, number, int(some.times.sum()))
         most = min(len(kinds.here), MOST_PROVED)
         number = number + 1 if number == most else min(2 * number, most)
@@ -125,7 +127,7 @@ class _Kinds:
         cls,
         mechanism: ClaimedMechanism,
         parts: Sequence[_Part],
-        change: "_Change",
+        change: "_VotesChange",
         *,
         apart: bool,
         reverse: bool,
@@ -144,7 +146,7 @@ class _Kinds:
     @staticmethod
     def _block(
         mechanism: ClaimedMechanism,
-        change: "_Change",
+        change: "_VotesChange",
         votes: NDArray[np.int64],
         times: NDArray[np.int64],
         screened: bool,
@@ -161,12 +163,13 @@ class _Kinds:
         laws = np.asarray(mechanism.log_probabilities(votes.astype(np.float64)))
         best: list[NDArray[Any]] = []
         costs = np.full(len(votes), -1.0)
-        for source, to in _moves(votes.shape[1]):
+        end = votes.shape[1] - 1  # votes are sorted, so these moves stand for all
+        for source, to in dict.fromkeys([(0, 1), (1, 0), (0, end), (end, 0)]):
             there, possible = change.of(votes, source, to)
             last = to if apart else REFUSAL  # an answer by itself is no refusal
             labels = [REFUSAL, REFUSAL, REFUSAL] if screened else [source, to, last]
             sides = [
-                _merged(law, labels, isinstance(mechanism, ConfidentGNMax))
+                _merge(law, labels, isinstance(mechanism, ConfidentGNMax))
                 for law in (laws, np.asarray(mechanism.log_probabilities(there.astype(np.float64))))
             ]
             log_p, log_q = sides[::-1] if reverse else sides
@@ -192,11 +195,11 @@ class _Kinds:
             return None
         return sum_test(self.log_p, self.log_q, self.times.astype(np.float64), delta)
 
-    def proved(self, mechanism: ClaimedMechanism, test: SumTest, delta: float) -> float:
+    def prove(self, mechanism: ClaimedMechanism, test: SumTest, delta: float) -> float:
         """The epsilon that a test proves in ball arithmetic."""
         sides = [
             [
-                _enclosed(mechanism if REFUSAL in labels else mechanism.answering, row, labels)
+                _enclose(mechanism if REFUSAL in labels else mechanism.answering, row, labels)
                 for row, labels in zip(votes.tolist(), self.told_apart.tolist(), strict=True)
             ]
             for votes in (self.here, self.there)
@@ -206,14 +209,14 @@ class _Kinds:
 
 
 def _parts(
-    asked: Mapping[Votes, int], refused: Mapping[Votes, int], *, apart: bool
+    asked: Mapping[Histogram, int], refused: Mapping[Histogram, int], *, apart: bool
 ) -> Iterator[_Part]:
     """Blocks of histograms; apart: refused or not, every query was screened.
 
     Permutations of a histogram are counted together, as they cost the same.
     """
     for screened in (False, True):
-        times: Counter[Votes] = Counter()
+        times: Counter[Histogram] = Counter()
         for votes, number in (refused if screened and not apart else asked).items():
             left = number if screened else number - refused.get(votes, 0)
             if left > 0:
@@ -225,7 +228,7 @@ def _parts(
 
 
 @dataclass(frozen=True)
-class _Change:
+class _VotesChange:
     """How the votes of every query change: at most so many leave a class, and come to another."""
 
     leave: bool
@@ -243,20 +246,7 @@ class _Change:
         return there, (there != votes).any(1)
 
 
-def _changes(neighbourhood: Neighbourhood) -> list[_Change]:
-    """The changes between neighbours, each of which is the same on every query."""
-    if neighbourhood.counts == 2:
-        return [_Change(leave=True, come=True, votes=neighbourhood.votes)]
-    return [_Change(leave=leave, come=not leave, votes=1) for leave in (True, False)]
-
-
-def _moves(classes: int) -> list[tuple[int, int]]:
-    """Moves (from, to) of a vote among the first two and the last class, sorted by votes."""
-    last = classes - 1
-    return list(dict.fromkeys([(0, 1), (1, 0), (0, last), (last, 0)]))
-
-
-def _merged(log_law: Matrix, labels: list[int], refuses: bool) -> Matrix:
+def _merge(log_law: Matrix, labels: list[int], refuses: bool) -> Matrix:
     """Log-laws (k, l + 1) of `labels`, and of all others merged, from those of all (k, o).
 
     A refusal where there is none, and a repeated label, get probability 0.
@@ -270,8 +260,8 @@ def _merged(log_law: Matrix, labels: list[int], refuses: bool) -> Matrix:
     return np.stack([*columns, rest], -1)
 
 
-def _enclosed(mechanism: ClaimedMechanism, votes: list[int], labels: list[int]) -> list[arb]:
-    """Probabilities of the outcomes of `_merged` as balls."""
+def _enclose(mechanism: ClaimedMechanism, votes: list[int], labels: list[int]) -> list[arb]:
+    """Probabilities of the outcomes of `_merge` as balls."""
     refuses = isinstance(mechanism, ConfidentGNMax)
     kept = [k for k in dict.fromkeys(labels) if k != REFUSAL or refuses]
     *parts, rest = enclosed_parts(votes, mechanism, kept)

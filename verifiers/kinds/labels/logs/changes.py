@@ -1,9 +1,9 @@
-"""From which row on, and to which noise, a log may have changed."""
+"""Where the labels of a log follow another law: those of one party, or those from some row on."""
 
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -15,18 +15,89 @@ from .....reference.arrays import Matrix, Vector
 from ....evidence.onset import OnsetEvidence, log_prior
 from ....evidence.scale import ScaleEvidence, scale_factors
 from ....findings.figures import finite
+from ....findings.note import Note
 from ....inputs.release_log import Row
-from .alternatives import Alternatives
+from .laws import Alternatives, Histogram
 
 CONFIDENCE = 0.99
 """Of the intervals, together, if one of the alternatives holds from some row on."""
 
 _EACH = 0.5 * (1.0 - CONFIDENCE)
-"""The error of each: of the rows, and of the scale."""
+_MOST = 1_000  # workers, clients or hours that are looked at: the first to occur
+_FACTORS = (0.25, 0.5, 1 / 1.5, 1.5, 2.0)  # the nearest alternatives to these scales are used
+_FAULTS = 5  # plainest known faults: no noise, uniform, argmin, and the first two now and then
+_MOST_LOG = 600.0
+_TOGETHER = 512
+_MOST_KINDS = 256  # histograms by which the scale is judged, the first to occur
+_SECONDS = "seconds"
+_TOLERANCE = 0.05  # of the grid of scales
+
+
+class Parties:
+    """Wagers that the labels of one worker, client or hour follow another law from some label on.
+
+    The k-th party has weight 1 / (k (k + 1)); the weight of parties still to come is kept as it is.
+    So this is an average of martingales, if each row's party is fixed before its noise is drawn.
+    """
+
+    def __init__(self, alternatives: Alternatives) -> None:
+        near = [int(np.argmin(np.abs(np.log(alternatives.others / factor)))) for factor in _FACTORS]
+        faults = alternatives.bare + np.arange(min(_FAULTS, len(alternatives.faults)))
+        self.columns = np.array([*near, *faults])
+        self.causes = [alternatives.causes[int(column)] for column in self.columns]
+        self.evidence: dict[str, OnsetEvidence] = {}
+        self.log_values: list[float] = []
+        number = np.arange(1.0, _MOST + 1.0)
+        self.log_weights = np.log(0.5 / self.columns.size / (number * (number + 1.0)))
+        """Log-weight (k,) of the wager on each law from the first label on, by party's number."""
+
+    def observe(self, names: Sequence[str | None], ratios: Matrix) -> Vector:
+        """Adds labels with log-ratios (n, all alternatives); the log-e-value (n,) after each.
+
+        names: of the parties (n,), None where a row has none.
+        """
+        places: dict[str, list[int]] = {}
+        for place, name in enumerate(names):
+            if name is not None and (name in self.evidence or len(self.evidence) < _MOST):
+                self.follow(name)
+                places.setdefault(name, []).append(place)
+        if not self.evidence:
+            return np.zeros(len(names))
+        number = np.arange(1.0, len(self.evidence) + 1.0)
+        shares = 1.0 / (number * (number + 1.0))
+        numbers = {name: k for k, name in enumerate(self.evidence)}
+        begun = float((shares * np.exp(np.minimum(self.log_values, _MOST_LOG))).sum())
+        grown = np.zeros(len(names))
+        for name, rows in places.items():
+            k = numbers[name]
+            after = self.evidence[name].observe(ratios[rows][:, self.columns])
+            values = np.exp(np.minimum([self.log_values[k], *after], _MOST_LOG))
+            grown[rows] = shares[k] * np.diff(values)
+            self.log_values[k] = float(after[-1])
+        kept = 1.0 / (len(self.evidence) + 1.0)
+        return np.asarray(np.log(np.maximum(kept + begun + np.cumsum(grown), kept)))
+
+    def follow(self, name: str) -> OnsetEvidence:
+        """The evidence on a party, begun where there is none yet."""
+        if name not in self.evidence:
+            even = np.full(self.columns.size, 1.0 / self.columns.size)
+            self.evidence[name] = OnsetEvidence(even)
+            self.log_values.append(0.0)
+        return self.evidence[name]
+
+    @property
+    def likeliest(self) -> tuple[float, str, Note] | None:
+        """The wager with most evidence: its log-ratio since its onset, the party, and the law."""
+        best = [
+            (float(evidence.recent.max()), name, self.causes[int(np.argmax(evidence.recent))])
+            for name, evidence in self.evidence.items()
+        ]
+        found = max(best, key=lambda one: one[:2], default=None)
+        return None if found is None or found[0] <= 0.0 else found
 
 
 @dataclass(frozen=True)
-class Change:
+class OnsetInterval:
     """What the rows leave of a change: rows (from 1), of which it may be any, and their times.
 
     factors: of the noise scale since then, as `ScaleEvidence.interval` has them; None where no
@@ -50,17 +121,17 @@ class Change:
 
     def text(self, noise: Noise, *, scaled: bool) -> str:
         """In words; noise: the claimed one."""
-        found = f"with confidence {CONFIDENCE:g} from between rows {self.rows[0]:,} and "
-        found += f"{self.rows[1]:,}"
+        first, last = self.rows
+        found = f"with confidence {CONFIDENCE:g} from between rows {first:,} and {last:,}"
         if self.times[0] is not None:
             found += f" ({self.times[0]} and {self.times[1]})"
         if not scaled or self.factors is None:
             return found
-        low, high = self.factors
-        if math.isinf(high):
-            return f"{found}, with a scale since then of at least {noise.scale * low:.4g}"
-        ends = f"{noise.scale * low:.4g} and {noise.scale * high:.4g}"
-        return f"{found}, with a scale since then between {ends}"
+        low, high = (f"{noise.scale * factor:.4g}" for factor in self.factors)
+        ends = f"between {low} and {high}"
+        if math.isinf(self.factors[1]):
+            ends = f"of at least {low}"
+        return f"{found}, with a scale since then {ends}"
 
 
 class Changes:
@@ -77,7 +148,7 @@ class Changes:
 
     def __init__(self, alternatives: Alternatives) -> None:
         self._alternatives = alternatives
-        self._histograms: list[tuple[int, ...]] = []
+        self._histograms: list[Histogram] = []
         self._outcomes, self._times = array("l"), array("d")
         self._form: str | None = None  # how the log writes times
         self._begun: list[int] = []
@@ -102,20 +173,22 @@ class Changes:
             text = rows[0].time_text
             self._form = _SECONDS if _is_number(text) else "Z" if text[-1] in "Zz" else "+00:00"
 
-    def left(self, pointed: OnsetEvidence) -> Change | None:
+    def interval(self, pointed: OnsetEvidence) -> OnsetInterval | None:
         """What the rows that `pointed` has seen leave of a change; None if they leave none."""
         most = pointed.log_ratios - pointed.log_e_value - math.log(_EACH)
         end = pointed.labels
         begun = bisect_left(self._begun, end)
         chunks = np.flatnonzero((np.array(self._lowest[:begun]) < most).any(-1)).tolist()
-        found = (self._onsets(chunk, most, end) for chunk in chunks)
-        first = next((int(rows[0]) for rows in found if rows.size), None)
-        if first is None:
+
+        def first_of(chunks: Iterable[int], at: int) -> int | None:
+            found = (self._onsets(chunk, most, end) for chunk in chunks)
+            return next((int(rows[at]) for rows in found if rows.size), None)
+
+        first, last = first_of(chunks, 0), first_of(reversed(chunks), -1)
+        if first is None or last is None:
             return None
-        found = (self._onsets(chunk, most, end) for chunk in reversed(chunks))
-        last = next(int(rows[-1]) for rows in found if rows.size)
         times = self.time(first + 1), self.time(last + 1)
-        return Change((first + 1, last + 1), times, self._factors(last, pointed))
+        return OnsetInterval((first + 1, last + 1), times, self._factors(last, pointed))
 
     def time(self, row: int) -> str | None:
         """Of a row, from 1, as the log has it: in seconds, or ISO 8601 in UTC."""
@@ -142,15 +215,14 @@ class Changes:
 
     def _factors(self, start: int, pointed: OnsetEvidence) -> tuple[float, float] | None:
         """Factors of the scale that the rows after the first `start` leave."""
-        others = np.delete(self._alternatives.factors, self._alternatives.claimed)
+        others = self._alternatives.others
         best = float(others[np.argmax(pointed.recent[: others.size])])
-        counts: dict[tuple[int, ...], Vector] = {}
+        counts: dict[Histogram, Vector] = {}
         outcomes = self._alternatives.claim.classes + self._alternatives.claim.refuses
         here = slice(start, pointed.labels)
         for votes, outcome in zip(self._histograms[here], self._outcomes[here], strict=True):
-            if votes not in counts and len(counts) == _MOST:
-                continue
-            counts.setdefault(votes, np.zeros(outcomes))[outcome] += 1.0
+            if votes in counts or len(counts) < _MOST_KINDS:
+                counts.setdefault(votes, np.zeros(outcomes))[outcome] += 1.0
         scale = ScaleEvidence(best * scale_factors(_TOLERANCE))
         laws = self._alternatives.scale_laws(np.array(list(counts), dtype=float), scale.factors)
         seen = np.array(list(counts.values()))[:, None]
@@ -158,12 +230,6 @@ class Changes:
         beyond = float(-log_prior(np.array([start + 1.0]))[0])
         chosen = math.log(others.size)  # by the same rows, out of so many
         return scale.interval(beyond + chosen - math.log(_EACH))
-
-
-_TOGETHER = 512
-_MOST = 256  # histograms by which the scale is judged, the first to occur
-_SECONDS = "seconds"
-_TOLERANCE = 0.05  # of the grid of scales
 
 
 def _before(ratios: Matrix, stood: Vector) -> Matrix:

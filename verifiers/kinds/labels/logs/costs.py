@@ -1,17 +1,17 @@
-"""Compares the queries of a log, and what it charged for them, with what they cost.
-
-`Costs` does so at the end of a log, `Watch` now and then as it grows, since proofs take seconds.
-"""
+"""Compares the queries of a recorded log, and what it charged for them, with what they cost."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 from .....reference import REFUSAL
-from .....reference.arrays import Vector
+from .....reference.accounting.release_costs import CountedCost
+from .....reference.mechanisms import UnknownMechanismError
+from .....reference.searches import last_from_zero
 from ....claims.tables import ANY_QUERIES, PrivacyClaim
-from ....findings.figures import CheckFigures, Spending
+from ....findings.figures import BudgetEnd, CheckFigures, LogCost, Spending
 from ....findings.note import Note
 from ....findings.report import CheckResult
 from ....findings.verdict import Verdict
@@ -22,8 +22,9 @@ from ..checks.accountant_soundness import AccountantSoundness
 from ..checks.budget_histograms import costliest
 from ..checks.privacy_claim import PrivacyClaimCheck
 from ..claim import LabelsClaim
-from .certain_total import CertainTotal, Votes, certain_total
-from .spending import Times, end_text, spending_of, spending_text
+from ..mechanism import LabelsMechanism
+from .certain_total import CertainTotal, certain_total
+from .laws import Histogram
 
 PRIVACY, CHARGES = PrivacyClaimCheck.id, AccountantSoundness.id
 
@@ -35,59 +36,56 @@ _NOT_LOGGED = Note(
 )
 _UNPROVED = "cost-not-proved"
 
-_HISTOGRAMS = 20_000  # most that a watch looks at, the most frequent ones
-_GROWN = 1.25  # rows over those at the last look from which costs are computed again
-_IDLE = 1.01  # as `_GROWN`, while no rows are waiting
+_MEANING = {
+    "data-independent": "a guarantee, whatever the votes, which may be published",
+    "certain": "of the best test found: from below, at these votes alone, itself not private",
+    "charged": "what the rows say that they charged",
+}
 
-_Answered = Callable[[int], Mapping[Votes, Vector]]
-"""From a number to so many of the most frequent histograms, with counts (o,) of outcomes."""
+Times = Callable[[int], str | None]
+"""The time of a row, from 1; None where the log has none."""
 
 
-@dataclass
-class Asked:
+class AskedTimes(NamedTuple):
     """How often each histogram (c,) was asked, and how often it was refused."""
 
-    times: Counter[Votes] = field(default_factory=Counter)
-    refused: Counter[Votes] = field(default_factory=Counter)
+    times: Counter[Histogram]
+    refused: Counter[Histogram]
+
+
+class AskedRows:
+    """Counts the rows of a log; caching: whether the deployment keeps its answers."""
+
+    def __init__(self, *, caching: bool) -> None:
+        self._caching = caching
+        self._times: Counter[tuple[Histogram, str | None, int]] = Counter()
 
     def add(self, row: Row) -> None:
         """Counts a row."""
-        self.times[row.histogram] += 1
-        self.refused[row.histogram] += row.label == REFUSAL
+        self._times[row.histogram, row.key if self._caching else None, row.label] += 1
 
     @property
-    def drawn(self) -> "Asked":
-        """Counts of the rows that were drawn: all rows."""
-        return self
+    def draws(self) -> AskedTimes:
+        """Counts of the rows that were certainly drawn, not looked up.
 
-
-class AskedOnce:
-    """Counts for a deployment that keeps its answers, by histogram or by input.
-
-    It keeps them by input if two inputs of one histogram have different labels.
-    """
-
-    def __init__(self) -> None:
-        self._of_histograms, self._of_inputs = Asked(), Asked()
-        self._labels: dict[Votes, int] = {}
-        self._inputs: set[str] = set()
-        self._by_input = False
-
-    def add(self, row: Row) -> None:
-        """Counts a row if it is the first of its histogram, or of its input."""
-        new = row.histogram not in self._labels
-        first = self._labels.setdefault(row.histogram, row.label)
-        if new:
-            self._of_histograms.add(row)
-        if row.key is not None and row.key not in self._inputs:
-            self._inputs.add(row.key)
-            self._of_inputs.add(row)
-            self._by_input |= first != row.label
-
-    @property
-    def drawn(self) -> Asked:
-        """Counts of the rows that were certainly drawn, not looked up."""
-        return self._of_inputs if self._by_input else self._of_histograms
+        Answers are kept by histogram, or by input if two of one histogram have different labels.
+        """
+        found = [(votes, label, number) for (votes, _, label), number in self._times.items()]
+        if self._caching:
+            of_histograms: dict[Histogram, int] = {}
+            of_inputs: dict[str, tuple[Histogram, int]] = {}
+            for votes, key, label in self._times:  # in the order in which they first came
+                of_histograms.setdefault(votes, label)
+                if key is not None:
+                    of_inputs.setdefault(key, (votes, label))
+            by_input = any(of_histograms[votes] != label for votes, label in of_inputs.values())
+            kept = of_inputs.values() if by_input else of_histograms.items()
+            found = [(votes, label, 1) for votes, label in kept]
+        asked = AskedTimes(Counter(), Counter())
+        for votes, label, number in found:
+            asked.times[votes] += number
+            asked.refused[votes] += number if label == REFUSAL else 0
+        return asked
 
 
 class Costs:
@@ -95,14 +93,13 @@ class Costs:
 
     def __init__(self, claim: LabelsClaim) -> None:
         self.claim = claim
-        counts = AskedOnce if claim.mechanism.caching else Asked
-        self.asked: Asked | AskedOnce = counts()
-        self.charging: Asked | AskedOnce = counts()
+        self.asked = AskedRows(caching=claim.mechanism.caching)
+        self.charging = AskedRows(caching=claim.mechanism.caching)
         self.charged = 0.0
         self.rows_charged = 0
         self._from_the_first = True  # whether every row so far says what was charged
 
-    def followed(self, rows: Iterable[Row]) -> Iterator[Row]:
+    def count(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Yields the rows, and counts each."""
         for row in rows:
             self.asked.add(row)
@@ -126,16 +123,18 @@ class Costs:
         if self.claim.uncounted is not None:
             budget = CheckResult.of(PRIVACY, Verdict.NOT_APPLICABLE, self.claim.uncounted)
         else:
+            asked = self.asked.draws.times
+            queries, total = asked.total(), queries_cost(self.claim, privacy, asked)
             charged = self.charged if self.rows_charged == rows else None
-            budget = _privacy(
-                self.claim, privacy, self.asked.drawn.times, rows, charged=charged, times=times
-            )
+            spent = _spending(self.claim.mechanism, privacy, queries, total.epsilon, charged, times)
+            budget = _budget(self.claim, privacy, total, rows, spent, queries)
+            budget = budget.model_copy(update={"figures": CheckFigures(spending=spent)})
         return [budget, self._charges(privacy)]
 
     def _charges(self, privacy: PrivacyClaim) -> CheckResult:
         if not self.rows_charged:
             return CheckResult.of(CHARGES, Verdict.NOT_APPLICABLE, _NOT_LOGGED)
-        total = _charges_cost(self.claim, privacy, self.charging.drawn, self.charged)
+        total = charges_cost(self.claim, privacy, self.charging.draws, self.charged)
         rows = counted(self.rows_charged, "row", "rows")
         text = f"{rows} charged {epsilon_text(self.charged)} in all"
         if total.proved > self.charged:
@@ -158,86 +157,16 @@ class Costs:
         )
 
 
-class Watch:
-    """Checks the claim once, and the cost of rows once an upper bound of it exceeds the claim.
-
-    looked: rows when costs were last computed.
-    """
-
-    def __init__(self, claim: LabelsClaim) -> None:
-        self.claim = claim
-        self.looked = 0
-        self.claim_judged = False
-
-    def look(
-        self,
-        rows: int,
-        charged: float | None,
-        most: float | None,
-        raised: Set[str],
-        answered: _Answered,
-        *,
-        idle: bool,
-    ) -> list[str]:
-        """The checks that newly fail.
-
-        rows: so far; charged: epsilon charged by all rows, None if some do not say; most: upper
-        bound of their cost; raised: checks that failed before; answered: gives the most frequent
-        histograms; idle: whether no rows are waiting.
-        """
-        privacy, found = self.claim.privacy, []
-        if privacy is None or rows == 0:
-            return []
-        if not self.claim_judged:
-            self.claim_judged = True
-            check = PrivacyClaimCheck(self.claim)
-            check.run()
-            found += [PRIVACY] if check.refuted and PRIVACY not in raised else []
-        if rows < (_IDLE if idle else _GROWN) * self.looked or most is None:
-            return found
-        over = PRIVACY not in raised and not found and most > privacy.epsilon
-        under = CHARGES not in raised and charged is not None and most > charged
-        if not (over or under):
-            return found
-        self.looked = rows
-        asked = self._asked(answered(_HISTOGRAMS))
-        if over and _queries_cost(self.claim, privacy, asked.times).proved > privacy.epsilon:
-            found.append(PRIVACY)
-        if under and charged is not None:
-            proved = _charges_cost(self.claim, privacy, asked, charged).proved
-            found += [CHARGES] if proved > charged else []
-        return found
-
-    def _asked(self, answered: Mapping[Votes, Vector]) -> Asked:
-        """How often each histogram was asked and refused; under caching, once at most."""
-        mechanism = self.claim.mechanism
-        asked = Asked()
-        for votes, counts in answered.items():
-            asked.times[votes] = 1 if mechanism.caching else int(counts.sum())
-            if mechanism.refuses:
-                asked.refused[votes] = min(int(counts[-1]), asked.times[votes])
-        return asked
-
-    def state(self) -> dict[str, object]:
-        """The state as JSON."""
-        return {"looked": self.looked, "claim_judged": self.claim_judged}
-
-    def restore(self, kept: Mapping[str, object]) -> None:
-        """Restores a saved state."""
-        self.looked, self.claim_judged = int(str(kept["looked"])), bool(kept["claim_judged"])
-
-
-def _queries_cost(
-    claim: LabelsClaim, privacy: PrivacyClaim, asked: Mapping[Votes, int]
+def queries_cost(
+    claim: LabelsClaim, privacy: PrivacyClaim, asked: Counter[Histogram]
 ) -> CertainTotal:
     """The cost of the queries, proved if it exceeds the claim."""
-    mechanism = claim.mechanism.mechanism()
-    near = claim.mechanism.neighbourhood
-    return certain_total(mechanism, asked, privacy.delta, privacy.epsilon, near)
+    own = claim.mechanism
+    return certain_total(own.mechanism(), asked, privacy.delta, privacy.epsilon, own.neighbourhood)
 
 
-def _charges_cost(
-    claim: LabelsClaim, privacy: PrivacyClaim, asked: Asked, charged: float
+def charges_cost(
+    claim: LabelsClaim, privacy: PrivacyClaim, asked: AskedTimes, charged: float
 ) -> CertainTotal:
     """The cost of the queries that were charged, proved if it exceeds `charged`.
 
@@ -245,7 +174,7 @@ def _charges_cost(
     the claim says that all are charged: correct accounts may charge no more. Charges that it says
     are data-independent are those of the costliest histogram known.
     """
-    times, refused = asked.times, asked.refused
+    times, refused = asked
     alike = claim.charges == "data-independent" and privacy.scope == ANY_QUERIES
     if alike and (found := costliest(claim)) is not None:
         votes = tuple(found[0].here.tolist())
@@ -262,33 +191,71 @@ def _charges_cost(
     )
 
 
-def _privacy(
-    claim: LabelsClaim,
+def guarantee(claim: LabelsMechanism, delta: float) -> Callable[[int], float] | None:
+    """The data-independent epsilon of so many queries, all charged as answered; None if unknown."""
+    try:
+        cost = CountedCost(claim.mechanism(), claim.neighbourhood, teachers=claim.teachers)
+    except (UnknownMechanismError, ValueError):
+        return None
+    return partial(cost.least_epsilon, refused=0, delta=delta)
+
+
+def _spending(  # noqa: PLR0917 - all that a log says of it
+    claim: LabelsMechanism,
     privacy: PrivacyClaim,
-    asked: Mapping[Votes, int],
-    rows: int,
-    *,
+    queries: int,
+    certain: float,
     charged: float | None,
     times: Times,
-) -> CheckResult:
-    """The result for the claim by itself, and for the queries of the log, with what they cost."""
-    total = _queries_cost(claim, privacy, asked)
-    queries = sum(asked.values())
-    spent = spending_of(
-        claim.mechanism, privacy, queries, certain=total.epsilon, charged=charged, times=times
+) -> Spending:
+    """What a log cost that drew `queries` answers, and by what its budget ended, with which row.
+
+    certain: a lower bound of the cost at these votes; charged: what all rows say, None if some do
+    not.
+    """
+    epsilon_of = guarantee(claim, privacy.delta)
+    bounds: list[tuple[Any, float | None, Any]] = [
+        ("data-independent", None if epsilon_of is None else epsilon_of(queries), "above"),
+        ("certain", certain, "below"),
+        ("charged", charged, None),
+    ]
+    costs = tuple(
+        LogCost(
+            analysis=analysis,
+            charging=None if analysis == "charged" else "all",
+            epsilon=epsilon,
+            bound=bound,
+            depends_on_votes=analysis == "certain",
+        )
+        for analysis, epsilon, bound in bounds
+        if epsilon is not None
     )
-    found = _judged(claim, privacy, total, queries, rows, spent)
-    return found.model_copy(update={"figures": CheckFigures(spending=spent)})
+    ends: list[tuple[Any, int]] = []
+    if queries > privacy.queries and not claim.caching:
+        ends.append(("queries", privacy.queries))
+    if epsilon_of is not None and not claim.caching:
+        within = last_from_zero(lambda asked: epsilon_of(asked) <= privacy.epsilon, queries)
+        ends += [("data-independent", within)] if within < queries else []
+    return Spending(
+        epsilon=privacy.epsilon,
+        delta=privacy.delta,
+        costs=costs,
+        ends=tuple(
+            BudgetEnd(by=by, last_row=row, last_time=times(row) if row else None)
+            for by, row in ends
+        ),
+    )
 
 
-def _judged(  # noqa: PLR0917 - all that the claim is held to
+def _budget(  # noqa: PLR0917 - all that the claim is held to
     claim: LabelsClaim,
     privacy: PrivacyClaim,
     total: CertainTotal,
-    queries: int,
     rows: int,
     spent: Spending,
+    queries: int,
 ) -> CheckResult:
+    """The result for the claim by itself, and for the queries of the log, with what they cost."""
     check = PrivacyClaimCheck(claim)
     check.run()
     finding = check.finding()
@@ -304,7 +271,7 @@ def _judged(  # noqa: PLR0917 - all that the claim is held to
         many: dict[str, Any] = {"queries": queries, "claimed": privacy.queries}
         for end in spent.ends:
             if end.by == "queries":
-                message += f", which ended with {end_text(end)}"
+                message += f", which ended with {_end_text(end)}"
                 many |= {"last_row": end.last_row, "last_time": end.last_time}
         wrong.append(Note("queries-above-claim", message, many))
     if total.proved > privacy.epsilon:
@@ -323,7 +290,7 @@ def _judged(  # noqa: PLR0917 - all that the claim is held to
         message = f"{finding.message}; of the queries of this log: {_unproved(total)}"
         unproved = Note(_UNPROVED, message, {"cost": total.epsilon})
         return CheckResult.of(PRIVACY, Verdict.INCONCLUSIVE, unproved, rows)
-    message = f"{finding.message}; {spending_text(spent)}"
+    message = f"{finding.message}; {_spending_text(spent)}"
     return CheckResult(id=PRIVACY, verdict=Verdict.PASS, message=message, queries=rows)
 
 
@@ -338,3 +305,25 @@ def _proof(total: CertainTotal) -> str:
 
 def _unproved(total: CertainTotal) -> str:
     return f"they cost about {epsilon_text(total.epsilon)} in floating point, which is not proved"
+
+
+def _end_text(end: BudgetEnd) -> str:
+    """The last row within the budget, in words."""
+    return f"row {end.last_row:,}" + ("" if end.last_time is None else f" ({end.last_time})")
+
+
+def _spending_text(found: Spending) -> str:
+    """The costs in words, each with its analysis, its charging and what it bounds."""
+    parts = [
+        f"epsilon {epsilon_text(one.epsilon)} "
+        f"({one.analysis}{'' if one.charging is None else f', charging {one.charging}'}: "
+        f"{_MEANING[one.analysis]})"
+        for one in found.costs
+    ]
+    text = f"the queries of this log cost {', '.join(parts)}"
+    for end in found.ends:
+        if end.by == "data-independent":
+            text += (
+                f"; by the data-independent analysis the claimed epsilon lasts to {_end_text(end)}"
+            )
+    return text

@@ -16,8 +16,8 @@ from ..checks.noise_scale import NoiseScale, interval_text
 from ..planning.faults import short
 from ..registry import SHARES
 from .costs import Costs
-from .excluded import basic_lacking, copies_lacking, excluded_by, shown_text
-from .judge import PARTIES, LogEvidence, leaves_out_refusals
+from .excluded import basic_lacking, copies_lacking, exclusions, exclusions_text
+from .judge import PARTIES, LogEvidence
 
 _NO_REFUSALS = Note(
     "refusals-left-out",
@@ -26,6 +26,7 @@ _NO_REFUSALS = Note(
 )
 _ASKS = Note("nothing-asked", "a log is judged, and nothing is asked")
 _TOO_FEW = "too-few-rows"
+_OF_SCALE = ("scale-too-small", "scale-too-large", "noise-missing")
 _FEW = 0.01  # share of rows with a repeated histogram, up to which kept answers cannot show
 
 
@@ -37,14 +38,13 @@ def log_results(
     costs: of the same rows; stopped: why rows are missing, if they are: those read may refute, but
     `input-contract` cannot pass.
     """
-    here = (_contract(evidence, stopped), _labels(evidence), _scale(evidence), _fresh(evidence))
-    found = {
-        result.id: result for result in (*here, *costs.results(evidence.asked, evidence.time_of))
-    }
-    if leaves_out_refusals(evidence.claim):
+    found = {name: CheckResult.of(name, Verdict.NOT_APPLICABLE, _ASKS) for name in SHARES}
+    if evidence.claim.leaves_out_refusals:
         found["abstention"] = CheckResult.of("abstention", Verdict.NOT_APPLICABLE, _NO_REFUSALS)
-    absent = (CheckResult.of(name, Verdict.NOT_APPLICABLE, _ASKS) for name in SHARES)
-    return [found.get(one.id) or one for one in absent]
+    here = (_contract(evidence, stopped), *(judge(evidence) for judge in _JUDGES.values()))
+    for result in (*here, *costs.results(evidence.asked, evidence.time_of)):
+        found[result.id] = result
+    return list(found.values())
 
 
 def cause_of(evidence: LogEvidence, check: str) -> Note | None:
@@ -52,10 +52,9 @@ def cause_of(evidence: LogEvidence, check: str) -> Note | None:
 
     It names laws, workers and clients, and no votes or labels.
     """
-    judges = {"class-probabilities": _labels, NoiseScale.id: _scale, FreshNoise.id: _fresh}
-    if check not in judges or not evidence.refuted(check):
+    if check not in _JUDGES or not evidence.refuted(check):
         return None
-    found = judges[check](evidence)
+    found = _JUDGES[check](evidence)
     if found.diagnosis is None or found.code is None:
         return None
     return Note(found.code, found.diagnosis, found.fields)
@@ -73,62 +72,55 @@ def _contract(evidence: LogEvidence, stopped: Note | None) -> CheckResult:
 def _labels(evidence: LogEvidence) -> CheckResult:
     name = "class-probabilities"
     if evidence.refuted(name):
-        fits, sure = _since(evidence)
-        one = _of_one(evidence)
-        if one is not None and one[0] > evidence.likeliest.recent[evidence.best]:
-            fits, sure = one[1], one[0] > SURE
-        where, found = found_at(evidence, name)
-        fits = replace(fits, fields={**fits.fields, **found})
-        unknown = Note("law-unexplained", "", found)
+        where, found = _found_at(evidence, name)
         message = f"labels are not draws from the claimed law, by {where}"
         if evidence.claim.mechanism.refuses and not (
-            leaves_out_refusals(evidence.claim) or evidence.refused
+            evidence.claim.leaves_out_refusals or evidence.refused
         ):
             message += '; no row is a refusal: a log without them says [log] refusals = "left-out"'
-            fits, unknown = (
-                replace(note, fields={**note.fields, "refusals": 0}) for note in (fits, unknown)
-            )
-        return _judged(evidence, name, Verdict.FAIL, message, fits if sure else unknown)
+            found["refusals"] = 0
+        fits, log_ratio = _since(evidence)
+        one = _of_one(evidence)
+        if one is not None and one[0] > log_ratio:
+            log_ratio, fits = one
+        cause = Note("law-unexplained", "", found)
+        if log_ratio > SURE:
+            cause = replace(fits, fields={**fits.fields, **found})
+        return _result(evidence, name, Verdict.FAIL, message, cause)
     unseen = {word: more for word, more in basic_lacking(evidence).items() if more}
     if unseen:
         word, more = max(unseen.items(), key=lambda item: item[1])
-        message = f"these rows are too few to see {word}: {_more(more)}"
-        return _judged(evidence, name, Verdict.INCONCLUSIVE, message, _lacks(more))
-    excludes = excluded_by(evidence)
-    message = (
-        f"no deviation was seen; with probability 0.99 these rows would show {shown_text(excludes)}"
-    )
-    passed = _judged(evidence, name, Verdict.PASS, message)
+        return _too_few(evidence, name, word, more)
+    excludes = exclusions(evidence)
+    shown = exclusions_text(excludes)
+    message = f"no deviation was seen; with probability 0.99 these rows would show {shown}"
+    passed = _result(evidence, name, Verdict.PASS, message)
     return passed.model_copy(update={"excludes": excludes})
 
 
-def _since(evidence: LogEvidence) -> tuple[Note, bool]:
-    """The law that the labels fit best, with the rows from which they may do so; whether surely."""
-    at = evidence.best
-    since, law = int(evidence.likeliest.onsets[at]), evidence.alternatives.causes[at]
-    sure = bool(evidence.likeliest.recent[at] > SURE)
+def _since(evidence: LogEvidence) -> tuple[Note, float]:
+    """The law that labels fit best, with the rows from which they may do so, and its log-ratio."""
+    likeliest, at = evidence.likeliest, evidence.best
+    since, law = int(likeliest.onsets[at]), evidence.alternatives.causes[at]
+    log_ratio, text = float(likeliest.recent[at]), f"labels fit {law}"
     if since == 0 or evidence.claim.mechanism.caching:  # of kept answers not all are drawn
-        return replace(law, message=f"labels fit {law} ({NEAREST})"), sure
+        return replace(law, message=f"{text} ({NEAREST})"), log_ratio
     fields: dict[str, Any] = {**law.fields, "from_row": since + 1}
-    text = f"labels fit {law}, from row {since + 1:,} on ({NEAREST})"
-    left = None if evidence.changes is None else evidence.changes.left(evidence.likeliest)
-    if left is not None:
+    text += f", from row {since + 1:,} on ({NEAREST})"
+    onset = None if evidence.changes is None else evidence.changes.interval(likeliest)
+    if onset is not None:
         scaled = law.code in _OF_SCALE
-        fields |= left.fields(scaled=scaled)
-        text += f"; {left.text(evidence.claim.mechanism.noise, scaled=scaled)}"
-    return replace(law, message=text, fields=fields), sure
+        fields |= onset.fields(scaled=scaled)
+        text += f"; {onset.text(evidence.claim.mechanism.noise, scaled=scaled)}"
+    return replace(law, message=text, fields=fields), log_ratio
 
 
-_OF_SCALE = ("scale-too-small", "scale-too-large", "noise-missing")
-
-
-def found_at(evidence: LogEvidence, check: str) -> tuple[str, dict[str, Any]]:
+def _found_at(evidence: LogEvidence, check: str) -> tuple[str, dict[str, Any]]:
     """The row at which a check was refuted, and its time, in words and as fields."""
     row, time = evidence.found_after[check], evidence.time_found.get(check)
-    fields: dict[str, Any] = {"row": row}
     if time is None:
-        return f"row {row:,}", fields
-    return f"row {row:,} ({time})", {**fields, "time": time}
+        return f"row {row:,}", {"row": row}
+    return f"row {row:,} ({time})", {"row": row, "time": time}
 
 
 def _of_one(evidence: LogEvidence) -> tuple[float, Note] | None:
@@ -151,26 +143,28 @@ def _scale(evidence: LogEvidence) -> CheckResult:
     if evidence.refuted(name):
         if evidence.highest["class-probabilities"] > value:
             message = f"{text}: the claimed {noise} is refuted (see class-probabilities)"
-            return _judged(evidence, name, Verdict.FAIL, message, _elsewhere(evidence), value)
+            return _result(evidence, name, Verdict.FAIL, message, _elsewhere(evidence), value)
         best = evidence.scale.best
         code = "scale-too-small" if best < 1.0 else "scale-too-large"
-        where, fields = found_at(evidence, name)
-        fields |= {"factor": best} | _ends(interval)
+        where, fields = _found_at(evidence, name)
+        fields["factor"] = best
+        if interval is not None:
+            fields |= {"factor_low": interval[0], "factor_high": finite(interval[1])}
         fits = Note(
             code, f"labels fit {short(noise.times(best))} best, of the scales compared", fields
         )
         message = f"{text} leaves out the claimed {noise}, by {where}"
-        return _judged(evidence, name, Verdict.FAIL, message, fits, value)
+        return _result(evidence, name, Verdict.FAIL, message, fits, value)
     gate, low, high = evidence.claim.gate, *(interval or (0.0, math.inf))
     if low <= 0.0 or math.isinf(high):
-        return _judged(evidence, name, Verdict.INCONCLUSIVE, text, Note(_TOO_FEW, ""), value)
+        return _result(evidence, name, Verdict.INCONCLUSIVE, text, Note(_TOO_FEW, ""), value)
     bound = "tolerance" in gate.model_fields_set  # the default is not required
     if bound and max(1.0 - low, high - 1.0) > gate.tolerance * (1.0 + 1e-9):  # as NoiseScale
         message = f"{text}: wider than tolerance = {gate.tolerance:g}"
         wide = Note(_TOO_FEW, "", {"tolerance": gate.tolerance})
-        return _judged(evidence, name, Verdict.INCONCLUSIVE, message, wide, value)
+        return _result(evidence, name, Verdict.INCONCLUSIVE, message, wide, value)
     told = f"{text}, if the noise is {noise.unrounded.family} and alike in all rows"
-    passed = _judged(evidence, name, Verdict.PASS, told, None, value)
+    passed = _result(evidence, name, Verdict.PASS, told, None, value)
     confidence = 1.0 - math.exp(-evidence.thresholds[name])
     measured = Measured(
         what="scale", low=noise.scale * low, high=noise.scale * high, confidence=confidence
@@ -178,80 +172,70 @@ def _scale(evidence: LogEvidence) -> CheckResult:
     return passed.model_copy(update={"measured": measured})
 
 
-def _ends(interval: tuple[float, float] | None) -> dict[str, float | None]:
-    """The ends of the interval of the scale, as factors of the claimed one."""
-    if interval is None:
-        return {}
-    return {"factor_low": interval[0], "factor_high": finite(interval[1])}
-
-
-def _come_again(evidence: LogEvidence) -> CheckResult | None:
+def _reuse(evidence: LogEvidence) -> CheckResult | None:
     """The failure of a log whose labels repeat; None if they do not."""
     name = FreshNoise.id
-    if evidence.contradiction is not None:
-        _, fields = found_at(evidence, name)
-        found = Note("answers-drawn-anew", evidence.contradiction, fields)
-        return CheckResult.of(name, Verdict.FAIL, found, evidence.asked)
     if not evidence.refuted(name):
         return None
+    where, fields = _found_at(evidence, name)
+    if evidence.contradiction is not None:
+        found = Note("answers-drawn-anew", evidence.contradiction, fields)
+        return CheckResult.of(name, Verdict.FAIL, found, evidence.asked)
     if evidence.highest["class-probabilities"] > evidence.highest[name]:
         message = "labels repeat more often than the claim allows (see class-probabilities)"
-        return _judged(evidence, name, Verdict.FAIL, message, _elsewhere(evidence))
-    where, fields = found_at(evidence, name)
-    copies = evidence.likeliest_copies
-    copies = replace(copies, fields={**copies.fields, **fields})
+        return _result(evidence, name, Verdict.FAIL, message, _elsewhere(evidence))
+    reuse = evidence.likeliest_reuse
+    reuse = replace(reuse, fields={**reuse.fields, **fields})
     message = f"labels repeat earlier ones, by {where}"
-    return _judged(evidence, name, Verdict.FAIL, message, copies)
+    return _result(evidence, name, Verdict.FAIL, message, reuse)
 
 
 def _fresh(evidence: LogEvidence) -> CheckResult:
-    name, copies = FreshNoise.id, evidence.copies
-    failed = _come_again(evidence)
+    name, repeated = FreshNoise.id, evidence.copies.repeated
+    failed = _reuse(evidence)
     if failed is not None:
         return failed
     if evidence.claim.mechanism.caching:
-        return CheckResult(
-            id=name, verdict=Verdict.PASS, message=_kept(evidence), queries=evidence.asked
+        message = (
+            f"{evidence.asked - evidence.rows:,} rows repeat an earlier histogram, each with the "
+            "same label"
         )
-    if copies.repeated <= _FEW * evidence.rows:
-        text = "no" if copies.repeated == 0 else "hardly any"
+        if evidence.by_input:
+            message = (
+                "answers are kept by id, since two ids of one histogram have different labels; no "
+                f"id was answered in two ways, and {evidence.rows:,} rows were judged as draws"
+            )
+        return CheckResult(id=name, verdict=Verdict.PASS, message=message, queries=evidence.asked)
+    if repeated <= _FEW * evidence.rows:
+        text = "no" if repeated == 0 else "hardly any"
         message = (
             f"{text} histogram occurs twice in the log, so that kept answers cannot show; no noise "
             "was seen to be shared with up to 16 rows before, or with another worker, client or "
             "call"
         )
-        unseen = Note("no-input-repeated", message, {"rows": copies.repeated})
+        unseen = Note("no-input-repeated", message, {"rows": repeated})
         return CheckResult.of(name, Verdict.NOT_APPLICABLE, unseen)
     lacking = copies_lacking(evidence)
     if lacking:
-        message = f"these rows are too few to see answers that are kept: {_more(lacking)}"
-        return _judged(evidence, name, Verdict.INCONCLUSIVE, message, _lacks(lacking))
+        return _too_few(evidence, name, "answers that are kept", lacking)
     message = (
         "no copies were seen of the label before of the same histogram, of the row before or of "
         "the same worker, and no noise of up to 16 rows before or of another worker, client or "
         "call; with probability 0.99 an answer that is the one before of its histogram would show"
     )
-    return _judged(evidence, name, Verdict.PASS, message)
+    return _result(evidence, name, Verdict.PASS, message)
 
 
-def _kept(evidence: LogEvidence) -> str:
-    """The finding for a caching deployment none of whose answers changed."""
-    given = evidence.asked - evidence.rows
-    if evidence.by_input:
-        return (
-            "answers are kept by id, since two ids of one histogram have different labels; no id "
-            f"was answered in two ways, and {evidence.rows:,} rows were judged as draws"
-        )
-    return f"{given:,} rows repeat an earlier histogram, each with the same label"
+_JUDGES = {"class-probabilities": _labels, NoiseScale.id: _scale, FreshNoise.id: _fresh}
 
 
-def _more(rows: float) -> str:
-    """How many more rows like these are needed, in words."""
-    return f"about {rows:,.0f} more would do" if math.isfinite(rows) else "they can never show it"
-
-
-def _lacks(rows: float) -> Note:
-    return Note(_TOO_FEW, "", {"more": int(rows) if math.isfinite(rows) else None})
+def _too_few(evidence: LogEvidence, name: str, what: str, rows: float) -> CheckResult:
+    """The result where some more rows like these are needed to see something."""
+    can = math.isfinite(rows)
+    more = f"about {rows:,.0f} more would do" if can else "they can never show it"
+    message = f"these rows are too few to see {what}: {more}"
+    lacking = Note(_TOO_FEW, "", {"more": int(rows) if can else None})
+    return _result(evidence, name, Verdict.INCONCLUSIVE, message, lacking)
 
 
 def _elsewhere(evidence: LogEvidence) -> Note:
@@ -260,7 +244,7 @@ def _elsewhere(evidence: LogEvidence) -> Note:
     return Note(found.code or "law-unexplained", "", found.fields)
 
 
-def _judged(  # noqa: PLR0917 - as CheckResult has them
+def _result(  # noqa: PLR0917 - as CheckResult has them
     evidence: LogEvidence,
     name: str,
     verdict: Verdict,

@@ -7,18 +7,61 @@ import stat
 import time
 
 from ....inputs.input_error import RowsError
-from ....inputs.log_file import LINE_BYTES
+from ....inputs.log_file import LINE_BYTES, shown_path
 from ....inputs.release_log import LogError, Row, RowReader
-from .source import Source, decoded, left_unread
+
+BLOCK = 1 << 20
+"""Bytes that are read at a time."""
 
 _LAST = 65_536  # bytes before the place that are compared at every read
-_BLOCK = 1 << 20
 _SECONDS = 600.0  # between comparisons of all that was read
 
 _NO_FILE = (
     "not a regular file, so it cannot be read again: expected a file, or - for standard input "
     "(dpassay monitor - ... < PIPE)"
 )
+
+
+class Source:
+    """A growing log, read from a place on.
+
+    place: as text, None at the beginning, or if nothing can be read again; ended: whether no more
+    rows can come; trouble: why nothing can be read for now, if the reason may pass; unread: words
+    on the last line, if it has no end and so was not read.
+    """
+
+    place: str | None = None
+    ended = False
+    trouble: str | None = None
+    unread: str | None = None
+
+    def rows(self, most: int) -> list[Row]:
+        """The next rows, about `most` or fewer; none if no rows have come.
+
+        Raises RowsError for a row that cannot be read, after the rows before it were returned.
+        """
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Closes the source."""
+
+
+def row_of(reader: RowReader, line: bytes, path: str, place: str) -> Row | None:
+    """The row of a line of the file at `path`, if it is one of a row. Raises RowsError."""
+    try:
+        return reader.row(line.decode(), place)
+    except UnicodeDecodeError:
+        raise LogError(f"{shown_path(path)}: not UTF-8 text") from None
+
+
+def unread_text(line: bytes, place: str) -> str | None:
+    """Why a last line without an end is not read: its label may be cut, as 11 to 1."""
+    if not line:
+        return None
+    return (
+        f"{place}: left unread: its {len(line):,} bytes do not end in a newline, so that part of "
+        "the line may be missing"
+    )
 
 
 class OtherFileError(LogError):
@@ -42,9 +85,8 @@ class FileSource(Source):
             if os.path.isdir(path):
                 raise LogError(f"{path}: it is a folder: expected a file", code="file-unreadable")
             if not stat.S_ISREG(os.stat(path).st_mode):
-                raise LogError(
-                    f"{path}: {_NO_FILE}", code="file-unreadable"
-                )  # unopened: a pipe waits for its writer
+                # unopened: a pipe waits for its writer
+                raise LogError(f"{path}: {_NO_FILE}", code="file-unreadable")
             self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - read on for months
         except OSError as error:
             raise LogError(f"{path}: {error.strerror or error}") from None
@@ -60,18 +102,18 @@ class FileSource(Source):
         wrong: RowsError | None = None
         self.unread = None
         self._file.seek(self._offset)
-        file = io.BufferedReader(self._file, _BLOCK)  # a new one has nothing stale in it
+        file = io.BufferedReader(self._file, BLOCK)  # a new one has nothing stale in it
         while len(found) < most and wrong is None:
             line = file.readline(LINE_BYTES)
             place = f"{self.path}, line {self._number + len(taken) + 1}"
             if not line.endswith(b"\n"):
                 self.ended = self.once
-                self.unread = left_unread(line, place)
+                self.unread = unread_text(line, place)
                 if len(line) == LINE_BYTES:
                     wrong = LogError(f"{place}: it is longer than {LINE_BYTES:,} bytes")
                 break
             try:
-                row = self.reader.row(decoded(line, self.path), place)
+                row = row_of(self.reader, line, self.path, place)
             except RowsError as error:
                 wrong = error
                 break
@@ -128,7 +170,7 @@ class FileSource(Source):
         """The SHA-256 of the bytes before the place, and the last of these."""
         found, last, at = hashlib.sha256(), b"", 0
         while at < self._offset:
-            block = os.pread(self._file.fileno(), min(_BLOCK, self._offset - at), at)
+            block = os.pread(self._file.fileno(), min(BLOCK, self._offset - at), at)
             if not block:
                 break  # the file got shorter, and the digest will differ
             found.update(block)

@@ -4,7 +4,6 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,47 +13,32 @@ from .....reference.accounting.neighbourhood import MOVED_VOTE
 from ....inputs.release_log import Row
 from ..claim import LabelsClaim
 from .alarms import Alarm
-from .costs import CHARGES, PRIVACY, Watch
+from .costs import CHARGES, PRIVACY, guarantee
 from .findings import cause_of
-from .follow import log_name, may_go_on, source_of
 from .followed_file import OtherFileError
-from .judge import LogEvidence, Window, chunks, leaves_out_refusals, reader_of
-from .reading import LEAST, MOST, Reading, readings
-from .saved import restore, saved
-from .spending import guaranteed
-from .spent import ANALYSES, Spent
-from .store import Group, Kept, Store, Votes
+from .judge import LogEvidence, chunks
+from .laws import Histogram
+from .running_costs import ANALYSES, CostWatch, RunningCost
+from .snapshot import LEAST, MOST, Snapshot, read_votes
+from .sources import log_name, may_go_on, source_of
+from .store import AnsweredInput, Kept, Store, bytes_of, restore
 
 _VOTES_AT_ONCE = 163_840  # about the most rows times classes between two writes
 _DELTA = 1e-5  # where the claim has none
 
-REFINED = 500
-"""Most histograms whose costs are computed at more orders once a log ends."""
+_REFINED = 500  # most histograms whose costs are computed at more orders once a log ends
 
+_MEANING = {
+    "class-probabilities": "labels are not draws from the claimed law",
+    "noise-scale": "the noise is not of the claimed scale",
+    "fresh-noise": "labels repeat more often than fresh noise allows",
+    PRIVACY: "more queries were answered than the claim allows",
+}
 
-@dataclass(frozen=True)
-class Snapshot:
-    """The current figures of a monitor.
-
-    scale: interval of the noise scale over all rows, as factors of the claimed one; lately: that of
-    the last whole window of rows, None before one has ended; spent: epsilon at delta, by analysis;
-    protected: whom it is of, against which change; charged: the epsilon that rows charge, and how
-    many rows do, None if none does; refined: whether the costs that depend on votes are over all
-    orders, not at most so much, at some orders.
-    """
-
-    rows: int
-    log_e_values: dict[str, float]
-    log_thresholds: dict[str, float]
-    scale: tuple[float, float] | None
-    lately: Window | None
-    spent: dict[Analysis, float | None]
-    delta: float
-    protected: str
-    readings: Sequence[Reading]
-    alarms: Sequence[Alarm] = field(default=())
-    charged: tuple[float, int] | None = None
-    refined: bool = False
+_DEARER = {
+    PRIVACY: "the queries certainly cost more than the claim says",
+    CHARGES: "less was charged than the queries certainly cost",
+}
 
 
 class Monitor:
@@ -70,8 +54,8 @@ class Monitor:
         # its state is kept, and so needs its seed no more
         self.evidence = LogEvidence(claim, secrets.randbits(128), endless=True)
         own = claim.mechanism
-        self.spent = Spent(own.mechanism(), own.classes, own.neighbourhood)
-        self.watch = Watch(claim)
+        self.spent = RunningCost(own.mechanism(), own.classes, own.neighbourhood)
+        self.watch = CostWatch(claim)
         self.alarms: list[Alarm] = []
         self._last_time: str | None = None  # of the latest row read, as the log writes it
         # states from before these keys, which meant this, go on
@@ -87,16 +71,21 @@ class Monitor:
 
     def _begin(self, log: str, once: bool) -> None:
         """Restores the state, and opens the log at its place."""
-        claim, kept = self.claim, self.store.kept()
-        header, place, last_time = None, None, None
         self.name = before = log_name(log)
+        header, place, last_time, kept = None, None, None, self.store.kept()
         self.anew = kept is None
         if kept is not None:
-            self._take_up(kept)
             header, place, last_time, before = kept.header, kept.place, kept.last_time, kept.log
+            try:
+                restore(self.evidence, kept.evidence)
+                self.spent.restore(kept.more["spent"])
+                self.watch.restore(kept.more["watch"])
+            except (ValueError, KeyError):  # the store has ruled out damage
+                raise self.store.of_another_version() from None
+            self.alarms = [Alarm.model_validate(alarm) for alarm in self.store.alarms()]
         if not may_go_on(self.name, before):
             raise self.store.of_another_log(before)
-        self.reader = reader_of(claim, header, last_time)
+        self.reader = self.claim.log_reader(header, last_time)
         try:
             self.source = source_of(log, self.reader, place, once)
         except OtherFileError:
@@ -123,14 +112,14 @@ class Monitor:
             }
         for chunk in chunks(rows):
             self.evidence.observe(chunk)
-        self.spent.add(self._drawn(rows, known), known)
+        self.spent.add(self._draws(rows, known), known)
         self.spent.add_charges(row.charged for row in rows if row.charged is not None)
         self._last_time = rows[-1].time_text
-        self._write(self._new_alarms(rows, before), self._answered(rows))
+        self._write(self._new_alarms(rows, before), self._answered_inputs(rows))
         self._look_at_costs(idle=False)
         return len(rows)
 
-    def _write(self, new: Sequence[Alarm], answered: Sequence[Group]) -> None:
+    def _write(self, new: Sequence[Alarm], answered: Sequence[AnsweredInput]) -> None:
         """Saves the state, with new alarms and answers."""
         self.alarms += new
         kept = Kept(
@@ -138,7 +127,7 @@ class Monitor:
             self.source.place,
             self.reader.header,
             self.reader.last_time,
-            saved(self.evidence),
+            bytes_of(self.evidence),
             {"spent": self.spent.state(), "watch": self.watch.state()},
         )
         alarms = {alarm.check: alarm.public() for alarm in new}
@@ -153,7 +142,7 @@ class Monitor:
             self.spent.charged if self.spent.charging == self.evidence.asked else None,
             self.spent.epsilon("data-independent", self.delta) if most is None else most,
             {alarm.check for alarm in self.alarms},
-            self.store.asked,
+            self.store.most_asked,
             idle=idle,
         )
         if found or self.watch.state() != before:
@@ -161,7 +150,7 @@ class Monitor:
             last = self._last_time
             self._write([Alarm.now(check, at, last, _DEARER[check]) for check in found], [])
 
-    def _drawn(self, rows: Sequence[Row], known: Set[Votes]) -> Counter[Votes]:
+    def _draws(self, rows: Sequence[Row], known: Set[Histogram]) -> Counter[Histogram]:
         """How often each histogram was drawn for; under caching, once at most."""
         if not self.claim.mechanism.caching:
             return Counter(row.histogram for row in rows)
@@ -173,10 +162,11 @@ class Monitor:
             return dict.fromkeys(ANALYSES, 0.0)
         found = {name: self.spent.epsilon(name, self.delta) for name in ANALYSES}
         own = self.claim.mechanism
-        most = guaranteed(own, self.evidence.rows, self.delta)
-        found["data-independent"] = found["data-independent"] if most is None else most
-        if last and self.spent.followed <= REFINED:
-            asked = self.store.asked(REFINED)
+        epsilon_of = guarantee(own, self.delta)
+        if epsilon_of is not None:
+            found["data-independent"] = epsilon_of(self.evidence.rows)
+        if last and self.spent.followed <= _REFINED:
+            asked = self.store.most_asked(_REFINED)
             times = {h: 1 if own.caching else int(n.sum()) for h, n in asked.items()}
             for name in ANALYSES[1:]:
                 if found[name] is not None:
@@ -188,25 +178,22 @@ class Monitor:
 
         last: whether no more rows are read, so that costs may take some seconds.
         """
-        name = "noise-scale"
-        threshold = self.evidence.thresholds[name]
+        evidence, scale = self.evidence, self.evidence.scale
+        threshold = evidence.thresholds["noise-scale"]
+        inputs = self.store.most_answered(LEAST, MOST)
         return Snapshot(
-            self.evidence.asked,
-            {**self.evidence.highest, name: self.evidence.scale.log_e_value},
-            self.evidence.thresholds,
-            self.evidence.scale.interval(threshold),
-            self.evidence.window,
-            self._costs(last=last),
-            self.delta,
-            self.claim.mechanism.protected,
-            readings(
-                self.claim.mechanism,
-                self.store.most_answered(LEAST, MOST),
-                leaves_out_refusals(self.claim),
-            ),
-            tuple(self.alarms),
-            (self.spent.charged, self.spent.charging) if self.spent.charging else None,
-            refined=last and self.spent.followed <= REFINED,
+            rows=evidence.asked,
+            log_e_values={**evidence.highest, "noise-scale": scale.log_e_value},
+            log_thresholds=evidence.thresholds,
+            scale=scale.interval(threshold),
+            lately=evidence.window,
+            spent=self._costs(last=last),
+            delta=self.delta,
+            protected=self.claim.mechanism.protected,
+            readings=read_votes(self.claim.mechanism, inputs, self.claim.leaves_out_refusals),
+            alarms=tuple(self.alarms),
+            charged=(self.spent.charged, self.spent.charging) if self.spent.charging else None,
+            refined=last and self.spent.followed <= _REFINED,
         )
 
     def close(self) -> None:
@@ -214,18 +201,17 @@ class Monitor:
         self.source.close()
         self.store.close()
 
-    def _answered(self, rows: Sequence[Row]) -> list[Group]:
+    def _answered_inputs(self, rows: Sequence[Row]) -> list[AnsweredInput]:
         """Counts of outcomes in these rows, by histogram, and by input that has an id."""
         outcomes = self.evidence.outcomes
-        counts: dict[tuple[str, Votes], np.ndarray] = {}
-        for (votes, key, label), times in Counter(
-            (r.histogram, r.key, r.label) for r in rows
-        ).items():
+        counts: dict[tuple[str, Histogram], np.ndarray] = {}
+        asked = Counter((row.histogram, row.key, row.label) for row in rows)
+        for (votes, key, label), times in asked.items():
             text = ",".join(map(str, votes))
             for name in {text, key or text}:
                 found = counts.setdefault((name, votes), np.zeros(outcomes, dtype=np.int64))
                 found[label] += times  # a refusal, -1, is the last outcome
-        return [Group(name, votes, found) for (name, votes), found in counts.items()]
+        return [AnsweredInput(name, votes, found) for (name, votes), found in counts.items()]
 
     def _new_alarms(self, rows: Sequence[Row], before: int) -> list[Alarm]:
         """Alarms of checks that these rows refute; each check alarms only once.
@@ -239,35 +225,10 @@ class Monitor:
             found[PRIVACY] = self.evidence.asked
             if not self.claim.mechanism.caching:
                 found[PRIVACY] = limit.queries + 1
-        return [
-            Alarm.now(check, row, rows[row - before - 1].time_text, self._meaning(check))
-            for check, row in found.items()
-            if check not in raised
-        ]
-
-    def _meaning(self, check: str) -> str:
-        """The message of an alarm: what is refuted, and the likeliest cause if known."""
-        cause = cause_of(self.evidence, check)
-        return _MEANING[check] if cause is None else f"{_MEANING[check]}: {cause}"
-
-    def _take_up(self, kept: Kept) -> None:
-        try:
-            restore(self.evidence, kept.evidence)
-            self.spent.restore(kept.more["spent"])
-            self.watch.restore(kept.more["watch"])
-        except (ValueError, KeyError):
-            raise self.store.of_another_version() from None  # the store has ruled out damage
-        self.alarms = [Alarm.model_validate(alarm) for alarm in self.store.alarms()]
-
-
-_MEANING = {
-    "class-probabilities": "labels are not draws from the claimed law",
-    "noise-scale": "the noise is not of the claimed scale",
-    "fresh-noise": "labels repeat more often than fresh noise allows",
-    PRIVACY: "more queries were answered than the claim allows",
-}
-
-_DEARER = {
-    PRIVACY: "the queries certainly cost more than the claim says",
-    CHARGES: "less was charged than the queries certainly cost",
-}
+        new = []
+        for check, row in found.items():
+            if check not in raised:
+                cause = cause_of(self.evidence, check)
+                message = _MEANING[check] if cause is None else f"{_MEANING[check]}: {cause}"
+                new.append(Alarm.now(check, row, rows[row - before - 1].time_text, message))
+        return new

@@ -10,6 +10,12 @@ from typing import Any
 
 from ....inputs.release_log import LogError
 
+OTHER_VERSION = "written by another version of dpassay: expected that version"
+"""Why an undamaged file cannot be read."""
+
+_DAMAGED = "damaged: it does not hold what was written to it: expected a copy of it"
+_EMPTIED = "emptied: what it held is gone: expected a copy of it"
+
 _FORMAT = 2
 """Version of the tables; version 1 had no seal."""
 
@@ -50,12 +56,12 @@ class Sealed:
             if not path.exists():
                 _create(path, tables)
             elif path.stat().st_size == 0:
-                raise self._emptied()
+                raise self.error(_EMPTIED)
             self._base = sqlite3.connect(path, isolation_level=None)
         try:
             self._keys = {table: columns.split()[0] for table, columns in tables.items()}
             with self._usable():
-                self._seal = self._checked()
+                self._seal = self._check_seal()
         except BaseException:
             self._base.close()
             raise
@@ -95,29 +101,29 @@ class Sealed:
         """Closes the file."""
         self._base.close()
 
-    def _checked(self) -> int:
+    def _check_seal(self) -> int:
         """The seal, after comparing it with all rows. Raises StateError."""
         names = {row[0] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if names == _OF_FORMAT_1:
-            raise self.of_another_version()
+            raise self.error(OTHER_VERSION)
         if "seal" not in names:
-            raise self._damaged()
+            raise self.error(_DAMAGED)
         seal = self.rows("SELECT format, value FROM seal")
-        value, number = 0, 0
+        value, empty = 0, True
         for name in names - {"seal"}:
             quoted = name.replace('"', '""')
             for row in self._base.execute(f'SELECT * FROM "{quoted}"'):
                 value += _digest(name, row)  # in a sum, equal rows do not cancel
-                number += 1
-        if not seal and not number:
-            raise self._emptied()
+                empty = False
+        if not seal and empty:
+            raise self.error(_EMPTIED)
         if len(seal) != 1:
-            raise self._damaged()
+            raise self.error(_DAMAGED)
         value += _digest("seal", seal[0][:1])
         if seal[0][1] != _hex(value):
-            raise self._damaged()
+            raise self.error(_DAMAGED)
         if seal[0][0] != _FORMAT:
-            raise self.of_another_version()
+            raise self.error(OTHER_VERSION)
         return value
 
     @contextmanager
@@ -131,22 +137,12 @@ class Sealed:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
             if code & 0xFF in _OF_THE_MACHINE:
                 raise StateError(f"{self.where}: {error}") from None
-            raise self._damaged() from None
+            raise self.error(_DAMAGED) from None
         except OSError as error:
             raise StateError(f"{self.where}: {error.strerror or error}") from None
 
-    def of_another_version(self) -> StateError:
-        """The error for an undamaged file that this version cannot read."""
-        return self._unusable("written by another version of dpassay: expected that version")
-
-    def _damaged(self) -> StateError:
-        held = "damaged: it does not hold what was written to it"
-        return self._unusable(f"{held}: expected a copy of it")
-
-    def _emptied(self) -> StateError:
-        return self._unusable("emptied: what it held is gone: expected a copy of it")
-
-    def _unusable(self, why: str) -> StateError:
+    def error(self, why: str) -> StateError:
+        """The error for a file that cannot be used."""
         return StateError(f"{self.where}: {why}, or a new folder, which starts at row 1")
 
 

@@ -1,23 +1,35 @@
-"""The checks of a recorded log: one report, and nothing is asked."""
+"""The checks of a recorded log: one report, and nothing is asked.
+
+Workers, if there are any, compute the laws of new histograms for one process. The evidence is the
+same to the last bit whoever does: the log decides which laws are computed together, and rows are
+added in order.
+"""
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from datetime import UTC, datetime
+from functools import lru_cache
 
+from .....reference.arrays import Matrix
+from .....reference.parallel.executors import Here
+from .....reference.parallel.workers import carried_out
 from ....findings.note import Note
 from ....findings.of_run import Ended, report_of
 from ....findings.report import Report
+from ....inputs.cells import whole
 from ....inputs.log_file import read_log, shown_path
 from ....inputs.release_log import LogError, Row
 from ....run.noise_there import on_the_noise_there
 from ..claim import LabelsClaim
+from ..mechanism import LabelsMechanism
 from ..registry import CHECKS
 from .costs import Costs
 from .findings import log_results
-from .judge import CHUNK, LogEvidence, leaves_out_refusals, reader_of
-from .missing import Missing
+from .judge import CHUNK, LogEvidence, Prepared
+from .laws import Alternatives, Histogram, laws_of
 
 ORDER = Note(
     "order-of-rows",
@@ -25,6 +37,15 @@ ORDER = Note(
     "worker, client and hour) was fixed before its noise was drawn: not for rows that are sorted, "
     "selected, or written as calls end, where refusals end sooner",
 )
+
+_CHOSEN = (
+    "the missing rows may have been chosen by their labels, which the other rows cannot rule out"
+)
+
+_LEAST = 100  # calls, or rows with an id, from which regularity counts
+_DENSE = 0.5  # share of present call numbers from which they count as consecutive
+_TURNS = 5  # rounds over the inputs from which these count as asked in rotation
+_MOST = 1_000_000  # most inputs that are counted
 
 
 def verify_log(
@@ -43,57 +64,37 @@ def verify_log(
     """
     seed = secrets.randbits(32) if seed is None else seed
     began, started = datetime.now(UTC), time.monotonic()
-    reader = reader_of(claim)
-    evidence, costs, interrupted = LogEvidence(claim, seed), Costs(claim), False
-    missing = Missing()
-    rows = costs.followed(missing.followed(read_log(path, reader)))
+    evidence, costs, missing = LogEvidence(claim, seed), Costs(claim), MissingRows()
+    rows = costs.count(missing.count(read_log(path, claim.log_reader())))
+    interrupted = False
     try:
-        if executor is None:
-            _observe(evidence, rows, tell)
-        else:
-            from .in_parts import observe_in_parts
-
-            observe_in_parts(evidence, rows, executor, tell)
+        observe(evidence, rows, Here() if executor is None else executor, tell)
     except KeyboardInterrupt:  # rows read so far are evidence
         interrupted = True
     if evidence.asked == 0:
         raise LogError(f"{shown_path(path)}: no rows: expected one per label")
-    stopped = f"interrupted after {evidence.asked:,} rows: the others were not looked at"
-    unread = Note("interrupted", stopped) if interrupted else None
-    selected = None if leaves_out_refusals(claim) else missing.selected
-    found_of = log_results(evidence, costs, unread or selected)
-    results = on_the_noise_there(found_of, CHECKS, claim)
-    found = evidence.found_after.values()
-    cut = [unread] if unread is not None else []
+    notes = [ORDER, *_warnings(evidence)]
+    stopped = None if claim.leaves_out_refusals else missing.selection
+    if interrupted:
+        message = f"interrupted after {evidence.asked:,} rows: the others were not looked at"
+        stopped = Note("interrupted", message)
+        notes.insert(1, stopped)
+    results = on_the_noise_there(log_results(evidence, costs, stopped), CHECKS, claim)
+    first = min(evidence.found_after.values(), default=None)
     return report_of(
         claim,
         results,
-        Ended(began, time.monotonic() - started, min(found, default=None), interrupted),
+        Ended(began, time.monotonic() - started, first, interrupted),
         queries=evidence.asked,
         seed=seed,
-        notes=(ORDER, *cut, *_unseen(evidence)),
+        notes=tuple(notes),
         target=shown_path(path),
         asked=False,
     )
 
 
-def _observe(evidence: LogEvidence, rows: Iterable[Row], tell: Callable[[int], None]) -> None:
-    """Adds rows to the evidence in chunks, with the last incomplete one."""
-    chunk: list[Row] = []
-    try:
-        for row in rows:
-            chunk.append(row)
-            if len(chunk) == CHUNK:
-                full, chunk = chunk, []  # so that an interrupt cannot add them twice
-                evidence.observe(full)
-                tell(evidence.asked)
-    finally:
-        if chunk:
-            evidence.observe(chunk)
-
-
-def _unseen(evidence: LogEvidence) -> Iterator[Note]:
-    """Warnings of what these rows could not show, and of totals other than the teachers."""
+def _warnings(evidence: LogEvidence) -> Iterator[Note]:
+    """Of what these rows could not show, and of totals other than the teachers."""
     if evidence.copies.repeated == 0 and not evidence.claim.mechanism.caching:
         message = "no histogram occurs twice in the log, so kept answers would not show"
         yield Note("no-input-repeated", message)
@@ -101,3 +102,162 @@ def _unseen(evidence: LogEvidence) -> Iterator[Note]:
         rows, teachers = evidence.other_totals, evidence.claim.mechanism.teachers
         message = f"{rows:,} rows have more or fewer votes than the {teachers:,} claimed teachers"
         yield Note("other-totals-logged", message, {"rows": rows})
+
+
+def observe(
+    evidence: LogEvidence,
+    rows: Iterable[Row],
+    executor: Executor,
+    tell: Callable[[int], None],
+) -> None:
+    """Adds all rows to the evidence; after an interrupt, those read before it.
+
+    executor: whose workers compute the laws of new histograms, while rows are read ahead; tell:
+    called with the number of rows read, as rows are added.
+    """
+    ahead = _Ahead(evidence, rows)
+    try:
+        for number, laws in carried_out(_laws_of, ahead.parts(), executor):
+            ahead.laws[number] = laws
+            while ahead.finish_next():
+                tell(evidence.asked)
+    except KeyboardInterrupt:
+        ahead.finish_all()
+        raise
+
+
+_Part = tuple[LabelsMechanism, float, bool, tuple[Histogram, ...]]
+
+
+class _Ahead:
+    """Rows that were read and wait for their laws; laws: those computed, by number of the part."""
+
+    def __init__(self, evidence: LogEvidence, rows: Iterable[Row]) -> None:
+        self.evidence, self.rows = evidence, rows
+        self.laws: dict[int, list[Matrix]] = {}
+        self._parts = 0
+        self._chunk: list[Row] = []
+        self._waiting: deque[tuple[Prepared, range]] = deque()
+
+    def parts(self) -> Iterator[_Part]:
+        """Reads rows in chunks, and yields the parts of work that each needs.
+
+        A chunk without new histograms yields an empty part, so that reading does not run ahead of
+        the workers.
+        """
+        for row in self.rows:
+            self._chunk.append(row)
+            if len(self._chunk) == CHUNK:
+                yield from self._prepare()
+        if self._chunk:
+            yield from self._prepare()
+
+    def _prepare(self) -> Sequence[_Part]:
+        """The parts of work that the chunk needs, which is put in the queue."""
+        claim = self.evidence.claim
+        rows, self._chunk = self._chunk, []  # so that an interrupt cannot add them twice
+        prepared = self.evidence.prepare(rows)
+        blocks = prepared.wanted.new or ((),)
+        first, self._parts = self._parts, self._parts + len(blocks)
+        self._waiting.append((prepared, range(first, self._parts)))
+        left_out = claim.leaves_out_refusals
+        return [(claim.mechanism, claim.gate.tolerance, left_out, block) for block in blocks]
+
+    def finish_next(self) -> bool:
+        """Adds the rows first in the queue if their laws are known; returns whether they are."""
+        if not self._waiting or not all(number in self.laws for number in self._waiting[0][1]):
+            return False
+        prepared, numbers = self._waiting.popleft()
+        laws = [self.laws.pop(number) for number in numbers]
+        self.evidence.finish(prepared, laws if prepared.wanted.new else [])
+        return True
+
+    def finish_all(self) -> None:
+        """Adds all rows that were read, and computes missing laws in this process."""
+        for prepared, numbers in self._waiting:
+            for number, block in zip(numbers, prepared.wanted.new or ((),), strict=True):
+                if number not in self.laws:
+                    self.laws[number] = laws_of(self.evidence.alternatives, block) if block else []
+        while self.finish_next():
+            pass
+        if self._chunk:
+            self.evidence.observe(self._chunk)
+
+
+def _laws_of(
+    claim: LabelsMechanism, tolerance: float, answered: bool, block: tuple[Histogram, ...]
+) -> list[Matrix]:
+    """The work of a worker: the laws of a block, nothing for an empty one."""
+    return laws_of(_alternatives(claim, tolerance, answered), block) if block else []
+
+
+@lru_cache(maxsize=1)
+def _alternatives(claim: LabelsMechanism, tolerance: float, answered: bool) -> Alternatives:
+    """The alternatives of a claim, made in each worker as they cannot be pickled."""
+    return Alternatives(claim, tolerance, answered=answered)
+
+
+class MissingRows:
+    """Looks for gaps in regular patterns: consecutive calls, or inputs asked in rotation.
+
+    A gap need not be a fault of the deployment, but rows that were selected are no evidence.
+    """
+
+    def __init__(self) -> None:
+        self._times: Counter[str] = Counter()
+        self._first: int | None = None
+        self._last = 0
+        self._calls = 0
+        self._numbered = True  # as long as call numbers do not decrease
+
+    def count(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Yields the rows, and counts each."""
+        for row in rows:
+            if row.key is not None and len(self._times) <= _MOST:
+                self._times[row.key] += 1
+            if self._numbered:
+                self._count_call(None if row.call is None else whole(row.call))
+            yield row
+
+    def _count_call(self, number: int | None) -> None:
+        if number is None or (self._calls and number < self._last):
+            self._numbered = False
+        elif self._first is None or number > self._last:
+            self._first = number if self._first is None else self._first
+            self._last = number
+            self._calls += 1
+
+    @property
+    def selection(self) -> Note | None:
+        """What is missing; None if nothing seems to be."""
+        return self._of_calls() or self._of_inputs()
+
+    def _of_calls(self) -> Note | None:
+        if not self._numbered or self._first is None or self._calls < _LEAST:
+            return None
+        numbers = self._last - self._first + 1
+        missing = numbers - self._calls
+        if not missing or self._calls < _DENSE * numbers:
+            return None
+        between = f"between {self._first:,} and {self._last:,}"
+        message = f"{missing:,} numbers of calls {between} are missing: {_CHOSEN}"
+        return Note("rows-missing", message, {"calls": missing})
+
+    def _of_inputs(self) -> Note | None:
+        """A note if most inputs are equally frequent, apart from a last round, and some are not."""
+        counts = list(self._times.values())  # in the order of the first round
+        most = max(counts, default=0)
+        if most < _TURNS or sum(counts) < _LEAST or len(counts) > _MOST:
+            return None
+        whole_rounds, one_fewer = counts.count(most), counts.count(most - 1)
+        if max(whole_rounds, one_fewer) <= len(counts) / 2:
+            return None
+        if counts == sorted(counts, reverse=True) and counts[-1] >= most - 1:
+            return None
+        full = most if whole_rounds > len(counts) / 2 else most - 1
+        fewer = sum(times < full for times in counts)
+        if not fewer:
+            return None
+        less = f"{fewer:,} of {len(counts):,} less often"
+        message = f"most ids occur {full:,} times, and {less}: {_CHOSEN}"
+        return Note("rows-missing", message, {"ids": fewer, "times": full})

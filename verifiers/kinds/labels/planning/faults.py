@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .....reference import ConfidentGNMax, Exponential, Laplace, Noise
 from .....reference.arrays import Matrix
 from .....reference.noise import FAMILIES, Rounded
-from ....evidence.dirichlet import LEAK
+from ....evidence.dirichlet import with_leak
 from ....findings.note import Fields, Note
 from ..mechanism import LabelsMechanism
 from .counting_laws import FEW_TEACHERS, counted_by_votes
@@ -72,10 +72,7 @@ class Fault:
 def fault_laws(faults: Sequence[Fault], claimed: Matrix, histograms: Matrix) -> Matrix:
     """Log-laws (b, a, o) of faults on histograms (b, c), mixed with a little of the claim's."""
     with np.errstate(divide="ignore"):  # where a fault and the claim both give a label no chance
-        laws = [
-            np.logaddexp(np.log1p(-LEAK) + np.log(fault.law(histograms)), np.log(LEAK) + claimed)
-            for fault in faults
-        ]
+        laws = [with_leak(np.log(fault.law(histograms)), claimed) for fault in faults]
     return np.stack(laws, 1)
 
 

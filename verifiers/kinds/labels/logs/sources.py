@@ -3,15 +3,12 @@
 import os
 import selectors
 import sys
-from collections.abc import Iterable
-from typing import Any
 
 from ....inputs.input_error import RowsError
 from ....inputs.log_file import LINE_BYTES, shown_path
 from ....inputs.release_log import LogError, Row, RowReader
 from ....targets import shown_spec
-from .followed_file import FileSource
-from .source import Source, decoded, left_unread
+from .followed_file import BLOCK, FileSource, Source, row_of, unread_text
 
 _SECONDS = 30.0  # that a server may take to return rows
 _LOOK = 0.5  # seconds to wait for input from a pipe
@@ -37,30 +34,23 @@ class PipeSource(Source):
                     return []
             except PermissionError:
                 pass  # a regular file, which is always readable
-        part = os.read(sys.stdin.fileno(), 1 << 20)
+        part, name = os.read(sys.stdin.fileno(), BLOCK), shown_path("-")
         self.ended = not part
         *lines, self._begun = (self._begun + part).split(b"\n")
-        last = f"{shown_path('-')}, line {self._number + len(lines) + 1}"
-        self.unread = left_unread(self._begun, last)
+        self.unread = unread_text(self._begun, f"{name}, line {self._number + len(lines) + 1}")
         if len(self._begun) > LINE_BYTES:
-            raise LogError(f"{shown_path('-')}: a line is longer than {LINE_BYTES:,} bytes")
-        return self._parsed(lines)
-
-    def _parsed(self, lines: Iterable[bytes]) -> list[Row]:
-        """Rows up to the first that cannot be read, whose error the next `rows` raises."""
+            raise LogError(f"{name}: a line is longer than {LINE_BYTES:,} bytes")
         found: list[Row] = []
         for line in lines:
             self._number += 1
             try:
-                place = f"{shown_path('-')}, line {self._number}"
-                row = self.reader.row(decoded(line, "-"), place)
+                row = row_of(self.reader, line, "-", f"{name}, line {self._number}")
             except RowsError as error:
                 if not found:
                     raise
-                self._wrong = error
+                self._wrong = error  # which the next call raises, after the rows before it
                 break
-            if row is not None:
-                found.append(row)
+            found += [] if row is None else [row]
         return found
 
 
@@ -79,9 +69,8 @@ class ServerSource(Source):
         try:
             httpx.URL(url)
         except (httpx.InvalidURL, ValueError):
-            raise LogError(
-                f"{shown_spec(url)}: not the address of a server", code="value-not-allowed"
-            ) from None
+            message = f"{shown_spec(url)}: not the address of a server"
+            raise LogError(message, code="value-not-allowed") from None
         self._client = httpx.Client(timeout=_SECONDS, trust_env=False)
 
     def rows(self, most: int) -> list[Row]:
@@ -100,7 +89,13 @@ class ServerSource(Source):
             self.trouble = f"{shown}: {error}; it is asked again"
             return []
         self.trouble = None
-        tables, cursor = _handed_out(reply, shown)
+        try:
+            found = reply.json()
+            tables, cursor = found["rows"], str(found["cursor"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            tables, cursor = None, ""
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            raise LogError(f'{shown}: expected {{"rows": [{{...}}, ...], "cursor": "..."}}')
         rows = [self.reader.of_table(t, f"{shown}, row {i}") for i, t in enumerate(tables, 1)]
         self.place = cursor
         self.ended = self.once and not rows
@@ -138,15 +133,3 @@ def may_go_on(name: str, before: str) -> bool:
 
 def _is_url(log: str) -> bool:
     return log.lower().startswith(("http://", "https://"))
-
-
-def _handed_out(reply: Any, shown: str) -> tuple[list[dict[str, Any]], str]:
-    """The rows and the cursor of a server's reply. Raises RowsError."""
-    try:
-        found = reply.json()
-        tables, cursor = found["rows"], str(found["cursor"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        tables, cursor = None, ""
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise LogError(f'{shown}: expected {{"rows": [{{...}}, ...], "cursor": "..."}}')
-    return tables, cursor
