@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
-from ....evidence.dirichlet import LEAK
 from ....evidence.onset import log_prior
 from ....evidence.power import MISSES
 from .laws import POWERS, ROUNDING, Shows

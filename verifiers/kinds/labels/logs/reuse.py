@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from .....reference import ConfidentGNMax
 from .....reference.arrays import Matrix, Vector
-from ....evidence.onset import OnsetEvidence
 from ....evidence.kept_noise import log_ratios_given
+from ....evidence.onset import OnsetEvidence
 from ....findings.note import Note
 from ....inputs.release_log import Row
 from ..mechanism import LabelsMechanism
