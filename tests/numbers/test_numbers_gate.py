@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
-from numeric_zoo import BROKEN, CORRECT, Entry
+from numeric_zoo import BROKEN, CORRECT
+from zoo_entry import Entry
 
 from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.run.run import verify
-from dpassay.verifiers.targets import InProcessTarget
 
 
 def shelf(entries: list[Entry], quick: int) -> list[Any]:
@@ -26,9 +25,7 @@ def shelf(entries: list[Entry], quick: int) -> list[Any]:
 
 def judged(entry: Entry, seed: int) -> Report:
     """A report on an entry, which is made anew."""
-    claim = entry.claim
-    aggregate = entry.made(np.random.default_rng([seed, 99]))
-    return verify(InProcessTarget(aggregate, release=claim.release), claim, seed=seed)
+    return verify(entry.target(seed, 99), entry.claim, seed=seed)
 
 
 @pytest.mark.parametrize("entry", shelf(BROKEN, 1))
