@@ -54,6 +54,7 @@ def result(check: str, bounds: tuple[float, float], clip: Clip) -> CheckResult:
 
 @pytest.mark.parametrize("check", ["sensitivity", "clipping"])
 @pytest.mark.parametrize("bounds", BOUNDS)
+@pytest.mark.quick_cases(2)
 def test_records_left_below_are_found_and_the_simplest_is_told(
     check: str, bounds: tuple[float, float]
 ) -> None:
@@ -65,6 +66,7 @@ def test_records_left_below_are_found_and_the_simplest_is_told(
 
 
 @pytest.mark.parametrize("bounds", BOUNDS)
+@pytest.mark.quick_cases(1)
 def test_records_left_a_little_below_are_found(bounds: tuple[float, float]) -> None:
     """Catches records a little beyond that lie above the upper bound alone."""
     assert result("clipping", bounds, left_a_little_below).verdict is Verdict.FAIL
@@ -73,5 +75,6 @@ def test_records_left_a_little_below_are_found(bounds: tuple[float, float]) -> N
 @pytest.mark.parametrize("check", ["sensitivity", "clipping"])
 @pytest.mark.parametrize("clip", [np.clip, left_out])
 @pytest.mark.parametrize("bounds", BOUNDS)
+@pytest.mark.quick_cases(4)
 def test_bounds_that_are_kept_pass(check: str, clip: Clip, bounds: tuple[float, float]) -> None:
     assert result(check, bounds, clip).verdict is Verdict.PASS

@@ -35,6 +35,7 @@ def test_correct_clipping_moves_by_the_whole_sensitivity(text: str, order: int) 
 
 
 @pytest.mark.parametrize("text", [REPLACED, FAR])
+@pytest.mark.quick_cases(1)
 def test_a_lower_bound_that_is_not_kept_is_found(text: str) -> None:
     """The one takes -2 for the bound 0, the other a NaN for 0 where the bounds are 10 and 12."""
     claim, rng = claimed(text), np.random.default_rng(6)

@@ -63,6 +63,7 @@ def test_a_run_comes_to_its_end(text: str, noise: str) -> None:
 
 
 @pytest.mark.parametrize("noise", ["laplace:0.1;round", "discrete-laplace:1e-3"])
+@pytest.mark.quick_cases(1)
 def test_a_step_aside_is_seen(noise: str) -> None:
     claim = parse_claim(tomllib.loads(COUNT.format(noise)))
     rng = np.random.default_rng(4)
