@@ -4,11 +4,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from zoo_entry import Entry, Rng
+import numpy as np
+from zoo_entry import Entry
 
 from dpassay.reference.numbers import Aggregation, sample
 
 Aggregate = Callable[[Any, int], Any]
+Rng = np.random.Generator
 Make = Callable[[Any, Rng], Aggregate]
 Keep = Callable[[Callable[..., Any]], Make]
 
