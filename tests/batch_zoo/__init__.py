@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from zoo_entry import Entry, Rng
+from zoo_entry import Entry
 
 from dpassay.reference.batches import Batches, Draws
 
@@ -13,6 +13,7 @@ POISSON, FIXED, SHUFFLE = f"poisson:{RATE}", f"fixed:{SIZE}", f"shuffle:{SIZE}"
 
 Numbers = NDArray[np.int64]
 Made = Iterator[Numbers]
+Rng = np.random.Generator
 
 
 def entry(

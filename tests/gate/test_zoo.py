@@ -27,7 +27,6 @@ QUICK = {
     "scale": "root-scale",
     "families": "laplace-equal-variance",
     "classes": "last-class-forgotten",
-    "shortcuts": "single-bare-beyond-20",
     "inputs": "noise-grows-with-consensus",
     "kinds": "scaled-from-200-votes",
     "weights": "weights-left-out",
@@ -43,8 +42,8 @@ QUICK = {
 }
 """By class of fault, what every push runs: each check and mechanism once, and a correct one (none).
 
-A new entry is left to `make test-all` unless it is named here. Of sampled teachers and of inputs
-the tests beside this one run a fault, on smaller claims.
+A new entry is left to `make test-all` unless it is named here. Of shortcuts, of inputs and of
+sampled teachers test_diagnosis.py, test_inputs.py and test_sampled_teachers.py run faults.
 """
 
 ALONE = {"accounting", "neighbours", "order"}
