@@ -62,14 +62,14 @@ def rights() -> dict[str, Right]:
         f"labels {one.id}": Right(parse_claim(one.claim), partial(zoo.opened, one))
         for one in zoo.CORRECT
     }
-    for table in table_zoo.CORRECT:
-        found[f"tables {table.name}"] = _right(table.claim, partial(table.make, table.claim))
-    for tally in tally_zoo.CORRECT:
-        found[f"tallies {tally.name}"] = _right(tally.claim, partial(tally.make, tally.claim))
-    for number in numeric_zoo.CORRECT:
-        found[f"numbers {number.name}"] = _right(number.claim, number.made)
-    for sampler in batch_zoo.CORRECT:
-        found[f"batches {sampler.name}"] = _right(sampler.claim(), sampler.made)
+    zoos = {
+        "tables": table_zoo.CORRECT,
+        "tallies": tally_zoo.CORRECT,
+        "numbers": numeric_zoo.CORRECT,
+        "batches": batch_zoo.CORRECT,
+    }
+    for kind, entries in zoos.items():
+        found |= {f"{kind} {one.name}": _right(one.claim, one.made) for one in entries}
     for kept in LAWLESS:
         if kept.right:
             found[f"any {kept.name}"] = _right(parse_claim(WITHOUT_LAW), partial(_replies, kept))

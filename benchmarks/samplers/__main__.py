@@ -12,10 +12,12 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from typing import Any
 
 import numpy as np
-from batch_zoo import BROKEN, CORRECT, POISSON, RECORDS, SIZE, Entry, law
+from batch_zoo import BROKEN, CORRECT, POISSON, RECORDS, SIZE, entry, law
+from zoo_entry import Entry
 
 from dpassay.reference.accounting.batches import batches_epsilon, epochs_epsilon
 from dpassay.reference.batches import Batches
+from dpassay.verifiers.claims.tables import Gate
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.run.run import verify
 
@@ -36,19 +38,19 @@ _OF, _BATCH, _DELTA = 60_000, 256, 1e-5
 
 def judged(name: str, seed: int) -> dict[str, Any]:
     """What a run says of an entry of the zoo."""
-    return _run(next(entry for entry in (*BROKEN, *CORRECT) if entry.name == name), seed)
+    return _run(next(one for one in (*BROKEN, *CORRECT) if one.name == name), seed)
 
 
 def judged_real(place: int, seed: int, packages: str) -> dict[str, Any]:
     """What a run says of a sampler of a library, by its place in `REAL`."""
     add_packages(packages)
     real = REAL[place]
-    return _run(Entry(real.name, real.sampling, real.made), seed)
+    return _run(entry(real.name, real.sampling, real.made), seed)
 
 
-def _run(entry: Entry, seed: int) -> dict[str, Any]:
-    began, claim = time.monotonic(), entry.claim()
-    report = verify(entry.target(seed), claim, seed=seed)
+def _run(sampler: Entry, seed: int) -> dict[str, Any]:
+    began, claim = time.monotonic(), sampler.claim
+    report = verify(sampler.target(seed, 7), claim, seed=seed)
     wrong = [c for c in report.checks if c.verdict in (Verdict.FAIL, Verdict.ERROR)]
     return {
         "failed": [check.id for check in wrong],
@@ -61,12 +63,11 @@ def _run(entry: Entry, seed: int) -> dict[str, Any]:
 
 def short_runs(first: int) -> int:
     """How many of the short runs from this seed on accuse Poisson sampling, 1 in 20 allowed."""
-    entry, accused = Entry("Poisson", POISSON, law(POISSON)), 0
+    poisson, accused = entry("Poisson", POISSON, law(POISSON)), 0
+    claim = poisson.claim.with_gate(Gate(false_alarm=_LOOSE))
     for seed in range(first, first + _TOGETHER):
-        claim = entry.claim(f"false_alarm = {_LOOSE}\n")
-        accused += (
-            verify(entry.target(seed), claim, seed=seed, queries=_SHORT).verdict is Verdict.FAIL
-        )
+        report = verify(poisson.target(seed, 7), claim, seed=seed, queries=_SHORT)
+        accused += report.verdict is Verdict.FAIL
     return accused
 
 
@@ -91,9 +92,7 @@ def main() -> None:
     add_workers(parser)
     asked = parser.parse_args()
     add_packages(asked.packages)
-    times = {
-        entry.name: asked.runs if entry.caught else asked.right for entry in (*BROKEN, *CORRECT)
-    }
+    times = {one.name: asked.runs if one.caught else asked.right for one in (*BROKEN, *CORRECT)}
     parts = [(name, seed) for name, runs in times.items() for seed in range(1, runs + 1)]
     real_parts: list[tuple[str | int, ...]] = [
         (place, seed, asked.packages)
@@ -119,21 +118,21 @@ def _page(
     found: dict[str, list[Any]], reals: list[list[Any]], accused: int, costs: list[list[float]]
 ) -> str:
     rows, lost, late = [], 0, 0
-    for entry in BROKEN:
-        of = found[entry.name]
-        named = sum(bool({*run["failed"]} & {*entry.caught}) for run in of)
+    for one in BROKEN:
+        of = found[one.name]
+        named = sum(bool({*run["failed"]} & {*one.caught}) for run in of)
         after = [run["found"] for run in of]
-        lost, late = lost + len(of) - named, late + sum(n > entry.within for n in after)
+        lost, late = lost + len(of) - named, late + sum(n > one.within for n in after)
         middle = f"{statistics.median(after):.0f} ({max(after)})"
         rows.append(
-            f"| {entry.name} | {entry.sampling} | {', '.join(entry.caught)} | {named} of {len(of)} "
-            f"| {middle} | {entry.within:,} |"
+            f"| {one.name} | {one.claim.mechanism.sampling} | {', '.join(one.caught)} "
+            f"| {named} of {len(of)} | {middle} | {one.within:,} |"
         )
-    right = [(entry, found[entry.name]) for entry in CORRECT]
+    right = [(one, found[one.name]) for one in CORRECT]
     passed = [
-        f"| {entry.name} | {entry.sampling} of {entry.records:,} | "
+        f"| {one.name} | {one.claim.mechanism.sampling} of {one.claim.mechanism.records:,} | "
         f"{sum(run['passed'] for run in of)} of {len(of)} |"
-        for entry, of in right
+        for one, of in right
     ]
     every = [run for _, of in right for run in of]
     seconds = statistics.median(run["seconds"] for run in every)
@@ -147,7 +146,7 @@ records in batches of {SIZE}. `dpassay verify` judged each at a false alarm of 1
 2,000 batches, {seconds:.1f} s in the median.
 
 - Runs in which a wrong one was not found by a check named for it:
-  **{lost} of {sum(len(found[entry.name]) for entry in BROKEN)}**; later than the limit: {late}.
+  **{lost} of {sum(len(found[one.name]) for one in BROKEN)}**; later than the limit: {late}.
 - Right ones that did not pass:
   **{sum(not run["passed"] for run in every)} of {len(every):,}**.
   With 1 in 20 allowed, short runs of Poisson sampling accused it {accused} times in {_LOOSELY}.

@@ -6,7 +6,7 @@ from typing import Any
 
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
-from zoo import BROKEN, CORRECT, Entry, opened
+from zoo import BROKEN, CORRECT, Aggregator, opened
 from zoo.names import is_told
 
 from ..pages import head
@@ -42,7 +42,7 @@ THEIR_RELATIVES = (
 GATE = {"max_queries": 200_000, "false_alarm": 1e-6, "tolerance": 0.05}
 
 
-def runs_of(entry: Entry, runs: int) -> int:
+def runs_of(entry: Aggregator, runs: int) -> int:
     """How many of the runs an aggregator has."""
     often = entry.fault in OFTEN or entry.id in THEIR_RELATIVES
     return runs if often else runs // FEWER
@@ -65,7 +65,7 @@ def assayed(seed: int, *names: str) -> dict[str, dict[str, Any]]:
     return {name: assay(ENTRIES[name], seed) for name in names}
 
 
-def assay(entry: Entry, seed: int) -> dict[str, Any]:
+def assay(entry: Aggregator, seed: int) -> dict[str, Any]:
     """The outcome of one run."""
     table = entry.claim | {"gate": GATE | entry.claim.get("gate", {})}
     noise = 1000 * seed + list(ENTRIES).index(entry.id)
@@ -75,7 +75,7 @@ def assay(entry: Entry, seed: int) -> dict[str, Any]:
     return outcome(report, accusing)
 
 
-def detected(entry: Entry, outcome: Outcome) -> bool:
+def detected(entry: Aggregator, outcome: Outcome) -> bool:
     """Whether a check that the entry names says what it should."""
     return outcome.verdict == entry.verdict and bool(set(outcome.reporting) & set(entry.checks))
 
@@ -85,7 +85,7 @@ EARLIER_NAMED = 0.67
 each of the 63 aggregators with a name that the zoo had then."""
 
 
-def is_named(entry: Entry, outcome: Outcome) -> bool:
+def is_named(entry: Aggregator, outcome: Outcome) -> bool:
     """Whether the fault that is named first is the one that is there."""
     return is_told(entry.named, outcome.code, outcome.fields)
 
@@ -142,7 +142,7 @@ HEAD = head(
 )
 
 
-def row(entry: Entry, outcomes: list[Outcome]) -> str:
+def row(entry: Aggregator, outcomes: list[Outcome]) -> str:
     diagnoses = [o.diagnosis for o in outcomes if o.diagnosis]
     effect = entry.effect + (f" ({entry.source})" if entry.source else "")
     cells = (
@@ -155,7 +155,7 @@ def row(entry: Entry, outcomes: list[Outcome]) -> str:
     return table_row(cells)
 
 
-def claimed(entry: Entry) -> str:
+def claimed(entry: Aggregator) -> str:
     """The claim in a few words."""
     claim = entry.claim["mechanism"]
     more = ", caching" if claim.get("caching") else ""

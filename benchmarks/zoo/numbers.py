@@ -7,10 +7,10 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from numeric_zoo import BROKEN, CORRECT, Entry
+from numeric_zoo import BROKEN, CORRECT
+from zoo_entry import Entry
 
 from dpassay.verifiers.run.run import verify
-from dpassay.verifiers.targets import InProcessTarget
 
 from ..pages import head
 from .kind import Outcome, Outcomes, Zoo, outcome, table_row
@@ -39,10 +39,8 @@ FEW = 20
 def assayed(seed: int, name: str) -> dict[str, dict[str, Any]]:
     """The outcome of a run on an aggregator, by its name, as a table of JSON."""
     entry = ENTRIES[name]
-    claim = entry.claim
-    rng = np.random.default_rng([seed, list(ENTRIES).index(name)])
-    target = InProcessTarget(entry.made(rng), release=claim.release)
-    report = verify(target, claim, seed=seed)
+    target = entry.target(seed, list(ENTRIES).index(name))
+    report = verify(target, entry.claim, seed=seed)
     return {name: outcome(report, {"fail"})}
 
 

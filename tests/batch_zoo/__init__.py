@@ -1,16 +1,12 @@
 """Samplers, wrong and right ones: each with its claim, and the checks of which one must find it."""
 
-import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from zoo_entry import Entry
 
 from dpassay.reference.batches import Batches, Draws
-from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.targets import InProcessTarget
 
 RECORDS, RATE, SIZE = 2_000, 0.02, 40
 POISSON, FIXED, SHUFFLE = f"poisson:{RATE}", f"fixed:{SIZE}", f"shuffle:{SIZE}"
@@ -20,31 +16,18 @@ Made = Iterator[Numbers]
 Rng = np.random.Generator
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A sampler; caught: checks of which one must fail, none where it is right.
-
-    within: batches after which it is found in all runs; code: of the cause that is told, none where
-    several causes explain it as well.
-    """
-
-    name: str
-    sampling: str
-    made: Callable[[Rng], Made]
-    caught: tuple[str, ...] = ()
-    within: int = 0
-    code: str = ""
-    records: int = RECORDS
-
-    def claim(self, gate: str = "") -> Any:
-        """Parsed; gate: lines of `[gate]`."""
-        text = f'[mechanism]\nname = "batches"\nsampling = "{self.sampling}"\n'
-        return parse_claim(tomllib.loads(f"{text}records = {self.records}\n[gate]\n{gate}"))
-
-    def target(self, seed: int) -> InProcessTarget:
-        """With a generator of its own."""
-        made = self.made(np.random.default_rng([seed, 7]))
-        return InProcessTarget(made, release=self.claim().release)
+def entry(
+    name: str,
+    sampling: str,
+    made: Callable[[Rng], Made],
+    caught: tuple[str, ...] = (),
+    within: int = 0,
+    code: str = "",
+    records: int = RECORDS,
+) -> Entry:
+    """A sampler and what it claims."""
+    text = f'[mechanism]\nname = "batches"\nsampling = "{sampling}"\nrecords = {records}\n'
+    return Entry(name, text, lambda claim, rng: made(rng), caught, code, within=within)
 
 
 def law(sampling: str, records: int = RECORDS) -> Callable[[Rng], Made]:
@@ -185,7 +168,7 @@ def _drifting(step: int) -> float:
 SIZES, FEW = ("batch-size",), ("inclusion",)
 DEPENDENT = ("independence",)
 BROKEN = (
-    Entry(
+    entry(
         "shuffled epochs, claimed as Poisson",
         POISSON,
         law(SHUFFLE),
@@ -193,10 +176,10 @@ BROKEN = (
         20,
         "batch-size-fixed",
     ),
-    Entry(
+    entry(
         "shuffled epochs, of binomial sizes", POISSON, epochs, DEPENDENT, 30, "shuffled-not-sampled"
     ),
-    Entry(
+    entry(
         "shuffled epochs, claimed as fixed",
         FIXED,
         law(SHUFFLE),
@@ -204,11 +187,11 @@ BROKEN = (
         20,
         "shuffled-not-sampled",
     ),
-    Entry("a fixed size, claimed as Poisson", POISSON, law(FIXED), SIZES, 20, "batch-size-fixed"),
-    Entry("Poisson, claimed as fixed", FIXED, law(POISSON), SIZES, 5, "batch-size-differs"),
-    Entry("with replacement", FIXED, replaced, ("repeats",), 50, "drawn-with-replacement"),
-    Entry("batches cut at 48", POISSON, truncated, SIZES, 700, "batch-sizes-repeat"),
-    Entry(
+    entry("a fixed size, claimed as Poisson", POISSON, law(FIXED), SIZES, 20, "batch-size-fixed"),
+    entry("Poisson, claimed as fixed", FIXED, law(POISSON), SIZES, 5, "batch-size-differs"),
+    entry("with replacement", FIXED, replaced, ("repeats",), 50, "drawn-with-replacement"),
+    entry("batches cut at 48", POISSON, truncated, SIZES, 700, "batch-sizes-repeat"),
+    entry(
         "a rate of 1.1 times",
         POISSON,
         rated(lambda step: 1.1 * RATE),
@@ -216,16 +199,16 @@ BROKEN = (
         300,
         "sampling-rate-differs",
     ),
-    Entry("a rate that drifts", POISSON, rated(_drifting), SIZES, 500, "sampling-rate-drifts"),
-    Entry("one in 50 never drawn", POISSON, _never, FEW, 400, "records-never-drawn"),
-    Entry("weights of 0.6 and 1.4", POISSON, _weighted, FEW, 250),
-    Entry("a seed for each epoch", POISSON, reseeded(POISSON), DEPENDENT, 52, "batch-repeated"),
-    Entry("one order for all epochs", SHUFFLE, reseeded(SHUFFLE), DEPENDENT, 52, "batch-repeated"),
-    Entry("the last batch dropped", SHUFFLE, dropped, ("coverage",), 50, "record-again-in-epoch"),
-    Entry("a batch twice in a hundred", POISSON, twice, DEPENDENT, 103, "batch-repeated"),
-    Entry("two records together", POISSON, paired, DEPENDENT, 1_200, "records-come-together"),
-    Entry("blocks of four records", FIXED, blocks, DEPENDENT, 10, "neighbours-come-together"),
-    Entry(
+    entry("a rate that drifts", POISSON, rated(_drifting), SIZES, 500, "sampling-rate-drifts"),
+    entry("one in 50 never drawn", POISSON, _never, FEW, 400, "records-never-drawn"),
+    entry("weights of 0.6 and 1.4", POISSON, _weighted, FEW, 250),
+    entry("a seed for each epoch", POISSON, reseeded(POISSON), DEPENDENT, 52, "batch-repeated"),
+    entry("one order for all epochs", SHUFFLE, reseeded(SHUFFLE), DEPENDENT, 52, "batch-repeated"),
+    entry("the last batch dropped", SHUFFLE, dropped, ("coverage",), 50, "record-again-in-epoch"),
+    entry("a batch twice in a hundred", POISSON, twice, DEPENDENT, 103, "batch-repeated"),
+    entry("two records together", POISSON, paired, DEPENDENT, 1_200, "records-come-together"),
+    entry("blocks of four records", FIXED, blocks, DEPENDENT, 10, "neighbours-come-together"),
+    entry(
         "a buffer in place of a shuffle",
         SHUFFLE,
         buffered,
@@ -233,16 +216,16 @@ BROKEN = (
         5,
         "draws-follow-numbers",
     ),
-    Entry("halves of each batch", FIXED, stratified, FEW, 60, "draws-follow-numbers"),
-    Entry("two groups in turn", POISSON, cyclic, DEPENDENT, 60, "shuffled-not-sampled"),
-    Entry("bins that come again", POISSON, binned, DEPENDENT, 20, "shuffled-not-sampled"),
+    entry("halves of each batch", FIXED, stratified, FEW, 60, "draws-follow-numbers"),
+    entry("two groups in turn", POISSON, cyclic, DEPENDENT, 60, "shuffled-not-sampled"),
+    entry("bins that come again", POISSON, binned, DEPENDENT, 20, "shuffled-not-sampled"),
 )
 CORRECT = (
-    Entry("Poisson", POISSON, law(POISSON)),
-    Entry("Poisson, as a binomial number", POISSON, counted),
-    Entry("fixed", FIXED, law(FIXED)),
-    Entry("shuffled", SHUFFLE, law(SHUFFLE)),
-    Entry("shuffled, with a short last batch", "shuffle:37", law("shuffle:37", 500), records=500),
-    Entry("Poisson, half of few records", "poisson:0.5", law("poisson:0.5", 60), records=60),
+    entry("Poisson", POISSON, law(POISSON)),
+    entry("Poisson, as a binomial number", POISSON, counted),
+    entry("fixed", FIXED, law(FIXED)),
+    entry("shuffled", SHUFFLE, law(SHUFFLE)),
+    entry("shuffled, with a short last batch", "shuffle:37", law("shuffle:37", 500), records=500),
+    entry("Poisson, half of few records", "poisson:0.5", law("poisson:0.5", 60), records=60),
 )
-assert all(entry.sampling.split(":")[0] in {how.value for how in Draws} for entry in BROKEN)
+assert all(one.claim.mechanism.batches.how in Draws for one in BROKEN)

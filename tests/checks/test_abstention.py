@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from claims import COARSE
-from runs import claimed, drawing_with, result
+from runs import drawing_with, result
+from small import drawing, small_claim
 
 from dpassay.reference import ConfidentGNMax, Gaussian
 from dpassay.verifiers.findings.report import Verdict
@@ -53,7 +54,7 @@ def test_a_wrong_threshold_or_noise_of_its_test_shows_in_the_refusals(
 
 def test_abstention_refutes_on_its_own() -> None:
     """Power of this check alone: half the test's noise, within 3,000 labels of one anchor."""
-    made = screened()
+    made = screened(COARSE)
     plan = make_plan(made, 0)
     check = Abstention(plan)
     at = next(i for i, s in enumerate(plan.streams) if s.kind == "informative")
@@ -68,7 +69,8 @@ def test_abstention_refutes_on_its_own() -> None:
 
 
 def test_without_a_threshold_nothing_can_be_refused() -> None:
-    report = verify(drawing_with("gaussian:40"), claimed(max_queries=300), seed=0)
+    claim = small_claim(gate={"max_queries": 300})
+    report = verify(drawing(claim), claim, seed=0)
     assert result(report, "abstention").verdict is Verdict.NOT_APPLICABLE
 
 

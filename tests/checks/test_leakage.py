@@ -83,14 +83,16 @@ def test_caching_leaves_an_attacker_one_label() -> None:
 
 def test_a_histogram_that_one_label_lets_guess_is_not_attacked() -> None:
     """A correct deployment that keeps its answers must not fail for near-unanimous votes."""
-    leakage = run(claim(caching=True, queries=1, max_recoverable=0.9, max_queries=400))[1]
+    made = claim(caching=True, queries=1, max_recoverable=0.9, max_queries=400)
+    leakage = run(made, selection=ALONE)[1]
     assert leakage.verdict is Verdict.PASS, leakage.message
     assert max(leakage.histogram) <= 0.9 * 250
 
 
 def test_nothing_is_said_of_leakage_when_the_labels_have_another_law() -> None:
     """The attacks are simulated under the claim, which is refuted here."""
-    report, leakage = run(claim(), noise="gaussian:20")
+    chosen = select(["class-probabilities", "histogram-leakage"], of=SHARES)
+    report, leakage = run(claim(), noise="gaussian:20", selection=chosen)
     assert report.verdict is Verdict.FAIL
     assert leakage.verdict is Verdict.INCONCLUSIVE
     assert (leakage.code, leakage.cut_short) == ("cut-short", True)

@@ -1,6 +1,7 @@
 """After a failure: which fault is named, what is asked for it, and what ends a run at once."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from zoo.names import is_told
 LONGER = pytest.mark.slow("found after a longer run; others are")
 
 
+@cache
 def judged(name):
     entry = next(entry for entry in BROKEN if entry.id == name)
     return entry, verify(InProcessTarget(entry.make(3)), parse_claim(entry.claim), seed=0)
@@ -158,10 +160,16 @@ def test_what_a_failure_took_is_kept_apart_from_its_diagnosis() -> None:
     assert verify(drawing(claim), claim, seed=0).found_after is None
 
 
+@pytest.fixture(scope="module")
+def refuted():
+    """A run of half the noise."""
+    return verify(drawing(small_claim(), 0.5), small_claim(), seed=0)
+
+
 @pytest.mark.parametrize("after_failure", ["diagnose", "keep-going"])
-def test_a_diagnosis_stays_within_the_budget(after_failure) -> None:
+def test_a_diagnosis_stays_within_the_budget(after_failure, refuted) -> None:
     """One more call than the budget allows would be a promise broken."""
-    found = verify(drawing(small_claim(), 0.5), small_claim(), seed=0).found_after
+    found = refuted.found_after
     claim = small_claim(gate={"max_queries": found + 100})
     report = verify(drawing(claim, 0.5), claim, seed=0, after_failure=after_failure)
     assert report.verdict is Verdict.FAIL

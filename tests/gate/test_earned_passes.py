@@ -12,11 +12,11 @@ from dpassay.verifiers.findings.excluded import Excluded
 from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.kinds.labels.planned import planned_labels
-from dpassay.verifiers.kinds.labels.registry import CHECKS
+from dpassay.verifiers.kinds.labels.registry import CHECKS, SHARES
 from dpassay.verifiers.run.earned import earned, least_of, unseen
 from dpassay.verifiers.run.registry import Least
 from dpassay.verifiers.run.run import verify
-from dpassay.verifiers.run.selection import Selection
+from dpassay.verifiers.run.selection import Selection, select
 
 
 def excluding(code="law-unexplained", **size) -> Excluded:
@@ -48,23 +48,24 @@ def test_what_meets_the_least(least, size, met) -> None:
     assert not least.met_by([])
 
 
-def run(claim, **how):
-    return verify(drawing(claim, **how), claim, seed=0)
+def run(claim, *checks, **how):
+    chosen = select(checks, of=SHARES)
+    return verify(drawing(claim, **how), claim, seed=0, selection=chosen)
 
 
 def test_a_sharper_least_asks_for_the_queries_that_meet_it() -> None:
     """Catches a number of queries that is made up, and one that asks for far too many."""
-    claim = small_claim()
+    claim, alone = small_claim(), select(["class-probabilities"], of=SHARES)
     claim = claim.with_gate(Gate(false_alarm=1e-3, least={"class-probabilities": 0.12}))
-    report = verify(drawing(claim), claim, seed=0, queries=1_500)
+    report = verify(drawing(claim), claim, seed=0, queries=1_500, selection=alone)
     short = result(report, "class-probabilities")
     assert (short.verdict, short.code) == (Verdict.INCONCLUSIVE, "too-few-queries")
     assert report.verdict is Verdict.INCONCLUSIVE
     enough = int(number(short, "queries"))
-    plan = planned_labels(claim, int(0.7 * enough), 0, (), Selection())
+    plan = planned_labels(claim, int(0.7 * enough), 0, (), alone)
     assert plan.excluded["class-probabilities"][0].size["total_variation"] > 0.12
-    found = result(verify(drawing(claim), claim, seed=0, queries=enough), "class-probabilities")
-    assert found.verdict is Verdict.PASS
+    report = verify(drawing(claim), claim, seed=0, queries=enough, selection=alone)
+    assert result(report, "class-probabilities").verdict is Verdict.PASS
 
 
 def test_a_plan_says_what_brings_in_a_check_that_it_leaves_out() -> None:
@@ -85,7 +86,8 @@ def test_a_pass_that_speaks_of_noise_says_nothing_where_the_noise_is_refuted() -
     Away from a pass alone: a claim that is refuted by proof stays so.
     """
     claim = small_claim(privacy={"epsilon": 2_000.0, "delta": 1e-5, "queries": 10})
-    report = run(claim, scale=0.5)
+    told = ("class-probabilities", "noise-scale", "privacy-claim")
+    report = run(claim, *told, scale=0.5)
     found = result(report, "privacy-claim")
     assert report.verdict is Verdict.FAIL
     assert (found.verdict, found.code) == (Verdict.INCONCLUSIVE, "noise-refuted")
@@ -93,9 +95,10 @@ def test_a_pass_that_speaks_of_noise_says_nothing_where_the_noise_is_refuted() -
     at_half, claimed = claim.kind.cost_at(claim, 5.0), claim.kind.cost_at(claim, 10.0)
     assert claimed[1] < number(found, "cost_at_high") < at_half[0]
     assert at_half[1] < number(found, "cost_at_low")
-    assert result(run(claim), "privacy-claim").verdict is Verdict.PASS
+    assert result(run(claim, "privacy-claim"), "privacy-claim").verdict is Verdict.PASS
     low = small_claim(privacy={"epsilon": 0.01, "delta": 1e-5, "queries": 10_000})
-    assert result(run(low, scale=0.5), "privacy-claim").verdict is Verdict.FAIL
+    refuted = run(low, "noise-scale", "privacy-claim", scale=0.5)
+    assert result(refuted, "privacy-claim").verdict is Verdict.FAIL
 
 
 PASSED = CheckResult(id="order", verdict=Verdict.PASS, message="nothing", queries=4)

@@ -24,6 +24,11 @@ CORRECT = [
 ]
 
 
+OF_EVERY_KIND = pytest.mark.slow(
+    "on a claim of ten classes; kinds/test_runs_of_every_kind.py has it"
+)
+
+
 def named(made):
     return str(made.mechanism.noise)
 
@@ -85,6 +90,7 @@ def test_two_classes_tell_the_scale_within_the_budget() -> None:
     assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
 
 
+@OF_EVERY_KIND
 def test_too_small_a_budget_is_inconclusive_and_says_by_how_much() -> None:
     report = verify(drawing_with("gaussian:40"), claimed(max_queries=3000), seed=1)
     assert report.verdict is Verdict.INCONCLUSIVE
@@ -96,6 +102,7 @@ def test_too_small_a_budget_is_inconclusive_and_says_by_how_much() -> None:
     assert found.fields["max_queries"] == 3000
 
 
+@OF_EVERY_KIND
 def test_a_spent_budget_is_inconclusive_never_fail() -> None:
     inner, left = drawing_with("gaussian:20"), [60]
 
@@ -112,6 +119,7 @@ def test_a_spent_budget_is_inconclusive_never_fail() -> None:
     assert number(found, "more") > 0
 
 
+@OF_EVERY_KIND
 def test_an_error_in_mid_run_keeps_what_was_found() -> None:
     inner, calls = drawing_with("gaussian:40"), [0]
 

@@ -22,7 +22,7 @@ def keeping(share: float) -> InProcessTarget:
     return InProcessTarget(aggregate)
 
 
-@pytest.mark.slow("whole runs; the zoo has the wrong one")
+@pytest.mark.slow("whole runs; teachers that are kept are found below, the law is in reference/")
 def test_a_right_one_passes_and_no_other_total_is_asked() -> None:
     """Of the claim without `sampled` it fails: the two laws are apart."""
     claim, totals = small_claim(sampled="poisson:0.4"), set()

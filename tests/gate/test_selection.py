@@ -87,6 +87,7 @@ def test_kept_answers_are_asked_again_alone() -> None:
     assert verdicts(report)["fresh-noise"] is Verdict.FAIL
 
 
+@pytest.mark.slow("a whole run of labels; of numbers it is quick")
 def test_a_fault_of_what_is_left_out_is_not_reported() -> None:
     """Half the noise shows in labels, scale and order; the symmetries hold all the same."""
     skipped = select(skip=["class-probabilities", "noise-scale", "order"], of=SHARES)

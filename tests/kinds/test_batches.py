@@ -117,7 +117,7 @@ def part(wagers, group):
 )
 def test_a_wrong_sampler_is_found_by_its_check(entry) -> None:
     """Each finds what it is there for; catches evidence that asks another question."""
-    report = verify(entry.target(1), entry.claim(), seed=1)
+    report = verify(entry.target(1, 7), entry.claim, seed=1)
     failed = {check.id: check.code for check in report.checks if check.verdict is Verdict.FAIL}
     assert failed.keys() & {*entry.caught}
     assert not entry.code or {*failed.values()} == {entry.code}
@@ -127,14 +127,14 @@ def test_a_wrong_sampler_is_found_by_its_check(entry) -> None:
 @pytest.mark.parametrize("entry", CORRECT, ids=lambda entry: entry.name)
 def test_a_right_sampler_passes(entry) -> None:
     """One in a million may fail; catches a pool or a size that is not the law's."""
-    report = verify(entry.target(1), entry.claim(), seed=1, queries=80)
+    report = verify(entry.target(1, 7), entry.claim, seed=1, queries=80)
     assert report.verdict is Verdict.PASS, report.checks
 
 
 def test_a_failure_says_what_was_found() -> None:
     def found(name):
         entry = next(entry for entry in BROKEN if entry.name == name)
-        report = verify(entry.target(2), entry.claim(), seed=2)
+        report = verify(entry.target(2, 7), entry.claim, seed=2)
         failed = next(check for check in report.checks if check.verdict is Verdict.FAIL)
         return failed.code, failed.fields
 
@@ -309,7 +309,7 @@ def test_one_step_costs_what_the_integrals_say() -> None:
 @pytest.mark.slow("the whole of a pass of each right sampler; the rate is measured by a benchmark")
 @pytest.mark.parametrize("entry", CORRECT, ids=lambda entry: entry.name)
 def test_a_right_sampler_passes_whole_runs(entry) -> None:
-    report = verify(entry.target(3), entry.claim(), seed=3)
+    report = verify(entry.target(3, 7), entry.claim, seed=3)
     assert report.verdict is Verdict.PASS, report.checks
 
 

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 pytest.importorskip("cryptography", reason="needs the extra `tally`")
 
-from tally_zoo.shelf import ADDED, FIVE, Entry, deployed
+from tally_zoo.shelf import ADDED, FIVE, deployed, entry
 
 from dpassay.verifiers.findings.codes import codes
 from dpassay.verifiers.findings.excluded import Excluded
@@ -31,7 +31,7 @@ from dpassay.verifiers.targets import InProcessTarget
 
 OWN = ["mask-uniformity", "wrap-around", "recovery"]
 CHOSEN = select(OWN, of=CHECKS.ids)
-CLAIM = Entry("five", FIVE, deployed).claim
+CLAIM = entry("five", FIVE, deployed).claim
 QUERIES = 300  # of which half go to these checks
 
 
@@ -152,7 +152,7 @@ def test_so_few_keys_repeat_as_often_as_told() -> None:
 @pytest.mark.parametrize("text", [FIVE, ADDED])
 def test_tallies_off_so_far_are_seen_as_often_as_told(text: str) -> None:
     """Of 60 runs each, in one of the inputs; a seed is fixed, so that it never flakes."""
-    claim, rng = Entry("", text, deployed).claim, np.random.default_rng(2)
+    claim, rng = entry("", text, deployed).claim, np.random.default_rng(2)
     shift = size(WrapAround(claim, claim.inputs(0), 0).excluded[1], "shift")
     hits = 0
     for _ in range(60):

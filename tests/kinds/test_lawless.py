@@ -121,6 +121,7 @@ def judged(kind: str, scale: float, seed: int) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["number", "text", "table"])
+@pytest.mark.quick_cases(1)
 def test_half_the_noise_is_found_whatever_the_form(kind) -> None:
     report = judged(kind, 0.4, 1)
     assert report.verdict is Verdict.FAIL

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from table_zoo import BROKEN
 from table_zoo.engine import Engine
-from table_zoo.shelf import UNUSUAL, Entry
+from table_zoo.shelf import UNUSUAL, claimed
 
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.tables.planning.asked import Role
@@ -14,9 +14,8 @@ from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 
-def judged(engine: type[Engine], queries: int, text: str = UNUSUAL) -> Any:
-    entry = Entry("an engine", text, engine)
-    claim = entry.claim.with_limits(queries, None)
+def judged(engine: Any, queries: int, claim: Any = None) -> Any:
+    claim = (claim or claimed(UNUSUAL)).with_limits(queries, None)
     made = engine(claim, np.random.default_rng(3))
     report = verify(InProcessTarget(made, release=claim.release), claim, seed=3)
     return report, {check.id: check for check in report.checks}
@@ -79,5 +78,5 @@ def test_no_row_is_blamed_where_the_others_are_not_answered_either() -> None:
 @pytest.mark.parametrize("name", ["rows without a number are not refused"])
 def test_rows_that_are_to_be_refused_are_still_refused(name) -> None:
     (entry,) = (entry for entry in BROKEN if entry.name == name)
-    report, _ = judged(entry.make, 400, entry.text)
+    report, _ = judged(entry.make, 400, entry.claim)
     assert report.verdict is Verdict.FAIL

@@ -3,6 +3,7 @@
 Catches a kind whose session forgets a phase, and a rule of the run that only one kind follows.
 """
 
+from functools import cache
 from xml.etree import ElementTree
 
 import pytest
@@ -21,12 +22,16 @@ FRESH = "fresh-noise"
 
 HEAVY = {"tables", "tallies"}
 SECONDS = pytest.mark.slow("seconds each; the lighter kinds are quick")
-WHOLE = pytest.mark.parametrize(
-    "claim",
-    [pytest.param(kind, marks=[SECONDS] if kind in HEAVY else []) for kind in CLAIMS],
-    indirect=True,
-)
+KINDS = [pytest.param(kind, marks=[SECONDS] if kind in HEAVY else []) for kind in CLAIMS]
+WHOLE = pytest.mark.parametrize("claim", KINDS, indirect=True)
 """Whole runs: the quick suite has those of the lighter kinds."""
+
+
+@cache
+def refuted(kind, after):
+    """A run of too little noise."""
+    claim = claimed(kind)
+    return verify(deployment(claim, 0.4), claim, seed=1, after_failure=after)
 
 
 @pytest.fixture(params=CLAIMS)
@@ -114,12 +119,9 @@ def test_no_pass_fits_ten_queries(kind) -> None:
         verify(deployment(claim), claim, seed=1, queries=10)
 
 
-@WHOLE
-def test_after_a_failure_a_run_stops_diagnoses_or_keeps_going(claim) -> None:
-    reports = {
-        after: verify(deployment(claim, 0.4), claim, seed=1, after_failure=after)
-        for after in ("stop", "diagnose", "keep-going")
-    }
+@pytest.mark.parametrize("kind", KINDS)
+def test_after_a_failure_a_run_stops_diagnoses_or_keeps_going(kind) -> None:
+    reports = {after: refuted(kind, after) for after in ("stop", "diagnose", "keep-going")}
     queries = [report.queries for report in reports.values()]
     assert queries == sorted(queries)
     for report in reports.values():
@@ -133,9 +135,9 @@ def test_after_a_failure_a_run_stops_diagnoses_or_keeps_going(claim) -> None:
     assert not any(check.cut_short for check in reports["keep-going"].checks)
 
 
-@WHOLE
-def test_junit_has_a_case_for_each_check(claim) -> None:
-    report = verify(deployment(claim, 0.4), claim, seed=1, after_failure="stop")
+@pytest.mark.parametrize("kind", KINDS)
+def test_junit_has_a_case_for_each_check(kind) -> None:
+    report = refuted(kind, "stop")
     cases = ElementTree.fromstring(junit(report, "it", None, report.started)).iter("testcase")
-    assert [case.get("name") for case in cases] == list(claim.kind.checks.ids)
+    assert [case.get("name") for case in cases] == list(claimed(kind).kind.checks.ids)
     assert report.verdict.exit_status == 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from table_zoo.shelf import GEOMETRIC, OWN, PUBLIC, VECTOR, Entry
+from table_zoo.shelf import GEOMETRIC, OWN, PUBLIC, VECTOR, claimed
 from table_zoo.singled_out import SIGNED
 
 from dpassay.reference.numbers import parse_number_noise
@@ -21,14 +21,10 @@ from dpassay.verifiers.kinds.tables.planning.asked import BEYOND, Role
 from dpassay.verifiers.kinds.tables.planning.plan import make_table_plan
 
 
-def claim_of(text: str) -> Any:
-    return Entry("", text, lambda claim, rng: None).claim
-
-
 @pytest.mark.parametrize("text", [PUBLIC, GEOMETRIC, VECTOR])
 def test_an_input_has_one_row_of_each_user_and_small_values(text) -> None:
     """Catches inputs all of which reach the bounds, so that a scale made of the data is right."""
-    claim = claim_of(text)
+    claim = claimed(text)
     plan = make_table_plan(claim, 3)
     (rows,) = (asked.values for asked in plan.inputs if asked.role is Role.ONE_ROW)
     assert np.unique(rows.users).size == len(rows) > 0
@@ -40,7 +36,7 @@ def test_an_input_has_one_row_of_each_user_and_small_values(text) -> None:
 @pytest.mark.parametrize("text", [PUBLIC, GEOMETRIC])
 def test_some_crowds_have_users_that_single_floats_merge(text) -> None:
     """And that differ in their last digits alone; catches users who are all of small numbers."""
-    plan = make_table_plan(claim_of(text), 3)
+    plan = make_table_plan(claimed(text), 3)
     merged = 0
     for asked in plan.inputs:
         users = np.unique(asked.values.users)
@@ -51,7 +47,7 @@ def test_some_crowds_have_users_that_single_floats_merge(text) -> None:
 
 def test_one_crowd_is_asked_in_bulk() -> None:
     """Catches calls of at most 40, which an engine may take another way for."""
-    plan = make_table_plan(claim_of(PUBLIC), 3)
+    plan = make_table_plan(claimed(PUBLIC), 3)
     calls = itertools.islice(plan.calls(3), 200)
     assert any(size >= 100 for asked, size in calls if asked.role is Role.EVERYWHERE)
 
@@ -90,7 +86,7 @@ def test_a_crowd_is_released_no_more_than_its_bound(kept, once) -> None:
 def test_a_bound_on_a_crowd_is_near_the_rate() -> None:
     """A bound of 1 would be right, and see nothing."""
     for text in (GEOMETRIC, OWN):
-        claim = claim_of(text)
+        claim = claimed(text)
         (crowd,) = (a for a in make_table_plan(claim, 3).inputs if a.role is Role.CROWD)
         assert released_at_most(claim.mechanism.table, crowd.values, len(claim.keys)) < 0.01
 
@@ -110,7 +106,7 @@ def test_a_cause_that_leaves_most_unexplained_is_not_named() -> None:
     """Catches the likeliest known mistake being named whatever it leaves: ten times the numbers of
     an engine without bounds are told better by that than by the claim, and it is not the cause.
     """
-    claim = claim_of(PUBLIC)
+    claim = claimed(PUBLIC)
     table, width = claim.mechanism.table, len(claim.keys)
     (crowd,) = (a for a in make_table_plan(claim, 3).inputs if a.role is Role.EVERYWHERE)
     rows = crowd.values
@@ -165,7 +161,7 @@ MISTAKES: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.slow("whole runs; test_codes_of_causes has each cause")
 def test_each_known_mistake_is_named_by_its_code() -> None:
     """Of the numbers that it gives for all that a run asks; catches one taken for another."""
-    claim = claim_of(SIGNED)
+    claim = claimed(SIGNED)
     table, width = claim.mechanism.table, len(claim.keys)
     inputs = {a.role: a.values for a in make_table_plan(claim, 3).inputs if a.role in BEYOND}
     comparing, made = Mistakes(table, np.arange(10), width), list(other_engines(table))
@@ -183,7 +179,7 @@ def test_each_known_mistake_is_named_by_its_code() -> None:
 
 def test_a_bound_over_all_partitions_has_mistakes_of_its_own() -> None:
     text = PUBLIC.replace("max_partitions = 3\nmax_per_partition = 2\n", "max_rows = 4\n")
-    found = [cause for cause, _ in other_engines(claim_of(text).mechanism.table)]
+    found = [cause for cause, _ in other_engines(claimed(text).mechanism.table)]
     misapplied = {"bound": "max_rows", "applied_to": "rows in a partition"}
     assert misapplied in [cause.fields for cause in found if cause.code == "bound-misapplied"]
     kept = {cause.code: cause.fields["kept"] for cause in found if "kept" in cause.fields}
@@ -219,12 +215,12 @@ GRID = OWN.replace('"users"\nnoise = "laplace:3"', '"users"\nnoise = "laplace:3;
 )
 def test_each_known_selection_is_named_by_its_code(text, code, fields) -> None:
     """As many of 10^7 partitions come as it gives; catches one that is taken for another."""
-    table = claim_of(text).mechanism.table
+    table = claimed(text).mechanism.table
     evidence = SelectedEvidence(table)
     (other,) = (o for o in evidence.others if (o.cause.code, o.cause.fields) == (code, fields))
     users = np.arange(1.0, 60.0)
-    claimed = np.exp(table.selection.log_kept(users))
-    some = (claimed > 0) & (claimed < 1)
+    kept = np.exp(table.selection.log_kept(users))
+    some = (kept > 0) & (kept < 1)
     users = users[some]
     for rows in (users, 2.0 * users):
         comes = np.exp(other.law(users, rows)[0])

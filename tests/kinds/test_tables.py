@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from table_zoo import BROKEN, CORRECT
-from table_zoo.shelf import GEOMETRIC, PUBLIC, UNUSUAL, VECTOR, Entry
+from table_zoo.shelf import GEOMETRIC, PUBLIC, UNUSUAL, VECTOR
+from zoo_entry import Entry
 
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.reference.tables import Aggregate, Bounding, Rows

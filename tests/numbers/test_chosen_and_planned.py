@@ -62,6 +62,7 @@ def run(text: str, scale: float = 1.0, rng_seed: int = 5, seed: int = 0, **how: 
 
 
 @pytest.mark.parametrize("check", ["noise-scale", "fresh-noise", "clipping", "support"])
+@pytest.mark.quick_cases(2)
 def test_a_check_alone_comes_to_its_verdict(check: str) -> None:
     """What it needs is asked for, and no more: catches inputs asked in vain."""
     report = run(HISTOGRAM + GATE, selection=select([check], of=SHARES))

@@ -1,18 +1,20 @@
-"""Noise that is clamped repeats honestly, and its atoms lie where the claim puts them.
-
-diffprivlib's histogram, `discrete-laplace:1;min=0`, was accused of repeating its noise: a release
-of 0 came again more often than unclamped noise repeats.
-"""
+"""Noise that is clamped or cut, and ranges that end beside one of its values."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dpassay.reference.numbers import parse_number_noise
+from dpassay.reference.arrays import Vector
+from dpassay.reference.numbers import NumberNoise, parse_number_noise
 from dpassay.verifiers.kinds.numbers.evidence.copies import SHARES, matches
+from dpassay.verifiers.kinds.numbers.evidence.derived_noise import CutNoise, Folded, Held
 from dpassay.verifiers.kinds.numbers.evidence.faults import FaultKind, known_faults, log_ratios
 from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar
+
+# -- noise that is clamped repeats honestly, and its atoms lie where the claim puts them
+
 
 LAWS = (
     "discrete-laplace:1",
@@ -160,3 +162,121 @@ def carried(text: str, exact: float, digits: int) -> tuple[np.ndarray, np.ndarra
         released = released.astype(np.float32).astype(np.float64)
     values, places = np.unique(released, return_inverse=True)
     return values, np.bincount(places.ravel(), mass)
+
+
+# -- noise cut to whole numbers: its law, and what it is told as
+
+
+@pytest.mark.parametrize("down", [False, True])
+@pytest.mark.parametrize("family", ["discrete-laplace:2", "laplace:2", "discrete-gaussian:3"])
+def test_the_law_is_that_of_cut_draws(family: str, down: bool) -> None:
+    """By the masses of the intervals that are cut to each number; catches a step beside zero."""
+    of = parse_number_noise(family).family
+    cut = CutNoise(of, 1.0, down=down)
+    numbers = np.arange(-60.0, 61.0)
+    masses = np.exp(cut.log_mass(numbers, np.full(numbers.size, 0.5)))
+    continuous = parse_number_noise(family.removeprefix("discrete-")).family
+    edges = {
+        n: (n, n + 1) if down or n > 0 else (n - 1, n) if n < 0 else (-1.0, 1.0) for n in numbers
+    }
+    ends = np.array([edges[n] for n in numbers])
+    wanted = np.exp(continuous.log_cdf(ends[:, 1])) - np.exp(continuous.log_cdf(ends[:, 0]))
+    assert np.abs(masses - wanted).max() < 1e-12
+    assert np.abs(np.exp(cut.log_cdf(numbers)) - np.cumsum(masses)).max() < 1e-10
+    both = np.exp(cut.log_cdf(numbers)) + np.exp(cut.log_survival(numbers))
+    assert np.abs(both - 1.0).max() < 1e-12
+
+
+@pytest.mark.parametrize("up", [False, True])
+@pytest.mark.parametrize("law", [Folded, Held])
+@pytest.mark.parametrize("family", ["discrete-laplace:2", "laplace:2", "gaussian:3"])
+def test_one_sided_laws_are_those_of_their_draws(
+    family: str, law: type[Folded | Held], up: bool
+) -> None:
+    """By the masses of single numbers, or cells; catches an atom that is counted twice."""
+    of = parse_number_noise(family).family
+    cells = np.arange(-60.0, 61.0)
+    half = np.full(cells.size, 0.5)
+    plain = np.exp(of.log_mass(cells, half))
+    masses = np.exp(law(of, up=up).log_mass(cells, half))
+    wanted = plain if up else plain[::-1]
+    wanted = np.where(cells > 0, 2.0 * wanted if law is Folded else wanted, 0.0)
+    wanted[60] = 1.0 - wanted.sum()
+    wanted = wanted if up else wanted[::-1]
+    assert np.abs(masses - wanted).max() < 1e-10
+    ends = cells + 0.5
+    assert np.abs(np.exp(law(of, up=up).log_cdf(ends)) - np.cumsum(masses)).max() < 1e-10
+    both = np.exp(law(of, up=up).log_cdf(ends)) + np.exp(law(of, up=up).log_survival(ends))
+    assert np.abs(both - 1.0).max() < 1e-12
+
+
+def test_rounded_noise_is_no_discrete_noise() -> None:
+    cut = CutNoise(parse_number_noise("discrete-laplace:2").family, 1.0, down=True, ahead=0.5)
+    numbers = np.arange(-40.0, 41.0)
+    of = parse_number_noise("laplace:2").family
+    masses = np.exp(cut.log_mass(numbers, np.full(numbers.size, 1e-9)))
+    assert masses == pytest.approx(np.exp(of.log_mass(numbers, np.full(numbers.size, 0.5))))
+
+
+@pytest.mark.parametrize(
+    ("text", "exact"), [("laplace:2;grid=0.1", 0.05), ("laplace:0.1;grid=0.3", 0.15)]
+)
+def test_masses_sum_to_one_where_a_step_is_no_binary_fraction(text: str, exact: float) -> None:
+    """Catches neighbouring steps that overlap, as floats decide on which side a half lies."""
+    noise = parse_number_noise(text)
+    cut = replace(noise, family=CutNoise(noise.family, noise.grid, down=False))
+    released = noise.grid * np.arange(-2_000.0, 2_001.0)
+    total = np.exp(cut.log_mass(released, np.full(released.size, exact))).sum()
+    assert 0.99 < total <= 1.0 + 1e-9
+
+
+# -- copies of noise where a range ends beside a value that the noise can have
+
+
+CASES = [
+    ("laplace:3;round;max=7.2", 5.0, 6.0),
+    ("laplace:3;round;min=-0.2", 1.2, 2.1),
+    ("laplace:2;grid=0.5;min=-0.1;max=3.1", 1.0, 1.4),
+    ("laplace:2;grid=0.5;min=-0.1;max=3.1", 0.3, 0.3),
+    ("discrete-laplace:3;min=0;max=12", 0.9, 1.9),
+    ("discrete-laplace:3;min=0", 3.9, 3.9),
+    ("discrete-gaussian:2;min=0.8;max=5.3", 3.0, 2.1),
+]
+
+
+def law(noise: NumberNoise, exact: float, digits: int) -> tuple[Vector, Vector]:
+    """Values that are released, and their probabilities, by the noise that makes them."""
+    if noise.family.whole:
+        drawn, half = np.arange(-100.0, 101.0), 0.25
+    else:
+        ends = np.linspace(-50.0, 50.0, 20_001)
+        drawn, half = 0.5 * (ends[1:] + ends[:-1]), 0.0025
+    released = noise.rounded(exact + drawn)
+    if digits == 24:
+        released = released.astype(np.float32).astype(np.float64)
+    values, place = np.unique(released, return_inverse=True)
+    chance = np.exp(noise.family.log_mass(drawn, np.full(drawn.size, half)))
+    return values, np.asarray(np.bincount(place, chance), dtype=np.float64)
+
+
+@pytest.mark.parametrize("digits", [24, 53])
+@pytest.mark.parametrize(("text", "before", "now"), CASES)
+def test_the_expectation_is_at_most_one(text: str, before: float, now: float, digits: int) -> None:
+    """Over two fresh releases; it was up to 11: an end matched what a step beside it is priced at.
+
+    A correct deployment with `laplace:3;round;max=7.2` failed in every run.
+    """
+    noise = parse_number_noise(text)
+    earlier, likely = law(noise, before, digits)
+    later, chances = law(noise, now, digits)
+    expected = np.zeros(SHARES.size)
+    for value, probability in zip(earlier, likely, strict=True):
+        shape = (later.size, 1)
+        found, chance = matches(
+            noise, later[:, None], np.full(shape, now), np.full(shape, value - before), digits
+        )
+        for place, share in enumerate(SHARES):
+            gains = np.full(later.size, 1.0 - share)
+            gains[found] += share * np.exp(-chance)
+            expected[place] += probability * float(gains @ chances)
+    assert (expected <= 1.0 + 1e-3).all()

@@ -6,27 +6,26 @@ from typing import Any
 import numpy as np
 import pytest
 from checked_alone import claimed
-from numeric_zoo import BROKEN, Aggregate, Entry
+from numeric_zoo import BROKEN, Aggregate, entry
 from numeric_zoo.claims import GRADIENT, HISTOGRAM, PRIVATE
 from numeric_zoo.keys import COARSE, SELECTED
 from numeric_zoo.shelf import Rng, noisy
+from zoo_entry import Entry
 
 from dpassay.reference.numbers import Aggregation, ThresholdedHistogram
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.kinds.numbers.checks.histogram_leakage import HistogramLeakage
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
-from dpassay.verifiers.targets import InProcessTarget
 
-ENTRIES = {entry.name: entry for entry in BROKEN}
+ENTRIES = {one.name: one for one in BROKEN}
 
 
-def alone(entry: Entry, check: str) -> CheckResult:
+def alone(one: Entry, check: str) -> CheckResult:
     """What one check says of it, in a run that has no other."""
-    claim = entry.claim
-    target = InProcessTarget(entry.made(np.random.default_rng([1, 99])), release=claim.release)
+    claim = one.claim
     chosen = select([check], of=claim.kind.checks.ids)
-    report = verify(target, claim, seed=1, selection=chosen)
+    report = verify(one.target(1, 99), claim, seed=1, selection=chosen)
     return next(found for found in report.checks if found.id == check)
 
 
@@ -34,16 +33,23 @@ def alone(entry: Entry, check: str) -> CheckResult:
     ("name", "check", "code", "fields"),
     [
         ("no-noise", "noise-law", "noise-missing", {}),
-        ("no-noise-now-and-then", "noise-law", "noise-missing-at-times", {"share": 0.05}),
         ("one-release-in-200-wholly-bare", "joint", "noise-missing-at-times", {}),
+        ("the-last-record-left-out", "location", "record-left-out", {"record": "last"}),
+        ("contributions-left-out", "noise-scale", "sensitivity-too-small", {"factor": 1 / 3}),
+        ("not-clipped", "clipping", "records-not-clipped", {}),
+        ("one-draw-for-all-cells", "independence", "noise-shared-within-release", {}),
+        ("seeded-anew-for-each-call", "fresh-noise", "seed-set-each-call", {}),
+        ("exact-noise-on-a-sum-off-its-grid", "floating-point", "sums-off-grid", {}),
+        ("a-fifth-of-the-keys-left-out", "partition-release", "keys-left-out", {"share": 0.2}),
+        ("gaussian-of-equal-variance", "noise-law", "noise-family-differs", {"family": "gaussian"}),
+        ("cast-to-integers", "noise-law", "rounding-differs", {"rounding": "towards zero"}),
+        ("no-noise-now-and-then", "noise-law", "noise-missing-at-times", {"share": 0.05}),
         ("one-bare-cell-of-a-thousand", "joint", "noise-missing-in-places", {"coordinate": 615}),
         ("one-cell-without-noise", "noise-law", "noise-missing", {"where": "coordinate 7"}),
         ("one-sided-noise", "noise-law", "noise-one-sided", {"above": True, "held": False}),
         ("noise-cut-to-integers", "noise-law", "noise-cut", {"step": 1.0}),
         ("rounded-laplace-for-discrete", "noise-law", "noise-not-discrete", {"step": 1.0}),
-        ("gaussian-of-equal-variance", "noise-law", "noise-family-differs", {"family": "gaussian"}),
         ("laplace-of-equal-variance", "noise-law", "noise-family-differs", {"family": "laplace"}),
-        ("cast-to-integers", "noise-law", "rounding-differs", {"rounding": "towards zero"}),
         ("rounded-without-saying", "noise-law", "rounding-differs", {"rounding": "nearest"}),
         (
             "rounded-where-it-is-said-to-be-cut",
@@ -57,23 +63,17 @@ def alone(entry: Entry, check: str) -> CheckResult:
         ("clamped-without-saying", "noise-law", "clamped-unclaimed", {"low": 0.0}),
         ("noise-truncated", "noise-law", "law-unexplained", {}),
         ("a-tenth-of-a-scale-too-high", "location", "releases-off-centre", {}),
-        ("the-last-record-left-out", "location", "record-left-out", {"record": "last"}),
         ("the-second-cell-counted-twice", "location", "sums-multiplied", {"coordinate": 1}),
         ("clipped-by-the-sum-of-sizes", "location", "clipped-otherwise", {"by": "the L1 norm"}),
-        ("contributions-left-out", "noise-scale", "sensitivity-too-small", {"factor": 1 / 3}),
-        ("not-clipped", "clipping", "records-not-clipped", {}),
         ("outliers-left-out", "clipping", "records-changed", {}),
-        ("one-draw-for-all-cells", "independence", "noise-shared-within-release", {}),
         ("one-draw-for-all-cells", "fresh-noise", "noise-shared-within-release", {}),
         ("every-other-release-repeated", "fresh-noise", "noise-shared-across-releases", {}),
-        ("seeded-anew-for-each-call", "fresh-noise", "seed-set-each-call", {}),
         ("seeded-from-a-pool", "fresh-noise", "noise-reused", {}),
         ("releases-in-opposite-pairs", "fresh-noise", "noise-in-opposite-pairs", {}),
         ("one-seed-for-every-input", "fresh-noise", "noise-shared-across-inputs", {}),
-        ("exact-noise-on-a-sum-off-its-grid", "floating-point", "sums-off-grid", {}),
-        ("a-fifth-of-the-keys-left-out", "partition-release", "keys-left-out", {"share": 0.2}),
     ],
 )
+@pytest.mark.quick_cases(11)
 def test_a_cause_has_its_code(name: str, check: str, code: str, fields: dict[str, Any]) -> None:
     found = alone(ENTRIES[name], check)
     assert (found.verdict, found.code) == (Verdict.FAIL, code), found
@@ -90,8 +90,8 @@ def begins_from_a_pool(of: Aggregation, rng: Rng, values: Any, size: int) -> Any
 def test_calls_that_begin_as_others_have_seeds_of_a_pool() -> None:
     """Of a single number; of several that come again, the run of noise is told."""
     single = HISTOGRAM.replace("cells = 10", "cells = 1")
-    entry = Entry("", single, lambda of, rng: partial(begins_from_a_pool, of, rng))
-    found = alone(entry, "fresh-noise")
+    pooled = entry("", single, lambda of, rng: partial(begins_from_a_pool, of, rng))
+    found = alone(pooled, "fresh-noise")
     assert (found.verdict, found.code) == (Verdict.FAIL, "seeds-come-again"), found
 
 
@@ -122,7 +122,7 @@ def by_place(of: Aggregation, rng: Rng) -> Aggregate:
 def test_noise_of_two_laws_is_told_by_its_inputs(
     make: Any, check: str, code: str, inputs: tuple[str, str]
 ) -> None:
-    found = alone(Entry("", HISTOGRAM, make), check)
+    found = alone(entry("", HISTOGRAM, make), check)
     assert (found.verdict, found.code) == (Verdict.FAIL, code), found
     assert (found.fields["one"], found.fields["other"]) == inputs
     assert 0 < int(found.fields["pairs"] or 0) <= found.queries
@@ -177,7 +177,7 @@ def test_keys_at_other_rates_are_told_as_they_are(
     make: Any, code: str, fields: dict[str, float]
 ) -> None:
     low = SELECTED.replace("threshold = 8", "threshold = 3")  # where keys of one record are many
-    found = alone(Entry("", low + COARSE, make), "partition-release")
+    found = alone(entry("", low + COARSE, make), "partition-release")
     assert (found.verdict, found.code) == (Verdict.FAIL, code), found
     assert {key: found.fields[key] for key in fields} == pytest.approx(fields)
     counted, expected = int(found.fields["released"] or 0), float(found.fields["expected"] or 0)

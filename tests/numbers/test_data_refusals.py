@@ -141,6 +141,7 @@ def test_a_pass_without_refusals_asks_nothing_more() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.quick_cases(1)
 def test_a_refusal_by_a_noisy_count_is_not_accused(seed: int) -> None:
     """Null: a count with noise of the claimed epsilon decides. Rate: below 1e-8 for each seed.
 

@@ -84,6 +84,7 @@ def unclipped(claim: NumbersClaim, values: Any, size: int) -> Any:
 @pytest.mark.parametrize(
     ("text", "most"), [(SUM, 10.0), (BALL, 100.0), (GRADIENT, 100.0)], ids=["sum", "ball", "grad"]
 )
+@pytest.mark.quick_cases(1)
 def test_the_simplest_record_is_named(text: str, most: float) -> None:
     """Far smaller than the one that the check asks first, and alone."""
     found = told(text, "clipping", unclipped)

@@ -20,7 +20,7 @@ from . import (
     scale,
     wide,
 )
-from .shelf import Aggregate, Entry, Make
+from .shelf import Aggregate, Make, entry
 
 _FILES = (
     correct,
@@ -42,4 +42,4 @@ _FILES = (
 BROKEN = [entry for file in _FILES for entry in file.SHELF.broken_ones]
 CORRECT = [entry for file in _FILES for entry in file.SHELF.correct_ones]
 
-__all__ = ["BROKEN", "CORRECT", "Aggregate", "Entry", "Make"]
+__all__ = ["BROKEN", "CORRECT", "Aggregate", "Make", "entry"]

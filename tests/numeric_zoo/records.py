@@ -12,7 +12,7 @@ import numpy as np
 from dpassay.reference.numbers import Aggregation, NoisyGradient
 
 from .claims import BALL, CLAMPED_SUM, DIAMOND, GRADIENT, MEAN, REPLACED, SUM, WHOLE_BALL
-from .shelf import Aggregate, Entry, Rng, Shelf
+from .shelf import Aggregate, Rng, Shelf, entry
 
 SHELF = Shelf()
 correct = SHELF.correct
@@ -75,7 +75,7 @@ def fault(
 
         for turn, claim in enumerate(claims):
             number = f"-{turn + 1}" if turn else ""
-            SHELF.broken_ones.append(Entry(f"{name}{number}", claim, make, by, source))
+            SHELF.broken_ones.append(entry(f"{name}{number}", claim, make, *by, source=source))
         return summed
 
     return keep

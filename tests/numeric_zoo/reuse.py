@@ -13,7 +13,7 @@ from dpassay.reference.arrays import Matrix
 from dpassay.reference.numbers import Aggregation
 
 from .claims import COUNT, GAUSSIAN, HISTOGRAM, ROUNDED, WHOLE
-from .shelf import Aggregate, Entry, Rng, Shelf, noisy
+from .shelf import Aggregate, Rng, Shelf, entry, noisy
 
 SHELF = Shelf()
 correct = SHELF.correct
@@ -56,7 +56,7 @@ def reuses(
         names = {text: name for name, text in CLAIMS.items()}
         for text in claims:
             name = f"{make.__name__.replace('_', '-')}-{names.get(text, 'wide')}"
-            SHELF.broken_ones.append(Entry(name, text, aggregator, caught))
+            SHELF.broken_ones.append(entry(name, text, aggregator, *caught))
         return make
 
     return keep

@@ -5,7 +5,7 @@ from typing import Any
 from dpassay.reference.numbers import Aggregation
 
 from .claims import GAUSSIAN, GRADIENT, HISTOGRAM, MEAN, SUM
-from .shelf import Aggregate, Entry, Make, Rng, Shelf, noisy
+from .shelf import Aggregate, Make, Rng, Shelf, entry, noisy
 
 SHELF = Shelf()
 broken = SHELF.broken
@@ -25,20 +25,23 @@ def scaled(factor: float) -> Make:
 
 
 LAW = ("noise-law", "noise-scale")
-for _name, _factor, _source in (
-    ("half", 0.5, "Google's Java tests; many"),
-    ("twice", 2.0, "jax examples: one draw too many"),
-    ("nine-tenths", 0.9, ""),
-    ("sqrt-two-too-small", 0.7071, "Laplace of sensitivity 1 for replaced records"),
-    ("divided-by-n", 1 / 24, "DataSynthesizer #34"),
-    ("fifty-times-low", 0.02, "smartnoise-sdk #203: bounds of a variance not squared"),
-):
-    SHELF.broken_ones.append(Entry(f"scale-{_name}", HISTOGRAM, scaled(_factor), LAW, _source))
-    SHELF.broken_ones.append(
-        Entry(f"gaussian-scale-{_name}", GAUSSIAN, scaled(_factor), LAW, _source)
-    )
-SHELF.broken_ones.append(Entry("sum-scale-half", SUM, scaled(0.5), LAW))
-SHELF.broken_ones.append(Entry("gradient-scale-half", GRADIENT, scaled(0.5), LAW))
+FACTORS = {
+    "half": (0.5, "Google's Java tests; many"),
+    "twice": (2.0, "jax examples: one draw too many"),
+    "nine-tenths": (0.9, ""),
+    "sqrt-two-too-small": (0.7071, "Laplace of sensitivity 1 for replaced records"),
+    "divided-by-n": (1 / 24, "DataSynthesizer #34"),
+    "fifty-times-low": (0.02, "smartnoise-sdk #203: bounds of a variance not squared"),
+}
+SHELF.broken_ones += [
+    entry(f"{family}scale-{name}", text, scaled(factor), *LAW, source=source)
+    for name, (factor, source) in FACTORS.items()
+    for family, text in (("", HISTOGRAM), ("gaussian-", GAUSSIAN))
+]
+SHELF.broken_ones += [
+    entry("sum-scale-half", SUM, scaled(0.5), *LAW),
+    entry("gradient-scale-half", GRADIENT, scaled(0.5), *LAW),
+]
 
 
 @broken(HISTOGRAM, *LAW, source="Fed-BioMed #1443")

@@ -1,16 +1,13 @@
 """The shelves of the zoo: an aggregator and its claim, and how a file puts its own there."""
 
 import inspect
-import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from zoo_entry import Entry
 
 from dpassay.reference.numbers import Aggregation, sample
-from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
-from dpassay.verifiers.kinds.reading import parse_claim
 
 Aggregate = Callable[[Any, int], Any]
 Rng = np.random.Generator
@@ -18,28 +15,14 @@ Make = Callable[[Any, Rng], Aggregate]
 Keep = Callable[[Callable[..., Any]], Make]
 
 
-@dataclass(frozen=True)
-class Entry:
-    """An aggregator and its claim; caught: checks of which one must fail, none if it is correct."""
+def entry(name: str, text: str, make: Make, *caught: str, source: str = "") -> Entry:
+    """An entry; text: its claim from `[mechanism]` on, whose aggregation `make` gets."""
 
-    name: str
-    claim_text: str
-    make: Make
-    caught: tuple[str, ...] = ()
-    source: str = ""
+    def of_claim(claim: Any, rng: Rng) -> Aggregate:
+        mechanism = claim.mechanism
+        return make(mechanism.keys if mechanism.takes == "keys" else mechanism.aggregation, rng)
 
-    @property
-    def claim(self) -> NumbersClaim:
-        """Parsed."""
-        claim: NumbersClaim = parse_claim(tomllib.loads(f"[mechanism]\n{self.claim_text}"))
-        return claim
-
-    def made(self, rng: Rng) -> Aggregate:
-        """The aggregator, of the mechanism that its claim names."""
-        mechanism = self.claim.mechanism
-        return self.make(
-            mechanism.keys if mechanism.takes == "keys" else mechanism.aggregation, rng
-        )
+    return Entry(name, f"[mechanism]\n{text}", of_claim, caught, source=source)
 
 
 class Shelf:
@@ -54,7 +37,7 @@ class Shelf:
 
         def keep(function: Callable[..., Any]) -> Make:
             make = _maker(function)
-            self.broken_ones.append(Entry(_name(function), claim, make, caught, source))
+            self.broken_ones.append(entry(_name(function), claim, make, *caught, source=source))
             return make
 
         return keep
@@ -65,7 +48,7 @@ class Shelf:
         def keep(function: Callable[..., Any]) -> Make:
             make = _maker(function)
             for number, claim in enumerate(claims):
-                self.correct_ones.append(Entry(f"{_name(function)}-{number}", claim, make))
+                self.correct_ones.append(entry(f"{_name(function)}-{number}", claim, make))
             return make
 
         return keep

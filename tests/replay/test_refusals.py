@@ -86,6 +86,7 @@ def test_who_refuses_by_the_data_is_told_with_both_inputs(text, refuses) -> None
 
 
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.quick_cases(1)
 def test_a_refusal_by_a_noisy_count_is_not_accused(seed) -> None:
     """Null: a count with noise of the claimed epsilon decides. Rate: at most 1e-6 for each seed.
 

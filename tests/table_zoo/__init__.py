@@ -10,6 +10,5 @@ from . import (  # noqa: F401 - put their engines among the broken ones
 )
 from .broken import BROKEN
 from .correct import CORRECT
-from .shelf import Entry
 
-__all__ = ["BROKEN", "CORRECT", "Entry"]
+__all__ = ["BROKEN", "CORRECT"]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from math import isinf, isnan
 
 import numpy as np
+from zoo_entry import Entry
 
 from .engine import Engine, _grouped
 from .shelf import (
@@ -14,7 +15,7 @@ from .shelf import (
     UNUSUAL,
     UNUSUAL_KEYS,
     VARIANCE,
-    Entry,
+    entry,
     name_of,
 )
 
@@ -28,7 +29,7 @@ def broken(
     """Puts an engine among the broken ones."""
 
     def keep(made: type[Engine]) -> type[Engine]:
-        BROKEN.append(Entry(name_of(made), text, made, caught, code, fields))
+        BROKEN.append(entry(name_of(made), text, made, caught=caught, code=code, fields=fields))
         return made
 
     return keep

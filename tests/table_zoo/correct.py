@@ -27,7 +27,7 @@ from .shelf import (
     UNUSUAL_KEYS,
     VARIANCE,
     VECTOR,
-    Entry,
+    entry,
     name_of,
 )
 
@@ -78,7 +78,7 @@ class InAnotherOrder(Engine):
 
 
 CORRECT = [
-    Entry(f"{name_of(made)} {place}", text, made)
+    entry(f"{name_of(made)} {place}", text, made)
     for made, texts in {
         Reference: (
             PUBLIC,

@@ -1,12 +1,10 @@
 """Entries of the zoo of tables, and their claims."""
 
-import math
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
+from zoo_entry import Entry, Rng
 
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.tables.claim import TablesClaim
@@ -108,39 +106,15 @@ UNUSUAL = PUBLIC.replace(LISTED, LISTED + MISSING + "users_as_text = true\n")
 UNUSUAL_KEYS = GEOMETRIC.replace(HEAD, HEAD + MISSING)
 
 
-@dataclass(frozen=True)
-class Entry:
-    """An engine and its claim.
-
-    caught: checks of which one must fail; code: of the cause that one of them tells, empty where it
-    is not named; fields: some of what is told of it.
-    """
-
-    name: str
-    text: str
-    make: Callable[[Any, np.random.Generator], Any]
-    caught: tuple[str, ...] = ()
-    code: str = ""
-    fields: Mapping[str, str | float] = field(default_factory=dict)
-
-    def tells(self, code: str | None, fields: Mapping[str, Any]) -> bool:
-        """Whether a finding has this code, and the fields of it that are known."""
-        if not self.code:
-            return True
-        alike = (_alike(fields.get(name), value) for name, value in self.fields.items())
-        return code == self.code and all(alike)
-
-    @property
-    def claim(self) -> TablesClaim:
-        """Parsed."""
-        claim: TablesClaim = parse_claim(tomllib.loads(f"[mechanism]\n{self.text}{GATE}"))
-        return claim
+def entry(name: str, text: str, make: Callable[[Any, Rng], Any], **more: Any) -> Entry:
+    """An entry; text: its claim from `[mechanism]` on, but for the gate."""
+    return Entry(name, f"[mechanism]\n{text}{GATE}", make, **more)
 
 
-def _alike(found: Any, known: str | float) -> bool:
-    if isinstance(known, str) or not isinstance(found, int | float):
-        return bool(found == known)
-    return math.isclose(found, known, rel_tol=1e-6)
+def claimed(text: str) -> TablesClaim:
+    """The claim of an entry with this text."""
+    claim: TablesClaim = parse_claim(tomllib.loads(f"[mechanism]\n{text}{GATE}"))
+    return claim
 
 
 def name_of(made: Any) -> str:

@@ -1,12 +1,13 @@
 """Tallies behind masks or encrypted: broken deployments, and correct ones that look alike."""
 
+from zoo_entry import Entry
+
 from .encrypted import SHELF as ENCRYPTED
 from .masks import SHELF as MASKS
-from .shelf import Entry
 from .sums import SHELF as SUMS
 
 ENTRIES: list[Entry] = [*MASKS, *SUMS, *ENCRYPTED]
-__all__ = ["BROKEN", "CORRECT", "ENTRIES", "Entry"]
+__all__ = ["BROKEN", "CORRECT", "ENTRIES"]
 
 BROKEN = [entry for entry in ENTRIES if entry.caught]
 CORRECT = [entry for entry in ENTRIES if not entry.caught]

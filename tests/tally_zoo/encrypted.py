@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from phe import paillier
 
-from .shelf import FIVE, Entry, Make, shares
+from .shelf import FIVE, Make, entry, shares
 
 
 @cache
@@ -82,27 +82,25 @@ def encrypted(**how: Any) -> Make:
 _LAW = ("noise-law", "noise-scale", "location", "fresh-noise", "independence", "joint")
 
 SHELF = [
-    Entry("encrypted-shares", FIVE, encrypted()),
-    Entry("encrypted-noise-of-the-server", FIVE, encrypted(of_server=True)),
-    Entry(
+    entry("encrypted-shares", FIVE, encrypted()),
+    entry("encrypted-noise-of-the-server", FIVE, encrypted(of_server=True)),
+    entry(
         "ciphertexts-made-once",
         FIVE,
         encrypted(of_server=True, fresh=False),
         ("mask-uniformity",),
         "encrypted-noise-of-the-server",
+        "ciphertexts-repeat",
     ),
-    Entry(
+    entry(
         "encrypted-noise-of-the-first-round",
         FIVE,
         encrypted(of_server=True, noise_once=True),
         (*_LAW, "recovery"),
         "encrypted-noise-of-the-server",
+        "noise-shared-across-releases",
     ),
-    Entry(
-        "slots-too-narrow",
-        FIVE,
-        encrypted(slot=8, offset=36),
-        ("wrap-around",),
-        "encrypted-shares",
+    entry(
+        "slots-too-narrow", FIVE, encrypted(slot=8, offset=36), ("wrap-around",), "encrypted-shares"
     ),
 ]

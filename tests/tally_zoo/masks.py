@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from dpassay.reference.secure_aggregation import Party, Server
 from dpassay.reference.secure_aggregation.masks import Masks, derived, minus, plus, residues
 
-from .shelf import FIVE, TEN, Entry, Make, deployed
+from .shelf import FIVE, TEN, Make, deployed, entry
 
 MASKS, RECOVERY = "mask-uniformity", "recovery"
 
@@ -151,28 +151,53 @@ class ManyKeys(Party):
 
 
 SHELF = [
-    Entry(
+    entry(
         "masks-of-the-round-before",
         FIVE,
         lambda claim, rng: kept_keys(claim, rng, fresh=False),
         (MASKS,),
         "kept-keys-new-masks",
+        "mask-kept-across-rounds",
     ),
-    Entry("kept-keys-new-masks", FIVE, lambda claim, rng: kept_keys(claim, rng, fresh=True)),
-    Entry("one-mask-for-all-numbers", FIVE, using(masks=OneForAll), (MASKS,), "a-seed-a-number"),
-    Entry("a-seed-a-number", FIVE, using(masks=SeedForEach)),
-    Entry("a-party-without-a-mask", FIVE, without_a_mask, (MASKS,), "pairwise-masks-alone"),
-    Entry("pairwise-masks-alone", FIVE, using(masks=PairsAlone)),
-    Entry("signs-do-not-cancel", FIVE, using(server=WrongSigns), (RECOVERY,), "other-signs"),
-    Entry("other-signs", FIVE, using(party=OtherSigns, server=OtherSignsOff)),
-    Entry(
+    entry("kept-keys-new-masks", FIVE, lambda claim, rng: kept_keys(claim, rng, fresh=True)),
+    entry(
+        "one-mask-for-all-numbers",
+        FIVE,
+        using(masks=OneForAll),
+        (MASKS,),
+        "a-seed-a-number",
+        "mask-shared-by-numbers",
+    ),
+    entry("a-seed-a-number", FIVE, using(masks=SeedForEach)),
+    entry(
+        "a-party-without-a-mask",
+        FIVE,
+        without_a_mask,
+        (MASKS,),
+        "pairwise-masks-alone",
+        "mask-missing",
+    ),
+    entry("pairwise-masks-alone", FIVE, using(masks=PairsAlone)),
+    entry(
+        "signs-do-not-cancel",
+        FIVE,
+        using(server=WrongSigns),
+        (RECOVERY,),
+        "other-signs",
+        "masks-not-cancelled",
+    ),
+    entry("other-signs", FIVE, using(party=OtherSigns, server=OtherSignsOff)),
+    entry(
         "both-secrets-revealed",
         FIVE,
         using(party=TellsBoth, server=AsksForBoth),
         (RECOVERY,),
         "the-reference",
+        "both-masks-revealed",
     ),
-    Entry("the-reference", FIVE, using()),
-    Entry("keys-of-16-bits", TEN, using(party=FewKeys), (MASKS,), "keys-of-256-bits"),
-    Entry("keys-of-256-bits", TEN, using(party=ManyKeys)),
+    entry("the-reference", FIVE, using()),
+    entry(
+        "keys-of-16-bits", TEN, using(party=FewKeys), (MASKS,), "keys-of-256-bits", "keys-repeat"
+    ),
+    entry("keys-of-256-bits", TEN, using(party=ManyKeys)),
 ]

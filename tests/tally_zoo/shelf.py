@@ -1,15 +1,13 @@
 """What an entry is: a deployment of rounds, its claim, and the checks that find it."""
 
-import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from zoo_entry import Entry
 
 from dpassay.reference.numbers import Shares
 from dpassay.reference.secure_aggregation import SecureAggregation
-from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.tally.claim import TallyClaim
 from dpassay.verifiers.kinds.tally.reference import answering
 
@@ -34,58 +32,20 @@ ADDED = FIVE.replace("shares=5/4", "sum=2") + 'released = "residues"\n'
 
 GATE = "[gate]\nsmallest_effect = 0.1\ntolerance = 0.1\n"
 
-CODES = {
-    "masks-of-the-round-before": "mask-kept-across-rounds",
-    "one-mask-for-all-numbers": "mask-shared-by-numbers",
-    "a-party-without-a-mask": "mask-missing",
-    "signs-do-not-cancel": "masks-not-cancelled",
-    "both-secrets-revealed": "both-masks-revealed",
-    "keys-of-16-bits": "keys-repeat",
-    "modulus-too-small": "modulus-too-small",
-    "noise-for-all-though-one-may-leave": "noise-after-dropouts-differs",
-    "a-share-forgotten": "noise-after-dropouts-differs",
-    "one-draw-for-all-numbers": "noise-shared-within-release",
-    "noise-after-the-modulus": "reply-malformed",
-    "one-aggregator-of-two": "noise-family-differs",
-    "ciphertexts-made-once": "ciphertexts-repeat",
-    "encrypted-noise-of-the-first-round": "noise-shared-across-releases",
-    "a-party-cuts-its-values": "modulus-too-small",
-    "a-party-scales-its-values": "modulus-too-small",
-}
-"""Of broken entries, by their names: the code of what a check that finds them tells."""
-
 Rounds = Callable[[Any, int], Any]
 Make = Callable[[TallyClaim, np.random.Generator], Rounds]
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A deployment; caught: checks of which one must fail, none where it is correct.
-
-    like: the correct entry that looks like this broken one.
-    """
-
-    name: str
-    claim_text: str
-    make: Make
-    caught: tuple[str, ...] = ()
-    like: str = ""
-
-    @property
-    def code(self) -> str:
-        """Of what a check that finds it tells; empty where several causes explain it."""
-        return CODES.get(self.name, "")
-
-    @property
-    def claim(self) -> TallyClaim:
-        """Parsed."""
-        table = tomllib.loads(f"[mechanism]\n{self.claim_text}{GATE}")
-        claim: TallyClaim = parse_claim(table)
-        return claim
-
-    def made(self, seed: int) -> Rounds:
-        """The deployment, whose noise this seed draws."""
-        return self.make(self.claim, np.random.default_rng([seed, 77]))
+def entry(
+    name: str,
+    text: str,
+    make: Make,
+    caught: tuple[str, ...] = (),
+    like: str = "",
+    code: str = "",
+) -> Entry:
+    """An entry; text: its claim from `[mechanism]` on, but for the gate."""
+    return Entry(name, f"[mechanism]\n{text}{GATE}", make, caught, code, like=like)
 
 
 def shares(claim: TallyClaim, rng: np.random.Generator, parties: int = 4) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 
 from dpassay.reference.secure_aggregation import Party
 
-from .shelf import ADDED, FIVE, Entry, Make, deployed, shares
+from .shelf import ADDED, FIVE, Make, deployed, entry, shares
 
 LAW = ("noise-law", "noise-scale")
 
@@ -106,59 +106,79 @@ def wide(claim: Any, rng: Any) -> Any:
 
 
 SHELF = [
-    Entry("modulus-too-small", FIVE, byte_sums, ("wrap-around",), "modulus-large-enough"),
-    Entry("modulus-large-enough", FIVE, wide),
-    Entry(
+    entry(
+        "modulus-too-small",
+        FIVE,
+        byte_sums,
+        ("wrap-around",),
+        "modulus-large-enough",
+        "modulus-too-small",
+    ),
+    entry("modulus-large-enough", FIVE, wide),
+    entry(
         "a-party-cuts-its-values",
         FIVE,
         lambda claim, rng: deployed(claim, rng, party=OneCuts),
         ("wrap-around",),
         "all-cut-at-the-bounds",
+        "modulus-too-small",
     ),
-    Entry(
+    entry(
         "a-party-scales-its-values",
         FIVE,
         lambda claim, rng: deployed(claim, rng, party=OneScales),
         ("wrap-around",),
         "all-cut-at-the-bounds",
+        "modulus-too-small",
     ),
-    Entry("all-cut-at-the-bounds", FIVE, lambda claim, rng: deployed(claim, rng, party=Bounds)),
-    Entry(
+    entry("all-cut-at-the-bounds", FIVE, lambda claim, rng: deployed(claim, rng, party=Bounds)),
+    entry(
         "noise-for-all-though-one-may-leave",
         FIVE,
         with_noise(lambda claim, rng: shares(claim, rng, 5)),
         (*LAW, "recovery"),
         "shares-drawn-one-by-one",
+        "noise-after-dropouts-differs",
     ),
-    Entry(
+    entry(
         "a-share-forgotten",
         FIVE,
         lambda claim, rng: deployed(claim, rng, party=OneForgets),
         (*LAW, "recovery"),
         "shares-drawn-one-by-one",
+        "noise-after-dropouts-differs",
     ),
-    Entry(
+    entry(
         "one-draw-for-all-numbers",
         FIVE,
         with_noise(one_draw_for_all),
         ("independence", "joint"),
         "shares-drawn-one-by-one",
+        "noise-shared-within-release",
     ),
-    Entry("shares-drawn-one-by-one", FIVE, with_noise(one_by_one)),
-    Entry(
+    entry("shares-drawn-one-by-one", FIVE, with_noise(one_by_one)),
+    entry(
         "a-seeded-party",
         FIVE,
         lambda claim, rng: deployed(claim, rng, party=OneSeeded),
         (*LAW, "location", "fresh-noise", "independence", "recovery"),
         "shares-drawn-one-by-one",
     ),
-    Entry(
+    entry(
         "noise-after-the-modulus",
         ADDED,
         after_the_modulus,
         ("input-contract",),
         "noise-before-the-modulus",
+        "reply-malformed",
     ),
-    Entry("noise-before-the-modulus", ADDED, before_the_modulus),
-    Entry("one-aggregator-of-two", ADDED, half_the_noise, LAW, "noise-before-the-modulus"),
+    entry("noise-before-the-modulus", ADDED, before_the_modulus),
+    entry(
+        "one-aggregator-of-two",
+        ADDED,
+        half_the_noise,
+        LAW,
+        "noise-before-the-modulus",
+        "noise-family-differs",
+    ),
 ]

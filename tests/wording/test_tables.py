@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from table_zoo.shelf import ALONE, GEOMETRIC, PUBLIC, RELEASED, UNUSUAL, UNUSUAL_KEYS, VECTOR, Entry
+from table_zoo.shelf import (
+    ALONE,
+    GEOMETRIC,
+    PUBLIC,
+    RELEASED,
+    UNUSUAL,
+    UNUSUAL_KEYS,
+    VECTOR,
+    claimed,
+)
 
 from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
 from dpassay.verifiers.kinds.numbers.planning.asked import Batch, Draws
@@ -23,7 +32,7 @@ from dpassay.verifiers.kinds.tables.planning.asked import Role
 
 
 def made(check: type[Any], text: str) -> Any:
-    claim = Entry("", text, lambda claim, rng: None).claim
+    claim = claimed(text)
     return check(claim, claim.inputs(1), 1)
 
 

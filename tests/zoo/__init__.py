@@ -31,7 +31,7 @@ from . import (
     shortcuts,
     weights,
 )
-from .entry import Deployed, Entry, opened
+from .entry import Aggregator, Deployed, opened
 
 _FAULTS = (
     scale,
@@ -59,8 +59,8 @@ _FAULTS = (
     seldom,
 )
 
-BROKEN: tuple[Entry, ...] = tuple(entry for file in _FAULTS for entry in file.shelf.entries)
-CORRECT: tuple[Entry, ...] = (
+BROKEN: tuple[Aggregator, ...] = tuple(entry for file in _FAULTS for entry in file.shelf.entries)
+CORRECT: tuple[Aggregator, ...] = (
     *correct.shelf.entries,
     *relatives.shelf.entries,
     *rounding.correct.entries,
@@ -74,4 +74,4 @@ CORRECT: tuple[Entry, ...] = (
     *outcomes.correct.entries,
 )
 
-__all__ = ["BROKEN", "CORRECT", "Deployed", "Entry", "opened"]
+__all__ = ["BROKEN", "CORRECT", "Aggregator", "Deployed", "opened"]

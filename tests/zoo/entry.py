@@ -38,7 +38,7 @@ class Deployed:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Aggregator:
     """One aggregator: `make(seed)` gives it with fresh state, as a target in Python or `Deployed`.
 
     effect: what it does, in one sentence; claim: what it says of itself, as the TOML's tables;
@@ -62,7 +62,7 @@ class Entry:
 
 
 @contextmanager
-def opened(entry: Entry, seed: int) -> Iterator[Target]:
+def opened(entry: Aggregator, seed: int) -> Iterator[Target]:
     """The aggregator as the gate asks it; ended afterwards."""
     made = entry.make(seed)
     if not isinstance(made, Deployed):
@@ -83,7 +83,7 @@ class Shelf:
 
     def __init__(self, fault: str, checks: tuple[str, ...], claim: dict[str, Any]) -> None:
         self.fault, self.checks, self.claim = fault, checks, claim
-        self.entries: list[Entry] = []
+        self.entries: list[Aggregator] = []
 
     def makes(
         self,
@@ -102,7 +102,7 @@ class Shelf:
             expected = verdict or ("fail" if may_report else "pass")
             told = claim or self.claim
             self.entries.append(
-                Entry(name, self.fault, effect, told, make, may_report, source, expected)
+                Aggregator(name, self.fault, effect, told, make, may_report, source, expected)
             )
             return make
 
