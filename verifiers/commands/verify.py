@@ -54,7 +54,7 @@ Votes = tuple[int, ...]
 @click.option("--histograms", "file", metavar="FILE", help="Your own, CSV, one per row.")
 @click.option("--strict", is_flag=True, help="Warnings of defects fail, as [gate] strict says.")
 @click.option("--log", metavar="FILE", help="A recorded log, judged in place of a TARGET.")
-@click.option("--demo", metavar="NAME", help="An embedded example: noisy-histogram.")
+@click.option("--demo", metavar="NAME", help="An embedded example: broken, noisy-histogram, ...")
 @json_option
 @over_workers
 @click.pass_context
@@ -84,6 +84,7 @@ def verify(
     --keep-going or --stop-at-once says otherwise.
     """
     from ...reference.clock import run_clock, untimed
+    from ..demos import BROKEN
     from ..kinds.kind import REFERENCE
     from ..reporting.files import ReportFileError, ReportFolder
     from ..run.precision import TooFewError
@@ -97,17 +98,20 @@ def verify(
     if workers is not None or dask is not None:
         fail("--workers and --dask go with --log FILE: a target is asked from one process")
     spec = None if target is None else shown_spec(target)
+    demo = BROKEN.get(str(context.params["demo"]))
     try:
         claim, how = _asked_for(spec, context.params)
         files = None if folder is None else ReportFolder(folder, spec, claim_file)
     except (ReportFileError, ValueError) as error:
         fail(error)
     name = REFERENCE if spec is None else spec
+    name = name if demo is None else demo.name
     with run_clock(claim.gate.run_timeout), remembered_interrupts() as interrupts:
-        deployment = opened(target, claim)
+        deployment = opened(target, claim) if demo is None else demo.target(claim.release)
+        of_reference = spec is None and demo is None
         try:
             report = _judged(
-                deployment, claim, interrupts, name=name, of_reference=spec is None, **how
+                deployment, claim, interrupts, name=name, of_reference=of_reference, **how
             )
         except TooFewError as error:
             fail(error)
@@ -117,12 +121,16 @@ def verify(
             interrupts.say()
         with untimed():
             trouble = written(report, files, name, as_json)
+            if demo is not None and not as_json:
+                with on_stdout():
+                    click.echo(f"\n{demo.shown}")
         interrupts.until_exit()
     end(report, trouble)
 
 
 def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[str, Any]]":
     """The claim, and what the options ask of `run.verify`. Raises ValueError of one line."""
+    from ..demos import BROKEN
     from ..run.after_failure import after_failure
     from ..run.selection import select
 
@@ -132,9 +140,11 @@ def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[st
         raise OptionsError("--queries and --max-queries: give one or the other")
     claim, own = _claimed(given)
     claim = claim.with_limits(given["max_queries"], given["max_seconds"], strict=given["strict"])
-    claim = claim.of_reference() if spec is None else claim
+    demo = BROKEN.get(str(given["demo"]))
+    claim = claim.of_reference() if spec is None and demo is None else claim
     kind = claim.kind
-    selection = select(given["checks"], given["skipped"], of=kind.checks.ids)
+    checks = given["checks"] or (() if demo is None or given["skipped"] else demo.checks)
+    selection = select(checks, given["skipped"], of=kind.checks.ids)
     after = after_failure(given["keep_going"], given["stop_at_once"])
     if kind.not_chosen is None:
         own = own_histograms(given["typed"], given["file"], claim) + own
@@ -156,13 +166,15 @@ def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[st
 
 def _claimed(given: dict[str, Any]) -> "tuple[Claim, list[tuple[int, ...]]]":
     """The claim, and inputs that come with an embedded one. Raises ValueError of one line."""
+    from ..demos import BROKEN
     from ..kinds import kinds
     from ..kinds.labels.embedded import embedded_claim, embedded_histograms
     from ..kinds.reading import read_claim
 
     demo, claim_file = given["demo"], given["claim_file"]
     if demo is not None:
-        demos = {name: made for kind in kinds() for name, made in kind.demos.items()}
+        demos = {name: demo.claim for name, demo in BROKEN.items()}
+        demos |= {name: made for kind in kinds() for name, made in kind.demos.items()}
         if demo not in demos:
             raise ValueError(f"--demo {demo[:60]!r}: expected {', '.join(demos)}")
         if given["target"] is not None or claim_file is not None:

@@ -1,55 +1,50 @@
-"""One check of a report in words, for failures of tests."""
+"""What a code means, what usually lies behind it, and how it is mended, as Markdown.
 
-from typing import Any, cast
+`fixes.toml` has mistakes and mends of the codes that are met most.
+"""
 
-from ..text import counted
-from .evidence_text import power_of_ten
-from .report import CheckResult, Report
-from .verdict import Verdict
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
-_INCONCLUSIVE = "too little was seen to say; this is neither a pass nor a violation"
-
-
-def explained(check: CheckResult, report: Report) -> str:
-    """Lines that say what was observed and allowed, the likely cause, and how to reproduce it.
-
-    check: one of `report`, with any verdict but pass and not-applicable.
-    """
-    verdict = check.verdict
-    meaning = report.subject.meaning(verdict, verdict.meaning)
-    if verdict is Verdict.INCONCLUSIVE:
-        meaning = _INCONCLUSIVE
-    lines = [f"{check.id}: {meaning}", f"observed: {check.message}"]
-    if verdict is Verdict.FAIL:
-        lines.append(f"allowed: {_allowed(check, report)}")
-        lines.append(f"likely cause: {check.diagnosis or 'none is known for what was observed'}")
-    judged = "target, claim" if report.asked else f"None, claim, log={report.target!r}"
-    in_python = f"assert_conforms({judged}, seed={report.seed})"  # without a spec
-    lines.append(f"reproduce: {check.reproduce or in_python}")
-    return "\n".join(lines)
+from .codes import Code, codes
 
 
-def _allowed(check: CheckResult, report: Report) -> str:
-    """What the claim allows, with the e-value against it if the check has one."""
-    mechanism = report.claim["mechanism"]
-    privacy = cast(dict[str, Any] | None, report.claim.get("privacy"))
-    words = [mechanism["name"]]
-    if "noise" in mechanism:
-        words[0] += f" with {mechanism['noise']}"
-    if "classes" in mechanism:
-        words.append(f"{mechanism['classes']} classes, {mechanism['teachers']} teachers")
-    if "adjacency" in mechanism:
-        words.append(f"{mechanism['adjacency']} of a {mechanism['unit']}")
-    text = ", ".join(words)
-    if privacy is not None:
-        text += (
-            f", epsilon {privacy['epsilon']:g} at delta {privacy['delta']:g} over "
-            f"{counted(privacy['queries'], 'query', 'queries')}"
-        )
-    if check.log10_e_value is None or check.threshold_log10 is None:
-        return text
-    seen = "queries" if "classes" in mechanism else "draws"
-    return (
-        f"{text}; an e-value below {power_of_ten(check.threshold_log10)}, but it is "
-        f"{power_of_ten(check.log10_e_value)} from {check.queries:,} {seen}"
-    )
+@cache
+def fixes() -> dict[str, dict[str, Any]]:
+    """What `fixes.toml` says, by code."""
+    return tomllib.loads(files(__package__).joinpath("fixes.toml").read_text("utf-8"))
+
+
+def class_in_words(code: Code) -> str:
+    """The class of a code in words, with what a defect does and whether it is certain."""
+    if code.severity is None:
+        return code.what
+    sure = "certain where it is reported" if code.proof else "a statistic with an error rate"
+    return f"{code.what}: {code.severity.replace('-', ' ')}; {sure}"
+
+
+def explained(code: Code) -> str:
+    """The section of a code, whose heading is its id: paragraphs of Markdown, and a diff."""
+    parts = [f"### {code.id}", f"**{code.title}** ({class_in_words(code)}). {code.sentence}"]
+    fix = fixes().get(code.id)
+    if fix is not None:
+        beside = "\n".join(f"- `{other}`: {words}." for other, words in fix["beside"].items())
+        parts += [
+            f"Usual mistakes: {fix['usual'][0].lower()}{fix['usual'][1:]}",
+            f"```diff\n{fix['fix'].strip(chr(10))}\n```",
+            f"What mending it costs: {fix['costs'][0].lower()}{fix['costs'][1:]}",
+            f"Not to be mistaken for:\n\n{beside}",
+        ]
+    return "\n\n".join(parts)
+
+
+def nearest(name: str) -> list[str]:
+    """The codes that a name resembles, the nearest first, at most three."""
+    import difflib
+
+    words = set(name.lower().split("-"))
+    alike = sorted(codes(), key=lambda code: -len(words & set(code.split("-"))))
+    shared = [code for code in alike if words & set(code.split("-"))]
+    return (difflib.get_close_matches(name.lower(), codes(), 3, 0.5) or shared)[:3]
