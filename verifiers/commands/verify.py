@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..claims.claim import Claim
     from ..findings.report import Report
     from ..reporting.files import ReportFolder
+    from ..reporting.sarif import SarifFile
     from ..targets import Target
 
 _MOST = 1000
@@ -35,6 +36,7 @@ Votes = tuple[int, ...]
 @click.argument("target", required=False)
 @click.option("--claim", "claim_file", metavar="FILE", help="The deployment's claim, TOML.")
 @click.option("--report", "folder", metavar="DIR", help="For report.json, junit.xml, index.html.")
+@click.option("--sarif", metavar="FILE", help="What was found as SARIF, for code scanning.")
 @click.option("--max-queries", type=Whole(min=1), help="Query budget, in place of the claim's.")
 @click.option("--queries", type=Whole(min=1), help="Plan for the sharpest pass they allow.")
 @click.option("--max-seconds", type=Seconds(), help="For the run, in place of run_timeout.")
@@ -64,8 +66,6 @@ def verify(
     *,
     target: str | None,
     log: str | None,
-    claim_file: str | None,
-    folder: str | None,
     as_json: bool,
     workers: int | None,
     dask: str | None,
@@ -86,7 +86,7 @@ def verify(
     from ...reference.clock import run_clock, untimed
     from ..demos import BROKEN
     from ..kinds.kind import REFERENCE
-    from ..reporting.files import ReportFileError, ReportFolder
+    from ..reporting.files import ReportFileError
     from ..run.precision import TooFewError
     from ..targets import shown_spec
 
@@ -101,7 +101,7 @@ def verify(
     demo = BROKEN.get(str(context.params["demo"]))
     try:
         claim, how = _asked_for(spec, context.params)
-        files = None if folder is None else ReportFolder(folder, spec, claim_file)
+        files = report_files(spec, context.params)
     except (ReportFileError, ValueError) as error:
         fail(error)
     name = REFERENCE if spec is None else spec
@@ -200,15 +200,32 @@ def _judged(deployment: "Target", claim: "Claim", interrupts: Interrupts, **how:
         return run(deployment, claim, listener=listener, **how)
 
 
-def written(report: "Report", files: "ReportFolder | None", name: str, as_json: bool) -> str | None:
+def written(
+    report: "Report", files: "Sequence[ReportFolder | SarifFile]", name: str, as_json: bool
+) -> str | None:
     """Writes a report's files, then prints it; why the files could not be written, if so."""
     from ..reporting.terminal import print_report
 
-    trouble = None if files is None else files.write(report)  # stdout may be closed: first
-    folder = None if files is None else str(files.path)
-    with on_stdout(kept=None if trouble is not None else folder):
+    troubles = [each.write(report) for each in files]  # stdout may be closed: first
+    trouble = next(filter(None, troubles), None)
+    kept = " and ".join(str(each.path) for each in files) or None
+    with on_stdout(kept=None if trouble is not None else kept):
         print(json.dumps(report.public())) if as_json else print_report(report, name)
     return trouble
+
+
+def report_files(target: str | None, given: "dict[str, Any]") -> "list[ReportFolder | SarifFile]":
+    """What --report and --sarif name; target: in words. Raises ReportFileError."""
+    from ..reporting.files import ReportFolder
+    from ..reporting.sarif import SarifFile
+
+    claim_file, folder, sarif = given["claim_file"], given["folder"], given["sarif"]
+    files: list[ReportFolder | SarifFile] = []
+    if folder is not None:
+        files.append(ReportFolder(folder, target, claim_file))
+    if sarif is not None:
+        files.append(SarifFile(sarif, given["target"], claim_file))
+    return files
 
 
 def end(report: "Report", trouble: str | None) -> NoReturn:
