@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from dpassay.verifiers.findings.codes import Code, codes
+from dpassay.verifiers.findings.fixes import class_in_words, explained
 
 DOCS = Path(__file__).parent
 ALL_CODES = DOCS / "checks" / "codes.md"
@@ -25,7 +26,7 @@ def codes_of(page: Path) -> list[Code]:
 def added_to(page: Path) -> str:
     """What the site adds to a page: its codes, each under a heading, or the table of all."""
     found = codes_of(page)
-    told = [f"### {code.id}\n\n**{code.title}** ({_kind(code)}). {code.sentence}" for code in found]
+    told = [explained(code) for code in found]
     heading, table = (
         ("## Input that is refused", _table()) if page == ALL_CODES else ("## Codes", "")
     )
@@ -37,17 +38,9 @@ def explained_on(code: Code) -> list[Path]:
     return [page for check in code.checks for page in pages_of(check)] or [ALL_CODES]
 
 
-def _kind(code: Code) -> str:
-    """The class of a code in words, with what a defect does and whether it is certain."""
-    if code.severity is None:
-        return code.what
-    sure = "certain where it is reported" if code.proof else "a statistic with an error rate"
-    return f"{code.what}: {code.severity.replace('-', ' ')}; {sure}"
-
-
 def _table() -> str:
     lines = ["", "| code | class | what it means |", "|---|---|---|"]
     for code in codes().values():
         page = os.path.relpath(explained_on(code)[0], ALL_CODES.parent)
-        lines.append(f"| [{code.id}]({page}#{code.id}) | {_kind(code)} | {code.title} |")
+        lines.append(f"| [{code.id}]({page}#{code.id}) | {class_in_words(code)} | {code.title} |")
     return "\n".join([*lines, ""])

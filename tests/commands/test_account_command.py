@@ -123,6 +123,7 @@ def test_where_no_pass_fits_the_rows_that_do_are_told(tmp_path) -> None:
     done = run(f"{ROW}\n" * 2, *options, "--epsilon", "1e-3", folder=tmp_path)
     assert done.returncode == 0
     assert "the first row alone does not fit" in done.stdout
+    assert "nothing was released" in done.stdout
 
 
 def test_data_independent_gnmax_is_the_gaussian_mechanism(tmp_path) -> None:

@@ -200,8 +200,13 @@ def test_files_that_are_no_claims_are_named(tmp_path) -> None:
     with pytest.raises(ClaimError, match=r"broken.toml: not TOML: not UTF-8 text"):
         read_claim(broken)
     broken.write_text("[mechanism]\ncaching = True  # as Python has it\n")
-    with pytest.raises(ClaimError, match=r"line 2, column 11\): 'caching = True "):
+    with pytest.raises(ClaimError, match=r"column 11\): 'caching = True .*caching = true\?"):
         read_claim(broken)
+    broken.write_text("[mechanism]\nname = confident-gnmax\n")
+    with pytest.raises(ClaimError, match=r'in quotes: name = "confident-gnmax"$'):
+        read_claim(broken)
+    with pytest.raises(ClaimError, match=r"py:aggregate: a target, not a claim"):
+        read_claim("service.py:aggregate")
 
 
 LABELS = 'name = "gnmax"\nclasses = 10\nteachers = 250\n'

@@ -13,6 +13,7 @@ from dpassay.verifiers.targets import (
     checked_labels,
     open_target,
 )
+from dpassay.verifiers.targets.spec import split_spec
 
 FILE = Path(__file__).parents[1] / "aggregators.py"
 HISTOGRAM = np.array([100, 90, 60])
@@ -138,3 +139,17 @@ def test_a_spent_budget_passes_through() -> None:
 def test_refusals_are_labels_where_the_claim_has_a_threshold() -> None:
     labels = checked_labels([-1, 0, 2.0, 1, -1], HISTOGRAM, 5, may_refuse=True)
     assert labels.tolist() == [-1, 0, 2, 1, -1]
+
+
+@pytest.mark.parametrize(
+    ("spec", "meant"),
+    [
+        ("localhost:8123", "did you mean http://localhost:8123?"),
+        ("claim.toml", "a claim is named by --claim"),
+        ("service.py", "as in service.py:aggregate"),
+    ],
+)
+def test_what_is_no_target_leads_to_what_was_meant(spec, meant):
+    with pytest.raises(TargetError) as raised:
+        split_spec(spec)
+    assert str(raised.value).endswith(meant)

@@ -139,6 +139,9 @@ class Claim(Table):
 
 def read_table(path: str | Path) -> dict[str, Any]:
     """The TOML file at `path`, parsed and no more. Raises ClaimError."""
+    if re.search(r"\.py(:[\w.]+)?$", str(path)):
+        wrong = "a target, not a claim: dpassay verify TARGET --claim FILE.toml"
+        raise ClaimError(f"{path}: {wrong}", code="not-toml")
     try:
         text = read_bytes(str(Path(path)), CLAIM_BYTES)
     except ReadingError as error:
@@ -162,5 +165,9 @@ def _line_of_error(text: str, error: str) -> str:
     found = re.search(r"at line (\d+),", error)
     if found is None:
         return ""
-    line = text.splitlines()[int(found[1]) - 1 : int(found[1])]
-    return "".join(f": {shown_repr(one.strip())}" for one in line)
+    line = "".join(text.splitlines()[int(found[1]) - 1 : int(found[1])]).strip()
+    bare = re.fullmatch(r"([\w-]+)\s*=\s*([A-Za-z][\w.:-]*)\s*(#.*)?", line)
+    hint = "" if bare is None else f'; text stands in quotes: {bare[1]} = "{bare[2]}"'
+    if bare is not None and bare[2].lower() in ("true", "false"):
+        hint = f"; did you mean {bare[1]} = {bare[2].lower()}?"
+    return f": {shown_repr(line)}{hint}" if line else ""

@@ -86,6 +86,8 @@ class ChargedRows(Document):
     @property
     def _how(self) -> str:
         """The Rényi order, or the pure bound, that gave the figure."""
+        if self.repeats == 0:
+            return "nothing was released"
         if self.order is not None:
             return f"Rényi order {self.order:.4g}"
         return "pure privacy, added up: it holds at delta 0 too"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..claims.claim import Claim
     from ..findings.report import Report
     from ..reporting.files import ReportFolder
+    from ..reporting.sarif import SarifFile
     from ..targets import Target
 
 _MOST = 1000
@@ -32,6 +33,7 @@ Votes = tuple[int, ...]
 @click.argument("target", required=False)
 @click.option("--claim", "claim_file", metavar="FILE", help="The deployment's claim, TOML.")
 @click.option("--report", "folder", metavar="DIR", help="For report.json, junit.xml, index.html.")
+@click.option("--sarif", metavar="FILE", help="What was found as SARIF, for code scanning.")
 @click.option(
     "--max-queries", type=WholeNumber(min=1), help="Query budget, in place of the claim's."
 )
@@ -53,7 +55,7 @@ Votes = tuple[int, ...]
 @click.option("--histograms", "file", metavar="FILE", help="Your own, CSV, one per row.")
 @click.option("--strict", is_flag=True, help="Warnings of defects fail, as [gate] strict says.")
 @click.option("--log", metavar="FILE", help="A recorded log, judged in place of a TARGET.")
-@click.option("--demo", metavar="NAME", help="An embedded example: noisy-histogram.")
+@click.option("--demo", metavar="NAME", help="An embedded example: broken, noisy-histogram, ...")
 @json_option
 @over_workers
 @click.pass_context
@@ -63,8 +65,6 @@ def verify(
     *,
     target: str | None,
     log: str | None,
-    claim_file: str | None,
-    folder: str | None,
     as_json: bool,
     workers: int | None,
     dask: str | None,
@@ -83,8 +83,9 @@ def verify(
     --keep-going or --stop-at-once says otherwise.
     """
     from ...reference.clock import run_clock, untimed
+    from ..demos import BROKEN
     from ..kinds.kind import REFERENCE
-    from ..reporting.files import ReportFileError, ReportFolder
+    from ..reporting.files import ReportFileError
     from ..run.precision import TooFewError
     from ..targets import shown_spec
 
@@ -96,17 +97,20 @@ def verify(
     if workers is not None or dask is not None:
         fail("--workers and --dask go with --log FILE: a target is asked from one process")
     spec = None if target is None else shown_spec(target)
+    demo = BROKEN.get(str(context.params["demo"]))
     try:
         claim, how = _read_request(spec, context.params)
-        files = None if folder is None else ReportFolder(folder, spec, claim_file)
+        files = report_files(spec, context.params)
     except (ReportFileError, ValueError) as error:
         fail(error)
     name = REFERENCE if spec is None else spec
+    name = name if demo is None else demo.name
     with run_clock(claim.gate.run_timeout), remembered_interrupts() as interrupts:
-        deployment = open_or_fail(target, claim)
+        deployment = open_or_fail(target, claim) if demo is None else demo.target(claim.release)
+        of_reference = spec is None and demo is None
         try:
             report = _run(
-                deployment, claim, interrupts, name=name, of_reference=spec is None, **how
+                deployment, claim, interrupts, name=name, of_reference=of_reference, **how
             )
         except TooFewError as error:
             fail(error)
@@ -116,12 +120,16 @@ def verify(
             interrupts.say()
         with untimed():
             trouble = write_report(report, files, name, as_json)
+            if demo is not None and not as_json:
+                with on_stdout():
+                    click.echo(f"\n{demo.shown}")
         interrupts.until_exit()
     end(report, trouble)
 
 
 def _read_request(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[str, Any]]":
     """The claim, and what the options ask of `run.verify`. Raises ValueError of one line."""
+    from ..demos import BROKEN
     from ..run.after_failure import after_failure
     from ..run.selection import select
 
@@ -131,9 +139,11 @@ def _read_request(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict
         raise OptionsError("--queries and --max-queries: give one or the other")
     claim, own = _read_given_claim(given)
     claim = claim.with_limits(given["max_queries"], given["max_seconds"], strict=given["strict"])
-    claim = claim.of_reference() if spec is None else claim
+    demo = BROKEN.get(str(given["demo"]))
+    claim = claim.of_reference() if spec is None and demo is None else claim
     kind = claim.kind
-    selection = select(given["checks"], given["skipped"], of=kind.checks.ids)
+    checks = given["checks"] or (() if demo is None or given["skipped"] else demo.checks)
+    selection = select(checks, given["skipped"], of=kind.checks.ids)
     after = after_failure(given["keep_going"], given["stop_at_once"])
     if kind.not_chosen is None:
         own = own_histograms(given["typed"], given["file"], claim) + own
@@ -155,13 +165,15 @@ def _read_request(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict
 
 def _read_given_claim(given: dict[str, Any]) -> "tuple[Claim, list[tuple[int, ...]]]":
     """The claim, and inputs that come with an embedded one. Raises ValueError of one line."""
+    from ..demos import BROKEN
     from ..kinds import kinds
     from ..kinds.labels.embedded import embedded_claim, embedded_histograms
     from ..kinds.reading import read_claim
 
     demo, claim_file = given["demo"], given["claim_file"]
     if demo is not None:
-        demos = {name: made for kind in kinds() for name, made in kind.demos.items()}
+        demos = {name: demo.claim for name, demo in BROKEN.items()}
+        demos |= {name: made for kind in kinds() for name, made in kind.demos.items()}
         if demo not in demos:
             raise ValueError(f"--demo {demo[:60]!r}: expected {', '.join(demos)}")
         if given["target"] is not None or claim_file is not None:
@@ -188,16 +200,31 @@ def _run(deployment: "Target", claim: "Claim", interrupts: Interrupts, **how: An
 
 
 def write_report(
-    report: "Report", files: "ReportFolder | None", name: str, as_json: bool
+    report: "Report", files: "Sequence[ReportFolder | SarifFile]", name: str, as_json: bool
 ) -> str | None:
     """Writes a report's files, then prints it; why the files could not be written, if so."""
     from ..reporting.terminal import print_report
 
-    trouble = None if files is None else files.write(report)  # stdout may be closed: first
-    folder = None if files is None else str(files.path)
-    with on_stdout(kept=None if trouble is not None else folder):
+    troubles = [each.write(report) for each in files]  # stdout may be closed: first
+    trouble = next(filter(None, troubles), None)
+    kept = " and ".join(str(each.path) for each in files) or None
+    with on_stdout(kept=None if trouble is not None else kept):
         print(json.dumps(report.public())) if as_json else print_report(report, name)
     return trouble
+
+
+def report_files(target: str | None, given: "dict[str, Any]") -> "list[ReportFolder | SarifFile]":
+    """What --report and --sarif name; target: in words. Raises ReportFileError."""
+    from ..reporting.files import ReportFolder
+    from ..reporting.sarif import SarifFile
+
+    claim_file, folder, sarif = given["claim_file"], given["folder"], given["sarif"]
+    files: list[ReportFolder | SarifFile] = []
+    if folder is not None:
+        files.append(ReportFolder(folder, target, claim_file))
+    if sarif is not None:
+        files.append(SarifFile(sarif, given["target"], claim_file))
+    return files
 
 
 def end(report: "Report", trouble: str | None) -> NoReturn:

@@ -10,27 +10,39 @@ from ..inputs.log_file import shown_path
 from ..kinds.labels.logs.verify_log import verify_log
 from ..kinds.labels.reading import read_labels_claim
 from ..reporting.files import ReportFileError, ReportFolder
+from ..reporting.sarif import SarifFile
 from ..reporting.terminal import progress_bar
 from ..run.events import Progress
+from .verify import report_files
 
-_GO_WITH_IT = {"log", "claim_file", "folder", "seed", "strict", "as_json", "workers", "dask"}
+_GO_WITH_IT = {
+    "log",
+    "claim_file",
+    "folder",
+    "sarif",
+    "seed",
+    "strict",
+    "as_json",
+    "workers",
+    "dask",
+}
 
 
-def judge_given_log(context: click.Context) -> tuple[Report, ReportFolder | None]:
+def judge_given_log(context: click.Context) -> tuple[Report, list[ReportFolder | SarifFile]]:
     """The report on the log that `dpassay verify` was given, and where to write it."""
     given = context.params
-    log, claim_file, folder = given["log"], given["claim_file"], given["folder"]
+    log, claim_file = given["log"], given["claim_file"]
     if given["target"] is not None or typed_options(context, _GO_WITH_IT):
         fail(
-            "--log FILE: only --claim, --report, --seed, --strict, --json, --workers and --dask go "
-            "with it: nothing is asked"
+            "--log FILE: only --claim, --report, --sarif, --seed, --strict, --json, --workers and "
+            "--dask go with it: nothing is asked"
         )
     if claim_file is None:
         fail(f"--log {shown_path(log)} needs --claim FILE: what should it be held to?")
     try:
         claim, name = read_labels_claim(claim_file), shown_path(log)
         claim = claim.with_limits(None, None, strict=given["strict"])
-        files = None if folder is None else ReportFolder(folder, name, claim_file)
+        files = report_files(name, given)
         with working(given["workers"], given["dask"]) as executor, progress_bar() as show:
 
             def tell(rows: int) -> None:

@@ -75,21 +75,29 @@ class ReportFolder:
         return None
 
     def _write_file(self, name: str, text: Callable[[], str], keep: bool = True) -> None:
-        temporary = self.path / f".{name}.{secrets.token_hex(8)}"
-        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
         try:
-            content = text().encode()
-            with open(os.open(temporary, flags, 0o666), "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            if keep:
-                os.replace(temporary, self.path / name)
+            write_whole(self.path / name, text(), keep)
         except OSError as error:
             shown = self.path / name if keep else self.path
             raise ReportFileError(f"{shown}: cannot be written: {_reason(error)}") from None
-        finally:
-            temporary.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str, keep: bool = True) -> None:
+    """Writes a file under another name, and renames it into place. Raises OSError.
+
+    keep: False only tries whether there is room.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+    try:
+        with open(os.open(temporary, flags, 0o666), "wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        if keep:
+            os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _reason(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -84,8 +85,20 @@ def split_spec(spec: str) -> tuple[str, str]:
     """Module (or file) and attribute of a Python spec. Raises TargetError."""
     module, separator, attribute = spec.rpartition(":")
     if not separator or not module or not attribute.replace(".", "").isidentifier():
-        raise TargetError(f"target {shown_spec(spec)!r}: {_ALLOWED}", code="target-not-found")
+        message = f"target {shown_spec(spec)!r}: {_ALLOWED}{_meant(spec)}"
+        raise TargetError(message, code="target-not-found")
     return module, attribute
+
+
+def _meant(spec: str) -> str:
+    """What a spec that is none was probably meant for; empty where nothing is likely."""
+    if re.fullmatch(r"[\w.-]+:\d+(/.*)?", spec):
+        return f"; did you mean http://{shown_spec(spec)}?"
+    if spec.endswith(".toml"):
+        return "; a claim is named by --claim"
+    if spec.endswith(".py"):
+        return f"; name what answers, as in {shown_spec(spec)}:aggregate"
+    return ""
 
 
 def look_up(spec: str) -> None:
