@@ -5,7 +5,8 @@ import json
 import pytest
 
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.reporting.sarif import SarifFile, sarif
+from dpassay.verifiers.reporting.files import SarifFile
+from dpassay.verifiers.reporting.sarif import sarif
 
 LEVEL = {Verdict.FAIL: "error", Verdict.ERROR: "error", Verdict.INCONCLUSIVE: "warning"}
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..cli.exit_statuses import fail, forget_stdout, need
-from ..cli.options import Whole, option_with_default
+from ..cli.options import WholeNumber, option_with_default
 from ..text import printable
 
 if TYPE_CHECKING:  # a missing package is said before anything heavy loads
@@ -31,7 +31,7 @@ _REDRAW = 5.0  # seconds between updates of the screen
 )
 @click.option("--once", is_flag=True, help="End with the log.")
 @click.option("--webhook", metavar="URL", help="Where alarms are posted, signed.")
-@click.option("--metrics-port", type=Whole(1, 65535), help="For Prometheus.")
+@click.option("--metrics-port", type=WholeNumber(1, 65535), help="For Prometheus.")
 @option_with_default("--metrics-address", default="127.0.0.1", metavar="ADDRESS")
 def monitor(
     *,

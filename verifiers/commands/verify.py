@@ -19,8 +19,7 @@ from ..inputs.input_error import OptionsError, UnclaimedError
 if TYPE_CHECKING:
     from ..claims.claim import Claim
     from ..findings.report import Report
-    from ..reporting.files import ReportFolder
-    from ..reporting.sarif import SarifFile
+    from ..reporting.files import ReportFolder, SarifFile
     from ..targets import Target
 
 _MOST = 1000
@@ -85,7 +84,7 @@ def verify(
     from ...reference.clock import run_clock, untimed
     from ..demos import BROKEN
     from ..kinds.kind import REFERENCE
-    from ..reporting.files import ReportFileError
+    from ..reporting.files import ReportFileError, report_files
     from ..run.precision import TooFewError
     from ..targets import shown_spec
 
@@ -211,20 +210,6 @@ def write_report(
     with on_stdout(kept=None if trouble is not None else kept):
         print(json.dumps(report.public())) if as_json else print_report(report, name)
     return trouble
-
-
-def report_files(target: str | None, given: "dict[str, Any]") -> "list[ReportFolder | SarifFile]":
-    """What --report and --sarif name; target: in words. Raises ReportFileError."""
-    from ..reporting.files import ReportFolder
-    from ..reporting.sarif import SarifFile
-
-    claim_file, folder, sarif = given["claim_file"], given["folder"], given["sarif"]
-    files: list[ReportFolder | SarifFile] = []
-    if folder is not None:
-        files.append(ReportFolder(folder, target, claim_file))
-    if sarif is not None:
-        files.append(SarifFile(sarif, given["target"], claim_file))
-    return files
 
 
 def end(report: "Report", trouble: str | None) -> NoReturn:

@@ -9,11 +9,9 @@ from ..inputs.input_error import InputError
 from ..inputs.log_file import shown_path
 from ..kinds.labels.logs.verify_log import verify_log
 from ..kinds.labels.reading import read_labels_claim
-from ..reporting.files import ReportFileError, ReportFolder
-from ..reporting.sarif import SarifFile
+from ..reporting.files import ReportFileError, ReportFolder, SarifFile, report_files
 from ..reporting.terminal import progress_bar
 from ..run.events import Progress
-from .verify import report_files
 
 _GO_WITH_IT = {
     "log",

@@ -12,9 +12,10 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from ..findings.report import CheckResult, Report, Verdict
@@ -80,6 +81,39 @@ class ReportFolder:
         except OSError as error:
             shown = self.path / name if keep else self.path
             raise ReportFileError(f"{shown}: cannot be written: {_reason(error)}") from None
+
+
+class SarifFile:
+    """A file for the log of a run, whose folder is there. Raises ReportFileError where it is not.
+
+    target, claim_file: as `sarif.sarif` takes them.
+    """
+
+    def __init__(self, path: str, target: str | None, claim_file: str | None) -> None:
+        self.path, self.target, self.claim_file = Path(path), target, claim_file
+        if not path or self.path.is_dir() or not self.path.parent.is_dir():
+            raise ReportFileError(f"--sarif {path!r}: expected a file in a folder that is there")
+
+    def write(self, report: Report) -> str | None:
+        """Writes it; returns a line where it could not be written."""
+        from .sarif import sarif
+
+        try:
+            write_whole(self.path, sarif(report, self.target, self.claim_file))
+        except OSError as error:
+            return f"{self.path}: cannot be written: {_reason(error)}"
+        return None
+
+
+def report_files(target: str | None, given: Mapping[str, Any]) -> list[ReportFolder | SarifFile]:
+    """What --report and --sarif of a command name; target: in words. Raises ReportFileError."""
+    claim_file, folder, sarif = given["claim_file"], given["folder"], given["sarif"]
+    files: list[ReportFolder | SarifFile] = []
+    if folder is not None:
+        files.append(ReportFolder(folder, target, claim_file))
+    if sarif is not None:
+        files.append(SarifFile(sarif, given["target"], claim_file))
+    return files
 
 
 def write_whole(path: Path, text: str, keep: bool = True) -> None:

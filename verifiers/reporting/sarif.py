@@ -15,32 +15,11 @@ from ..findings.codes import codes
 from ..findings.fixes import explained
 from ..findings.report import UNCODED, CheckResult, Report, Verdict
 from ..text import printable
-from .files import ReportFileError, write_whole
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 _LEVELS = {Verdict.FAIL: "error", Verdict.ERROR: "error", Verdict.INCONCLUSIVE: "warning"}
-
-
-class SarifFile:
-    """A file for the log of a run, whose folder is there. Raises ReportFileError where it is not.
-
-    target, claim_file: as `sarif` takes them.
-    """
-
-    def __init__(self, path: str, target: str | None, claim_file: str | None) -> None:
-        self.path, self.target, self.claim_file = Path(path), target, claim_file
-        if not path or self.path.is_dir() or not self.path.parent.is_dir():
-            raise ReportFileError(f"--sarif {path!r}: expected a file in a folder that is there")
-
-    def write(self, report: Report) -> str | None:
-        """Writes it; returns a line where it could not be written."""
-        try:
-            write_whole(self.path, sarif(report, self.target, self.claim_file))
-        except OSError as error:
-            return f"{self.path}: cannot be written: {error.strerror or error}"
-        return None
 
 
 def sarif(report: Report, target: str | None, claim_file: str | None) -> str:
