@@ -141,8 +141,10 @@ _MOST_REPEATS = 10**12
 class Fitting:
     """Finds how many passes and rows fit, by costs on the grid of `ORDERS`.
 
-    kinds: the kind (m,) of each row, in order; costs: Rényi cost (k, n) of asking a row of each
-    kind once; pure: pure epsilon of a row, infinity where it has none.
+    Args:
+        kinds: the kind (m,) of each row, in order.
+        costs: Rényi cost (k, n) of asking a row of each kind once.
+        pure: pure epsilon of a row, infinity where it has none.
     """
 
     def __init__(self, kinds: NDArray[np.intp], costs: Matrix, delta: float, pure: float) -> None:
