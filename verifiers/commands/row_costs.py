@@ -15,7 +15,7 @@ from ...reference.arrays import Matrix
 from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.progress import shown
 from ...reference.searches import last_between
-from ..inputs.asked_file import AskedRows
+from ..inputs.log_file import AskedRows
 
 _TOGETHER = 512
 """Histograms per part of the work."""
