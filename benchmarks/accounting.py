@@ -11,7 +11,7 @@ from dpassay.reference.accounting.conversions import Epsilon, best_epsilon
 from dpassay.reference.accounting.pairs import worst_neighbours
 from dpassay.reference.arrays import Matrix
 from dpassay.verifiers.commands.charged_rows import ChargedRows, account_of
-from dpassay.verifiers.inputs.asked_file import AskedRows
+from dpassay.verifiers.inputs.log_file import AskedRows
 
 from .timing import Row, in_turn
 

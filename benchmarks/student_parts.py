@@ -16,7 +16,7 @@ from dpassay.attacks.inference.mitigations import over_seeds
 from dpassay.reference import Laplace, NoisyArgmax
 from dpassay.reference.ensembles.consensus import noisy_accuracy
 from dpassay.verifiers.commands.charged_rows import account_of
-from dpassay.verifiers.inputs.asked_file import AskedRows
+from dpassay.verifiers.inputs.log_file import AskedRows
 
 from .long_runs import need_adult
 from .students import DELTA, SEEDS, SETTINGS, measured, of_ensemble, task, votes

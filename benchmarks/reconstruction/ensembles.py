@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dpassay.reference import ConfidentGNMax, Gaussian, consensus, digit_histograms
 from dpassay.verifiers.commands.charged_rows import account_of
-from dpassay.verifiers.inputs.asked_file import AskedRows
+from dpassay.verifiers.inputs.log_file import AskedRows
 
 from ..long_runs import DATA
 

@@ -17,8 +17,8 @@ from dpassay.reference.accounting.conversions import best_epsilon
 from dpassay.reference.accounting.neighbourhood import MOVED_VOTE
 from dpassay.verifiers.commands.charged_rows import account_of
 from dpassay.verifiers.commands.row_costs import RowCosts
-from dpassay.verifiers.inputs.asked_file import AskedRows, read_asked
 from dpassay.verifiers.inputs.histogram_file import HistogramRow, read_histograms
+from dpassay.verifiers.inputs.log_file import AskedRows, read_asked
 from dpassay.verifiers.strategies import histograms
 
 ORDERS = np.array([1.5, 2.0, 8.0, 40.0])

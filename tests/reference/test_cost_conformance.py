@@ -38,7 +38,7 @@ from dpassay.reference.accounting.pure import pure_epsilon
 from dpassay.reference.accounting.release_costs import CountedCost, release_costs
 from dpassay.reference.accounting.worst_pair import worst_pair
 from dpassay.verifiers.commands.charged_rows import account_of
-from dpassay.verifiers.inputs.asked_file import AskedRows
+from dpassay.verifiers.inputs.log_file import AskedRows
 from dpassay.verifiers.strategies import histograms
 
 ORDERS = np.array([1.5, 2.0, 3.0, 8.0, 20.0, 60.0])

@@ -84,7 +84,7 @@ def account(
     from ...reference.accounting.adjacency import Adjacency
     from ...reference.accounting.neighbourhood import Neighbourhood
     from ..cli.mechanism_options import mechanism_of_options
-    from ..inputs.asked_file import read_asked
+    from ..inputs.log_file import read_asked
     from .charged_rows import account_of
 
     if epsilon is not None and not epsilon < float("inf"):

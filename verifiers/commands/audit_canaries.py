@@ -41,7 +41,9 @@ _UNFAIR, _UNFAIR_CODE = 1e-3, "coins-look-unfair"  # the probability below which
 class TrainingOptions:
     """What the command line says of one training that is audited.
 
-    curve: a file; noise_multiplier, sampling_rate, steps: of its noisy steps, all three or none.
+    Attributes:
+        curve: a file.
+        noise_multiplier, sampling_rate, steps: of its noisy steps, all three or none.
     """
 
     delta: float

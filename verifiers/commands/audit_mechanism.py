@@ -298,9 +298,12 @@ class MechanismAudits(VariedDocument):
 class Work:
     """How an audit is computed.
 
-    executor: its workers; cache: where trained votes are kept; anew: whether every experiment draws
-    votes and adds noise, instead of drawing labels from their exact law; group: how many times an
-    adversary adds its record, each time to another teacher.
+    Attributes:
+        executor: its workers.
+        cache: where trained votes are kept.
+        anew: whether every experiment draws votes and adds noise, instead of drawing labels from
+            their exact law.
+        group: how many times an adversary adds its record, each time to another teacher.
     """
 
     executor: Executor

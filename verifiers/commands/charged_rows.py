@@ -15,8 +15,8 @@ from ...reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
 from ...reference.accounting.pure import pure_epsilon
 from ...reference.mechanisms import ClaimedMechanism
 from ..findings.document import Document
-from ..inputs.asked_file import AskedRows
 from ..inputs.input_error import ColumnsError
+from ..inputs.log_file import AskedRows
 from ..text import counted, epsilon_text
 from .row_costs import Fitting, RowCosts
 

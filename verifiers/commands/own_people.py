@@ -168,8 +168,10 @@ def _counts(
 class _Found:
     """What the votes, and answers to them, and a log say of the people of a file.
 
-    votes, through: None and empty without votes; log: None without one; missing: people of the file
-    about whom the log has no answer.
+    Attributes:
+        votes, through: None and empty without votes.
+        log: None without one.
+        missing: people of the file about whom the log has no answer.
     """
 
     people: PeopleColumn

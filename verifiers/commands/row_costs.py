@@ -15,7 +15,7 @@ from ...reference.arrays import Matrix
 from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.progress import shown
 from ...reference.searches import last_between
-from ..inputs.asked_file import AskedRows
+from ..inputs.log_file import AskedRows
 
 _TOGETHER = 512
 """Histograms per part of the work."""
@@ -141,8 +141,10 @@ _MOST_REPEATS = 10**12
 class Fitting:
     """Finds how many passes and rows fit, by costs on the grid of `ORDERS`.
 
-    kinds: the kind (m,) of each row, in order; costs: Rényi cost (k, n) of asking a row of each
-    kind once; pure: pure epsilon of a row, infinity where it has none.
+    Args:
+        kinds: the kind (m,) of each row, in order.
+        costs: Rényi cost (k, n) of asking a row of each kind once.
+        pure: pure epsilon of a row, infinity where it has none.
     """
 
     def __init__(self, kinds: NDArray[np.intp], costs: Matrix, delta: float, pure: float) -> None:

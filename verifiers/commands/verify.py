@@ -13,7 +13,7 @@ import click
 from ..cli.exit_statuses import MISUSE, fail, json_option, on_stdout
 from ..cli.interrupts import Interrupts, remembered_interrupts
 from ..cli.opened import open_or_fail
-from ..cli.options import Seconds, WholeNumber, over_workers, verify_line
+from ..cli.options import Seconds, WholeNumber, over_workers, typed_options, verify_line, working
 from ..inputs.input_error import OptionsError, UnclaimedError
 
 if TYPE_CHECKING:
@@ -24,6 +24,19 @@ if TYPE_CHECKING:
 
 _MOST = 1000
 """Most histograms of one's own in a run; each is asked a hundred times, like an explorer."""
+
+_WITH_LOG = {
+    "log",
+    "claim_file",
+    "folder",
+    "sarif",
+    "seed",
+    "strict",
+    "as_json",
+    "workers",
+    "dask",
+}
+"""Options that go with `--log`."""
 
 Votes = tuple[int, ...]
 
@@ -89,9 +102,7 @@ def verify(
     from ..targets import shown_spec
 
     if log is not None:
-        from .verify_log import judge_given_log
-
-        report, files = judge_given_log(context)
+        report, files = _judge_log(context)
         end(report, write_report(report, files, str(report.target), as_json))
     if workers is not None or dask is not None:
         fail("--workers and --dask go with --log FILE: a target is asked from one process")
@@ -124,6 +135,39 @@ def verify(
                     click.echo(f"\n{demo.shown}")
         interrupts.until_exit()
     end(report, trouble)
+
+
+def _judge_log(context: click.Context) -> "tuple[Report, list[ReportFolder | SarifFile]]":
+    """The report on the log that the command was given, and where to write it."""
+    from ..inputs.input_error import InputError
+    from ..inputs.log_file import shown_path
+    from ..kinds.labels.logs.verify_log import verify_log
+    from ..kinds.labels.reading import read_labels_claim
+    from ..reporting.files import ReportFileError, report_files
+    from ..reporting.terminal import progress_bar
+    from ..run.events import Progress
+
+    given = context.params
+    log, claim_file = given["log"], given["claim_file"]
+    if given["target"] is not None or typed_options(context, _WITH_LOG):
+        fail(
+            "--log FILE: only --claim, --report, --sarif, --seed, --strict, --json, --workers and "
+            "--dask go with it: nothing is asked"
+        )
+    name = shown_path(log)
+    if claim_file is None:
+        fail(f"--log {name} needs --claim FILE: what should it be held to?")
+    try:
+        claim = read_labels_claim(claim_file).with_limits(None, None, strict=given["strict"])
+        files = report_files(name, given)
+        with working(given["workers"], given["dask"]) as executor, progress_bar() as show:
+
+            def tell(rows: int) -> None:
+                show(Progress(rows, 0, "reading rows"))
+
+            return verify_log(log, claim, given["seed"], tell, executor), files
+    except (InputError, ReportFileError) as error:
+        fail(error)
 
 
 def _read_request(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[str, Any]]":

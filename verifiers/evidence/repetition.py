@@ -188,11 +188,14 @@ CHANCES = np.array([0.3, 0.05])
 class Replay:
     """E-value for "labels copy a window of earlier ones" against fresh draws of any one law.
 
-    earlier: outcomes (m,) of one histogram, in order, m > 0; again: outcomes (n,) of the same
-    histogram after a restart; log_q: the claimed log-probabilities (o,). The window begins anywhere
-    in `earlier`; beyond its end labels are fresh. The likelihood is divided by its supremum over
-    all laws of `again` (universal inference), so that the expectation given `earlier` is at most 1
-    whatever the law of a label.
+    The window begins anywhere in `earlier`; beyond its end labels are fresh. The likelihood is
+    divided by its supremum over all laws of `again` (universal inference), so that the expectation
+    given `earlier` is at most 1 whatever the law of a label.
+
+    Args:
+        earlier: outcomes (m,) of one histogram, in order, m > 0.
+        again: outcomes (n,) of the same histogram after a restart.
+        log_q: the claimed log-probabilities (o,).
     """
 
     def __init__(self, earlier: Outcomes, again: Outcomes, log_q: Vector) -> None:

@@ -20,13 +20,19 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 class Code:
     """One code.
 
-    what: `defect` (the deployment, or its claim, is wrong), `power` (too little was seen),
-    `coverage` (something could not be looked at), `leakage` (what an attacker reads although the
-    claim holds), or `input` (what dpassay was given); severity: of a defect; proof: whether it is
-    certain where it is raised, not a statistic with a share of `false_alarm`; checks: whose pages
-    have its anchor, none where it is on that of all codes; kinds: on which kinds of release a run
-    may find it, None for all that have one of these checks; needs: a key without which a claim
-    leaves no room for it; title: a few words; sentence: for whoever meets it first.
+    Attributes:
+        what: `defect` (the deployment, or its claim, is wrong), `power` (too little was seen),
+            `coverage` (something could not be looked at), `leakage` (what an attacker reads
+            although the claim holds), or `input` (what dpassay was given).
+        severity: of a defect.
+        proof: whether it is certain where it is raised, not a statistic with a share of
+            `false_alarm`.
+        checks: whose pages have its anchor, none where it is on that of all codes.
+        kinds: on which kinds of release a run may find it, None for all that have one of these
+            checks.
+        needs: a key without which a claim leaves no room for it.
+        title: a few words.
+        sentence: for whoever meets it first.
     """
 
     id: str

@@ -149,7 +149,10 @@ def not_looked_at(
 
     Of a fault that several checks would see, one that passed is named, else the first of its row.
 
-    kind: of what is released, by its name; claim: its tables; seeing: all checks of the kind.
+    Args:
+        kind: of what is released, by its name.
+        claim: its tables.
+        seeing: all checks of the kind.
     """
     there = {one.check: one for one in seeing if one.lacking is None or one.lacking.code != _ABSENT}
     excluded = {entry.code for one in there.values() for entry in one.excludes}

@@ -14,12 +14,18 @@ if TYPE_CHECKING:
 class Finding:
     """What a check has to say for a report: the facts, the likeliest cause, where it shows.
 
-    code: of the likeliest cause, or of what was seen where none is known; None for a pass; fields:
-    the parameters of the code; figure: numbers that the report draws; warnings: for the report;
-    log_odds: of the cause against the claim, None where it has no name; cause: in a few words, for
-    the checks that the same fault fails; otherwise: the message where another check has found the
-    cause, if this one's would mislead there; advice: what could be done about it, a line each;
-    excludes: what a pass excludes; measured: what the answers left of a quantity.
+    Attributes:
+        code: of the likeliest cause, or of what was seen where none is known; None for a pass.
+        fields: the parameters of the code.
+        figure: numbers that the report draws.
+        warnings: for the report.
+        log_odds: of the cause against the claim, None where it has no name.
+        cause: in a few words, for the checks that the same fault fails.
+        otherwise: the message where another check has found the cause, if this one's would mislead
+            there.
+        advice: what could be done about it, a line each.
+        excludes: what a pass excludes.
+        measured: what the answers left of a quantity.
     """
 
     message: str

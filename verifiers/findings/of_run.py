@@ -33,8 +33,11 @@ _CONTRACT = "input-contract"
 class Ruled:
     """What the rules make of the results of a run.
 
-    checks: the results; verdict: of the run; waived: codes that would have failed it, but for
-    `allow`; lacking: required checks that did not pass, each with its verdict.
+    Attributes:
+        checks: the results.
+        verdict: of the run.
+        waived: codes that would have failed it, but for `allow`.
+        lacking: required checks that did not pass, each with its verdict.
     """
 
     checks: tuple[CheckResult, ...]
@@ -106,9 +109,11 @@ _REPORTED = ("dpassay", "numpy", "scipy", "hypothesis")
 class Ended:
     """How a run ended, for its report.
 
-    seconds: it took; found_after: queries at which a check first refuted the claim, None if none
-    did; partial: whether checks were left out by choice; nothing_applied: whether none of the
-    chosen checks could be run.
+    Attributes:
+        seconds: it took.
+        found_after: queries at which a check first refuted the claim, None if none did.
+        partial: whether checks were left out by choice.
+        nothing_applied: whether none of the chosen checks could be run.
     """
 
     started: datetime

@@ -25,9 +25,14 @@ from ..kinds.numbers.vendor_model import ModelError, VendorModel
 class PlayRules:
     """The rules of the games that are played.
 
-    defences: by name; batch: records; rounds: of training, in each of which the batch is released;
-    releases: in a round; sigma, clip_norm: of dp-sgd; delta: at which its epsilon is told; trials:
-    of each defence.
+    Attributes:
+        defences: by name.
+        batch: records.
+        rounds: of training, in each of which the batch is released.
+        releases: in a round.
+        sigma, clip_norm: of dp-sgd.
+        delta: at which its epsilon is told.
+        trials: of each defence.
     """
 
     defences: tuple[str, ...]

@@ -22,8 +22,10 @@ _DEEPEST = 50  # lists and objects within each other
 class Input:
     """One row: the votes on an input, as a histogram (c,).
 
-    query: the input in JSON, as the deployment takes it, if the row has one; votes: the class of
-    each teacher (teachers,), if given; key: the id of the input in logs.
+    Attributes:
+        query: the input in JSON, as the deployment takes it, if the row has one.
+        votes: the class of each teacher (teachers,), if given.
+        key: the id of the input in logs.
     """
 
     histogram: tuple[int, ...]

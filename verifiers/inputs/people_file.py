@@ -22,9 +22,13 @@ _MOST_VALUES = 20
 class PeopleTable:
     """Records (n, q) as a model takes them, labels (n,), and the sensitive value (n,) of each.
 
-    Labels and sensitive values are numbered from 0. values: what the m columns of the attribute
-    hold for each value (v, m); names: of the values (v,); columns: which columns of the records are
-    the attribute (m,), None where the model does not see it.
+    Labels and sensitive values are numbered from 0.
+
+    Attributes:
+        values: what the m columns of the attribute hold for each value (v, m).
+        names: of the values (v,).
+        columns: which columns of the records are the attribute (m,), None where the model does not
+            see it.
     """
 
     records: Matrix

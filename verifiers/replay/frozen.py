@@ -57,8 +57,11 @@ _START_SECONDS = 120.0  # each run loads the deployment anew
 class FrozenTarget:
     """Runs a target in forks of a process of its own; a context manager that ends it.
 
-    spec: a Python spec; release: how inputs and releases travel; timeout: seconds of a call;
-    refuses: whether a label may be a refusal, None where numbers are released.
+    Args:
+        spec: a Python spec.
+        release: how inputs and releases travel.
+        timeout: seconds of a call.
+        refuses: whether a label may be a refusal, None where numbers are released.
     """
 
     def __init__(

@@ -28,9 +28,11 @@ NORMS = {np.inf: "in one number", 2.0: "in L2 norm", 1.0: "in L1 norm"}
 class PairFault:
     """What is wrong with a pair: in words, and where.
 
-    what: one of "sensitivity", "noise", "shift", "refusal"; code, fields: of what is wrong; lines:
-    lines of the target with what happens there; moves: how far a number of the release moves, and
-    allowed: how far it may.
+    Attributes:
+        what: one of "sensitivity", "noise", "shift", "refusal".
+        code, fields: of what is wrong.
+        lines: lines of the target with what happens there.
+        moves: how far a number of the release moves, and allowed: how far it may.
     """
 
     what: str
@@ -174,10 +176,13 @@ def no_path(origin: Any) -> Path | None:
 class ReplayPair:
     """Two inputs, as a `Release` takes them.
 
-    words: how they differ; judge: what two releases with the same draws show; neighbours:
-    whether their noise must have one law; absent: whether that includes noise that one of them does
-    not draw; path: from the first input of another pair to that of
-    this one, None where there is none; simpler: pairs that show the same, but for less.
+    Attributes:
+        words: how they differ.
+        judge: what two releases with the same draws show.
+        neighbours: whether their noise must have one law.
+        absent: whether that includes noise that one of them does not draw.
+        path: from the first input of another pair to that of this one, None where there is none.
+        simpler: pairs that show the same, but for less.
     """
 
     words: str

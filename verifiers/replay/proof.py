@@ -158,9 +158,12 @@ _BENT = 0.01  # relative, between answers to a step and to two
 class UnitMoves:
     """What a release moves by for a unit of each number drawn.
 
-    variances (d,): the sum of squares for each number released; sizes: L2 norms of the answers to
-    each number drawn, in order of size, without those that are 0; affine: whether all are noise
-    alone, which a release takes as it is; line: of the draw that is answered most.
+    Attributes:
+        variances (d,): the sum of squares for each number released.
+        sizes: L2 norms of the answers to each number drawn, in order of size, without those that
+            are 0.
+        affine: whether all are noise alone, which a release takes as it is.
+        line: of the draw that is answered most.
     """
 
     variances: NDArray[np.float64]

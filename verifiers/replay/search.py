@@ -41,8 +41,11 @@ _LINES = 4  # that are named where numbers move
 class Found:
     """What the pairs showed.
 
-    fault, pair: of the first that showed one, as simple as it was found; unfrozen: why nothing
-    could be compared; compared, skipped: pairs; draws: of one run.
+    Attributes:
+        fault, pair: of the first that showed one, as simple as it was found.
+        unfrozen: why nothing could be compared.
+        compared, skipped: pairs.
+        draws: of one run.
     """
 
     fault: PairFault | None

@@ -28,8 +28,10 @@ _SHOWN = 60
 class DrawRequest:
     """What a draw was asked for.
 
-    fixed: arguments on which the law depends, `size` for the shape; centre, scale: of noise about a
-    value, where the function takes them; noise: whether such a draw can be nothing but noise.
+    Attributes:
+        fixed: arguments on which the law depends, `size` for the shape.
+        centre, scale: of noise about a value, where the function takes them.
+        noise: whether such a draw can be nothing but noise.
     """
 
     fixed: Mapping[str, Any]
@@ -62,9 +64,10 @@ class Draw:
 class Parting:
     """A draw that is not the same in two runs: what each asked for, in words.
 
-    noise: whether it is noise that one run does not draw, or draws in another shape or scale;
-    scale: whether only the scale is another, so that the draw was played back all the same; absent:
-    whether one run does not make it.
+    Attributes:
+        noise: whether it is noise that one run does not draw, or draws in another shape or scale.
+        scale: whether only the scale is another, so that the draw was played back all the same.
+        absent: whether one run does not make it.
     """
 
     line: str

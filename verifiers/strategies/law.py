@@ -30,9 +30,14 @@ class _BrokenError(Exception):
 class Law:
     """A property of a function, with what it is shown.
 
-    name: a word or two; signature: what the function takes and gives; source: who proved it;
-    inputs: a strategy of examples; violation: (function, example) to what is wrong, in one line, or
-    None. A function may charge more than it must, and keeps the law all the same.
+    A function may charge more than it must, and keeps the law all the same.
+
+    Attributes:
+        name: a word or two.
+        signature: what the function takes and gives.
+        source: who proved it.
+        inputs: a strategy of examples.
+        violation: (function, example) to what is wrong, in one line, or None.
     """
 
     name: str

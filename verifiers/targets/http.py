@@ -42,12 +42,17 @@ _KEPT = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_e
 class HttpTarget:
     """Sends JSON to the server at `url`; a path in the URL is prepended to those of the calls.
 
-    timeout: seconds per call, from the connection to the last byte. Only a failed connection is
-    tried again: a request that was sent may have drawn noise, or spent budget. restart: the command
-    that restarts the server, if any; release: what it releases; options: headers, statuses and
-    repeats, as in the claim; at_once: most calls in flight; keeps: whether one connection is kept
-    for all calls, and replaced only if the server has closed it, instead of a new one per call.
     Raises TargetError for a URL that names no server.
+
+    Args:
+        timeout: seconds per call, from the connection to the last byte. Only a failed connection is
+            tried again: a request that was sent may have drawn noise, or spent budget. restart: the
+            command that restarts the server, if any.
+        release: what it releases.
+        options: headers, statuses and repeats, as in the claim.
+        at_once: most calls in flight.
+        keeps: whether one connection is kept for all calls, and replaced only if the server has
+            closed it, instead of a new one per call.
     """
 
     def __init__(

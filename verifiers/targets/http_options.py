@@ -16,8 +16,10 @@ from .replies import TargetError, one_line
 class HttpTls:
     """Files of `[http]`, in PEM.
 
-    ca: certificates of authorities that are believed beside the system's; certificate: what this
-    side shows; key: of that certificate, whose file may hold it too.
+    Attributes:
+        ca: certificates of authorities that are believed beside the system's.
+        certificate: what this side shows.
+        key: of that certificate, whose file may hold it too.
     """
 
     ca: str | None = None
@@ -99,11 +101,15 @@ _WRONG_REQUEST = (400, 422)  # by RFC 9110 the content is at fault: they refuse 
 class HttpOptions:
     """`[http]` of a claim.
 
-    headers: header name -> environment variable that holds its value; refusal_status: statuses that
-    refuse a histogram, or a query; refuses: whether the claimed mechanism refuses queries;
-    retry_503: whether a call that got 503 is repeated, though it may have drawn a label or spent
-    budget; retry_429: whether 429 without `Retry-After` is a limit of the rate; route: where and
-    how labels are asked; tls: certificates.
+    Attributes:
+        headers: header name -> environment variable that holds its value.
+        refusal_status: statuses that refuse a histogram, or a query.
+        refuses: whether the claimed mechanism refuses queries.
+        retry_503: whether a call that got 503 is repeated, though it may have drawn a label or
+            spent budget.
+        retry_429: whether 429 without `Retry-After` is a limit of the rate.
+        route: where and how labels are asked.
+        tls: certificates.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)

@@ -17,12 +17,15 @@ _INDEX = re.compile(r"0|[1-9][0-9]*")
 class HttpRoute:
     """Where and how releases are asked, in place of `POST /aggregate` and its JSON.
 
-    path: of the URL; body: JSON in which `{{size}}`, and the key of the input (`Release.key`) in
-    such braces, stand for values; answer: a JSON Pointer (RFC 6901) to the answer, or to the list
-    of answers. None stands for what dpassay asks otherwise. Without `{{size}}` each release is a
-    request. rdp, spent: paths of the accountant and the ledger, without which a server with a path
-    of its own is not asked for them. labels: what stands for the classes in an answer, in their
-    order; refusals: as JSON, what stands there for a refusal.
+    Attributes:
+        path: of the URL.
+        body: JSON in which `{{size}}`, and the key of the input (`Release.key`) in such braces,
+            stand for values.
+        answer: a JSON Pointer (RFC 6901) to the answer, or to the list of answers. None stands for
+            what dpassay asks otherwise. Without `{{size}}` each release is a request. rdp, spent:
+            paths of the accountant and the ledger, without which a server with a path of its own is
+            not asked for them. labels: what stands for the classes in an answer, in their order.
+        refusals: as JSON, what stands there for a refusal.
     """
 
     path: str | None = None

@@ -22,8 +22,12 @@ from .restart_command import RestartCommand
 class InProcessTarget:
     """Calls a function `(histogram, size) -> labels`, or the method `sample` of an object.
 
-    restart: the command that restarts what the object is a client of; again: makes the object
-    anew; release: what it releases. Raises ValueError for a target that is neither.
+    Raises ValueError for a target that is neither.
+
+    Args:
+        restart: the command that restarts what the object is a client of.
+        again: makes the object anew.
+        release: what it releases.
     """
 
     def __init__(

@@ -73,9 +73,11 @@ _SHARE = 1.0 / 3.0  # of the timeout that a call should take
 class PacedTarget:
     """Splits `ask` into consecutive calls, sized by how long earlier calls took.
 
-    target: asked one call at a time, or concurrently by `ask_each`; timeout: seconds per call. The
-    first calls are small; sizes grow as long as a call takes less than a third of the timeout.
-    largest: most releases per call, None for no limit; release: what the target releases.
+    Args:
+        target: asked one call at a time, or concurrently by `ask_each`.
+        timeout: seconds per call. The first calls are small; sizes grow as long as a call takes
+            less than a third of the timeout. largest: most releases per call, None for no limit.
+        release: what the target releases.
     """
 
     def __init__(

@@ -43,9 +43,14 @@ _ANOTHER_ID = "its process id was another one, so a seed made of it would not sh
 class ProcessTarget:
     """A child process that is sent one request at a time, each with a deadline.
 
-    command: the child's argument list; timeout: seconds per call; loads: the Python spec to load,
-    where the child is our own worker; restart: the command that restarts what the child is a client
-    of; release: what it releases. Raises TargetError when the child cannot be started.
+    Raises TargetError when the child cannot be started.
+
+    Args:
+        command: the child's argument list.
+        timeout: seconds per call.
+        loads: the Python spec to load, where the child is our own worker.
+        restart: the command that restarts what the child is a client of.
+        release: what it releases.
     """
 
     def __init__(

@@ -16,9 +16,11 @@ from ...reference import Histogram
 class Release(Protocol):
     """How inputs and replies of one kind of release are written.
 
-    call: the name of a call, as `exec:` targets get it and as the HTTP path; reply: the key of the
-    reply's JSON that holds what was released; given: the word for an input in messages; key: that
-    of the input in a JSON request.
+    Attributes:
+        call: the name of a call, as `exec:` targets get it and as the HTTP path.
+        reply: the key of the reply's JSON that holds what was released.
+        given: the word for an input in messages.
+        key: that of the input in a JSON request.
     """
 
     call: str = "aggregate"

@@ -23,9 +23,14 @@ _WORDS = 4096  # bytes at the end of an output in which the last line is looked 
 class GateCommand:
     """Runs a command of the claim, split by shlex and without a shell, until it returns.
 
-    key: of the command in the claim; done: its effect, in words for messages; seconds: that it may
-    take. Processes that it leaves behind are left alone. Raises ValueError for a text that is no
-    command.
+    Processes that it leaves behind are left alone.
+
+    Raises ValueError for a text that is no command.
+
+    Args:
+        key: of the command in the claim.
+        done: its effect, in words for messages.
+        seconds: that it may take.
     """
 
     def __init__(self, command: str, key: str, done: str, seconds: float) -> None:

@@ -36,10 +36,13 @@ class TableRelease(NumberRelease):
     may be such a list, a mapping from partitions to mappings, or a frame of pandas or polars. Its
     numbers are (columns * keys,), column by column, NaN where a partition is not released.
 
-    keys: all partitions that a run asks of, texts or whole numbers; form: see `RowsForm`, or the
-    query of a database, whose connection a Python target opens; centre: of the mean among
-    columns, from which the noisy sums behind it and the variance are read; vectors: numbers of the
-    vector-sum, a list in a row of a table and columns of their own here, or 0.
+    Args:
+        keys: all partitions that a run asks of, texts or whole numbers.
+        form: see `RowsForm`, or the query of a database, whose connection a Python target opens.
+        centre: of the mean among columns, from which the noisy sums behind it and the variance are
+            read.
+        vectors: numbers of the vector-sum, a list in a row of a table and columns of their own
+            here, or 0.
     """
 
     given, key, lacks = "rows", "rows", True

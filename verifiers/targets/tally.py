@@ -18,10 +18,14 @@ LEAVES = ("stays", "leaves before keys", "leaves before its values", "leaves aft
 class ShownRound:
     """What a round shows.
 
-    tally: its numbers, as released; sent: by party, from 1, what it has sent; keys: by party, its
-    public key of the round, as text; revealed: whose self masks ("self") and whose pairwise keys
-    ("pair") were recovered; ciphertexts: by party, what it has sent encrypted, as texts. All but
-    the tally may be empty.
+    All but the tally may be empty.
+
+    Attributes:
+        tally: its numbers, as released.
+        sent: by party, from 1, what it has sent.
+        keys: by party, its public key of the round, as text.
+        revealed: whose self masks ("self") and whose pairwise keys ("pair") were recovered.
+        ciphertexts: by party, what it has sent encrypted, as texts.
     """
 
     tally: tuple[int, ...]

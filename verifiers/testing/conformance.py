@@ -39,19 +39,24 @@ def assert_conforms(
 ) -> Report:
     """Runs the gate on `target` and returns its report, where the verdict is a pass.
 
-    target: a callable (histogram, size) -> labels, or (values, size) -> releases where the claim is
-    of numbers, an object with such a method `sample`, or a spec such as `path/to/file.py:attr`;
-    claim: a Claim, or a NumbersClaim, a table as parsed from TOML, or the path of a TOML file;
-    log: a recorded log, which is judged in place of a target, None then, with no option but seed;
-    seed: fixes the histograms or values asked; queries: plans for the sharpest pass that so many
-    allow; max_queries: budget, in place of the claim's; max_seconds: for the run, in place of
-    run_timeout; after_failure: "diagnose" asks some thousand labels more to tell the cause,
-    "keep-going" finishes all checks as well, "stop" asks nothing more.
-
     Raises AssertionError for a violation, TargetError for a target that cannot be judged,
     Inconclusive for a budget too small to say, ClaimError for a bad claim, LogError for a bad log,
     ValueError for a target that is none, or for queries that no pass fits, and RuntimeError within
     a Hypothesis test body.
+
+    Args:
+        target: a callable (histogram, size) -> labels, or (values, size) -> releases where the
+            claim is of numbers, an object with such a method `sample`, or a spec such as
+            `path/to/file.py:attr`.
+        claim: a Claim, or a NumbersClaim, a table as parsed from TOML, or the path of a TOML file.
+        log: a recorded log, which is judged in place of a target, None then, with no option but
+            seed.
+        seed: fixes the histograms or values asked.
+        queries: plans for the sharpest pass that so many allow.
+        max_queries: budget, in place of the claim's.
+        max_seconds: for the run, in place of run_timeout.
+        after_failure: "diagnose" asks some thousand labels more to tell the cause, "keep-going"
+            finishes all checks as well, "stop" asks nothing more.
     """
     __tracebackhide__ = True
     refuse_hypothesis("assert_conforms")
@@ -149,10 +154,15 @@ def assert_replays(
 ) -> "Replayed":
     """Runs `target` on neighbours with the same draws, as `dpassay replay` does; what was found.
 
-    target: a Python spec such as `path/to/file.py:attr`; claim: see `assert_conforms`; pairs: at
-    most so many; seed: fixes them. Raises AssertionError that names the pair and the line where one
-    shows a fault, Inconclusive where the noise could not be frozen, TargetError, ClaimError and
-    ValueError of one line, and RuntimeError within a Hypothesis test body.
+    Raises AssertionError that names the pair and the line where one shows a fault, Inconclusive
+    where the noise could not be frozen, TargetError, ClaimError and ValueError of one line, and
+    RuntimeError within a Hypothesis test body.
+
+    Args:
+        target: a Python spec such as `path/to/file.py:attr`.
+        claim: see `assert_conforms`.
+        pairs: at most so many.
+        seed: fixes them.
     """
     from ..replay.replayed import replay_pairs
 

@@ -34,9 +34,12 @@ _REPORT = "report.json"
 class SharedRun:
     """A run made when its report is first asked for.
 
-    target: a spec, None for the reference; claim_file: as typed, for the command that repeats the
-    run; folder: where processes that share the run leave its report, None for one process; queries:
-    as in `verify`; log: a recorded log, judged in place of a target.
+    Attributes:
+        target: a spec, None for the reference.
+        claim_file: as typed, for the command that repeats the run.
+        folder: where processes that share the run leave its report, None for one process.
+        queries: as in `verify`.
+        log: a recorded log, judged in place of a target.
     """
 
     target: str | None
