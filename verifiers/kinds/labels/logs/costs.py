@@ -53,7 +53,7 @@ class AskedTimes(NamedTuple):
     refused: Counter[Histogram]
 
 
-class AskedRows:
+class CountedRows:
     """Counts the rows of a log; caching: whether the deployment keeps its answers."""
 
     def __init__(self, *, caching: bool) -> None:
@@ -93,8 +93,8 @@ class Costs:
 
     def __init__(self, claim: LabelsClaim) -> None:
         self.claim = claim
-        self.asked = AskedRows(caching=claim.mechanism.caching)
-        self.charging = AskedRows(caching=claim.mechanism.caching)
+        self.asked = CountedRows(caching=claim.mechanism.caching)
+        self.charging = CountedRows(caching=claim.mechanism.caching)
         self.charged = 0.0
         self.rows_charged = 0
         self._from_the_first = True  # whether every row so far says what was charged

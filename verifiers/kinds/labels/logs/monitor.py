@@ -19,7 +19,7 @@ from .followed_file import OtherFileError
 from .judge import LogEvidence, chunks
 from .laws import Histogram
 from .running_costs import ANALYSES, CostWatch, RunningCost
-from .snapshot import LEAST, MOST, Snapshot, read_votes
+from .snapshot import LEAST, MOST, Snapshot, recover_votes
 from .sources import log_name, may_go_on, source_of
 from .store import AnsweredInput, Kept, Store, bytes_of, restore
 
@@ -190,7 +190,7 @@ class Monitor:
             spent=self._costs(last=last),
             delta=self.delta,
             protected=self.claim.mechanism.protected,
-            readings=read_votes(self.claim.mechanism, inputs, self.claim.leaves_out_refusals),
+            readings=recover_votes(self.claim.mechanism, inputs, self.claim.leaves_out_refusals),
             alarms=tuple(self.alarms),
             charged=(self.spent.charged, self.spent.charging) if self.spent.charging else None,
             refined=last and self.spent.followed <= _REFINED,

@@ -25,7 +25,7 @@ _NATS = 2.302585092994046  # in a factor of ten
 
 
 @dataclass(frozen=True)
-class ReadVotes:
+class RecoveredVotes:
     """The votes that an attacker recovers from all answers to an input.
 
     times: answers; misplaced: share of the votes put on wrong classes; estimate: votes (c,).
@@ -37,9 +37,9 @@ class ReadVotes:
     estimate: tuple[float, ...]
 
 
-def read_votes(
+def recover_votes(
     claim: LabelsMechanism, inputs: Sequence[AnsweredInput], answered: bool
-) -> list[ReadVotes]:
+) -> list[RecoveredVotes]:
     """The votes of inputs with the claimed total by maximum likelihood, the most accurate first.
 
     answered: whether the log leaves out refusals.
@@ -52,7 +52,9 @@ def read_votes(
         counts, mechanism = counts[:, :-1], NoisyArgmax(claim.noise)
     read = reconstruct(Answers(counts, mechanism), claim.teachers).histogram
     found = [
-        ReadVotes(one.name, one.times, float(misplaced(row, one.votes)), tuple(map(float, row)))
+        RecoveredVotes(
+            one.name, one.times, float(misplaced(row, one.votes)), tuple(map(float, row))
+        )
         for one, row in zip(fits, read, strict=True)
     ]
     return sorted(found, key=lambda votes: votes.misplaced)
@@ -77,7 +79,7 @@ class Snapshot:
     spent: dict[Analysis, float | None]
     delta: float
     protected: str
-    readings: Sequence[ReadVotes]
+    readings: Sequence[RecoveredVotes]
     alarms: Sequence[Alarm] = ()
     charged: tuple[float, int] | None = None
     refined: bool = False
