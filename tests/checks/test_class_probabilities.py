@@ -3,7 +3,9 @@
 import numpy as np
 from runs import claimed, result
 
+from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
 
@@ -17,6 +19,8 @@ def noiseless_late_classes(histogram, size):
 
 def test_noise_missing_on_late_classes_is_diagnosed() -> None:
     noiseless_late_classes.rng = np.random.default_rng(5)  # type: ignore[attr-defined]
-    report = verify(InProcessTarget(noiseless_late_classes), claimed(classes=14), seed=5)
+    target, alone = InProcessTarget(noiseless_late_classes), ["class-probabilities"]
+    chosen = select(alone, of=SHARES)
+    report = verify(target, claimed(classes=14), seed=5, selection=chosen)
     found = result(report, "class-probabilities")
     assert (found.code, dict(found.fields)) == ("noise-missing-on-classes", {"from_class": 10})

@@ -1,7 +1,6 @@
 """After a failure: which fault is named, what is asked for it, and what ends a run at once."""
 
 import json
-from functools import cache
 
 import numpy as np
 import pytest
@@ -20,9 +19,11 @@ from dpassay.verifiers.kinds.labels.checks.reuse import OTHERWISE
 from dpassay.verifiers.kinds.labels.gathering.diagnosis import LEAST, telling_batches
 from dpassay.verifiers.kinds.labels.planning.faults import Scaled
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.cause import SURE
 from dpassay.verifiers.run.run import verify
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 from zoo import BROKEN
 from zoo.names import is_told
@@ -30,10 +31,11 @@ from zoo.names import is_told
 LONGER = pytest.mark.slow("found after a longer run; others are")
 
 
-@cache
-def judged(name):
+def judged(name, *checks):
+    """An entry of the zoo, and a run on it that has these checks alone."""
     entry = next(entry for entry in BROKEN if entry.id == name)
-    return entry, verify(InProcessTarget(entry.make(3)), parse_claim(entry.claim), seed=0)
+    target, chosen = InProcessTarget(entry.make(3)), select(checks, of=SHARES)
+    return entry, verify(target, parse_claim(entry.claim), seed=0, selection=chosen)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,7 @@ def judged(name):
 @pytest.mark.quick_cases(1)
 def test_the_fault_that_is_named_is_the_one_that_is_there(name) -> None:
     """The first labels that refute fit several; each of these got a wrong name from them alone."""
-    entry, report = judged(name)
+    entry, report = judged(name, "class-probabilities", "noise-scale")
     failed = [found for found in report.checks if found.verdict is Verdict.FAIL]
     assert all(is_told(entry.named, found.code, found.fields) for found in failed)
 
@@ -56,7 +58,7 @@ def test_the_fault_that_is_named_is_the_one_that_is_there(name) -> None:
 )
 def test_what_is_wrong_with_calls_for_one_label_alone_is_named_from_them(name) -> None:
     """Catches a name from all labels: most are from calls without the fault."""
-    entry, report = judged(name)
+    entry, report = judged(name, "class-probabilities")
     found = result(report, "class-probabilities")
     assert is_told(entry.named, found.code, found.fields)
 
@@ -64,7 +66,7 @@ def test_what_is_wrong_with_calls_for_one_label_alone_is_named_from_them(name) -
 @pytest.mark.slow("whole runs; others are")
 def test_noise_that_is_missing_is_not_taken_for_noise_that_is_kept() -> None:
     """The screening without noise refuses a histogram always or never, as a cache would."""
-    entry, report = judged("screens-without-noise")
+    entry, report = judged("screens-without-noise", "class-probabilities", "fresh-noise")
     for check in ("class-probabilities", "fresh-noise"):
         found = result(report, check)
         assert found.verdict is Verdict.FAIL
@@ -76,7 +78,7 @@ def test_noise_that_is_missing_is_not_taken_for_noise_that_is_kept() -> None:
 @pytest.mark.parametrize("name", ["frozen-per-histogram", "one-noise-a-call"])
 def test_noise_that_is_kept_is_not_taken_for_noise_that_is_missing(name) -> None:
     """The other way round: what fails for the labels' law refers to fresh-noise."""
-    entry, report = judged(name)
+    entry, report = judged(name, "class-probabilities", "fresh-noise")
     for check in ("fresh-noise", "class-probabilities"):
         found = result(report, check)
         assert found.verdict is Verdict.FAIL
@@ -86,7 +88,7 @@ def test_noise_that_is_kept_is_not_taken_for_noise_that_is_missing(name) -> None
 
 def test_no_fault_is_named_where_none_fits() -> None:
     """Noise on the two largest counts alone: a quarter of the scale is nearest, and far off."""
-    _, report = judged("noise-on-top-two")
+    _, report = judged("noise-on-top-two", "class-probabilities")
     found = result(report, "class-probabilities")
     assert found.code == "law-unexplained"
     expected = number(found, "expected")

@@ -13,6 +13,7 @@ from dpassay.verifiers.findings.report import Verdict, decimal_log
 from dpassay.verifiers.findings.verdict import worst
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
 CORRECT = [
@@ -69,7 +70,8 @@ def test_a_fault_on_few_inputs_is_not_drowned() -> None:
     """Only near-unanimous histograms are wrong, and only where noise could have shown."""
     no_noise_when_sure.rng = np.random.default_rng(6)  # type: ignore[attr-defined]
     made = claimed("gaussian:100")
-    report = verify(InProcessTarget(no_noise_when_sure), made, seed=6)
+    alone = select(["class-probabilities"], of=SHARES)
+    report = verify(InProcessTarget(no_noise_when_sure), made, seed=6, selection=alone)
     assert report.verdict is Verdict.FAIL
 
 

@@ -91,7 +91,8 @@ def test_each_form_passes_and_only_inputs_are_asked(form, votes, claim) -> None:
 def test_half_the_noise_is_found_and_named(form, votes, claim) -> None:
     made = claim(form)
     aggregate, _ = deployed(votes, form, SCALE / 2.0)
-    report = verify(in_process(aggregate, made), made, seed=0)
+    alone = select(["class-probabilities"], of=SHARES)
+    report = verify(in_process(aggregate, made), made, seed=0, selection=alone)
     assert report.verdict == "fail"
     found = result(report, "class-probabilities")
     assert (found.code, found.fields["factor"]) == ("scale-too-small", 0.5)
@@ -113,7 +114,8 @@ def test_a_seed_made_of_the_query_is_found(votes, claim) -> None:
         return (histogram + rng.normal(0.0, SCALE, (size, CLASSES))).argmax(1)
 
     made = claim("query")
-    report = verify(in_process(seeded, made), made, seed=0)
+    alone = select(["fresh-noise"], of=SHARES)
+    report = verify(in_process(seeded, made), made, seed=0, selection=alone)
     assert result(report, "fresh-noise").verdict == "fail"
 
 

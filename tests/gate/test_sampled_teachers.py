@@ -6,8 +6,10 @@ from runs import result
 from small import drawing, small_claim
 
 from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
 
@@ -42,7 +44,8 @@ def test_a_right_one_passes_and_no_other_total_is_asked() -> None:
 
 def test_kept_teachers_are_reuse() -> None:
     """Labels of each histogram are independent draws of one law, as of many wrong laws."""
-    report = verify(keeping(0.4), small_claim(sampled="poisson:0.4"), seed=0)
+    claim, alone = small_claim(sampled="poisson:0.4"), select(["fresh-noise"], of=SHARES)
+    report = verify(keeping(0.4), claim, seed=0, selection=alone)
     assert report.verdict is Verdict.FAIL
     assert "sampled-teachers-kept" in {check.code for check in report.checks}
 

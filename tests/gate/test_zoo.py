@@ -43,11 +43,10 @@ QUICK = {
 """By class of fault, what every push runs: each check and mechanism once, and a correct one (none).
 
 A new entry is left to `make test-all` unless it is named here. Of shortcuts, of inputs and of
-sampled teachers test_diagnosis.py, test_inputs.py and test_sampled_teachers.py run faults.
+sampled teachers test_diagnosis.py, test_inputs.py and test_sampled_teachers.py run faults. Broken
+ones are run with their checks alone here; the whole suite has whole runs of the others, and
+`python -m benchmarks.zoo labels` of all.
 """
-
-ALONE = {"accounting", "neighbours", "order"}
-"""Classes of which the quick entry is run with its checks alone: they end a run that is long."""
 
 NOW = {name for names in QUICK.values() for name in names.split()}
 LATER = pytest.mark.slow("whole runs; others of its class are")
@@ -75,8 +74,7 @@ def run(entry, seed):
     to_the_end = entry in CORRECT or entry.fault in ("accounting", "neighbours", "restarts")
     gate = entry.claim.get("gate", {}) | (COARSE if to_the_end else {})
     made = parse_claim(entry.claim | {"gate": gate})
-    alone = entry.id in NOW and entry.fault in ALONE
-    chosen = select(entry.checks, of=SHARES) if alone else None
+    chosen = select(entry.checks if entry.id in NOW else (), of=SHARES)
     with opened(entry, seed) as target:
         return verify(target, made, seed=0, selection=chosen)
 

@@ -23,6 +23,7 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.tables.mechanism import SelectionClaim, TableMechanism
 from dpassay.verifiers.kinds.tally.claim import TallyMechanism
 from dpassay.verifiers.run.run import verify
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
 ROOT = Path(__file__).parents[2]
@@ -262,7 +263,8 @@ def tutorials_aggregator(*mended):
 
 def test_the_tutorials_fault_is_found_and_named() -> None:
     claim = parse_claim(tomllib.loads(blocks(text("tutorial/index.md"), "toml")[0]))
-    report = verify(InProcessTarget(tutorials_aggregator()), claim, seed=7)
+    alone = select(["class-probabilities"], of=SHARES)
+    report = verify(InProcessTarget(tutorials_aggregator()), claim, seed=7, selection=alone)
     assert report.verdict == Verdict.FAIL
     diagnosis = next(c.diagnosis for c in report.checks if c.id == "class-probabilities")
     assert "square root of 2" in diagnosis
