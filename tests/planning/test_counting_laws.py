@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from dpassay.reference import log_probabilities
-from dpassay.verifiers.kinds.labels.planning.counting_laws import counted_by_votes
+from dpassay.verifiers.kinds.labels.planning.counting_faults import counted_by_votes
 from dpassay.verifiers.kinds.labels.planning.faults import known_faults
 from dpassay.verifiers.kinds.reading import parse_claim
 

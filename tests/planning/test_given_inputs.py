@@ -8,10 +8,9 @@ import pytest
 from claims import SMALL, gnmax
 
 from dpassay.verifiers.kinds.labels.checks.spec import lacking
-from dpassay.verifiers.kinds.labels.planning.coverage import coverage
-from dpassay.verifiers.kinds.labels.planning.given_inputs import GivenInputs
+from dpassay.verifiers.kinds.labels.planning.given_inputs import GivenInputs, coverage
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.labels.planning.streams import Role
 from dpassay.verifiers.kinds.reading import parse_claim
 
 GATE = {"smallest_effect": 0.1, "tolerance": 0.2}

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from plans import GNMAX, PLANS, plan
 
-from dpassay.verifiers.kinds.labels.planning.roles import Role
 from dpassay.verifiers.kinds.labels.planning.schedule import (
     LARGEST_BATCH,
     SHORT_CALL,
@@ -14,6 +13,7 @@ from dpassay.verifiers.kinds.labels.planning.schedule import (
     Schedule,
 )
 from dpassay.verifiers.kinds.labels.planning.stream_planner import FRESH_CALL
+from dpassay.verifiers.kinds.labels.planning.streams import Role
 
 
 @pytest.mark.parametrize("name", PLANS)

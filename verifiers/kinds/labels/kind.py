@@ -1,18 +1,9 @@
 """Labels, the winners of noisy votes: what a run, a report or a command needs of them."""
 
-from typing import Any
-
 from ..kind import ReleaseKind, late
-from .claim import LabelsClaim, parse_labels_claim
+from .claim import parse_labels_claim
 from .mechanism import OF_LABELS
 from .registry import CHECKS
-
-
-def _probe(claim: LabelsClaim) -> tuple[Any, int | None]:
-    from .planning.asked_histograms import opening_histogram
-
-    return opening_histogram(claim), claim.gate.largest_call
-
 
 KIND = ReleaseKind(
     name="labels",
@@ -26,7 +17,7 @@ KIND = ReleaseKind(
     session=late(__package__, "session.LabelSession"),
     reference=late(__package__, "embedded.reference_target"),
     served=late(__package__, "served.ServedLabels"),
-    probe=_probe,
+    probe=late(__package__, "planning.inputs.probe"),
     serves_all=late(__package__, "checks.input_contract.serves_other_totals"),
     read_opening=late(__package__, "opening.read_opening"),
 )

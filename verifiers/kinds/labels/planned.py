@@ -21,7 +21,7 @@ from ...run.precision import (
 from ...run.selection import Selection
 from ...run.session import Planned
 from ...targets import calls_at_once
-from .checks import Order
+from .checks import Order, cached_answers, input_contract
 from .checks.base import JudgedLabels, Proving
 from .checks.spec import (
     TOO_FEW,
@@ -32,23 +32,18 @@ from .checks.spec import (
     streams_asked,
 )
 from .claim import LabelsClaim
-from .planning.extent import FULL, Extent
+from .gathering import connections, restarting
 from .planning.plan import Plan
 from .planning.planner import make_plan
-from .planning.roles import Role
 from .planning.schedule import Schedule
-from .planning.stream_planner import FRESH_CALL, NEW_LIFE
+from .planning.stream_planner import FRESH_CALL
+from .planning.streams import FULL, Extent
 from .registry import SHARES
 
 _WITH_TWINS = 0.25
 """Coarsest effect at which symmetries are still checked; beyond it all queries go to depth."""
 
 _FULL_FROM = 50_000  # queries from which the full breadth is asked
-_BESIDE = 46 + 192  # labels of the first calls and of two restarts
-_BESIDE_FULL = 256 + 400  # with full breadth: labels of more restarts and of kept connections
-_ASKED_AGAIN = (
-    300 + 128 + 100 + 100
-)  # kept answers, some often, after a restart, and once the store is emptied
 _SURE = 4.0  # nats beyond the threshold, so that the interval is nearly always narrow enough
 _SPARE = 1.05  # recommended over expected queries
 _STEPS = 6  # of the search; each makes a plan
@@ -271,12 +266,14 @@ def queries_of(plan: Plan, chosen: Selection = _ALL) -> int:
     streams = streams_asked(chosen, plan, absent)
     asked = sum(batch.labels for batch in Schedule(plan).sweeps() if streams[batch.stream])
     asked += plan.traffic.labels if Order.id not in absent else 0
-    side_by_side = 2 * FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)  # in two starts
-    beside = _BESIDE + (_BESIDE_FULL if plan.claim.gate.max_queries >= _FULL_FROM else 0)
-    beside += len(plan.of(Role.PROBE)) * plan.extent.of(NEW_LIFE, 1)
+    asked += input_contract.MOST_QUERIES + restarting.OF_A_COMPARISON
+    asked += 2 * FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)  # in two starts
+    asked += restarting.queries_after_restart(plan)
+    if plan.claim.gate.max_queries >= _FULL_FROM:
+        asked += restarting.OF_MORE_STARTS + connections.MOST_QUERIES
     if plan.claim.mechanism.caching:
-        beside += _ASKED_AGAIN
-    return asked + beside + side_by_side + _for_the_scale(plan)
+        asked += cached_answers.MOST_QUERIES
+    return asked + _for_the_scale(plan)
 
 
 def _for_the_scale(plan: Plan) -> int:

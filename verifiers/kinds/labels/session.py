@@ -21,12 +21,12 @@ from .claim import LabelsClaim
 from .gathering.connections import ask_over_kept
 from .gathering.explaining import explain, explanations
 from .gathering.gathering import Gathering
-from .gathering.recorder import Recorder
+from .gathering.recorder import LabelsRecorder
 from .gathering.restarting import ask_after_restart, compare_with, expect_restart, restart
-from .planned import BringsIn, dearer_than, extent_of
-from .planning.coverage import coverage
+from .planned import BringsIn, dearer_than, extent_of, queries_of
+from .planning.given_inputs import coverage
 from .planning.planner import make_plan
-from .planning.rounding import not_excluded
+from .planning.telling import roundings_not_excluded
 from .weighted import cost_by_weight
 
 
@@ -36,7 +36,7 @@ class LabelSession(Session):
     def __init__(self, state: RunState, request: RunRequest) -> None:
         self.state, self.request = state, request
         self.claim: LabelsClaim = state.claim
-        self.recorder = Recorder()
+        self.recorder = LabelsRecorder()
         state.hearers.insert(0, self.recorder.hear)
         self.gathering: Gathering | None = None
         self.contract = InputContract(self.claim)
@@ -92,7 +92,7 @@ class LabelSession(Session):
 
     def gather(self) -> None:
         self._gathering.show_opening()
-        ask_over_kept(self._gathering)
+        ask_over_kept(self._gathering, lambda: queries_of(self._gathering.plan))
         self._gathering.sweep()
 
     def explain(self) -> None:
@@ -125,7 +125,7 @@ class LabelSession(Session):
             for warning in coverage(self.gathering.plan, self.gathering.observers.answered):
                 outcome.warn(warning)
             refuted = self.gathering.observers.refuted
-            left = not_excluded(self.gathering.plan)
+            left = roundings_not_excluded(self.gathering.plan)
             if left is not None and not refuted and not chosen.left_out:
                 outcome.warn(left)
             if outcome.used_up and not refuted and not chosen.left_out:

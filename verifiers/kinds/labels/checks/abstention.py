@@ -14,8 +14,8 @@ from ....run.phase import Phase
 from ....run.registry import Reason
 from ....text import four_digits
 from ..claim import LabelsClaim
-from ..planning.plan import Plan, Stream
-from ..planning.roles import Asked, Role
+from ..planning.plan import Plan
+from ..planning.streams import Role, Stream, WayOfAsking
 from .base import PLAINLY, How, JudgedLabels
 from .spec import LabelsSpec
 
@@ -117,7 +117,7 @@ def _not_applicable(claim: LabelsClaim) -> Reason:
 
 
 def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
-    elsewhere = (Asked.IN_CALLS, Asked.IN_TURN, Asked.ONE_BY_ONE)
+    elsewhere = (WayOfAsking.IN_CALLS, WayOfAsking.IN_TURN, WayOfAsking.ONE_BY_ONE)
     return stream.role.asked not in elsewhere and stream.role is not Role.LADDER
 
 

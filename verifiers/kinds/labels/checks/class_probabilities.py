@@ -17,7 +17,7 @@ from ....run.cause import SURE
 from ....run.phase import Phase
 from ....text import four_digits
 from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan
-from ..planning.roles import Asked, Role
+from ..planning.streams import Role, WayOfAsking
 from .base import PLAINLY, How, JudgedLabels
 from .fits import Fits, divergences, told_apart
 from .fitted import fitted, fitted_field
@@ -303,7 +303,7 @@ SPECS = (
         id=ClassProbabilities.id,
         phase=Phase.SHARED,
         make=lambda setting: ClassProbabilities(setting.plan),
-        needs=lambda _plan, _at, s: s.role.asked not in (Asked.IN_CALLS, Asked.IN_TURN),
+        needs=lambda _plan, _at, s: s.role.asked not in (WayOfAsking.IN_CALLS, WayOfAsking.IN_TURN),
         named=1,
     ),
 )

@@ -17,7 +17,8 @@ from ....findings.note import Note
 from ....run.phase import Phase
 from ....run.registry import Reason
 from ..claim import LabelsClaim
-from ..planning.plan import Plan, Stream
+from ..planning.plan import Plan
+from ..planning.streams import Stream
 from .base import PLAINLY, How, JudgedLabels
 from .spec import CACHED, TOO_FEW, LabelsSpec
 

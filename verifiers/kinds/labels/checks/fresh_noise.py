@@ -16,9 +16,9 @@ from ....findings.note import Fields
 from ....run.cause import SURE
 from ....run.phase import Phase
 from ..planning.plan import Plan
-from ..planning.roles import Asked, Role
 from ..planning.schedule import SHORT_CALL
 from ..planning.stream_planner import FRESH_CALL
+from ..planning.streams import Role, WayOfAsking
 from .base import PLAINLY, How, JudgedLabels
 from .compared_restarts import ComparedRestarts
 from .kept_teachers import KeptTeachers
@@ -49,7 +49,7 @@ _WEIGHTS = {
 _WEIGHTS["kept teachers"] = _WEIGHTS["totals"]
 """Labels of a histogram have the law of one sample: of one total alone, in the place of totals."""
 
-_CALLS = (Asked.IN_CALLS, Asked.ONE_BY_ONE)  # ways of asking that serve this check
+_CALLS = (WayOfAsking.IN_CALLS, WayOfAsking.ONE_BY_ONE)  # ways of asking that serve this check
 
 
 _BY_BOUND = "quantiles of the evidence of so many labels, taken to be normal"

@@ -20,7 +20,7 @@ from ....run.registry import Reason
 from ....text import counted
 from ..claim import LabelsClaim
 from ..planning.plan import Plan
-from ..planning.roles import Role
+from ..planning.streams import Role
 from ..registry import SHARES
 from .base import PLAINLY, How
 from .leakage_advice import advice, mitigations

@@ -22,13 +22,18 @@ from ....targets import (
     checked_labels,
 )
 from ..claim import LabelsClaim
-from ..planning.asked_histograms import clearest_histogram, opening_histogram
+from ..planning.inputs import clearest_histogram, opening_histogram
 from ..planning.stream_planner import FRESH_CALL
 from ..registry import SHARES
 from .base import Unseeing
 from .spec import LabelsSpec
 
 _KEPT = 2  # calls of the size of the first, that are left for others
+_SIZES = (1, 7)  # of calls on the clearest histogram
+_OTHER_TOTALS, _OF_A_TOTAL = 3, 2  # how many, and labels of each
+
+MOST_QUERIES = FRESH_CALL + sum(_SIZES) + _OTHER_TOTALS * _OF_A_TOTAL
+"""Labels that the contract asks for, those of calls in flight at once excepted."""
 
 
 class CoveredRefusedError(TargetError):
@@ -83,12 +88,12 @@ class InputContract(Unseeing):
         with self._covered(self.opening, FRESH_CALL):
             self.first = self._ask(target, self.opening, FRESH_CALL)
             self.more = self._ask_at_once(target)
-        for size in (1, 7):
+        for size in _SIZES:
             with self._covered(self.clear, size):
                 self._ask(target, self.clear, size)
         for total in self._totals:
             try:
-                self._ask(target, _even(self.claim.classes, total), 2)
+                self._ask(target, _even(self.claim.classes, total), _OF_A_TOTAL)
             except Refused as refusal:
                 self.serves_other_totals = False
                 message = f"a total of {total} votes is refused: {refusal}"

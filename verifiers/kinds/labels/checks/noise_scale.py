@@ -13,7 +13,7 @@ from ....findings.finding import Finding
 from ....run.phase import Phase
 from ..planning.faults import short
 from ..planning.plan import Plan
-from ..planning.roles import Role
+from ..planning.streams import Role
 from .base import PLAINLY, How, JudgedLabels
 from .spec import LabelsSpec
 

@@ -16,10 +16,10 @@ from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.cause import SURE
 from ....run.phase import Phase
-from ..planning.earlier import earlier_calls
-from ..planning.faults import Fault
-from ..planning.features import FAMILIES, features
-from ..planning.order_laws import log_ratios, order_faults, scaled_up
+from ..planning.counting_faults import scaled_up_in_order
+from ..planning.faults import log_ratios_in_order, order_faults
+from ..planning.features import FAMILIES, earlier_calls, features
+from ..planning.laws import LabelFault
 from ..planning.plan import Plan
 from ..registry import SHARES
 from .base import JudgedLabels, Unseeing
@@ -65,7 +65,7 @@ class Order(Unseeing, JudgedLabels):
         self._rows = _rows_by_family([one.family for one in self._features])
         self._few = self._votes.sum(-1) < self._claim.total
         self._earlier = earlier_calls(self._votes)
-        self._faults, self._scaled_up = order_faults(self._claim), scaled_up(self._claim)
+        self._faults, self._scaled_up = order_faults(self._claim), scaled_up_in_order(self._claim)
         alternatives = len(self._faults)
         self._conditional = Conditional(len(self._features), alternatives)
         self._scaled = Conditional(1, 1)
@@ -91,7 +91,7 @@ class Order(Unseeing, JudgedLabels):
         """Adds the labels (n,) of calls of the traffic at places (n,), in order."""
         votes = self._votes[places].astype(np.float64)
         log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
-        ratios = log_ratios([*self._faults, self._scaled_up], log_q, votes)
+        ratios = log_ratios_in_order([*self._faults, self._scaled_up], log_q, votes)
         outcomes = as_outcomes(labels, log_q.shape[1])
         self._outcomes[places], self._left[places] = outcomes, False
         self.queries += places.size
@@ -179,12 +179,14 @@ class Order(Unseeing, JudgedLabels):
             return False
         return found.log_odds - float(self._seen[:, found.law].sum()) > SURE
 
-    def depends_rather_than(self, fault: Fault) -> bool:
+    def depends_rather_than(self, fault: LabelFault) -> bool:
         """Whether the likeliest wager explains these calls clearly better than `fault` does."""
         seen = np.flatnonzero(self._outcomes >= 0)
         votes = self._votes[seen].astype(np.float64)
         log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
-        ratios = log_ratios([fault], log_q, votes)[np.arange(seen.size), 0, self._outcomes[seen]]
+        ratios = log_ratios_in_order([fault], log_q, votes)[
+            np.arange(seen.size), 0, self._outcomes[seen]
+        ]
         return self.log_odds > float(ratios.sum()) + SURE
 
     def fail_finding(self) -> Finding:
@@ -255,7 +257,7 @@ class Order(Unseeing, JudgedLabels):
             places = unknown[start : start + _AT_ONCE]
             votes = self._votes[places].astype(np.float64)
             log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
-            ratios = log_ratios(self._faults[:1], log_q, votes)[:, 0]
+            ratios = log_ratios_in_order(self._faults[:1], log_q, votes)[:, 0]
             self._half[places] = _moments(log_q + ratios, ratios)
         return self._half[answered]
 

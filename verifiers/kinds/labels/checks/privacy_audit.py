@@ -11,7 +11,7 @@ from ....run.phase import Phase
 from ....run.registry import Reason
 from ..claim import LabelsClaim
 from ..planning.plan import Plan
-from ..planning.roles import Role
+from ..planning.streams import Role
 from ..registry import SHARES
 from .base import PLAINLY, How
 from .compared_streams import PAIR_REFUSED

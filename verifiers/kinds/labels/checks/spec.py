@@ -11,7 +11,8 @@ from ....findings.note import Note
 from ....run.registry import CheckSpec, Reason, Setting, always_applicable
 from ....run.selection import Selection
 from ..claim import LabelsClaim
-from ..planning.plan import Plan, Stream
+from ..planning.plan import Plan
+from ..planning.streams import Stream
 from ..registry import CHECKS
 
 

@@ -21,9 +21,10 @@ from ....targets import (
 from ..checks import FreshNoise
 from ..checks.input_contract import RefusedLaterError
 from ..claim import LabelsClaim
-from ..planning.plan import Batch
-from ..planning.roles import Role
-from ..planning.stream_planner import FRESH_CALL, NEW_LIFE
+from ..planning.plan import Plan
+from ..planning.schedule import LabelBatch
+from ..planning.stream_planner import FRESH_CALL
+from ..planning.streams import Role
 from .gathering import Gathering
 
 MORE = 8
@@ -31,7 +32,14 @@ MORE = 8
 
 _LAST_CALL = 16  # labels of the calls just before a restart
 _CALLS_AGAIN = 2
-_OF_A_COMPARISON = (2 + 2 * _CALLS_AGAIN) * FRESH_CALL  # labels that it asks for at most
+_NEW_LIFE = 48  # labels of each probe after a restart of the target, whose law may have changed
+
+OF_A_COMPARISON = (2 + 2 * _CALLS_AGAIN) * FRESH_CALL
+"""Labels that comparing two starts asks for at most."""
+
+OF_MORE_STARTS = MORE * FRESH_CALL
+"""Labels of the starts that are compared beside."""
+
 _QUICK = 1.0  # seconds that a quick start takes less than
 _SHARE = 0.1  # of the time left that more starts may take
 _PAUSE = 11.0  # seconds: systemd refuses a sixth start of a service within ten
@@ -43,7 +51,7 @@ def expect_restart(gathering: Gathering) -> None:
     restarts = target.no_restart is None and not gathering.plan.claim.mechanism.caching
     if fresh is not None and restarts:
         before = _last_calls(gathering.setting.seed) * _LAST_CALL
-        of_restarts = _OF_A_COMPARISON + MORE * FRESH_CALL
+        of_restarts = OF_A_COMPARISON + OF_MORE_STARTS
         fresh.restarts.owed = before + of_restarts + _labels_at_once(gathering)
 
 
@@ -62,14 +70,16 @@ def restart(gathering: Gathering) -> None:
     no_restart = state.target.no_restart is not None
     if fresh is None or no_restart or state.outcome.stopped is not None:
         return
-    if state.left < _OF_A_COMPARISON:
+    if state.left < OF_A_COMPARISON:
         state.use_up()
         return
     size = _last_calls(gathering.setting.seed) * _LAST_CALL
-    if state.left >= size + _OF_A_COMPARISON:
+    if state.left >= size + OF_A_COMPARISON:
         state.tell("asking before a restart")
         # seen by all checks, as any label that is asked
-        if not gathering.ask_batch(Batch(gathering.plan.first(Role.FRESH), size, call=_LAST_CALL)):
+        if not gathering.ask_batch(
+            LabelBatch(gathering.plan.first(Role.FRESH), size, call=_LAST_CALL)
+        ):
             return
     state.tell("restarting the target")
     starts = RestartComparison(state.target, gathering.plan.claim, gathering.contract.opening)
@@ -89,7 +99,7 @@ def _compare_workers(gathering: Gathering) -> None:
     size = _labels_at_once(gathering)
     if 0 < size <= gathering.state.left and gathering.goes_on:
         gathering.state.tell("asking after a restart")
-        gathering.ask_batch(Batch(gathering.plan.first(Role.FRESH), size, call=FRESH_CALL))
+        gathering.ask_batch(LabelBatch(gathering.plan.first(Role.FRESH), size, call=FRESH_CALL))
 
 
 def _labels_at_once(gathering: Gathering) -> int:
@@ -105,11 +115,16 @@ def ask_after_restart(gathering: Gathering) -> None:
     if not state.restarted or state.outcome.stopped is not None:
         return
     state.tell("asking a new start")
-    size = plan.extent.of(NEW_LIFE, 1)
+    size = plan.extent.of(_NEW_LIFE, 1)
     for stream in plan.of(Role.PROBE):
         if size > state.left or not gathering.goes_on:
             return
-        gathering.ask_what_is_served(Batch(stream, size, call=1))
+        gathering.ask_what_is_served(LabelBatch(stream, size, call=1))
+
+
+def queries_after_restart(plan: Plan) -> int:
+    """Labels of the probes that a restarted target is asked for."""
+    return len(plan.of(Role.PROBE)) * plan.extent.of(_NEW_LIFE, 1)
 
 
 def _last_calls(seed: int) -> int:

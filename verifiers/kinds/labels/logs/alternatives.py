@@ -14,7 +14,8 @@ from .....reference.shared_nodes import REACHES
 from ....evidence.pointed import LEAK
 from ....findings.note import Note
 from ..mechanism import LabelsMechanism
-from ..planning.faults import Fault, cheap_faults, fault_laws, scale_note
+from ..planning.faults import known_faults, scale_note
+from ..planning.laws import LabelFault, fault_laws
 
 _NEAR = (0.02, 0.03, 0.05, 0.08, 0.13, 0.2, 0.3)
 _WIDE = (1.5, 2.0, 4.0, 20.0)
@@ -36,7 +37,7 @@ class Alternatives:
 
     claim: LabelsMechanism
     factors: Vector
-    faults: Sequence[Fault]
+    faults: Sequence[LabelFault]
     answered: bool
 
     @classmethod
@@ -44,7 +45,7 @@ class Alternatives:
         """The alternatives of a claim; 1 +- tolerance are among the factors."""
         up = np.array([1.0 + near for near in (*_NEAR, tolerance)] + list(_WIDE))
         factors = np.unique(np.concatenate([1.0 / up, up, [1.0, 1.0 - tolerance]]))
-        return cls(claim, factors, cheap_faults(claim), answered)
+        return cls(claim, factors, known_faults(claim, cheap=True), answered)
 
     @property
     def claimed(self) -> int:

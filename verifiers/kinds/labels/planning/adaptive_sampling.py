@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from .....reference.arrays import Vector
-from .plan import Batch
-from .schedule import LARGEST_BATCH, Schedule
+from .schedule import LARGEST_BATCH, LabelBatch, Schedule
 
 _HEAD_START = 128  # labels before the first sweep
 _SHARE, _SHARE_OF_A_LEADER = 1 / 2, 3 / 4  # labels asked ahead; more once a fault leads
@@ -37,14 +36,15 @@ class AdaptiveSampling:
         self._before = capital()
         self._ahead = self._swept = 0
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Iterator[LabelBatch]:
         """Every batch of the plan, those asked ahead between those of the sweeps."""
         for swept in self._schedule.sweeps():
             while self._ahead < _HEAD_START + self._of_each_swept * self._swept:
                 stream = self._best()
                 if stream is None:
                     break
-                for batch in self._schedule.ahead(stream, self._size):
+                size = min(LARGEST_BATCH, max(1, (self._ahead + self._swept) // _GROWTH))
+                for batch in self._schedule.ahead(stream, size):
                     self._ahead += batch.labels
                     yield batch
             self._swept += swept.labels
@@ -56,10 +56,6 @@ class AdaptiveSampling:
         leads = float(np.max(self._capital() - self._before)) >= _LEADS
         share = _SHARE_OF_A_LEADER if leads else _SHARE
         return share / (1.0 - share)
-
-    @property
-    def _size(self) -> int:
-        return min(LARGEST_BATCH, max(1, (self._ahead + self._swept) // _GROWTH))
 
     def _best(self) -> int | None:
         """The stream to ask next; None where no label that is left distinguishes a fault."""

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....targets import parts
-from .plan import Batch, Pair, Plan
-from .roles import Asked, Role
+from .plan import Plan
 from .stream_planner import FRESH_CALL, PAIR_QUERIES
+from .streams import Role, StreamPair, WayOfAsking
 
 FIRST_BATCH = 32
 SHORT_CALL, SHORT_CALLS = 16, 1024
@@ -37,6 +37,38 @@ _SINGLES_AFTER = 4096  # the other calls for one label
 _LARGE_CALL_AFTER = 8192  # the rest of the near-tie, in one call
 
 
+@dataclass(frozen=True)
+class LabelBatch:
+    """`size` labels of a stream, in calls for `call` labels each (None: in one call).
+
+    rotation: of the class numbers, in places, 0 for the histogram as it stands; other: a
+    stream that is asked for one label after each label of this one, in calls for one label.
+    """
+
+    stream: int
+    size: int
+    rotation: int = 0
+    call: int | tuple[int, ...] | None = None
+    other: int | None = None
+
+    @property
+    def labels(self) -> int:
+        """Labels in all, those of the other stream included."""
+        return self.size if self.other is None else 2 * self.size
+
+    @property
+    def calls(self) -> tuple[int, ...]:
+        """Labels of each call; a list of sizes is repeated until all labels are asked."""
+        given = (self.size,) if self.call is None else self.call
+        each = (given,) if isinstance(given, int) else given
+        sizes: list[int] = []
+        left = self.size
+        while left > 0:
+            sizes.append(min(each[len(sizes) % len(each)], left))
+            left -= sizes[-1]
+        return tuple(sizes)
+
+
 @dataclass
 class StreamProgress:
     """Progress of a stream: `asked` of its `planned` labels.
@@ -56,7 +88,7 @@ class StreamProgress:
         """Labels still to be asked."""
         return self.planned - self.asked
 
-    def up_to(self, goal: int) -> Iterator[Batch]:
+    def up_to(self, goal: int) -> Iterator[LabelBatch]:
         """Batches until `goal` labels, or all planned ones, have been asked."""
         left = min(goal, self.planned) - self.asked
         self.asked += max(left, 0)
@@ -65,7 +97,7 @@ class StreamProgress:
             if self.classes:
                 self.rotation = self.rotation % (self.classes - 1) + 1
                 size = max(min(size, _ROTATED_BATCH), -(-size // (self.classes - 1)))
-            yield Batch(self.stream, size, self.rotation)
+            yield LabelBatch(self.stream, size, self.rotation)
             left -= size
 
 
@@ -81,12 +113,31 @@ class Schedule:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self._kept = _kept_for_the_end(plan)
-        self._in_between = _in_between(plan, self._kept)
-        self._courses = _courses(plan, self._kept, self._in_between)
-        self._each = [progress for both in self._courses for progress in both]
+        self._in_between = _in_between(plan)
+        elsewhere = Counter[int]()
+        for _, batches in self._in_between:
+            for batch in batches:
+                elsewhere[batch.stream] += batch.size
+        # of each swept stream, and of each that is kept for the end: straight, then rotated labels
+        self._swept: list[tuple[StreamProgress, StreamProgress]] = []
+        self._late: list[tuple[StreamProgress, StreamProgress]] = []
+        for i, stream in enumerate(plan.streams):
+            straight, rotated = _kept_for_the_end(plan, i)
+            if straight + rotated:
+                self._late.append(self._progress(i, straight, rotated))
+            if stream.role.asked is WayOfAsking.SWEPT:
+                elsewhere[i] += straight
+                swept = stream.queries - stream.rotated - elsewhere[i]
+                self._swept.append(self._progress(i, swept, stream.rotated - rotated))
+        self._each = [progress for both in self._swept for progress in both]
 
-    def sweeps(self) -> Iterator[Batch]:
+    def _progress(
+        self, stream: int, straight: int, rotated: int
+    ) -> tuple[StreamProgress, StreamProgress]:
+        classes = self.plan.claim.mechanism.classes
+        return StreamProgress(stream, straight), StreamProgress(stream, rotated, classes)
+
+    def sweeps(self) -> Iterator[LabelBatch]:
         """Every batch of labels that has not been asked ahead, in order."""
         explorers = iter(_explorers(self.plan))
         goal = FIRST_BATCH
@@ -100,15 +151,14 @@ class Schedule:
         for _, batches in self._in_between:
             yield from batches
         yield from explorers
-        late = [_progress(self.plan, i, *labels) for i, labels in self._kept.items()]
-        for rotation in range(1, _ROUNDS + 1):
-            for courses in late:
-                for progress in courses:
-                    yield from progress.up_to(progress.planned * rotation // _ROUNDS)
+        for turn in range(1, _ROUNDS + 1):
+            for both in self._late:
+                for progress in both:
+                    yield from progress.up_to(progress.planned * turn // _ROUNDS)
 
-    def _sweep(self, goal: int) -> Iterator[Batch]:
+    def _sweep(self, goal: int) -> Iterator[LabelBatch]:
         """One round over the deep streams, up to `goal` labels of each."""
-        for progress, other in self._courses:
+        for progress, other in self._swept:
             halved = other.planned > 0 and goal >= _TURNED_FROM
             if goal > FIRST_BATCH or self.plan.streams[progress.stream].role in _FRONT:
                 yield from progress.up_to(goal // 2 if halved and progress.planned > goal else goal)
@@ -123,7 +173,7 @@ class Schedule:
             left[progress.stream] += progress.left
         return left
 
-    def ahead(self, stream: int, size: int) -> Iterator[Batch]:
+    def ahead(self, stream: int, size: int) -> Iterator[LabelBatch]:
         """Batches of about `size` of a stream's next labels, which later sweeps leave out.
 
         They are straight or rotated, whichever has more left of what was planned.
@@ -133,106 +183,76 @@ class Schedule:
         yield from most.up_to(most.asked + size)
 
 
-def _progress(
-    plan: Plan, stream: int, straight: int, rotated: int
-) -> tuple[StreamProgress, StreamProgress]:
-    classes = plan.claim.mechanism.classes
-    return StreamProgress(stream, straight), StreamProgress(stream, rotated, classes)
+def _kept_for_the_end(plan: Plan, at: int) -> tuple[int, int]:
+    """Labels of a stream that are kept for the end of a run, straight and rotated.
 
-
-def _courses(
-    plan: Plan, kept: dict[int, tuple[int, int]], in_between: list[tuple[int, list[Batch]]]
-) -> list[tuple[StreamProgress, StreamProgress]]:
-    """Progress of each swept stream: of labels asked straight, and under rotated class numbers."""
-    elsewhere = Counter({i: straight for i, (straight, _) in kept.items()})
-    for _, batches in in_between:
-        elsewhere.update(dict.fromkeys((b.stream for b in batches), 0))
-        for batch in batches:
-            elsewhere[batch.stream] += batch.size
-    found = []
-    for i, stream in enumerate(plan.streams[: plan.deep]):
-        if stream.role.asked is Asked.SWEPT:
-            late = kept.get(i, (0, 0))[1]
-            planned = stream.queries - stream.rotated - elsewhere[i]
-            found.append(_progress(plan, i, planned, stream.rotated - late))
-    return found
-
-
-def _kept_for_the_end(plan: Plan) -> dict[int, tuple[int, int]]:
-    """Labels kept for the end of a run, (straight, rotated) by stream.
-
-    A quarter of the informative and the near-tie, rotated as far as planned, and the late anchor.
+    All of the late anchor; a quarter of the informative and the near-tie, rotated as far as
+    planned.
     """
-    kept = {}
-    for i, stream in enumerate(plan.streams):
-        if stream.role.asked is Asked.AT_THE_END:
-            kept[i] = (stream.queries - stream.rotated, stream.rotated)
-        elif stream.role in _TELLING:
-            rotated = min(stream.rotated, stream.queries // 4)
-            kept[i] = (stream.queries // 4 - rotated, rotated)
-    return kept
+    stream = plan.streams[at]
+    if stream.role.asked is WayOfAsking.AT_THE_END:
+        return stream.queries - stream.rotated, stream.rotated
+    if stream.role not in _TELLING:
+        return 0, 0
+    rotated = min(stream.rotated, stream.queries // 4)
+    return stream.queries // 4 - rotated, rotated
 
 
-def _in_between(plan: Plan, kept: dict[int, tuple[int, int]]) -> list[tuple[int, list[Batch]]]:
+def _in_between(plan: Plan) -> list[tuple[int, list[LabelBatch]]]:
     """Batches that are asked between sweeps, and after how many labels of each deep stream."""
     like_the_first, first, more = [], [], []
     pairs = {pair.first: pair for pair in plan.pairs}
     for i, stream in enumerate(plan.streams):
-        if stream.role.asked is Asked.IN_CALLS:
+        if stream.role.asked is WayOfAsking.IN_CALLS:
             # the first call has been made: it opens the run
-            calls = stream.queries // FRESH_CALL - 1
-            like_the_first += [Batch(i, FRESH_CALL)] * calls
+            like_the_first += [LabelBatch(i, FRESH_CALL)] * (stream.queries // FRESH_CALL - 1)
         elif i in pairs:
-            first += _in_turn(plan, pairs[i])
-        elif stream.role.asked is Asked.ONE_BY_ONE:
-            batches = [Batch(i, size, call=1) for size in parts(stream.queries, _SINGLES_A_BATCH)]
+            first += _in_turn(pairs[i], stream.queries)
+        elif stream.role.asked is WayOfAsking.ONE_BY_ONE:
+            sizes = parts(stream.queries, _SINGLES_A_BATCH)
+            batches = [LabelBatch(i, size, call=1) for size in sizes]
             first += batches[:1]
             more += batches[1:]
-    short, large = _of_the_near_tie(plan, kept)
+    short, large = _of_the_near_tie(plan)
     after = (0, _CALLS_AFTER, _SHORT_CALLS_AFTER, _SINGLES_AFTER, _LARGE_CALL_AFTER)
     return list(zip(after, (like_the_first, first, short, more, large), strict=True))
 
 
-def _in_turn(plan: Plan, pair: Pair) -> list[Batch]:
+def _in_turn(pair: StreamPair, queries: int) -> list[LabelBatch]:
     """Two neighbours in alternating calls for one label; then each one's other audit labels.
 
     They alternate because a faulty target may answer the histogram asked just before.
     """
-    queries = plan.streams[pair.first].queries
     in_turn = min(PAIR_QUERIES, queries)
+    batches = [LabelBatch(pair.first, in_turn, call=1, other=pair.second)]
     more = queries - in_turn
-    batches = [Batch(pair.first, in_turn, call=1, other=pair.second)]
-    return batches + ([Batch(i, more) for i in pair.streams] if more else [])
+    return batches + ([LabelBatch(i, more) for i in pair.streams] if more else [])
 
 
-def _of_the_near_tie(
-    plan: Plan, kept: dict[int, tuple[int, int]]
-) -> tuple[list[Batch], list[Batch]]:
+def _of_the_near_tie(plan: Plan) -> tuple[list[LabelBatch], list[LabelBatch]]:
     """Batches of the near-tie: short calls that are compared with each other, and a large one."""
-    at = plan.first(Role.NEAR_TIE)
-    stream = plan.streams[at]
     if plan.claim.mechanism.caching:
         return [], []
-    straight = stream.queries - stream.rotated - kept[at][0]
+    at = plan.first(Role.NEAR_TIE)
+    stream = plan.streams[at]
+    straight = stream.queries - stream.rotated - _kept_for_the_end(plan, at)[0]
     calls = min(SHORT_CALLS, straight // (2 * SHORT_CALL))
     large = (straight - calls * SHORT_CALL) * 3 // 4
     sizes = parts(calls, _CALLS_A_BATCH)
-    short = [Batch(at, size * SHORT_CALL, call=SHORT_CALL) for size in sizes]
+    short = [LabelBatch(at, size * SHORT_CALL, call=SHORT_CALL) for size in sizes]
     if large > _MIXED:
-        mixed = _mixed(np.random.default_rng(at))
-        short.append(Batch(at, _MIXED, call=mixed))
+        short.append(LabelBatch(at, _MIXED, call=_mixed(np.random.default_rng(at))))
         large -= _MIXED
-    return short, [Batch(at, large)] if large else []
+    return short, [LabelBatch(at, large)] if large else []
 
 
-def _explorers(plan: Plan) -> list[Batch]:
+def _explorers(plan: Plan) -> Iterator[LabelBatch]:
     """Batches of the explorers: every other one in calls for one label, the rest in mixed sizes."""
-    explored = [i for i, s in enumerate(plan.streams) if s.role.asked is Asked.EXPLORED]
-    rng = np.random.default_rng(len(plan.streams))
-    return [
-        Batch(i, plan.streams[i].queries, call=1 if place % 2 else _mixed(rng))
-        for place, i in enumerate(explored)
-    ]
+    rng, mixed = np.random.default_rng(len(plan.streams)), True
+    for i, stream in enumerate(plan.streams):
+        if stream.role.asked is WayOfAsking.EXPLORED:
+            yield LabelBatch(i, stream.queries, call=_mixed(rng) if mixed else 1)
+            mixed = not mixed
 
 
 def _mixed(rng: np.random.Generator) -> tuple[int, ...]:

@@ -1,10 +1,30 @@
-"""The roles of streams: what each is for, and how it is asked."""
+"""Streams: each asks one histogram, in a role that says what for and how."""
 
+import math
 from dataclasses import dataclass
 from enum import Enum, auto, unique
+from typing import NamedTuple
 
 
-class Asked(Enum):
+@dataclass(frozen=True)
+class Extent:
+    """The share of the full breadth that a plan asks, and whether it compares symmetric twins.
+
+    Anchors are unaffected: their queries follow from the smallest effect that a pass rules out.
+    """
+
+    share: float = 1.0
+    symmetries: bool = True
+
+    def of(self, queries: int, least: int) -> int:
+        """`share` of `queries`, rounded up, and no fewer than `least` unless there are fewer."""
+        return max(min(least, queries), math.ceil(self.share * queries))
+
+
+FULL = Extent()
+
+
+class WayOfAsking(Enum):
     """The way in which the labels of a stream are asked."""
 
     SWEPT = auto()
@@ -36,7 +56,7 @@ class Traits:
 
     kind: str
     anchor: bool = False
-    asked: Asked = Asked.SWEPT
+    asked: WayOfAsking = WayOfAsking.SWEPT
     other_totals: bool | None = None
     rotated: float = 0.0
     weight: float | None = None
@@ -50,7 +70,7 @@ class Role(Enum):
     """A histogram on which the commonest faults show soonest."""
     TYPICAL = Traits("typical")
     """A histogram as ensembles meet it every day."""
-    FRESH = Traits("fresh", asked=Asked.IN_CALLS)
+    FRESH = Traits("fresh", asked=WayOfAsking.IN_CALLS)
     """The histogram that opens the run, asked in calls of one size."""
     INFORMATIVE = Traits("informative", anchor=True, rotated=0.5, weight=0.2)
     """The histogram whose labels tell most about the noise scale."""
@@ -74,13 +94,13 @@ class Role(Enum):
     """A twin under other class numbers."""
     RAISED = Traits("raised", anchor=True)
     """A twin whose leader has gained votes."""
-    LATE = Traits("late", anchor=True, asked=Asked.AT_THE_END, rotated=0.5)
+    LATE = Traits("late", anchor=True, asked=WayOfAsking.AT_THE_END, rotated=0.5)
     """Asked last, interleaved with a reserved quarter of the informative and the near-tie."""
-    PAIR = Traits("pair", asked=Asked.IN_TURN)
+    PAIR = Traits("pair", asked=WayOfAsking.IN_TURN)
     """Two neighbouring histograms whose labels are audited."""
-    EVEN = Traits("even", asked=Asked.IN_TURN)
+    EVEN = Traits("even", asked=WayOfAsking.IN_TURN)
     """Two neighbouring histograms with even votes."""
-    SAME_VOTES = Traits("same-votes", asked=Asked.IN_TURN, other_totals=False)
+    SAME_VOTES = Traits("same-votes", asked=WayOfAsking.IN_TURN, other_totals=False)
     """Two of the claim's inputs that have one histogram."""
     LADDER = Traits("clear-lead", rotated=0.5)
     """A leader so far ahead that a shortcut may leave out the noise."""
@@ -90,26 +110,72 @@ class Role(Enum):
     """For each number of classes with votes, the histogram where half the noise shows soonest."""
     FEWER_VOTES = Traits("fewer-votes", other_totals=True)
     """Fewer votes than claimed teachers, where scaling up to their number shows."""
-    SINGLES = Traits("one-by-one", asked=Asked.ONE_BY_ONE)
+    SINGLES = Traits("one-by-one", asked=WayOfAsking.ONE_BY_ONE)
     """A histogram that is asked often, here in calls for one label."""
-    SIMPLE = Traits("simple", asked=Asked.ON_DEMAND)
+    SIMPLE = Traits("simple", asked=WayOfAsking.ON_DEMAND)
     """Asked only to show a violation on the simplest histogram."""
-    EXPLORER = Traits("explorer", asked=Asked.EXPLORED)
+    EXPLORER = Traits("explorer", asked=WayOfAsking.EXPLORED)
     """One of many histograms from Hypothesis, each asked a hundred times."""
-    OWN = Traits("own", asked=Asked.EXPLORED)
+    OWN = Traits("own", asked=WayOfAsking.EXPLORED)
     """A histogram that the deployment's owner gave."""
 
     def __init__(self, traits: Traits) -> None:
         self.kind, self.anchor, self.asked = traits.kind, traits.anchor, traits.asked
         self.other_totals = traits.other_totals
         self.rotated, self.weight = traits.rotated, traits.weight
-
-    @property
-    def deep(self) -> bool:
-        """Whether its labels are used to estimate the noise scale."""
-        return self.asked is not Asked.EXPLORED
+        self.deep = traits.asked is not WayOfAsking.EXPLORED  # tells of the noise scale
 
 
 def anchors(other_totals: bool) -> list[Role]:
     """The anchor roles that a plan may have; other_totals: whether the target serves others."""
     return [role for role in Role if role.anchor and role.other_totals in (None, other_totals)]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The planned queries of one histogram (c,), in one role.
+
+    relabel: for a permuted histogram, the original class of each of its classes; rotated: how many
+    of the queries are asked under rotated class numbers, so that a class that is treated unlike the
+    others is among the leaders somewhere; second: whether it asks the second of two inputs that
+    have these votes.
+    """
+
+    role: Role
+    histogram: tuple[int, ...]
+    queries: int
+    relabel: tuple[int, ...] | None = None
+    rotated: int = 0
+    second: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The role, as reports name it."""
+        return self.role.kind
+
+    @property
+    def is_anchor(self) -> bool:
+        """Whether this stream alone is asked often enough to see the smallest effect."""
+        return self.role.anchor
+
+
+@dataclass(frozen=True)
+class StreamPair:
+    """Two streams of one role on neighbouring histograms, asked alternately."""
+
+    role: Role
+    first: int
+    second: int
+
+    @property
+    def streams(self) -> tuple[int, int]:
+        """The two streams, in the order asked."""
+        return self.first, self.second
+
+
+class ComparedStreams(NamedTuple):
+    """Two streams that a check compares, and the label pairs needed to see the smallest effect."""
+
+    base: int
+    other: int
+    pairs: int
