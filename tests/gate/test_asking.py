@@ -6,8 +6,7 @@ from claims import gnmax
 
 from dpassay.verifiers.kinds.labels.gathering.asking import StreamAsking
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.planning.schedule import LabelBatch
-from dpassay.verifiers.kinds.labels.planning.streams import Role
+from dpassay.verifiers.kinds.labels.planning.streams import LabelBatch, Role
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify

@@ -10,9 +10,8 @@ from claims import gnmax
 from plans import PLANS, plan
 
 from dpassay.verifiers.evidence import PointedEvidence
-from dpassay.verifiers.kinds.labels.planning.adaptive_sampling import AdaptiveSampling
-from dpassay.verifiers.kinds.labels.planning.schedule import LabelBatch, Schedule
-from dpassay.verifiers.kinds.labels.planning.streams import Role
+from dpassay.verifiers.kinds.labels.planning.schedule import AdaptiveSampling, Schedule
+from dpassay.verifiers.kinds.labels.planning.streams import LabelBatch, Role
 
 COIN = gnmax(3, 2, 5)
 

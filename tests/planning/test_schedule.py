@@ -12,8 +12,7 @@ from dpassay.verifiers.kinds.labels.planning.schedule import (
     SHORT_CALLS,
     Schedule,
 )
-from dpassay.verifiers.kinds.labels.planning.stream_planner import FRESH_CALL
-from dpassay.verifiers.kinds.labels.planning.streams import Role
+from dpassay.verifiers.kinds.labels.planning.streams import FRESH_CALL, Role
 
 
 @pytest.mark.parametrize("name", PLANS)

@@ -17,7 +17,7 @@ KIND = ReleaseKind(
     session=late(__package__, "session.LabelSession"),
     reference=late(__package__, "embedded.reference_target"),
     served=late(__package__, "served.ServedLabels"),
-    probe=late(__package__, "planning.inputs.probe"),
+    probe=late(__package__, "planning.given_inputs.probe"),
     serves_all=late(__package__, "checks.input_contract.serves_other_totals"),
     read_opening=late(__package__, "opening.read_opening"),
 )

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ...claims.tables import Gate
 from ...findings.excluded import Excluded
 from ...findings.note import Note
 from ...run.error_budget import log_threshold
@@ -36,8 +35,7 @@ from .gathering import connections, restarting
 from .planning.plan import Plan
 from .planning.planner import make_plan
 from .planning.schedule import Schedule
-from .planning.stream_planner import FRESH_CALL
-from .planning.streams import FULL, Extent
+from .planning.streams import FRESH_CALL, FULL, Extent
 from .registry import SHARES
 
 _WITH_TWINS = 0.25
@@ -168,7 +166,8 @@ def plan_for_budget(
 
     def at(effect: float, extent: Extent) -> PlannedLabels:
         made = claim.with_gate(gate_for(claim.gate, queries, effect))
-        warned = _coarser(made.gate, extent)
+        as_usual = is_default(made.gate) and extent == FULL
+        warned = None if as_usual else coarser(made.gate, "" if extent.symmetries else _WITHOUT)
         return PlannedLabels(made, extent, warned, seed, own, chosen, other_totals, claim)
 
     least, share = claim.gate.smallest_effect, min(1.0, queries / _FULL_FROM)
@@ -204,16 +203,13 @@ class BringsIn:
 
     def told(self, lacking: Mapping[str, Note]) -> Mapping[str, Note]:
         """The reasons why checks are lacking; of those left out for the budget, with queries."""
-        return {
-            name: self._told(name, why) if why.code == TOO_FEW.code else why
-            for name, why in lacking.items()
-        }
-
-    def _told(self, check: str, why: Note) -> Note:
-        fewest = self._fewest_with(check)
-        if fewest is None:
-            return why
-        return Note(why.code, f"{why}: about {fewest:,} bring it in", {"queries": fewest})
+        found = dict(lacking)
+        for check, why in lacking.items():
+            fewest = self._fewest_with(check) if why.code == TOO_FEW.code else None
+            if fewest is not None:
+                words = f"{why}: about {fewest:,} bring it in"
+                found[check] = Note(why.code, words, {"queries": fewest})
+        return found
 
     def _fewest_with(self, check: str) -> int | None:
         """About the fewest queries with a check, by bisection; None where none have it."""
@@ -238,13 +234,6 @@ class BringsIn:
             fits = queries_of(plan) <= queries
             self._absent[queries] = frozenset(lacking(claim, plan) if fits else SHARES)
         return self._absent[queries]
-
-
-def _coarser(gate: Gate, extent: Extent) -> Note | None:
-    """A warning that a pass rules out less than at the default precision, if it does."""
-    if is_default(gate) and extent == FULL:
-        return None
-    return coarser(gate, "" if extent.symmetries else _WITHOUT)
 
 
 def dearer_than(plan: Plan, *, planned: bool) -> Note:

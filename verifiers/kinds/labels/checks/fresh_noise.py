@@ -17,8 +17,7 @@ from ....run.cause import SURE
 from ....run.phase import Phase
 from ..planning.plan import Plan
 from ..planning.schedule import SHORT_CALL
-from ..planning.stream_planner import FRESH_CALL
-from ..planning.streams import Role, WayOfAsking
+from ..planning.streams import FRESH_CALL, Role, WayOfAsking
 from .base import PLAINLY, How, JudgedLabels
 from .compared_restarts import ComparedRestarts
 from .kept_teachers import KeptTeachers

@@ -22,8 +22,8 @@ from ....targets import (
     checked_labels,
 )
 from ..claim import LabelsClaim
-from ..planning.inputs import clearest_histogram, opening_histogram
-from ..planning.stream_planner import FRESH_CALL
+from ..planning.given_inputs import clearest_histogram, opening_histogram
+from ..planning.streams import FRESH_CALL
 from ..registry import SHARES
 from .base import Unseeing
 from .spec import LabelsSpec

@@ -9,7 +9,7 @@ from .....reference.mechanisms import Labels
 from ....targets import Target, ask_each, checked_labels
 from ....targets.input_forms import SecondInput
 from ..planning.plan import Plan
-from ..planning.schedule import LabelBatch
+from ..planning.streams import LabelBatch
 
 _TRIES = 200
 _LARGEST_TOTAL = 10_000  # or ten times the teachers, as valid input goes

@@ -14,9 +14,7 @@ from .....reference.arrays import Vector
 from ....run.cause import SURE
 from ..checks.fits import MOST, Fits, divergences, told_apart
 from ..planning.plan import Plan
-from ..planning.schedule import LabelBatch
-from ..planning.stream_planner import FRESH_CALL
-from ..planning.streams import Role
+from ..planning.streams import FRESH_CALL, LabelBatch, Role
 
 LEAST = 512
 """Queries at least that tell known faults apart: the first that fit prove little."""

@@ -23,8 +23,7 @@ from ..checks import ClassProbabilities, FreshNoise, Order
 from ..checks.fits import MOST
 from ..checks.noise_scale import NoiseScale
 from ..planning.plan import Plan
-from ..planning.schedule import LabelBatch
-from ..planning.streams import Role
+from ..planning.streams import LabelBatch, Role
 from ..registry import SIMPLEST_SHARE
 from .diagnosis import diagnosing_batches
 from .gathering import Gathering

@@ -17,10 +17,9 @@ from ..checks import InputContract, Order
 from ..checks.base import How
 from ..checks.input_contract import RefusedLaterError
 from ..checks.spec import LabelsSetting, streams_asked
-from ..planning.adaptive_sampling import AdaptiveSampling
 from ..planning.plan import Plan
-from ..planning.schedule import LARGEST_BATCH, LabelBatch, Schedule
-from ..planning.streams import Role
+from ..planning.schedule import LARGEST_BATCH, AdaptiveSampling, Schedule
+from ..planning.streams import LabelBatch, Role
 from ..planning.traffic import BATCH
 from .asking import StreamAsking, UsedUp
 from .observers import Observers

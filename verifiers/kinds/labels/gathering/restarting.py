@@ -22,9 +22,7 @@ from ..checks import FreshNoise
 from ..checks.input_contract import RefusedLaterError
 from ..claim import LabelsClaim
 from ..planning.plan import Plan
-from ..planning.schedule import LabelBatch
-from ..planning.stream_planner import FRESH_CALL
-from ..planning.streams import Role
+from ..planning.streams import FRESH_CALL, LabelBatch, Role
 from .gathering import Gathering
 
 MORE = 8

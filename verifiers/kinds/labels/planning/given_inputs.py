@@ -7,7 +7,7 @@ left out.
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from .....reference import Histogram
 from ....findings.note import Note
 from ..claim import LabelsClaim
-from .histograms import CHANCES, INSTEAD, Rung
+from .histograms import CHANCES, INSTEAD, Rung, even, unanimous
+from .inputs import CLEAR, Pool, entropies, leads, least_predictable, nearest_to_clear, nearly_tied
 from .laws import LabelFault, log_laws
 from .plan import Plan
-from .pool import CLEAR, Pool, entropies, leads, least_predictable, nearest_to_clear, nearly_tied
 from .streams import Role
 
 _WEIGHED, _LEAST_WEIGHED = 40_000, 200  # histograms times classes whose laws are computed
@@ -71,7 +71,6 @@ class GivenInputs:
         asked: dict[Role, Sequence[Histogram]] = {
             Role.PROBE: pool.probes(faults),
             Role.TYPICAL: self.some(_TYPICAL, rng),
-            Role.FRESH: [self.least_predictable()],
             Role.INFORMATIVE: [pool.most_informative(effect)],
             Role.NEAR_TIE: [pool.near_tie(effect)],
             Role.HIGH_CONSENSUS: [self.clearest()],
@@ -196,6 +195,31 @@ class GivenInputs:
 def given_inputs(claim: LabelsClaim) -> GivenInputs:
     """The inputs of a claim; kept, so that their laws are computed once."""
     return GivenInputs(claim)
+
+
+def probe(claim: LabelsClaim) -> tuple[Any, int | None]:
+    """An input that shows the pace of a target, and the largest call of it that a run makes."""
+    return opening_histogram(claim), claim.gate.largest_call
+
+
+def opening_histogram(claim: LabelsClaim) -> Histogram:
+    """The histogram of the first call: that with the least predictable labels.
+
+    Among the claim's inputs, or else among those even over the first k classes.
+    """
+    if claim.given:
+        return given_inputs(claim).least_predictable()
+    classes, teachers = claim.mechanism.classes, claim.mechanism.teachers
+    found = np.array([even(classes, teachers, k) for k in range(1, classes + 1)])
+    best: Histogram = found[least_predictable(claim.mechanism, found)]
+    return best
+
+
+def clearest_histogram(claim: LabelsClaim) -> Histogram:
+    """The claim's input with the most predictable label; without inputs, all votes on one class."""
+    if claim.given:
+        return given_inputs(claim).clearest()
+    return unanimous(claim.mechanism.classes, claim.mechanism.teachers)[::-1].copy()
 
 
 def coverage(plan: Plan, answered: NDArray[np.bool_]) -> Iterator[Note]:

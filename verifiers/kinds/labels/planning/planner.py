@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .....reference.clock import step
 from ..claim import LabelsClaim
 from .faults import planned_faults
-from .given_inputs import GivenInputs, given_inputs
+from .given_inputs import GivenInputs, given_inputs, opening_histogram
 from .histograms import ladder
 from .inputs import asked_of_any
 from .plan import Plan
@@ -50,6 +50,7 @@ def make_plan(
         twins = extent.symmetries
         asked = asked_of_any(claim, seed, faults, other_totals=other_totals, symmetries=twins)
         rungs, only = ladder(mechanism), None
+    asked[Role.FRESH] = [opening_histogram(claim)]
     asked[Role.OWN] = [np.array(votes, dtype=np.int64) for votes in own]
     roundings = tuple(roundings_to_see(claim, faults, other_totals, only))
     # a cache is asked each histogram once, so that none of these gets depth

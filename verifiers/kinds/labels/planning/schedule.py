@@ -1,17 +1,21 @@
-"""The order and the batches in which the streams of a plan are asked."""
+"""The order and the batches in which the streams of a plan are asked.
+
+A `Schedule` follows from the plan. `AdaptiveSampling` goes through it, and asks ahead what tells
+most by the evidence so far: sequential design of experiments.
+"""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .....reference.arrays import Vector
 from ....targets import parts
 from .plan import Plan
-from .stream_planner import FRESH_CALL, PAIR_QUERIES
-from .streams import Role, StreamPair, WayOfAsking
+from .streams import FRESH_CALL, LabelBatch, Role, StreamPair, WayOfAsking
 
 FIRST_BATCH = 32
 SHORT_CALL, SHORT_CALLS = 16, 1024
@@ -36,37 +40,10 @@ _SHORT_CALLS_AFTER = 2048
 _SINGLES_AFTER = 4096  # the other calls for one label
 _LARGE_CALL_AFTER = 8192  # the rest of the near-tie, in one call
 
-
-@dataclass(frozen=True)
-class LabelBatch:
-    """`size` labels of a stream, in calls for `call` labels each (None: in one call).
-
-    rotation: of the class numbers, in places, 0 for the histogram as it stands; other: a
-    stream that is asked for one label after each label of this one, in calls for one label.
-    """
-
-    stream: int
-    size: int
-    rotation: int = 0
-    call: int | tuple[int, ...] | None = None
-    other: int | None = None
-
-    @property
-    def labels(self) -> int:
-        """Labels in all, those of the other stream included."""
-        return self.size if self.other is None else 2 * self.size
-
-    @property
-    def calls(self) -> tuple[int, ...]:
-        """Labels of each call; a list of sizes is repeated until all labels are asked."""
-        given = (self.size,) if self.call is None else self.call
-        each = (given,) if isinstance(given, int) else given
-        sizes: list[int] = []
-        left = self.size
-        while left > 0:
-            sizes.append(min(each[len(sizes) % len(each)], left))
-            left -= sizes[-1]
-        return tuple(sizes)
+_HEAD_START = 128  # labels before the first sweep
+_SHARE, _SHARE_OF_A_LEADER = 1 / 2, 3 / 4  # labels asked ahead; more once a fault leads
+_LEADS = 3.0  # nats of evidence from which a fault leads
+_GROWTH = 8  # a batch is an eighth of the labels asked so far
 
 
 @dataclass
@@ -223,7 +200,7 @@ def _in_turn(pair: StreamPair, queries: int) -> list[LabelBatch]:
 
     They alternate because a faulty target may answer the histogram asked just before.
     """
-    in_turn = min(PAIR_QUERIES, queries)
+    in_turn = min(Role.PAIR.breadth[0], queries)
     batches = [LabelBatch(pair.first, in_turn, call=1, other=pair.second)]
     more = queries - in_turn
     return batches + ([LabelBatch(i, more) for i in pair.streams] if more else [])
@@ -262,3 +239,57 @@ def _mixed(rng: np.random.Generator) -> tuple[int, ...]:
     """
     inverse = rng.uniform(1.0 / 65.0, 1.0 / 2.0, 40)
     return tuple(int(1.0 / x) for x in inverse)
+
+
+class AdaptiveSampling:
+    """Asks ahead of the sweeps where the known faults would show soonest, by the evidence so far.
+
+    The stream asked next has the largest divergence from the claim, averaged over the faults with
+    the capital of each wager as weight (Chernoff 1959; Naghshvar and Javidi 2013): a fault that
+    fits the labels is followed to where it shows most. The choice depends on earlier labels alone,
+    so every e-process remains valid. The labels of the whole run stay as planned, so that a pass
+    means the same. Sweeps go on in between, for faults that are not known.
+
+    schedule: the plan's labels; capital: gives the log-wealth (faults,) of the wager on each fault,
+    prior weights included; usable: whether a stream can be asked.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        capital: Callable[[], Vector],
+        usable: Callable[[int], bool],
+    ) -> None:
+        self._schedule, self._capital, self._usable = schedule, capital, usable
+        self._before = capital()
+        self._ahead = self._swept = 0
+
+    def batches(self) -> Iterator[LabelBatch]:
+        """Every batch of the plan, those asked ahead between those of the sweeps."""
+        for swept in self._schedule.sweeps():
+            while self._ahead < _HEAD_START + self._of_each_swept * self._swept:
+                stream = self._best()
+                if stream is None:
+                    break
+                size = min(LARGEST_BATCH, max(1, (self._ahead + self._swept) // _GROWTH))
+                for batch in self._schedule.ahead(stream, size):
+                    self._ahead += batch.labels
+                    yield batch
+            self._swept += swept.labels
+            yield swept
+
+    @property
+    def _of_each_swept(self) -> float:
+        """Labels asked ahead for each label of the sweeps."""
+        leads = float(np.max(self._capital() - self._before)) >= _LEADS
+        share = _SHARE_OF_A_LEADER if leads else _SHARE
+        return share / (1.0 - share)
+
+    def _best(self) -> int | None:
+        """The stream to ask next; None where no label that is left distinguishes a fault."""
+        capital = self._capital()
+        tells = self._schedule.plan.fault_divergences @ np.exp(capital - capital.max())
+        left = self._schedule.left
+        usable = [left[i] > 0 and self._usable(i) for i in range(left.size)]
+        best = int(np.argmax(np.where(usable, tells, -1.0)))
+        return best if usable[best] and tells[best] > 0.0 else None

@@ -23,33 +23,14 @@ from ....run.error_budget import log_threshold
 from ..claim import LabelsClaim
 from ..registry import SHARES
 from .histograms import Rung, with_different_counts
+from .inputs import CLEAR
 from .laws import LabelFault, fault_laws, log_laws
 from .plan import ANCHOR_SHARE, GENERAL, POINTED, POOLED, RoundingToSee
-from .pool import CLEAR
 from .streams import FULL, ComparedStreams, Extent, Role, Stream, StreamPair
 from .telling import TellingHistogram
 
-FRESH_CALL = 32
-"""Labels of the run's first call, and of those that are compared with it."""
-
-PAIR_QUERIES = 256
-"""Queries of each of two audited neighbours: more where the privacy claim is for any queries."""
-
-_PAIR_QUERIES_OF_ANY = 2048
-_BREADTH = {
-    Role.PROBE: (56, 8),
-    Role.TYPICAL: (420, 16),
-    Role.FRESH: (4 * FRESH_CALL, 4 * FRESH_CALL),
-    Role.PAIR: (PAIR_QUERIES, 32),
-    Role.EVEN: (128, 16),
-    Role.SAME_VOTES: (192, 32),
-    Role.SIMPLE: (0, 0),
-    Role.EXPLORER: (100, 4),
-    Role.OWN: (100, 4),
-}
-"""Queries of each stream in a role at the full extent, and the least at any."""
-
-_SINGLES, _SINGLES_ELSEWHERE = (2048, 64), (128, 8)  # the same, of the near-tie and of others
+_PAIR_QUERIES_OF_ANY = 2048  # where the privacy claim is for any queries
+_SINGLES, _SINGLES_ELSEWHERE = (2048, 64), (128, 8)  # in full, and the least
 _KEPT_FREE = 9_200
 """Queries that the ladder leaves for calls for one label, pairs, restarts and the noise scale."""
 
@@ -101,7 +82,7 @@ class StreamPlanner:
 
     def add_all(self, role: Role, shuffle: bool = False) -> None:
         """Adds a stream for each histogram that is asked in a role, if there are any."""
-        most, least = _BREADTH[role]
+        most, least = role.breadth
         privacy = self.claim.privacy
         if role is Role.PAIR and privacy is not None and privacy.scope == ANY_QUERIES:
             most = _PAIR_QUERIES_OF_ANY
@@ -219,7 +200,7 @@ class StreamPlanner:
     def room(self) -> int:
         """Queries that the budget has left."""
         kept = _KEPT_FREE + self._in_turn
-        kept += self._explored * self.extent.of(*_BREADTH[Role.EXPLORER])
+        kept += self._explored * self.extent.of(*Role.EXPLORER.breadth)
         return self.gate.max_queries - kept - sum(stream.queries for stream in self.streams)
 
     @contextmanager

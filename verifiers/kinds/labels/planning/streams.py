@@ -23,6 +23,9 @@ class Extent:
 
 FULL = Extent()
 
+FRESH_CALL = 32
+"""Labels of the run's first call, and of those that are compared with it."""
+
 
 class WayOfAsking(Enum):
     """The way in which the labels of a stream are asked."""
@@ -47,11 +50,15 @@ class WayOfAsking(Enum):
 class Traits:
     """The properties of a role.
 
-    kind: its name in reports; anchor: whether it is asked often enough to see the smallest effect;
-    asked: in which way; other_totals: whether the targets that have it serve totals of votes other
-    than the claimed teachers, None where all targets have it; rotated: share of its queries under
-    rotated class numbers; weight: an anchor's share of the anchors' prior weight, None for an equal
-    part of the rest.
+    kind: its name in reports.
+    anchor: whether it is asked often enough to see the smallest effect.
+    asked: in which way.
+    other_totals: whether the targets that have it serve totals of votes other than the claimed
+        teachers, None where all targets have it.
+    rotated: share of its queries under rotated class numbers.
+    weight: an anchor's share of the anchors' prior weight, None for an equal part of the rest.
+    breadth: queries of each stream at the full extent, and the least at any, where no smallest
+        effect determines them.
     """
 
     kind: str
@@ -60,17 +67,18 @@ class Traits:
     other_totals: bool | None = None
     rotated: float = 0.0
     weight: float | None = None
+    breadth: tuple[int, int] = (0, 0)
 
 
 @unique
 class Role(Enum):
     """What a stream is for; roles stand in the order in which a plan lists their streams."""
 
-    PROBE = Traits("probe")
+    PROBE = Traits("probe", breadth=(56, 8))
     """A histogram on which the commonest faults show soonest."""
-    TYPICAL = Traits("typical")
+    TYPICAL = Traits("typical", breadth=(420, 16))
     """A histogram as ensembles meet it every day."""
-    FRESH = Traits("fresh", asked=WayOfAsking.IN_CALLS)
+    FRESH = Traits("fresh", asked=WayOfAsking.IN_CALLS, breadth=(4 * FRESH_CALL, 4 * FRESH_CALL))
     """The histogram that opens the run, asked in calls of one size."""
     INFORMATIVE = Traits("informative", anchor=True, rotated=0.5, weight=0.2)
     """The histogram whose labels tell most about the noise scale."""
@@ -96,11 +104,13 @@ class Role(Enum):
     """A twin whose leader has gained votes."""
     LATE = Traits("late", anchor=True, asked=WayOfAsking.AT_THE_END, rotated=0.5)
     """Asked last, interleaved with a reserved quarter of the informative and the near-tie."""
-    PAIR = Traits("pair", asked=WayOfAsking.IN_TURN)
+    PAIR = Traits("pair", asked=WayOfAsking.IN_TURN, breadth=(256, 32))
     """Two neighbouring histograms whose labels are audited."""
-    EVEN = Traits("even", asked=WayOfAsking.IN_TURN)
+    EVEN = Traits("even", asked=WayOfAsking.IN_TURN, breadth=(128, 16))
     """Two neighbouring histograms with even votes."""
-    SAME_VOTES = Traits("same-votes", asked=WayOfAsking.IN_TURN, other_totals=False)
+    SAME_VOTES = Traits(
+        "same-votes", asked=WayOfAsking.IN_TURN, other_totals=False, breadth=(192, 32)
+    )
     """Two of the claim's inputs that have one histogram."""
     LADDER = Traits("clear-lead", rotated=0.5)
     """A leader so far ahead that a shortcut may leave out the noise."""
@@ -114,15 +124,15 @@ class Role(Enum):
     """A histogram that is asked often, here in calls for one label."""
     SIMPLE = Traits("simple", asked=WayOfAsking.ON_DEMAND)
     """Asked only to show a violation on the simplest histogram."""
-    EXPLORER = Traits("explorer", asked=WayOfAsking.EXPLORED)
+    EXPLORER = Traits("explorer", asked=WayOfAsking.EXPLORED, breadth=(100, 4))
     """One of many histograms from Hypothesis, each asked a hundred times."""
-    OWN = Traits("own", asked=WayOfAsking.EXPLORED)
+    OWN = Traits("own", asked=WayOfAsking.EXPLORED, breadth=(100, 4))
     """A histogram that the deployment's owner gave."""
 
     def __init__(self, traits: Traits) -> None:
         self.kind, self.anchor, self.asked = traits.kind, traits.anchor, traits.asked
         self.other_totals = traits.other_totals
-        self.rotated, self.weight = traits.rotated, traits.weight
+        self.rotated, self.weight, self.breadth = traits.rotated, traits.weight, traits.breadth
         self.deep = traits.asked is not WayOfAsking.EXPLORED  # tells of the noise scale
 
 
@@ -179,3 +189,35 @@ class ComparedStreams(NamedTuple):
     base: int
     other: int
     pairs: int
+
+
+@dataclass(frozen=True)
+class LabelBatch:
+    """`size` labels of a stream, in calls for `call` labels each (None: in one call).
+
+    rotation: of the class numbers, in places, 0 for the histogram as it stands; other: a
+    stream that is asked for one label after each label of this one, in calls for one label.
+    """
+
+    stream: int
+    size: int
+    rotation: int = 0
+    call: int | tuple[int, ...] | None = None
+    other: int | None = None
+
+    @property
+    def labels(self) -> int:
+        """Labels in all, those of the other stream included."""
+        return self.size if self.other is None else 2 * self.size
+
+    @property
+    def calls(self) -> tuple[int, ...]:
+        """Labels of each call; a list of sizes is repeated until all labels are asked."""
+        given = (self.size,) if self.call is None else self.call
+        each = (given,) if isinstance(given, int) else given
+        sizes: list[int] = []
+        left = self.size
+        while left > 0:
+            sizes.append(min(each[len(sizes) % len(each)], left))
+            left -= sizes[-1]
+        return tuple(sizes)
