@@ -19,7 +19,6 @@ from ...run.precision import (
 )
 from ...run.selection import Selection
 from ...run.session import Planned
-from ...targets import calls_at_once
 from .checks import Order, cached_answers, input_contract
 from .checks.base import JudgedLabels, Proving
 from .checks.spec import (
@@ -35,7 +34,7 @@ from .gathering import connections, restarting
 from .planning.plan import Plan
 from .planning.planner import make_plan
 from .planning.schedule import Schedule
-from .planning.streams import FRESH_CALL, FULL, Extent
+from .planning.streams import FULL, Extent
 from .registry import SHARES
 
 _WITH_TWINS = 0.25
@@ -255,13 +254,11 @@ def queries_of(plan: Plan, chosen: Selection = _ALL) -> int:
     streams = streams_asked(chosen, plan, absent)
     asked = sum(batch.labels for batch in Schedule(plan).sweeps() if streams[batch.stream])
     asked += plan.traffic.labels if Order.id not in absent else 0
-    asked += input_contract.MOST_QUERIES + restarting.OF_A_COMPARISON
-    asked += 2 * FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)  # in two starts
-    asked += restarting.queries_after_restart(plan)
-    if plan.claim.gate.max_queries >= _FULL_FROM:
-        asked += restarting.OF_MORE_STARTS + connections.MOST_QUERIES
-    if plan.claim.mechanism.caching:
-        asked += cached_answers.MOST_QUERIES
+    everything = plan.claim.gate.max_queries >= _FULL_FROM
+    asked += input_contract.most_queries(plan.claim)
+    asked += restarting.most_queries(plan, more=everything)
+    asked += connections.MOST_QUERIES if everything else 0
+    asked += cached_answers.MOST_QUERIES if plan.claim.mechanism.caching else 0
     return asked + _for_the_scale(plan)
 
 

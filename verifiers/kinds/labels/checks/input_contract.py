@@ -32,9 +32,6 @@ _KEPT = 2  # calls of the size of the first, that are left for others
 _SIZES = (1, 7)  # of calls on the clearest histogram
 _OTHER_TOTALS, _OF_A_TOTAL = 3, 2  # how many, and labels of each
 
-MOST_QUERIES = FRESH_CALL + sum(_SIZES) + _OTHER_TOTALS * _OF_A_TOTAL
-"""Labels that the contract asks for, those of calls in flight at once excepted."""
-
 
 class CoveredRefusedError(TargetError):
     """An input that the claim covers is refused."""
@@ -144,6 +141,12 @@ class InputContract(Unseeing):
 
     def _checked(self, reply: Any, histogram: Histogram, size: int) -> Labels:
         return checked_labels(reply, histogram, size, self.claim.refuses, self.release)
+
+
+def most_queries(claim: LabelsClaim) -> int:
+    """Labels that the contract asks for at most, those of calls in flight at once included."""
+    singly = FRESH_CALL + sum(_SIZES) + _OTHER_TOTALS * _OF_A_TOTAL
+    return singly + FRESH_CALL * calls_at_once(claim.gate.concurrency)
 
 
 def serves_other_totals(target: Target, claim: LabelsClaim) -> bool:

@@ -32,12 +32,8 @@ _LAST_CALL = 16  # labels of the calls just before a restart
 _CALLS_AGAIN = 2
 _NEW_LIFE = 48  # labels of each probe after a restart of the target, whose law may have changed
 
-OF_A_COMPARISON = (2 + 2 * _CALLS_AGAIN) * FRESH_CALL
-"""Labels that comparing two starts asks for at most."""
-
-OF_MORE_STARTS = MORE * FRESH_CALL
-"""Labels of the starts that are compared beside."""
-
+_OF_A_COMPARISON = (2 + 2 * _CALLS_AGAIN) * FRESH_CALL  # labels that it asks for at most
+_OF_MORE_STARTS = MORE * FRESH_CALL  # labels of the starts that are compared beside
 _QUICK = 1.0  # seconds that a quick start takes less than
 _SHARE = 0.1  # of the time left that more starts may take
 _PAUSE = 11.0  # seconds: systemd refuses a sixth start of a service within ten
@@ -49,7 +45,7 @@ def expect_restart(gathering: Gathering) -> None:
     restarts = target.no_restart is None and not gathering.plan.claim.mechanism.caching
     if fresh is not None and restarts:
         before = _last_calls(gathering.setting.seed) * _LAST_CALL
-        of_restarts = OF_A_COMPARISON + OF_MORE_STARTS
+        of_restarts = _OF_A_COMPARISON + _OF_MORE_STARTS
         fresh.restarts.owed = before + of_restarts + _labels_at_once(gathering)
 
 
@@ -68,11 +64,11 @@ def restart(gathering: Gathering) -> None:
     no_restart = state.target.no_restart is not None
     if fresh is None or no_restart or state.outcome.stopped is not None:
         return
-    if state.left < OF_A_COMPARISON:
+    if state.left < _OF_A_COMPARISON:
         state.use_up()
         return
     size = _last_calls(gathering.setting.seed) * _LAST_CALL
-    if state.left >= size + OF_A_COMPARISON:
+    if state.left >= size + _OF_A_COMPARISON:
         state.tell("asking before a restart")
         # seen by all checks, as any label that is asked
         if not gathering.ask_batch(
@@ -120,9 +116,14 @@ def ask_after_restart(gathering: Gathering) -> None:
         gathering.ask_what_is_served(LabelBatch(stream, size, call=1))
 
 
-def queries_after_restart(plan: Plan) -> int:
-    """Labels of the probes that a restarted target is asked for."""
-    return len(plan.of(Role.PROBE)) * plan.extent.of(_NEW_LIFE, 1)
+def most_queries(plan: Plan, *, more: bool) -> int:
+    """Labels that a restart asks for: of the starts compared, of workers and of the probes.
+
+    more: whether more starts are compared beside.
+    """
+    starts = _OF_A_COMPARISON + (_OF_MORE_STARTS if more else 0)
+    workers = FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)
+    return starts + workers + len(plan.of(Role.PROBE)) * plan.extent.of(_NEW_LIFE, 1)
 
 
 def _last_calls(seed: int) -> int:
