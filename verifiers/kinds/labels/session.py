@@ -6,7 +6,7 @@ from ...findings.figures import CheckFigures
 from ...findings.note import Note
 from ...findings.report import CheckResult, LabelsOpening, Slow, Verdict
 from ...run.cause import Explanation
-from ...run.checks import Check, Running
+from ...run.checks import Check, EvidenceCheck
 from ...run.phase import Phase
 from ...run.request import RunRequest
 from ...run.restarts import not_restarted
@@ -15,46 +15,47 @@ from ...run.session import Notes, Session
 from ...run.state import RunState
 from .checks import FreshNoise, InputContract
 from .checks.asked_again import not_emptied
+from .checks.base import LabelsSetting, labels_checks
 from .checks.privacy_claim import PrivacyClaimCheck
-from .checks.spec import LabelsSetting, applicable, lacking
 from .claim import LabelsClaim
 from .gathering.connections import ask_over_kept
 from .gathering.explaining import explain, explanations
-from .gathering.gathering import Gathering
+from .gathering.gathering import LabelsGathering
 from .gathering.recorder import LabelsRecorder
 from .gathering.restarting import ask_after_restart, compare_with, expect_restart, restart
 from .planned import BringsIn, dearer_than, extent_of, queries_of
 from .planning.given_inputs import coverage
 from .planning.planner import make_plan
 from .planning.telling import roundings_not_excluded
+from .registry import CHECKS
 from .weighted import cost_by_weight
 
 
 class LabelSession(Session):
-    """Gathering: there is one once there is a plan."""
+    """LabelsGathering: there is one once there is a plan."""
 
     def __init__(self, state: RunState, request: RunRequest) -> None:
         self.state, self.request = state, request
         self.claim: LabelsClaim = state.claim
         self.recorder = LabelsRecorder()
         state.hearers.insert(0, self.recorder.hear)
-        self.gathering: Gathering | None = None
+        self.gathering: LabelsGathering | None = None
         self.contract = InputContract(self.claim)
         self._brings_in = BringsIn(request.stated, request.seed, request.own)
 
     @property
-    def _gathering(self) -> Gathering:
+    def _gathering(self) -> LabelsGathering:
         assert self.gathering is not None
         return self.gathering
 
     @property
-    def checks(self) -> Sequence[Check]:
+    def checks(self) -> Sequence[EvidenceCheck]:
         return () if self.gathering is None else self.gathering.observers.checks
 
     @property
     def lacking(self) -> Mapping[str, Note]:
         if self.gathering is None:
-            return lacking(self.claim)
+            return CHECKS.lacking(self.claim)
         return self._brings_in.told(self.gathering.observers.lacking)
 
     @property
@@ -84,7 +85,9 @@ class LabelSession(Session):
         asked, others = self.request, self.contract.serves_other_totals
         extent = extent_of(self.claim, asked.seed, asked.own, asked.extent, other_totals=others)
         plan = make_plan(self.claim, asked.seed, others, asked.own, extent)
-        self.gathering = Gathering(self.state, plan, asked.seed, self.contract, asked.selection)
+        self.gathering = LabelsGathering(
+            self.state, plan, asked.seed, self.contract, asked.selection
+        )
         expect_restart(self.gathering)
 
     def compare(self, earlier: LabelsOpening) -> None:
@@ -104,17 +107,17 @@ class LabelSession(Session):
     def ask_restarted(self) -> None:
         ask_after_restart(self._gathering)
 
-    def concluding(self, phase: Phase) -> Iterator[Running]:
+    def concluding(self, phase: Phase) -> Iterator[Check]:
         """Those that have seen labels, and those that are made now."""
         if phase is Phase.OPENING:
             yield self.contract
-        setting = LabelsSetting(self.claim, self.request.seed, None, {})
+        setting = LabelsSetting(self.claim, self.request.seed, None)
         if self.gathering is not None:
             setting = self.gathering.setting
             yield from self.gathering.observers.of(phase)
-        for spec in applicable(self.claim, setting.plan_or_none):
-            if spec.phase is phase and spec.needs is None and spec.id != InputContract.id:
-                yield spec.make(setting)
+        for check in labels_checks(self.claim, setting.plan_or_none):
+            if check.phase is phase and not check.sees_labels and check.id != InputContract.id:
+                yield check.make(setting)
 
     def explanations(self) -> Sequence[Explanation]:
         return tuple(explanations(self.checks))

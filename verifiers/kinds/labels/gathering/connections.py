@@ -10,7 +10,7 @@ from ..checks import FreshNoise
 from ..checks.base import How
 from ..checks.input_contract import RefusedLaterError
 from ..planning.streams import Role
-from .gathering import Gathering
+from .gathering import LabelsGathering
 
 CALLS = 200
 """Calls for one label over one connection, and as many in turns over several."""
@@ -23,7 +23,7 @@ MOST_QUERIES = len(_SEVERAL) * CALLS
 _AT_ONCE = 20  # calls between looks at the evidence
 
 
-def ask_over_kept(gathering: Gathering, needed: Callable[[], int]) -> None:
+def ask_over_kept(gathering: LabelsGathering, needed: Callable[[], int]) -> None:
     """Asks the histogram that opened the run over kept connections, where there are any.
 
     needed: how many queries the whole run takes.
@@ -38,7 +38,7 @@ def ask_over_kept(gathering: Gathering, needed: Callable[[], int]) -> None:
 
 
 def _asks_over(
-    gathering: Gathering, fresh: FreshNoise, several: int, needed: Callable[[], int]
+    gathering: LabelsGathering, fresh: FreshNoise, several: int, needed: Callable[[], int]
 ) -> bool:
     """Asks over so many connections at a time; False where there is no use in more of them."""
     state = gathering.state
@@ -59,7 +59,7 @@ def _asks_over(
     return True
 
 
-def _ask(gathering: Gathering, kept: KeptConnections) -> None:
+def _ask(gathering: LabelsGathering, kept: KeptConnections) -> None:
     """Calls until there are enough, the connections end, or a check has failed."""
     claim, histogram = gathering.plan.claim, gathering.contract.opening
     seen = 0

@@ -16,7 +16,7 @@ from ....findings.evidence_text import an_e_value
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.cause import SURE, Explanation
-from ....run.checks import Check
+from ....run.checks import EvidenceCheck
 from ....run.error_budget import log_threshold
 from ....targets import Refused
 from ..checks import ClassProbabilities, FreshNoise, Order
@@ -26,13 +26,13 @@ from ..planning.plan import Plan
 from ..planning.streams import LabelBatch, Role
 from ..registry import SIMPLEST_SHARE
 from .diagnosis import diagnosing_batches
-from .gathering import Gathering
+from .gathering import LabelsGathering
 
 _MORE_IN_ORDER = 512  # calls in turn that tell on what noise depends
 _LEAST_SEARCH = 1024  # queries that the search for a simplest histogram may always take
 
 
-def explain(gathering: Gathering) -> None:
+def explain(gathering: LabelsGathering) -> None:
     """Asks on until the cause of a failure is told from its rivals, then for a simplest case."""
     labels, fresh = gathering.observers.labels, gathering.observers.fresh
     refuted = [check for check in gathering.observers.checks if check.refuted]
@@ -67,7 +67,7 @@ def explain(gathering: Gathering) -> None:
     _simplify(gathering)
 
 
-def _ask(gathering: Gathering, batch: LabelBatch) -> bool:
+def _ask(gathering: LabelsGathering, batch: LabelBatch) -> bool:
     """Feeds labels for the diagnosis to all checks; False when the budget is used up."""
     size = min(batch.size, gathering.state.left)
     if size > 0:
@@ -75,7 +75,7 @@ def _ask(gathering: Gathering, batch: LabelBatch) -> bool:
     return size == batch.size
 
 
-def _simplify(gathering: Gathering) -> None:
+def _simplify(gathering: LabelsGathering) -> None:
     """Once the labels' law is refuted, looks for the simplest histogram that shows it."""
     state, observers = gathering.state, gathering.observers
     fits = None if observers.labels is None else observers.labels.fits()
@@ -167,7 +167,7 @@ def _labels_needed(plan: Plan, streams: list[int], fault: int, wanted: float) ->
     return [int(n) for n in needed]
 
 
-def explanations(checks: Sequence[Check]) -> Iterator[Explanation]:
+def explanations(checks: Sequence[EvidenceCheck]) -> Iterator[Explanation]:
     """The explanations that have a name; none where no check has failed.
 
     What depends on the calls before looks, to the check of laws, like a fault of single calls.
@@ -189,7 +189,7 @@ def explanations(checks: Sequence[Check]) -> Iterator[Explanation]:
             yield Explanation(check, _with_interval(finding, checks), finding.log_odds)
 
 
-def _with_interval(finding: Finding, checks: Sequence[Check]) -> Finding:
+def _with_interval(finding: Finding, checks: Sequence[EvidenceCheck]) -> Finding:
     """The finding, with the interval of the scale where its cause is a scale of all labels."""
     scale = next((check for check in checks if isinstance(check, NoiseScale)), None)
     of_all = finding.code in ("scale-too-small", "scale-too-large") and len(finding.fields) == 1

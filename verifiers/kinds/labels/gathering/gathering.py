@@ -14,9 +14,8 @@ from ....run.selection import Selection
 from ....run.state import RunState
 from ....targets import Refused
 from ..checks import InputContract, Order
-from ..checks.base import How
+from ..checks.base import How, LabelsSetting, streams_asked
 from ..checks.input_contract import RefusedLaterError
-from ..checks.spec import LabelsSetting, streams_asked
 from ..planning.plan import Plan
 from ..planning.schedule import LARGEST_BATCH, AdaptiveSampling, Schedule
 from ..planning.streams import LabelBatch, Role
@@ -32,7 +31,7 @@ _UNTOLD = Note("cannot-be-seen-here", "no histogram that the target serves tells
 _ALL_KEPT = Note("inputs-used-up", "an answer is kept, and no more histograms have this law")
 
 
-class Gathering:
+class LabelsGathering:
     """Spends a run's queries on the streams of its plan.
 
     contract: has asked the first call of all; opened: labels of the histogram that opens the run,
@@ -204,7 +203,7 @@ class InOrder:
     place: of the next call. A histogram that the target refuses is left out from then on.
     """
 
-    def __init__(self, gathering: Gathering, check: Order) -> None:
+    def __init__(self, gathering: LabelsGathering, check: Order) -> None:
         self.gathering, self.check, self.place = gathering, check, 0
         self.state, self.plan = gathering.state, gathering.plan
 

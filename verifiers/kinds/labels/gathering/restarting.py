@@ -23,7 +23,7 @@ from ..checks.input_contract import RefusedLaterError
 from ..claim import LabelsClaim
 from ..planning.plan import Plan
 from ..planning.streams import FRESH_CALL, LabelBatch, Role
-from .gathering import Gathering
+from .gathering import LabelsGathering
 
 MORE = 8
 """Starts that are compared beside, where a start is quick."""
@@ -39,7 +39,7 @@ _SHARE = 0.1  # of the time left that more starts may take
 _PAUSE = 11.0  # seconds: systemd refuses a sixth start of a service within ten
 
 
-def expect_restart(gathering: Gathering) -> None:
+def expect_restart(gathering: LabelsGathering) -> None:
     """Tells the check of freshness to count on the labels of a restart, where there will be one."""
     fresh, target = gathering.observers.fresh, gathering.state.target
     restarts = target.no_restart is None and not gathering.plan.claim.mechanism.caching
@@ -49,7 +49,7 @@ def expect_restart(gathering: Gathering) -> None:
         fresh.restarts.owed = before + of_restarts + _labels_at_once(gathering)
 
 
-def compare_with(gathering: Gathering, earlier: LabelsOpening) -> None:
+def compare_with(gathering: LabelsGathering, earlier: LabelsOpening) -> None:
     """Compares the first call of this run with that of an earlier one."""
     if gathering.observers.fresh is not None and not gathering.plan.claim.mechanism.caching:
         first = gathering.contract.first
@@ -58,7 +58,7 @@ def compare_with(gathering: Gathering, earlier: LabelsOpening) -> None:
         gathering.state.note_restart()
 
 
-def restart(gathering: Gathering) -> None:
+def restart(gathering: LabelsGathering) -> None:
     """Compares this start of the target with others, where it can be restarted."""
     state, fresh = gathering.state, gathering.observers.fresh
     no_restart = state.target.no_restart is not None
@@ -88,7 +88,7 @@ def restart(gathering: Gathering) -> None:
     _compare_workers(gathering)
 
 
-def _compare_workers(gathering: Gathering) -> None:
+def _compare_workers(gathering: LabelsGathering) -> None:
     """Asks workers that have just begun side by side: a run may have met them out of step."""
     size = _labels_at_once(gathering)
     if 0 < size <= gathering.state.left and gathering.goes_on:
@@ -96,11 +96,11 @@ def _compare_workers(gathering: Gathering) -> None:
         gathering.ask_batch(LabelBatch(gathering.plan.first(Role.FRESH), size, call=FRESH_CALL))
 
 
-def _labels_at_once(gathering: Gathering) -> int:
+def _labels_at_once(gathering: LabelsGathering) -> int:
     return FRESH_CALL * calls_at_once(at_once(gathering.state.target))
 
 
-def ask_after_restart(gathering: Gathering) -> None:
+def ask_after_restart(gathering: LabelsGathering) -> None:
     """Asks the probes once the target has been restarted: what was right before need not be now.
 
     Labels of the histogram that opens a run say little of the noise, as they are hard to predict.

@@ -31,13 +31,13 @@ _FAVOUR_WEIGHT = 0.25  # of each: there are four per class
 def bare_class_faults(claim: LabelsMechanism) -> Iterator[LabelFault]:
     """Faults where classes without votes, with few, or a single one get no noise or never win."""
     words = "noise missing on classes without votes"
-    law = noiseless(claim, lambda votes: np.asarray(votes == 0))
+    law = noiseless_law(claim, lambda votes: np.asarray(votes == 0))
     yield LabelFault(Note(BARE, words, {"classes": "without votes"}), law)
     note = Note("few-votes-left-out", "classes with few votes left out")
-    yield LabelFault(note, _without_few_votes(claim))
+    yield LabelFault(note, _few_votes_law(claim))
     for k, name in _named_classes(claim).items():
         note = Note(BARE, f"noise missing on {name}", {"class": k})
-        law = noiseless(claim, lambda votes, k=k: np.arange(votes.size) == k)  # type: ignore[misc]
+        law = noiseless_law(claim, lambda votes, k=k: np.arange(votes.size) == k)  # type: ignore[misc]
         yield LabelFault(note, law, of_class=("bare", k))
 
 
@@ -50,7 +50,7 @@ def _named_classes(claim: LabelsMechanism) -> dict[int, str]:
     return named
 
 
-def noiseless(claim: LabelsMechanism, where: Callable[[Matrix], NDArray[np.bool_]]) -> Law:
+def noiseless_law(claim: LabelsMechanism, where: Callable[[Matrix], NDArray[np.bool_]]) -> Law:
     """Law when the classes that `where` selects get no noise; of tied ones the first wins."""
     plain = claim.noise.unrounded
 
@@ -86,10 +86,10 @@ def shortcut_faults(claim: LabelsMechanism) -> Iterator[LabelFault]:
         if 0.0 < lead < claim.total:
             words = f"no noise where the leader is more than {lead:.4g} votes ahead"
             note = Note("noise-missing-beyond-lead", words, {"lead": lead})
-            yield LabelFault(note, _bare_beyond(claim, lead), _SHORTCUT_WEIGHT)
+            yield LabelFault(note, _shortcut_law(claim, lead), _SHORTCUT_WEIGHT)
 
 
-def _bare_beyond(claim: LabelsMechanism, lead: float) -> Law:
+def _shortcut_law(claim: LabelsMechanism, lead: float) -> Law:
     """Law when a leader more than `lead` votes ahead is released without noise."""
     noisy = mechanism_law(NoisyArgmax(claim.noise))
 
@@ -104,7 +104,7 @@ def _bare_beyond(claim: LabelsMechanism, lead: float) -> Law:
 # -- other votes ---------------------------------------------------------------------------------
 
 
-def _without_few_votes(claim: LabelsMechanism) -> Law:
+def _few_votes_law(claim: LabelsMechanism) -> Law:
     """Law when classes with few votes never win, as where small counts are suppressed."""
     few = max(1.0, _FEW_VOTES * claim.total)
 
@@ -135,11 +135,11 @@ def favour_faults(
         more = f"{abs(votes):.3g} votes {'more' if votes > 0 else 'fewer'} than were cast"
         for k, name in _named_classes(claim).items():
             note = Note("class-favoured", f"{name} given {more}", {"class": k, "votes": votes})
-            law, of = _favoured(claim, k, votes), (f"favour {favour:g}", k)
+            law, of = _favour_law(claim, k, votes), (f"favour {favour:g}", k)
             yield LabelFault(note, law, _FAVOUR_WEIGHT, of)
 
 
-def _favoured(claim: LabelsMechanism, k: int, votes: float) -> Law:
+def _favour_law(claim: LabelsMechanism, k: int, votes: float) -> Law:
     """Law when class `k` gets `votes` more: to first order in log Q, close enough for a wager."""
 
     def law(histograms: Matrix) -> Matrix:

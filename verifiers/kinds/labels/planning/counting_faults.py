@@ -23,7 +23,7 @@ from ....targets.input_forms import FormRelease
 from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
 from ..weighted import each_weight
-from .class_faults import BARE, noiseless
+from .class_faults import BARE, noiseless_law
 from .laws import LabelFault, Law, mechanism_law, release, rough_noise_law
 
 SHARES_OF_TEACHERS = (0.8, 0.9)
@@ -46,14 +46,14 @@ def counting_faults(claim: LabelsMechanism) -> Iterator[LabelFault]:
         for cut in (False, True) if cuts else (False,):
             more = ", and noisy counts cut to whole numbers" if cut else ""
             note = Note("classes-counted-by-votes", words + more, {"cut": cut})
-            yield LabelFault(note, counted_by_votes(claim, cut=cut), numbered=True)
+            yield LabelFault(note, counting_law(claim, cut=cut), numbered=True)
     if claim.classes > 10:  # tensorflow/privacy, pate_2017: ten classes hard-coded
         note = Note(BARE, "noise missing on classes from 10 on", {"from_class": 10})
-        law = noiseless(claim, lambda votes: np.arange(votes.size) >= 10)
+        law = noiseless_law(claim, lambda votes: np.arange(votes.size) >= 10)
         yield LabelFault(note, law, of_class=("from ten", 0))
 
 
-def counted_by_votes(claim: LabelsMechanism, *, cut: bool) -> Law:
+def counting_law(claim: LabelsMechanism, *, cut: bool) -> Law:
     """Law when as many classes are counted as there are votes, and the winner is taken modulo.
 
     Every class beyond the claimed ones gets noise and no votes; where there are fewer votes than
@@ -61,10 +61,12 @@ def counted_by_votes(claim: LabelsMechanism, *, cut: bool) -> Law:
     cut to whole numbers too.
     """
     noise = claim.noise.unrounded
-    return release(claim, lambda votes: np.array([_counted(noise, one, cut) for one in votes]))
+    return release(
+        claim, lambda votes: np.array([_chances_modulo(noise, one, cut) for one in votes])
+    )
 
 
-def _counted(noise: Noise, histogram: Matrix, cut: bool) -> Matrix:
+def _chances_modulo(noise: Noise, histogram: Matrix, cut: bool) -> Matrix:
     """Probabilities (c,) where as many classes race as there are votes."""
     classes = histogram.size
     counted = max(int(histogram.sum()), int(np.flatnonzero(histogram).max(initial=0)) + 1)
@@ -95,20 +97,20 @@ def total_faults(claim: LabelsMechanism) -> Iterator[LabelFault]:
     teachers, fewest = claim.total, round(min(SHARES_OF_TEACHERS) * claim.total)
     words = f"votes scaled to {teachers} in all, whatever their total"
     note = Note("votes-rescaled", words, {"to": teachers})
-    yield LabelFault(note, _scaled_to_the_teachers(claim, 0, None))
+    yield LabelFault(note, _rescaling_law(claim, 0, None))
     words = f"votes of {fewest} to {teachers} in all scaled up to {teachers}"
     note = Note("votes-rescaled", words, {"to": teachers, "from_votes": fewest})
-    yield LabelFault(note, _scaled_to_the_teachers(claim, fewest, teachers))
+    yield LabelFault(note, _rescaling_law(claim, fewest, teachers))
     if isinstance(claim.mechanism(), ConfidentGNMax):
         words = "the threshold compared with the share of the votes, not with their number"
         note = Note("threshold-of-the-share", words)
-        yield LabelFault(note, _screened_by_the_share(claim, 0, None))
+        yield LabelFault(note, _share_screen_law(claim, 0, None))
         words += f", where there are {fewest} to {teachers}"
         note = Note("threshold-of-the-share", words, {"from_votes": fewest})
-        yield LabelFault(note, _screened_by_the_share(claim, fewest, teachers))
+        yield LabelFault(note, _share_screen_law(claim, fewest, teachers))
 
 
-def _scaled_to_the_teachers(claim: LabelsMechanism, least: int, below: int | None) -> Law:
+def _rescaling_law(claim: LabelsMechanism, least: int, below: int | None) -> Law:
     """Law when votes are scaled to the claimed teachers, if least <= total < below (None: any)."""
     right = mechanism_law(claim.mechanism())
 
@@ -120,10 +122,10 @@ def _scaled_to_the_teachers(claim: LabelsMechanism, least: int, below: int | Non
     return law
 
 
-def _screened_by_the_share(claim: LabelsMechanism, least: int, below: int | None) -> Law:
+def _share_screen_law(claim: LabelsMechanism, least: int, below: int | None) -> Law:
     """Law of Confident-GNMax when votes are scaled to the teachers for its screen alone."""
     right = mechanism_law(claim.mechanism())
-    scaled = _scaled_to_the_teachers(claim, least, below)
+    scaled = _rescaling_law(claim, least, below)
 
     def law(histograms: Matrix) -> Matrix:
         answered, refused = right(histograms), scaled(histograms)[:, -1:]
@@ -207,14 +209,16 @@ def weight_faults(claim: LabelsClaim) -> list[LabelFault]:
     }
     return [
         LabelFault(
-            Note("weights-differ", words, {"weights": how}), _weighed(claim, w), _TEACHER_WEIGHT
+            Note("weights-differ", words, {"weights": how}),
+            _weighing_law(claim, w),
+            _TEACHER_WEIGHT,
         )
         for how, (words, w) in ways.items()
         if not np.array_equal(w, right)
     ]
 
 
-def _weighed(claim: LabelsClaim, weight: NDArray[np.float64]) -> Law:
+def _weighing_law(claim: LabelsClaim, weight: NDArray[np.float64]) -> Law:
     """The law where the teachers have these weights (teachers,)."""
     assert claim.inputs is not None
     right, asked = mechanism_law(claim.mechanism.mechanism()), claim.inputs.asked
@@ -238,12 +242,12 @@ def teacher_faults(claim: LabelsClaim) -> list[LabelFault]:
     for teacher in sorted({place * teachers // _TEACHERS for place in range(_TEACHERS)}):
         words = f"the vote of teacher {teacher}, or of one who votes alike, counted three times"
         note = Note("teacher-counted-often", words, {"teacher": teacher, "times": 3})
-        law = _counted_thrice(claim.mechanism, form, teacher)
+        law = _triple_vote_law(claim.mechanism, form, teacher)
         faults.append(LabelFault(note, law, _TEACHER_WEIGHT, numbered=True))
     return faults
 
 
-def _counted_thrice(claim: LabelsMechanism, form: FormRelease, teacher: int) -> Law:
+def _triple_vote_law(claim: LabelsMechanism, form: FormRelease, teacher: int) -> Law:
     """The law where the vote of teacher number `teacher` has weight 3."""
     right = mechanism_law(claim.mechanism())
 

@@ -40,7 +40,7 @@ from .laws import (
     first_plurality,
     mechanism_law,
     noise_law,
-    now_and_then,
+    now_and_then_law,
     plurality,
     release,
     rough_noise_law,
@@ -110,12 +110,12 @@ def _general_faults(claim: LabelsMechanism, cheap: bool) -> Iterator[LabelFault]
         yield from bare_class_faults(claim)
     words = "the plurality without noise one time in twenty"
     note = Note("noise-missing-at-times", words, {"share": 0.05})
-    yield LabelFault(note, now_and_then(claim, plurality))
+    yield LabelFault(note, now_and_then_law(claim, plurality))
     note = Note("votes-ignored-at-times", "a uniform draw one time in twenty", {"share": 0.05})
-    yield LabelFault(note, now_and_then(claim, uniform))
+    yield LabelFault(note, now_and_then_law(claim, uniform))
     if whole:
         words = f"{short(claim.noise)} clipped at twice its scale"
-        yield LabelFault(Note("noise-clipped", words, {"scales": 2.0}), _clipped(claim, 2.0))
+        yield LabelFault(Note("noise-clipped", words, {"scales": 2.0}), _clipping_law(claim, 2.0))
     if not cheap:
         yield from _scale_faults(claim)
     if not drawn:
@@ -129,7 +129,7 @@ def _general_faults(claim: LabelsMechanism, cheap: bool) -> Iterator[LabelFault]
 # -- other noise ----------------------------------------------------------------------------------
 
 
-def _clipped(claim: LabelsMechanism, bound: float) -> Law:
+def _clipping_law(claim: LabelsMechanism, bound: float) -> Law:
     """Law when draws beyond `bound` scales are set to the bound."""
     noise = claim.noise.unrounded
 

@@ -7,7 +7,7 @@ left out.
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -195,11 +195,6 @@ class GivenInputs:
 def given_inputs(claim: LabelsClaim) -> GivenInputs:
     """The inputs of a claim; kept, so that their laws are computed once."""
     return GivenInputs(claim)
-
-
-def probe(claim: LabelsClaim) -> tuple[Any, int | None]:
-    """An input that shows the pace of a target, and the largest call of it that a run makes."""
-    return opening_histogram(claim), claim.gate.largest_call
 
 
 def opening_histogram(claim: LabelsClaim) -> Histogram:

@@ -151,7 +151,7 @@ def uniform(histograms: Matrix) -> Matrix:
     return np.full(histograms.shape, 1.0 / histograms.shape[-1])
 
 
-def now_and_then(claim: LabelsMechanism, law: Law) -> Law:
+def now_and_then_law(claim: LabelsMechanism, law: Law) -> Law:
     """The claimed law, mixed with `law` for one draw in twenty."""
     right, wrong = mechanism_law(claim.mechanism()), release(claim, law)
     return lambda histograms: 0.95 * right(histograms) + 0.05 * wrong(histograms)

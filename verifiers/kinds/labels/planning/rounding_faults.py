@@ -36,7 +36,7 @@ def rounding_faults(claim: LabelsMechanism) -> Iterator[LabelFault]:
     """The roundings that `claim` does not have, and those whose last of equal counts wins."""
     yield from unclaimed_roundings(claim)
     for alike in _roundings_by_law(claim):
-        law = _won_by_the_last(claim, alike[0])
+        law = _last_wins_law(claim, alike[0])
         note = _note(alike, f"{_words(alike)}, the last of equal counts", "last")
         yield LabelFault(note, law, _WEIGHT_OF_LAST, numbered=True)
 
@@ -71,7 +71,7 @@ def _words(alike: tuple[Rounding, ...]) -> str:
     return f"noisy counts made whole numbers ({ways}, with the same labels here)"
 
 
-def _won_by_the_last(claim: LabelsMechanism, how: Rounding) -> Law:
+def _last_wins_law(claim: LabelsMechanism, how: Rounding) -> Law:
     noise = claim.noise.unrounded.rounded(how)
 
     def law(histograms: Matrix) -> Matrix:
