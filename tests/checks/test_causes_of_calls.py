@@ -8,7 +8,8 @@ from plans import GNMAX
 
 from dpassay.verifiers.kinds.labels.checks.fitted import fitted_field
 from dpassay.verifiers.kinds.labels.checks.of_one_histogram import OnceACall
-from dpassay.verifiers.kinds.labels.planning.faults import Scaled, fault_laws, scale_fault
+from dpassay.verifiers.kinds.labels.planning.faults import scale_fault
+from dpassay.verifiers.kinds.labels.planning.laws import ScaledNoise, fault_laws
 from dpassay.verifiers.kinds.reading import parse_claim
 
 LAW = np.array([0.4, 0.3, 0.1, 0.2])  # the last outcome is a refusal
@@ -66,7 +67,7 @@ def stand_in(votes):
     """What `fitted_field` reads of a plan that asks these histograms (s, c); a plan takes long."""
     claim = parse_claim({"mechanism": GNMAX})
     mechanism = claim.mechanism
-    faults = [scale_fault(mechanism, Scaled.VOTES, *scale) for scale in SCALES.items()]
+    faults = [scale_fault(mechanism, ScaledNoise.VOTES, *scale) for scale in SCALES.items()]
     log_q = mechanism.mechanism().log_probabilities(votes)
     streams = [SimpleNamespace(histogram=tuple(row)) for row in votes.tolist()]
     ratios = fault_laws(faults, log_q, votes) - log_q[:, None]

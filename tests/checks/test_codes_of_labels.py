@@ -13,9 +13,9 @@ from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, FreshNoise
 from dpassay.verifiers.kinds.labels.checks import budget_enforcement as budgets
 from dpassay.verifiers.kinds.labels.checks.budget_enforcement import BudgetEnforcement
 from dpassay.verifiers.kinds.labels.checks.histogram_leakage import HistogramLeakage
+from dpassay.verifiers.kinds.labels.planning.counting_faults import sampling_faults
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.planning.roles import Role
-from dpassay.verifiers.kinds.labels.planning.sampled_laws import sampling_laws
+from dpassay.verifiers.kinds.labels.planning.streams import Role
 from dpassay.verifiers.kinds.labels.registry import CHECKS, SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.outcome import RunOutcome
@@ -56,7 +56,7 @@ def test_labels_of_a_known_fault_are_told_by_its_code(claim, code, fields) -> No
 
 def test_other_shares_of_the_teachers_are_faults_of_a_code() -> None:
     """Their labels are nearly those of other scales of the noise, so that either may be told."""
-    notes = [note for note, _ in sampling_laws(SAMPLED.mechanism)]
+    notes = [fault.note for fault in sampling_faults(SAMPLED.mechanism)]
     shares = [note.fields["factor"] for note in notes if note.code == "sampling-share-differs"]
     assert shares == [0.5, 2.0]
 

@@ -28,7 +28,7 @@ from dpassay.verifiers.kinds.labels.checks.base import LabelsSetting
 from dpassay.verifiers.kinds.labels.checks.fresh_noise import FreshNoise
 from dpassay.verifiers.kinds.labels.gathering import simplest as simplest_histogram
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.labels.planning.streams import Role
 from dpassay.verifiers.kinds.lawless.fresh_replies import FreshReplies
 from dpassay.verifiers.kinds.lawless.pair_audit import PairAudit
 from dpassay.verifiers.kinds.lawless.privacy_audit import PrivacyAudit

@@ -8,7 +8,7 @@ from small import small_claim
 from dpassay.reference import ConfidentGNMax
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, NoiseScale
 from dpassay.verifiers.kinds.labels.checks.fitted import FITTING_COSTS, fitted
-from dpassay.verifiers.kinds.labels.planning.faults import Scaled
+from dpassay.verifiers.kinds.labels.planning.laws import ScaledNoise
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
@@ -54,7 +54,7 @@ def test_the_scale_that_is_named_lies_in_the_interval(plan, factor) -> None:
     fault = plan.faults[fits.best] if fits.fitted is None else fits.fitted.fault
     noise, named = fault.scaled
     low, high = scale.evidence.interval(scale.log_threshold)
-    assert noise is Scaled.VOTES
+    assert noise is ScaledNoise.VOTES
     assert low <= named <= high
     assert fits.explained
     assert 0.8 < named / factor < 1.25
@@ -70,7 +70,7 @@ def test_a_scale_of_the_noise_of_the_threshold_is_fitted_too(factor) -> None:
     mechanism = ConfidentGNMax(claimed.noise, claimed.threshold, screen)
     found = seeing(plan, mechanism, 1)[0].fits().fitted
     noise, named = found.fault.scaled
-    assert noise is Scaled.THRESHOLD
+    assert noise is ScaledNoise.THRESHOLD
     assert named == pytest.approx(factor, rel=0.1)
     code = "threshold-noise-too-small" if factor < 1.0 else "threshold-noise-too-large"
     assert (found.fault.note.code, found.fault.note.fields["factor"]) == (code, named)
@@ -91,7 +91,7 @@ def test_another_threshold_is_fitted_too() -> None:
 def test_a_known_scale_keeps_its_name() -> None:
     """A fit always explains more than the truth: by more than its cost in 2 of 1,000 cases."""
     plan = make_plan(small_claim(), 0)
-    at = next(i for i, f in enumerate(plan.faults) if f.scaled == (Scaled.VOTES, 0.5))
+    at = next(i for i, f in enumerate(plan.faults) if f.scaled == (ScaledNoise.VOTES, 0.5))
     rng, replaced = np.random.default_rng(7), 0
     law = np.exp(plan.log_q + plan.fault_log_ratios[:, at])
     law /= law.sum(-1, keepdims=True)

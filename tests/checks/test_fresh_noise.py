@@ -9,8 +9,7 @@ from dpassay.verifiers.evidence.repetition import LONGEST
 from dpassay.verifiers.kinds.labels.checks import FreshNoise
 from dpassay.verifiers.kinds.labels.checks.reuse import WORDS
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.planning.roles import Role
-from dpassay.verifiers.kinds.labels.planning.stream_planner import FRESH_CALL
+from dpassay.verifiers.kinds.labels.planning.streams import FRESH_CALL, Role
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 

@@ -23,7 +23,7 @@ from dpassay.verifiers.kinds.labels.logs import Costs
 from dpassay.verifiers.kinds.labels.logs.certain_total import certain_total
 from dpassay.verifiers.kinds.labels.logs.running_costs import GRID, RunningCost
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.labels.planning.streams import Role
 from dpassay.verifiers.kinds.labels.registry import CHECKS
 from dpassay.verifiers.kinds.labels.served import ServedLabels
 from dpassay.verifiers.kinds.reading import parse_claim

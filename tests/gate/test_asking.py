@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from claims import gnmax
 
-from dpassay.verifiers.kinds.labels.gathering.asking import Asking
-from dpassay.verifiers.kinds.labels.planning.plan import Batch
+from dpassay.verifiers.kinds.labels.gathering.asking import StreamAsking
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.labels.planning.streams import LabelBatch, Role
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
@@ -38,7 +37,9 @@ def plan():
 def test_labels_of_turned_classes_are_numbered_back(plan, turn) -> None:
     target, stream = Leader(), plan.first(Role.INFORMATIVE)
     votes = np.array(plan.streams[stream].histogram)
-    labels, calls = Asking(InProcessTarget(target), plan, True, 0).labels(Batch(stream, 5, turn))
+    labels, calls = StreamAsking(InProcessTarget(target), plan, True, 0).labels(
+        LabelBatch(stream, 5, turn)
+    )
     assert labels.tolist() == [votes.argmax()] * 5
     assert calls == (5,)
     (asked, _) = target.asked[0]
@@ -47,7 +48,9 @@ def test_labels_of_turned_classes_are_numbered_back(plan, turn) -> None:
 
 def test_a_batch_is_asked_in_calls_of_its_size(plan) -> None:
     target, stream = Leader(), plan.first(Role.NEAR_TIE)
-    labels, calls = Asking(InProcessTarget(target), plan, True, 0).labels(Batch(stream, 7, call=3))
+    labels, calls = StreamAsking(InProcessTarget(target), plan, True, 0).labels(
+        LabelBatch(stream, 7, call=3)
+    )
     assert [size for _, size in target.asked] == [3, 3, 1]
     assert calls == (3, 3, 1)
     assert labels.size == 7
@@ -57,7 +60,7 @@ def test_the_calls_of_a_slow_target_are_told_as_they_were_made(plan) -> None:
     """What is compared call by call must not take two calls for one."""
     target, stream = Leader(), plan.first(Role.NEAR_TIE)
     slow = PacedTarget(InProcessTarget(target), 30.0, largest=4)
-    _, calls = Asking(slow, plan, True, 0).labels(Batch(stream, 10))
+    _, calls = StreamAsking(slow, plan, True, 0).labels(LabelBatch(stream, 10))
     assert calls == (4, 4, 2) == tuple(size for _, size in target.asked)
 
 

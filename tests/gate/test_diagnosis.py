@@ -17,7 +17,7 @@ from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
 from dpassay.verifiers.kinds.labels.checks.fits import MOST, Fits, divergences
 from dpassay.verifiers.kinds.labels.checks.reuse import OTHERWISE
 from dpassay.verifiers.kinds.labels.gathering.diagnosis import LEAST, telling_batches
-from dpassay.verifiers.kinds.labels.planning.faults import Scaled
+from dpassay.verifiers.kinds.labels.planning.laws import ScaledNoise
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
@@ -122,7 +122,9 @@ def test_labels_are_asked_where_the_likeliest_faults_differ() -> None:
     """Two that fit alike: the first batch is of the stream that tells most, the last tells."""
     plan = make_plan(small_claim(), 0)
     half, root = (
-        next(i for i, fault in enumerate(plan.faults) if fault.scaled == (Scaled.VOTES, factor))
+        next(
+            i for i, fault in enumerate(plan.faults) if fault.scaled == (ScaledNoise.VOTES, factor)
+        )
         for factor in (0.5, 0.5**0.5)
     )
     ratios = np.full(len(plan.faults), -100.0)

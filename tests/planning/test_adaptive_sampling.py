@@ -10,10 +10,8 @@ from claims import gnmax
 from plans import PLANS, plan
 
 from dpassay.verifiers.evidence import PointedEvidence
-from dpassay.verifiers.kinds.labels.planning.adaptive_sampling import AdaptiveSampling
-from dpassay.verifiers.kinds.labels.planning.plan import Batch
-from dpassay.verifiers.kinds.labels.planning.roles import Role
-from dpassay.verifiers.kinds.labels.planning.schedule import Schedule
+from dpassay.verifiers.kinds.labels.planning.schedule import AdaptiveSampling, Schedule
+from dpassay.verifiers.kinds.labels.planning.streams import LabelBatch, Role
 
 COIN = gnmax(3, 2, 5)
 
@@ -26,7 +24,7 @@ def capital_of(evidence: PointedEvidence) -> np.ndarray:
     return evidence.capital
 
 
-def labels_of(batches: list[Batch]) -> dict[tuple[int | None, int], int]:
+def labels_of(batches: list[LabelBatch]) -> dict[tuple[int | None, int], int]:
     """Labels by stream and turn."""
     asked: Counter[tuple[int | None, int]] = Counter()
     for batch in batches:

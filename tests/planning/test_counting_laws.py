@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from dpassay.reference import log_probabilities
-from dpassay.verifiers.kinds.labels.planning.counting_laws import counted_by_votes
+from dpassay.verifiers.kinds.labels.planning.counting_faults import counting_law
 from dpassay.verifiers.kinds.labels.planning.faults import known_faults
 from dpassay.verifiers.kinds.reading import parse_claim
 
@@ -33,9 +33,9 @@ def test_classes_beyond_the_claimed_come_back_modulo() -> None:
     votes = np.array([[5.0, 4.0, 2.0]])
     wins = np.exp(log_probabilities(np.append(votes, np.zeros(8)), claim.noise))
     expected = np.bincount(np.arange(11) % 3, weights=wins)
-    found = counted_by_votes(claim, cut=False)(votes)[0]
+    found = counting_law(claim, cut=False)(votes)[0]
     assert found == pytest.approx(expected, rel=1e-9)
-    few = counted_by_votes(claim, cut=False)(np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]))
+    few = counting_law(claim, cut=False)(np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]))
     assert few.tolist() == [[1.0, 0.0, 0.0], pytest.approx([0.5, 0.5, 0.0])]
 
 
@@ -48,7 +48,7 @@ def test_both_at_once() -> None:
     for each in product(*(v.items() for v in near)):
         counts, chances = zip(*each, strict=True)
         expected[int(np.argmax(counts)) % 2] += np.prod(chances)
-    found = counted_by_votes(claim, cut=True)(np.array([[3.0, 1.0]]))
+    found = counting_law(claim, cut=True)(np.array([[3.0, 1.0]]))
     assert found[0] == pytest.approx(expected, abs=1e-6)
 
 

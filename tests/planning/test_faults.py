@@ -7,10 +7,11 @@ from scipy.stats import norm
 
 from dpassay.reference import Exponential, Gaussian, Gumbel, Laplace, probabilities
 from dpassay.verifiers.evidence import PointedEvidence
-from dpassay.verifiers.kinds.labels.planning.faults import fault_laws, rotated_rows
-from dpassay.verifiers.kinds.labels.planning.laws import race_with_bare, roughly
+from dpassay.verifiers.kinds.labels.planning.class_faults import race_with_bare
+from dpassay.verifiers.kinds.labels.planning.laws import fault_laws, rough_noise_law
+from dpassay.verifiers.kinds.labels.planning.plan import rotated_rows
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.labels.planning.streams import Role
 from dpassay.verifiers.kinds.reading import parse_claim
 
 CLAIMS = {
@@ -133,5 +134,5 @@ def test_a_rough_law_is_near_the_exact_one(noise) -> None:
     claim = parse_claim({"mechanism": mechanism})
     rng = np.random.default_rng(3)
     votes = rng.multinomial(250, rng.dirichlet(np.full(10, 0.3), 600)).astype(np.float64)
-    found = roughly(claim.mechanism, noise)(votes)
+    found = rough_noise_law(claim.mechanism, noise)(votes)
     assert np.abs(found - probabilities(votes, noise)).max() < 0.005

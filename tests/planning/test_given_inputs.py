@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from claims import SMALL, gnmax
 
-from dpassay.verifiers.kinds.labels.planning.coverage import coverage
-from dpassay.verifiers.kinds.labels.planning.given_inputs import GivenInputs
+from dpassay.verifiers.kinds.labels.planning.given_inputs import GivenInputs, coverage
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.labels.planning.streams import Role
 from dpassay.verifiers.kinds.labels.registry import CHECKS
 from dpassay.verifiers.kinds.reading import parse_claim
 

@@ -8,10 +8,11 @@ from runs import claimed
 
 from dpassay.reference import Gaussian, probabilities
 from dpassay.verifiers.evidence.power import ratios_to_see
-from dpassay.verifiers.kinds.labels.planning.extent import Extent
-from dpassay.verifiers.kinds.labels.planning.kinds import faults_by_total, sizes, supports
+from dpassay.verifiers.kinds.labels.planning.counting_faults import total_faults
+from dpassay.verifiers.kinds.labels.planning.histograms import sizes
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.labels.planning.streams import Extent, Role
+from dpassay.verifiers.kinds.labels.planning.telling import telling_supports
 
 SIGMA = 40.0
 
@@ -46,7 +47,7 @@ def test_many_classes_have_fewer_and_fewer_sizes() -> None:
 def test_of_each_support_the_most_telling_lead_is_taken() -> None:
     """By brute force over all votes on two classes: catches a choice by another divergence."""
     claim = claimed(classes=4, teachers=100).mechanism
-    kind = next(kind for kind in supports(claim) if np.count_nonzero(kind.histogram) == 2)
+    kind = next(kind for kind in telling_supports(claim) if np.count_nonzero(kind.histogram) == 2)
     best = max(divergence([n, 100 - n, 0, 0], [n, 100 - n, 0, 0], 20.0) for n in range(50, 100))
     assert divergence(kind.histogram, kind.histogram, 20.0) > 0.97 * best
 
@@ -68,7 +69,7 @@ def test_laws_by_the_total_leave_the_claimed_total_alone() -> None:
     claim = claimed().mechanism
     votes = np.array([[125.0, 60, 15], [150, 75, 25], [300, 150, 50]])
     right = probabilities(votes, Gaussian(SIGMA))
-    always, below = (fault.law(votes) for fault in faults_by_total(claim))
+    always, below = (fault.law(votes) for fault in total_faults(claim))
     scaled = probabilities(votes * np.array([[1.25], [1.0], [0.5]]), Gaussian(SIGMA))
     assert np.allclose(always, scaled, atol=1e-9)
     assert np.allclose(below, [scaled[0], right[1], right[2]], atol=1e-9)

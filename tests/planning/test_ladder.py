@@ -7,9 +7,9 @@ from runs import claimed
 
 from dpassay.reference import log_probabilities
 from dpassay.verifiers.evidence.power import bare_winners_to_see
-from dpassay.verifiers.kinds.labels.planning.ladder import ladder
+from dpassay.verifiers.kinds.labels.planning.histograms import ladder
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.labels.planning.streams import Role
 
 CLAIMS = [
     gnmax(),

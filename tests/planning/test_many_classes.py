@@ -5,7 +5,7 @@ import pytest
 from claims import gnmax
 
 from dpassay.reference import Gaussian, probabilities
-from dpassay.verifiers.kinds.labels.planning.laws import race_with_bare
+from dpassay.verifiers.kinds.labels.planning.class_faults import race_with_bare
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.strategies import examples, histograms

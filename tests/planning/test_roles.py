@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from claims import gnmax
 
-from dpassay.verifiers.kinds.labels.planning.plan import Plan, Stream
+from dpassay.verifiers.kinds.labels.planning.plan import Plan
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.planning.roles import Role, Traits, anchors
+from dpassay.verifiers.kinds.labels.planning.streams import Role, Stream, Traits, anchors
 from dpassay.verifiers.kinds.labels.planning.traffic import Traffic
 from dpassay.verifiers.kinds.reading import parse_claim
 

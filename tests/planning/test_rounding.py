@@ -11,12 +11,12 @@ from dpassay.reference import Gaussian, NoisyArgmax, probabilities
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.evidence.power import small_ratios_to_see
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.planning.roles import Role
-from dpassay.verifiers.kinds.labels.planning.rounding import (
-    not_excluded,
+from dpassay.verifiers.kinds.labels.planning.rounding_faults import (
     rounding_faults,
     unclaimed_roundings,
 )
+from dpassay.verifiers.kinds.labels.planning.streams import Role
+from dpassay.verifiers.kinds.labels.planning.telling import roundings_not_excluded
 from dpassay.verifiers.kinds.reading import parse_claim
 
 
@@ -60,9 +60,9 @@ def test_a_plan_asks_what_shows_a_rounding_as_often_as_it_takes() -> None:
         asked[stream.histogram] += stream.queries
     assert plan.roundings
     assert all(asked[one.histogram] >= one.queries for one in plan.roundings)
-    assert not_excluded(plan) is None
+    assert roundings_not_excluded(plan) is None
     few = make_plan(claimed(max_queries=20_000), 3)
-    left = not_excluded(few)
+    left = roundings_not_excluded(few)
     assert left is not None
     assert left.code == "rounding-not-excluded"
     assert left.fields["roundings"] == len(few.roundings)

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from plans import GNMAX, PLANS, plan
 
-from dpassay.verifiers.kinds.labels.planning.roles import Role
 from dpassay.verifiers.kinds.labels.planning.schedule import (
     LARGEST_BATCH,
     SHORT_CALL,
     SHORT_CALLS,
     Schedule,
 )
-from dpassay.verifiers.kinds.labels.planning.stream_planner import FRESH_CALL
+from dpassay.verifiers.kinds.labels.planning.streams import FRESH_CALL, Role
 
 
 @pytest.mark.parametrize("name", PLANS)

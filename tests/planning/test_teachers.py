@@ -7,9 +7,9 @@ from runs import number, result
 
 from dpassay.reference import Gaussian, probabilities
 from dpassay.verifiers.claims.open_target import in_process
+from dpassay.verifiers.kinds.labels.planning.counting_faults import teacher_faults
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.planning.roles import Role
-from dpassay.verifiers.kinds.labels.planning.teachers import faults_by_teacher
+from dpassay.verifiers.kinds.labels.planning.streams import Role
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets.labels import arrange_votes
@@ -41,13 +41,13 @@ def test_every_teacher_contends_and_changes_sides() -> None:
 
 
 def test_the_law_adds_two_votes_to_what_the_teacher_voted_for() -> None:
-    fault = faults_by_teacher(claim())[1]
+    fault = teacher_faults(claim())[1]
     votes = np.array([[15.0, 15, 5, 5], [0, 18, 4, 18]])
     expected = votes.copy()
     for row in expected:
         row[arrange_votes(row.astype(int))[10]] += 2
     assert np.allclose(fault.law(votes), probabilities(expected, Gaussian(6.0)), atol=1e-9)
-    assert not faults_by_teacher(claim("histogram"))
+    assert not teacher_faults(claim("histogram"))
 
 
 def test_the_law_of_other_class_numbers_is_that_of_the_votes_sent_then() -> None:

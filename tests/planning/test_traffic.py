@@ -5,9 +5,13 @@ import pytest
 from plans import GNMAX, PLANS, SCREENED, plan
 
 from dpassay.verifiers.kinds.labels.mechanism import LabelsMechanism
-from dpassay.verifiers.kinds.labels.planning.earlier import earlier_calls
-from dpassay.verifiers.kinds.labels.planning.extent import Extent
-from dpassay.verifiers.kinds.labels.planning.features import FAMILIES, features, votes_moved
+from dpassay.verifiers.kinds.labels.planning.features import (
+    FAMILIES,
+    earlier_calls,
+    features,
+    votes_moved,
+)
+from dpassay.verifiers.kinds.labels.planning.streams import Extent
 from dpassay.verifiers.kinds.labels.planning.traffic import (
     CALLS,
     LEAST_CALLS,

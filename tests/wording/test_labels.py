@@ -23,9 +23,8 @@ from dpassay.verifiers.kinds.labels.logs.changes import OnsetInterval
 from dpassay.verifiers.kinds.labels.logs.excluded import exclusions_text
 from dpassay.verifiers.kinds.labels.logs.laws import Alternatives
 from dpassay.verifiers.kinds.labels.mechanism import LabelsMechanism
-from dpassay.verifiers.kinds.labels.planning.earlier import earlier_calls
 from dpassay.verifiers.kinds.labels.planning.faults import known_faults
-from dpassay.verifiers.kinds.labels.planning.features import features
+from dpassay.verifiers.kinds.labels.planning.features import earlier_calls, features
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.weighted import cost_by_weight
 from dpassay.verifiers.replay.pairs import DIFFERENT, Limits

@@ -1,9 +1,9 @@
 """By what code, and with which fields, the finding on a broken aggregator should name its fault.
 
-Codes of the faults of the labels' law are those of `planning/faults.py`, `planning/rounding.py`
-and `checks/numbering.py` under `verifiers/kinds/labels/`, of noise that is not fresh those of
-`checks/reuse.py`, of what depends on the order of calls those of `checks/order.py`. What is left
-out has no name there, and the right finding gives none.
+Codes of the faults of the labels' law are those of `planning/faults.py` and the files of faults
+beside it, and of `checks/numbering.py`, under `verifiers/kinds/labels/`; of noise that is not fresh
+those of `checks/reuse.py`, of what depends on the order of calls those of `checks/order.py`. What
+is left out has no name there, and the right finding gives none.
 """
 
 import math

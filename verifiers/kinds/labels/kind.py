@@ -54,7 +54,7 @@ class LabelsKind(ReleaseKind):
         return ServedLabels(claim)
 
     def probe(self, claim: LabelsClaim) -> tuple[Any, int | None]:
-        from .planning.asked_histograms import opening_histogram
+        from .planning.given_inputs import opening_histogram
 
         return opening_histogram(claim), claim.gate.largest_call
 

@@ -7,7 +7,7 @@ from ...findings.opening import EarlierReportError, opening_of
 from ...findings.report import LabelsOpening
 from ...targets.replies import shown
 from .claim import LabelsClaim
-from .planning.asked_histograms import opening_histogram
+from .planning.given_inputs import opening_histogram
 
 
 def read_opening(path: str | Path, claim: LabelsClaim) -> LabelsOpening:

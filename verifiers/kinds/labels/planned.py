@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ...claims.tables import Gate
 from ...findings.excluded import Excluded
 from ...findings.note import Note
 from ...run.error_budget import log_threshold
@@ -20,27 +19,20 @@ from ...run.precision import (
 )
 from ...run.selection import Selection
 from ...run.session import Planned
-from ...targets import calls_at_once
-from .checks import Order
+from .checks import Order, cached_answers, input_contract
 from .checks.base import TOO_FEW, LabelsSetting, all_checks, labels_checks, streams_asked
 from .claim import LabelsClaim
-from .planning.extent import FULL, Extent
+from .gathering import connections, restarting
 from .planning.plan import Plan
 from .planning.planner import make_plan
-from .planning.roles import Role
 from .planning.schedule import Schedule
-from .planning.stream_planner import FRESH_CALL, NEW_LIFE
+from .planning.streams import FULL, Extent
 from .registry import CHECKS, SHARES
 
 _WITH_TWINS = 0.25
 """Coarsest effect at which symmetries are still checked; beyond it all queries go to depth."""
 
 _FULL_FROM = 50_000  # queries from which the full breadth is asked
-_BESIDE = 46 + 192  # labels of the first calls and of two restarts
-_BESIDE_FULL = 256 + 400  # with full breadth: labels of more restarts and of kept connections
-_ASKED_AGAIN = (
-    300 + 128 + 100 + 100
-)  # kept answers, some often, after a restart, and once the store is emptied
 _SURE = 4.0  # nats beyond the threshold, so that the interval is nearly always narrow enough
 _SPARE = 1.05  # recommended over expected queries
 _STEPS = 6  # of the search; each makes a plan
@@ -157,7 +149,8 @@ def plan_for_budget(
 
     def at(effect: float, extent: Extent) -> PlannedLabels:
         made = claim.with_gate(gate_for(claim.gate, queries, effect))
-        warned = _coarser(made.gate, extent)
+        as_usual = is_default(made.gate) and extent == FULL
+        warned = None if as_usual else coarser(made.gate, "" if extent.symmetries else _WITHOUT)
         return PlannedLabels(made, extent, warned, seed, own, chosen, other_totals, claim)
 
     least, share = claim.gate.smallest_effect, min(1.0, queries / _FULL_FROM)
@@ -193,16 +186,13 @@ class BringsIn:
 
     def told(self, lacking: Mapping[str, Note]) -> Mapping[str, Note]:
         """The reasons why checks are lacking; of those left out for the budget, with queries."""
-        return {
-            name: self._told(name, why) if why.code == TOO_FEW.code else why
-            for name, why in lacking.items()
-        }
-
-    def _told(self, check: str, why: Note) -> Note:
-        fewest = self._fewest_with(check)
-        if fewest is None:
-            return why
-        return Note(why.code, f"{why}: about {fewest:,} bring it in", {"queries": fewest})
+        found = dict(lacking)
+        for check, why in lacking.items():
+            fewest = self._fewest_with(check) if why.code == TOO_FEW.code else None
+            if fewest is not None:
+                words = f"{why}: about {fewest:,} bring it in"
+                found[check] = Note(why.code, words, {"queries": fewest})
+        return found
 
     def _fewest_with(self, check: str) -> int | None:
         """About the fewest queries with a check, by bisection; None where none have it."""
@@ -229,13 +219,6 @@ class BringsIn:
         return self._absent[queries]
 
 
-def _coarser(gate: Gate, extent: Extent) -> Note | None:
-    """A warning that a pass rules out less than at the default precision, if it does."""
-    if is_default(gate) and extent == FULL:
-        return None
-    return coarser(gate, "" if extent.symmetries else _WITHOUT)
-
-
 def dearer_than(plan: Plan, *, planned: bool) -> Note:
     """A warning that the queries ended before a pass, with the number that a pass takes.
 
@@ -255,12 +238,12 @@ def queries_of(plan: Plan, chosen: Selection = _ALL) -> int:
     streams = streams_asked(chosen, plan, absent)
     asked = sum(batch.labels for batch in Schedule(plan).sweeps() if streams[batch.stream])
     asked += plan.traffic.labels if Order.id not in absent else 0
-    side_by_side = 2 * FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)  # in two starts
-    beside = _BESIDE + (_BESIDE_FULL if plan.claim.gate.max_queries >= _FULL_FROM else 0)
-    beside += len(plan.of(Role.PROBE)) * plan.extent.of(NEW_LIFE, 1)
-    if plan.claim.mechanism.caching:
-        beside += _ASKED_AGAIN
-    return asked + beside + side_by_side + _for_the_scale(plan)
+    everything = plan.claim.gate.max_queries >= _FULL_FROM
+    asked += input_contract.most_queries(plan.claim)
+    asked += restarting.most_queries(plan, more=everything)
+    asked += connections.MOST_QUERIES if everything else 0
+    asked += cached_answers.MOST_QUERIES if plan.claim.mechanism.caching else 0
+    return asked + _for_the_scale(plan)
 
 
 def _for_the_scale(plan: Plan) -> int:

@@ -20,31 +20,31 @@ from .checks.privacy_claim import PrivacyClaimCheck
 from .claim import LabelsClaim
 from .gathering.connections import ask_over_kept
 from .gathering.explaining import explain, explanations
-from .gathering.gathering import Gathering
-from .gathering.recorder import Recorder
+from .gathering.gathering import LabelsGathering
+from .gathering.recorder import LabelsRecorder
 from .gathering.restarting import ask_after_restart, compare_with, expect_restart, restart
-from .planned import BringsIn, dearer_than, extent_of
-from .planning.coverage import coverage
+from .planned import BringsIn, dearer_than, extent_of, queries_of
+from .planning.given_inputs import coverage
 from .planning.planner import make_plan
-from .planning.rounding import not_excluded
+from .planning.telling import roundings_not_excluded
 from .registry import CHECKS
 from .weighted import cost_by_weight
 
 
 class LabelSession(Session):
-    """Gathering: there is one once there is a plan."""
+    """LabelsGathering: there is one once there is a plan."""
 
     def __init__(self, state: RunState, request: RunRequest) -> None:
         self.state, self.request = state, request
         self.claim: LabelsClaim = state.claim
-        self.recorder = Recorder()
+        self.recorder = LabelsRecorder()
         state.hearers.insert(0, self.recorder.hear)
-        self.gathering: Gathering | None = None
+        self.gathering: LabelsGathering | None = None
         self.contract = InputContract(self.claim)
         self._brings_in = BringsIn(request.stated, request.seed, request.own)
 
     @property
-    def _gathering(self) -> Gathering:
+    def _gathering(self) -> LabelsGathering:
         assert self.gathering is not None
         return self.gathering
 
@@ -85,7 +85,9 @@ class LabelSession(Session):
         asked, others = self.request, self.contract.serves_other_totals
         extent = extent_of(self.claim, asked.seed, asked.own, asked.extent, other_totals=others)
         plan = make_plan(self.claim, asked.seed, others, asked.own, extent)
-        self.gathering = Gathering(self.state, plan, asked.seed, self.contract, asked.selection)
+        self.gathering = LabelsGathering(
+            self.state, plan, asked.seed, self.contract, asked.selection
+        )
         expect_restart(self.gathering)
 
     def compare(self, earlier: LabelsOpening) -> None:
@@ -93,7 +95,7 @@ class LabelSession(Session):
 
     def gather(self) -> None:
         self._gathering.show_opening()
-        ask_over_kept(self._gathering)
+        ask_over_kept(self._gathering, lambda: queries_of(self._gathering.plan))
         self._gathering.sweep()
 
     def explain(self) -> None:
@@ -126,7 +128,7 @@ class LabelSession(Session):
             for warning in coverage(self.gathering.plan, self.gathering.observers.answered):
                 outcome.warn(warning)
             refuted = self.gathering.observers.refuted
-            left = not_excluded(self.gathering.plan)
+            left = roundings_not_excluded(self.gathering.plan)
             if left is not None and not refuted and not chosen.left_out:
                 outcome.warn(left)
             if outcome.used_up and not refuted and not chosen.left_out:

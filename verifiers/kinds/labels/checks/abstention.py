@@ -13,8 +13,8 @@ from ....findings.note import Note
 from ....run.checks import Reason
 from ....text import four_digits
 from ..claim import LabelsClaim
-from ..planning.plan import Plan, Stream
-from ..planning.roles import Asked, Role
+from ..planning.plan import Plan
+from ..planning.streams import Role, Stream, WayOfAsking
 from .base import PLAINLY, How, LabelsEvidence
 
 _AS_LABELS = "as class-probabilities, of answers and refusals alone"
@@ -38,7 +38,7 @@ class Abstention(LabelsEvidence):
 
     @classmethod
     def needs(cls, plan: Plan, at: int, stream: Stream) -> bool:
-        elsewhere = (Asked.IN_CALLS, Asked.IN_TURN, Asked.ONE_BY_ONE)
+        elsewhere = (WayOfAsking.IN_CALLS, WayOfAsking.IN_TURN, WayOfAsking.ONE_BY_ONE)
         return stream.role.asked not in elsewhere and stream.role is not Role.LADDER
 
     def __init__(self, plan: Plan) -> None:

@@ -29,7 +29,7 @@ from ....run.phase import Phase
 from ....targets import NotOffered, Refused, Target
 from ..mechanism import LabelsMechanism
 from ..planning.plan import Plan
-from ..planning.roles import Role
+from ..planning.streams import Role
 from ..weighted import moves_of_one
 from .base import LabelsCheck, refuting
 from .charged_parts import ChargedPart, PartName, charged_parts, near_threshold

@@ -14,7 +14,8 @@ from ....findings.verdict import Verdict
 from ....run.checks import Check, EvidenceCheck, Setting
 from ....run.selection import Selection
 from ..claim import LabelsClaim
-from ..planning.plan import Plan, Stream
+from ..planning.plan import Plan
+from ..planning.streams import Stream
 from ..registry import CHECKS
 
 

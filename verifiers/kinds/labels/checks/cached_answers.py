@@ -17,8 +17,8 @@ from ....run.checks import Reason, RunContext, Setting
 from ....run.phase import Phase
 from ....targets import FreshStateCommand, Refused, Target, checked_labels
 from ..claim import LabelsClaim
-from ..planning.plan import Plan, Stream
-from ..planning.roles import Role
+from ..planning.plan import Plan
+from ..planning.streams import Role, Stream
 from .asked_again import ASKED, FIRST, EmptiedStore, FirstDraws
 from .base import LabelsCheck, LabelsSetting, refuting
 from .input_contract import RefusedLaterError
@@ -29,6 +29,11 @@ _OFTEN, _TIMES = 2, (1,) * 40 + (24,)
 """How many histograms are asked more often, and the sizes of these calls, for answers that are
 forgotten after some dozen lookups."""
 _AFTER_RESTART = (1,)
+
+MOST_QUERIES = (
+    REPEATED * sum(_SIZES) + _OFTEN * sum(_TIMES) + REPEATED * sum(_AFTER_RESTART) + FIRST
+)
+"""Labels that asking again takes, before and after a restart, unless the store is emptied."""
 
 
 class CachedAnswers(LabelsCheck):

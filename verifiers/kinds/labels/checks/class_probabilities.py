@@ -15,8 +15,8 @@ from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.cause import SURE
 from ....text import four_digits
-from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan, Stream
-from ..planning.roles import Asked, Role
+from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan
+from ..planning.streams import Role, Stream, WayOfAsking
 from .base import PLAINLY, How, LabelsEvidence
 from .fits import Fits, divergences, told_apart
 from .fitted import fitted, fitted_field
@@ -39,7 +39,7 @@ class ClassProbabilities(LabelsEvidence):
 
     @classmethod
     def needs(cls, plan: Plan, at: int, stream: Stream) -> bool:
-        return stream.role.asked not in (Asked.IN_CALLS, Asked.IN_TURN)
+        return stream.role.asked not in (WayOfAsking.IN_CALLS, WayOfAsking.IN_TURN)
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)

@@ -6,7 +6,7 @@ from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....evidence import Recurrence, Replay, as_outcomes
 from ....evidence.power import longest_round
-from ..planning.stream_planner import FRESH_CALL
+from ..planning.streams import FRESH_CALL
 
 _KINDS = ("restarted", "replayed", "begun", "contained", "compared", "recurring")
 """Ways in which starts may give the same labels, keys of `reuse.WORDS`, in order of preference.

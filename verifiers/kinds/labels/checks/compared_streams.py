@@ -16,7 +16,8 @@ from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.checks import Reason
 from ..claim import LabelsClaim
-from ..planning.plan import Plan, Stream
+from ..planning.plan import Plan
+from ..planning.streams import Stream
 from .base import CACHED, PLAINLY, TOO_FEW, How, LabelsEvidence
 
 MOST_REFUSED = 0.85

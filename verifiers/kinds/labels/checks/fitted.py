@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from .....reference import ConfidentGNMax
 from .....reference.arrays import Matrix, Vector
 from ....findings.note import Note
-from ..planning.faults import Fault, Scaled, fault_laws, scale_fault
+from ..planning.faults import scale_fault
 from ..planning.features import kinds_of_histograms
-from ..planning.laws import mechanism_law
+from ..planning.laws import LabelFault, ScaledNoise, fault_laws, mechanism_law
 from ..planning.plan import Plan
 
 FITTING_COSTS = 5.0
@@ -38,13 +38,13 @@ class Fitted:
     whose place it stands.
     """
 
-    fault: Fault
+    fault: LabelFault
     log_ratio: float
     each: Vector
     stands_for: int
 
 
-def log_ratios(fault: Fault, counts: Matrix, log_q: Matrix, histograms: Matrix) -> Vector:
+def log_ratios(fault: LabelFault, counts: Matrix, log_q: Matrix, histograms: Matrix) -> Vector:
     """Log-ratios (n,) of a fault against the claim, by counts of labels (n, o) of histograms.
 
     log_q: claimed log-laws (n, o); histograms: votes (n, c).
@@ -60,13 +60,13 @@ def fitted(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | 
     counts: of labels (streams, o), with rotations undone; ratios: log-likelihood ratios (a,) of
     the known faults.
     """
-    found = [_of_noise(plan, counts, ratios, noise) for noise in Scaled]
+    found = [_of_noise(plan, counts, ratios, noise) for noise in ScaledNoise]
     found.append(_of_threshold(plan, counts, ratios))
     return max(filter(None, found), key=lambda one: one.log_ratio, default=None)
 
 
 def _of_noise(
-    plan: Plan, counts: NDArray[np.float64], ratios: Vector, noise: Scaled
+    plan: Plan, counts: NDArray[np.float64], ratios: Vector, noise: ScaledNoise
 ) -> Fitted | None:
     known = {f.scaled[1]: i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is noise}
     asked = counts.any(-1)
@@ -74,7 +74,7 @@ def _of_noise(
         return None
     claim = plan.claim.mechanism
 
-    def of(factor: float, wording: str = "") -> tuple[Fault, Vector]:
+    def of(factor: float, wording: str = "") -> tuple[LabelFault, Vector]:
         fault = scale_fault(claim, noise, factor, wording)
         seen = counts[asked], plan.log_q[asked], plan.histograms[asked]
         return fault, log_ratios(fault, *seen)
@@ -89,7 +89,7 @@ def _of_noise(
     if left <= max(explained.values()):
         return None
     wording = _rounded(gained, factor)
-    claimed = "claimed scale" if noise is Scaled.VOTES else "claim"
+    claimed = "claimed scale" if noise is ScaledNoise.VOTES else "claim"
     fault, found = of(float(wording), f"about {wording} times the {claimed}")
     nearest = min(known, key=lambda other: abs(math.log(other / factor)))
     return Fitted(fault, left, _by_stream(found, counts), known[nearest])
@@ -105,12 +105,12 @@ def _of_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fi
         return None
     seen = counts[asked], plan.log_q[asked], plan.histograms[asked]
 
-    def of(threshold: float) -> tuple[Fault, Vector]:
+    def of(threshold: float) -> tuple[LabelFault, Vector]:
         law = mechanism_law(replace(mechanism, threshold=threshold))
         words = f"a threshold of about {threshold:g} in place of {mechanism.threshold:g}"
         code = "threshold-too-low" if threshold < mechanism.threshold else "threshold-too-high"
         fields = {"threshold": threshold, "claimed": mechanism.threshold}
-        fault = Fault(Note(code, words, fields), law)
+        fault = LabelFault(Note(code, words, fields), law)
         return fault, log_ratios(fault, *seen)
 
     def explained(threshold: float) -> float:
@@ -127,7 +127,9 @@ def _of_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fi
     rounded = (round(float(found.x), place + more) + 0.0 for more in range(_MOST_DIGITS))
     fault, gained = of(_nearest(explained, float(found.x), list(rounded), mechanism.threshold))
     left = float(gained.sum()) - FITTING_COSTS
-    known = [i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is Scaled.THRESHOLD]
+    known = [
+        i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is ScaledNoise.THRESHOLD
+    ]
     nearest = max(known, key=lambda at: float(ratios[at]))
     if left <= max(0.0, float(ratios[nearest])):
         return None
@@ -147,7 +149,7 @@ def fitted_field(plan: Plan, counts: Matrix, ratios: Matrix) -> Fitted | None:
     counts: of labels (streams, o); ratios: log-likelihood ratios (streams, a) of known faults. The
     choice among k kinds costs log k.
     """
-    scaled = [i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is Scaled.VOTES]
+    scaled = [i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is ScaledNoise.VOTES]
     asked = counts.any(-1)
     votes = np.array([stream.histogram for stream in plan.streams], dtype=np.int64)
     kinds = [

@@ -15,10 +15,9 @@ from ....findings.note import Fields
 from ....run.cause import SURE
 from ....run.checks import Reason
 from ..claim import LabelsClaim
-from ..planning.plan import Plan, Stream
-from ..planning.roles import Asked, Role
+from ..planning.plan import Plan
 from ..planning.schedule import SHORT_CALL
-from ..planning.stream_planner import FRESH_CALL
+from ..planning.streams import FRESH_CALL, Role, Stream, WayOfAsking
 from .base import CACHED, PLAINLY, How, LabelsEvidence
 from .compared_restarts import ComparedRestarts
 from .kept_teachers import KeptTeachers
@@ -48,7 +47,7 @@ _WEIGHTS = {
 _WEIGHTS["kept teachers"] = _WEIGHTS["totals"]
 """Labels of a histogram have the law of one sample: of one total alone, in the place of totals."""
 
-_CALLS = (Asked.IN_CALLS, Asked.ONE_BY_ONE)  # ways of asking that serve this check
+_CALLS = (WayOfAsking.IN_CALLS, WayOfAsking.ONE_BY_ONE)  # ways of asking that serve this check
 
 
 _BY_BOUND = "quantiles of the evidence of so many labels, taken to be normal"

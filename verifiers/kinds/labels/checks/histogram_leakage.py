@@ -18,8 +18,8 @@ from ....run.checks import Reason, RunContext, Setting
 from ....run.phase import Phase
 from ....text import counted
 from ..claim import LabelsClaim
-from ..planning.plan import Plan, Stream
-from ..planning.roles import Role
+from ..planning.plan import Plan
+from ..planning.streams import Role, Stream
 from .base import PLAINLY, How, LabelsCheck
 from .leakage_advice import advice, mitigations
 

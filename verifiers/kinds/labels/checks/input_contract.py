@@ -22,11 +22,13 @@ from ....targets import (
     checked_labels,
 )
 from ..claim import LabelsClaim
-from ..planning.asked_histograms import clearest_histogram, opening_histogram
-from ..planning.stream_planner import FRESH_CALL
+from ..planning.given_inputs import clearest_histogram, opening_histogram
+from ..planning.streams import FRESH_CALL
 from .base import LabelsCheck
 
 _KEPT = 2  # calls of the size of the first, that are left for others
+_SIZES = (1, 7)  # of calls on the clearest histogram
+_OTHER_TOTALS, _OF_A_TOTAL = 3, 2  # how many, and labels of each
 
 
 class CoveredRefusedError(TargetError):
@@ -85,12 +87,12 @@ class InputContract(LabelsCheck):
         with self._covered(self.opening, FRESH_CALL):
             self.first = self._ask(target, self.opening, FRESH_CALL)
             self.more = self._ask_at_once(target)
-        for size in (1, 7):
+        for size in _SIZES:
             with self._covered(self.clear, size):
                 self._ask(target, self.clear, size)
         for total in self._totals:
             try:
-                self._ask(target, _even(self.mechanism.classes, total), 2)
+                self._ask(target, _even(self.mechanism.classes, total), _OF_A_TOTAL)
             except Refused as refusal:
                 self.serves_other_totals = False
                 message = f"a total of {total} votes is refused: {refusal}"
@@ -141,6 +143,12 @@ class InputContract(LabelsCheck):
 
     def _checked(self, reply: Any, histogram: Histogram, size: int) -> Labels:
         return checked_labels(reply, histogram, size, self.mechanism.refuses, self.release)
+
+
+def most_queries(claim: LabelsClaim) -> int:
+    """Labels that the contract asks for at most, those of calls in flight at once included."""
+    singly = FRESH_CALL + sum(_SIZES) + _OTHER_TOTALS * _OF_A_TOTAL
+    return singly + FRESH_CALL * calls_at_once(claim.gate.concurrency)
 
 
 def serves_other_totals(target: Target, claim: LabelsClaim) -> bool:

@@ -11,8 +11,8 @@ from ....findings.excluded import Excluded, Measured
 from ....findings.figures import finite
 from ....findings.finding import Finding
 from ..planning.faults import short
-from ..planning.plan import Plan, Stream
-from ..planning.roles import Role
+from ..planning.plan import Plan
+from ..planning.streams import Role, Stream
 from .base import PLAINLY, How, LabelsEvidence
 
 _BY_INTERVAL = "a pass needs the whole anytime-valid interval within the tolerance"

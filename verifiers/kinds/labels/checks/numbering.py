@@ -11,8 +11,8 @@ from scipy.special import gammaln
 from .....reference.arrays import Matrix, Vector
 from ....findings.note import Note
 from ....text import counted, four_digits
-from ..planning.faults import Fault
-from ..planning.laws import without
+from ..planning.class_faults import without
+from ..planning.laws import LabelFault
 from ..planning.plan import Plan
 from .fitted import log_ratios
 
@@ -76,7 +76,7 @@ class AsNumbered:
             return None
         class_of = np.append(np.argsort(order.label_of), np.arange(self.classes, log_q.shape[1]))
         note = replace(order.note, message=f"labels look as if {order.note}")
-        fault = Fault(note, lambda _: np.exp(log_q[:, class_of]))
+        fault = LabelFault(note, lambda _: np.exp(log_q[:, class_of]))
         gained = float(log_ratios(fault, counts, log_q, votes).sum()) - order.cost
         return Miscounted(note, order.advice, gained)
 
@@ -87,7 +87,7 @@ class AsNumbered:
         gone = (counts[:, :c].sum(0) == 0) & (expected >= _EXPECTED)
         if not gone.any() or gone.all():
             return None
-        fault = Fault(_RENUMBERED, without(self.plan.claim.mechanism, gone))
+        fault = LabelFault(_RENUMBERED, without(self.plan.claim.mechanism, gone))
         gained = float(log_ratios(fault, counts, log_q, votes).sum() - gone.sum() * math.log(c))
         few, missing = _listed(np.flatnonzero(gone).tolist()), float(expected[gone].sum())
         never = f"{few} never came, {four_digits(missing)} expected"

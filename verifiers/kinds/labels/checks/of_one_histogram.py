@@ -23,9 +23,8 @@ from ....evidence.outcomes import half
 from ....evidence.repetition import LONGEST, WAGERS, log_mixture
 from ....run.cause import SURE
 from ..planning.plan import Plan
-from ..planning.roles import Role
 from ..planning.schedule import SHORT_CALL
-from ..planning.stream_planner import FRESH_CALL
+from ..planning.streams import FRESH_CALL, Role
 
 _BY_STREAM = ("single", "dependent", "dispersed", "spread", "ordered")  # as the rows of `_logs`
 

@@ -16,10 +16,10 @@ from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.cause import SURE
 from ....run.checks import Reason
-from ..planning.earlier import earlier_calls
-from ..planning.faults import Fault
-from ..planning.features import FAMILIES, features
-from ..planning.order_laws import log_ratios, order_faults, scaled_up
+from ..planning.counting_faults import scaled_up_in_order
+from ..planning.faults import log_ratios_in_order, order_faults
+from ..planning.features import FAMILIES, earlier_calls, features
+from ..planning.laws import LabelFault
 from ..planning.plan import Plan
 from .base import PLAINLY, TOO_FEW, How, LabelsEvidence
 
@@ -72,7 +72,7 @@ class Order(LabelsEvidence):
         self._rows = _rows_by_family([one.family for one in self._features])
         self._few = self._votes.sum(-1) < self._claim.total
         self._earlier = earlier_calls(self._votes)
-        self._faults, self._scaled_up = order_faults(self._claim), scaled_up(self._claim)
+        self._faults, self._scaled_up = order_faults(self._claim), scaled_up_in_order(self._claim)
         alternatives = len(self._faults)
         self._conditional = Conditional(len(self._features), alternatives)
         self._scaled = Conditional(1, 1)
@@ -98,7 +98,7 @@ class Order(LabelsEvidence):
         """Adds the labels (n,) of calls of the traffic at places (n,), in order."""
         votes = self._votes[places].astype(np.float64)
         log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
-        ratios = log_ratios([*self._faults, self._scaled_up], log_q, votes)
+        ratios = log_ratios_in_order([*self._faults, self._scaled_up], log_q, votes)
         outcomes = as_outcomes(labels, log_q.shape[1])
         self._outcomes[places], self._left[places] = outcomes, False
         self.queries += places.size
@@ -186,12 +186,14 @@ class Order(LabelsEvidence):
             return False
         return found.log_odds - float(self._seen[:, found.law].sum()) > SURE
 
-    def depends_rather_than(self, fault: Fault) -> bool:
+    def depends_rather_than(self, fault: LabelFault) -> bool:
         """Whether the likeliest wager explains these calls clearly better than `fault` does."""
         seen = np.flatnonzero(self._outcomes >= 0)
         votes = self._votes[seen].astype(np.float64)
         log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
-        ratios = log_ratios([fault], log_q, votes)[np.arange(seen.size), 0, self._outcomes[seen]]
+        ratios = log_ratios_in_order([fault], log_q, votes)[
+            np.arange(seen.size), 0, self._outcomes[seen]
+        ]
         return self.log_odds > float(ratios.sum()) + SURE
 
     def fail_finding(self) -> Finding:
@@ -266,7 +268,7 @@ class Order(LabelsEvidence):
             places = unknown[start : start + _AT_ONCE]
             votes = self._votes[places].astype(np.float64)
             log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
-            ratios = log_ratios(self._faults[:1], log_q, votes)[:, 0]
+            ratios = log_ratios_in_order(self._faults[:1], log_q, votes)[:, 0]
             self._half[places] = _moments(log_q + ratios, ratios)
         return self._half[answered]
 

@@ -9,8 +9,8 @@ from ....findings.report import Verdict
 from ....run.checks import Reason, RunContext
 from ....run.phase import Phase
 from ..claim import LabelsClaim
-from ..planning.plan import Plan, Stream
-from ..planning.roles import Role
+from ..planning.plan import Plan
+from ..planning.streams import Role, Stream
 from .base import CACHED, PLAINLY, How, LabelsCheck
 from .compared_streams import PAIR_REFUSED
 

@@ -2,7 +2,7 @@
 
 from ....evidence.repetition import SHARES as COPIED
 from ....findings.finding import Finding
-from ..planning.stream_planner import FRESH_CALL
+from ..planning.streams import FRESH_CALL
 
 _DRAWN_ONCE = (
     "something is drawn once per call, such as the scale, the teachers who are sampled or a part "

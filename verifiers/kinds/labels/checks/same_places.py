@@ -3,9 +3,8 @@
 import numpy as np
 
 from ....evidence import Outcomes, Places, SharedNoise
-from ..planning.common_noise import CommonNoise
-from ..planning.plan import Plan
-from ..planning.roles import Role
+from ..planning.plan import CommonNoise, Plan
+from ..planning.streams import Role
 
 _PLACES = 1 << 15  # labels of a histogram, or of a total, that are compared
 

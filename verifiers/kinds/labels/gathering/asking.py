@@ -8,7 +8,8 @@ from .....reference import Histogram
 from .....reference.mechanisms import Labels
 from ....targets import Target, ask_each, checked_labels
 from ....targets.labels import SecondInput
-from ..planning.plan import Batch, Plan
+from ..planning.plan import Plan
+from ..planning.streams import LabelBatch
 
 _TRIES = 200
 _LARGEST_TOTAL = 10_000  # or ten times the teachers, as valid input goes
@@ -18,7 +19,7 @@ class UsedUp(Exception):  # noqa: N818 - an answer, not an error
     """No histogram is left whose answer a caching deployment would still have to draw."""
 
 
-class Asking:
+class StreamAsking:
     """Asks a target for labels of a plan's streams.
 
     A caching deployment draws one label per histogram. It is asked for one label each of many
@@ -33,7 +34,7 @@ class Asking:
         self.rng = np.random.default_rng(seed)
         self.kept: dict[tuple[int, ...], int] = {}
 
-    def labels(self, batch: Batch) -> tuple[Labels, tuple[int, ...]]:
+    def labels(self, batch: LabelBatch) -> tuple[Labels, tuple[int, ...]]:
         """The labels (size,) of a batch, classes numbered back, and the sizes of the calls made.
 
         Fewer where a caching deployment has no more. Raises as the target does, TargetError for a
@@ -49,7 +50,7 @@ class Asking:
         back = (found - batch.rotation) % histogram.size
         return np.where(found < 0, found, back), calls
 
-    def in_turn(self, batch: Batch) -> tuple[Labels, Labels]:
+    def in_turn(self, batch: LabelBatch) -> tuple[Labels, Labels]:
         """Labels of a stream and of another, (size,) each, in calls for one label, in turn."""
         assert batch.other is not None
         pair = [self._votes(i) for i in (batch.stream, batch.other)]

@@ -1,5 +1,7 @@
 """Calls over connections that are kept: what lasts as long as a connection shows there alone."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ....targets import KeptConnections, NotOffered, Refused, checked_labels
@@ -7,31 +9,37 @@ from ....targets.kept import CLOSES
 from ..checks import FreshNoise
 from ..checks.base import How
 from ..checks.input_contract import RefusedLaterError
-from ..planned import queries_of
-from ..planning.roles import Role
-from .gathering import Gathering
+from ..planning.streams import Role
+from .gathering import LabelsGathering
 
 CALLS = 200
 """Calls for one label over one connection, and as many in turns over several."""
 
 _SEVERAL = (1, 4)
+
+MOST_QUERIES = len(_SEVERAL) * CALLS
+"""Labels that kept connections are asked for."""
+
 _AT_ONCE = 20  # calls between looks at the evidence
 
 
-def ask_over_kept(gathering: Gathering) -> None:
+def ask_over_kept(gathering: LabelsGathering, needed: Callable[[], int]) -> None:
     """Asks the histogram that opened the run over kept connections, where there are any.
 
+    needed: how many queries the whole run takes.
     The labels are seen by all checks, as any that are asked. Where the plan leaves no room for
     them, or the server does without such connections, the check of freshness says so.
     """
     fresh = gathering.observers.fresh
     if fresh is not None and not gathering.plan.claim.mechanism.caching:
         for several in _SEVERAL:
-            if not gathering.goes_on or not _asks_over(gathering, fresh, several):
+            if not gathering.goes_on or not _asks_over(gathering, fresh, several, needed):
                 return
 
 
-def _asks_over(gathering: Gathering, fresh: FreshNoise, several: int) -> bool:
+def _asks_over(
+    gathering: LabelsGathering, fresh: FreshNoise, several: int, needed: Callable[[], int]
+) -> bool:
     """Asks over so many connections at a time; False where there is no use in more of them."""
     state = gathering.state
     try:
@@ -39,7 +47,7 @@ def _asks_over(gathering: Gathering, fresh: FreshNoise, several: int) -> bool:
     except NotOffered:
         return False
     with kept:
-        if state.left < queries_of(gathering.plan) - state.queries + CALLS:
+        if state.left < needed() - state.queries + CALLS:
             fresh.of_connections += _unseen("max_queries leaves no room")
             return False
         state.tell(f"asking over {_connections(several)}")
@@ -51,7 +59,7 @@ def _asks_over(gathering: Gathering, fresh: FreshNoise, several: int) -> bool:
     return True
 
 
-def _ask(gathering: Gathering, kept: KeptConnections) -> None:
+def _ask(gathering: LabelsGathering, kept: KeptConnections) -> None:
     """Calls until there are enough, the connections end, or a check has failed."""
     claim, histogram = gathering.plan.claim, gathering.contract.opening
     seen = 0

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from .....reference.arrays import Vector
 from ....run.cause import SURE
 from ..checks.fits import MOST, Fits, divergences, told_apart
-from ..planning.plan import Batch, Plan
-from ..planning.roles import Role
-from ..planning.stream_planner import FRESH_CALL
+from ..planning.plan import Plan
+from ..planning.streams import FRESH_CALL, LabelBatch, Role
 
 LEAST = 512
 """Queries at least that tell known faults apart: the first that fit prove little."""
@@ -37,7 +36,7 @@ def diagnosing_batches(
     excess: Callable[[], Vector],
     reuse: Callable[[], float],
     without: Set[int],
-) -> Iterator[Batch]:
+) -> Iterator[LabelBatch]:
     """Batches that are asked next, so that the cause can be told.
 
     fits: as the labels stand; excess: log-evidence (streams,) for any law beyond that for the best
@@ -57,7 +56,7 @@ def diagnosing_batches(
 
 def telling_batches(
     plan: Plan, fits: Callable[[], Fits], excess: Callable[[], Vector], without: Set[int]
-) -> Iterator[Batch]:
+) -> Iterator[LabelBatch]:
     """Labels of the streams that tell most, until the best fault leads its rivals, or none fits."""
     asked = turns = 0
     seen_at_once, before = False, fits().ratios
@@ -82,22 +81,22 @@ def telling_batches(
         seen_at_once |= now.single
         stream = int(np.argmax(worth))
         call = FRESH_CALL if stream == plan.first(Role.FRESH) else _CALLS  # of one size there
-        yield Batch(stream, _BATCH, call=1 if single else call)
+        yield LabelBatch(stream, _BATCH, call=1 if single else call)
         asked += _BATCH
         turns += 1
 
 
-def _explored(plan: Plan) -> Iterator[Batch]:
+def _explored(plan: Plan) -> Iterator[LabelBatch]:
     """Batches of a few labels of many histograms: a kept answer is not always the plurality."""
     for i in plan.of(Role.EXPLORER):
-        yield Batch(i, _EXPLORED)
+        yield LabelBatch(i, _EXPLORED)
 
 
-def _repeated_calls(plan: Plan) -> Iterator[Batch]:
+def _repeated_calls(plan: Plan) -> Iterator[LabelBatch]:
     """Where noise that is used again shows how: many calls of one size, and neighbours."""
-    yield Batch(plan.first(Role.FRESH), _REUSED_CALLS * FRESH_CALL, call=FRESH_CALL)
+    yield LabelBatch(plan.first(Role.FRESH), _REUSED_CALLS * FRESH_CALL, call=FRESH_CALL)
     for i in plan.of(Role.PAIR):
-        yield Batch(i, _BATCH)
+        yield LabelBatch(i, _BATCH)
 
 
 def _is_doubtful(now: Fits) -> bool:

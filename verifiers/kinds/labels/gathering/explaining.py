@@ -4,30 +4,35 @@ A cause is a fault of the law of labels, noise that is used again, or noise that
 calls before.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from .....reference.mechanisms import Labels
+from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value
+from ....findings.evidence_text import an_e_value
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.cause import SURE, Explanation
 from ....run.checks import EvidenceCheck
+from ....run.error_budget import log_threshold
 from ....targets import Refused
 from ..checks import ClassProbabilities, FreshNoise, Order
 from ..checks.fits import MOST
 from ..checks.noise_scale import NoiseScale
-from ..planning.plan import Batch
-from ..planning.roles import Role
+from ..planning.plan import Plan
+from ..planning.streams import LabelBatch, Role
+from ..registry import SIMPLEST_SHARE
 from .diagnosis import diagnosing_batches
-from .gathering import Gathering
-from .simplest import find_simplest
+from .gathering import LabelsGathering
 
 _MORE_IN_ORDER = 512  # calls in turn that tell on what noise depends
 _LEAST_SEARCH = 1024  # queries that the search for a simplest histogram may always take
 
 
-def explain(gathering: Gathering) -> None:
+def explain(gathering: LabelsGathering) -> None:
     """Asks on until the cause of a failure is told from its rivals, then for a simplest case."""
     labels, fresh = gathering.observers.labels, gathering.observers.fresh
     refuted = [check for check in gathering.observers.checks if check.refuted]
@@ -37,7 +42,7 @@ def explain(gathering: Gathering) -> None:
         gathering.ask_more_in_order(_MORE_IN_ORDER)
         if labels is not None:  # a fault that has set in meanwhile shows in any calls
             informative = gathering.plan.first(Role.INFORMATIVE)
-            _ask(gathering, Batch(informative, _MORE_IN_ORDER // 2, call=1))
+            _ask(gathering, LabelBatch(informative, _MORE_IN_ORDER // 2, call=1))
         if labels is None or not labels.fits().explained:
             return
     if labels is None:
@@ -62,7 +67,7 @@ def explain(gathering: Gathering) -> None:
     _simplify(gathering)
 
 
-def _ask(gathering: Gathering, batch: Batch) -> bool:
+def _ask(gathering: LabelsGathering, batch: LabelBatch) -> bool:
     """Feeds labels for the diagnosis to all checks; False when the budget is used up."""
     size = min(batch.size, gathering.state.left)
     if size > 0:
@@ -70,7 +75,7 @@ def _ask(gathering: Gathering, batch: Batch) -> bool:
     return size == batch.size
 
 
-def _simplify(gathering: Gathering) -> None:
+def _simplify(gathering: LabelsGathering) -> None:
     """Once the labels' law is refuted, looks for the simplest histogram that shows it."""
     state, observers = gathering.state, gathering.observers
     fits = None if observers.labels is None else observers.labels.fits()
@@ -85,12 +90,81 @@ def _simplify(gathering: Gathering) -> None:
         state.outcome.simplest = find_simplest(
             gathering.plan,
             fits.best,
-            lambda stream, size: gathering.ask(Batch(stream, size, call=call)),
+            lambda stream, size: gathering.ask(LabelBatch(stream, size, call=call)),
             budget,
         )
     except Refused as refusal:
         message = f"a simple histogram is refused: {refusal}"
         state.outcome.warn(Note("input-refused", message))
+
+
+@dataclass(frozen=True)
+class SimplestHistogram:
+    """A histogram on which `queries` fresh labels alone refute the claim; its name in messages."""
+
+    histogram: tuple[int, ...]
+    queries: int
+    log_e_value: float
+    name: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.queries} labels of the simplest histogram that shows it give "
+            f"{an_e_value(self.log_e_value / np.log(10.0))}"
+        )
+
+    def shown_in(self, check: str, finding: Finding) -> Finding:
+        """What depends on the calls before shows on none alone."""
+        if check == Order.id or finding.histogram is None:
+            return finding
+        where = ""
+        if finding.histogram != self.histogram:  # the labels told of are of another one
+            where = f", {self.name}"
+        message = f"{finding.message}; {self}{where}"
+        return replace(finding, message=message, histogram=self.histogram)
+
+
+def find_simplest(
+    plan: Plan, fault: int, ask: Callable[[int, int], Labels], budget: int
+) -> SimplestHistogram | None:
+    """Tries the simple histograms of the plan within `budget` queries; None if none shows a fault.
+
+    The run's own evidence is an average over many histograms, so the one it is heaviest on
+    illustrates but proves nothing by itself. Here labels and a share of the error are their own.
+
+    fault: index of the likeliest known fault, which says how many labels each would take;
+    ask: `(stream, size) -> labels`, fresh ones, which may raise as a target does.
+    """
+    simple = plan.of(Role.SIMPLE)
+    wanted = log_threshold(SIMPLEST_SHARE / len(simple), plan.claim.gate.false_alarm)
+    needed = _labels_needed(plan, simple, fault, wanted)
+    for stream, size in zip(simple, needed, strict=True):
+        if size > budget:
+            continue
+        budget -= size
+        counts = count_outcomes(ask(stream, size), plan.log_q.shape[1])
+        pointed = PointedEvidence(np.array([1.0]))
+        pointed.observe(counts, plan.fault_log_ratios[stream, fault][None])
+        effect = plan.claim.gate.smallest_effect
+        general = dirichlet_log_e_value(counts, plan.log_q[stream], effect)
+        evidence = float(np.logaddexp(pointed.log_e_value, general) - np.log(2.0))
+        if evidence >= wanted:
+            votes = plan.streams[stream].histogram
+            return SimplestHistogram(votes, size, evidence, plan.claim.named(votes))
+    return None
+
+
+def _labels_needed(plan: Plan, streams: list[int], fault: int, wanted: float) -> list[int]:
+    """Labels after which the fault shows on each stream with probability 0.95."""
+    ratios: NDArray[np.float64] = plan.fault_log_ratios[streams, fault]
+    law = np.exp(plan.log_q[streams] + ratios)
+    finite = np.where(np.isfinite(ratios), ratios, 0.0)
+    mean = np.maximum((law * finite).sum(-1), 1e-9)
+    spread = np.sqrt(np.maximum((law * finite**2).sum(-1) - mean**2, 0.0))
+    # n mean - 1.645 sqrt(n) spread reaches what is wanted, of which mixing takes log 4
+    root = 1.645 * spread / (2.0 * mean)
+    needed = np.ceil((root + np.sqrt(root**2 + (wanted + np.log(4.0)) / mean)) ** 2)
+    return [int(n) for n in needed]
 
 
 def explanations(checks: Sequence[EvidenceCheck]) -> Iterator[Explanation]:

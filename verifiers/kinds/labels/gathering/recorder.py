@@ -34,7 +34,7 @@ _BEYOND = 1e308  # evidence without bound, as the public JSON writes it
 Counts = NDArray[np.float64]
 
 
-class Recorder:
+class LabelsRecorder:
     """Told of a run's checks whenever labels have been observed, and of what was proved."""
 
     def __init__(self) -> None:

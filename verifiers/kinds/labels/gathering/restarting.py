@@ -21,33 +21,35 @@ from ....targets import (
 from ..checks import FreshNoise
 from ..checks.input_contract import RefusedLaterError
 from ..claim import LabelsClaim
-from ..planning.plan import Batch
-from ..planning.roles import Role
-from ..planning.stream_planner import FRESH_CALL, NEW_LIFE
-from .gathering import Gathering
+from ..planning.plan import Plan
+from ..planning.streams import FRESH_CALL, LabelBatch, Role
+from .gathering import LabelsGathering
 
 MORE = 8
 """Starts that are compared beside, where a start is quick."""
 
 _LAST_CALL = 16  # labels of the calls just before a restart
 _CALLS_AGAIN = 2
+_NEW_LIFE = 48  # labels of each probe after a restart of the target, whose law may have changed
+
 _OF_A_COMPARISON = (2 + 2 * _CALLS_AGAIN) * FRESH_CALL  # labels that it asks for at most
+_OF_MORE_STARTS = MORE * FRESH_CALL  # labels of the starts that are compared beside
 _QUICK = 1.0  # seconds that a quick start takes less than
 _SHARE = 0.1  # of the time left that more starts may take
 _PAUSE = 11.0  # seconds: systemd refuses a sixth start of a service within ten
 
 
-def expect_restart(gathering: Gathering) -> None:
+def expect_restart(gathering: LabelsGathering) -> None:
     """Tells the check of freshness to count on the labels of a restart, where there will be one."""
     fresh, target = gathering.observers.fresh, gathering.state.target
     restarts = target.no_restart is None and not gathering.plan.claim.mechanism.caching
     if fresh is not None and restarts:
         before = _last_calls(gathering.setting.seed) * _LAST_CALL
-        of_restarts = _OF_A_COMPARISON + MORE * FRESH_CALL
+        of_restarts = _OF_A_COMPARISON + _OF_MORE_STARTS
         fresh.restarts.owed = before + of_restarts + _labels_at_once(gathering)
 
 
-def compare_with(gathering: Gathering, earlier: LabelsOpening) -> None:
+def compare_with(gathering: LabelsGathering, earlier: LabelsOpening) -> None:
     """Compares the first call of this run with that of an earlier one."""
     if gathering.observers.fresh is not None and not gathering.plan.claim.mechanism.caching:
         first = gathering.contract.first
@@ -56,7 +58,7 @@ def compare_with(gathering: Gathering, earlier: LabelsOpening) -> None:
         gathering.state.note_restart()
 
 
-def restart(gathering: Gathering) -> None:
+def restart(gathering: LabelsGathering) -> None:
     """Compares this start of the target with others, where it can be restarted."""
     state, fresh = gathering.state, gathering.observers.fresh
     no_restart = state.target.no_restart is not None
@@ -69,7 +71,9 @@ def restart(gathering: Gathering) -> None:
     if state.left >= size + _OF_A_COMPARISON:
         state.tell("asking before a restart")
         # seen by all checks, as any label that is asked
-        if not gathering.ask_batch(Batch(gathering.plan.first(Role.FRESH), size, call=_LAST_CALL)):
+        if not gathering.ask_batch(
+            LabelBatch(gathering.plan.first(Role.FRESH), size, call=_LAST_CALL)
+        ):
             return
     state.tell("restarting the target")
     starts = RestartComparison(state.target, gathering.plan.claim, gathering.contract.opening)
@@ -84,19 +88,19 @@ def restart(gathering: Gathering) -> None:
     _compare_workers(gathering)
 
 
-def _compare_workers(gathering: Gathering) -> None:
+def _compare_workers(gathering: LabelsGathering) -> None:
     """Asks workers that have just begun side by side: a run may have met them out of step."""
     size = _labels_at_once(gathering)
     if 0 < size <= gathering.state.left and gathering.goes_on:
         gathering.state.tell("asking after a restart")
-        gathering.ask_batch(Batch(gathering.plan.first(Role.FRESH), size, call=FRESH_CALL))
+        gathering.ask_batch(LabelBatch(gathering.plan.first(Role.FRESH), size, call=FRESH_CALL))
 
 
-def _labels_at_once(gathering: Gathering) -> int:
+def _labels_at_once(gathering: LabelsGathering) -> int:
     return FRESH_CALL * calls_at_once(at_once(gathering.state.target))
 
 
-def ask_after_restart(gathering: Gathering) -> None:
+def ask_after_restart(gathering: LabelsGathering) -> None:
     """Asks the probes once the target has been restarted: what was right before need not be now.
 
     Labels of the histogram that opens a run say little of the noise, as they are hard to predict.
@@ -105,11 +109,21 @@ def ask_after_restart(gathering: Gathering) -> None:
     if not state.restarted or state.outcome.stopped is not None:
         return
     state.tell("asking a new start")
-    size = plan.extent.of(NEW_LIFE, 1)
+    size = plan.extent.of(_NEW_LIFE, 1)
     for stream in plan.of(Role.PROBE):
         if size > state.left or not gathering.goes_on:
             return
-        gathering.ask_what_is_served(Batch(stream, size, call=1))
+        gathering.ask_what_is_served(LabelBatch(stream, size, call=1))
+
+
+def most_queries(plan: Plan, *, more: bool) -> int:
+    """Labels that a restart asks for: of the starts compared, of workers and of the probes.
+
+    more: whether more starts are compared beside.
+    """
+    starts = _OF_A_COMPARISON + (_OF_MORE_STARTS if more else 0)
+    workers = FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)
+    return starts + workers + len(plan.of(Role.PROBE)) * plan.extent.of(_NEW_LIFE, 1)
 
 
 def _last_calls(seed: int) -> int:

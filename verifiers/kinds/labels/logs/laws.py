@@ -17,7 +17,8 @@ from .....reference.shared_nodes import REACHES
 from ....evidence.dirichlet import LEAK, with_leak
 from ....findings.note import Note
 from ..mechanism import LabelsMechanism
-from ..planning.faults import cheap_faults, fault_laws, scale_note
+from ..planning.faults import known_faults, scale_note
+from ..planning.laws import fault_laws
 
 EXPONENTS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """Exponents of Chernoff's bound on the probability of missing an alternative."""
@@ -54,7 +55,7 @@ class Alternatives:
         self.factors = np.unique(np.concatenate([1.0 / up, up, [1.0, 1.0 - tolerance]]))
         self.claimed = int(np.argmin(np.abs(self.factors - 1.0)))
         self.others = np.delete(self.factors, self.claimed)
-        self.faults = cheap_faults(claim)
+        self.faults = known_faults(claim, cheap=True)
         self.bare = self.others.size  # the first fault, after the other scales
         relative = np.array([fault.weight for fault in self.faults] + [1.0] * len(_LEFT_OUT))
         scales = np.full(self.others.size, _OF_SCALES / self.others.size)

@@ -5,7 +5,7 @@ left out.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -13,25 +13,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference import Histogram
-from .....reference.arrays import Matrix
+from ....findings.note import Note
 from ..claim import LabelsClaim
-from .ladder import CHANCES, INSTEAD, Rung
-from .pool import Pool, entropies, nearest_to_clear, pool_of
+from .histograms import CHANCES, INSTEAD, Rung, even, unanimous
+from .inputs import CLEAR, Pool, entropies, leads, least_predictable, nearest_to_clear, nearly_tied
+from .laws import LabelFault, log_laws
+from .plan import Plan
+from .streams import Role
 
 _WEIGHED, _LEAST_WEIGHED = 40_000, 200  # histograms times classes whose laws are computed
 _PAIRED = 2_000_000  # histograms times classes that are searched for neighbours
 _TRIED = 200  # related pairs whose laws are computed
-_SIMPLE = 6
+_SIMPLE, _TYPICAL, _EXPLORED = 6, 2, 60  # inputs in these roles
 
 
-class Permuted(NamedTuple):
+class PermutedInput(NamedTuple):
     """A histogram (c,), and the permutation (c,) of its classes that gives another input."""
 
     histogram: Histogram
     order: NDArray[np.intp]
 
 
-class Raised(NamedTuple):
+class RaisedInput(NamedTuple):
     """An index into a list of histograms, its leader, and an input where only the leader gains."""
 
     place: int
@@ -51,30 +54,46 @@ class GivenInputs:
     @cached_property
     def pool(self) -> Pool:
         """The histograms whose laws are computed: all, or some spread evenly over leads."""
-        ranked = np.sort(self.histograms, -1)
-        by_lead = np.argsort(ranked[:, -1] - ranked[:, -2], kind="stable")
+        by_lead = np.argsort(leads(self.histograms), kind="stable")
         weighed = max(_LEAST_WEIGHED, _WEIGHED // self.claim.classes)
         kept = np.unique(np.linspace(0, by_lead.size - 1, weighed).astype(np.int64))
-        return pool_of(self.claim, self.histograms[by_lead[kept]])
+        return Pool.of(self.claim, self.histograms[by_lead[kept]])
+
+    def some(self, count: int, rng: np.random.Generator) -> list[Histogram]:
+        """`count` histograms at random, or all where there are fewer."""
+        return list(self.histograms[rng.permutation(len(self.histograms))[:count]])
+
+    def asked(
+        self, faults: Sequence[LabelFault], effect: float, rng: np.random.Generator
+    ) -> dict[Role, Sequence[Histogram]]:
+        """What a plan asks by roles, where one or several inputs fit; effect: to be seen."""
+        pool = self.pool
+        asked: dict[Role, Sequence[Histogram]] = {
+            Role.PROBE: pool.probes(faults),
+            Role.TYPICAL: self.some(_TYPICAL, rng),
+            Role.INFORMATIVE: [pool.most_informative(effect)],
+            Role.NEAR_TIE: [pool.near_tie(effect)],
+            Role.HIGH_CONSENSUS: [self.clearest()],
+            # an outcome nearest to probability 0.99, where small changes show
+            Role.LATE: [pool.histograms[nearest_to_clear(pool.log_q)[0]]],
+            Role.SIMPLE: self.simple(),
+            Role.EXPLORER: self.some(_EXPLORED, rng),
+        }
+        neighbours, same_votes = self.neighbours(), self.same_votes()
+        if neighbours is not None:
+            asked[Role.PAIR] = neighbours
+        if same_votes is not None:  # no claim of inputs is of kept answers
+            asked[Role.SAME_VOTES] = [same_votes, same_votes]
+        return asked
 
     def least_predictable(self) -> Histogram:
         """The histogram whose labels are hardest to predict."""
         best: Histogram = self.pool.histograms[int(np.argmax(entropies(self.pool.log_q)))]
         return best
 
-    def some(self, count: int, rng: np.random.Generator) -> list[Histogram]:
-        """`count` histograms at random, or all where there are fewer."""
-        order = rng.permutation(len(self.histograms))[:count]
-        return list(self.histograms[order])
-
     def clearest(self) -> Histogram:
         """The histogram whose label is easiest to predict."""
         best: Histogram = self.pool.histograms[int(np.argmax(self.pool.log_q.max(-1)))]
-        return best
-
-    def clear_winner(self) -> Histogram:
-        """The histogram with an outcome nearest to probability 0.99, where small changes show."""
-        best: Histogram = self.pool.histograms[nearest_to_clear(self.pool.log_q)[0]]
         return best
 
     def rungs(self) -> list[Rung]:
@@ -87,8 +106,7 @@ class GivenInputs:
             if fits.any():
                 at = int(np.argmin(np.where(fits, chance, np.inf)))
                 votes = self.pool.histograms[at]
-                key = tuple(int(v) for v in votes)
-                lead = int(np.diff(np.sort(votes))[-1])
+                key, lead = tuple(votes.tolist()), int(leads(votes[None])[0])
                 found.setdefault(key, Rung(key, lead, float(chance[at]), wanted == INSTEAD))
         return list(found.values())
 
@@ -101,7 +119,7 @@ class GivenInputs:
 
     # -- inputs that are related -----------------------------------------------------------------
 
-    def permuted(self) -> Permuted | None:
+    def permuted(self) -> PermutedInput | None:
         """Two inputs that are permutations of each other, the winner's chance nearest to 0.99."""
         groups: dict[bytes, list[int]] = defaultdict(list)
         for at, row in enumerate(np.sort(self.histograms, -1)):
@@ -115,11 +133,11 @@ class GivenInputs:
         if not pairs:
             return None
         pairs = pairs[:: max(1, len(pairs) // _TRIED)]
-        at, _ = nearest_to_clear(self._log_q(first for first, _ in pairs))
-        one, other_one = (self.histograms[i] for i in pairs[at])
+        log_q = log_laws(self.claim, self.histograms[[first for first, _ in pairs]])
+        one, other_one = (self.histograms[i] for i in pairs[nearest_to_clear(log_q)[0]])
         order = np.empty(one.size, dtype=np.intp)
         order[np.argsort(other_one, kind="stable")] = np.argsort(one, kind="stable")
-        return Permuted(one, order)
+        return PermutedInput(one, order)
 
     def neighbours(self) -> tuple[Histogram, Histogram] | None:
         """Two neighbouring inputs; of several pairs the one with the least predictable labels.
@@ -133,21 +151,18 @@ class GivenInputs:
         tried = self.histograms[: _PAIRED // self.claim.classes]
         hashes = tried @ weights  # wraps round: equal where one vote less is equal
         lesser: dict[int, list[int]] = defaultdict(list)
-        pairs: set[tuple[int, int]] = set()
+        found: set[tuple[int, int]] = set()
         for at, (row, full) in enumerate(zip(tried, hashes, strict=True)):
             for without in (full - weights[row > 0]).tolist():
-                pairs.update((other, at) for other in lesser[without][:1])
+                found.update((other, at) for other in lesser[without][:1])
                 lesser[without].append(at)
-        apart = [
-            pair
-            for pair in sorted(pairs)
-            if np.abs(self.histograms[pair[0]] - self.histograms[pair[1]]).sum() == 2
-        ]
-        if not apart:
+        votes = self.histograms
+        pairs = [(a, b) for a, b in sorted(found) if np.abs(votes[a] - votes[b]).sum() == 2]
+        if not pairs:
             return None
-        apart = apart[:: max(1, len(apart) // _TRIED)]
-        first, second = apart[int(np.argmax(entropies(self._log_q(i for i, _ in apart))))]
-        return self.histograms[first], self.histograms[second]
+        pairs = pairs[:: max(1, len(pairs) // _TRIED)]
+        first, second = pairs[least_predictable(self.claim, votes[[first for first, _ in pairs]])]
+        return votes[first], votes[second]
 
     def same_votes(self) -> Histogram | None:
         """A histogram that two inputs share; of several the one with least predictable labels."""
@@ -155,11 +170,10 @@ class GivenInputs:
         if not found:
             return None
         votes = np.array(found, dtype=np.int64)
-        log_q = np.asarray(self.claim.mechanism().log_probabilities(votes.astype(np.float64)))
-        best: Histogram = votes[int(np.argmax(entropies(log_q)))]
+        best: Histogram = votes[least_predictable(self.claim, votes)]
         return best
 
-    def raised(self, bases: Sequence[tuple[int, ...]]) -> Raised | None:
+    def raised(self, bases: Sequence[tuple[int, ...]]) -> RaisedInput | None:
         """The nearest input in which only the leader of a base has gained votes.
 
         bases: histograms; the first that has such an input is taken. None where none has.
@@ -173,15 +187,58 @@ class GivenInputs:
             found = np.flatnonzero(gained & (change <= 0).all(-1))
             if found.size:
                 nearest = found[int(np.argmin(-change[found].sum(-1)))]
-                return Raised(place, leader, self.histograms[nearest])
+                return RaisedInput(place, leader, self.histograms[nearest])
         return None
-
-    def _log_q(self, places: Iterable[int]) -> Matrix:
-        votes = self.histograms[list(places)].astype(np.float64)
-        return np.asarray(self.claim.mechanism().log_probabilities(votes))
 
 
 @lru_cache(maxsize=8)
 def given_inputs(claim: LabelsClaim) -> GivenInputs:
     """The inputs of a claim; kept, so that their laws are computed once."""
     return GivenInputs(claim)
+
+
+def opening_histogram(claim: LabelsClaim) -> Histogram:
+    """The histogram of the first call: that with the least predictable labels.
+
+    Among the claim's inputs, or else among those even over the first k classes.
+    """
+    if claim.given:
+        return given_inputs(claim).least_predictable()
+    classes, teachers = claim.mechanism.classes, claim.mechanism.teachers
+    found = np.array([even(classes, teachers, k) for k in range(1, classes + 1)])
+    best: Histogram = found[least_predictable(claim.mechanism, found)]
+    return best
+
+
+def clearest_histogram(claim: LabelsClaim) -> Histogram:
+    """The claim's input with the most predictable label; without inputs, all votes on one class."""
+    if claim.given:
+        return given_inputs(claim).clearest()
+    return unanimous(claim.mechanism.classes, claim.mechanism.teachers)[::-1].copy()
+
+
+def coverage(plan: Plan, answered: NDArray[np.bool_]) -> Iterator[Note]:
+    """Notes on how many inputs were asked and which kinds were missing; none without `[inputs]`.
+
+    answered: whether each stream (streams,) has been answered.
+    """
+    rows, inputs = plan.claim.given, plan.claim.inputs
+    if not rows or inputs is None or not answered.any():
+        return
+    asked = np.unique(plan.histograms[answered].astype(np.int64), axis=0)
+    different = len({row.histogram for row in rows})
+    if inputs.file is not None:
+        yield Note(
+            "only-given-inputs",
+            f"only inputs of {inputs.file} were asked: {len(asked):,} of its {different:,} "
+            f"different histograms ({len(rows):,} rows); what is answered to others was not seen",
+            {"asked": len(asked), "histograms": different, "rows": len(rows)},
+        )
+    if not nearly_tied(plan.claim.mechanism, asked).any():
+        lead = int(leads(asked).min())
+        message = "no input is a near tie, where most faults show: the smallest lead asked was "
+        yield Note("no-near-tie", f"{message}{lead:,}", {"lead": lead})
+    surest = float(np.exp(plan.log_q[answered].max()))
+    if surest < CLEAR:
+        message = f"no input has a clear winner: the surest outcome has probability {surest:.2f}"
+        yield Note("no-clear-winner", message, {"probability": surest})

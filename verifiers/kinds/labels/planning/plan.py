@@ -3,22 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
+from ....evidence.outcomes import Outcomes, as_outcomes
 from ....evidence.scale import scale_factors
 from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
-from .extent import FULL, Extent
-from .faults import Fault, divergences, fault_laws, rotated_rows
-from .roles import Asked, Role
+from .laws import LabelFault, divergences, fault_laws, log_laws
+from .streams import FULL, ComparedStreams, Extent, Role, Stream, StreamPair, WayOfAsking
 from .traffic import Traffic
-
-if TYPE_CHECKING:
-    from .rounding import ToSee
 
 POOLED, POOLED_SINGLES, POOLED_FIRST, GENERAL, POINTED = 0.25, 0.03, 0.02, 0.48, 0.22
 """Weights of wagers, in order: known faults on all streams together, on all calls for one label
@@ -28,87 +24,21 @@ stream."""
 ANCHOR_SHARE = 0.75
 """Share of a check's prior weight on anchors; the rest is spread over the other streams."""
 
+_DRAWS, _LEAST_DRAWS = 20_000, 1_000  # of simulated common noise
+_MOST_NUMBERS = 4_000_000  # of noise, so that many classes are simulated in time
+
 
 @dataclass(frozen=True)
-class Stream:
-    """The planned queries of one histogram (c,), in one role.
+class RoundingToSee:
+    """A rounding, the histogram (c,) where it shows soonest, and the labels that it takes there.
 
-    relabel: for a permuted histogram, the original class of each of its classes; rotated: how many
-    of the queries are asked under rotated class numbers, so that a class that is treated unlike the
-    others is among the leaders somewhere; second: whether it asks the second of two inputs that
-    have these votes.
+    moves: total variation by which it moves the law there.
     """
 
-    role: Role
+    fault: LabelFault
     histogram: tuple[int, ...]
     queries: int
-    relabel: tuple[int, ...] | None = None
-    rotated: int = 0
-    second: bool = False
-
-    @property
-    def kind(self) -> str:
-        """The role, as reports name it."""
-        return self.role.kind
-
-    @property
-    def is_anchor(self) -> bool:
-        """Whether this stream alone is asked often enough to see the smallest effect."""
-        return self.role.anchor
-
-
-@dataclass(frozen=True)
-class Batch:
-    """`size` labels of a stream, in calls for `call` labels each (None: in one call).
-
-    rotation: of the class numbers, in places, 0 for the histogram as it stands; other: a
-    stream that is asked for one label after each label of this one, in calls for one label.
-    """
-
-    stream: int
-    size: int
-    rotation: int = 0
-    call: int | tuple[int, ...] | None = None
-    other: int | None = None
-
-    @property
-    def labels(self) -> int:
-        """Labels in all, those of the other stream included."""
-        return self.size if self.other is None else 2 * self.size
-
-    @property
-    def calls(self) -> tuple[int, ...]:
-        """Labels of each call; a list of sizes is repeated until all labels are asked."""
-        given = (self.size,) if self.call is None else self.call
-        each = (given,) if isinstance(given, int) else given
-        sizes: list[int] = []
-        left = self.size
-        while left > 0:
-            sizes.append(min(each[len(sizes) % len(each)], left))
-            left -= sizes[-1]
-        return tuple(sizes)
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two streams of one role on neighbouring histograms, asked alternately."""
-
-    role: Role
-    first: int
-    second: int
-
-    @property
-    def streams(self) -> tuple[int, int]:
-        """The two streams, in the order asked."""
-        return self.first, self.second
-
-
-class ComparedStreams(NamedTuple):
-    """Two streams that a check compares, and the label pairs needed to see the smallest effect."""
-
-    base: int
-    other: int
-    pairs: int
+    moves: float
 
 
 @dataclass(frozen=True)
@@ -121,21 +51,41 @@ class Plan:
 
     claim: LabelsClaim
     streams: tuple[Stream, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[StreamPair, ...]
     compared_streams: dict[str, ComparedStreams] = field(hash=False)
-    faults: tuple[Fault, ...]
+    faults: tuple[LabelFault, ...]
     traffic: Traffic
     extent: Extent = FULL
-    roundings: tuple["ToSee", ...] = ()
+    roundings: tuple[RoundingToSee, ...] = ()
 
     def __post_init__(self) -> None:
         deep = [stream.role.deep for stream in self.streams]
         if deep != sorted(deep, reverse=True):
             raise ValueError("streams whose labels tell the noise scale come before all others")
 
-    def pair(self, role: Role) -> Pair | None:
+    # -- streams ---------------------------------------------------------------------------------
+
+    def of(self, role: Role) -> list[int]:
+        """Indices of the streams in a role."""
+        return [i for i, stream in enumerate(self.streams) if stream.role is role]
+
+    def first(self, role: Role) -> int:
+        """Index of the first stream in a role."""
+        return self.of(role)[0]
+
+    def pair(self, role: Role) -> StreamPair | None:
         """The pair of neighbours in a role; None where the plan has none."""
         return next((pair for pair in self.pairs if pair.role is role), None)
+
+    @cached_property
+    def deep(self) -> int:
+        """How many streams, which come first, are used to estimate the noise scale."""
+        return sum(stream.role.deep for stream in self.streams)
+
+    @property
+    def queries(self) -> int:
+        """Queries of all streams."""
+        return sum(stream.queries for stream in self.streams)
 
     @cached_property
     def queries_of_streams(self) -> Vector:
@@ -148,20 +98,30 @@ class Plan:
         return np.array([stream.histogram for stream in self.streams], dtype=np.float64)
 
     @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """Prior weights (streams,) of a deviation on each, summing to 1; 0 on those on demand."""
+        anchors = np.array([stream.is_anchor for stream in self.streams])
+        asked = np.array(
+            [stream.role.asked is not WayOfAsking.ON_DEMAND for stream in self.streams]
+        )
+        wanted = np.array(
+            [stream.role.weight or 0.0 for stream in self.streams if stream.is_anchor]
+        )
+        even, others = wanted == 0.0, ~anchors & asked
+        if even.any():
+            wanted[even] = (1.0 - wanted.sum()) / even.sum()
+        shares = np.zeros(anchors.size)
+        shares[anchors] = ANCHOR_SHARE * (wanted / wanted.sum())
+        if others.any():
+            shares = shares + others * (1.0 - ANCHOR_SHARE) / others.sum()
+        return shares
+
+    # -- the claimed law -------------------------------------------------------------------------
+
+    @cached_property
     def log_q(self) -> Matrix:
         """The claimed log-probabilities (streams, o)."""
         return np.asarray(self.claim.mechanism.mechanism().log_probabilities(self.histograms))
-
-    @cached_property
-    def fault_log_ratios(self) -> Matrix:
-        """Log-likelihood ratios (streams, faults, o) of the known faults against the claim."""
-        asked = tuple(stream.histogram for stream in self.streams)
-        return _log_ratios(self.faults, self.claim.mechanism, asked)
-
-    @cached_property
-    def fault_divergences(self) -> Matrix:
-        """Kullback-Leibler divergences (streams, faults) from the claim, in nats per label."""
-        return divergences(self.log_q[:, None, :] + self.fault_log_ratios, self.log_q[:, None, :])
 
     @cached_property
     def factors(self) -> NDArray[np.float64]:
@@ -184,53 +144,31 @@ class Plan:
     def information(self) -> NDArray[np.float64]:
         """Fisher information (deep streams,) of a label on the log scale; 0 if none are planned."""
         at = int(np.argmin(np.abs(self.factors - 1.0)))
-        step = float(np.log(self.factors[at + 1] / self.factors[at - 1]))
+        up, down = float(self.factors[at + 1]), float(self.factors[at - 1])
         claim, asked = self.claim.mechanism, self.histograms[: self.deep]
-        above, below = (
-            claim.mechanism(claim.noise.times(float(self.factors[i]))).log_probabilities(asked)
-            for i in (at + 1, at - 1)
-        )
-        slope = (np.exp(above) - np.exp(below)) / step
+        rise = np.exp(log_laws(claim, asked, up)) - np.exp(log_laws(claim, asked, down))
+        slope = rise / float(np.log(self.factors[at + 1] / self.factors[at - 1]))
         found = np.square(slope) / np.maximum(np.exp(self.log_q[: self.deep]), 1e-12)
-        planned = np.array([stream.queries > 0 for stream in self.streams[: self.deep]])
-        return np.asarray(np.where(planned, found.sum(-1), 0.0))
+        return np.asarray(np.where(self.queries_of_streams[: self.deep] > 0, found.sum(-1), 0.0))
 
-    @cached_property
-    def deep(self) -> int:
-        """How many streams, which come first, are used to estimate the noise scale."""
-        return sum(stream.role.deep for stream in self.streams)
-
-    @cached_property
-    def weights(self) -> NDArray[np.float64]:
-        """Prior weights (streams,) of a deviation on each, summing to 1; 0 on those on demand."""
-        anchors = np.array([stream.is_anchor for stream in self.streams])
-        share = anchor_shares([stream.role for stream in self.streams if stream.is_anchor])
-        shares = np.zeros(anchors.size)
-        shares[anchors] = ANCHOR_SHARE * share
-        searched = [stream.role.asked is not Asked.ON_DEMAND for stream in self.streams]
-        others = ~anchors & np.array(searched)
-        if others.any():
-            shares = shares + others * (1.0 - ANCHOR_SHARE) / others.sum()
-        return shares
-
-    def of(self, role: Role) -> list[int]:
-        """Indices of the streams in a role."""
-        return [i for i, stream in enumerate(self.streams) if stream.role is role]
-
-    def first(self, role: Role) -> int:
-        """Index of the first stream in a role."""
-        return self.of(role)[0]
-
-    @property
-    def queries(self) -> int:
-        """Queries of all streams."""
-        return sum(stream.queries for stream in self.streams)
+    # -- the laws of known faults ----------------------------------------------------------------
 
     @cached_property
     def fault_weights(self) -> NDArray[np.float64]:
         """Prior weights (faults,) of the known faults, summing to 1."""
         weights = np.array([fault.weight for fault in self.faults])
         return np.asarray(weights / weights.sum())
+
+    @cached_property
+    def fault_log_ratios(self) -> Matrix:
+        """Log-likelihood ratios (streams, faults, o) of the known faults against the claim."""
+        asked = tuple(stream.histogram for stream in self.streams)
+        return _log_ratios(self.faults, self.claim.mechanism, asked)
+
+    @cached_property
+    def fault_divergences(self) -> Matrix:
+        """Kullback-Leibler divergences (streams, faults) from the claim, in nats per label."""
+        return divergences(self.log_q[:, None, :] + self.fault_log_ratios, self.log_q[:, None, :])
 
     def rotated_ratios(self, stream: int, rotation: int) -> Matrix:
         """`fault_log_ratios` (faults, o) of a stream asked with rotated class numbers.
@@ -246,26 +184,26 @@ class Plan:
             self._rotated_rows[rotation] = rotated_rows(self.faults, rotation, classes)
         rows = self._rotated_rows[rotation]
         found = np.where(rows[:, None] < 0, 0.0, ratios[rows])
-        for at, fault in enumerate(self.faults):
-            if fault.numbered:
-                found[at] = self._rotated_anew(stream, rotation)[at]
+        numbered = [at for at, fault in enumerate(self.faults) if fault.numbered]
+        if numbered:
+            if (stream, rotation) not in self._rotated_ratios:
+                anew = self._rotated_anew(stream, rotation, numbered)
+                self._rotated_ratios[stream, rotation] = anew
+            found[numbered] = self._rotated_ratios[stream, rotation]
         return np.asarray(found)
 
-    def _rotated_anew(self, stream: int, rotation: int) -> dict[int, Vector]:
-        """Log-ratios (o,), by fault, of faults by teacher, computed on the rotated histogram."""
-        if (stream, rotation) not in self._rotated_ratios:
-            classes = self.claim.mechanism.classes
-            at = [i for i, fault in enumerate(self.faults) if fault.numbered]
-            votes = np.roll(self.histograms[stream], rotation)[None]
-            log_q = self.log_q[[stream]].copy()
-            log_q[:, :classes] = np.roll(log_q[:, :classes], rotation, -1)
-            ratios = fault_laws([self.faults[i] for i in at], log_q, votes)[0] - log_q
-            ratios[:, :classes] = np.roll(ratios[:, :classes], -rotation, -1)
-            self._rotated_ratios[stream, rotation] = dict(zip(at, ratios, strict=True))
-        return self._rotated_ratios[stream, rotation]
+    def _rotated_anew(self, stream: int, rotation: int, faults: list[int]) -> Matrix:
+        """Log-ratios (faults, o) of numbered faults, computed on the rotated histogram."""
+        classes = self.claim.mechanism.classes
+        votes = np.roll(self.histograms[stream], rotation)[None]
+        log_q = self.log_q[[stream]].copy()
+        log_q[:, :classes] = np.roll(log_q[:, :classes], rotation, -1)
+        ratios: Matrix = fault_laws([self.faults[at] for at in faults], log_q, votes)[0] - log_q
+        ratios[:, :classes] = np.roll(ratios[:, :classes], -rotation, -1)
+        return ratios
 
     @cached_property
-    def _rotated_ratios(self) -> dict[tuple[int, int], dict[int, Vector]]:
+    def _rotated_ratios(self) -> dict[tuple[int, int], Matrix]:
         return {}
 
     @cached_property
@@ -273,11 +211,10 @@ class Plan:
         return {}
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=8)  # for plans of the same histograms
 def _log_ratios(
-    faults: tuple[Fault, ...], claim: LabelsMechanism, asked: tuple[tuple[int, ...], ...]
+    faults: tuple[LabelFault, ...], claim: LabelsMechanism, asked: tuple[tuple[int, ...], ...]
 ) -> Matrix:
-    """Kept for plans of the same histograms."""
     histograms = np.array(asked, dtype=np.float64)
     log_q = np.asarray(claim.mechanism().log_probabilities(histograms))
     with np.errstate(invalid="ignore"):
@@ -286,10 +223,43 @@ def _log_ratios(
     return ratios
 
 
-def anchor_shares(roles: Sequence[Role]) -> NDArray[np.float64]:
-    """Share (anchors,) of the anchors' prior weight by role, summing to 1."""
-    wanted = np.array([role.weight or 0.0 for role in roles])
-    even = wanted == 0.0
-    if even.any():
-        wanted[even] = (1.0 - wanted.sum()) / even.sum()
-    return np.asarray(wanted / wanted.sum())
+def rotated_rows(faults: Sequence[LabelFault], rotation: int, classes: int) -> NDArray[np.int64]:
+    """For each fault, the index (a,) of the one with its law once labels are rotated back.
+
+    In a histogram rotated by `rotation` places, position k holds class k - rotation: a fault of
+    class k acts on that class. -1 where the matching fault is not among `faults`.
+    """
+    known = {fault.of_class: at for at, fault in enumerate(faults) if fault.of_class is not None}
+    rows = []
+    for at, fault in enumerate(faults):
+        if fault.of_class is None:
+            rows.append(at)
+        else:
+            what, k = fault.of_class
+            rows.append(known.get((what, (k - rotation) % classes), -1))
+    return np.array(rows, dtype=np.int64)
+
+
+class CommonNoise:
+    """Simulates labels of a plan's streams with the same noise draws for every stream."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.outcomes = plan.log_q.shape[1]
+        classes = plan.claim.mechanism.classes
+        self._draws = int(np.clip(_MOST_NUMBERS // classes, _LEAST_DRAWS, _DRAWS))
+        self._labels: dict[int, Outcomes] = {}
+
+    def counts(self, stream: int, other: int) -> Matrix:
+        """Counts (o, o) of simulated pairs: an outcome of `stream` with one of `other`."""
+        first, second = self._outcomes(stream), self._outcomes(other)
+        pairs = np.bincount(first * self.outcomes + second, minlength=self.outcomes**2)
+        return pairs.reshape(self.outcomes, self.outcomes).astype(np.float64)
+
+    def _outcomes(self, stream: int) -> Outcomes:
+        if stream not in self._labels:
+            votes = self.plan.streams[stream].histogram
+            mechanism = self.plan.claim.mechanism.mechanism()
+            labels = mechanism.sample(votes, self._draws, np.random.default_rng(0))
+            self._labels[stream] = as_outcomes(labels, self.outcomes)
+        return self._labels[stream]

@@ -9,35 +9,19 @@ which the commonest faults show soonest. One anchor is asked at the end, for fau
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .....reference import Histogram
 from .....reference.clock import step
 from ..claim import LabelsClaim
-from ..mechanism import LabelsMechanism
-from .asked_histograms import (
-    clear_winner_of_other_total,
-    explorers,
-    most_even_law,
-    simple_histograms,
-    smaller_total,
-    typical,
-    unanimous,
-)
-from .extent import FULL, Extent
-from .faults import Fault, known_faults
-from .given_inputs import GivenInputs, given_inputs
-from .kinds import add_kinds, any_support, faults_by_total, fewer_votes, supports
-from .ladder import ladder
+from .faults import planned_faults
+from .given_inputs import GivenInputs, given_inputs, opening_histogram
+from .histograms import ladder
+from .inputs import asked_of_any
 from .plan import Plan
-from .pool import candidate_pool
-from .roles import Role, anchors
-from .rounding import ToSee, add_roundings, rounding_faults, to_see
 from .stream_planner import StreamPlanner
-from .teachers import faults_by_teacher
+from .streams import FULL, Extent, Role, anchors
+from .telling import roundings_to_see, telling_histograms
 from .traffic import Traffic, calls_in_turn
-from .weighted_laws import faults_of_weights
-
-_TYPICAL_INPUTS, _EXPLORED_INPUTS = 2, 60
 
 
 @lru_cache(maxsize=32)
@@ -54,135 +38,64 @@ def make_plan(
     claimed teachers; own: histograms (c,) of the deployment itself, asked as explorers; extent: how
     much is asked for breadth.
     """
+    mechanism, effect = claim.mechanism, claim.gate.smallest_effect
     other_totals = other_totals and not claim.one_total
-    mechanism = claim.mechanism
-    by_teacher = faults_of_weights(claim) or faults_by_teacher(claim)
-    faults = (*_faults(mechanism), *by_teacher)
-    rng = np.random.default_rng(seed)
-    planner = StreamPlanner(claim, rng, anchors(other_totals), extent)
-    inputs = given_inputs(claim) if claim.given else None
-    pool = None if inputs is None else inputs.pool.histograms
-    roundings = tuple(to_see(claim, faults, other_totals, pool))
-    if inputs is not None:
-        _add_given(planner, inputs, faults, own, roundings)
+    faults, rng = planned_faults(claim), np.random.default_rng(seed)
+    if claim.given:
+        step("inputs")
+        inputs = given_inputs(claim)
+        asked, rungs = inputs.asked(faults, effect, rng), tuple(inputs.rungs())
+        only: NDArray[np.int64] | None = inputs.pool.histograms
     else:
-        _add_any(
-            planner,
-            seed,
-            other_totals=other_totals,
-            faults=faults,
-            own=own,
-            roundings=roundings,
-        )
-    streams, pairs = tuple(planner.streams), tuple(planner.pairs)
-    given = tuple(row.histogram for row in claim.given)
+        twins = extent.symmetries
+        asked = asked_of_any(claim, seed, faults, other_totals=other_totals, symmetries=twins)
+        rungs, only = ladder(mechanism), None
+    asked[Role.FRESH] = [opening_histogram(claim)]
+    asked[Role.OWN] = [np.array(votes, dtype=np.int64) for votes in own]
+    roundings = tuple(roundings_to_see(claim, faults, other_totals, only))
+    # a cache is asked each histogram once, so that none of these gets depth
+    telling = {} if mechanism.caching else telling_histograms(mechanism, only, other_totals)
     calls = calls_in_turn(claim, extent)
-    traffic = Traffic(claim.mechanism, seed, calls, given or own, bool(given), other_totals)
-    compared = planner.compared_streams
-    return Plan(claim, streams, pairs, compared, faults, traffic, extent, roundings)
-
-
-@lru_cache(maxsize=16)
-def _faults(mechanism: LabelsMechanism) -> tuple[Fault, ...]:
-    """The faults that are tried on every plan of a mechanism."""
-    by_total = faults_by_total(mechanism) if mechanism.sampled is None else ()
-    return (*known_faults(mechanism), *by_total, *rounding_faults(mechanism))
-
-
-@lru_cache(maxsize=16)
-def _probes(mechanism: LabelsMechanism, seed: int, faults: tuple[Fault, ...]) -> list[Histogram]:
-    """The candidates on which `faults` show soonest; kept, since many plans share them."""
-    return candidate_pool(mechanism, mechanism.teachers, seed).probes(faults)
-
-
-def _add_any(
-    planner: StreamPlanner,
-    seed: int,
-    *,
-    other_totals: bool,
-    faults: tuple[Fault, ...],
-    own: tuple[tuple[int, ...], ...],
-    roundings: tuple[ToSee, ...],
-) -> None:
-    """Adds the streams of a target that answers any histogram."""
-    claim, extent, mechanism = planner.claim, planner.extent, planner.claim.mechanism
-    effect = claim.gate.smallest_effect
-    step("candidates")
-    pool = candidate_pool(mechanism, mechanism.teachers, seed)
-    step("probes")
-    planner.add_probes(_probes(mechanism, seed, faults), typical(mechanism, other_totals))
-    planner.add_opening(most_even_law(mechanism))
-    planner.add_anchor(Role.INFORMATIVE, pool.most_informative(effect))
-    planner.add_anchor(Role.NEAR_TIE, pool.near_tie(effect))
-    planner.add_clear_anchor(Role.HIGH_CONSENSUS, unanimous(mechanism.classes, mechanism.teachers))
-    if not extent.symmetries:
-        planner.add_anchor(Role.LATE, pool.near_tie(effect), shuffle=False)
-    elif other_totals:
-        planner.add_clear_anchor(Role.SMALLER_TOTAL, smaller_total(mechanism))
-        planner.add_symmetries(
-            Role.OTHER_TOTAL, clear_winner_of_other_total(mechanism, seed), shift=True
-        )
-    else:
-        planner.add_symmetries(Role.CLEAR_WINNER, pool.clear_winner()[0], shift=False)
-    planner.add_neighbours(other_totals)
-    explored = explorers(claim, seed, other_totals)
-    to_come = len(explored) + len(own)
-    if not mechanism.caching:  # a cache is asked each histogram once, so no kind gets depth
-        add_kinds(planner, Role.SUPPORT, any_support(mechanism), faults, to_come)
-        if other_totals:
-            add_kinds(planner, Role.FEWER_VOTES, fewer_votes(mechanism), faults, to_come)
-    planner.add_ladder(ladder(mechanism), faults, to_come)
-    add_roundings(planner, roundings, to_come)
+    anchored = anchors(other_totals)
+    planner = StreamPlanner(
+        claim, rng, extent, asked=asked, anchors=anchored, faults=faults, in_turn=calls
+    )
+    planner.add_all(Role.PROBE, shuffle=True)
+    planner.add_all(Role.TYPICAL, shuffle=True)
+    planner.add_all(Role.FRESH)
+    planner.add_anchor(Role.INFORMATIVE, asked[Role.INFORMATIVE][0])
+    planner.add_anchor(Role.NEAR_TIE, asked[Role.NEAR_TIE][0])
+    planner.add_clear_anchor(Role.HIGH_CONSENSUS)
+    planner.add_clear_anchor(Role.SMALLER_TOTAL)
+    if Role.LATE in asked:
+        planner.add_anchor(Role.LATE, asked[Role.LATE][0], shuffle=False)
+    planner.add_symmetries(Role.OTHER_TOTAL, shift=True)
+    planner.add_symmetries(Role.CLEAR_WINNER, shift=False)
+    planner.add_pairs()
+    if claim.given and extent.symmetries:
+        _add_twins(planner, inputs)
+    for role, histograms in telling.items():
+        planner.add_telling(role, histograms)
+    planner.add_ladder(rungs)
+    planner.add_roundings(roundings)
     if not mechanism.caching:
         planner.add_singles()
-    planner.add_simple(simple_histograms(mechanism.classes, mechanism.teachers))
-    planner.add_explorers(Role.EXPLORER, explored)
-    planner.add_explorers(Role.OWN, [np.array(votes, dtype=np.int64) for votes in own])
+    for role in (Role.SIMPLE, Role.EXPLORER, Role.OWN):
+        planner.add_all(role)
+    given = tuple(row.histogram for row in claim.given)
+    traffic = Traffic(mechanism, seed, calls, given or own, bool(given), other_totals)
+    streams, pairs, compared = planner.streams, planner.pairs, planner.compared_streams
+    return Plan(claim, tuple(streams), tuple(pairs), compared, faults, traffic, extent, roundings)
 
 
-def _add_given(
-    planner: StreamPlanner,
-    inputs: GivenInputs,
-    faults: tuple[Fault, ...],
-    own: tuple[tuple[int, ...], ...],
-    roundings: tuple[ToSee, ...],
-) -> None:
-    """Adds the streams of a target that answers the claim's inputs only."""
-    step("inputs")
-    pool, effect = inputs.pool, planner.claim.gate.smallest_effect
-    planner.add_probes(pool.probes(faults), inputs.some(_TYPICAL_INPUTS, planner.rng))
-    planner.add_opening(inputs.least_predictable())
-    planner.add_anchor(Role.INFORMATIVE, pool.most_informative(effect))
-    planner.add_anchor(Role.NEAR_TIE, pool.near_tie(effect))
-    planner.add_clear_anchor(Role.HIGH_CONSENSUS, inputs.clearest())
-    planner.add_anchor(Role.LATE, inputs.clear_winner())
-    neighbours = inputs.neighbours()
-    if neighbours is not None:
-        planner.add_audited(*neighbours)
-    same_votes = inputs.same_votes()
-    if same_votes is not None:  # no claim of inputs is of kept answers
-        planner.add_same_votes(same_votes)
-    explored = inputs.some(_EXPLORED_INPUTS, planner.rng)
-    if planner.extent.symmetries:
-        _add_related(planner, inputs, len(explored) + len(own))
-    kinds = supports(planner.claim.mechanism, pool.histograms)
-    add_kinds(planner, Role.SUPPORT, kinds, faults, len(explored) + len(own))
-    planner.add_ladder(inputs.rungs(), faults, len(explored) + len(own))
-    add_roundings(planner, roundings, len(explored) + len(own))
-    planner.add_singles()
-    planner.add_simple(inputs.simple())
-    planner.add_explorers(Role.EXPLORER, explored)
-    planner.add_explorers(Role.OWN, [np.array(votes) for votes in own])
-
-
-def _add_related(planner: StreamPlanner, inputs: GivenInputs, explored: int) -> None:
+def _add_twins(planner: StreamPlanner, inputs: GivenInputs) -> None:
     """Adds inputs that are permuted or raised twins of others, as far as the budget allows."""
-    permuted = None if planner.claim.mechanism.ordered else inputs.permuted()
+    permuted = None if planner.mechanism.ordered else inputs.permuted()
     if permuted is not None:
-        with planner.if_affordable(explored):
+        with planner.if_affordable():
             planner.add_permuted(Role.CLEAR_WINNER, permuted.histogram, permuted.order)
     bases = [i for i, stream in enumerate(planner.streams) if stream.is_anchor]
     raised = inputs.raised([planner.streams[i].histogram for i in bases])
     if raised is not None:
-        with planner.if_affordable(explored):
+        with planner.if_affordable():
             planner.add_raised(bases[raised.place], raised.leader, raised.histogram)

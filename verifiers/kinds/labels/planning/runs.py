@@ -1,7 +1,11 @@
-"""Runs of related queries: of any histograms, or of the only ones that a deployment answers."""
+"""Runs of related queries, as production asks them: of any votes, or of a claim's inputs alone.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+Noise that depends on earlier queries shows only where related queries follow each other and their
+labels are hard to predict. So leads are chosen at which too little noise shows soonest.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -9,12 +13,13 @@ from numpy.typing import NDArray
 
 from .....reference import Histogram
 from ..mechanism import LabelsMechanism
-from .faults import divergences
-from .related import CAMPS, LESS, Related, Runs
+from .laws import divergences, log_laws
 
-_MOVED = (1, 2, 2, 4, 4, 8, 16, 30)
-"""Votes by which near-duplicates differ, drawn uniformly from this list."""
+Histograms = list[Histogram]
 
+_LESS = (0.5, 0.25, 0.7)  # factors of the claimed noise scale that related queries should show
+_CAMPS = (0.55, 0.61, 0.65, 0.7)  # shares of the votes that the leader of two camps has
+_MOVED = (1, 2, 2, 4, 4, 8, 16, 30)  # votes by which near-duplicates differ, drawn uniformly
 _SUPPORTS = 12  # sizes of support at most, thinned out above ten
 _LEADS_TRIED = 40
 _HIGH_COUNT = 0.85  # of the teachers
@@ -24,51 +29,88 @@ _SURE_SHARE = 0.9  # of the votes, from which an input counts as one of high con
 _NEAR = 16  # votes by which given inputs may differ and still count as near-duplicates
 
 
-@dataclass(frozen=True)
-class Made(Related):
-    """Runs of any histograms that a claim allows.
+class RelatedRuns(ABC):
+    """Makes runs: each method gives a list of about `size` related histograms (c,)."""
 
-    other_totals: whether the target serves totals other than the claimed teachers.
-    """
+    def of_each_kind(self) -> Sequence[tuple[int, Callable[[int], Histograms]]]:
+        """The kinds of runs, and how many of every 50 runs are of each; the rest repeat queries."""
+        return (
+            (5, self.any),
+            (9, self.one_leader),
+            (8, self.near),
+            (7, self.missing),
+            (2, self.two_camps),
+            (3, self.few_votes),
+            (9, self.high_count),
+        )
 
-    claim: LabelsMechanism
-    rng: np.random.Generator
-    other_totals: bool
+    @abstractmethod
+    def any(self, size: int) -> Histograms:
+        """Unrelated histograms."""
 
-    @cached_property
-    def _supports(self) -> NDArray[np.int64]:
-        most = min(self.claim.classes, self.claim.teachers)
-        if most < 3:
-            return np.array([most], dtype=np.int64)
-        if most <= _SUPPORTS:
-            return np.arange(2, most + 1)
-        return np.unique(np.geomspace(2, most, _SUPPORTS).round().astype(np.int64))
+    @abstractmethod
+    def one_leader(self, size: int) -> Histograms:
+        """Different histograms, all led by one class."""
+
+    @abstractmethod
+    def near(self, size: int) -> Histograms:
+        """Near-duplicates: each differs by a few votes from the one before."""
+
+    @abstractmethod
+    def two_camps(self, size: int) -> Histograms:
+        """More than half of the votes for one class, the rest for one other."""
+
+    @abstractmethod
+    def sure(self, size: int) -> Histograms:
+        """Unanimous histograms, or nearly so."""
+
+    def missing(self, size: int) -> Histograms:
+        """Fewer votes than there are teachers, where the target serves such totals."""
+        return self.any(size)
+
+    def few_votes(self, size: int) -> Histograms:
+        """Few votes, nearly all for one class, where the target serves such totals."""
+        return self.two_camps(size)
+
+    def high_count(self, size: int) -> Histograms:
+        """A leader with votes of nearly all teachers, of a larger total where that is served."""
+        return self.two_camps(size)
+
+    def telling_among_sure(self) -> Histogram:
+        """A histogram with a label hard to predict, if possible despite a high consensus."""
+        return self.any(1)[0]
+
+
+class RunsOfAny(RelatedRuns):
+    """Runs of any histograms of the claimed teachers."""
+
+    def __init__(self, claim: LabelsMechanism, rng: np.random.Generator) -> None:
+        self.claim, self.rng = claim, rng
+        most = min(claim.classes, claim.teachers)
+        found = np.arange(2, most + 1) if most >= 3 else np.array([most])
+        if most > _SUPPORTS:
+            found = np.unique(np.geomspace(2, most, _SUPPORTS).round().astype(np.int64))
+        self._supports: NDArray[np.int64] = found
 
     @cached_property
     def _leads(self) -> dict[int, list[int]]:
-        """For each size of support, the lead at which each noise factor of `LESS` shows soonest."""
-        return {int(k): self._telling_leads(int(k)) for k in self._supports}
-
-    def _telling_leads(self, support: int) -> list[int]:
-        total, tried = self.claim.teachers, np.zeros(1, dtype=np.int64)
-        if support > 1:
-            tried = np.unique(np.linspace(0, total - support, _LEADS_TRIED).astype(np.int64))
-        votes = np.array([self._even(total, support, int(lead)) for lead in tried], dtype=float)
-        claimed = self.claim.mechanism()
-        log_q = np.asarray(claimed.log_probabilities(votes))
-        best = []
-        for factor in LESS:
-            less = self.claim.mechanism(self.claim.noise.times(factor))
-            law = np.asarray(less.log_probabilities(votes))
-            best.append(int(tried[int(np.argmax(divergences(law, log_q)))]))
-        return best
+        """For each size of support, the lead at which each factor of `_LESS` shows soonest."""
+        found, total = {}, self.claim.teachers
+        for support in self._supports.tolist():
+            tried = np.zeros(1, dtype=np.int64)
+            if support > 1:
+                tried = np.unique(np.linspace(0, total - support, _LEADS_TRIED).astype(np.int64))
+            votes = np.array([self._even(total, support, lead) for lead in tried.tolist()])
+            log_q = log_laws(self.claim, votes)
+            laws = (log_laws(self.claim, votes, factor) for factor in _LESS)
+            found[support] = [int(tried[int(np.argmax(divergences(law, log_q)))]) for law in laws]
+        return found
 
     def _even(self, total: int, support: int, lead: int) -> Histogram:
         """A histogram where class 0 leads by about `lead` votes and the others are even."""
         votes = np.zeros(self.claim.classes, dtype=np.int64)
-        each = (total - lead) // support
-        votes[:support] = each
-        votes[0] = total - each * (support - 1)
+        votes[:support] = (total - lead) // support
+        votes[0] += total - votes.sum()
         return votes
 
     def _one(self, total: int, support: int, lead: int, leader: int | None = None) -> Histogram:
@@ -92,17 +134,16 @@ class Made(Related):
         """A histogram on which too little noise shows soon."""
         support = int(self.rng.choice(self._supports))
         lead = int(self.rng.choice(self._leads[support]))
-        total = self.claim.teachers if total is None else total
-        return self._one(total, support, lead, leader)
+        return self._one(self.claim.teachers if total is None else total, support, lead, leader)
 
-    def any(self, size: int) -> Runs:
+    def any(self, size: int) -> Histograms:
         return [self._telling() for _ in range(size)]
 
-    def one_leader(self, size: int) -> Runs:
+    def one_leader(self, size: int) -> Histograms:
         leader = int(self.rng.integers(self.claim.classes))
         return [self._telling(leader=leader) for _ in range(size)]
 
-    def near(self, size: int) -> Runs:
+    def near(self, size: int) -> Histograms:
         """Half of them from a near tie, where copies show soonest."""
         support = int(self.rng.choice(self._supports))
         lead = int(self.rng.choice((0, *self._leads[support][:1])))
@@ -123,38 +164,29 @@ class Made(Related):
         moved[taker] += votes
         return moved
 
-    def missing(self, size: int) -> Runs:
-        if not self.other_totals:
-            return super().missing(size)
-        shares = self.rng.uniform(*_MISSING, size)
-        return [self._telling(max(1, round(share * self.claim.teachers))) for share in shares]
-
-    def two_camps(self, size: int) -> Runs:
+    def two_camps(self, size: int) -> Histograms:
         teachers = self.claim.teachers
-        leader = round(float(self.rng.choice(CAMPS)) * teachers)
+        leader = round(float(self.rng.choice(_CAMPS)) * teachers)
         votes = np.zeros(self.claim.classes, dtype=np.int64)
         votes[:2] = leader, teachers - leader
         return [votes[self.rng.permutation(votes.size)] for _ in range(size)]
 
-    def few_votes(self, size: int) -> Runs:
-        if not self.other_totals:
-            return super().few_votes(size)
+    def sure(self, size: int) -> Histograms:
+        return [self._one(self.claim.teachers, 1, 0) for _ in range(size)]
+
+    def telling_among_sure(self) -> Histogram:
+        return self._telling()
+
+
+class RunsOfAnyTotal(RunsOfAny):
+    """Runs where the target serves totals other than the claimed teachers too."""
+
+    def missing(self, size: int) -> Histograms:
+        shares = self.rng.uniform(*_MISSING, size)
+        return [self._telling(max(1, round(share * self.claim.teachers))) for share in shares]
+
+    def few_votes(self, size: int) -> Histograms:
         return [self._few_votes() for _ in range(size)]
-
-    def high_count(self, size: int) -> Runs:
-        if not self.other_totals:
-            return super().high_count(size)
-        return [self._high_count() for _ in range(size)]
-
-    def _high_count(self) -> Histogram:
-        """A leader with votes of nearly all teachers, but a total so large that noise decides.
-
-        Votes lie on many classes, where too little noise shows sooner.
-        """
-        support = int(self.rng.choice(self._supports[self._supports.size // 2 :]))
-        lead = self._leads[support][0]
-        leader = round(_HIGH_COUNT * self.claim.teachers)
-        return self._one(leader + (support - 1) * max(0, leader - lead), support, lead)
 
     def _few_votes(self) -> Histogram:
         """A small total, nearly all for one class, whose lead is still within the noise."""
@@ -163,60 +195,52 @@ class Made(Related):
         least = max(1, round(float(self.rng.choice(_FEW)) * self.claim.teachers))
         return self._one(max(least, lead + support // 2), support, max(lead, round(0.8 * least)))
 
-    def sure(self, size: int) -> Runs:
-        return [self._one(self.claim.teachers, 1, 0) for _ in range(size)]
+    def high_count(self, size: int) -> Histograms:
+        """A leader with votes of nearly all teachers, but a total so large that noise decides.
+
+        Votes lie on many classes, where too little noise shows sooner.
+        """
+        found, leader = [], round(_HIGH_COUNT * self.claim.teachers)
+        for _ in range(size):
+            support = int(self.rng.choice(self._supports[self._supports.size // 2 :]))
+            lead = self._leads[support][0]
+            total = leader + (support - 1) * max(0, leader - lead)
+            found.append(self._one(total, support, lead))
+        return found
 
     def telling_among_sure(self) -> Histogram:
-        few = self.other_totals and self.rng.random() < 0.8
-        return self._few_votes() if few else self._telling()
+        return self._few_votes() if self.rng.random() < 0.8 else self._telling()
 
 
-@dataclass(frozen=True)
-class Given(Related):
-    """Runs chosen from given histograms (n, c), n > 0, in the order of their file.
+class RunsOfGiven(RelatedRuns):
+    """Runs chosen from given histograms (n, c), n > 0, in the order of their file, each once."""
 
-    tells: divergence (n,), in nats, of half the claimed noise from the claim on each.
-    """
+    def __init__(
+        self, claim: LabelsMechanism, given: Sequence[Sequence[int]], rng: np.random.Generator
+    ) -> None:
+        self.rng = rng
+        votes = self.histograms = np.array(list(dict.fromkeys(map(tuple, given))), dtype=np.int64)
+        # nats by which half the claimed noise differs from the claim on each
+        self._tells = divergences(log_laws(claim, votes, _LESS[0]), log_laws(claim, votes))
+        self._leaders = votes.argmax(-1)
+        self._shares = votes.max(-1) / votes.sum(-1)
 
-    histograms: NDArray[np.int64]
-    tells: NDArray[np.float64]
-    rng: np.random.Generator
-
-    @classmethod
-    def of(
-        cls, claim: LabelsMechanism, histograms: Sequence[Sequence[int]], rng: np.random.Generator
-    ) -> "Given":
-        """Made from `histograms`, of which duplicates are dropped."""
-        votes = np.array(list(dict.fromkeys(map(tuple, histograms))), dtype=np.int64)
-        log_q = np.asarray(claim.mechanism().log_probabilities(votes.astype(float)))
-        half = claim.mechanism(claim.noise.times(LESS[0]))
-        law = np.asarray(half.log_probabilities(votes.astype(float)))
-        return cls(votes, divergences(law, log_q), rng)
-
-    @cached_property
-    def _leaders(self) -> NDArray[np.int64]:
-        return np.asarray(self.histograms.argmax(-1))
-
-    @cached_property
-    def _shares(self) -> NDArray[np.float64]:
-        return np.asarray(self.histograms.max(-1) / self.histograms.sum(-1))
-
-    def _some(self, size: int, where: NDArray[np.bool_]) -> Runs:
-        """`size` of the histograms where `where` (n,) holds (all where none does), by `tells`."""
-        weights = np.where(where, self.tells + self.tells.mean() / 4.0 + 1e-12, 0.0)
+    def _some(self, size: int, where: NDArray[np.bool_]) -> Histograms:
+        """`size` of the histograms where `where` (n,) holds (all where none does), the telling."""
+        weights = np.where(where, self._tells + self._tells.mean() / 4.0 + 1e-12, 0.0)
         if not where.any():
             weights = np.ones(where.size)
         chosen = self.rng.choice(where.size, size, p=weights / weights.sum())
         return [self.histograms[i] for i in chosen]
 
-    def any(self, size: int) -> Runs:
+    def any(self, size: int) -> Histograms:
         return self._some(size, np.ones(len(self.histograms), dtype=bool))
 
-    def one_leader(self, size: int) -> Runs:
+    def one_leader(self, size: int) -> Histograms:
         leader = int(self.any(1)[0].argmax())
         return self._some(size, self._leaders == leader)
 
-    def near(self, size: int) -> Runs:
+    def near(self, size: int) -> Histograms:
         """The nearest inputs, whatever their distance, where none are near."""
         first = self.any(1)[0]
         distance = np.abs(self.histograms - first).sum(-1) // 2
@@ -225,12 +249,12 @@ class Given(Related):
         chosen = (close if close.size > 1 else nearest[:2])[: 2 * size]
         return [first, *(self.histograms[i] for i in self.rng.choice(chosen, size - 1))]
 
-    def two_camps(self, size: int) -> Runs:
+    def two_camps(self, size: int) -> Histograms:
         """Inputs whose leader has a large share, whatever the rest."""
-        least = float(self.rng.choice(CAMPS))
+        least = float(self.rng.choice(_CAMPS))
         return self._some(size, self._shares >= least)
 
-    def sure(self, size: int) -> Runs:
+    def sure(self, size: int) -> Histograms:
         """The surest tenth, where none is nearly unanimous."""
         least = min(_SURE_SHARE, float(np.quantile(self._shares, 0.9)))
         chosen = self.rng.choice(np.flatnonzero(self._shares >= least), size)

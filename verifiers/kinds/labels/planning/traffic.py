@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from ....claims.tables import Gate
 from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
-from .extent import Extent
-from .related import RUNS, Related, Runs
-from .runs import Given, Made
+from .runs import Histograms, RelatedRuns, RunsOfAny, RunsOfAnyTotal, RunsOfGiven
+from .streams import Extent
 
 CALLS, LEAST_CALLS = 4000, 320
 """Calls of a full run, and the fewest in which half the noise would show."""
@@ -24,7 +23,7 @@ BATCH = 4
 
 _AFTER_BATCH = 1 / 16  # share of calls in related runs that follow a call for several labels
 _SHORTEST, _LONGEST = 4, 12  # calls of a run
-_OF_RUNS = 50  # runs over which `RUNS` counts
+_OF_RUNS = 50  # runs over which the kinds of runs are counted
 _LAGS = (1, 2, 5, 50)  # calls after which a query is repeated
 _OWN = 0.25  # largest share of calls on the deployment's own histograms as they stand
 _MIXED, _SURE = 0.6, 0.225  # shares: runs of every kind, then near-unanimous ones only
@@ -83,17 +82,18 @@ class Traffic:
         _, first = np.unique(votes, axis=0, return_index=True)
         return votes[np.sort(first)]
 
-    def _votes(self) -> Runs:
+    def _votes(self) -> Histograms:
         if self.calls == 0:
             return []
         rng = np.random.default_rng([self.seed, self.calls])
-        related: Related = Made(self.claim, rng, self.other_totals)
+        related: RelatedRuns
         if self.given:
-            related = Given.of(self.claim, self.own, rng)
-        own = [np.array(votes, dtype=np.int64) for votes in self.own]
-        found = own[: int(_OWN * self.calls)]
+            related = RunsOfGiven(self.claim, self.own, rng)
+        else:
+            related = (RunsOfAnyTotal if self.other_totals else RunsOfAny)(self.claim, rng)
+        found = [np.array(votes, dtype=np.int64) for votes in self.own[: int(_OWN * self.calls)]]
         mixed = int(_MIXED * self.calls)
-        for run in _runs(related, rng, found):
+        for run in _endless(related, rng, found):
             found += run
             if len(found) >= mixed:
                 break
@@ -104,21 +104,22 @@ class Traffic:
         return found[: self.calls]
 
 
-def _runs(related: Related, rng: np.random.Generator, asked: Runs) -> Iterator[Runs]:
-    """Endless runs, of each kind in its share; asked: the histograms so far, a list that grows."""
-    names = list(RUNS)
-    kinds = np.repeat(np.arange(len(RUNS)), list(RUNS.values()))
+def _endless(
+    related: RelatedRuns, rng: np.random.Generator, asked: Histograms
+) -> Iterator[Histograms]:
+    """Runs of each kind in its share; asked: the histograms so far, a list that grows."""
+    weights, makers = zip(*related.of_each_kind(), strict=True)
+    kinds = np.repeat(np.arange(len(makers)), weights)
     repeats = np.full(_OF_RUNS - kinds.size, -1)
     while True:
         for kind in rng.permutation(np.concatenate([kinds, repeats])):
             size = int(rng.integers(_SHORTEST, _LONGEST + 1))
-            if kind < 0:
-                yield _again(related, rng, asked, size)
-            else:
-                yield getattr(related, names[kind])(size)
+            yield _again(related, rng, asked, size) if kind < 0 else makers[kind](size)
 
 
-def _again(related: Related, rng: np.random.Generator, asked: Runs, size: int) -> Runs:
+def _again(
+    related: RelatedRuns, rng: np.random.Generator, asked: Histograms, size: int
+) -> Histograms:
     """A run of queries that repeats every `lag` calls, of new histograms or earlier ones."""
     lag = int(rng.choice([lag for lag in _LAGS if lag <= _LONGEST or lag <= len(asked)]))
     new = related.any(lag) if lag <= _LONGEST else []

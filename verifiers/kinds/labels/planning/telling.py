@@ -1,0 +1,164 @@
+"""The histograms where faults that are confined to some of them show, and after how many labels."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference import Histogram
+from .....reference.clock import step
+from ....evidence.dirichlet import FROM_THE_START
+from ....evidence.power import small_ratios_to_see
+from ....findings.note import Note
+from ....run.error_budget import log_threshold
+from ..claim import LabelsClaim
+from ..mechanism import LabelsMechanism
+from ..registry import SHARES
+from .counting_faults import SHARES_OF_TEACHERS, total_faults
+from .histograms import leaders_together, of_support, sizes
+from .laws import LabelFault, divergences, fault_laws, log_laws, mechanism_law
+from .plan import POOLED, Plan, RoundingToSee
+from .rounding_faults import unclaimed_roundings
+from .streams import Role
+
+_SURELY_ANSWERED = 4.0  # scales of the threshold's noise
+_NAMED = 20.0  # smallest effect over the least total variation of a rounding that is named
+
+
+@dataclass(frozen=True)
+class TellingHistogram:
+    """A histogram (c,), and the faults that it should show."""
+
+    histogram: Histogram
+    faults: tuple[LabelFault, ...]
+
+
+def telling_histograms(
+    claim: LabelsMechanism, given: NDArray[np.int64] | None, other_totals: bool
+) -> dict[Role, Iterable[TellingHistogram]]:
+    """By roles, the histograms where half the noise shows on each support, or faults of totals.
+
+    given: the histograms (n, c) that alone are asked, if so.
+    """
+    if given is not None:
+        return {Role.SUPPORT: telling_supports(claim, given)}
+    found: dict[Role, Iterable[TellingHistogram]] = {Role.SUPPORT: _supports_of_any(claim)}
+    if other_totals:
+        found[Role.FEWER_VOTES] = _telling_totals(claim)
+    return found
+
+
+@lru_cache(maxsize=16)  # for other plans of the mechanism
+def _supports_of_any(claim: LabelsMechanism) -> tuple[TellingHistogram, ...]:
+    return tuple(telling_supports(claim))
+
+
+def telling_supports(
+    claim: LabelsMechanism, pool: NDArray[np.int64] | None = None
+) -> Iterator[TellingHistogram]:
+    """For each number of classes with votes, where half the noise shows soonest.
+
+    pool: histograms (n, c) to choose from; None for any of the claimed total.
+    """
+    for size in sizes(claim.classes):
+        if pool is None:
+            candidates = of_support(claim, claim.teachers, size)
+        else:
+            candidates = pool[np.count_nonzero(pool, axis=-1) == size]
+        if len(candidates):
+            yield _most_telling(claim, candidates, _half_the_noise(claim))
+
+
+@lru_cache(maxsize=16)
+def _telling_totals(claim: LabelsMechanism) -> tuple[TellingHistogram, ...]:
+    """For each total in `SHARES_OF_TEACHERS`, where its own faults and half the noise show."""
+    found = []
+    for share in SHARES_OF_TEACHERS:
+        total = round(share * claim.teachers)
+        if 0 < total < claim.teachers:
+            few = sizes(claim.classes)[1:]
+            candidates = np.concatenate([of_support(claim, total, size) for size in few])
+            for faults in (tuple(total_faults(claim)), _half_the_noise(claim)):
+                found.append(_most_telling(claim, candidates, faults))
+    return tuple(found)
+
+
+def _half_the_noise(claim: LabelsMechanism) -> tuple[LabelFault]:
+    note = Note("scale-too-small", "half the claimed scale", {"factor": 0.5})
+    return (LabelFault(note, mechanism_law(claim.mechanism(claim.noise.times(0.5)))),)
+
+
+def _most_telling(
+    claim: LabelsMechanism, candidates: NDArray[np.int64], faults: tuple[LabelFault, ...]
+) -> TellingHistogram:
+    """The candidate (n, c) with the largest divergence of its least visible fault."""
+    log_q = log_laws(claim, candidates)
+    laws = fault_laws(faults, log_q, candidates.astype(np.float64))
+    divergence = divergences(laws, log_q[:, None, :]).min(-1)
+    return TellingHistogram(candidates[int(np.argmax(divergence))], faults)
+
+
+def roundings_to_see(
+    claim: LabelsClaim,
+    faults: tuple[LabelFault, ...],
+    other_totals: bool,
+    given: NDArray[np.int64] | None,
+) -> Iterator[RoundingToSee]:
+    """For each rounding that is not claimed, where it shows soonest, and after how many labels.
+
+    faults: all that a plan knows; given: the histograms (n, c) that alone are asked, if so.
+    """
+    mechanism = claim.mechanism
+    roundings = unclaimed_roundings(mechanism)
+    if not roundings:
+        return
+    pool = leaders_together(mechanism, mechanism.teachers) if given is None else given
+    if other_totals and given is None:
+        pool = np.concatenate([pool, pool + _more_for_each(mechanism)])
+    votes, log_q = pool.astype(np.float64), log_laws(mechanism, pool)
+    wanted = log_threshold(SHARES["class-probabilities"], claim.gate.false_alarm)
+    for fault in roundings:
+        step("roundings")
+        laws = fault_laws((fault,), log_q, votes)
+        best = int(np.argmax(divergences(laws, log_q[:, None, :])[:, 0]))
+        law = laws[best, 0]
+        share = POOLED * fault.weight / sum(one.weight for one in faults) * FROM_THE_START
+        queries = small_ratios_to_see(law, log_q[best], float(wanted - np.log(share)))
+        moves = 0.5 * float(np.abs(np.exp(law) - np.exp(log_q[best])).sum())
+        yield RoundingToSee(fault, tuple(pool[best].tolist()), queries, moves)
+
+
+def _more_for_each(claim: LabelsMechanism) -> int:
+    """Votes for every class with which all queries are answered; 0 where all are anyway."""
+    if claim.threshold is None or claim.threshold_noise is None:
+        return 0
+    each = claim.teachers // claim.classes
+    wanted = claim.threshold + _SURELY_ANSWERED * claim.threshold_noise.scale
+    most = (max(10 * claim.teachers, 10_000) - claim.teachers) // claim.classes
+    return int(np.clip(wanted - each, 0, most))
+
+
+def roundings_not_excluded(plan: Plan) -> Note | None:
+    """The roundings that the labels of the plan may leave unseen; None where none."""
+    least, asked = plan.claim.gate.smallest_effect / _NAMED, dict[tuple[int, ...], int]()
+    for stream in plan.streams:
+        asked[stream.histogram] = asked.get(stream.histogram, 0) + stream.queries
+    left = [
+        one
+        for one in plan.roundings
+        if one.moves >= least and asked.get(one.histogram, 0) < one.queries
+    ]
+    if not left:
+        return None
+    words = (
+        f"{one.fault.wording} (it changes {100 * one.moves:.2g} % of the labels of "
+        f"{list(one.histogram)}; {one.queries:,} labels of that histogram would show it)"
+        for one in left
+    )
+    return Note(
+        "rounding-not-excluded",
+        f"this run may have missed a rounding: {'; or '.join(words)}",
+        {"roundings": len(left), "moves": left[0].moves, "queries": left[0].queries},
+    )
