@@ -7,6 +7,8 @@ from dpassay.verifiers.commands.explain import explain
 from dpassay.verifiers.findings.codes import codes
 from dpassay.verifiers.findings.fixes import explained, fixes, nearest
 
+UNKNOWN = "code-unknown"
+
 
 def run(code):
     return CliRunner().invoke(explain, [code])
@@ -37,7 +39,7 @@ def test_what_is_no_code_ends_with_2_and_names_the_nearest(typed, meant):
     assert ended.exit_code == 2
     assert f"{typed!r} is no code; did you mean " in ended.stderr
     assert meant in ended.stderr
-    assert ended.stderr.endswith("[code-unknown]\n")
+    assert ended.stderr.endswith(f"[{UNKNOWN}]\n")
     assert ended.stdout == ""
 
 

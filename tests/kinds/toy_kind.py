@@ -34,9 +34,12 @@ class Mechanism(Table):
 class CoinClaim(Claim):
     mechanism: Mechanism
 
-    kind = property(lambda self: KIND)
     summary = property(lambda self: f"coin of bias {self.mechanism.bias:g}")
     release = property(lambda self: LABELS)  # whole numbers in, whole numbers out
+
+    @property
+    def kind(self) -> ReleaseKind:
+        return KIND
 
 
 class Bias(EvidenceCheck):

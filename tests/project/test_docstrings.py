@@ -25,7 +25,7 @@ def test_undocumented_methods_override_a_documented_one():
         f"{path.relative_to(ROOT)}: {name}"
         for path, of_file in found.items()
         for name, documented in of_file
-        if not documented and name not in described
+        if not documented and name not in described and path.parent.name != "demos"
     ]
     assert not bare
 

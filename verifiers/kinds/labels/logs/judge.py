@@ -1,7 +1,7 @@
 """Judges a log: its rows are evidence, in order.
 
 Rows feed the evidence that labels of a run feed where that is of labels one by one, as that on the
-scale. That on the laws is another (`evidence/onset.py`, `evidence/cells.py`): each row has a law of
+scale. That on the laws is another (`evidence/onset.py`): each row has a law of
 its own, of which there may be millions, and a refutation names the row at which it came.
 """
 

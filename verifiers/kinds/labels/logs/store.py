@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from .....reference.arrays import Vector
-from ....evidence.cells import CellEvidence
-from ....evidence.onset import OnsetEvidence
+from ....evidence.onset import CellEvidence, OnsetEvidence
 from ....evidence.scale import ScaleEvidence
 from .judge import LogEvidence, Window
 from .laws import Histogram
