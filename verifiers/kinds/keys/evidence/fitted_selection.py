@@ -15,7 +15,6 @@ from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import ThresholdedHistogram
 from .....reference.numbers.additive import Additive
 from ....findings.note import Note
-from ...numbers.evidence.faults import other_families
 from .key_faults import Law, claimed_law, geometric_law
 
 UNFITTING = Note(
@@ -64,8 +63,9 @@ def named_selection(
 
 def _at_thresholds(claimed: ThresholdedHistogram, counts: Vector, seen: Matrix) -> Iterator[float]:
     """The largest log-likelihood of noise of each family, over its scale and the threshold."""
-    for family in (claimed.noise.family, *(one for one, _ in other_families(claimed.noise.family))):
-        yield _at_threshold(claimed, family, counts, seen)
+    family = claimed.noise.family
+    for one in (family, *(rival.family for rival in family.rivals())):
+        yield _at_threshold(claimed, one, counts, seen)
 
 
 def _at_threshold(

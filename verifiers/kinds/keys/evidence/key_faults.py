@@ -11,7 +11,7 @@ from .....reference.arrays import Vector
 from .....reference.numbers import ThresholdedHistogram
 from .....reference.tables import TruncatedGeometric
 from ....findings.note import Note
-from ...numbers.evidence.faults import family_differs, of_scale, other_families
+from ...numbers.evidence.faults import family_differs, of_scale
 
 _SCALES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0)
 _MOVES = (0.1, 0.25, 0.5, 1.0, 2.0)
@@ -71,8 +71,9 @@ def key_faults(claimed: ThresholdedHistogram) -> tuple[KeyFault, ...]:
         words = f"keys are released from a noisy count of {threshold:g}"
         fields = {"threshold": threshold, "claimed": claimed.threshold}
         as_if(Note(code, words, fields), threshold=threshold)
-    for family, why in other_families(noise.family):
-        as_if(family_differs(family, f"{family} noise, {why}"), noise=replace(noise, family=family))
+    for rival in noise.family.rivals():
+        cause = family_differs(rival.family, f"{rival.family} noise, {rival.why}")
+        as_if(cause, noise=replace(noise, family=rival.family))
     bare = Note("noise-missing", "counts are compared without noise")
     faults.append(KeyFault(bare, _bare(claimed)))
     delta = float(np.exp(claimed_law(claimed)(np.ones(1))[0][0]))

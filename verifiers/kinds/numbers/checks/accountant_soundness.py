@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from .....reference.numbers.certified import CertifiedPair
-from .....reference.numbers.families import Gaussian
 from ....findings.excluded import PROVED, Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
@@ -114,7 +113,7 @@ class AccountantSoundness(AskingCheck):
         cause = "the accountant charges nothing"
         if worst.charge:
             cause = f"the accountant charges {worst.share:.3g} of the exact cost"
-            if isinstance(self.claim.mechanism.aggregation.noise.family, Gaussian):
+            if self.claim.mechanism.aggregation.noise.family.isotropic:
                 times = 1.0 / np.sqrt(worst.share)
                 cause += f", as if a {self.claim.mechanism.unit} moved {times:.3g} times less"
         message = (

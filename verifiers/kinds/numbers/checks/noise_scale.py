@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
-from .....reference.numbers.families import Additive
 from ....evidence.scale import ScaleEvidence, scale_factors
 from ....findings.evidence_text import NEAREST
 from ....findings.excluded import Excluded, Measured
@@ -18,6 +17,7 @@ from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
+from ..evidence.derived_noise import AllScales
 from ..evidence.described import NOT_DESCRIBED, is_refuted
 from ..evidence.expected_draws import divergence, expected_draws
 from ..evidence.faults import of_scale
@@ -29,28 +29,6 @@ _AT_ONCE, _FEW = 1 << 13, 200  # draws
 _ALIKE = 2.0  # nats by which the likeliest scale may be likelier than a known one
 _KNOWN = {"half": 0.5, "twice": 2.0}
 _SHARE = 0.1  # of the draws wait to be looked at together: few at a time take as long as many
-
-
-@dataclass(frozen=True, eq=False)
-class AllScales(Additive):
-    """Continuous noise at factors (f, 1) of its scale; its log-masses are (f, n) for n numbers.
-
-    At f times the scale a number has the law that the number over f has at the scale itself.
-    """
-
-    family = "all scales"
-
-    of: Additive
-    factors: Vector
-
-    def log_mass(self, center: Vector, half: Vector | float) -> Vector:
-        return self.of.log_mass(center / self.factors, half / self.factors)
-
-    def log_cdf(self, value: Vector) -> Vector:
-        return self.of.log_cdf(value / self.factors)
-
-    def log_survival(self, value: Vector) -> Vector:
-        return self.of.log_survival(value / self.factors)
 
 
 class NoiseScale(NumberCheck):
@@ -65,7 +43,7 @@ class NoiseScale(NumberCheck):
         self._at_once: NumberNoise | None = None
         if not self.noise.family.whole:
             family, factors = self.noise.family, self.evidence.factors[:, None]
-            self._at_once = replace(self.noise, family=AllScales(family.scale, family, factors))
+            self._at_once = replace(self.noise, family=AllScales(family, factors))
         self._waiting: list[Placed] = []
         self._counts: Vector = np.zeros(0)  # of draws by bin
 

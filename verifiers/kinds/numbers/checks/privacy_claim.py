@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any, cast
 
 from .....reference.numbers.costs import epsilon_bracket
-from .....reference.numbers.families import Gaussian, is_euclidean
 from ....findings.excluded import PROVED, Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
@@ -46,7 +45,10 @@ class PrivacyClaim(AskingCheck):
     @staticmethod
     def not_applicable(claim: NumbersClaim) -> Reason:
         """Why a claim leaves no room for it; None where it does."""
-        moving = _moving(claim)
+        family, moving = claim.mechanism.aggregation.noise.family, _moving(claim)
+        if claim.privacy is not None and not family.accounted:
+            message = f"what several releases with {family} noise cost is not known"
+            return Note("cost-not-computed", message)
         if claim.privacy is not None and moving > MOST:
             message = f"{moving:,} numbers move together: beyond {MOST:,} there is no bracket"
             return Note("cost-not-computed", message, {"numbers": moving, "most": MOST})
@@ -107,7 +109,7 @@ def cost_at(claim: NumbersClaim, scale: float) -> tuple[float, float] | None:
     """Of the farthest neighbours."""
     privacy, aggregation = claim.privacy, cast(Any, claim.mechanism.aggregation)
     assert privacy is not None
-    if counted_releases(claim) < privacy.queries:
+    if not aggregation.noise.family.accounted or counted_releases(claim) < privacy.queries:
         return None  # of fewer releases, it would be no cost of those claimed
     factor = scale / aggregation.noise.family.scale
     there = replace(aggregation, noise=aggregation.noise.times(factor))
@@ -119,7 +121,7 @@ def counted_releases(claim: NumbersClaim) -> int:
     """The number of releases that are counted."""
     privacy, aggregation = claim.privacy, claim.mechanism.aggregation
     assert privacy is not None
-    if certified_pair(claim).is_plain and isinstance(aggregation.noise.family, Gaussian):
+    if certified_pair(claim).is_plain and aggregation.noise.family.isotropic:
         return privacy.queries
     return min(privacy.queries, MOST // _moving(claim))
 
@@ -154,9 +156,7 @@ def _moving(claim: NumbersClaim) -> int:
     """How many numbers, each with noise of its own, differ between the farthest neighbours."""
     aggregation = claim.mechanism.aggregation
     family = aggregation.noise.family
-    if isinstance(family, Gaussian):
-        return 1
-    return aggregation.farthest(2 if is_euclidean(family) else 1).times
+    return 1 if family.isotropic else aggregation.farthest(family.norm).times
 
 
 SPECS = (spec_of(PrivacyClaim, Phase.CLAIM, PrivacyClaim.not_applicable),)

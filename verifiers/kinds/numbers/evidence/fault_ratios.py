@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
-from .....reference.numbers.noise_text import SCALES
+from .....reference.numbers.additive import SCALES
 from ....findings.note import Note
 from .bins import Bins, Placed, log_tables
 from .described import NOT_DESCRIBED, is_refuted

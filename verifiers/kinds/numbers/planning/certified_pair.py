@@ -7,7 +7,6 @@ import numpy as np
 
 from .....reference.numbers import Move, NumberNoise
 from .....reference.numbers.certified import CertifiedPair
-from .....reference.numbers.families import is_euclidean
 from ..claim import NumbersClaim
 from .bounds import Bounds
 from .plan import as_values
@@ -21,7 +20,7 @@ _FAR = 60.0  # scales of the noise, beyond which a clamp changes nothing
 def farthest_move(claim: NumbersClaim) -> Move:
     """How far apart neighbours may lie, in the norm that the noise is made for."""
     aggregation = claim.mechanism.aggregation
-    return aggregation.farthest(2 if is_euclidean(aggregation.noise.family) else 1)
+    return aggregation.farthest(aggregation.noise.family.norm)
 
 
 def certified_pair(claim: NumbersClaim) -> CertifiedPair:
