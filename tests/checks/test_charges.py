@@ -363,8 +363,7 @@ def test_queries_are_not_counted_where_outcomes_end_the_budget(charges) -> None:
     """A sound account of 60 answers may be asked 400 times: catches the cost of 400 answers."""
     privacy = {"epsilon": 1.0, "delta": 1e-5, "queries": 400}
     made = small_claim("confident-gnmax", accountant={"charges": charges}, privacy=privacy)
-    of = {spec.id: spec for spec in (*privacy_claim.SPECS, *privacy_audit.SPECS)}
-    for check in ("privacy-claim", "privacy-audit"):
-        reason = of[check].not_applicable(made)
+    for check in (privacy_claim.PrivacyClaimCheck, privacy_audit.PrivacyAudit):
+        reason = check.not_applicable_to(made)
         assert reason == made.uncounted
         assert (reason is None) == (charges == "all")

@@ -13,11 +13,10 @@ from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, FreshNoise
 from dpassay.verifiers.kinds.labels.checks import budget_enforcement as budgets
 from dpassay.verifiers.kinds.labels.checks.budget_enforcement import BudgetEnforcement
 from dpassay.verifiers.kinds.labels.checks.histogram_leakage import HistogramLeakage
-from dpassay.verifiers.kinds.labels.checks.spec import lacking
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.roles import Role
 from dpassay.verifiers.kinds.labels.planning.sampled_laws import sampling_laws
-from dpassay.verifiers.kinds.labels.registry import SHARES
+from dpassay.verifiers.kinds.labels.registry import CHECKS, SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.outcome import RunOutcome
 from dpassay.verifiers.run.results import results
@@ -76,31 +75,26 @@ def test_other_shares_of_the_teachers_are_faults_of_a_code() -> None:
     ],
 )
 def test_a_claim_that_leaves_no_room_for_a_check_says_why(claim, check, code) -> None:
-    assert lacking(claim)[check].code == code
+    assert CHECKS.lacking(claim)[check].code == code
 
 
 def test_charges_by_outcome_are_held_to_no_number_of_queries() -> None:
     tables = {"accountant": {"charges": "realised"}, "privacy": PRIVACY}
-    reasons = lacking(small_claim("confident-gnmax", **tables))
+    reasons = CHECKS.lacking(small_claim("confident-gnmax", **tables))
     assert reasons["privacy-claim"].code == reasons["privacy-audit"].code == "charged-by-outcome"
 
 
 def test_a_scope_of_a_file_has_no_pair_to_audit(tmp_path) -> None:
     (tmp_path / "asked.csv").write_text("40,0,0,0\n20,20,0,0\n")
     made = small_claim(privacy=PRIVACY | {"scope": str(tmp_path / "asked.csv")})
-    assert lacking(made)["privacy-audit"].code == "scope-is-a-file"
+    assert CHECKS.lacking(made)["privacy-audit"].code == "scope-is-a-file"
 
 
 def test_answers_that_are_not_kept_are_for_the_other_check() -> None:
     """Both have one id: of a claim without kept answers the reason is that of the other alone."""
-    (spec,) = (s for s in budgets_specs() if s.not_applicable(small_claim()) is not None)
-    assert spec.not_applicable(small_claim()).code == "no-answers-kept"
-
-
-def budgets_specs():
-    from dpassay.verifiers.kinds.labels.checks.spec import specs
-
-    return [spec for spec in specs() if spec.id == "fresh-noise"]
+    both = [check for check in CHECKS.classes if check.id == "fresh-noise"]
+    (reason,) = filter(None, (check.not_applicable_to(small_claim()) for check in both))
+    assert reason.code == "no-answers-kept"
 
 
 def test_labels_that_avoid_those_of_calls_before_are_told() -> None:

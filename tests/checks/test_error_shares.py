@@ -24,8 +24,8 @@ from dpassay.verifiers.findings.finding import Finding
 from dpassay.verifiers.kinds.batches.checks import made_checks
 from dpassay.verifiers.kinds.batches.watch import Watch
 from dpassay.verifiers.kinds.labels.checks.asked_again import AskedAgain
+from dpassay.verifiers.kinds.labels.checks.base import LabelsSetting
 from dpassay.verifiers.kinds.labels.checks.fresh_noise import FreshNoise
-from dpassay.verifiers.kinds.labels.checks.spec import LabelsSetting, applicable
 from dpassay.verifiers.kinds.labels.gathering import simplest as simplest_histogram
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.roles import Role
@@ -41,9 +41,9 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.tables.checks.joint import TableJoint
 from dpassay.verifiers.kinds.tables.checks.of_numbers import OfEachAggregate
 from dpassay.verifiers.kinds.tables.planning.asked import NEAR
-from dpassay.verifiers.run.checks import Judged
+from dpassay.verifiers.run.checks import EvidenceCheck, Setting
 from dpassay.verifiers.run.outcome import RunOutcome
-from dpassay.verifiers.run.registry import Entry, Registry, Setting
+from dpassay.verifiers.run.registry import Entry, Registry
 from dpassay.verifiers.run.selection import Selection
 from dpassay.verifiers.run.state import RunState
 
@@ -75,12 +75,12 @@ def checks_of(claim: Any) -> Iterator[Any]:
     """All checks that a claim has room for, which have seen nothing."""
     if claim.kind.name == "labels":
         plan = make_plan(claim, 0)
-        setting: Setting = LabelsSetting(claim, 0, plan, {})
-        return (spec.make(setting) for spec in applicable(claim, plan))
+        setting: Setting = LabelsSetting(claim, 0, plan)
+        return (check.make(setting) for check in claim.kind.checks.applicable(claim, plan))
     if claim.kind.name == "batches":
         return iter(made_checks(claim, Watch(claim.mechanism.batches), 100))
     setting = Setting(claim, 0, claim.kind.planned(claim, None, 0, (), Selection()).plan)
-    return (spec.make(setting) for spec in claim.kind.checks.applicable(claim))
+    return (check.make(setting) for check in claim.kind.checks.applicable(claim))
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -187,13 +187,21 @@ def test_a_pair_at_its_delta_is_not_refuted() -> None:
         assert found.refuted is (delta < 0.1)
 
 
-class Shown(Judged):
+class Shown(EvidenceCheck):
     """Evidence of a number."""
 
-    log_e_value, log_threshold, queries = 4.99, 5.0, 1
+    id, log_e_value, log_threshold, queries = "shown", 4.99, 5.0, 1
+
+    def __init__(self) -> None:
+        """It is of no claim."""
+
+    def samples_needed(self) -> int:
+        return 0
 
     def fail_finding(self) -> Finding:
         return Finding("")
+
+    pass_finding = fail_finding
 
 
 def test_evidence_refutes_at_its_threshold_and_not_below() -> None:

@@ -19,12 +19,12 @@ from dpassay.verifiers.kinds.labels.checks.budget_by_query import BudgetByQuery
 from dpassay.verifiers.kinds.labels.checks.budget_histograms import costliest
 from dpassay.verifiers.kinds.labels.checks.privacy_audit import PrivacyAudit
 from dpassay.verifiers.kinds.labels.checks.privacy_claim import PrivacyClaimCheck
-from dpassay.verifiers.kinds.labels.checks.spec import lacking
 from dpassay.verifiers.kinds.labels.logs import Costs
 from dpassay.verifiers.kinds.labels.logs.certain_total import certain_total
 from dpassay.verifiers.kinds.labels.logs.spent import GRID, Spent
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.labels.registry import CHECKS
 from dpassay.verifiers.kinds.labels.served import ServedLabels
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.targets import InProcessTarget
@@ -164,11 +164,11 @@ def test_the_audited_pair_is_one_of_neighbours(near, neighbourhood, teachers) ->
 
 def test_a_target_of_one_total_has_no_pair_of_a_teacher_more_or_less() -> None:
     made = claimed(GNMAX, PRIVACY, **ADD_REMOVE)
-    reason = lacking(made, make_plan(made, 0, False))[PrivacyAudit.id]
+    reason = CHECKS.lacking(made, make_plan(made, 0, False))[PrivacyAudit.id]
     assert reason.code == "no-neighbours-asked"
-    assert PrivacyAudit.id not in lacking(made, make_plan(made, 0, True))
+    assert PrivacyAudit.id not in CHECKS.lacking(made, make_plan(made, 0, True))
     moved = claimed(GNMAX, PRIVACY)
-    assert PrivacyAudit.id not in lacking(moved, make_plan(moved, 0, False))
+    assert PrivacyAudit.id not in CHECKS.lacking(moved, make_plan(moved, 0, False))
 
 
 # -- budgets and logs ------------------------------------------------------------------------------

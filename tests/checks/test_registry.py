@@ -10,16 +10,10 @@ from small import drawing, small_claim
 
 from dpassay.verifiers.findings.finding import Finding, Outcome
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks.base import Unseeing, is_judged
-from dpassay.verifiers.kinds.labels.checks.spec import (
-    LabelsSetting,
-    LabelsSpec,
-    applicable,
-    lacking,
-    specs,
-)
+from dpassay.verifiers.kinds.labels.checks.base import LabelsCheck, LabelsSetting
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.registry import CHECKS, SHARES
+from dpassay.verifiers.run.checks import EvidenceCheck
 from dpassay.verifiers.run.phase import Phase
 from dpassay.verifiers.run.registry import Entry, Registry
 from dpassay.verifiers.run.run import verify
@@ -36,8 +30,8 @@ CLAIMS["caching"] = CLAIMS["caching"].model_copy(update={"mechanism": mechanism}
 
 
 def test_ids_are_those_of_the_registry_in_its_order() -> None:
-    assert list(dict.fromkeys(spec.id for spec in specs())) == list(SHARES)
-    (opening,) = (spec.id for spec in specs() if spec.phase is Phase.OPENING)
+    assert list(dict.fromkeys(check.id for check in CHECKS.classes)) == list(SHARES)
+    (opening,) = (check.id for check in CHECKS.classes if check.phase is Phase.OPENING)
     assert opening == ALWAYS
 
 
@@ -46,19 +40,23 @@ def test_each_id_has_one_check_or_a_reason(name) -> None:
     """Catches a claim for which two checks share a verdict, or for which one is silent."""
     made = CLAIMS[name]
     plan = make_plan(made, 0)
-    ids = [spec.id for spec in applicable(made, plan)]
-    assert sorted([*ids, *lacking(made, plan)]) == sorted(SHARES)
-    for spec in applicable(made, plan):
-        start = spec.make(LabelsSetting(made, 0, plan, {}))
-        assert start.id == spec.id
-        assert is_judged(start) == (spec.phase is Phase.SHARED)
-        if is_judged(start):
-            expected = -np.log(SHARES[spec.id] * made.gate.false_alarm)
+    there = CHECKS.applicable(made, plan)
+    ids = [check.id for check in there]
+    assert sorted([*ids, *CHECKS.lacking(made, plan)]) == sorted(SHARES)
+    for check in there:
+        start = check.make(LabelsSetting(made, 0, plan))
+        assert isinstance(start, EvidenceCheck) == (check.phase is Phase.SHARED)
+        if isinstance(start, EvidenceCheck):
+            expected = -np.log(SHARES[check.id] * made.gate.false_alarm)
             assert start.log_threshold == pytest.approx(expected)
 
 
-class Idle(Unseeing):
+class Idle(LabelsCheck):
     id = "of-this-test"
+
+    @classmethod
+    def make(cls, setting):
+        return cls(setting)
 
     def conclude(self, context):
         context.spend(3)
@@ -67,10 +65,9 @@ class Idle(Unseeing):
 
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.SHARED])
 def test_a_new_check_runs_in_its_phase(phase, monkeypatch) -> None:
-    """One more spec, and the gate makes it, runs it, and lists its verdict."""
-    spec = LabelsSpec(id="of-this-test", phase=phase, make=lambda setting: Idle())
-    more = (*specs(), spec)
-    monkeypatch.setattr("dpassay.verifiers.kinds.labels.checks.spec.specs", lambda: more)
+    """One more class, and the gate makes it, runs it, and lists its verdict."""
+    monkeypatch.setattr(Idle, "phase", phase)
+    monkeypatch.setattr(CHECKS, "classes", (*CHECKS.classes, Idle))
     monkeypatch.setitem(SHARES, "of-this-test", 0.0)
     report = verify(
         drawing(small_claim()), small_claim(), seed=0, selection=select(["of-this-test"], of=SHARES)
@@ -80,10 +77,11 @@ def test_a_new_check_runs_in_its_phase(phase, monkeypatch) -> None:
     assert found.message.endswith("were left")
 
 
-def test_a_file_without_the_spec_of_its_line_is_told() -> None:
-    made = Registry(CHECKS.package, (Entry("of-this-test", 0.5, ("abstention",)),), 0.5)
-    with pytest.raises(ValueError, match=r"checks\.abstention .*of-this-test"):
-        assert made.specs
+def test_a_class_with_another_id_than_its_line_is_told() -> None:
+    abstention = CHECKS.entry("abstention").check
+    made = Registry("", (Entry("of-this-test", 0.5, abstention),), 0.5)
+    with pytest.raises(ValueError, match=r"checks\.abstention:Abstention .*of-this-test"):
+        assert made.classes
 
 
 def test_shares_are_read_without_what_checks_load() -> None:

@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 from runs import claimed, drawing_with, number
 
+from dpassay.verifiers.kinds.labels.checks.compared_streams import (
+    PermutationEquivariance,
+    ShiftInvariance,
+)
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 
 
@@ -25,18 +29,16 @@ def favours_the_first(histogram, size):
 @pytest.mark.parametrize(
     ("broken", "check", "code"),
     [
-        (by_shares, "shift-invariance", "labels-depend-on-shift"),
-        (favours_the_first, "permutation-equivariance", "labels-depend-on-numbers"),
+        (by_shares, ShiftInvariance, "labels-depend-on-shift"),
+        (favours_the_first, PermutationEquivariance, "labels-depend-on-numbers"),
     ],
 )
 def test_symmetries_are_judged_without_a_formula(broken, check, code) -> None:
     """The two-sample checks alone, fed with labels of their streams, refute a broken symmetry."""
-    from dpassay.verifiers.kinds.labels.checks.compared_streams import Symmetry
-
     for aggregate, refuted in ((broken, True), (None, False)):
         broken.rng = np.random.default_rng(4)
         plan = make_plan(claimed(), 5)
-        found = Symmetry(check, plan)
+        found = check(plan)
         ask = drawing_with("gaussian:40", 4).ask if aggregate is None else aggregate
         for stream in (found.base, found.other):
             histogram = np.array(plan.streams[stream].histogram)

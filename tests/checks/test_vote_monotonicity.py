@@ -12,7 +12,7 @@ from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 def test_votes_that_lower_their_class_are_told() -> None:
     """Noise that grows with consensus: the leader is rarer once it has gained votes."""
     for growing, refuted in ((True, True), (False, False)):
-        check = VoteMonotonicity(VoteMonotonicity.id, make_plan(claimed(), 0))
+        check = VoteMonotonicity(make_plan(claimed(), 0))
         rng = np.random.default_rng(8)
         for i in (check.base, check.other):
             stream = check.plan.streams[i]
@@ -35,6 +35,6 @@ def test_with_hardly_any_noise_a_tie_is_no_clear_winner(seed) -> None:
     """Votes are all or nothing then: of two leaders that tie, either may be the one that gains."""
     plan = make_plan(claimed("gaussian:0.01"), seed)
     base, raised, _ = plan.compared_streams["vote-monotonicity"]
-    leader = VoteMonotonicity(VoteMonotonicity.id, plan).leader
+    leader = VoteMonotonicity(plan).leader
     assert np.exp(plan.log_q[base].max()) > 0.9
     assert plan.log_q[raised, leader] >= plan.log_q[base, leader]

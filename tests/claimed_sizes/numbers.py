@@ -181,7 +181,7 @@ _FAULTS: dict[str, tuple[str, Callable[[Releases, float, np.random.Generator], N
 
 def made_check(planned: Any, check: str) -> Any:
     """The check of a plan, from which altered inputs are taken."""
-    from dpassay.verifiers.run.registry import Setting
+    from dpassay.verifiers.run.checks import Setting
 
     setting = Setting(planned.claim, planned.seed, planned.plan)
     specs = planned.claim.kind.checks.applicable(planned.claim)

@@ -7,20 +7,27 @@ import pytest
 
 from dpassay.verifiers.findings.finding import Finding
 from dpassay.verifiers.run.cause import SURE, Explanation, named
-from dpassay.verifiers.run.checks import Judged
+from dpassay.verifiers.run.checks import EvidenceCheck
 
 
-class Counted(Judged):
+class Counted(EvidenceCheck):
     """Evidence that a test sets, of a check whose finding says how much it is."""
 
+    queries, log_threshold, log_e_value = 10, 5.0, 0.0
+
     def __init__(self, name="a", log_e_value=0.0) -> None:
-        self.id, self.queries, self.log_e_value, self.log_threshold = name, 10, log_e_value, 5.0
+        self.id, self.log_e_value = name, log_e_value
+
+    def samples_needed(self) -> int:
+        return 0
 
     def fail_finding(self):
         message = f"evidence {self.log_e_value:g}"
         odds, fields = self.log_e_value, {"factor": 0.5}
         known = {"cause": "half", "code": "scale-too-small", "fields": fields}
         return Finding(message, "half the scale", log_odds=odds, **known)
+
+    pass_finding = fail_finding
 
 
 def explained(name, odds):

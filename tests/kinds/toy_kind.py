@@ -13,8 +13,7 @@ from dpassay.verifiers.claims.tables import Table
 from dpassay.verifiers.findings.finding import Finding
 from dpassay.verifiers.kinds.kind import ReleaseKind
 from dpassay.verifiers.run.cause import Explanation
-from dpassay.verifiers.run.checks import Judged
-from dpassay.verifiers.run.error_budget import log_threshold
+from dpassay.verifiers.run.checks import Check, EvidenceCheck
 from dpassay.verifiers.run.events import ReleasesSeen
 from dpassay.verifiers.run.phase import Phase
 from dpassay.verifiers.run.registry import Entry, Registry
@@ -40,14 +39,14 @@ class CoinClaim(Claim):
     release = property(lambda self: LABELS)  # whole numbers in, whole numbers out
 
 
-class Bias(Judged):
+class Bias(EvidenceCheck):
     """Evidence of another bias: half of it, or halfway to 1."""
 
     id, unit = "bias", "flips"
+    queries = 0
 
     def __init__(self, claim: CoinClaim) -> None:
-        self.bias, self.heads, self.queries = claim.mechanism.bias, 0, 0
-        self.log_threshold = log_threshold(CHECKS.shares[self.id], claim.gate.false_alarm)
+        self.claim, self.bias, self.heads = claim, claim.mechanism.bias, 0
 
     @property
     def log_e_value(self) -> float:
@@ -73,18 +72,25 @@ class Bias(Judged):
         return Finding(f"{self.queries:,} flips have the claimed bias")
 
 
+class Opening(Check):
+    id = "input-contract"
+
+    def __init__(self, session: "CoinSession") -> None:
+        self.session = session
+
+    def conclude(self, context: Any) -> None:
+        self.session.ask(FIRST)
+        self.session.answered = True
+
+
 class CoinSession:
     lacking: ClassVar = {}
     refusals, answered, opening, slow = (), False, None, MappingProxyType({})
-    id, contract_queries = "input-contract", FIRST  # which it concludes itself
+    contract_queries = FIRST
 
     def __init__(self, state: Any, request: Any) -> None:
         self.state, self.bias = state, Bias(state.claim)
         self.checks = [self.bias] if request.selection.keeps("bias") else []
-
-    def conclude(self, context: Any) -> None:
-        self.ask(FIRST)
-        self.answered = True
 
     def ask(self, size: int) -> None:
         flips = LABELS.shaped(self.state.target.ask(NOTHING, size), NOTHING, size)
@@ -106,7 +112,7 @@ class CoinSession:
     prepare = compare = explain = restart = ask_restarted = lambda self, *_: None
 
     def concluding(self, phase: Phase) -> Any:
-        return iter([self] if phase is Phase.OPENING else [])
+        return iter([Opening(self)] if phase is Phase.OPENING else [])
 
     def explanations(self) -> list[Explanation]:
         peaks = [(c, c.peak.finding) for c in self.checks if c.refuted]
@@ -130,20 +136,31 @@ def flipped(bias: float) -> Any:
     return lambda _, size: rng.binomial(1, bias, size)
 
 
-KIND: ReleaseKind = ReleaseKind(
-    name="coins",
-    unit="flip",
-    evidence_unit="flips",
-    mechanisms=("coin",),
-    parse=lambda table, source, folder: CoinClaim.checked(table, source),
-    checks=CHECKS,
-    planned=lambda claim, *_, **__: PlannedCoin(claim),
-    session=CoinSession,
-    reference=lambda claim: InProcessTarget(flipped(claim.mechanism.bias)),
-    served=lambda claim: None,
-    probe=lambda claim: (NOTHING, None),
-    read_opening=lambda path, claim: None,
-    not_chosen="a coin has no inputs",
-    ready=lambda claim, chosen: None,
-    demos={},
-)
+class Coins(ReleaseKind):
+    name, unit, evidence_unit = "coins", "flip", "flips"
+    mechanisms, checks = ("coin",), CHECKS
+    not_chosen = "a coin has no inputs"
+
+    def parse(self, table, source, folder) -> CoinClaim:
+        return CoinClaim.checked(table, source)
+
+    def planned(self, claim, queries, seed, own, chosen, *, serves_all=True) -> Any:
+        return PlannedCoin(claim)
+
+    def session(self, state, request) -> Any:
+        return CoinSession(state, request)
+
+    def reference(self, claim) -> InProcessTarget:
+        return InProcessTarget(flipped(claim.mechanism.bias))
+
+    def served(self, claim) -> Any:
+        return None
+
+    def probe(self, claim) -> tuple[Any, None]:
+        return NOTHING, None
+
+    def read_opening(self, path, claim) -> None:
+        return None
+
+
+KIND = Coins()

@@ -185,6 +185,6 @@ def test_keys_at_other_rates_are_told_as_they_are(
 
 
 def test_releases_of_batches_are_not_averaged() -> None:
-    lacking = HistogramLeakage.not_applicable(claimed(GRADIENT + PRIVATE.format(3.0, 4)))
+    lacking = HistogramLeakage.not_applicable_to(claimed(GRADIENT + PRIVATE.format(3.0, 4)))
     assert lacking is not None
     assert lacking.code == "nothing-to-average"

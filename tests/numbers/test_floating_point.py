@@ -128,10 +128,10 @@ def test_noise_on_a_fine_grid_is_not_accused(text: str) -> None:
 
 @pytest.mark.parametrize("noise", ["discrete-laplace:2", "laplace:2;round"])
 def test_it_does_not_apply_to_rounded_noise(noise: str) -> None:
-    lacking = FloatingPoint.not_applicable(claimed(HISTOGRAM.replace("laplace:2", noise)))
+    lacking = FloatingPoint.not_applicable_to(claimed(HISTOGRAM.replace("laplace:2", noise)))
     assert lacking is not None
     assert lacking.code == "no-low-bits"
-    assert FloatingPoint.not_applicable(claimed(HISTOGRAM)) is None
+    assert FloatingPoint.not_applicable_to(claimed(HISTOGRAM)) is None
 
 
 def test_a_target_that_refuses_the_inputs() -> None:

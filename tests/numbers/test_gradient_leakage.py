@@ -165,7 +165,7 @@ def test_a_model_that_does_not_do_is_named() -> None:
 
 
 def test_it_applies_where_the_claim_names_model_and_data() -> None:
-    not_applicable = GradientLeakage.not_applicable
+    not_applicable = GradientLeakage.not_applicable_to
     assert not_applicable(made()) is None
     lacking = not_applicable(claimed(GRADIENT.format("gaussian:1")))
     assert lacking is not None

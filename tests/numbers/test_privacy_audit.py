@@ -99,7 +99,7 @@ def test_a_scale_that_depends_on_the_data_is_found() -> None:
 
 
 def test_it_needs_a_claim_of_privacy() -> None:
-    lacking = PrivacyAudit.not_applicable(claimed(COUNT))
+    lacking = PrivacyAudit.not_applicable_to(claimed(COUNT))
     assert lacking is not None
     assert lacking.code == "no-privacy-claimed"
-    assert PrivacyAudit.not_applicable(claimed(COUNT + PRIVATE.format(1.0, 1))) is None
+    assert PrivacyAudit.not_applicable_to(claimed(COUNT + PRIVATE.format(1.0, 1))) is None

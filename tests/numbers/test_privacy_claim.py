@@ -150,11 +150,11 @@ def test_what_it_does_not_apply_to() -> None:
             *("whole-noise-on-fractions", {}),
         ),
     ]:
-        lacking = PrivacyClaim.not_applicable(claimed(text))
+        lacking = PrivacyClaim.not_applicable_to(claimed(text))
         assert lacking is not None
         assert (lacking.code, lacking.fields) == (code, fields)
     assert (
-        PrivacyClaim.not_applicable(claimed(WIDE.format("gaussian:2") + PRIVATE.format(1.0, 1)))
+        PrivacyClaim.not_applicable_to(claimed(WIDE.format("gaussian:2") + PRIVATE.format(1.0, 1)))
         is None
     )
 
@@ -184,7 +184,7 @@ def test_checks_that_lack_something_say_what() -> None:
 def test_whole_noise_between_whole_bounds_hides_whole_records() -> None:
     """Replaced records from -1 to 1 move each of three sums by 2: 3 in scale 2 cost 3, exactly."""
     text = SUM.replace("laplace", "discrete-laplace").replace("add-remove", "replace-one")
-    assert PrivacyClaim.not_applicable(claimed(text + PRIVATE.format(3.0, 1))) is None
+    assert PrivacyClaim.not_applicable_to(claimed(text + PRIVATE.format(3.0, 1))) is None
     assert told(claimed(text + PRIVATE.format(3.0, 1))).verdict is Verdict.PASS
     assert told(claimed(text + PRIVATE.format(2.99, 1))).verdict is Verdict.FAIL
 

@@ -89,8 +89,8 @@ def test_events_are_those_of_their_names() -> None:
 def test_whole_noise_on_sums_of_any_numbers() -> None:
     """Records between whole bounds are taken to be whole, others are not."""
     whole = SUM.replace("laplace:2", "discrete-laplace:2")
-    assert Support.not_applicable(claimed(whole)) is None
-    lacking = Support.not_applicable(claimed(whole.replace("upper = 1.0", "upper = 1.5")))
+    assert Support.not_applicable_to(claimed(whole)) is None
+    lacking = Support.not_applicable_to(claimed(whole.replace("upper = 1.0", "upper = 1.5")))
     assert lacking is not None
     assert lacking.code == "whole-noise-on-fractions"
 

@@ -1,5 +1,7 @@
 """What a pass excludes: the same record in a plan and in a report, less where a target refuses."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from runs import result
@@ -9,7 +11,7 @@ from dpassay.reference import NoisyArgmax
 from dpassay.verifiers.findings.codes import codes
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
-from dpassay.verifiers.kinds.labels.checks.spec import LabelsSetting, specs
+from dpassay.verifiers.kinds.labels.checks.base import LabelsSetting, all_checks
 from dpassay.verifiers.kinds.labels.planned import planned_labels
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.run.run import verify
@@ -97,9 +99,8 @@ def test_a_pair_that_passes_excludes_also_where_its_streams_are_asked_for_more(c
     """Catches a pass that says nothing: pairs are compared, of which a stream may have more."""
     plan = make_plan(small_claim(), 0)
     base, other, pairs = plan.compared_streams[check]
-    found = next(spec for spec in specs() if spec.id == check).make(
-        LabelsSetting(plan.claim, 0, plan, {})
-    )
+    made = next(one for one in all_checks() if one.id == check)
+    found: Any = made.make(LabelsSetting(plan.claim, 0, plan))
     answered = np.zeros(len(plan.streams))
     answered[[base, other]] = pairs
     assert found.excluded_by(answered)

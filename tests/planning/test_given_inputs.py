@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from claims import SMALL, gnmax
 
-from dpassay.verifiers.kinds.labels.checks.spec import lacking
 from dpassay.verifiers.kinds.labels.planning.coverage import coverage
 from dpassay.verifiers.kinds.labels.planning.given_inputs import GivenInputs
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.labels.registry import CHECKS
 from dpassay.verifiers.kinds.reading import parse_claim
 
 GATE = {"smallest_effect": 0.1, "tolerance": 0.2}
@@ -129,7 +129,7 @@ def test_twins_that_the_budget_has_no_labels_for_are_left_out(tmp_path) -> None:
     claim = parse_claim({"mechanism": mechanism, "inputs": {"file": str(path)}})
     plan = make_plan(claim, 0)
     assert plan.queries <= claim.gate.max_queries
-    assert lacking(claim, plan)["permutation-equivariance"].code == "no-related-inputs"
+    assert CHECKS.lacking(claim, plan)["permutation-equivariance"].code == "no-related-inputs"
 
 
 def claim_table():

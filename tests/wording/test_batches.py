@@ -8,8 +8,9 @@ import pytest
 
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.kinds.batches import subsets
-from dpassay.verifiers.kinds.batches.checks import lacking, made_checks
+from dpassay.verifiers.kinds.batches.checks import made_checks
 from dpassay.verifiers.kinds.batches.price import PrivacyClaim
+from dpassay.verifiers.kinds.batches.registry import CHECKS
 from dpassay.verifiers.kinds.batches.sizes import AGAIN, DRIFT, EVEN, RATE
 from dpassay.verifiers.kinds.batches.watch import Watch
 from dpassay.verifiers.kinds.reading import parse_claim
@@ -328,7 +329,8 @@ def test_a_pass(sampling, check, said) -> None:
 
 def test_what_is_not_looked_at() -> None:
     assert {
-        name: (note.code, note.message) for name, note in lacking(claim_of("fixed:3")).items()
+        name: (note.code, note.message)
+        for name, note in CHECKS.lacking(claim_of("fixed:3")).items()
     } == {
         "coverage": ("not-claimed", "records need not come once an epoch by the claim"),
         "privacy-claim": ("no-privacy-claimed", "the claim has no [privacy]"),

@@ -17,7 +17,7 @@ from dpassay.verifiers.kinds.tables.checks.empty_partitions import EmptyPartitio
 from dpassay.verifiers.kinds.tables.checks.input_contract import NotTaken
 from dpassay.verifiers.kinds.tables.checks.joint import TableJoint
 from dpassay.verifiers.kinds.tables.checks.of_numbers import TableNoiseScale
-from dpassay.verifiers.kinds.tables.checks.partition_release import SPECS, PartitionRelease
+from dpassay.verifiers.kinds.tables.checks.partition_release import PartitionRelease
 from dpassay.verifiers.kinds.tables.checks.privacy_claim import TablePrivacyClaim
 from dpassay.verifiers.kinds.tables.planning.asked import Role
 
@@ -203,7 +203,7 @@ def test_of_the_selection() -> None:
         f"{check.named(0)} was released with a count of 12.5, and 41 is the least that is released",
         "what is released is not what the threshold was compared with",
     )
-    reason = SPECS[0].not_applicable(made(EmptyPartitions, PUBLIC).claim)
+    reason = PartitionRelease.not_applicable_to(made(EmptyPartitions, PUBLIC).claim)
     assert reason is not None
     assert (reason.code, reason.message) == ("not-claimed", "partitions are public")
 
@@ -288,7 +288,7 @@ def test_of_costs(text, epsilon, queries, code, message, diagnosis) -> None:
 def test_of_a_cost_that_is_not_computed() -> None:
     privacy = "\n[privacy]\nepsilon = 1.0\ndelta = 1e-6\nqueries = 1\n"
     claim: Any = parse_claim(tomllib.loads(f"[mechanism]\n{ALONE}{privacy}"))
-    reason = TablePrivacyClaim.not_applicable(claim)
+    reason = TablePrivacyClaim.not_applicable_to(claim)
     assert reason is not None
     assert reason.code == "cost-not-computed"
     assert reason.message == "what a mean costs whose count is not released is not computed"

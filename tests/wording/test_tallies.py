@@ -15,7 +15,7 @@ from tally_zoo.shelf import FIVE
 from dpassay.verifiers.findings.finding import Finding
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.tally.checks.mask_uniformity import MaskUniformity
-from dpassay.verifiers.kinds.tally.checks.recovery import SPECS, Recovery
+from dpassay.verifiers.kinds.tally.checks.recovery import Recovery
 from dpassay.verifiers.kinds.tally.checks.wrap_around import WrapAround
 from dpassay.verifiers.targets.tally import Seen
 
@@ -188,7 +188,7 @@ def test_of_refused_rounds() -> None:
         "a round with 4 of 5 parties or more is refused where a party leaves before keys: halted"
     )
     claim = parse_claim(tomllib.loads(f"[mechanism]\n{FIVE.replace('quorum = 4', 'quorum = 5')}"))
-    reason = SPECS[0].not_applicable(claim)
+    reason = Recovery.not_applicable_to(claim)
     assert reason is not None
     assert reason.code == "not-claimed"
     assert reason.message == "all parties must stay by the claim: none may drop out"

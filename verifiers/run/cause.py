@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..findings.finding import Finding
-from .checks import Check
+from .checks import EvidenceCheck
 
 SURE = 7.0
 """Nats by which an explanation must lead another to be clearly likelier: odds of 1,000 to one."""
@@ -17,11 +17,11 @@ class Explanation:
     log_odds: against the claim, on nearly the same draws as those of the others.
     """
 
-    check: Check
+    check: EvidenceCheck
     finding: Finding
     log_odds: float
 
-    def seen_by(self, check: Check) -> Finding:
+    def seen_by(self, check: EvidenceCheck) -> Finding:
         """The finding of a failed check, whose diagnosis defers to this one."""
         assert check.peak is not None
         words = self.finding.diagnosis

@@ -1,11 +1,27 @@
-"""What a run knows of a check while it runs: what it is told, and what it comes to."""
+"""What a check is: what a run knows before it is made, what it is told, and what it comes to."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, Self
 
+from ..findings.excluded import PROVED, SURE_TO_SEE, Excluded
 from ..findings.finding import Finding, Outcome
-from ..findings.note import Note
+from ..findings.note import Fields, Note
 from ..targets import Target
+from .error_budget import log_threshold
+from .phase import Phase
+
+Reason = Note | None
+"""Why there is no room for a check; None where there is."""
+
+NO_PRIVACY = Note("no-privacy-claimed", "the claim has no [privacy]")
+
+
+def without_privacy(claim: Any) -> Reason:
+    """Why a check of `[privacy]` has nothing to judge; None where the claim has that table."""
+    return NO_PRIVACY if claim.privacy is None else None
 
 
 class RunContext(Protocol):
@@ -37,13 +53,102 @@ class RunContext(Protocol):
         """Says that the target has been restarted, and its answers compared."""
 
 
-class Running(Protocol):
-    """A check in one run."""
+@dataclass(frozen=True)
+class Setting:
+    """What a check is made of; plan: there is none in the phases before and without it."""
+
+    claim: Any
+    seed: int
+    plan_or_none: Any
+
+    @property
+    def plan(self) -> Any:
+        """The plan, where there is one."""
+        assert self.plan_or_none is not None
+        return self.plan_or_none
+
+
+class Check(ABC):
+    """A check in one run.
+
+    id: of its line in the registry of its kind; phase: in which it concludes; unit: the word for
+    what it looks at.
+    """
 
     id: str
+    phase: ClassVar[Phase] = Phase.SHARED
+    unit: str = "queries"
+    claim: Any
+    plan: Any
 
+    def __init__(self, claim: Any, plan: Any, seed: int) -> None:
+        self.claim, self.plan, self.seed = claim, plan, seed
+
+    @classmethod
+    def make(cls, setting: Setting) -> Self:
+        """The check for a run."""
+        return cls(setting.claim, setting.plan, setting.seed)
+
+    @classmethod
+    def not_applicable_to(cls, claim: Any) -> Reason:
+        """Why a claim leaves no room for it."""
+        return None
+
+    @classmethod
+    def not_applicable_in(cls, plan: Any) -> Reason:
+        """Why a plan leaves no room for it, of a claim that does."""
+        return None
+
+    @abstractmethod
     def conclude(self, context: RunContext) -> Outcome | None:
         """What it comes to in its phase; None where that is left to how the run ends."""
+
+    @property
+    def queries(self) -> int:
+        """Labels, or numbers of releases, that it has looked at."""
+        return 0
+
+    @property
+    def asks(self) -> int:
+        """Releases that a pass asks for by itself, about."""
+        return 0
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        """What a pass excludes, by the inputs that are answered: before a run, by all of them."""
+        return ()
+
+    @property
+    def share(self) -> float:
+        """Of the claim's `false_alarm`; 0 where a failure is a proof."""
+        return float(self.claim.kind.checks.shares[self.id])
+
+    @cached_property
+    def log_threshold(self) -> float:
+        """Evidence that refutes, natural log."""
+        return log_threshold(self.share, self.claim.gate.false_alarm)
+
+    def entry(
+        self,
+        code: str,
+        size: Fields,
+        where: Iterable[str],
+        queries: int,
+        *,
+        method: str,
+        probability: float | None = None,
+    ) -> Excluded:
+        """An entry of what a pass excludes; probability: of seeing it, the usual one when None."""
+        usual = SURE_TO_SEE if self.share else PROVED
+        return Excluded(
+            code=code,
+            size=size,
+            where=tuple(map(str, where)),
+            queries=queries,
+            probability=usual if probability is None else probability,
+            false_alarm=self.share * self.claim.gate.false_alarm,
+            method=method,
+        )
 
 
 @dataclass(frozen=True)
@@ -58,54 +163,27 @@ class Peak:
     finding: Finding
 
 
-class Check(Running, Protocol):
-    """A check that gathers evidence against its null, under the claim.
+class EvidenceCheck(Check):
+    """A check that gathers evidence against its null, under the claim, until it refutes or ends.
 
-    unit: the word for what it looks at; not_applicable: why the target does not serve what it
-    needs, None where it does; peak: the highest evidence that was looked at, None where none
-    refuted.
+    not_applicable: why the target does not serve what it needs, None where it does; peak: the
+    highest evidence that was looked at, None where none refuted.
     """
 
-    unit: str
-    not_applicable: Note | None
-    peak: Peak | None
+    not_applicable: Reason = None
+    peak: Peak | None = None
+
+    def conclude(self, context: RunContext) -> Outcome | None:
+        return None
 
     @property
-    def queries(self) -> int:
-        """Labels, or numbers of releases, that it has seen."""
-
-    @property
+    @abstractmethod
     def log_e_value(self) -> float:
         """Evidence so far, natural log."""
 
     @property
-    def log_threshold(self) -> float:
-        """Evidence that refutes, natural log."""
-
-    @property
     def refuted(self) -> bool:
-        """Whether the evidence has reached what refutes, now or at an earlier look."""
-
-    def samples_needed(self) -> int:
-        """About how many more queries a pass needs; 0 when a pass means something."""
-
-    def fail_finding(self) -> Finding:
-        """What to say when the evidence has refuted the claim."""
-
-    def pass_finding(self) -> Finding:
-        """What to say when it has not: what a fault of the smallest effect would have done."""
-
-
-class Judged:
-    """For a `Check`: its evidence is judged at every look, and its verdict at the end."""
-
-    unit = "queries"
-    not_applicable: Note | None = None
-    peak: Peak | None = None
-
-    @property
-    def refuted(self: Check) -> bool:
-        """To ask is to look.
+        """Whether the evidence has reached what refutes, now or at an earlier look. To ask is one.
 
         By Ville's inequality what was shown once stays shown, although evidence may fall again. Of
         looks with equal evidence the last one counts: more draws tell the cause better.
@@ -116,5 +194,14 @@ class Judged:
             self.peak = Peak(value, self.queries, self.fail_finding())
         return self.peak is not None
 
-    def conclude(self, context: RunContext) -> Outcome | None:
-        return None
+    @abstractmethod
+    def samples_needed(self) -> int:
+        """About how many more queries a pass needs; 0 when a pass means something."""
+
+    @abstractmethod
+    def fail_finding(self) -> Finding:
+        """What to say when the evidence has refuted the claim."""
+
+    @abstractmethod
+    def pass_finding(self) -> Finding:
+        """What to say when it has not: what a fault of the smallest effect would have done."""

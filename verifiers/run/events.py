@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..findings.finding import Outcome
-from .checks import Check
+from .checks import EvidenceCheck
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class ReleasesSeen:
     """Checks that gather evidence have seen labels or releases; queries: of the run so far."""
 
     queries: int
-    checks: Sequence[Check]
+    checks: Sequence[EvidenceCheck]
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ from types import MappingProxyType
 from typing import Any
 
 from ..findings.figures import CheckFigures
+from ..findings.finding import Outcome
 from ..findings.note import Note
 from ..findings.report import CheckResult, Slow
 from .cause import Explanation
-from .checks import Check, Running
+from .checks import Check, EvidenceCheck, RunContext
 from .phase import Phase
 from .session import Notes
 from .state import RunState
@@ -18,16 +19,19 @@ class PlainSession:
     """A `Session` that concludes its contract itself, and asks for draws alone."""
 
     state: RunState
-    checks: list[Check]
+    checks: list[EvidenceCheck]
     refusals: Sequence[Note] = ()
     lacking: Mapping[str, Note] = {}
     opening = None
     slow: Slow = MappingProxyType({})
-    id = "input-contract"
 
     @property
     def goes_on(self) -> bool:
         return self.state.outcome.finished or not self.state.failed
+
+    def open(self, context: RunContext) -> Outcome:
+        """What `input-contract` comes to."""
+        raise NotImplementedError
 
     def prepare(self) -> None:
         """What is asked stands in the claim."""
@@ -44,8 +48,9 @@ class PlainSession:
     def ask_restarted(self) -> None:
         pass
 
-    def concluding(self, phase: Phase) -> Iterator[Running]:
-        return iter([self] if phase is Phase.OPENING else [])  # type: ignore[list-item]
+    def concluding(self, phase: Phase) -> Iterator[Check]:
+        if phase is Phase.OPENING:
+            yield Opening(self)
 
     def explanations(self) -> Sequence[Explanation]:
         peaks = [(check, check.peak.finding) for check in self.checks if check.peak is not None]
@@ -57,3 +62,16 @@ class PlainSession:
     def figures(self, found: Sequence[CheckResult]) -> Mapping[str, CheckFigures]:
         """Nothing is drawn."""
         return {}
+
+
+class Opening(Check):
+    """`input-contract`, which a session concludes itself."""
+
+    id = "input-contract"
+    phase = Phase.OPENING
+
+    def __init__(self, session: PlainSession) -> None:
+        self._session = session
+
+    def conclude(self, context: RunContext) -> Outcome:
+        return self._session.open(context)

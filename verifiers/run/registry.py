@@ -1,61 +1,22 @@
-"""The checks of a kind of release: their ids, shares and files, in the order of a report.
+"""The checks of a kind of release: their ids, shares and classes, in the order of a report.
 
-Shares and ids are imported at every start of pytest and of the command line, so the rest about a
-check, its spec, is in its own file and loaded when needed.
+Shares and ids are imported at every start of pytest and of the command line, so the classes are
+named here, and loaded when needed.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
+from importlib.util import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from ..findings.note import Note
-from .phase import Phase
 
 if TYPE_CHECKING:
     from ..findings.excluded import Excluded
-
-Reason = Note | None
-"""Why there is no room for a check; None where there is."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a check is made of; plan: there is none in the phases before and without it."""
-
-    claim: Any
-    seed: int
-    plan_or_none: Any
-
-    @property
-    def plan(self) -> Any:
-        """The plan, where there is one."""
-        assert self.plan_or_none is not None
-        return self.plan_or_none
-
-
-def always_applicable(_: object) -> Reason:
-    """There is always room for the check."""
-    return None
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckSpec:
-    """What a run knows of a check before it is made.
-
-    phase: in which it concludes; make: a check for a run; not_applicable: why a claim leaves no
-    room for it.
-    """
-
-    id: str
-    phase: Phase
-    make: Callable[[Any], Any]
-    not_applicable: Callable[[Any], Reason] = always_applicable
-
-
-NO_PRIVACY = Note("no-privacy-claimed", "the claim has no [privacy]")
+    from .checks import Check, Reason
 
 
 @dataclass(frozen=True)
@@ -98,22 +59,43 @@ class Least:
 
 @dataclass(frozen=True)
 class Entry:
-    """A check: its id, its share of `false_alarm`, and its files.
+    """A check: its id, its share of `false_alarm`, and its class.
 
-    share: 0 where a failure is a proof, not a statistic; files: each with `SPECS`; several if the
-    id stands for several checks, one of which applies to a claim; absent: why this kind never has
-    it, where it has no file; least: what its pass must exclude, None where a pass is of a proof or
-    of the form of replies; judges_noise: whether its failure refutes the noise that is claimed;
-    rests_on_noise: whether its pass speaks of that noise, and so says nothing where it is refuted.
+    share: 0 where a failure is a proof, not a statistic; check: "file:Class", the file from the
+    registry's package; otherwise: the class in its place for claims that it does not apply to;
+    absent: why this kind never has it, where it has no class; least: what its pass must exclude,
+    None where a pass is of a proof or of the form of replies; judges_noise: whether its failure
+    refutes the noise that is claimed; rests_on_noise: whether its pass speaks of that noise, and so
+    says nothing where it is refuted.
     """
 
     id: str
     share: float
-    files: tuple[str, ...] = ()
+    check: str = ""
+    otherwise: str = ""
     absent: Note | None = None
     least: Least | None = None
     judges_noise: bool = False
     rests_on_noise: bool = False
+
+    def within(self, package: str) -> "Entry":
+        """The entry with the whole names of its files, which lie in a package."""
+        check, otherwise = (
+            resolve_name(place, package) if place else "" for place in (self.check, self.otherwise)
+        )
+        return replace(self, check=check, otherwise=otherwise)
+
+    @property
+    def classes(self) -> "list[type[Check]]":
+        """The classes of its checks, which are loaded. Raises ValueError for one of another id."""
+        found: list[type[Check]] = []
+        for place in filter(None, (self.check, self.otherwise)):
+            file, name = place.split(":")
+            made: type[Check] = getattr(import_module(file), name)
+            if made.id != self.id:
+                raise ValueError(f"{place} has the id {made.id}, and its line says {self.id}")
+            found.append(made)
+        return found
 
 
 class Registry:
@@ -125,7 +107,8 @@ class Registry:
     """
 
     def __init__(self, package: str, entries: tuple[Entry, ...], simplest_share: float) -> None:
-        self.package, self.entries, self.simplest_share = package, entries, simplest_share
+        self.entries = tuple(entry.within(package) for entry in entries)
+        self.simplest_share = simplest_share
         self.shares: Mapping[str, float] = {entry.id: entry.share for entry in entries}
         assert math.isclose(sum(self.shares.values()) + simplest_share, 1.0)
 
@@ -139,27 +122,30 @@ class Registry:
         return tuple(self.shares)
 
     @cached_property
-    def specs(self) -> tuple[CheckSpec, ...]:
-        """The specs of all checks, in the order of a report."""
-        found: list[CheckSpec] = []
-        for entry in self.entries:
-            for file in entry.files:
-                module = import_module(f"{self.package}.{file}")
-                specs = [spec for spec in module.SPECS if spec.id == entry.id]
-                if not specs:
-                    raise ValueError(f"{self.package}.{file} has no spec of {entry.id}")
-                found += specs
-        return tuple(found)
+    def classes(self) -> "tuple[type[Check], ...]":
+        """Those of all checks, in the order of a report."""
+        return tuple(made for entry in self.entries for made in entry.classes)
 
-    def applicable(self, claim: Any) -> list[CheckSpec]:
-        """The checks that a claim has room for, in the order of a report."""
-        return [spec for spec in self.specs if spec.not_applicable(claim) is None]
+    def applicable(self, claim: Any, plan: Any = None) -> "list[type[Check]]":
+        """The checks that there is room for in a claim, and in its plan where there is one."""
+        return [check for check in self.classes if _reason(check, claim, plan) is None]
 
-    def lacking(self, claim: Any) -> dict[str, Note]:
-        """The checks that a claim leaves no room for: check id -> why."""
+    def lacking(self, claim: Any, plan: Any = None) -> dict[str, Note]:
+        """The checks that there is no room for: check id -> why.
+
+        Of two that share an id, each for other claims, one that there is room for is enough.
+        """
         found = {entry.id: entry.absent for entry in self.entries if entry.absent is not None}
-        for spec in self.specs:
-            reason = spec.not_applicable(claim)
-            if reason is not None:
-                found.setdefault(spec.id, reason)
+        there = {check.id for check in self.applicable(claim, plan)}
+        for check in self.classes:
+            reason = _reason(check, claim, plan)
+            if reason is not None and check.id not in there:
+                found.setdefault(check.id, reason)
         return found
+
+
+def _reason(check: "type[Check]", claim: Any, plan: Any) -> "Reason":
+    by_claim = check.not_applicable_to(claim)
+    if by_claim is not None or plan is None:
+        return by_claim
+    return check.not_applicable_in(plan)

@@ -6,7 +6,7 @@ from ..findings.finding import Finding
 from ..findings.note import Note
 from ..findings.report import CheckResult, Verdict, decimal_log
 from .cause import Explanation, named
-from .checks import Check
+from .checks import EvidenceCheck
 from .outcome import RunOutcome
 from .session import Session
 
@@ -45,7 +45,7 @@ def _of_contract(name: str, session: Session, outcome: RunOutcome) -> CheckResul
     return found.model_copy(update={"reproduce": outcome.again(found.verdict)})
 
 
-def _cut(checks: Sequence[Check], outcome: RunOutcome) -> Note | None:
+def _cut(checks: Sequence[EvidenceCheck], outcome: RunOutcome) -> Note | None:
     """Which failure cut the other checks short, if one did."""
     if outcome.error is not None:
         return Note("cut-short", "the run ended when the target failed")
@@ -64,7 +64,7 @@ def _not_reached(name: str, outcome: RunOutcome, cut: Note | None) -> CheckResul
 
 
 def _result(
-    check: Check, outcome: RunOutcome, cut: Note | None, cause: Explanation | None
+    check: EvidenceCheck, outcome: RunOutcome, cut: Note | None, cause: Explanation | None
 ) -> CheckResult:
     queries, evidence = check.queries, check.log_e_value
     if check.refuted:

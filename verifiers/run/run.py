@@ -23,7 +23,7 @@ from .phase import Phase
 from .request import RunRequest
 from .results import results
 from .selection import Selection
-from .session import Kind, Planned, Session
+from .session import Planned, Session
 from .state import RunState
 
 
@@ -59,7 +59,7 @@ def verify(
     `queries` that no pass fits.
     """
     seed = secrets.randbits(32) if seed is None else seed
-    kind: Kind = claim.kind
+    kind = claim.kind
     chosen = selection or Selection()
     after = known(after_failure)
     inputs = tuple(tuple(int(v) for v in given) for given in own)
@@ -67,7 +67,8 @@ def verify(
         listener(Progress(0, 0, f"planning for {queries:,} queries"))
 
     def plan_for(most: int | None) -> Planned:
-        return kind.planned(stated, most, seed, inputs, chosen)
+        found: Planned = kind.planned(stated, most, seed, inputs, chosen)
+        return found
 
     stated, planned = claim, kind.planned(claim, queries, seed, inputs, chosen)
     claim = planned.claim
@@ -102,7 +103,7 @@ class _Run:
         self,
         state: RunState,
         request: RunRequest,
-        kind: Kind,
+        kind: Any,
         planned: Planned,
         plan_for: PlanFor,
     ) -> None:

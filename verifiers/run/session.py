@@ -1,6 +1,6 @@
 """What a run leaves to the kind of release: the parts of it that differ from kind to kind."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -9,10 +9,8 @@ from ..findings.figures import CheckFigures
 from ..findings.note import Note
 from ..findings.report import CheckResult, LabelsOpening, ReleasesOpening, Slow
 from .cause import Explanation
-from .checks import Check, Running
-from .noise_there import CostAt
+from .checks import Check, EvidenceCheck
 from .phase import Phase
-from .registry import Registry
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,7 @@ class Session(Protocol):
     """One target, asked under one claim, for all checks of a run."""
 
     @property
-    def checks(self) -> Sequence[Check]:
+    def checks(self) -> Sequence[EvidenceCheck]:
         """Those that gather evidence from what all look at."""
 
     @property
@@ -72,7 +70,7 @@ class Session(Protocol):
     def ask_restarted(self) -> None:
         """Asks the restarted target what it was asked before."""
 
-    def concluding(self, phase: Phase) -> Iterator[Running]:
+    def concluding(self, phase: Phase) -> Iterator[Check]:
         """The checks that conclude in a phase."""
 
     def explanations(self) -> Sequence[Explanation]:
@@ -123,23 +121,3 @@ class Planned(Protocol):
     @property
     def calls(self) -> int:
         """Calls in which these queries are asked, about."""
-
-
-class Kind(Protocol):
-    """What a run needs of a kind of release; see `kinds.kind.ReleaseKind`."""
-
-    @property
-    def checks(self) -> Registry:
-        """Its checks."""
-
-    @property
-    def planned(self) -> Callable[..., Planned]:
-        """Makes a plan."""
-
-    @property
-    def session(self) -> Callable[..., Session]:
-        """Makes what asks the target."""
-
-    @property
-    def cost_at(self) -> CostAt:
-        """What the claimed queries cost at another scale of the noise."""

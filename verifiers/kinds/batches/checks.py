@@ -8,9 +8,7 @@ from ....reference.batches import Draws
 from ...findings.excluded import SURE_TO_SEE
 from ...findings.finding import Finding
 from ...findings.note import Fields, Note
-from ...run.checks import Judged
-from ...run.error_budget import log_threshold
-from ...run.registry import NO_PRIVACY
+from ...run.checks import EvidenceCheck, Reason
 from . import shown, subsets
 from .claim import BatchesClaim
 from .registry import CHECKS
@@ -41,7 +39,7 @@ SHUFFLED = (
 )
 
 
-class BatchCheck(Judged):
+class BatchCheck(EvidenceCheck):
     """One aspect of the batches: proven wrong, refuted by wagers, or neither."""
 
     id, unit = "", "batches"
@@ -49,7 +47,6 @@ class BatchCheck(Judged):
 
     def __init__(self, claim: BatchesClaim, watch: Watch, wanted: int) -> None:
         self.claim, self.watch, self.wanted = claim, watch, wanted
-        self.log_threshold = log_threshold(CHECKS.shares[self.id], claim.gate.false_alarm)
 
     @property
     def wagers(self) -> Wagers | None:
@@ -78,6 +75,7 @@ class BatchCheck(Judged):
         return Finding.caused(message, cause, self.log_e_value)
 
     def _refuted(self) -> tuple[str, Note]:
+        """What wagers refute, in words, and why."""
         raise NotImplementedError
 
     def pass_finding(self) -> Finding:
@@ -97,6 +95,12 @@ class Coverage(BatchCheck):
     """Each record is in one batch of each epoch."""
 
     id, passed = "coverage", "each epoch has had each record once"
+
+    @classmethod
+    def not_applicable_to(cls, claim: BatchesClaim) -> Reason:
+        if claim.mechanism.batches.how is Draws.SHUFFLE:
+            return None
+        return Note("not-claimed", "records need not come once an epoch by the claim")
 
 
 class BatchSize(BatchCheck):
@@ -208,16 +212,5 @@ class Independence(BatchCheck):
 
 def made_checks(claim: BatchesClaim, watch: Watch, wanted: int) -> list[BatchCheck]:
     """The checks that gather evidence, of those that the claim has room for."""
-    kinds: list[type[BatchCheck]] = [Repeats, Coverage, BatchSize, Inclusion, Independence]
-    return [one(claim, watch, wanted) for one in kinds if one.id not in lacking(claim)]
-
-
-def lacking(claim: BatchesClaim) -> dict[str, Note]:
-    """Check id -> why a claim leaves no room for it."""
-    found = {}
-    if claim.mechanism.batches.how is not Draws.SHUFFLE:
-        none = "records need not come once an epoch by the claim"
-        found["coverage"] = Note("not-claimed", none)
-    if claim.privacy is None:
-        found["privacy-claim"] = NO_PRIVACY
-    return found
+    there = CHECKS.applicable(claim)
+    return [one(claim, watch, wanted) for one in there if issubclass(one, BatchCheck)]

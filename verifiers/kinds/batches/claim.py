@@ -10,6 +10,7 @@ from ....reference.batches import Batches
 from ...claims.claim import Claim
 from ...claims.tables import Table
 from ...targets.batches import BatchRelease
+from .. import kind_in
 from ..kind import ReleaseKind
 
 OF_BATCHES = ("batches",)
@@ -52,9 +53,7 @@ class BatchesClaim(Claim):
 
     @property
     def kind(self) -> ReleaseKind:
-        from .kind import KIND
-
-        return KIND
+        return kind_in("batches")
 
     @property
     def summary(self) -> str:

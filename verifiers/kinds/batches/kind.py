@@ -1,47 +1,69 @@
 """Samplers of batches: what a run, a report or a command needs of them."""
 
+from pathlib import Path
 from typing import Any, NoReturn
 
 from ....reference.generators import secure_generator
 from ...findings.opening import EarlierReportError
+from ...run.request import RunRequest
+from ...run.selection import Selection
+from ...run.session import Planned, Session
+from ...run.state import RunState
 from ...targets import InProcessTarget
 from ..kind import ReleaseKind
 from .claim import OF_BATCHES, BatchesClaim, parse_batches_claim
 from .registry import CHECKS
-from .session import BatchSession, planned_batches
 
 
-def _reference(claim: BatchesClaim) -> InProcessTarget:
-    """The claimed sampler, with a secure generator."""
-    batches = claim.mechanism.batches
-    return InProcessTarget(
-        batches.drawn(secure_generator()),
-        again=lambda: batches.drawn(secure_generator()),
-        release=claim.release,
-    )
+class BatchesKind(ReleaseKind):
+    """Batches of records."""
+
+    name, unit, evidence_unit = "batches", "draw", "batches"
+    mechanisms, checks = OF_BATCHES, CHECKS
+    passed = "nothing that was seen contradicts the claimed sampling"
+    not_chosen = "a sampler takes no inputs"
+
+    def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> BatchesClaim:
+        return parse_batches_claim(table, source, folder)
+
+    def planned(
+        self,
+        claim: BatchesClaim,
+        queries: int | None,
+        seed: int,
+        own: tuple[tuple[int, ...], ...],
+        chosen: Selection,
+        *,
+        serves_all: bool = True,
+    ) -> Planned:
+        from .session import planned_batches
+
+        return planned_batches(claim, queries)
+
+    def session(self, state: RunState, request: RunRequest) -> Session:
+        from .session import BatchSession
+
+        return BatchSession(state, request)
+
+    def reference(self, claim: BatchesClaim) -> InProcessTarget:
+        """With a secure generator."""
+        batches = claim.mechanism.batches
+        return InProcessTarget(
+            batches.drawn(secure_generator()),
+            again=lambda: batches.drawn(secure_generator()),
+            release=claim.release,
+        )
+
+    def served(self, claim: BatchesClaim) -> NoReturn:
+        raise ValueError('name = "batches": there is no server of samplers')
+
+    def probe(self, claim: BatchesClaim) -> tuple[Any, int | None]:
+        return None, 1
+
+    def read_opening(self, path: str, claim: BatchesClaim) -> NoReturn:
+        raise EarlierReportError(
+            f"--compare {path}: nothing is kept of a run on batches to compare"
+        )
 
 
-def _not_served(claim: Any) -> NoReturn:
-    raise ValueError('name = "batches": there is no server of samplers')
-
-
-def _no_opening(path: str, claim: Any) -> NoReturn:
-    raise EarlierReportError(f"--compare {path}: nothing is kept of a run on batches to compare")
-
-
-KIND = ReleaseKind(
-    name="batches",
-    unit="draw",
-    evidence_unit="batches",
-    mechanisms=OF_BATCHES,
-    parse=parse_batches_claim,
-    checks=CHECKS,
-    planned=planned_batches,
-    session=BatchSession,
-    reference=_reference,
-    served=_not_served,
-    probe=lambda claim: (None, 1),
-    read_opening=_no_opening,
-    passed="nothing that was seen contradicts the claimed sampling",
-    not_chosen="a sampler takes no inputs",
-)
+KIND = BatchesKind()

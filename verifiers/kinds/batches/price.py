@@ -8,7 +8,8 @@ from ....reference.batches import Draws
 from ...findings.finding import Finding, Outcome
 from ...findings.note import Fields, Note
 from ...findings.verdict import Verdict
-from ...run.checks import Check, RunContext
+from ...run.checks import Check, Reason, RunContext, without_privacy
+from ...run.phase import Phase
 from . import subsets
 from .claim import BatchesClaim
 from .sizes import RATE
@@ -17,10 +18,15 @@ from .watch import Watch
 _DOUBT = 1e-3  # of the claimed epsilon, for floating point
 
 
-class PrivacyClaim:
+class PrivacyClaim(Check):
     """The epsilon of the claimed sampler beside the claimed one, and that of the one found."""
 
     id = "privacy-claim"
+    phase = Phase.CLAIM
+
+    @classmethod
+    def not_applicable_to(cls, claim: BatchesClaim) -> Reason:
+        return without_privacy(claim)
 
     def __init__(self, claim: BatchesClaim, watch: Watch, failed: list[Check]) -> None:
         self.claim, self.watch = claim, watch

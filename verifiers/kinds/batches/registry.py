@@ -3,15 +3,15 @@
 from ...run.registry import Entry, Least, Registry
 
 CHECKS = Registry(
-    "",
+    __package__,
     (
         Entry("input-contract", 0.0),
-        Entry("repeats", 0.0, least=Least()),
-        Entry("coverage", 0.0, least=Least()),
-        Entry("batch-size", 0.3, least=Least()),
-        Entry("inclusion", 0.2, least=Least()),
-        Entry("independence", 0.5, least=Least()),
-        Entry("privacy-claim", 0.0),
+        Entry("repeats", 0.0, ".checks:Repeats", least=Least()),
+        Entry("coverage", 0.0, ".checks:Coverage", least=Least()),
+        Entry("batch-size", 0.3, ".checks:BatchSize", least=Least()),
+        Entry("inclusion", 0.2, ".checks:Inclusion", least=Least()),
+        Entry("independence", 0.5, ".checks:Independence", least=Least()),
+        Entry("privacy-claim", 0.0, ".price:PrivacyClaim"),
     ),
     simplest_share=0.0,
 )

@@ -2,22 +2,22 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ...findings.excluded import Excluded
 from ...findings.finding import Finding, Outcome
 from ...findings.note import Note
 from ...findings.verdict import Verdict
-from ...run.checks import Check, RunContext, Running
+from ...run.checks import Check, EvidenceCheck, RunContext
 from ...run.events import ReleasesSeen
 from ...run.phase import Phase
 from ...run.plain_session import PlainSession
 from ...run.precision import TooFewError
 from ...run.request import RunRequest
 from ...run.state import RunState
-from .checks import WANTED, lacking, made_checks
+from .checks import WANTED, made_checks
 from .claim import BatchesClaim
 from .price import PrivacyClaim
+from .registry import CHECKS
 from .shown import excluded
 from .watch import Watch
 
@@ -37,10 +37,10 @@ class BatchSession(PlainSession):
         self.watch = Watch(self.claim.mechanism.batches)
         self.wanted = request.extent
         made = made_checks(self.claim, self.watch, request.extent)
-        self.checks: list[Check] = [one for one in made if request.selection.keeps(one.id)]
-        self.lacking: Mapping[str, Note] = lacking(self.claim)
+        self.checks: list[EvidenceCheck] = [one for one in made if request.selection.keeps(one.id)]
+        self.lacking: Mapping[str, Note] = CHECKS.lacking(self.claim)
 
-    def conclude(self, context: RunContext) -> Outcome:
+    def open(self, context: RunContext) -> Outcome:
         """`input-contract`: the first batches are lists of record numbers."""
         for _ in range(_FIRST):
             if not self._one():
@@ -79,7 +79,7 @@ class BatchSession(PlainSession):
                     return
             self.state.publish(ReleasesSeen(self.state.queries, self.checks))
 
-    def concluding(self, phase: Phase) -> Iterator[Running]:
+    def concluding(self, phase: Phase) -> Iterator[Check]:
         yield from super().concluding(phase)
         if phase is Phase.CLAIM and "privacy-claim" not in self.lacking:
             yield PrivacyClaim(
@@ -103,7 +103,7 @@ class PlannedBatches:
 
     @property
     def lacking(self) -> dict[str, Note]:
-        return lacking(self.claim)
+        return CHECKS.lacking(self.claim)
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
@@ -119,7 +119,7 @@ class PlannedBatches:
         return {**seen, "privacy-claim": 0}
 
 
-def planned_batches(claim: BatchesClaim, queries: int | None, *_: Any, **__: Any) -> PlannedBatches:
+def planned_batches(claim: BatchesClaim, queries: int | None) -> PlannedBatches:
     """As many batches as `queries` allow. Raises TooFewError."""
     if queries is None:
         return PlannedBatches(claim)

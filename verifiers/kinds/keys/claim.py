@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from .. import kind_in
 from ..kind import ReleaseKind
 from ..numbers.claim import NumbersClaim
 from ..numbers.planning.plan import NumbersPlan
@@ -13,9 +14,7 @@ class KeysClaim(NumbersClaim):
 
     @property
     def kind(self) -> ReleaseKind:
-        from .kind import KIND
-
-        return KIND
+        return kind_in("keys")
 
     def inputs(self, seed: int) -> NumbersPlan:
         from .plan import make_keys_plan

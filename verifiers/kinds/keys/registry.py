@@ -6,25 +6,25 @@ from ...findings.note import Note
 from ...run.registry import Entry, Least, Registry
 from ..numbers.registry import CHECKS as OF_NUMBERS
 
-_FILES = {
-    "input-contract": "input_contract",
-    "independence": "keys_together",
-    "fresh-noise": "keys_together",
-    "partition-release": "partition_release",
-    "privacy-audit": "privacy_audit",
-    "privacy-claim": "privacy_claim",
+_CHECKS = {
+    "input-contract": "...numbers.checks.input_contract:InputContract",
+    "independence": ".keys_together:KeysIndependence",
+    "fresh-noise": ".keys_together:KeysFreshNoise",
+    "partition-release": ".partition_release:PartitionRelease",
+    "privacy-audit": ".privacy_audit:KeysPrivacyAudit",
+    "privacy-claim": ".privacy_claim:KeysPrivacyClaim",
 }
-"""Checks of keys, and where they stand under checks/."""
+"""Checks of keys, by their ids among those of numbers."""
 
 
 def _entry(entry: Entry) -> Entry:
-    file = _FILES.get(entry.id)
-    if file is None:
+    check = _CHECKS.get(entry.id)
+    if check is None:
         absent = Note("not-of-this-kind", "the deployment releases keys, no numbers")
-        return replace(entry, files=(), absent=absent)
+        return replace(entry, check="", absent=absent)
     least = Least("correlation") if entry.id == "fresh-noise" else entry.least  # of pairs of keys
     judges = entry.judges_noise or entry.id == "partition-release"  # keys come by noise on counts
-    return replace(entry, files=(file,), absent=None, least=least, judges_noise=judges)
+    return replace(entry, check=check, absent=None, least=least, judges_noise=judges)
 
 
 CHECKS = Registry(

@@ -11,9 +11,10 @@ from ...claims.tables import ANY_QUERIES
 from ...findings.note import Note
 from ...inputs.histogram_file import read_histograms
 from ...inputs.input_file import Input
-from ...run.registry import NO_PRIVACY
+from ...run.checks import NO_PRIVACY
 from ...targets.labels import LABELS
 from ...targets.release import Release
+from .. import kind_in
 from ..kind import ReleaseKind
 from .accountant_claim import Charges, LabelsAccountant
 from .inputs_claim import InputsClaim
@@ -98,9 +99,7 @@ class LabelsClaim(Claim):
 
     @property
     def kind(self) -> ReleaseKind:
-        from .kind import KIND
-
-        return KIND
+        return kind_in("labels")
 
     @property
     def summary(self) -> str:

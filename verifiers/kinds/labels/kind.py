@@ -1,32 +1,77 @@
 """Labels, the winners of noisy votes: what a run, a report or a command needs of them."""
 
+from pathlib import Path
 from typing import Any
 
-from ..kind import ReleaseKind, late
+from ...run.request import RunRequest
+from ...run.selection import Selection
+from ...run.session import Planned, Session
+from ...run.state import RunState
+from ...targets import InProcessTarget, Target
+from ..kind import ReleaseKind
+from ..served import Served
 from .claim import LabelsClaim, parse_labels_claim
 from .mechanism import OF_LABELS
 from .registry import CHECKS
 
 
-def _probe(claim: LabelsClaim) -> tuple[Any, int | None]:
-    from .planning.asked_histograms import opening_histogram
+class LabelsKind(ReleaseKind):
+    """Labels."""
 
-    return opening_histogram(claim), claim.gate.largest_call
+    name, unit, evidence_unit = "labels", "label", "queries"
+    mechanisms, checks = OF_LABELS, CHECKS
+
+    def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> LabelsClaim:
+        return parse_labels_claim(table, source, folder)
+
+    def planned(
+        self,
+        claim: LabelsClaim,
+        queries: int | None,
+        seed: int,
+        own: tuple[tuple[int, ...], ...],
+        chosen: Selection,
+        *,
+        serves_all: bool = True,
+    ) -> Planned:
+        from .planned import planned_labels
+
+        return planned_labels(claim, queries, seed, own, chosen, serves_all=serves_all)
+
+    def session(self, state: RunState, request: RunRequest) -> Session:
+        from .session import LabelSession
+
+        return LabelSession(state, request)
+
+    def reference(self, claim: LabelsClaim) -> InProcessTarget:
+        from .embedded import reference_target
+
+        return reference_target(claim)
+
+    def served(self, claim: LabelsClaim) -> Served:
+        from .served import ServedLabels
+
+        return ServedLabels(claim)
+
+    def probe(self, claim: LabelsClaim) -> tuple[Any, int | None]:
+        from .planning.asked_histograms import opening_histogram
+
+        return opening_histogram(claim), claim.gate.largest_call
+
+    def read_opening(self, path: str, claim: LabelsClaim) -> Any:
+        from .opening import read_opening
+
+        return read_opening(path, claim)
+
+    def serves_all(self, target: Target, claim: LabelsClaim) -> bool:
+        from .checks.input_contract import serves_other_totals
+
+        return serves_other_totals(target, claim)
+
+    def cost_at(self, claim: LabelsClaim, scale: float) -> tuple[float, float] | None:
+        from .checks.privacy_claim import cost_at
+
+        return cost_at(claim, scale)
 
 
-KIND = ReleaseKind(
-    name="labels",
-    unit="label",
-    evidence_unit="queries",
-    mechanisms=OF_LABELS,
-    parse=parse_labels_claim,
-    checks=CHECKS,
-    cost_at=late(__package__, "checks.privacy_claim.cost_at"),
-    planned=late(__package__, "planned.planned_labels"),
-    session=late(__package__, "session.LabelSession"),
-    reference=late(__package__, "embedded.reference_target"),
-    served=late(__package__, "served.ServedLabels"),
-    probe=_probe,
-    serves_all=late(__package__, "checks.input_contract.serves_other_totals"),
-    read_opening=late(__package__, "opening.read_opening"),
-)
+KIND = LabelsKind()

@@ -22,15 +22,7 @@ from ...run.selection import Selection
 from ...run.session import Planned
 from ...targets import calls_at_once
 from .checks import Order
-from .checks.base import JudgedLabels, Proving
-from .checks.spec import (
-    TOO_FEW,
-    LabelsSetting,
-    applicable,
-    lacking,
-    specs,
-    streams_asked,
-)
+from .checks.base import TOO_FEW, LabelsSetting, all_checks, labels_checks, streams_asked
 from .claim import LabelsClaim
 from .planning.extent import FULL, Extent
 from .planning.plan import Plan
@@ -38,7 +30,7 @@ from .planning.planner import make_plan
 from .planning.roles import Role
 from .planning.schedule import Schedule
 from .planning.stream_planner import FRESH_CALL, NEW_LIFE
-from .registry import SHARES
+from .registry import CHECKS, SHARES
 
 _WITH_TWINS = 0.25
 """Coarsest effect at which symmetries are still checked; beyond it all queries go to depth."""
@@ -92,29 +84,21 @@ class PlannedLabels:
     @cached_property
     def lacking(self) -> Mapping[str, Note]:
         brings_in = BringsIn(self.stated, self.seed, self.own)
-        return {**brings_in.told(lacking(self.claim, self.plan)), **self.chosen.left_out}
+        return {**brings_in.told(CHECKS.lacking(self.claim, self.plan)), **self.chosen.left_out}
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        setting = LabelsSetting(self.claim, self.seed, self.plan, {})
-        made = [
-            spec.make(setting)
-            for spec in applicable(self.claim, self.plan)
-            if self.chosen.keeps(spec.id)
-        ]
-        told = (check for check in made if isinstance(check, JudgedLabels | Proving))
-        return {check.id: check.foreseen for check in told}
+        setting = LabelsSetting(self.claim, self.seed, self.plan)
+        there = labels_checks(self.claim, self.plan)
+        return {
+            check.id: check.make(setting).foreseen for check in there if self.chosen.keeps(check.id)
+        }
 
     @property
     def looked_at(self) -> Mapping[str, int]:
-        plan, found = self.plan, dict[str, int]()
-        for spec in specs():
-            needs, labels = spec.needs, 0
-            if needs is not None:
-                labels = sum(s.queries for i, s in enumerate(plan.streams) if needs(plan, i, s))
-            if spec.id == Order.id:  # it looks at traffic, not at streams
-                labels = plan.traffic.calls
-            found[spec.id] = max(labels, found.get(spec.id, 0))
+        found = dict[str, int]()
+        for check in all_checks():
+            found[check.id] = max(check.looks_at(self.plan), found.get(check.id, 0))
         return found
 
 
@@ -241,7 +225,7 @@ class BringsIn:
             claim = self.claim.with_gate(gate)
             plan = make_plan(claim, self.seed, not claim.one_total, self.own, extent)
             fits = queries_of(plan) <= queries
-            self._absent[queries] = frozenset(lacking(claim, plan) if fits else SHARES)
+            self._absent[queries] = frozenset(CHECKS.lacking(claim, plan) if fits else SHARES)
         return self._absent[queries]
 
 
@@ -267,7 +251,7 @@ def queries_of(plan: Plan, chosen: Selection = _ALL) -> int:
 
     chosen: the checks of the run, which need not ask all of the plan.
     """
-    absent = {*lacking(plan.claim, plan), *chosen.left_out}
+    absent = {*CHECKS.lacking(plan.claim, plan), *chosen.left_out}
     streams = streams_asked(chosen, plan, absent)
     asked = sum(batch.labels for batch in Schedule(plan).sweeps() if streams[batch.stream])
     asked += plan.traffic.labels if Order.id not in absent else 0

@@ -8,43 +8,54 @@ from ...run.registry import Entry, Least, Registry
 CHECKS = Registry(
     f"{__package__}.checks",
     (
-        Entry("input-contract", 0.0, ("input_contract",)),
+        Entry("input-contract", 0.0, ".input_contract:InputContract"),
         Entry(
             "class-probabilities",
             1 / 4,
-            ("class_probabilities",),
+            ".class_probabilities:ClassProbabilities",
             least=Least("total_variation", 0.5),
             judges_noise=True,
         ),
         Entry(
-            "noise-scale", 1 / 8, ("noise_scale",), least=Least("factor", 0.5), judges_noise=True
+            "noise-scale",
+            1 / 8,
+            ".noise_scale:NoiseScale",
+            least=Least("factor", 0.5),
+            judges_noise=True,
         ),
         Entry(
-            "shift-invariance", 1 / 16, ("compared_streams",), least=Least("total_variation", 0.5)
+            "shift-invariance",
+            1 / 16,
+            ".compared_streams:ShiftInvariance",
+            least=Least("total_variation", 0.5),
         ),
         Entry(
             "permutation-equivariance",
             1 / 16,
-            ("compared_streams",),
+            ".compared_streams:PermutationEquivariance",
             least=Least("total_variation", 0.5),
         ),
         Entry(
-            "vote-monotonicity", 1 / 16, ("compared_streams",), least=Least("total_variation", 0.5)
+            "vote-monotonicity",
+            1 / 16,
+            ".compared_streams:VoteMonotonicity",
+            least=Least("total_variation", 0.5),
         ),
         Entry(
             "fresh-noise",
             1 / 8,
-            ("fresh_noise", "cached_answers"),
+            ".fresh_noise:FreshNoise",
+            ".cached_answers:CachedAnswers",
             least=Least("share"),
             judges_noise=True,
         ),
-        Entry("order", 1 / 16, ("order",), least=Least("factor", 0.5)),
-        Entry("abstention", 1 / 16, ("abstention",)),
-        Entry("accountant-soundness", 0.0, ("accountant_soundness",)),
-        Entry("privacy-claim", 0.0, ("privacy_claim",), rests_on_noise=True),
-        Entry("privacy-audit", 1 / 16, ("privacy_audit",)),
-        Entry("histogram-leakage", 1 / 16, ("histogram_leakage",)),
-        Entry("budget-enforcement", 0.0, ("budget_enforcement",)),
+        Entry("order", 1 / 16, ".order:Order", least=Least("factor", 0.5)),
+        Entry("abstention", 1 / 16, ".abstention:Abstention"),
+        Entry("accountant-soundness", 0.0, ".accountant_soundness:AccountantSoundness"),
+        Entry("privacy-claim", 0.0, ".privacy_claim:PrivacyClaimCheck", rests_on_noise=True),
+        Entry("privacy-audit", 1 / 16, ".privacy_audit:PrivacyAudit"),
+        Entry("histogram-leakage", 1 / 16, ".histogram_leakage:HistogramLeakage"),
+        Entry("budget-enforcement", 0.0, ".budget_enforcement:BudgetEnforcement"),
     ),
     simplest_share=1 / 16,
 )

@@ -6,7 +6,7 @@ from ...findings.figures import CheckFigures
 from ...findings.note import Note
 from ...findings.report import CheckResult, LabelsOpening, Slow, Verdict
 from ...run.cause import Explanation
-from ...run.checks import Check, Running
+from ...run.checks import Check, EvidenceCheck
 from ...run.phase import Phase
 from ...run.request import RunRequest
 from ...run.restarts import not_restarted
@@ -15,8 +15,8 @@ from ...run.session import Notes, Session
 from ...run.state import RunState
 from .checks import FreshNoise, InputContract
 from .checks.asked_again import not_emptied
+from .checks.base import LabelsSetting, labels_checks
 from .checks.privacy_claim import PrivacyClaimCheck
-from .checks.spec import LabelsSetting, applicable, lacking
 from .claim import LabelsClaim
 from .gathering.connections import ask_over_kept
 from .gathering.explaining import explain, explanations
@@ -27,6 +27,7 @@ from .planned import BringsIn, dearer_than, extent_of
 from .planning.coverage import coverage
 from .planning.planner import make_plan
 from .planning.rounding import not_excluded
+from .registry import CHECKS
 from .weighted import cost_by_weight
 
 
@@ -48,13 +49,13 @@ class LabelSession(Session):
         return self.gathering
 
     @property
-    def checks(self) -> Sequence[Check]:
+    def checks(self) -> Sequence[EvidenceCheck]:
         return () if self.gathering is None else self.gathering.observers.checks
 
     @property
     def lacking(self) -> Mapping[str, Note]:
         if self.gathering is None:
-            return lacking(self.claim)
+            return CHECKS.lacking(self.claim)
         return self._brings_in.told(self.gathering.observers.lacking)
 
     @property
@@ -104,17 +105,17 @@ class LabelSession(Session):
     def ask_restarted(self) -> None:
         ask_after_restart(self._gathering)
 
-    def concluding(self, phase: Phase) -> Iterator[Running]:
+    def concluding(self, phase: Phase) -> Iterator[Check]:
         """Those that have seen labels, and those that are made now."""
         if phase is Phase.OPENING:
             yield self.contract
-        setting = LabelsSetting(self.claim, self.request.seed, None, {})
+        setting = LabelsSetting(self.claim, self.request.seed, None)
         if self.gathering is not None:
             setting = self.gathering.setting
             yield from self.gathering.observers.of(phase)
-        for spec in applicable(self.claim, setting.plan_or_none):
-            if spec.phase is phase and spec.needs is None and spec.id != InputContract.id:
-                yield spec.make(setting)
+        for check in labels_checks(self.claim, setting.plan_or_none):
+            if check.phase is phase and not check.sees_labels and check.id != InputContract.id:
+                yield check.make(setting)
 
     def explanations(self) -> Sequence[Explanation]:
         return tuple(explanations(self.checks))

@@ -12,13 +12,11 @@ import numpy as np
 from ...evidence.mixture import log_mixture_of
 from ...findings.finding import Finding
 from ...findings.note import Note
-from ...run.checks import Judged
+from ...run.checks import EvidenceCheck
 from ...run.earned import HOPELESS
-from ...run.error_budget import log_threshold
 from ...run.restarts import OPENINGS
 from .claim import AnyClaim
 from .features import parts
-from .registry import CHECKS
 
 OPENS_WITH = 20
 """Calls of one input that open a run, and each start that is compared with it."""
@@ -56,7 +54,7 @@ def without_counters(replies: Sequence[Any], earlier: Sequence[Any]) -> list[str
     return [json.dumps(sorted(part)) for part in kept]
 
 
-class FreshReplies(Judged):
+class FreshReplies(EvidenceCheck):
     """Wagers that the first replies after a start are those after another, one by one.
 
     Where calls are fresh draws of one law, any order of a start's replies to one input is as likely
@@ -68,12 +66,13 @@ class FreshReplies(Judged):
     """
 
     id, unit = "fresh-noise", "draws"
+    queries: int = 0
 
     def __init__(self, claim: AnyClaim) -> None:
-        self.log_threshold = log_threshold(CHECKS.shares[self.id], claim.gate.false_alarm)
+        self.claim = claim
         self._logs: list[float] = []
         self._could: list[float] = []
-        self.queries = self._again = 0
+        self._again = 0
 
     def compare(self, earlier: Sequence[Any], now: Sequence[Any]) -> None:
         """Compares the replies to the first calls of two starts."""

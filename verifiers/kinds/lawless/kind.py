@@ -1,52 +1,71 @@
 """Deployments without a law: what a run, a report or a command needs of them."""
 
+from pathlib import Path
 from typing import Any, NoReturn
 
 from ...findings.opening import EarlierReportError
+from ...run.request import RunRequest
+from ...run.selection import Selection
+from ...run.session import Planned, Session
+from ...run.state import RunState
 from ...targets import TargetError
 from ..kind import ReleaseKind
-from .claim import OF_ANY, parse_any_claim
-from .predictor import load_predictor
+from .claim import OF_ANY, AnyClaim, parse_any_claim
 from .registry import CHECKS
-from .session import AnySession, planned_draws
 
 _NO_LAW = 'name = "any" names no law, so that there is no reference of it: name a TARGET'
 
 
-def _no_reference(claim: Any) -> NoReturn:
-    raise TargetError(_NO_LAW, code="options-do-not-fit")
+class AnyKind(ReleaseKind):
+    """Outputs of any kind."""
+
+    name, unit, evidence_unit = "outputs", "draw", "draws"
+    mechanisms, checks = OF_ANY, CHECKS
+    passed = "nothing that was seen contradicts the claimed guarantee"
+    not_chosen = "pairs of inputs stand in the claim"
+
+    def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> AnyClaim:
+        return parse_any_claim(table, source, folder)
+
+    def planned(
+        self,
+        claim: AnyClaim,
+        queries: int | None,
+        seed: int,
+        own: tuple[tuple[int, ...], ...],
+        chosen: Selection,
+        *,
+        serves_all: bool = True,
+    ) -> Planned:
+        from .session import planned_draws
+
+        return planned_draws(claim, queries)
+
+    def session(self, state: RunState, request: RunRequest) -> Session:
+        from .session import AnySession
+
+        return AnySession(state, request)
+
+    def reference(self, claim: AnyClaim) -> NoReturn:
+        raise TargetError(_NO_LAW, code="options-do-not-fit")
+
+    def served(self, claim: AnyClaim) -> NoReturn:
+        raise ValueError(_NO_LAW)
+
+    def probe(self, claim: AnyClaim) -> tuple[Any, int | None]:
+        return claim.pairs[0].here, 1
+
+    def read_opening(self, path: str, claim: AnyClaim) -> NoReturn:
+        raise EarlierReportError(
+            f'--compare {path}: nothing is kept of a run of name = "any" to compare'
+        )
+
+    def ready(self, claim: AnyClaim, chosen: Selection) -> None:
+        """Loads the predictor that a claim names."""
+        from .predictor import load_predictor
+
+        if claim.mechanism.predictor is not None:
+            load_predictor(claim.mechanism.predictor)
 
 
-def _not_served(claim: Any) -> NoReturn:
-    raise ValueError(_NO_LAW)
-
-
-def _no_opening(path: str, claim: Any) -> NoReturn:
-    raise EarlierReportError(
-        f'--compare {path}: nothing is kept of a run of name = "any" to compare'
-    )
-
-
-def _ready(claim: Any, chosen: Any) -> None:
-    """Raises ValueError for a predictor that cannot be loaded."""
-    if claim.mechanism.predictor is not None:
-        load_predictor(claim.mechanism.predictor)
-
-
-KIND = ReleaseKind(
-    name="outputs",
-    unit="draw",
-    evidence_unit="draws",
-    mechanisms=OF_ANY,
-    parse=parse_any_claim,
-    checks=CHECKS,
-    planned=planned_draws,
-    session=AnySession,
-    reference=_no_reference,
-    served=_not_served,
-    probe=lambda claim: (claim.pairs[0].here, 1),
-    read_opening=_no_opening,
-    passed="nothing that was seen contradicts the claimed guarantee",
-    ready=_ready,
-    not_chosen="pairs of inputs stand in the claim",
-)
+KIND = AnyKind()

@@ -13,8 +13,7 @@ from ....attacks.auditing.coin import Guarantee, Law, factor_told, share_told
 from ...findings.excluded import SURE_TO_SEE, Excluded
 from ...findings.finding import Finding
 from ...findings.note import Fields, Note
-from ...run.checks import Judged
-from ...run.error_budget import log_threshold
+from ...run.checks import EvidenceCheck
 from .claim import AnyClaim
 from .control import PositiveControl, nothing_learned, tell_apart, too_little_to_tell
 from .features import MOST
@@ -119,7 +118,7 @@ def named(pair: Pair, place: int) -> str:
     return f"pair {place + 1}" if pair.name is None else f"the pair {pair.name!r}"
 
 
-class PrivacyAudit(Judged):
+class PrivacyAudit(EvidenceCheck):
     """Wagers that replies tell the inputs of a pair apart better than the claim allows.
 
     The claim's pairs have equal shares of the evidence; where pairs are drawn too, these have half
@@ -133,10 +132,10 @@ class PrivacyAudit(Judged):
     """
 
     id, unit = "privacy-audit", "draws"
+    queries: int = 0
 
     def __init__(self, claim: AnyClaim, wanted: int = WANTED) -> None:
-        self.claim, self.wanted, self.queries = claim, wanted, 0
-        self.log_threshold = log_threshold(CHECKS.shares[self.id], claim.gate.false_alarm)
+        self.claim, self.wanted = claim, wanted
         lines, spec = claim.privacy.lines, claim.mechanism.predictor
         self._predictor = None if spec is None else load_predictor(spec)
         self.pairs = [*claim.pairs, *claim.drawn]

@@ -3,11 +3,11 @@
 from ...run.registry import Entry, Least, Registry
 
 CHECKS = Registry(
-    "",
+    __package__,
     (
         Entry("input-contract", 1 / 64),
-        Entry("fresh-noise", 3 / 64),
-        Entry("privacy-audit", 15 / 16, least=Least("share")),
+        Entry("fresh-noise", 3 / 64, ".fresh_replies:FreshReplies"),
+        Entry("privacy-audit", 15 / 16, ".privacy_audit:PrivacyAudit", least=Least("share")),
     ),
     simplest_share=0.0,
 )

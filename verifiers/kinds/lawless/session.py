@@ -11,7 +11,7 @@ from ...findings.excluded import Excluded
 from ...findings.finding import Finding, Outcome
 from ...findings.note import Note
 from ...findings.verdict import Verdict
-from ...run.checks import Check, RunContext
+from ...run.checks import EvidenceCheck, RunContext
 from ...run.events import ReleasesSeen
 from ...run.plain_session import PlainSession
 from ...run.precision import TooFewError
@@ -43,7 +43,7 @@ class AnySession(PlainSession):
         self.lacking = left_out(request.extent)
         found: tuple[FreshReplies | PrivacyAudit, ...] = (self.fresh, self.audit)
         kept = (check for check in found if request.selection.keeps(check.id))
-        self.checks: list[Check] = [check for check in kept if check.id not in self.lacking]
+        self.checks: list[EvidenceCheck] = [check for check in kept if check.id not in self.lacking]
         self._compares = self.fresh in self.checks and state.target.no_restart is None
         self._first: list[Any] = []
 
@@ -52,7 +52,7 @@ class AnySession(PlainSession):
         """Each input once, and the calls that starts repeat."""
         return len(self._first) + 2 * (len(self.audit.pairs) + len(self.claim.control))
 
-    def conclude(self, context: RunContext) -> Outcome:
+    def open(self, context: RunContext) -> Outcome:
         """`input-contract`: each input is answered; a drawn one that is not is left out."""
         check_fresh(self.state.target, self.claim)
         refused: Refused | CallError | None = None
@@ -65,7 +65,7 @@ class AnySession(PlainSession):
             told = ask_both(self.state, pair, named(pair, place), self._rng)
             if told is not None:
                 self.state.outcome.stopped = Note(
-                    "cut-short", f"the run ended when {self.id} failed"
+                    "cut-short", "the run ended when input-contract failed"
                 )
                 return told
         if refused is not None:
@@ -262,7 +262,7 @@ class PlannedDraws:
         return self.extent * own + drawn + control
 
 
-def planned_draws(claim: AnyClaim, queries: int | None, *_: Any, **__: Any) -> PlannedDraws:
+def planned_draws(claim: AnyClaim, queries: int | None) -> PlannedDraws:
     """As many draws of each pair as `queries` allow. Raises TooFewError."""
     if queries is None:
         return PlannedDraws(claim)

@@ -13,6 +13,7 @@ from ...claims.claim import Claim, ClaimError
 from ...claims.tables import ANY_QUERIES, PrivacyClaim, Table
 from ...inputs.people_file import People, read_people
 from ...targets.numbers import NumberRelease
+from .. import kind_in
 from ..kind import ReleaseKind
 from .mechanism import NumberMechanism
 
@@ -94,9 +95,7 @@ class NumbersClaim(Claim):
 
     @property
     def kind(self) -> ReleaseKind:
-        from .kind import KIND
-
-        return KIND
+        return kind_in("numbers")
 
     @property
     def summary(self) -> str:

@@ -1,6 +1,8 @@
 """Numbers, sums with noise: what a run, a report or a command needs of them."""
 
 import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,8 @@ from ...run.selection import Selection
 from ...run.session import Planned, Session
 from ...run.state import RunState
 from ...targets import InProcessTarget
-from ..kind import ReleaseKind, late
+from ..kind import ReleaseKind
+from ..served import Served
 from .claim import NumbersClaim, parse_numbers_claim
 from .mechanism import OF_NUMBERS
 from .registry import CHECKS
@@ -34,60 +37,81 @@ queries = 1
 """What is verified where no target is given: a correct noisy histogram of bundled data."""
 
 
-def _planned(
-    claim: NumbersClaim,
-    queries: int | None,
-    seed: int,
-    own: object,
-    chosen: Selection,
-    *,
-    serves_all: bool = True,
-) -> Planned:
-    """All is served. Raises TooFewError where no pass fits."""
-    from .planning.plan_for_budget import PlannedNumbers, plan_for_budget
+class NumbersKind(ReleaseKind):
+    """Numbers; kinds whose releases are sums too start from it."""
 
-    if queries is None:
-        return PlannedNumbers(claim, seed, chosen)
-    return plan_for_budget(claim, queries, seed, chosen)
+    name, unit, evidence_unit = "numbers", "release", "draws"
+    mechanisms, checks = OF_NUMBERS, CHECKS
+    not_chosen = "a run of numbers chooses its inputs itself"
 
+    @property
+    def demos(self) -> Mapping[str, Callable[[], Any]]:
+        return {"noisy-histogram": _demo}
 
-def _session(state: RunState, request: RunRequest) -> Session:
-    from .recorder import ShapesRecorder
-    from .session import NumberSession
+    def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> NumbersClaim:
+        return parse_numbers_claim(table, source, folder)
 
-    return NumberSession(state, request, ShapesRecorder(state.claim))
+    def planned(
+        self,
+        claim: Any,
+        queries: int | None,
+        seed: int,
+        own: tuple[tuple[int, ...], ...],
+        chosen: Selection,
+        *,
+        serves_all: bool = True,
+    ) -> Planned:
+        """All is served."""
+        from .planning.plan_for_budget import PlannedNumbers, plan_for_budget
 
+        if queries is None:
+            return PlannedNumbers(claim, seed, chosen)
+        return plan_for_budget(claim, queries, seed, chosen)
 
-def _reference(claim: NumbersClaim) -> InProcessTarget:
-    """The reference implementation of the claimed mechanism, with secure noise."""
-    aggregation = claim.mechanism.aggregation
+    def session(self, state: RunState, request: RunRequest) -> Session:
+        from .recorder import ShapesRecorder
+        from .session import NumberSession
 
-    def aggregate(values: NDArray[np.generic], size: int) -> Releases:
-        return sample(aggregation, values, size)
+        return NumberSession(state, request, ShapesRecorder(state.claim))
 
-    return InProcessTarget(aggregate, again=lambda: aggregate, release=claim.release)
+    def reference(self, claim: Any) -> InProcessTarget:
+        """With secure noise."""
+        aggregation = claim.mechanism.aggregation
 
+        def aggregate(values: NDArray[np.generic], size: int) -> Releases:
+            return sample(aggregation, values, size)
 
-def _probe(claim: NumbersClaim) -> tuple[Any, int | None]:
-    plan, gate = claim.inputs(0), claim.gate
-    return plan.inputs[0].values, min(plan.largest_call, gate.largest_call or plan.largest_call)
+        return InProcessTarget(aggregate, again=lambda: aggregate, release=claim.release)
 
+    def served(self, claim: Any) -> Served:
+        from .served import ServedNumbers
 
-def _read_opening(path: str, claim: NumbersClaim) -> Any:
-    from .opening import read_numbers_opening
+        return ServedNumbers(claim)
 
-    return read_numbers_opening(path, claim, claim.inputs(0).inputs[0].exact)
+    def probe(self, claim: Any) -> tuple[Any, int | None]:
+        plan, gate = claim.inputs(0), claim.gate
+        largest = min(plan.largest_call, gate.largest_call or plan.largest_call)
+        return plan.inputs[0].values, largest
 
+    def read_opening(self, path: str, claim: Any) -> Any:
+        from .opening import read_numbers_opening
 
-def _ready(claim: NumbersClaim, chosen: Selection) -> None:
-    """Loads the model that a claim of leakage names. Raises ValueError where it will not do."""
-    if claim.leakage is not None and chosen.keeps("gradient-leakage"):
-        from .vendor_model import model_of
+        return read_numbers_opening(path, claim, claim.inputs(0).inputs[0].exact)
 
-        absent = lacking("[leakage] in the claim", "sklearn")
-        if absent is not None:
-            raise InputError(absent, code="package-missing")
-        model_of(claim)
+    def ready(self, claim: Any, chosen: Selection) -> None:
+        """Loads the model that a claim of leakage names."""
+        if claim.leakage is not None and chosen.keeps("gradient-leakage"):
+            from .vendor_model import model_of
+
+            absent = lacking("[leakage] in the claim", "sklearn")
+            if absent is not None:
+                raise InputError(absent, code="package-missing")
+            model_of(claim)
+
+    def cost_at(self, claim: Any, scale: float) -> tuple[float, float] | None:
+        from .checks.privacy_claim import cost_at
+
+        return cost_at(claim, scale)
 
 
 def _demo() -> NumbersClaim:
@@ -95,21 +119,4 @@ def _demo() -> NumbersClaim:
     return parse_numbers_claim(tomllib.loads(_DEMO))
 
 
-KIND = ReleaseKind(
-    name="numbers",
-    unit="release",
-    evidence_unit="draws",
-    mechanisms=OF_NUMBERS,
-    parse=parse_numbers_claim,
-    checks=CHECKS,
-    cost_at=late(__package__, "checks.privacy_claim.cost_at"),
-    planned=_planned,
-    session=_session,
-    reference=_reference,
-    served=late(__package__, "served.ServedNumbers"),
-    probe=_probe,
-    read_opening=_read_opening,
-    not_chosen="a run of numbers chooses its inputs itself",
-    ready=_ready,
-    demos={"noisy-histogram": _demo},
-)
+KIND = NumbersKind()

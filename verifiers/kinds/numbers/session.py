@@ -8,9 +8,8 @@ from ...findings.finding import Finding
 from ...findings.note import Note
 from ...findings.report import CheckResult, Slow
 from ...run.cause import Explanation
-from ...run.checks import Running
+from ...run.checks import Check, Setting
 from ...run.phase import Phase
-from ...run.registry import Setting
 from ...run.request import RunRequest
 from ...run.restarts import restart_owed, why_not_restarted
 from ...run.session import Notes
@@ -46,10 +45,10 @@ class NumberSession:
         self.plan = make_plan(self.claim, request.seed, request.extent)
         self.contract = self.opens_with(self.claim, self.plan, request.seed)
         setting = Setting(self.claim, request.seed, self.plan)
-        specs = self.claim.kind.checks.applicable(self.claim)
-        self._specs = [spec for spec in specs if request.selection.keeps(spec.id)]
-        seeing = (spec for spec in self._specs if spec.phase is Phase.SHARED)
-        self.checks: Sequence[NumberCheck] = [spec.make(setting) for spec in seeing]
+        there = self.claim.kind.checks.applicable(self.claim)
+        self._there = [check for check in there if request.selection.keeps(check.id)]
+        seeing = (check for check in self._there if check.phase is Phase.SHARED)
+        self.checks: Sequence[NumberCheck] = [check.make(setting) for check in seeing]
         tell_least(self.checks)
         self.recorder = recorder
         self.slow: Slow = {}
@@ -127,16 +126,16 @@ class NumberSession:
     def ask_restarted(self) -> None:
         """What is released after a restart was shown to all checks."""
 
-    def concluding(self, phase: Phase) -> Iterator[Running]:
+    def concluding(self, phase: Phase) -> Iterator[Check]:
         if phase is Phase.OPENING:
             yield self.contract
             return
         if phase is Phase.AUDIT or (phase is Phase.CLAIM and self.contract.by_data.waits):
             yield self.contract.by_data  # late, whatever became of the target since it was proven
         setting = Setting(self.claim, self.request.seed, self.plan)
-        for spec in self._specs:
-            if spec.phase is phase:
-                yield spec.make(setting)
+        for check in self._there:
+            if check.phase is phase:
+                yield check.make(setting)
 
     def explanations(self) -> Sequence[Explanation]:
         """The ratios are of nearly the same draws."""

@@ -13,6 +13,7 @@ from ...claims.claim import Claim
 from ...claims.tables import ANY_QUERIES, Table
 from ...targets.sql import SqlEngine, SqlQuery
 from ...targets.tables import TableRelease
+from .. import kind_in
 from ..kind import ReleaseKind
 from ..numbers.claim import NumbersPrivacy
 from .mechanism import TableMechanism
@@ -78,9 +79,7 @@ class TablesClaim(Claim):
 
     @property
     def kind(self) -> ReleaseKind:
-        from .kind import KIND
-
-        return KIND
+        return kind_in("tables")
 
     @property
     def summary(self) -> str:

@@ -1,17 +1,18 @@
 """Engines that release tables: what a run, a report or a command needs of them."""
 
 import tomllib
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
-from ...run.noise_there import no_cost
 from ...run.request import RunRequest
-from ...run.session import Session
+from ...run.selection import Selection
+from ...run.session import Planned, Session
 from ...run.state import RunState
 from ...targets import InProcessTarget
 from ...targets.tables import TableRelease
-from ..kind import late
-from ..numbers.kind import KIND as NUMBERS
+from ..numbers.kind import NumbersKind
+from ..served import Served
 from .claim import TablesClaim, parse_tables_claim
 from .mechanism import OF_TABLES
 from .registry import CHECKS
@@ -43,30 +44,74 @@ queries = 1
 """An engine of epsilon 1 for three aggregates together, and 1 for the selection of partitions."""
 
 
-def _session(state: RunState, request: RunRequest) -> Session:
-    from ..numbers.recorder import Recorder
-    from .session import TableSession
+class TablesKind(NumbersKind):
+    """Tables."""
 
-    return TableSession(state, request, Recorder(state.claim))
+    name = "tables"
+    mechanisms, checks = OF_TABLES, CHECKS
+    not_chosen = "a run of tables chooses its rows itself"
 
+    @property
+    def demos(self) -> Mapping[str, Callable[[], Any]]:
+        return {"noisy-table": _demo}
 
-def _reference(claim: TablesClaim) -> InProcessTarget:
-    """The reference implementation of the claimed engine, with secure noise."""
-    table = claim.mechanism.table
-    release = TableRelease(
-        claim.release.columns,
-        claim.keys,
-        "array",
-        claim.mechanism.centre,
-        claim.mechanism.vector_size,
-    )
+    def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> Any:
+        return parse_tables_claim(table, source, folder)
 
-    def aggregate(rows: Any, size: int) -> Any:
-        kept = release.rows_of(rows, claim.mechanism.missing.parts)
-        found = table.sample(kept, len(claim.keys), size)
-        return found.reshape(size, -1)
+    def planned(
+        self,
+        claim: Any,
+        queries: int | None,
+        seed: int,
+        own: tuple[tuple[int, ...], ...],
+        chosen: Selection,
+        *,
+        serves_all: bool = True,
+    ) -> Planned:
+        """All is served."""
+        from .planned import planned_table
 
-    return InProcessTarget(aggregate, again=lambda: aggregate, release=release)
+        return planned_table(claim, queries, seed, own, chosen)
+
+    def session(self, state: RunState, request: RunRequest) -> Session:
+        from ..numbers.recorder import Recorder
+        from .session import TableSession
+
+        return TableSession(state, request, Recorder(state.claim))
+
+    def reference(self, claim: Any) -> InProcessTarget:
+        """With secure noise."""
+        table = claim.mechanism.table
+        release = TableRelease(
+            claim.release.columns,
+            claim.keys,
+            "array",
+            claim.mechanism.centre,
+            claim.mechanism.vector_size,
+        )
+
+        def aggregate(rows: Any, size: int) -> Any:
+            kept = release.rows_of(rows, claim.mechanism.missing.parts)
+            found = table.sample(kept, len(claim.keys), size)
+            return found.reshape(size, -1)
+
+        return InProcessTarget(aggregate, again=lambda: aggregate, release=release)
+
+    def served(self, claim: Any) -> Served:
+        from .served import ServedTable
+
+        return ServedTable(claim)
+
+    def ready(self, claim: Any, chosen: Selection) -> None:
+        pass
+
+    def cost_at(self, claim: Any, scale: float) -> None:
+        return None
+
+    def foreseen(self, planned: Any) -> Mapping[str, int | None]:
+        from .foreseen import foreseen
+
+        return foreseen(planned)
 
 
 def _demo() -> TablesClaim:
@@ -74,19 +119,4 @@ def _demo() -> TablesClaim:
     return parse_tables_claim(tomllib.loads(_DEMO))
 
 
-KIND = replace(
-    NUMBERS,
-    name="tables",
-    mechanisms=OF_TABLES,
-    parse=parse_tables_claim,
-    checks=CHECKS,
-    cost_at=no_cost,
-    planned=late(__package__, "planned.planned_table"),
-    foreseen=late(__package__, "foreseen.foreseen"),
-    session=_session,
-    reference=_reference,
-    served=late(__package__, "served.ServedTable"),
-    not_chosen="a run of tables chooses its rows itself",
-    ready=lambda claim, chosen: None,
-    demos={"noisy-table": _demo},
-)
+KIND = TablesKind()

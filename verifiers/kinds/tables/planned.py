@@ -4,9 +4,11 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from ...findings.excluded import Excluded
 from ...findings.note import Note
+from ...run.checks import Check, Setting
 from ...run.phase import Phase
 from ...run.precision import (
     COARSEST_EFFECT,
@@ -16,9 +18,7 @@ from ...run.precision import (
     gate_for,
     is_default,
 )
-from ...run.registry import CheckSpec, Setting
 from ...run.selection import ALWAYS, Selection
-from ..numbers.checks.base import Excluding
 from ..numbers.checks.input_contract import InputContract
 from ..numbers.planning.plan_for_budget import make_plan
 from ..numbers.restarting import releases_of_restarts
@@ -79,15 +79,15 @@ class PlannedTable:
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        made = [spec.make(Setting(self.claim, self.seed, self.plan)) for spec in self._specs]
+        made = [check.make(Setting(self.claim, self.seed, self.plan)) for check in self._there]
         tell_least_of_each(made)
-        return {check.id: check.excluded for check in made if isinstance(check, Excluding)}
+        return {check.id: check.excluded for check in made}
 
     @property
-    def _specs(self) -> list[CheckSpec]:
+    def _there(self) -> list[type[Check]]:
         """The chosen checks that the claim has room for."""
-        specs = self.claim.kind.checks.applicable(self.claim)
-        return [spec for spec in specs if self.chosen.keeps(spec.id)]
+        there = self.claim.kind.checks.applicable(self.claim)
+        return [check for check in there if self.chosen.keeps(check.id)]
 
     @cached_property
     def looked_at(self) -> Mapping[str, int]:
@@ -121,20 +121,20 @@ class PlannedTable:
         setting = Setting(self.claim, self.seed, plan)
         roles = {asked.role for asked in plan.inputs}
         found = {}
-        for spec in self._specs:
-            if spec.phase is not Phase.SHARED:
+        for made in self._there:
+            if made.phase is not Phase.SHARED:
                 continue
-            check = spec.make(setting)
+            check: Any = made.make(setting)
             if isinstance(check, ContributionBounding):
-                found[spec.id] = _Wanted({*check.inputs}, check.wanted, each=True)
+                found[check.id] = _Wanted({*check.inputs}, check.wanted, each=True)
             elif isinstance(check, EmptyPartitions):
-                found[spec.id] = _Wanted(check.telling, check.wanted)
+                found[check.id] = _Wanted(check.telling, check.wanted)
             elif isinstance(check, PartitionRelease):
-                found[spec.id] = _Wanted({*NEAR}, check.wanted, each=True)
+                found[check.id] = _Wanted({*NEAR}, check.wanted, each=True)
             elif isinstance(check, OfEachAggregate):
-                found[spec.id] = _Wanted({*NUMERIC} & roles, self._draws(check) / width)
+                found[check.id] = _Wanted({*NUMERIC} & roles, self._draws(check) / width)
             else:
-                found[spec.id] = _Wanted(roles, check.samples_needed() / width)
+                found[check.id] = _Wanted(roles, check.samples_needed() / width)
         return found
 
     def _draws(self, check: OfEachAggregate) -> float:

@@ -14,6 +14,7 @@ from ....reference.numbers import NumberNoise, Shares
 from ....reference.numbers.families import FAMILIES
 from ....reference.numbers.tally import Tally
 from ...targets.tally import TallyRelease
+from .. import kind_in
 from ..kind import ReleaseKind
 from ..numbers.claim import NumbersClaim
 from ..numbers.mechanism import NumberMechanism
@@ -137,9 +138,7 @@ class TallyClaim(NumbersClaim):
 
     @property
     def kind(self) -> ReleaseKind:
-        from .kind import KIND
-
-        return KIND
+        return kind_in("tally")
 
     @cached_property
     def release(self) -> TallyRelease:

@@ -1,14 +1,15 @@
 """Tallies of parties: what a run, a report or a command needs of them."""
 
 import tomllib
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
-from ...run.noise_there import no_cost
 from ...run.request import RunRequest
 from ...run.session import Session
 from ...run.state import RunState
 from ...targets import InProcessTarget
-from ..numbers.kind import KIND as NUMBERS
+from ..numbers.kind import NumbersKind
 from ..numbers.mechanism import OF_TALLIES
 from .claim import TallyClaim, parse_tally_claim
 from .registry import CHECKS
@@ -28,35 +29,38 @@ modulus = 1024
 """A vote of five parties: four shares make the noise, so that one may drop out."""
 
 
-def _session(state: RunState, request: RunRequest) -> Session:
-    from ..numbers.recorder import ShapesRecorder
-    from .session import TallySession
+class TallyKind(NumbersKind):
+    """Tallies."""
 
-    return TallySession(state, request, ShapesRecorder(state.claim))
+    name, unit = "tallies", "round"
+    mechanisms, checks = OF_TALLIES, CHECKS
+    not_chosen = "a run of tallies chooses its rounds itself"
 
+    @property
+    def demos(self) -> Mapping[str, Callable[[], Any]]:
+        return {"secure-tally": _demo}
 
-def _reference(claim: TallyClaim) -> InProcessTarget:
-    """The reference implementation of the claimed tally."""
-    from .reference import tallied
+    def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> TallyClaim:
+        return parse_tally_claim(table, source, folder)
 
-    function = tallied(claim)
-    return InProcessTarget(function, again=lambda: function, release=claim.release)
+    def session(self, state: RunState, request: RunRequest) -> Session:
+        from ..numbers.recorder import ShapesRecorder
+        from .session import TallySession
+
+        return TallySession(state, request, ShapesRecorder(state.claim))
+
+    def reference(self, claim: Any) -> InProcessTarget:
+        from .reference import tallied
+
+        function = tallied(claim)
+        return InProcessTarget(function, again=lambda: function, release=claim.release)
+
+    def cost_at(self, claim: Any, scale: float) -> None:
+        return None
 
 
 def _demo() -> TallyClaim:
     return parse_tally_claim(tomllib.loads(_DEMO))
 
 
-KIND = replace(
-    NUMBERS,
-    name="tallies",
-    unit="round",
-    mechanisms=OF_TALLIES,
-    parse=parse_tally_claim,
-    checks=CHECKS,
-    cost_at=no_cost,
-    session=_session,
-    reference=_reference,
-    not_chosen="a run of tallies chooses its rounds itself",
-    demos={"secure-tally": _demo},
-)
+KIND = TallyKind()

@@ -1,7 +1,5 @@
 """The checks of tallies: three of their own, and those of numbers that rounds have."""
 
-from dataclasses import replace
-
 from ...run.registry import Entry, Least, Registry
 from ..numbers.registry import CHECKS as OF_NUMBERS
 
@@ -14,14 +12,12 @@ _OWN = 1 / 8
 CHECKS = Registry(
     f"{__package__}.checks",
     (
-        Entry("input-contract", 0.0, ("of_numbers",)),
-        Entry("mask-uniformity", _OWN, ("mask_uniformity",), least=Least()),
-        Entry("wrap-around", _OWN, ("wrap_around",), least=Least()),
-        Entry("recovery", _OWN, ("recovery",), least=Least(), rests_on_noise=True),
-        *(replace(OF_NUMBERS.entry(check), files=("of_numbers",)) for check in _SHARED),
-        Entry("privacy-claim", 0.0, ("privacy_claim",), rests_on_noise=True),
+        Entry("input-contract", 0.0, OF_NUMBERS.entry("input-contract").check),
+        Entry("mask-uniformity", _OWN, ".mask_uniformity:MaskUniformity", least=Least()),
+        Entry("wrap-around", _OWN, ".wrap_around:WrapAround", least=Least()),
+        Entry("recovery", _OWN, ".recovery:Recovery", least=Least(), rests_on_noise=True),
+        *(OF_NUMBERS.entry(check) for check in _SHARED),
+        Entry("privacy-claim", 0.0, ".privacy_claim:TallyPrivacyClaim", rests_on_noise=True),
     ),
     simplest_share=1 / 32,
 )
-
-SHARES = CHECKS.shares

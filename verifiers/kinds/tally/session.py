@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from ...run.checks import Running
+from ...run.checks import Check, Setting
 from ...run.phase import Phase
-from ...run.registry import Setting
 from ..numbers.session import NumberSession
 
 _TELLING = 60
@@ -14,13 +13,13 @@ _TELLING = 60
 class TallySession(NumberSession):
     """What few rounds show is looked at before the law of the noise."""
 
-    def concluding(self, phase: Phase) -> Iterator[Running]:
+    def concluding(self, phase: Phase) -> Iterator[Check]:
         yield from super().concluding(phase)
         if phase is Phase.OPENING:
             setting = Setting(self.claim, self.request.seed, self.plan)
-            for spec in self._specs:
-                if spec.phase is phase and spec.id != self.contract.id:
-                    yield spec.make(setting)
+            for check in self._there:
+                if check.phase is phase and check.id != self.contract.id:
+                    yield check.make(setting)
 
     def gather(self) -> None:
         """Once a check of rounds has failed, some rounds tell the cause."""

@@ -10,8 +10,8 @@ from .....reference.arrays import Vector
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
-from ....run.registry import Reason
-from ...numbers.checks.base import ForeseenCheck, spec_of
+from ....run.checks import Reason
+from ...numbers.checks.base import ForeseenCheck
 from ...numbers.claim import NumbersClaim
 from ...numbers.opening import NumbersOpening
 from ...numbers.planning.asked import Asked, Batch, Draws
@@ -59,7 +59,7 @@ class KeysTogether(ForeseenCheck):
     evidence: list[TogetherEvidence]
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan)
+        super().__init__(claim, plan, seed)
         self._law = claimed_law(claim.mechanism.keys)
         self.evidence = [TogetherEvidence() for _ in self.kinds]
         telling = [tells(self._rates(asked.exact)).sum() for asked in plan.inputs]
@@ -128,6 +128,12 @@ class KeysIndependence(KeysTogether):
     """Neighbouring keys of one release: (0, 1), (2, 3), ..., beside those of the next release."""
 
     id = "independence"
+
+    @classmethod
+    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
+        single = claim.mechanism.width == 1
+        return Note("single-value", "the deployment has a single key") if single else None
+
     kinds = (("neighbouring keys", _ACROSS_KEYS),)
 
     def foreseen(self, asked: Asked, size: int) -> Vector:
@@ -217,15 +223,3 @@ def _calls(batches: tuple[Batch, ...]) -> Iterator[tuple[str, Released]]:
         ends = np.cumsum(batch.calls)
         for there in np.split(batch.releases > 0, ends[:-1]):
             yield batch.asked.role, there
-
-
-def _single(claim: NumbersClaim) -> Reason:
-    """Why keys cannot tell of each other; None where they can."""
-    single = claim.mechanism.width == 1
-    return Note("single-value", "the deployment has a single key") if single else None
-
-
-SPECS = (
-    spec_of(KeysIndependence, not_applicable=_single),
-    spec_of(KeysFreshNoise),
-)

@@ -12,7 +12,7 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields
 from ....text import four_digits
-from ...numbers.checks.base import ForeseenCheck, spec_of
+from ...numbers.checks.base import ForeseenCheck
 from ...numbers.claim import NumbersClaim
 from ...numbers.planning.asked import Asked, Draws
 from ...numbers.planning.plan import NumbersPlan
@@ -39,7 +39,7 @@ class PartitionRelease(ForeseenCheck):
     evidence: KeyEvidence
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan)
+        super().__init__(claim, plan, seed)
         self.keys = claim.mechanism.keys
         width = self.keys.cells
         places = np.unique(np.linspace(0, width - 1, min(width, _PLACES)).astype(int))
@@ -173,6 +173,3 @@ class PartitionRelease(ForeseenCheck):
             f"{self.released:,} of {self.alone:,} keys of one record were released, "
             f"{four_digits(expected)} expected"
         )
-
-
-SPECS = (spec_of(PartitionRelease),)

@@ -8,9 +8,7 @@ import numpy as np
 from .....reference.arrays import Matrix
 from ....findings.excluded import Excluded
 from ....findings.note import Note
-from ....run.phase import Phase
-from ....run.registry import Reason
-from ...numbers.checks.base import spec_of, without_privacy
+from ....run.checks import Reason, without_privacy
 from ...numbers.checks.pair_check import PairEvents, PairEvidence, compared, power
 from ...numbers.checks.privacy_audit import ClaimedLevelCheck
 from ...numbers.claim import NumbersClaim
@@ -33,8 +31,8 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
         "order-tells-counts", "keys are released in an order that their exact counts decide"
     )
 
-    @staticmethod
-    def not_applicable(claim: NumbersClaim) -> Reason:
+    @classmethod
+    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
         """Why it does not apply to a claim."""
         if claim.mechanism.width == 1:
             return Note("single-value", "a single key has no order")
@@ -136,6 +134,3 @@ def _first(places: Matrix) -> Hits:
     """Whether (n, k - 1) each key stands before the next."""
     both = (places[:, :-1] > 0) & (places[:, 1:] > 0)
     return np.asarray(both & (places[:, :-1] < places[:, 1:]))
-
-
-SPECS = (spec_of(KeysPrivacyAudit, Phase.OWN, KeysPrivacyAudit.not_applicable),)

@@ -8,8 +8,8 @@ from .....reference.numbers.certified_keys import KeysCost, keys_cost
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
+from ....run.checks import Check, Reason, without_privacy
 from ....run.phase import Phase
-from ...numbers.checks.base import AskingCheck, spec_of, without_privacy
 from ...numbers.checks.privacy_claim import (
     CAUSE,
     ROUNDING,
@@ -18,9 +18,10 @@ from ...numbers.checks.privacy_claim import (
     in_words,
     of_cost,
 )
+from ...numbers.claim import NumbersClaim
 
 
-class KeysPrivacyClaim(AskingCheck):
+class KeysPrivacyClaim(Check):
     """Holds the claimed delta and epsilon beside what the claimed law costs.
 
     That a key is released which the neighbour does not have is an event of probability 0 there, so
@@ -29,6 +30,11 @@ class KeysPrivacyClaim(AskingCheck):
     """
 
     id = "privacy-claim"
+    phase = Phase.CLAIM
+
+    @classmethod
+    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
+        return without_privacy(claim)
 
     def conclude(self, context: object = None) -> Outcome:
         """It asks for nothing."""
@@ -71,6 +77,3 @@ def _neighbours(cost: KeysCost) -> str:
     for change in others:
         message += f", of others {change.here:,} and {change.there:,}"
     return message + (", no other counts cost more" if cost.largest else "")
-
-
-SPECS = (spec_of(KeysPrivacyClaim, Phase.CLAIM, without_privacy),)

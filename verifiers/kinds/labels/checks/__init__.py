@@ -3,7 +3,7 @@
 Those are named here of which a run needs more than the verdict.
 """
 
-from .base import LabelsCheck
+from .base import LabelsEvidence
 from .class_probabilities import ClassProbabilities
 from .fresh_noise import FreshNoise
 from .input_contract import InputContract
@@ -14,7 +14,7 @@ __all__ = [
     "ClassProbabilities",
     "FreshNoise",
     "InputContract",
-    "LabelsCheck",
+    "LabelsEvidence",
     "NoiseScale",
     "Order",
 ]

@@ -10,19 +10,17 @@ from ....evidence import dirichlet_log_e_value
 from ....findings.excluded import SURE_TO_SEE, Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
-from ....run.phase import Phase
-from ....run.registry import Reason
+from ....run.checks import Reason
 from ....text import four_digits
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Asked, Role
-from .base import PLAINLY, How, JudgedLabels
-from .spec import LabelsSpec
+from .base import PLAINLY, How, LabelsEvidence
 
 _AS_LABELS = "as class-probabilities, of answers and refusals alone"
 
 
-class Abstention(JudgedLabels):
+class Abstention(LabelsEvidence):
     """A weighted average of e-processes, one per stream, on whether queries are answered.
 
     Labels are merged into answers and refusals, among which a wrong threshold, or missing noise,
@@ -30,6 +28,18 @@ class Abstention(JudgedLabels):
     """
 
     id = "abstention"
+    named = 3
+
+    @classmethod
+    def not_applicable_to(cls, claim: LabelsClaim) -> Reason:
+        if claim.mechanism.refuses:
+            return None
+        return Note("no-refusals-claimed", f"{claim.mechanism.name} refuses no query")
+
+    @classmethod
+    def needs(cls, plan: Plan, at: int, stream: Stream) -> bool:
+        elsewhere = (Asked.IN_CALLS, Asked.IN_TURN, Asked.ONE_BY_ONE)
+        return stream.role.asked not in elsewhere and stream.role is not Role.LADDER
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
@@ -104,30 +114,7 @@ class Abstention(JudgedLabels):
         }
         size = {"total_variation": effect}
         return tuple(
-            self.entry(code, size, where, answered, method=_AS_LABELS)
+            self.entry_on(where, answered, code, size, method=_AS_LABELS)
             for code, where in found.items()
             if where
         )
-
-
-def _not_applicable(claim: LabelsClaim) -> Reason:
-    if claim.mechanism.refuses:
-        return None
-    return Note("no-refusals-claimed", f"{claim.mechanism.name} refuses no query")
-
-
-def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
-    elsewhere = (Asked.IN_CALLS, Asked.IN_TURN, Asked.ONE_BY_ONE)
-    return stream.role.asked not in elsewhere and stream.role is not Role.LADDER
-
-
-SPECS = (
-    LabelsSpec(
-        id=Abstention.id,
-        phase=Phase.SHARED,
-        make=lambda setting: Abstention(setting.plan),
-        not_applicable=_not_applicable,
-        needs=_needs,
-        named=3,
-    ),
-)

@@ -31,10 +31,9 @@ from ..mechanism import LabelsMechanism
 from ..planning.plan import Plan
 from ..planning.roles import Role
 from ..weighted import moves_of_one
-from .base import Proving, refuting
+from .base import LabelsCheck, refuting
 from .charged_parts import ChargedPart, PartName, charged_parts, near_threshold
 from .dependence import Dependence
-from .spec import LabelsSpec
 
 _CLASSES_IN_FULL = 12  # with more classes, votes move among the leaders and the last only
 _CLEARLY = 1.001  # cost over charge from which a proof is tried
@@ -80,7 +79,7 @@ class _Shortfall:
         return self.divergence / self.charge if self.charge > 0 else np.inf
 
 
-class AccountantSoundness(Proving):
+class AccountantSoundness(LabelsCheck):
     """Compares the charge for a histogram with exact divergences from it to its neighbours.
 
     Published data-dependent bounds hold in this direction only, so each side of a pair is compared
@@ -88,9 +87,10 @@ class AccountantSoundness(Proving):
     """
 
     id = "accountant-soundness"
+    phase = Phase.ACCOUNTING
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+        super().__init__(plan)
         self.mechanism = plan.claim.mechanism.mechanism()
         self.orders = ChargedOrders(plan.claim)
         self.neighbourhood = plan.claim.mechanism.neighbourhood
@@ -141,7 +141,11 @@ class AccountantSoundness(Proving):
 
     def _excluded_by(self, kinds: list[str]) -> tuple[Excluded, ...]:
         """What a pass excludes by charges for these kinds of histograms."""
-        return (self.proof(_TOO_LOW, {"share": 1.0 / _CLEARLY}, kinds, 0, _BY_BALLS),)
+        return (
+            self.entry(
+                _TOO_LOW, {"share": 1.0 / _CLEARLY}, dict.fromkeys(kinds), 0, method=_BY_BALLS
+            ),
+        )
 
     @cached_property
     def _planned(self) -> dict[tuple[int, ...], str]:
@@ -359,12 +363,3 @@ def _published(
         return answer, np.zeros_like(answer)
     scale = claim.threshold_noise.scale / claim.heaviest
     return answer, threshold_data_independent(scale, orders, neighbourhood)
-
-
-SPECS = (
-    LabelsSpec(
-        id=AccountantSoundness.id,
-        phase=Phase.ACCOUNTING,
-        make=lambda setting: AccountantSoundness(setting.plan),
-    ),
-)

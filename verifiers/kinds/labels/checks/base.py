@@ -1,20 +1,21 @@
 """A check of labels in a run: it may see labels, may lose a stream, and says what it found."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeGuard
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Self, cast
 
 import numpy as np
 
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
-from ....findings.excluded import PROVED, SURE_TO_SEE, Excluded
+from ....findings.excluded import Excluded
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
-from ....run.checks import Check, Judged, Running
-from ....run.error_budget import log_threshold
-from ..planning.plan import Plan
-from ..registry import SHARES
+from ....run.checks import Check, EvidenceCheck, Setting
+from ....run.selection import Selection
+from ..claim import LabelsClaim
+from ..planning.plan import Plan, Stream
+from ..registry import CHECKS
 
 
 @dataclass(frozen=True)
@@ -40,35 +41,78 @@ class How:
 PLAINLY = How()
 
 
-class LabelsRunning(Running, Protocol):
-    """A check of labels in one run. Its spec says whether it sees labels, and when it concludes."""
+TOO_FEW = Note("left-out-for-budget", "left out, as there are few queries")
+CACHED = Note("answers-cached", "answers are cached: each label is of another histogram")
+
+
+@dataclass(frozen=True)
+class LabelsSetting(Setting):
+    """What a check of labels is made of.
+
+    kept: what a caching deployment has answered, as it grows; before: what it had answered to the
+    contract's calls.
+    """
+
+    kept: Mapping[tuple[int, ...], int] = field(default_factory=dict)
+    before: Mapping[tuple[int, ...], int] = field(default_factory=dict)
+
+
+class LabelsCheck(Check):
+    """A check of labels, which may see labels and lose a stream.
+
+    sees_labels: whether it is made before the first label, and else when its phase comes; named:
+    its place among the checks that fail together.
+    """
+
+    sees_labels: ClassVar[bool] = False
+    named: ClassVar[int] = 0
+    plan: Plan
+
+    def __init__(self, plan: Plan) -> None:
+        self.claim, self.plan = plan.claim, plan
+
+    @classmethod
+    def make(cls, setting: Setting) -> Self:
+        return cls(setting.plan)
+
+    @classmethod
+    def needs(cls, plan: Plan, at: int, stream: Stream) -> bool:
+        """Whether what it finds rests on labels of a stream, a superset."""
+        return False
+
+    @classmethod
+    def looks_at(cls, plan: Plan) -> int:
+        """How many labels of a plan it looks at."""
+        streams = enumerate(plan.streams)
+        return sum(stream.queries for i, stream in streams if cls.needs(plan, i, stream))
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """Takes fresh labels of one stream of the plan."""
 
     def drop(self, stream: int) -> Note | None:
         """Does without a stream that the target refuses; the reason if the check cannot."""
+        return None
+
+    @property
+    def foreseen(self) -> tuple[Excluded, ...]:
+        """What a pass excludes if the target answers all that is planned."""
+        return ()
 
 
-class LabelsCheck(LabelsRunning, Check, Protocol):
-    """A check that gathers evidence from labels against its null, under the claim."""
+class LabelsEvidence(LabelsCheck, EvidenceCheck):
+    """A check that is judged by its highest evidence, which Ville's inequality bounds.
 
-
-class JudgedLabels(Judged):
-    """For a check that is judged by its highest evidence, which Ville's inequality bounds.
-
-    queries: labels seen; answered: labels (streams,) of each stream; dropped: streams that the
-    target refuses, without which it goes on.
+    answered: labels (streams,) of each stream; dropped: streams that the target refuses, without
+    which it goes on.
     """
 
-    id: str
+    sees_labels = True
+    queries: int = 0
+    log_e_value: float = 0.0
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.queries = 0
+        super().__init__(plan)
         self.answered = np.zeros(len(plan.streams))
-        self.log_e_value = 0.0
-        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
         self.dropped: set[int] = set()
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
@@ -81,7 +125,6 @@ class JudgedLabels(Judged):
 
     @property
     def foreseen(self) -> tuple[Excluded, ...]:
-        """What a pass excludes if the target answers all that is planned."""
         return self.excluded_by(self.plan.queries_of_streams)
 
     @property
@@ -91,69 +134,45 @@ class JudgedLabels(Judged):
 
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
         """What a pass excludes with so many labels (streams,) of each stream."""
-        raise NotImplementedError
+        return ()
 
-    def entry(
+    def entry_on(
         self,
-        code: str,
-        size: Fields,
         streams: Sequence[int],
         answered: Vector,
+        code: str,
+        size: Fields,
         *,
         method: str,
-        probability: float = SURE_TO_SEE,
+        probability: float | None = None,
     ) -> Excluded:
         """An entry of what a pass excludes on streams."""
-        return Excluded(
-            code=code,
-            size=size,
-            where=tuple(dict.fromkeys(self.plan.streams[i].kind for i in streams)),
-            queries=int(sum(answered[i] for i in streams)),
-            probability=probability,
-            false_alarm=SHARES[self.id] * self.plan.claim.gate.false_alarm,
-            method=method,
-        )
+        where = dict.fromkeys(self.plan.streams[i].kind for i in streams)
+        queries = int(sum(answered[i] for i in streams))
+        return self.entry(code, size, where, queries, method=method, probability=probability)
 
 
-class Unseeing:
-    """For a check that looks at no labels of the plan."""
+def streams_asked(selection: Selection, plan: Plan, lacking: Collection[str]) -> list[bool]:
+    """For each stream of the plan, whether any chosen check needs labels of it.
 
-    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        pass
-
-    def drop(self, stream: int) -> Note | None:
-        return None
-
-
-class Proving(Unseeing):
-    """For a check that proves what it finds, of which it can be told beforehand what that is."""
-
-    id: str
-
-    @property
-    def foreseen(self) -> tuple[Excluded, ...]:
-        """What a pass excludes if the target answers all that is planned."""
-        raise NotImplementedError
-
-    def proof(
-        self, code: str, size: Fields, where: Sequence[str], queries: int, method: str
-    ) -> Excluded:
-        """An entry of what a pass excludes, by a proof: no correct deployment fails it."""
-        assert SHARES[self.id] == 0.0, "proofs take nothing of false_alarm"
-        return Excluded(
-            code=code,
-            size=size,
-            where=tuple(dict.fromkeys(where)),
-            queries=queries,
-            probability=PROVED,
-            false_alarm=0.0,
-            method=method,
-        )
+    lacking: the checks that the run does not have, whatever the reason.
+    """
+    if not selection.left_out:
+        return [True] * len(plan.streams)
+    there = labels_checks(plan.claim, plan)
+    chosen = [check for check in there if check.id not in lacking]
+    streams = enumerate(plan.streams)
+    return [any(check.needs(plan, i, stream) for check in chosen) for i, stream in streams]
 
 
-def is_judged(check: LabelsRunning) -> TypeGuard[LabelsCheck]:
-    """Whether a check is judged by its evidence."""
-    return isinstance(check, Judged)
+def all_checks() -> tuple[type[LabelsCheck], ...]:
+    """The checks of labels, in the order of a report."""
+    return cast(tuple[type[LabelsCheck], ...], CHECKS.classes)
+
+
+def labels_checks(claim: LabelsClaim, plan: Plan | None = None) -> list[type[LabelsCheck]]:
+    """The checks that there is room for, in the order of a report."""
+    return cast(list[type[LabelsCheck]], CHECKS.applicable(claim, plan))
 
 
 def refuting(refuted: bool) -> Verdict:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import Self
 
 from .....reference import Gaussian
 from .....reference.accounting.analyses import answered_share
@@ -13,20 +14,18 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields, Note
 from ....findings.report import Verdict
-from ....run.checks import RunContext
+from ....run.checks import NO_PRIVACY, Reason, RunContext, Setting
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY, Reason
 from ....run.several_accounts import given_at_the_end, several_accounts
 from ....run.watched import NOT_RESTARTED, SECONDS
 from ....targets import Refused, Target
 from ..claim import LabelsClaim
-from .base import Proving
+from .base import LabelsCheck
 from .budget_asking import BudgetAsking
 from .budget_by_query import BudgetByQuery
 from .budget_histograms import costliest, in_scope, telling
 from .budget_readings import above_one_reading
 from .certain_cost import MOST_ANSWERS, AskedHistogram, CertainCost
-from .spec import LabelsSetting, LabelsSpec
 
 _BATCHES = 20  # about so many calls until answers to a histogram have certainly cost too much
 _FEW = 40  # allowed answers below which only one kind of histogram is asked beside the costliest
@@ -38,7 +37,7 @@ _LIVES = 10  # most restarts, as long as each start gives answers
 _EARLY_LIVES = 2  # restarts before the budget is spent
 
 
-class BudgetEnforcement(Proving):
+class BudgetEnforcement(LabelsCheck):
     """Asks until the deployment stops, or provably exceeds its budget or undercharges.
 
     First come single labels of histograms of each kind, from clear leads to the costliest. The
@@ -52,6 +51,21 @@ class BudgetEnforcement(Proving):
     """
 
     id = "budget-enforcement"
+    phase = Phase.ACCOUNTING
+
+    @classmethod
+    def make(cls, setting: Setting) -> Self:
+        """On the claim's `budget_target` if it names one."""
+        spec = setting.claim.gate.budget_target
+        if spec is None:
+            return cls(setting.claim)
+        return cls(setting.claim, lambda: open_claimed(spec, setting.claim, plainly=True))
+
+    @classmethod
+    def not_applicable_to(cls, claim: LabelsClaim) -> Reason:
+        if claim.privacy is None:
+            return NO_PRIVACY
+        return _CACHING if claim.mechanism.caching else None
 
     def __init__(self, claim: LabelsClaim, reopen: Callable[[], Target] | None = None) -> None:
         assert claim.privacy is not None
@@ -247,7 +261,7 @@ class BudgetEnforcement(Proving):
         cost, limit = self._costliest
         where = (self.claim.named(cost.here),)
         size: Fields = {"answers": limit}
-        return (self.proof(self.asking.code, size, where, limit, _BY_BALLS),)
+        return (self.entry(self.asking.code, size, where, limit, method=_BY_BALLS),)
 
     # -- what is enough --------------------------------------------------------------------------
 
@@ -345,12 +359,6 @@ class BudgetEnforcement(Proving):
         return Note(above.code, message, {**above.fields, **found.fields})
 
 
-def _not_applicable(claim: LabelsClaim) -> Reason:
-    if claim.privacy is None:
-        return NO_PRIVACY
-    return _CACHING if claim.mechanism.caching else None
-
-
 _CACHING = Note("answers-cached", "a caching deployment may repeat an answer for ever")
 _NEVER_EXCEEDED = Note(
     "cannot-be-seen-here",
@@ -358,21 +366,3 @@ _NEVER_EXCEEDED = Note(
     {"answers": MOST_ANSWERS},
 )
 _TOO_LONG = "takes-too-many-queries"
-
-
-def _make(setting: LabelsSetting) -> BudgetEnforcement:
-    """Makes the check, on the claim's `budget_target` if it names one."""
-    spec = setting.claim.gate.budget_target
-    if spec is None:
-        return BudgetEnforcement(setting.claim)
-    return BudgetEnforcement(setting.claim, lambda: open_claimed(spec, setting.claim, plainly=True))
-
-
-SPECS = (
-    LabelsSpec(
-        id=BudgetEnforcement.id,
-        phase=Phase.ACCOUNTING,
-        make=_make,
-        not_applicable=_not_applicable,
-    ),
-)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from itertools import islice
+from typing import Self
 
 import numpy as np
 
@@ -12,15 +13,15 @@ from .....reference.mechanisms import Labels
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
-from ....run.checks import RunContext
+from ....run.checks import Reason, RunContext, Setting
 from ....run.phase import Phase
 from ....targets import FreshStateCommand, Refused, Target, checked_labels
 from ..claim import LabelsClaim
+from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
 from .asked_again import ASKED, FIRST, EmptiedStore, FirstDraws
-from .base import Unseeing, refuting
+from .base import LabelsCheck, LabelsSetting, refuting
 from .input_contract import RefusedLaterError
-from .spec import LabelsSpec
 
 REPEATED = 100
 _SIZES = (1, 2)
@@ -30,7 +31,7 @@ forgotten after some dozen lookups."""
 _AFTER_RESTART = (1,)
 
 
-class CachedAnswers(Unseeing):
+class CachedAnswers(LabelsCheck):
     """Asks histograms again, also after a restart; one different label is a violation.
 
     A new draw of an answer that should be kept leaks more than the claim admits. answered: the
@@ -42,6 +43,23 @@ class CachedAnswers(Unseeing):
     """
 
     id = "fresh-noise"
+    phase = Phase.RESTARTED
+    sees_labels = True
+
+    @classmethod
+    def make(cls, setting: Setting) -> Self:
+        assert isinstance(setting, LabelsSetting)
+        return cls(setting.kept, setting.claim, setting.before)
+
+    @classmethod
+    def not_applicable_to(cls, claim: LabelsClaim) -> Reason:
+        """`FreshNoise` stands in."""
+        return None if claim.mechanism.caching else _DRAWN_ANEW
+
+    @classmethod
+    def needs(cls, plan: Plan, at: int, stream: Stream) -> bool:
+        """They are asked again."""
+        return stream.role is Role.PROBE
 
     def __init__(
         self,
@@ -225,22 +243,10 @@ class CachedAnswers(Unseeing):
                 where=("asked again",),
                 queries=len(self.kept),
                 probability=-math.expm1(min(alike, 0.0)),
-                false_alarm=0.0,
+                false_alarm=0.0,  # it proves, although its id has a share
                 method="the claimed law of two draws for each histogram that is asked again",
             ),
         )
 
 
 _DRAWN_ANEW = Note("no-answers-kept", "answers are drawn anew")
-
-
-SPECS = (
-    LabelsSpec(
-        id=CachedAnswers.id,
-        phase=Phase.RESTARTED,
-        make=lambda setting: CachedAnswers(setting.kept, setting.claim, setting.before),
-        # `FreshNoise` stands in
-        not_applicable=lambda c: None if c.mechanism.caching else _DRAWN_ANEW,
-        needs=lambda _plan, _at, stream: stream.role is Role.PROBE,  # they are asked again
-    ),
-)

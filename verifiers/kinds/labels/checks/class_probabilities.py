@@ -14,22 +14,20 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.cause import SURE
-from ....run.phase import Phase
 from ....text import four_digits
-from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan
+from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan, Stream
 from ..planning.roles import Asked, Role
-from .base import PLAINLY, How, JudgedLabels
+from .base import PLAINLY, How, LabelsEvidence
 from .fits import Fits, divergences, told_apart
 from .fitted import fitted, fitted_field
 from .numbering import AsNumbered, Miscounted
-from .spec import LabelsSpec
 
 _RIVAL = 3.0  # log-odds between two faults from which only the better one is named
 NO_KNOWN_FAULT = "no known fault fits"
 _BY_BOUND = "a quantile of the evidence of so many labels (verifiers/evidence/power.py)"
 
 
-class ClassProbabilities(JudgedLabels):
+class ClassProbabilities(LabelsEvidence):
     """A weighted average of e-processes: one per stream, over all streams, and over single calls.
 
     An average of nonnegative martingales is a martingale, however streams are interleaved. In a
@@ -37,6 +35,11 @@ class ClassProbabilities(JudgedLabels):
     """
 
     id = "class-probabilities"
+    named = 1
+
+    @classmethod
+    def needs(cls, plan: Plan, at: int, stream: Stream) -> bool:
+        return stream.role.asked not in (Asked.IN_CALLS, Asked.IN_TURN)
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
@@ -236,11 +239,13 @@ class ClassProbabilities(JudgedLabels):
         found = []
         if anchors:
             size = {"total_variation": plan.claim.gate.smallest_effect}
-            found.append(self.entry("law-unexplained", size, anchors, answered, method=_BY_BOUND))
+            found.append(
+                self.entry_on(anchors, answered, "law-unexplained", size, method=_BY_BOUND)
+            )
         if ladder:
             votes = np.sort([plan.streams[i].histogram for i in ladder], axis=-1)
             size = {"lead": int((votes[:, -1] - votes[:, -2]).max())}
-            found.append(self.entry("noise-missing", size, ladder, answered, method=_BY_BOUND))
+            found.append(self.entry_on(ladder, answered, "noise-missing", size, method=_BY_BOUND))
         return tuple(found)
 
     def pass_finding(self) -> Finding:
@@ -296,14 +301,3 @@ def _listed(outcomes: list[int], classes: int) -> str:
     """Outcomes in words, such as "0, 1 and refusals"."""
     words = ["refusals" if outcome >= classes else str(outcome) for outcome in outcomes]
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-
-
-SPECS = (
-    LabelsSpec(
-        id=ClassProbabilities.id,
-        phase=Phase.SHARED,
-        make=lambda setting: ClassProbabilities(setting.plan),
-        needs=lambda _plan, _at, s: s.role.asked not in (Asked.IN_CALLS, Asked.IN_TURN),
-        named=1,
-    ),
-)

@@ -14,12 +14,10 @@ from ....evidence.dirichlet import split_levels
 from ....findings.excluded import SURE_TO_SEE, Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
-from ....run.phase import Phase
-from ....run.registry import Reason
+from ....run.checks import Reason
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
-from .base import PLAINLY, How, JudgedLabels
-from .spec import CACHED, TOO_FEW, LabelsSpec
+from .base import CACHED, PLAINLY, TOO_FEW, How, LabelsEvidence
 
 MOST_REFUSED = 0.85
 """Least share of labels that must be compared: at 85 %, simulated power is at least 0.99."""
@@ -37,32 +35,45 @@ _SAMPLED = Note(
 
 PAIR_REFUSED = Note("input-refused", "the target refuses a histogram of the pair")
 
-_CODES = {
-    "shift-invariance": "labels-depend-on-shift",
-    "permutation-equivariance": "labels-depend-on-numbers",
-    "vote-monotonicity": "noise-depends-on-votes",
-}
-_RELATED = {
-    "shift-invariance": "the same votes added to every class (Theorem 2 of Wang et al. 2022)",
-    "permutation-equivariance": "the same votes under other class numbers",
-    "vote-monotonicity": "some votes moved to the leader",
-}
-
-
 _BY_SIMULATION = "the evidence of so many pairs, approximated (verifiers/evidence/power.py)"
 
 
-class _ComparedStreams(JudgedLabels):
+class _ComparedStreams(LabelsEvidence):
     """Bets on pairs of labels, one of stream `base` and one of stream `other`.
 
     pairs: how many are planned; asked: labels seen of each stream; deviation: the smallest effect
-    in words.
+    in words; code: of its failure; related: how the two inputs are, in words; unserved: why a plan
+    has no such inputs, where the claim does not give them.
     """
 
     deviation: str
+    code: str
+    related: str
+    unserved = Note(
+        "other-totals-refused",
+        "no total of votes other than the claimed teachers is served, or claimed",
+    )
 
-    def __init__(self, check: str, plan: Plan) -> None:
-        self.id = check
+    @classmethod
+    def not_applicable_in(cls, plan: Plan) -> Reason:
+        if cls.id in plan.compared_streams:
+            return None
+        if not plan.extent.symmetries:
+            return TOO_FEW
+        if plan.claim.given:
+            return Note(
+                "no-related-inputs",
+                "no two inputs that max_queries has room to compare are related as this check "
+                f"needs: {cls.related}",
+            )
+        return cls.unserved
+
+    @classmethod
+    def needs(cls, plan: Plan, at: int, stream: Stream) -> bool:
+        compared = plan.compared_streams.get(cls.id)
+        return compared is not None and at in (compared.base, compared.other)
+
+    def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         self.base, self.other, self.pairs = plan.compared_streams[self.id]
         empty = np.zeros(0, dtype=np.int64)
@@ -111,29 +122,25 @@ class _ComparedStreams(JudgedLabels):
         if min(answered[i] for i in pair) < self.pairs:  # a stream may be asked for more
             return ()
         size = {"total_variation": self.plan.claim.gate.smallest_effect}
-        return (self.entry(_CODES[self.id], size, pair, answered, method=_BY_SIMULATION),)
+        return (self.entry_on(pair, answered, self.code, size, method=_BY_SIMULATION),)
 
 
 class Symmetry(_ComparedStreams):
     """Bets that the laws of twins differ.
 
-    It needs no formula for Q, so it separates a fault of the symmetry from one of the noise. The
-    screen of Confident-GNMax depends on the largest count, which a shift changes, so for shifts
-    only answers are compared.
+    It needs no formula for Q, so it separates a fault of the symmetry from one of the noise.
     """
 
     deviation = "a difference of {:g} in total variation"
 
-    def __init__(self, check: str, plan: Plan) -> None:
-        super().__init__(check, plan)
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
         levels = split_levels(plan.log_q[self.base], plan.claim.gate.smallest_effect)
         self.evidence = (
             SameLawEvidence(plan.log_q.shape[1]) if levels is None else LevelsOfOneLaw(levels.rest)
         )
 
     def _compared(self, stream: int, labels: Labels) -> Outcomes:
-        if self.id == "shift-invariance":
-            labels = labels[labels != REFUSAL]
         relabel = self.plan.streams[stream].relabel
         if relabel is not None:
             labels = np.where(labels == REFUSAL, REFUSAL, np.array(relabel)[labels])
@@ -157,9 +164,9 @@ class Symmetry(_ComparedStreams):
             f"two histograms that must have one law do not: label {worst} came "
             f"{int(first[worst])} and {int(second[worst])} times in {self.evidence.pairs} each; "
             f"the second is {self.plan.claim.named(other)}",
-            f"labels depend on more than the claim allows: {_RELATED[self.id]}",
+            f"labels depend on more than the claim allows: {self.related}",
             self.plan.streams[self.base].histogram,
-            code=_CODES[self.id],
+            code=self.code,
             fields={
                 "label": worst,
                 "first": int(first[worst]),
@@ -169,6 +176,39 @@ class Symmetry(_ComparedStreams):
         )
 
 
+class ShiftInvariance(Symmetry):
+    """The screen of Confident-GNMax depends on the largest count, so only answers are compared."""
+
+    id, code = "shift-invariance", "labels-depend-on-shift"
+    related = "the same votes added to every class (Theorem 2 of Wang et al. 2022)"
+    named = 4
+
+    @classmethod
+    def not_applicable_to(cls, claim: LabelsClaim) -> Reason:
+        if claim.mechanism.caching:
+            return CACHED
+        if claim.mechanism.sampled is not None:
+            return _SAMPLED
+        return CUT if claim.mechanism.moved_by_shifts else None
+
+    def _compared(self, stream: int, labels: Labels) -> Outcomes:
+        return super()._compared(stream, labels[labels != REFUSAL])
+
+
+class PermutationEquivariance(Symmetry):
+    """The same votes under other class numbers give the same labels under those numbers."""
+
+    id, code = "permutation-equivariance", "labels-depend-on-numbers"
+    related = "the same votes under other class numbers"
+    named = 5
+
+    @classmethod
+    def not_applicable_to(cls, claim: LabelsClaim) -> Reason:
+        if claim.mechanism.caching:
+            return CACHED
+        return ORDERED if claim.mechanism.ordered else None
+
+
 class VoteMonotonicity(_ComparedStreams):
     """Bets that the leader was released more often before it gained half the runner-up's votes.
 
@@ -176,11 +216,14 @@ class VoteMonotonicity(_ComparedStreams):
     its own votes and nonincreasing in others', as Q is the gradient of a convex function.
     """
 
-    id = "vote-monotonicity"
+    id, code = "vote-monotonicity", "noise-depends-on-votes"
+    related = "some votes moved to the leader"
+    unserved = Note("hardly-answered", "hardly any query is answered")
+    named = 7
     deviation = "a class made rarer by {:g} as it gains votes"
 
-    def __init__(self, check: str, plan: Plan) -> None:
-        super().__init__(check, plan)
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
         # the class that gained votes, which may tie with others before
         before, after = (np.array(plan.streams[i].histogram) for i in (self.base, self.other))
         self.leader = int(np.argmax(after - before))
@@ -210,56 +253,6 @@ class VoteMonotonicity(_ComparedStreams):
             "not lower it (dQ_k/dH_k >= 0 and dQ_k/dH_j <= 0, whatever the noise)",
             "the noise, or a shortcut, depends on the votes",
             after,
-            code=_CODES[self.id],
+            code=self.code,
             fields={"label": self.leader, "first": first, "second": second, "pairs": self._seen},
         )
-
-
-def _spec(check: str, named: int) -> LabelsSpec:
-    is_symmetry = check != VoteMonotonicity.id
-
-    def not_applicable(claim: LabelsClaim) -> Reason:
-        if claim.mechanism.caching and is_symmetry:
-            return CACHED
-        if claim.mechanism.sampled is not None and check == "shift-invariance":
-            return _SAMPLED
-        if check == "shift-invariance" and claim.mechanism.moved_by_shifts:
-            return CUT
-        return ORDERED if claim.mechanism.ordered and check == "permutation-equivariance" else None
-
-    def not_applicable_in(plan: Plan) -> Reason:
-        if check in plan.compared_streams:
-            return None
-        if not plan.extent.symmetries:
-            return TOO_FEW
-        if plan.claim.given:
-            return Note(
-                "no-related-inputs",
-                "no two inputs that max_queries has room to compare are related as this check "
-                f"needs: {_RELATED[check]}",
-            )
-        if is_symmetry:
-            refused = "no total of votes other than the claimed teachers is served, or claimed"
-            return Note("other-totals-refused", refused)
-        return Note("hardly-answered", "hardly any query is answered")
-
-    def needs(plan: Plan, at: int, _: Stream) -> bool:
-        compared = plan.compared_streams.get(check)
-        return compared is not None and at in (compared.base, compared.other)
-
-    return LabelsSpec(
-        id=check,
-        phase=Phase.SHARED,
-        make=lambda setting: (Symmetry if is_symmetry else VoteMonotonicity)(check, setting.plan),
-        not_applicable=not_applicable,
-        not_applicable_in=not_applicable_in,
-        needs=needs,
-        named=named,
-    )
-
-
-SPECS = (
-    _spec("shift-invariance", named=4),
-    _spec("permutation-equivariance", named=5),
-    _spec(VoteMonotonicity.id, named=7),
-)

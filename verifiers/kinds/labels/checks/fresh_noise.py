@@ -14,18 +14,18 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields
 from ....run.cause import SURE
-from ....run.phase import Phase
-from ..planning.plan import Plan
+from ....run.checks import Reason
+from ..claim import LabelsClaim
+from ..planning.plan import Plan, Stream
 from ..planning.roles import Asked, Role
 from ..planning.schedule import SHORT_CALL
 from ..planning.stream_planner import FRESH_CALL
-from .base import PLAINLY, How, JudgedLabels
+from .base import CACHED, PLAINLY, How, LabelsEvidence
 from .compared_restarts import ComparedRestarts
 from .kept_teachers import KeptTeachers
 from .of_one_histogram import OfOneHistogram
 from .reuse import OTHERWISE, WORDS, copies_most, of_wager, ordinal
 from .same_places import SamePlaces
-from .spec import CACHED, LabelsSpec
 
 _WEIGHTS = {
     "together": 0.12,  # labels copy, or avoid, those at one distance, on all anchors
@@ -55,7 +55,7 @@ _CALLS = (Asked.IN_CALLS, Asked.ONE_BY_ONE)  # ways of asking that serve this ch
 _BY_BOUND = "quantiles of the evidence of so many labels, taken to be normal"
 
 
-class FreshNoise(JudgedLabels):
+class FreshNoise(LabelsEvidence):
     """A weighted average of e-processes, each betting on the next label given the past ones.
 
     Reused noise gives equal labels for equal histograms. With a seed per call, a short pool of
@@ -71,6 +71,16 @@ class FreshNoise(JudgedLabels):
     """
 
     id = "fresh-noise"
+    named = 6
+
+    @classmethod
+    def not_applicable_to(cls, claim: LabelsClaim) -> Reason:
+        """`CachedAnswers` stands in."""
+        return CACHED if claim.mechanism.caching else None
+
+    @classmethod
+    def needs(cls, plan: Plan, at: int, stream: Stream) -> bool:
+        return True
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
@@ -295,23 +305,10 @@ class FreshNoise(JudgedLabels):
         if distance < 1 or share > 1.0:
             return ()
         size: Fields = {"share": float(share), "distance": distance}
-        return (self.entry("noise-reused", size, [best], answered, method=_BY_BOUND),)
+        return (self.entry_on([best], answered, "noise-reused", size, method=_BY_BOUND),)
 
     def _wanted(self, stream: int) -> float:
         """Evidence that copies at one distance on one stream need to refute."""
         prior = _WEIGHTS["single"] * self.plan.weights[stream] / WAGERS
         misfit = chi_squared_quantile(0.99, self.plan.log_q.shape[1] - 1) / 2.0
         return self.log_threshold - float(np.log(prior) + log_lag_weights()[-1]) + misfit
-
-
-SPECS = (
-    LabelsSpec(
-        id=FreshNoise.id,
-        phase=Phase.SHARED,
-        make=lambda setting: FreshNoise(setting.plan),
-        # `CachedAnswers` stands in
-        not_applicable=lambda claim: CACHED if claim.mechanism.caching else None,
-        needs=lambda _plan, _at, _stream: True,
-        named=6,
-    ),
-)

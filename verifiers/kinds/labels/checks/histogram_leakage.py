@@ -1,6 +1,7 @@
 """`histogram-leakage`: how many votes an attacker recovers from the claimed queries."""
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -13,18 +14,14 @@ from ....findings.figures import Leakage
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.report import Verdict
-from ....run.checks import RunContext
-from ....run.error_budget import log_threshold
+from ....run.checks import Reason, RunContext, Setting
 from ....run.phase import Phase
-from ....run.registry import Reason
 from ....text import counted
 from ..claim import LabelsClaim
-from ..planning.plan import Plan
+from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
-from ..registry import SHARES
-from .base import PLAINLY, How
+from .base import PLAINLY, How, LabelsCheck
 from .leakage_advice import advice, mitigations
-from .spec import LabelsSpec
 
 QUERIES = 10_000
 """Queries of an attacker where the claim has no [privacy] (Wang et al. 2022, section 4.1)."""
@@ -51,7 +48,7 @@ class _Attacked:
     reading: tuple[float, ...] | None
 
 
-class HistogramLeakage:
+class HistogramLeakage(LabelsCheck):
     """Simulates attacks under the claimed law, with as many answers as the claim allows.
 
     Leakage follows from the claim alone; that labels follow the claimed law is for other checks.
@@ -60,12 +57,29 @@ class HistogramLeakage:
     """
 
     id = "histogram-leakage"
+    phase = Phase.ATTACK
+    sees_labels = True
+
+    @classmethod
+    def make(cls, setting: Setting) -> Self:
+        return cls(setting.plan, setting.seed)
+
+    @classmethod
+    def not_applicable_to(cls, claim: LabelsClaim) -> Reason:
+        if claim.mechanism.weights is not None:
+            return _WEIGHED
+        return _SAMPLED if claim.mechanism.sampled is not None else None
+
+    @classmethod
+    def needs(cls, plan: Plan, at: int, stream: Stream) -> bool:
+        """Their labels are attacked; the verdict rests on simulations."""
+        return stream.role in (Role.OWN, Role.INFORMATIVE)
 
     def __init__(self, plan: Plan, seed: int) -> None:
-        self.plan, self.rng = plan, np.random.default_rng(seed)
+        super().__init__(plan)
+        self.rng = np.random.default_rng(seed)
         self.asked = attacker_queries(plan.claim)
         self.limit = plan.claim.gate.max_recoverable
-        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
         self.log_e_value = 0.0
         self.seen: Matrix = np.zeros(plan.log_q.shape)
         self.dropped: set[int] = set()
@@ -270,21 +284,3 @@ _SAMPLED = Note(
     "teachers are drawn: no attack is known that reads votes from what is drawn of them",
 )
 _WEIGHED = Note("no-attack-known", "teachers have weights: the attacks read votes that count alike")
-
-
-def _not_applicable(claim: LabelsClaim) -> Reason:
-    if claim.mechanism.weights is not None:
-        return _WEIGHED
-    return _SAMPLED if claim.mechanism.sampled is not None else None
-
-
-SPECS = (
-    LabelsSpec(
-        id=HistogramLeakage.id,
-        phase=Phase.ATTACK,
-        make=lambda setting: HistogramLeakage(setting.plan, setting.seed),
-        not_applicable=_not_applicable,
-        # whose labels are attacked; the verdict rests on simulations
-        needs=lambda _plan, _at, stream: stream.role in (Role.OWN, Role.INFORMATIVE),
-    ),
-)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from .....reference import Histogram
 from .....reference.mechanisms import Labels
 from ....findings.finding import Outcome
 from ....findings.note import Note
-from ....run.checks import RunContext
+from ....run.checks import RunContext, Setting
 from ....run.phase import Phase
 from ....targets import (
     Refused,
@@ -24,9 +24,7 @@ from ....targets import (
 from ..claim import LabelsClaim
 from ..planning.asked_histograms import clearest_histogram, opening_histogram
 from ..planning.stream_planner import FRESH_CALL
-from ..registry import SHARES
-from .base import Unseeing
-from .spec import LabelsSpec
+from .base import LabelsCheck
 
 _KEPT = 2  # calls of the size of the first, that are left for others
 
@@ -43,7 +41,7 @@ class RefusedLaterError(TargetError):
     code = "refused-later"
 
 
-class InputContract(Unseeing):
+class InputContract(LabelsCheck):
     """Asks a handful of valid histograms before any evidence is gathered.
 
     `serves_other_totals` says afterwards whether totals other than the claimed teachers are served;
@@ -54,12 +52,16 @@ class InputContract(Unseeing):
     """
 
     id = "input-contract"
-    assert SHARES[id] == 0.0, "a broken reply is a proof, not a statistic"
+    phase = Phase.OPENING
+    queries = 0
+
+    @classmethod
+    def make(cls, setting: Setting) -> Self:
+        return cls(setting.claim)
 
     def __init__(self, claim: LabelsClaim) -> None:
-        self.claim, self.release = claim.mechanism, claim.release
+        self.claim, self.mechanism, self.release = claim, claim.mechanism, claim.release
         self._given, self._budget = bool(claim.given), claim.gate.max_queries
-        self.queries = 0
         self._totals = _other_totals(claim)
         self.serves_other_totals = bool(self._totals)
         self.refusals: list[Note] = []
@@ -88,7 +90,7 @@ class InputContract(Unseeing):
                 self._ask(target, self.clear, size)
         for total in self._totals:
             try:
-                self._ask(target, _even(self.claim.classes, total), 2)
+                self._ask(target, _even(self.mechanism.classes, total), 2)
             except Refused as refusal:
                 self.serves_other_totals = False
                 message = f"a total of {total} votes is refused: {refusal}"
@@ -99,12 +101,12 @@ class InputContract(Unseeing):
     @property
     def _refusal_that_helps(self) -> str:
         return (
-            f"a deployment that serves {self.claim.teachers} votes alone should refuse any other "
-            "number (ValueError, status 422 or an error): no other is asked then"
+            f"a deployment that serves {self.mechanism.teachers} votes alone should refuse any "
+            "other number (ValueError, status 422 or an error): no other is asked then"
         )
 
     def _ask_at_once(self, target: Target) -> list[Labels]:
-        if self.claim.caching:
+        if self.mechanism.caching:
             return []  # which draws one label for the histogram, however often it is asked
         fits = self._budget // FRESH_CALL - _KEPT
         sizes = (FRESH_CALL,) * max(0, min(calls_at_once(at_once(target)), fits))
@@ -118,7 +120,7 @@ class InputContract(Unseeing):
         try:
             yield
         except Refused as refusal:
-            claim, look = self.claim, "it is a row of [inputs], which the target should know"
+            claim, look = self.mechanism, "it is a row of [inputs], which the target should know"
             if not self._given:
                 look = (
                     f"compare teachers = {claim.teachers} and classes = {claim.classes} of the "
@@ -138,7 +140,7 @@ class InputContract(Unseeing):
         return labels
 
     def _checked(self, reply: Any, histogram: Histogram, size: int) -> Labels:
-        return checked_labels(reply, histogram, size, self.claim.refuses, self.release)
+        return checked_labels(reply, histogram, size, self.mechanism.refuses, self.release)
 
 
 def serves_other_totals(target: Target, claim: LabelsClaim) -> bool:
@@ -166,12 +168,3 @@ def _even(classes: int, total: int) -> Histogram:
     votes = np.full(classes, total // classes, dtype=np.int64)
     votes[: total % classes] += 1
     return votes
-
-
-SPECS = (
-    LabelsSpec(
-        id=InputContract.id,
-        phase=Phase.OPENING,
-        make=lambda setting: InputContract(setting.claim),
-    ),
-)

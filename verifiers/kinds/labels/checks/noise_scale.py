@@ -10,20 +10,24 @@ from ....findings.evidence_text import told_apart
 from ....findings.excluded import Excluded, Measured
 from ....findings.figures import finite
 from ....findings.finding import Finding
-from ....run.phase import Phase
 from ..planning.faults import short
-from ..planning.plan import Plan
+from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
-from .base import PLAINLY, How, JudgedLabels
-from .spec import LabelsSpec
+from .base import PLAINLY, How, LabelsEvidence
 
 _BY_INTERVAL = "a pass needs the whole anytime-valid interval within the tolerance"
 
 
-class NoiseScale(JudgedLabels):
+class NoiseScale(LabelsEvidence):
     """Computes the likelihood of scales of the claimed family, on all but explorers."""
 
     id = "noise-scale"
+    named = 2
+
+    @classmethod
+    def needs(cls, plan: Plan, at: int, stream: Stream) -> bool:
+        """A run then continues with the most informative."""
+        return stream.role is Role.PROBE
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
@@ -84,11 +88,11 @@ class NoiseScale(JudgedLabels):
         telling = [i for i in range(self.plan.deep) if answered[i] > 0]
         tolerance, covered = self.plan.claim.gate.tolerance, 1.0 - math.exp(-self.log_threshold)
         return tuple(
-            self.entry(
-                code,
-                {"factor": factor},
+            self.entry_on(
                 telling,
                 answered,
+                code,
+                {"factor": factor},
                 method=_BY_INTERVAL,
                 probability=covered,
             )
@@ -126,15 +130,3 @@ def interval_text(noise: Noise, interval: tuple[float, float] | None, log_thresh
     if noise.scale in ends:
         return f"scale above {low} and below {high} ({confidence})"
     return f"scale between {low} and {high} ({confidence})"
-
-
-SPECS = (
-    LabelsSpec(
-        id=NoiseScale.id,
-        phase=Phase.SHARED,
-        make=lambda setting: NoiseScale(setting.plan),
-        # a run then continues with the most informative
-        needs=lambda _plan, _at, stream: stream.role is Role.PROBE,
-        named=2,
-    ),
-)

@@ -15,15 +15,13 @@ from ....findings.excluded import SURE_TO_SEE, Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.cause import SURE
-from ....run.phase import Phase
+from ....run.checks import Reason
 from ..planning.earlier import earlier_calls
 from ..planning.faults import Fault
 from ..planning.features import FAMILIES, features
 from ..planning.order_laws import log_ratios, order_faults, scaled_up
 from ..planning.plan import Plan
-from ..registry import SHARES
-from .base import JudgedLabels, Unseeing
-from .spec import TOO_FEW, LabelsSpec
+from .base import PLAINLY, TOO_FEW, How, LabelsEvidence
 
 _COPIED_WEIGHT, _SWITCHED_WEIGHT, _SCALED_WEIGHT = 1 / 8, 1 / 16, 1 / 16
 _DEPENDS = "labels-depend-on-order"
@@ -45,7 +43,7 @@ class Wager(NamedTuple):
     law: int | None = None
 
 
-class Order(Unseeing, JudgedLabels):
+class Order(LabelsEvidence):
     """A weighted average of e-processes on single-label calls in an order like production's.
 
     Under the claim each call has a known law, whatever came before. A wager names a property of a
@@ -54,6 +52,15 @@ class Order(Unseeing, JudgedLabels):
     """
 
     id = "order"
+    named = 8
+
+    @classmethod
+    def not_applicable_in(cls, plan: Plan) -> Reason:
+        return None if plan.traffic.calls else TOO_FEW
+
+    @classmethod
+    def looks_at(cls, plan: Plan) -> int:
+        return plan.traffic.calls
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
@@ -220,6 +227,12 @@ class Order(Unseeing, JudgedLabels):
     def excluded(self) -> tuple[Excluded, ...]:
         return self._excluded(self._outcomes >= 0)
 
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+        """Its labels are those of the traffic."""
+
+    def drop(self, stream: int) -> Note | None:
+        return None
+
     def _excluded(self, answered: NDArray[np.bool_]) -> tuple[Excluded, ...]:
         """Half the noise where it depends on what is known, for the families that show it.
 
@@ -227,13 +240,11 @@ class Order(Unseeing, JudgedLabels):
         """
         surely = self._surely(answered)
         return tuple(
-            Excluded(
-                code=_DEPENDS,
-                size={"factor": 0.5, "on": name, "seen": int(surely[at].sum()), "ways": at.size},
-                where=("calls one by one",),
-                queries=int(answered.sum()),
-                probability=SURE_TO_SEE,
-                false_alarm=SHARES[self.id] * self.plan.claim.gate.false_alarm,
+            self.entry(
+                _DEPENDS,
+                {"factor": 0.5, "on": name, "seen": int(surely[at].sum()), "ways": at.size},
+                ["calls one by one"],
+                int(answered.sum()),
                 method="mean and variance of the evidence, taken to be normal, in some of the ways",
             )
             for name, at in self._rows.items()
@@ -294,15 +305,3 @@ def _moments(log_law: Matrix, log_ratio: Matrix) -> Matrix:
     law = np.exp(log_law)
     mean = (law * log_ratio).sum(-1)
     return np.stack([mean, (law * log_ratio**2).sum(-1) - mean**2], -1)
-
-
-SPECS = (
-    LabelsSpec(
-        id=Order.id,
-        phase=Phase.SHARED,
-        make=lambda setting: Order(setting.plan),
-        not_applicable_in=lambda plan: None if plan.traffic.calls else TOO_FEW,
-        needs=lambda _plan, _at, _stream: False,  # its labels are those of the traffic
-        named=8,
-    ),
-)

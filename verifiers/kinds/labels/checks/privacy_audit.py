@@ -6,19 +6,16 @@ from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.pair_bounds import Audit, PairLabels
 from ....findings.report import Verdict
-from ....run.checks import RunContext
+from ....run.checks import Reason, RunContext
 from ....run.phase import Phase
-from ....run.registry import Reason
 from ..claim import LabelsClaim
-from ..planning.plan import Plan
+from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
-from ..registry import SHARES
-from .base import PLAINLY, How
+from .base import CACHED, PLAINLY, How, LabelsCheck
 from .compared_streams import PAIR_REFUSED
-from .spec import CACHED, LabelsSpec
 
 
-class PrivacyAudit:
+class PrivacyAudit(LabelsCheck):
     """Bounds the divergence of a tied pair from below, for any mechanism.
 
     The null is the claimed (epsilon, delta) over its queries. The cut is chosen by the first tenth
@@ -27,15 +24,44 @@ class PrivacyAudit:
     """
 
     id = "privacy-audit"
+    phase = Phase.AUDIT
+    sees_labels = True
+
+    @classmethod
+    def not_applicable_to(cls, claim: LabelsClaim) -> Reason:
+        if claim.uncounted is not None or claim.privacy is None:
+            return claim.uncounted
+        if claim.mechanism.caching:
+            return CACHED
+        if claim.privacy.scope != ANY_QUERIES:
+            message = "privacy.scope is a file of histograms: use dpassay audit for a pair of them"
+            return Note("scope-is-a-file", message)
+        return None
+
+    @classmethod
+    def not_applicable_in(cls, plan: Plan) -> Reason:
+        claim = plan.claim.mechanism
+        if plan.pair(Role.PAIR):
+            return None
+        if claim.adjacency == "replace-one":
+            return Note("no-neighbours-asked", "no two inputs of the claim are one vote apart")
+        others = "no other totals are served, or claimed, than"
+        who = "every input has" if plan.claim.given else others
+        votes = f"{claim.teachers} votes, and under add-remove a neighbour has one more or less"
+        return Note("no-neighbours-asked", f"{who} {votes}")
+
+    @classmethod
+    def needs(cls, plan: Plan, at: int, stream: Stream) -> bool:
+        return stream.role is Role.PAIR
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+        super().__init__(plan)
         claim = plan.claim
         pair = plan.pair(Role.PAIR)
         assert pair is not None
         self.streams = pair.streams
         outcomes = claim.mechanism.classes + claim.mechanism.refuses
-        self.alpha = SHARES[self.id] * claim.gate.false_alarm
+        self.alpha = self.share * claim.gate.false_alarm
         self.pairs = PairLabels(outcomes, pilot=plan.streams[pair.first].queries // 10)
         self.lacking: Note | None = None
         self.found: Audit | None = None
@@ -96,37 +122,3 @@ class PrivacyAudit:
                 fields={"epsilon": self.found.epsilon_lower, "delta": self.found.delta},
             )
         return Finding(f"{text}; the claim is not refuted")
-
-
-def _not_applicable(claim: LabelsClaim) -> Reason:
-    if claim.uncounted is not None or claim.privacy is None:
-        return claim.uncounted
-    if claim.mechanism.caching:
-        return CACHED
-    if claim.privacy.scope != ANY_QUERIES:
-        message = "privacy.scope is a file of histograms: use dpassay audit for a pair of them"
-        return Note("scope-is-a-file", message)
-    return None
-
-
-def _not_applicable_in(plan: Plan) -> Reason:
-    claim = plan.claim.mechanism
-    if plan.pair(Role.PAIR):
-        return None
-    if claim.adjacency == "replace-one":
-        return Note("no-neighbours-asked", "no two inputs of the claim are one vote apart")
-    who = "every input has" if plan.claim.given else "no other totals are served, or claimed, than"
-    message = f"{who} {claim.teachers} votes, and under add-remove a neighbour has one more or less"
-    return Note("no-neighbours-asked", message)
-
-
-SPECS = (
-    LabelsSpec(
-        id=PrivacyAudit.id,
-        phase=Phase.AUDIT,
-        make=lambda setting: PrivacyAudit(setting.plan),
-        not_applicable=_not_applicable,
-        not_applicable_in=_not_applicable_in,
-        needs=lambda _plan, _at, stream: stream.role is Role.PAIR,
-    ),
-)

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,13 +21,12 @@ from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields
 from ....findings.report import Verdict
 from ....inputs.histogram_file import read_histograms
-from ....run.checks import RunContext
+from ....run.checks import Reason, RunContext, Setting
 from ....run.phase import Phase
 from ....text import counted
 from ..claim import LabelsClaim
 from ..exact_cost import MOST_COMPOSED, exact_epsilon, proven_epsilon
-from .base import Proving, refuting
-from .spec import LabelsSpec
+from .base import LabelsCheck, refuting
 
 SEARCHED_ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)  # at which the costliest pairs are searched
 _LEAST = 1e-12  # a smaller delta is claimed by nobody, so that nothing is said of it
@@ -53,7 +52,7 @@ class DistinguishingTest:
     epsilon: float
 
 
-class PrivacyClaimCheck(Proving):
+class PrivacyClaimCheck(LabelsCheck):
     """Searches for a test that distinguishes a pair of histograms better than the claim allows.
 
     The test merges labels into two events and counts them over the claimed queries. It refutes by a
@@ -61,6 +60,15 @@ class PrivacyClaimCheck(Proving):
     """
 
     id = "privacy-claim"
+    phase = Phase.CLAIM
+
+    @classmethod
+    def make(cls, setting: Setting) -> Self:
+        return cls(setting.claim)
+
+    @classmethod
+    def not_applicable_to(cls, claim: LabelsClaim) -> Reason:
+        return claim.uncounted
 
     def __init__(self, claim: LabelsClaim, neighbourhood: Neighbourhood | None = None) -> None:
         assert claim.privacy is not None
@@ -215,7 +223,7 @@ class PrivacyClaimCheck(Proving):
             "queries": test.times,
         }
         where = named(test.here), named(test.there)
-        return (self.proof("cost-above-claim", size, where, 0, _BY_BALLS),)
+        return (self.entry("cost-above-claim", size, where, 0, method=_BY_BALLS),)
 
     def _of_others(self) -> tuple[str | None, str]:
         """Of which neighbours by fewer votes the claim is not refuted, and in words, if of any."""
@@ -266,13 +274,3 @@ def rounded(epsilon: float, *, up: bool) -> str:
     """An epsilon in four digits, rounded away from what is not shown."""
     towards = ROUND_CEILING if up else ROUND_FLOOR
     return f"{float(Context(4, towards).create_decimal(epsilon)):g}"
-
-
-SPECS = (
-    LabelsSpec(
-        id=PrivacyClaimCheck.id,
-        phase=Phase.CLAIM,
-        make=lambda setting: PrivacyClaimCheck(setting.claim),
-        not_applicable=lambda claim: claim.uncounted,
-    ),
-)

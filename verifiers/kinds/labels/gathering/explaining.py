@@ -12,7 +12,7 @@ import numpy as np
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.cause import SURE, Explanation
-from ....run.checks import Check
+from ....run.checks import EvidenceCheck
 from ....targets import Refused
 from ..checks import ClassProbabilities, FreshNoise, Order
 from ..checks.fits import MOST
@@ -93,7 +93,7 @@ def _simplify(gathering: Gathering) -> None:
         state.outcome.warn(Note("input-refused", message))
 
 
-def explanations(checks: Sequence[Check]) -> Iterator[Explanation]:
+def explanations(checks: Sequence[EvidenceCheck]) -> Iterator[Explanation]:
     """The explanations that have a name; none where no check has failed.
 
     What depends on the calls before looks, to the check of laws, like a fault of single calls.
@@ -115,7 +115,7 @@ def explanations(checks: Sequence[Check]) -> Iterator[Explanation]:
             yield Explanation(check, _with_interval(finding, checks), finding.log_odds)
 
 
-def _with_interval(finding: Finding, checks: Sequence[Check]) -> Finding:
+def _with_interval(finding: Finding, checks: Sequence[EvidenceCheck]) -> Finding:
     """The finding, with the interval of the scale where its cause is a scale of all labels."""
     scale = next((check for check in checks if isinstance(check, NoiseScale)), None)
     of_all = finding.code in ("scale-too-small", "scale-too-large") and len(finding.fields) == 1

@@ -12,9 +12,8 @@ from ....run.selection import Selection
 from ....run.state import RunState
 from ....targets import Refused
 from ..checks import InputContract
-from ..checks.base import How
+from ..checks.base import How, LabelsSetting, streams_asked
 from ..checks.input_contract import RefusedLaterError
-from ..checks.spec import LabelsSetting, streams_asked
 from ..planning.adaptive_sampling import AdaptiveSampling
 from ..planning.plan import Batch, Plan
 from ..planning.roles import Role

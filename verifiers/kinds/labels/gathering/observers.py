@@ -7,9 +7,9 @@ import numpy as np
 from .....reference.mechanisms import Labels
 from ....run.phase import Phase
 from ....run.selection import Selection
-from ..checks import ClassProbabilities, FreshNoise, LabelsCheck, NoiseScale, Order
-from ..checks.base import How, LabelsRunning, is_judged
-from ..checks.spec import LabelsSetting, applicable, lacking
+from ..checks import ClassProbabilities, FreshNoise, LabelsEvidence, NoiseScale, Order
+from ..checks.base import How, LabelsCheck, LabelsSetting, labels_checks
+from ..registry import CHECKS
 
 
 class Observers:
@@ -22,22 +22,22 @@ class Observers:
 
     def __init__(self, setting: LabelsSetting, selection: Selection) -> None:
         claim, plan = setting.claim, setting.plan
-        self.lacking = {**lacking(claim, plan), **selection.left_out}
-        self._running: list[tuple[Phase, LabelsRunning]] = []
-        seeing = [spec for spec in applicable(claim, plan) if spec.needs is not None]
-        for spec in sorted(seeing, key=lambda spec: spec.named):
-            if selection.keeps(spec.id):
-                self._running.append((spec.phase, spec.make(setting)))
-        self.checks: list[LabelsCheck] = [check for _, check in self._running if is_judged(check)]
+        self.lacking = {**CHECKS.lacking(claim, plan), **selection.left_out}
+        seeing = [check for check in labels_checks(claim, plan) if check.sees_labels]
+        kept = [check for check in seeing if selection.keeps(check.id)]
+        self._running: list[LabelsCheck] = [
+            check.make(setting) for check in sorted(kept, key=lambda check: check.named)
+        ]
+        self.checks = [check for check in self._running if isinstance(check, LabelsEvidence)]
         self.labels = next((c for c in self.checks if isinstance(c, ClassProbabilities)), None)
         self.scale = next((c for c in self.checks if isinstance(c, NoiseScale)), None)
         self.fresh = next((c for c in self.checks if isinstance(c, FreshNoise)), None)
         self.order = next((c for c in self.checks if isinstance(c, Order)), None)
         self.answered = np.zeros(len(plan.streams), dtype=bool)
 
-    def of(self, phase: Phase) -> Iterator[LabelsRunning]:
+    def of(self, phase: Phase) -> Iterator[LabelsCheck]:
         """The checks that conclude in a phase."""
-        return (each for its_phase, each in self._running if its_phase is phase)
+        return (check for check in self._running if check.phase is phase)
 
     @property
     def refuted(self) -> bool:
@@ -47,14 +47,14 @@ class Observers:
     def observe(self, stream: int, labels: Labels, how: How) -> None:
         """Shows fresh labels of a stream to all checks that see labels."""
         self.answered[stream] = True
-        for _, check in self._running:
+        for check in self._running:
             check.observe(stream, labels, how)
 
     def drop(self, stream: int) -> None:
         """Does without a stream that the target refuses; a check that cannot goes to `lacking`."""
-        for phase, check in list(self._running):
+        for check in list(self._running):
             reason = check.drop(stream)
             if reason is not None:
-                self._running.remove((phase, check))
+                self._running.remove(check)
                 self.checks = [kept for kept in self.checks if kept is not check]
                 self.lacking[check.id] = reason

@@ -22,7 +22,7 @@ from ....findings.figures import (
     thinned,
 )
 from ....findings.report import CheckResult, Verdict
-from ....run.checks import Check
+from ....run.checks import EvidenceCheck
 from ....run.events import Concluded, Event, ReleasesSeen
 from ..checks import ClassProbabilities, NoiseScale
 from ..checks.histogram_leakage import HistogramLeakage
@@ -55,7 +55,7 @@ class Recorder:
             elif isinstance(figure, PrivacyCost):
                 self._privacy = figure
 
-    def _observe(self, checks: Sequence[Check]) -> None:
+    def _observe(self, checks: Sequence[EvidenceCheck]) -> None:
         """Notes the evidence of each check that has seen labels since it was last noted."""
         for check in checks:
             points = self._evidence.setdefault(check.id, [])
@@ -75,7 +75,7 @@ class Recorder:
             self._emptied = check.queries
 
     def figures(
-        self, checks: Sequence[Check], results: Sequence[CheckResult]
+        self, checks: Sequence[EvidenceCheck], results: Sequence[CheckResult]
     ) -> dict[str, CheckFigures]:
         """The figures of each check, by its id; results: what will be reported of the checks."""
         self._observe(checks)  # what was seen before a run ended early was not published

@@ -16,7 +16,7 @@ from ....findings.note import Note
 from ....findings.report import CheckResult
 from ....findings.verdict import Verdict
 from ....inputs.release_log import Row
-from ....run.registry import NO_PRIVACY
+from ....run.checks import NO_PRIVACY
 from ....text import counted, epsilon_text
 from ..checks.accountant_soundness import AccountantSoundness
 from ..checks.budget_histograms import costliest

@@ -12,11 +12,11 @@ from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.charged_orders import ChargedOrders
-from ....run.checks import RunContext
+from ....run.checks import Check, Reason, RunContext
 from ....run.phase import Phase
 from ....targets import NotOffered, Refused
+from ..claim import NumbersClaim
 from ..planning.certified_pair import certified_pair, charged_pair
-from .base import AskingCheck, spec_of
 from .pair_check import fractions
 
 _CLEARLY = 1.001  # of the charge: less is no matter
@@ -43,7 +43,7 @@ class _Shortfall:
         return self.charge / self.cost
 
 
-class AccountantSoundness(AskingCheck):
+class AccountantSoundness(Check):
     """Compares charges with lower bounds in ball arithmetic on what the farthest neighbours cost.
 
     A record may be added to any input, so that each is held to the whole cost. Where records are
@@ -52,8 +52,11 @@ class AccountantSoundness(AskingCheck):
     """
 
     id = "accountant-soundness"
+    phase = Phase.ACCOUNTING
 
-    not_applicable = staticmethod(fractions)
+    @classmethod
+    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
+        return fractions(claim)
 
     def conclude(self, context: RunContext) -> Outcome | None:
         orders, charged_for, worst = ChargedOrders(self.claim), list[str](), None
@@ -123,6 +126,3 @@ class AccountantSoundness(AskingCheck):
         )
         fields = {"order": worst.order, "charge": worst.charge, "cost": worst.cost}
         return Finding.caused(message, Note(_TOO_LOW, cause, {**fields, "share": worst.share}))
-
-
-SPECS = (spec_of(AccountantSoundness, Phase.ACCOUNTING, AccountantSoundness.not_applicable),)

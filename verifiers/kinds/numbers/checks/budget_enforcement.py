@@ -11,9 +11,8 @@ from ....findings.excluded import PROVED, Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
-from ....run.checks import RunContext
+from ....run.checks import Check, Reason, RunContext, without_privacy
 from ....run.phase import Phase
-from ....run.registry import Reason
 from ....run.several_accounts import given_at_the_end, several_accounts
 from ....run.watched import AGAIN, LONG_AGAIN, NOT_RESTARTED, SECONDS
 from ....targets import NotOffered, Refused, Target
@@ -22,8 +21,7 @@ from ..budget_asking import AskedInput, NumbersBudgetAsking
 from ..claim import NumbersClaim
 from ..planning.asked import Role
 from ..planning.certified_pair import charged_pair, inputs_alike
-from ..planning.plan import at_once
-from .base import AskingCheck, spec_of, without_privacy
+from ..planning.plan import NumbersPlan, at_once
 from .pair_check import fractions
 
 MOST_ANSWERS = 10**6
@@ -38,7 +36,7 @@ _LIVES = 10  # most restarts, as long as each start gives answers
 _ROLES = (Role.EMPTY, Role.TYPICAL, Role.ONE_RECORD)
 
 
-class BudgetEnforcement(AskingCheck):
+class BudgetEnforcement(Check):
     """Asks until the deployment stops, or provably exceeds its budget or undercharges.
 
     It first asks single releases of some inputs. Then it asks one input whose neighbour lies as far
@@ -48,10 +46,12 @@ class BudgetEnforcement(AskingCheck):
     """
 
     id = "budget-enforcement"
+    phase = Phase.ACCOUNTING
+    claim: NumbersClaim
+    plan: NumbersPlan
 
-    @staticmethod
-    def not_applicable(claim: NumbersClaim) -> Reason:
-        """Why a claim leaves no room for it; None where it does."""
+    @classmethod
+    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
         return without_privacy(claim) or fractions(claim)
 
     def conclude(self, context: RunContext) -> Outcome | None:
@@ -248,6 +248,3 @@ class BudgetEnforcement(AskingCheck):
         if found is None:
             return Note("many-answers", message, fields)
         return Note("many-answers", f"{message}; {found.message}", {**fields, **found.fields})
-
-
-SPECS = (spec_of(BudgetEnforcement, Phase.ACCOUNTING, BudgetEnforcement.not_applicable),)

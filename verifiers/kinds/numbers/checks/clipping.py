@@ -19,7 +19,6 @@ from ..planning.neighbours import HeldTo, Neighbour, groups, neighbours
 from ..planning.placed import placed, places_of
 from ..planning.skewed import skewed
 from .answered import Seen
-from .base import spec_of
 from .moving import MovingRecords
 
 _IMPUTED = Note(
@@ -31,6 +30,7 @@ class Clipping(MovingRecords):
     """Records of many kinds, with a few releases each: one that is not clipped moves very far."""
 
     id = "clipping"
+    phase = Phase.OWN
     most = 40
 
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
@@ -95,6 +95,3 @@ def _seen(served: list[Neighbour]) -> str:
     few, many = min(sizes), max(sizes)
     records = f"{few:,}" if few == many else f"{few:,} to {many:,}"
     return f"{counted(len(served), 'input', 'inputs')} of {records} records"
-
-
-SPECS = (spec_of(Clipping, Phase.OWN),)

@@ -9,13 +9,12 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
+from ....run.checks import Reason
 from ....run.phase import Phase
-from ....run.registry import Reason
 from ..claim import NumbersClaim
 from ..evidence.low_bits import bit_events, grid_events
 from ..evidence.two_events import Hits
 from ..planning.pairs import Pair, low_pairs, off_grid_pairs
-from .base import spec_of
 from .pair_check import PairCheck, PairEvents, PairEvidence, beyond, levels, of_pair, power
 
 _OFF_GRID = Note("sums-off-grid", "noise on a grid is added to exact numbers that lie off it")
@@ -45,12 +44,12 @@ class FloatingPoint(PairCheck):
     """Pairs of exact numbers around which floats are spaced differently, or that lie on no grid."""
 
     id = "floating-point"
+    phase = Phase.OWN
     draws = 5_000
     cause = Note("low-bits-tell", "noise is drawn and added in floating point")
 
-    @staticmethod
-    def not_applicable(claim: NumbersClaim) -> Reason:
-        """Why a claim leaves no room for it; None where it does."""
+    @classmethod
+    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
         noise = claim.mechanism.aggregation.noise
         if noise.family.whole:
             return Note("no-low-bits", f"{noise.family} is whole: its releases have no low bits")
@@ -104,6 +103,3 @@ class FloatingPoint(PairCheck):
 
     def cause_of(self, pair: Pair) -> Note:
         return _OFF_GRID if pair.off_grid else self.cause
-
-
-SPECS = (spec_of(FloatingPoint, Phase.OWN, FloatingPoint.not_applicable),)

@@ -27,7 +27,7 @@ from ..evidence.vectors import RepeatedReleases, Steps
 from ..opening import NumbersOpening
 from ..planning.asked import Draws, digits_of
 from ..planning.plan import NumbersPlan
-from .base import NumberCheck, spec_of
+from .base import NumberCheck
 
 _AGAIN = Note(
     "noise-reused",
@@ -141,7 +141,7 @@ class FreshNoise(NumberCheck):
     wanted_draws = 2_000
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan)
+        super().__init__(claim, plan, seed)
         self.ways: dict[Way, CopyEvidence] = {
             way: CopyEvidence(starts=STARTS if way in _LATE else (0,))
             for way in Way
@@ -302,6 +302,3 @@ def _begins(calls: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.bool_]
     found = np.zeros(sum(calls), dtype=bool)
     found[np.cumsum([0, *calls[:-1]])] = True
     return found
-
-
-SPECS = (spec_of(FreshNoise),)

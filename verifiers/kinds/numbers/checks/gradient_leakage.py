@@ -11,16 +11,12 @@ from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....optional_packages import missing_package
-from ....run.checks import RunContext
-from ....run.error_budget import log_threshold
+from ....run.checks import Check, Reason, RunContext
 from ....run.phase import Phase
-from ....run.registry import Reason
 from ....targets import Refused
 from ..claim import LeakageClaim, NumbersClaim
-from ..planning.plan import NumbersPlan, as_values
-from ..registry import SHARES
+from ..planning.plan import as_values
 from ..vendor_model import ModelError, VendorModel, model_of
-from .base import AskingCheck, spec_of
 
 if TYPE_CHECKING:
     from .....attacks.gradients.data import Floats
@@ -34,7 +30,7 @@ _NUMBERS = 40_000_000  # of all simulated releases, and of what the target is se
 _CAUSE = "the claimed noise hides too little: raise it, or release fewer gradients of a batch"
 
 
-class GradientLeakage(AskingCheck):
+class GradientLeakage(Check):
     """Plays the inference game of Li et al. 2024 under the claimed law, and on the target.
 
     What the claim reveals follows from the claim, the vendor's model and its data alone, so that
@@ -44,14 +40,11 @@ class GradientLeakage(AskingCheck):
     """
 
     id = "gradient-leakage"
+    phase = Phase.OWN
+    queries: int = 0
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan, seed)
-        self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
-
-    @staticmethod
-    def not_applicable(claim: NumbersClaim) -> Reason:
-        """Why a claim leaves no room for it; None where it does."""
+    @classmethod
+    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
         why = "the claim has no [leakage]: no model and data to attack"
         return None if claim.leakage else Note("not-claimed", why)
 
@@ -182,6 +175,3 @@ def made_game(
         raise
     except ValueError as error:
         raise ModelError(f"{leakage.model} on {leakage.data}: {error}") from None
-
-
-SPECS = (spec_of(GradientLeakage, Phase.OWN, GradientLeakage.not_applicable),)

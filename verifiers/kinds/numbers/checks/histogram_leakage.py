@@ -4,16 +4,15 @@ from .....attacks.averaging import error_of_average, share_within
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
+from ....run.checks import Check, Reason, without_privacy
 from ....run.phase import Phase
-from ....run.registry import Reason
 from ..claim import NumbersClaim
-from .base import AskingCheck, spec_of, without_privacy
 
 _WARNED = 0.5  # of the numbers: beyond, most are read
 _CAUSE = "releases of one input average out: lower the claim's queries, or add more noise"
 
 
-class HistogramLeakage(AskingCheck):
+class HistogramLeakage(Check):
     """The error of averaging the claim's queries, by the claimed law; asks for nothing.
 
     A number is read where the average lies nearer to it than half of what one unit moves it, which
@@ -21,10 +20,10 @@ class HistogramLeakage(AskingCheck):
     """
 
     id = "histogram-leakage"
+    phase = Phase.CLAIM
 
-    @staticmethod
-    def not_applicable(claim: NumbersClaim) -> Reason:
-        """Why a claim leaves no room for it; None where it does."""
+    @classmethod
+    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
         if claim.mechanism.takes == "tensors":
             why = "every release is of another batch: there is nothing to average"
             return Note("nothing-to-average", why)
@@ -61,6 +60,3 @@ class HistogramLeakage(AskingCheck):
         more = f"{message}: more than max_recoverable = {limit:g} allows"
         cause = Note("recoverable-above-limit", _CAUSE, {**read, "limit": limit})
         return Outcome(Verdict.FAIL, Finding.caused(more, cause))
-
-
-SPECS = (spec_of(HistogramLeakage, Phase.CLAIM, HistogramLeakage.not_applicable),)

@@ -30,7 +30,7 @@ from ..evidence.lagged import WAYS, LaggedPairs, halves
 from ..evidence.shared_columns import SharedColumns, cells_of
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import NumberCheck, spec_of
+from .base import NumberCheck
 
 _PAIRED = 10  # coordinates of which every pair is a wager of its own
 _WANTED, _FEWEST = 2_000, 200
@@ -91,7 +91,7 @@ class Independence(NumberCheck):
     id = "independence"
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan)
+        super().__init__(claim, plan, seed)
         self._wanted = max(_FEWEST, math.ceil(plan.share * _WANTED))
         width = plan.coordinates.size
         self._places = np.unique(np.linspace(0, width - 1, min(width, _PAIRED)).astype(int))
@@ -255,6 +255,3 @@ def _beside(found: Matrix, stride: int, way: int) -> Vector:
         found = found[:, way : way + even]
         return pair_gains(found[:, ::2].ravel(), found[:, 1::2].ravel())
     return pair_gains(found[:, first].ravel(), found[:, first + stride].ravel())
-
-
-SPECS = (spec_of(Independence),)

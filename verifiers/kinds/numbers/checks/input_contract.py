@@ -7,7 +7,7 @@ import numpy as np
 
 from ....findings.finding import Outcome
 from ....findings.note import Note
-from ....run.checks import RunContext
+from ....run.checks import Check, RunContext
 from ....run.phase import Phase
 from ....run.refusals import ABOUT_THE_INPUT, Steps
 from ....targets import Refused, Target, TargetError, calls_at_once
@@ -16,7 +16,6 @@ from ..opening import NumbersOpening
 from ..planning.asked import Asked, Batch, Role, asked_for
 from ..planning.plan import NumbersPlan
 from ..planning.steps import steps_between
-from .base import spec_of
 from .refusals import DataRefusals, asking_of, claimed_fits
 
 _FIRST = (2, 1)
@@ -30,7 +29,7 @@ _AGAIN = 4
 """Times that an input which raised is asked again: one that is answered then raises by chance."""
 
 
-class InputContract:
+class InputContract(Check):
     """Asks the typical input, then every other one once, before any evidence is gathered.
 
     served: the inputs that are answered; refusals: the warnings about the others; unanswered: those
@@ -39,10 +38,11 @@ class InputContract:
     """
 
     id = "input-contract"
+    phase = Phase.OPENING
+    queries: int = 0
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int = 0) -> None:
-        self.claim, self.plan = claim, plan
-        self.queries = 0
+        super().__init__(claim, plan, seed)
         self.served: list[Asked] = []
         self.seen: list[Batch] = []
         self.refusals: list[Note] = []
@@ -175,6 +175,3 @@ def alive(target: Target) -> None:
     """Starts a target again whose process may have ended, where that is possible."""
     if target.no_restart is None:
         target.restart()
-
-
-SPECS = (spec_of(InputContract, Phase.OPENING),)

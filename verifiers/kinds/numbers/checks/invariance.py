@@ -15,11 +15,11 @@ from ....evidence.same_law import SameLawEvidence
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
-from ....run.registry import Reason
+from ....run.checks import Reason
 from ..claim import NumbersClaim
 from ..planning.asked import Draws, Role
 from ..planning.plan import NumbersPlan
-from .base import NumberCheck, spec_of
+from .base import NumberCheck
 
 _CELLS = 16  # of equal probability under the claim; under another law, cells all the same
 _MOST = 32  # coordinates that are looked at
@@ -63,7 +63,7 @@ class _OneLaw(NumberCheck):
     words: str
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan)
+        super().__init__(claim, plan, seed)
         width = plan.coordinates.size
         # both ends alike, so that the reverse of the places are places again
         half = np.unique(np.linspace(0, (width - 1) // 2, min((width + 1) // 2, _MOST // 2)))
@@ -76,7 +76,6 @@ class _OneLaw(NumberCheck):
         super().answered(roles)
         first = self.comparisons[0]
         refused = [role for role in (first.one, first.other) if role not in roles]
-        self.not_applicable = None
         if refused:
             why = f"the target refuses the input {refused[0]}"
             self.not_applicable = Note("input-refused", why, {"input": str(refused[0])})
@@ -169,6 +168,12 @@ class PermutationEquivariance(_OneLaw):
     """Noise belongs to a place: reordered counts, or records, do not change its law."""
 
     id = "permutation-equivariance"
+
+    @classmethod
+    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
+        alone = claim.mechanism.takes == "counts" and claim.mechanism.width == 1
+        return Note("single-value", "the deployment releases a single number") if alone else None
+
     words = "the noise depends on the order"
     cause = Note(
         "noise-depends-on-order",
@@ -185,15 +190,3 @@ class PermutationEquivariance(_OneLaw):
         both, half = (Role.TYPICAL, Role.REVERSED), places // 2
         parts = slice(0, half), slice(places - half, None)
         return [_Comparison(*both, part, reversed_=True) for part in parts]
-
-
-def _alone(claim: NumbersClaim) -> Reason:
-    """Why there is nothing to reorder; None where there is."""
-    alone = claim.mechanism.takes == "counts" and claim.mechanism.width == 1
-    return Note("single-value", "the deployment releases a single number") if alone else None
-
-
-SPECS = (
-    spec_of(ShiftInvariance),
-    spec_of(PermutationEquivariance, not_applicable=_alone),
-)

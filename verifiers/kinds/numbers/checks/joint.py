@@ -8,7 +8,7 @@ from ..claim import NumbersClaim
 from ..evidence.bare import BareEvidence, log_chance_of_bare, rarest_seen
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import NumberCheck, spec_of
+from .base import NumberCheck
 
 _BY_BINOMIAL = "the binomial law of how many releases are bare, of all these inputs together"
 _OF_RELEASES = Note("noise-missing-at-times", "some releases have no noise in any of their numbers")
@@ -22,7 +22,7 @@ class Joint(NumberCheck):
     evidence: BareEvidence
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan)
+        super().__init__(claim, plan, seed)
         self.evidence = BareEvidence(self.noise, claim.mechanism.width)
 
     def observe(self, draws: Draws) -> None:
@@ -82,6 +82,3 @@ class Joint(NumberCheck):
             f"seen to come without noise oftener than the claim gives; {message}",
             excludes=excludes,
         )
-
-
-SPECS = (spec_of(Joint),)

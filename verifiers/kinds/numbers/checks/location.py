@@ -17,7 +17,7 @@ from ..evidence.expected_draws import divergence, expected_draws
 from ..planning.asked import Draws
 from ..planning.other_sums import likeliest
 from ..planning.plan import NumbersPlan
-from .base import BY_INTERVAL, NumberCheck, spec_of
+from .base import BY_INTERVAL, NumberCheck
 
 _OFFSETS = np.concatenate([-np.geomspace(4.0, 0.01, 24), [0.0], np.geomspace(0.01, 4.0, 24)])
 """Offsets that are wagered on, in scales of the noise."""
@@ -33,7 +33,7 @@ class Location(NumberCheck):
     id = "location"
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan)
+        super().__init__(claim, plan, seed)
         step = self.noise.grid or float(self.noise.family.whole)
         offsets = _OFFSETS * self.noise.family.scale
         if step:  # what is whole moves by whole steps, by one at least where noise is tiny
@@ -171,6 +171,3 @@ class Location(NumberCheck):
                 what="offset", low=low, high=finite(high), confidence=self.confidence
             )
         return Finding(text, excludes=self.excluded, measured=measured)
-
-
-SPECS = (spec_of(Location),)

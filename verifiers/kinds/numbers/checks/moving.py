@@ -15,7 +15,7 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
-from ....run.checks import RunContext
+from ....run.checks import Check, RunContext
 from ....run.error_budget import log_threshold
 from ....targets import Refused, TargetError
 from ..claim import NumbersClaim
@@ -25,9 +25,8 @@ from ..planning.asked import digits_of
 from ..planning.neighbours import HeldTo, Neighbour, simple_neighbours
 from ..planning.other_sums import moved_as
 from ..planning.plan import NumbersPlan, at_once
-from ..registry import SHARES, SIMPLEST_SHARE
+from ..registry import SIMPLEST_SHARE
 from .answered import Answered, Seen, said_of
-from .base import AskingCheck
 
 _CAUSE = Note("records-not-clipped", "records are not clipped as claimed before they are summed")
 _CHANGED = Note(
@@ -45,7 +44,7 @@ _NUMBERS = 1 << 27  # that travel for an input: as JSON, ten minutes of a millio
 _OTHER_STEPS = 4  # of a sum, beside its additions, that may lose an ulp each
 
 
-class MovingRecords(AskingCheck):
+class MovingRecords(Check):
     """Asks inputs with altered records, and judges the releases of each.
 
     Every input has wagers of its own: on each coordinate that is looked at and, where a norm is
@@ -53,6 +52,8 @@ class MovingRecords(AskingCheck):
     that it has answered.
     """
 
+    claim: NumbersClaim
+    plan: NumbersPlan
     most: int
     """Releases of each input, where a run is not planned for few queries."""
     pools = False
@@ -62,7 +63,6 @@ class MovingRecords(AskingCheck):
         super().__init__(claim, plan, seed)
         self.noise = claim.mechanism.aggregation.noise
         self.asked = self.inputs(claim, seed)
-        self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
         self.log_threshold += math.log((2 + self.pools) * max(len(self.asked), 1))
         self._pooled: dict[bytes, MovedAlong] = {}
         self.coordinates = np.union1d(plan.coordinates, self.places(claim, seed))

@@ -17,7 +17,7 @@ from ..evidence.faults import FaultKind
 from ..evidence.noise_law import NoiseLawEvidence
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import NumberCheck, spec_of
+from .base import NumberCheck
 
 _SINGLE, _LONG = "calls of one release", "calls of more than 1,000 releases"
 """Groups of draws by the calls that gave them, as messages call them."""
@@ -74,7 +74,7 @@ class NoiseLaw(NumberCheck):
     evidence: NoiseLawEvidence
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan)
+        super().__init__(claim, plan, seed)
         self.wanted_draws = wanted(claim.gate.smallest_effect, self.log_threshold)
         some = plan.coordinates.size
         places = np.unique(np.linspace(0, some - 1, min(some, _COORDINATES)).astype(int))
@@ -168,6 +168,3 @@ class NoiseLaw(NumberCheck):
         )
         message = f"no departure from {self.noise} was seen in {self.draws:,} draws{said}"
         return Finding(message, excludes=excludes)
-
-
-SPECS = (spec_of(NoiseLaw),)

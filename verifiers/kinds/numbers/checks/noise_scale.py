@@ -23,7 +23,7 @@ from ..evidence.expected_draws import divergence, expected_draws
 from ..evidence.faults import of_scale
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import BY_INTERVAL, NumberCheck, spec_of
+from .base import BY_INTERVAL, NumberCheck
 
 _AT_ONCE, _FEW = 1 << 13, 200  # draws
 _ALIKE = 2.0  # nats by which the likeliest scale may be likelier than a known one
@@ -38,7 +38,7 @@ class NoiseScale(NumberCheck):
     evidence: ScaleEvidence
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan)
+        super().__init__(claim, plan, seed)
         self.evidence = ScaleEvidence(scale_factors(claim.gate.tolerance))
         self._at_once: NumberNoise | None = None
         if not self.noise.family.whole:
@@ -165,6 +165,3 @@ class NoiseScale(NumberCheck):
             f"{1.0 - self.confidence:.2g}); {self.noise.family.scale:g} is claimed"
         )
         return Finding(text, excludes=self.excluded, measured=measured)
-
-
-SPECS = (spec_of(NoiseScale),)

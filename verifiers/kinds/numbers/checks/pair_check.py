@@ -10,9 +10,7 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
-from ....run.checks import RunContext
-from ....run.error_budget import log_threshold
-from ....run.registry import Reason
+from ....run.checks import Check, Reason, RunContext
 from ....targets import Refused
 from ..claim import NumbersClaim
 from ..evidence.learned_events import LearnedEvents
@@ -20,8 +18,6 @@ from ..evidence.two_events import SEEN, Hits, Level, TwoEvents
 from ..planning.asked import finite
 from ..planning.pairs import Pair
 from ..planning.plan import NumbersPlan
-from ..registry import SHARES
-from .base import AskingCheck
 
 _FEWEST = 200  # draws of each input
 _FIRST, _SHARE, _LARGEST = 25, 0.2, 1_000
@@ -48,7 +44,7 @@ class PairEvents(TwoEvents):
 PairEvidence = PairEvents | LearnedEvents
 
 
-class PairCheck(AskingCheck):
+class PairCheck(Check):
     """Asks both inputs of each pair in turn, in calls that grow, until the evidence refutes.
 
     A pair is left out where the target refuses it, or where the null allows so much that nothing
@@ -56,6 +52,9 @@ class PairCheck(AskingCheck):
     an equal part of the check's share of `false_alarm`.
     """
 
+    claim: NumbersClaim
+    plan: NumbersPlan
+    queries: int = 0
     draws: int
     """How many draws of each input a pass has looked at."""
     cause: Note
@@ -66,7 +65,6 @@ class PairCheck(AskingCheck):
         self.noise = claim.mechanism.added
         self.pairs = self.made()
         self.wanted = max(min(_FEWEST, self.draws), math.ceil(plan.share * self.draws))
-        self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
         self.log_threshold += math.log(max(len(self.pairs), 1))
 
     def made(self) -> list[Pair]:

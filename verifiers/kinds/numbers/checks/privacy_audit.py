@@ -6,11 +6,12 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
+from ....run.checks import Reason, without_privacy
 from ....run.phase import Phase
+from ..claim import NumbersClaim
 from ..evidence.learned_events import LearnedEvents
 from ..evidence.two_events import Level
 from ..planning.pairs import Pair, farthest_pair
-from .base import spec_of, without_privacy
 from .pair_check import PairCheck, PairEvidence, compared, of_pair
 
 
@@ -22,7 +23,11 @@ class ClaimedLevelCheck(PairCheck):
     """
 
     id = "privacy-audit"
-    not_applicable = staticmethod(without_privacy)
+    phase = Phase.OWN
+
+    @classmethod
+    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
+        return without_privacy(claim)
 
     @property
     def level(self) -> Level:
@@ -88,6 +93,3 @@ class PrivacyAudit(ClaimedLevelCheck):
     def bets(self, pair: Pair) -> int:
         """Nothing is bet on the releases of the first call."""
         return self.pairs_of(pair) - self.call(pair, self.releases(pair))
-
-
-SPECS = (spec_of(PrivacyAudit, Phase.OWN, PrivacyAudit.not_applicable),)

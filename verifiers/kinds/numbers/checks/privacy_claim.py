@@ -9,11 +9,10 @@ from ....findings.excluded import PROVED, Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
+from ....run.checks import Check, Reason, without_privacy
 from ....run.phase import Phase
-from ....run.registry import Reason
 from ..claim import NumbersClaim
 from ..planning.certified_pair import certified_pair
-from .base import AskingCheck, spec_of, without_privacy
 from .pair_check import fractions
 
 MOST = 1_000
@@ -32,7 +31,7 @@ CAUSE = Note(
 )
 
 
-class PrivacyClaim(AskingCheck):
+class PrivacyClaim(Check):
     """Brackets the exact cost of the farthest neighbours; asks for nothing.
 
     A claim is refuted only by a lower bound on epsilon in ball arithmetic, for releases as they are
@@ -41,10 +40,10 @@ class PrivacyClaim(AskingCheck):
     """
 
     id = "privacy-claim"
+    phase = Phase.CLAIM
 
-    @staticmethod
-    def not_applicable(claim: NumbersClaim) -> Reason:
-        """Why a claim leaves no room for it; None where it does."""
+    @classmethod
+    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
         family, moving = claim.mechanism.aggregation.noise.family, _moving(claim)
         if claim.privacy is not None and not family.accounted:
             message = f"what several releases with {family} noise cost is not known"
@@ -157,6 +156,3 @@ def _moving(claim: NumbersClaim) -> int:
     aggregation = claim.mechanism.aggregation
     family = aggregation.noise.family
     return 1 if family.isotropic else aggregation.farthest(family.norm).times
-
-
-SPECS = (spec_of(PrivacyClaim, Phase.CLAIM, PrivacyClaim.not_applicable),)

@@ -12,7 +12,7 @@ from .....reference.numbers.costs import epsilon_bracket, pure_epsilon
 from ....evidence.refusals import calls_that_prove, log_fits
 from ....findings.finding import Outcome
 from ....findings.verdict import Verdict
-from ....run.checks import RunContext
+from ....run.checks import Check, RunContext
 from ....run.refusals import TRIED, Asking, neighbours, told_apart
 from ....targets import Target
 from ..claim import NumbersClaim
@@ -49,15 +49,17 @@ def asking_of(claim: NumbersClaim, target: Target) -> Asking:
     return Asking(target, lambda values: finite(release, target.ask(values, 1), values, 1))
 
 
-class DataRefusals:
+class DataRefusals(Check):
     """Judges the inputs that a contract finds unanswered; seed: of the coins.
 
     At once, while there are queries, and concludes late, so that all else is looked at too. waits:
     whether a failure is proven that was not concluded yet.
     """
 
+    id = "input-contract"
+
     def __init__(self, contract: "InputContract", seed: int) -> None:
-        self.contract, self.id = contract, contract.id
+        self.contract, self.claim = contract, contract.claim
         self._rng = np.random.default_rng([seed, 47])
         self._tried, self.waits = 0, False
         self._found: Outcome | None = None
@@ -81,7 +83,7 @@ class DataRefusals:
         contract, claim = self.contract, self.contract.claim
         text = claim.release.input_text
         steps, budget = contract.steps(asked), claim.gate.false_alarm / TRIED
-        calls = calls_that_prove(contract.log_fits, claim.kind.checks.shares[self.id] * budget)
+        calls = calls_that_prove(contract.log_fits, self.share * budget)
         if steps is None or calls is None or self._tried == TRIED:
             return None
         asking, left = asking_of(claim, context.target), context.left

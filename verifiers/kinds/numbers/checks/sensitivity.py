@@ -6,7 +6,6 @@ from ....findings.excluded import Excluded
 from ....run.phase import Phase
 from ..claim import NumbersClaim
 from ..planning.neighbours import Neighbour, neighbours
-from .base import spec_of
 from .moving import MovingRecords
 
 _RELEASES = 2_000  # of each neighbour
@@ -16,6 +15,7 @@ class Sensitivity(MovingRecords):
     """The records that pull a release farthest, up and down, with many releases of each."""
 
     id = "sensitivity"
+    phase = Phase.OWN
     most = _RELEASES
     pools = True
 
@@ -35,6 +35,3 @@ class Sensitivity(MovingRecords):
             f"releases; "
             f"{self.would_show(excludes)}"
         )
-
-
-SPECS = (spec_of(Sensitivity, Phase.OWN),)

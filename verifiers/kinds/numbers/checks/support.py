@@ -10,11 +10,11 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
+from ....run.checks import Reason
 from ....run.phase import Phase
 from ..claim import NumbersClaim
 from ..evidence.two_events import Hits, both_ways
 from ..planning.pairs import Pair, edge_pairs
-from .base import spec_of
 from .pair_check import (
     PairCheck,
     PairEvents,
@@ -72,10 +72,13 @@ class Support(PairCheck):
     """Pairs of neighbouring counts, and of sums at the ends of what records can give."""
 
     id = "support"
+    phase = Phase.OWN
     draws = 1_000
     cause = Note("range-depends-on-data", "the range of releases depends on the data")
 
-    not_applicable = staticmethod(fractions)
+    @classmethod
+    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
+        return fractions(claim)
 
     def made(self) -> list[Pair]:
         return edge_pairs(self.claim, self.plan.coordinates)
@@ -105,6 +108,3 @@ class Support(PairCheck):
     def told_of(self, pairs: Sequence[Pair]) -> Sequence[Pair]:
         """Of all, by the one that shows least."""
         return pairs
-
-
-SPECS = (spec_of(Support, Phase.OWN, Support.not_applicable),)

@@ -4,12 +4,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .....reference.arrays import Vector
 from ....findings.excluded import Excluded
 from ....findings.note import Note
+from ....run.checks import Check, Setting
 from ....run.phase import Phase
 from ....run.precision import (
     COARSEST_EFFECT,
@@ -20,9 +22,8 @@ from ....run.precision import (
     is_default,
     sharpest_within,
 )
-from ....run.registry import Setting
 from ....run.selection import ALWAYS, Selection
-from ..checks.base import Excluding, ForeseenCheck, NumberCheck, tell_least
+from ..checks.base import ForeseenCheck, NumberCheck, tell_least
 from ..checks.fresh_noise import FreshNoise
 from ..checks.input_contract import InputContract
 from ..checks.location import Location
@@ -90,10 +91,15 @@ class PlannedNumbers:
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
         setting = Setting(self.claim, self.seed, self.plan)
-        specs = self.claim.kind.checks.applicable(self.claim)
-        made = [spec.make(setting) for spec in specs if self.chosen.keeps(spec.id)]
+        made = [check.make(setting) for check in self._there]
         tell_least(made)
-        return {check.id: check.excluded for check in made if isinstance(check, Excluding)}
+        return {check.id: check.excluded for check in made}
+
+    @property
+    def _there(self) -> list[type[Check]]:
+        """The chosen checks that the claim has room for."""
+        there = self.claim.kind.checks.applicable(self.claim)
+        return [check for check in there if self.chosen.keeps(check.id)]
 
     @property
     def looked_at(self) -> Mapping[str, int]:
@@ -120,14 +126,13 @@ class PlannedNumbers:
         """Releases of a pass: in all, and those that each check looks at."""
         claim, plan = self.claim, self.plan
         setting = Setting(claim, self.seed, plan)
-        specs = claim.kind.checks.applicable(claim)
-        specs = [spec for spec in specs if self.chosen.keeps(spec.id)]
-        seen = [spec.make(setting) for spec in specs if spec.phase is Phase.SHARED]
+        shared = (check for check in self._there if check.phase is Phase.SHARED)
+        seen: list[Any] = [check.make(setting) for check in shared]
         by_check = {check.id: self._releases_for(check) for check in seen}
         together = math.ceil(plan.margin * max(by_check.values(), default=0))
-        own = (spec for spec in specs if spec.phase is not Phase.SHARED)
-        later = (spec for spec in own if spec.id != InputContract.id)
-        asked = {spec.id: spec.make(setting).asks for spec in later}
+        own = (check for check in self._there if check.phase is not Phase.SHARED)
+        later = (check for check in own if check.id != InputContract.id)
+        asked = {check.id: check.make(setting).asks for check in later}
         queries = max(together, self._opening) + sum(asked.values())
         if FreshNoise.id in by_check:
             queries += releases_of_restarts(claim, plan)

@@ -23,7 +23,7 @@ from ..evidence.mistakes import SURE, Mistakes
 from ..evidence.other_engines import OTHER_CONTRIBUTIONS, ROW_BY_ROW, numbers, other_bounds
 from ..planning.asked import BEYOND, LACKING, UNUSUAL, Role, TableAsked, core
 from ..planning.plan import TablePlan
-from .base import TableCheck, spec_of
+from .base import TableCheck
 from .input_contract import NotTaken
 
 _WANTED, _FEWEST = 60, 10  # releases of each input, and in a run of few
@@ -300,6 +300,3 @@ class ContributionBounding(TableCheck):
             f"rows{said}{left}{lacking}{seen}",
             excludes=excludes,
         )
-
-
-SPECS = (spec_of(ContributionBounding),)

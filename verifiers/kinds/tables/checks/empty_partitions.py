@@ -14,7 +14,7 @@ from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
 from ..planning.asked import Role, TableAsked
 from ..planning.plan import TablePlan
-from .base import TableCheck, spec_of
+from .base import TableCheck
 
 _WANTED, _FEWEST = 200, 50  # releases, and in a run of few
 _DROPPED, _UNLISTED = "public-partition-dropped", "unlisted-partition-released"
@@ -142,6 +142,3 @@ class EmptyPartitions(TableCheck):
             for one in excludes[:1]
         )
         return Finding(f"in {self.releases:,} releases {what}{seen}", excludes=excludes)
-
-
-SPECS = (spec_of(EmptyPartitions),)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ....findings.note import Note
 from ....run.refusals import Steps
 from ....targets import Refused, Target, TargetError
-from ...numbers.checks.input_contract import SPECS, InputContract, alive
+from ...numbers.checks.input_contract import InputContract, alive
 from ...numbers.planning.asked import Asked, asked_for
 from ..claim import TablesClaim
 from ..planning.asked import LACKING, UNUSUAL
@@ -55,7 +55,7 @@ class TableInputContract(InputContract):
     dies or hangs is an error, which names the row, and the run goes on without such rows.
     """
 
-    claim: TablesClaim  # type: ignore[assignment]
+    claim: TablesClaim
 
     def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int = 0) -> None:
         super().__init__(claim, plan, seed)  # type: ignore[arg-type]
@@ -108,6 +108,3 @@ class TableInputContract(InputContract):
             alive(target)
             return failure
         return None
-
-
-__all__ = ["SPECS", "NotTaken", "TableInputContract"]

@@ -23,7 +23,6 @@ from ...numbers.evidence.copula import (
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
 from ..planning.plan import TablePlan
-from .base import spec_of
 from .of_numbers import OfEachAggregate
 
 _SHARED = "noise-shared-by-aggregates"
@@ -110,6 +109,3 @@ class TableJoint(OfEachAggregate):
         )
         message = f"aggregates of a partition were not seen to tell of each other's noise{seen}"
         return replace(found, message=f"{message}; {found.message}")
-
-
-SPECS = (spec_of(TableJoint),)

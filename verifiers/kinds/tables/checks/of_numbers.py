@@ -21,7 +21,7 @@ from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
 from ..evidence.columns import Columns
 from ..planning.plan import TablePlan
-from .base import TableCheck, spec_of
+from .base import TableCheck
 
 _FEWEST = 500  # draws, of a check that is thinned
 
@@ -41,7 +41,7 @@ class OfEachAggregate(TableCheck):
         self._columns = Columns(claim, plan)
         self.each = []
         for column, of in enumerate(self._columns.claims):
-            check = self.made(of, self._columns.numbers_plan(column), seed)  # type: ignore[call-arg]
+            check = self.made(of, self._columns.numbers_plan(column), seed)
             check.log_threshold = self.log_threshold + math.log(self.columns)
             if self.thinned:
                 fewer = math.ceil(plan.share * check.wanted_draws)
@@ -219,9 +219,3 @@ class TableFreshNoise(OfEachAggregate):
         check = self.each[0]
         assert isinstance(check, FreshNoise)
         check.compare(first(earlier), first(now), way)
-
-
-SPECS = tuple(
-    spec_of(check)
-    for check in (TableNoiseLaw, TableNoiseScale, TableLocation, TableIndependence, TableFreshNoise)
-)

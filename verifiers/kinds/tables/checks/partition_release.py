@@ -12,14 +12,14 @@ from ....evidence.power import MISSES
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
-from ....run.registry import Reason
+from ....run.checks import Reason
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
 from ..evidence.crowd import CrowdEvidence
 from ..evidence.selected import SelectedEvidence
 from ..planning.asked import NEAR, Role, TableAsked
 from ..planning.plan import TablePlan
-from .base import TableCheck, spec_of
+from .base import TableCheck
 
 _WANTED, _FEWEST = 4_000, 400  # partitions of one input near the selection; in a run of few
 _OF_CROWD = 10  # releases of a crowd, which no run asks for fewer
@@ -35,6 +35,12 @@ class PartitionRelease(TableCheck):
 
     id = "partition-release"
     unit = "partitions"
+
+    @classmethod
+    def not_applicable_to(cls, claim: TablesClaim) -> Reason:
+        if claim.mechanism.selection is not None:
+            return None
+        return Note("not-claimed", "partitions are public")
 
     def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
@@ -234,13 +240,3 @@ class PartitionRelease(TableCheck):
             f"below {least:.1g}{seen}",
             excludes=excludes,
         )
-
-
-def _public(claim: TablesClaim) -> Reason:
-    """Why there is nothing to select; None where there is."""
-    if claim.mechanism.selection is not None:
-        return None
-    return Note("not-claimed", "partitions are public")
-
-
-SPECS = (spec_of(PartitionRelease, not_applicable=_public),)

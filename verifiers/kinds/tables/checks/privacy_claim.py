@@ -1,14 +1,15 @@
 """`privacy-claim` of tables: what a user costs is no more than is claimed."""
 
 from dataclasses import replace
+from typing import Self
 
 from .....reference.accounting.adjacency import Adjacency
 from .....reference.tables.certified import TableCost, released_alone, table_cost
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
+from ....run.checks import NO_PRIVACY, Check, Reason, Setting
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY, CheckSpec, Reason
 from ...numbers.checks.privacy_claim import (
     CAUSE,
     ROUNDING,
@@ -23,7 +24,7 @@ _UNPRICED = Note(
 )
 
 
-class TablePrivacyClaim:
+class TablePrivacyClaim(Check):
     """Holds the claimed epsilon and delta beside what a user certainly costs.
 
     That a private partition of one user alone is released is an event of probability 0 without
@@ -33,14 +34,17 @@ class TablePrivacyClaim:
     """
 
     id = "privacy-claim"
-    queries = asks = 0
+    phase = Phase.CLAIM
 
     def __init__(self, claim: TablesClaim) -> None:
         self.claim = claim
 
-    @staticmethod
-    def not_applicable(claim: TablesClaim) -> Reason:
-        """Why a claim leaves no room for it; None where it does."""
+    @classmethod
+    def make(cls, setting: Setting) -> Self:
+        return cls(setting.claim)
+
+    @classmethod
+    def not_applicable_to(cls, claim: TablesClaim) -> Reason:
         if claim.privacy is None:
             return NO_PRIVACY
         released = [one for one in claim.mechanism.table.aggregates if one.hidden is None]
@@ -104,13 +108,3 @@ def _user(cost: TableCost) -> str:
         "elsewhere": ", replaced by one in other partitions,",
     }
     return f"a user of {rows} in {where}{other[pair.other]}"
-
-
-SPECS = (
-    CheckSpec(
-        id=TablePrivacyClaim.id,
-        phase=Phase.CLAIM,
-        not_applicable=TablePrivacyClaim.not_applicable,
-        make=lambda setting: TablePrivacyClaim(setting.claim),
-    ),
-)

@@ -1,25 +1,20 @@
 """What the checks of tallies share that ask for rounds of their own, before all other evidence."""
 
-from ....run.checks import RunContext
-from ....run.error_budget import log_threshold
+from ....run.checks import Check, RunContext
 from ....targets import Refused, ask_whole
 from ....targets.replies import CallError
 from ....targets.tally import Seen
-from ...numbers.checks.base import AskingCheck
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
-from ..registry import SHARES
 
 
-class RoundsCheck(AskingCheck):
+class RoundsCheck(Check):
     """Asks for rounds, each in a call of its own."""
 
     claim: TallyClaim
-
-    def __init__(self, claim: TallyClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan, seed)
-        self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
+    plan: NumbersPlan
+    queries: int = 0
 
     def ask(self, context: RunContext, asked: Asked) -> Seen:
         """What one round shows. Raises as the target does, and CallError where it refuses."""

@@ -19,7 +19,6 @@ from ....findings.verdict import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....targets.tally import Seen
-from ...numbers.checks.base import spec_of
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
@@ -45,6 +44,7 @@ class MaskUniformity(RoundsCheck):
     """Wagers on what parties send; and keys or ciphertexts of different rounds or parties alike."""
 
     id = "mask-uniformity"
+    phase = Phase.OPENING
 
     def __init__(self, claim: TallyClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
@@ -211,6 +211,3 @@ def _repeated(what: str, again: tuple[str, Place, Place], cause: Note) -> Findin
     message = f"{what} {text[:16]} {where}: new {what}s are never alike"
     fields: Fields = {"party": other, "round": last, "first_party": one, "first_round": first}
     return replace(Finding.caused(message, cause, math.inf), fields=fields)
-
-
-SPECS = (spec_of(MaskUniformity, Phase.OPENING),)  # type: ignore[arg-type]

@@ -1,7 +1,5 @@
 """`privacy-claim` of a tally: against colluders, in the round that the fewest parties finish."""
 
-from ....run.phase import Phase
-from ...numbers.checks.base import spec_of
 from ...numbers.checks.privacy_claim import PrivacyClaim
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
@@ -12,6 +10,3 @@ class TallyPrivacyClaim(PrivacyClaim):
 
     def __init__(self, claim: TallyClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim.against_colluders, plan, seed)
-
-
-SPECS = (spec_of(TallyPrivacyClaim, Phase.CLAIM, PrivacyClaim.not_applicable),)  # type: ignore[arg-type]

@@ -13,12 +13,10 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
-from ....run.checks import RunContext
+from ....run.checks import Reason, RunContext
 from ....run.phase import Phase
-from ....run.registry import Reason
 from ....targets import Refused
 from ....targets.tally import LEAVES
-from ...numbers.checks.base import spec_of
 from ...numbers.checks.noise_law import CELLS, MEASURED_ON, seen_effect, wanted
 from ...numbers.evidence.bins import Placing
 from ...numbers.evidence.noise_law import NoiseLawEvidence
@@ -57,6 +55,13 @@ class Recovery(RoundsCheck):
     """Wagers on the law of rounds with dropouts, by how many shares of the noise are left."""
 
     id = "recovery"
+    phase = Phase.OPENING
+
+    @classmethod
+    def not_applicable_to(cls, claim: TallyClaim) -> Reason:
+        if next(_patterns(claim), None) is None:
+            return Note("not-claimed", "all parties must stay by the claim: none may drop out")
+        return None
 
     def __init__(self, claim: TallyClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
@@ -216,12 +221,3 @@ def _patterns(claim: TallyClaim) -> Iterator[tuple[str, NDArray[np.int64]]]:
         mixed = np.zeros(parties, dtype=np.int64)
         mixed[0], mixed[-1] = 2, 3
         yield "one party leaves before its values, one after", mixed
-
-
-def _not_applicable(claim: TallyClaim) -> Reason:
-    if next(_patterns(claim), None) is None:
-        return Note("not-claimed", "all parties must stay by the claim: none may drop out")
-    return None
-
-
-SPECS = (spec_of(Recovery, Phase.OPENING, _not_applicable),)  # type: ignore[arg-type]

@@ -10,7 +10,6 @@ from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ...numbers.checks.base import spec_of
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
@@ -38,6 +37,7 @@ class WrapAround(RoundsCheck):
     """
 
     id = "wrap-around"
+    phase = Phase.OPENING
 
     def __init__(self, claim: TallyClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
@@ -129,6 +129,3 @@ class WrapAround(RoundsCheck):
             "no departure from their sum was seen of the largest and smallest values, of all "
             f"parties and of {len(self.inputs) - 2} of them alone{shift}"
         )
-
-
-SPECS = (spec_of(WrapAround, Phase.OPENING),)  # type: ignore[arg-type]

@@ -1,5 +1,0 @@
-"""`input-contract` of keys: it is that of numbers."""
-
-from ...numbers.checks.input_contract import SPECS
-
-__all__ = ["SPECS"]
