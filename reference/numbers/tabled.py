@@ -155,7 +155,8 @@ class Tabled(Whole):
         k = self.told - math.floor(0.5 * by)
         near, far = self.log_pmf(k), self.log_pmf(k + by)
         far, near = far[near > -np.inf], near[near > -np.inf]
-        rest = np.where(far > -np.inf, np.minimum(epsilon + far - near, 0.0), -np.inf)
+        with np.errstate(invalid="ignore"):
+            rest = np.where(far > -np.inf, np.minimum(epsilon + far - near, 0.0), -np.inf)
         return math.fsum(-np.exp(near) * np.expm1(rest))
 
     def losses(self, by: float, pessimistic: bool, interval: float) -> Any:

@@ -23,6 +23,7 @@ from dpassay.verifiers.kinds.numbers.planning.certified_pair import charged_pair
 from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
 from dpassay.verifiers.kinds.numbers.planning.plan_for_budget import PlannedNumbers
 from dpassay.verifiers.kinds.numbers.registry import SHARES as BY_CHECK
+from dpassay.verifiers.run.checks import Setting
 from dpassay.verifiers.run.error_budget import log_threshold
 
 HISTOGRAM = 'name = "noisy-histogram"\nnoise = "{}"\nadjacency = "add-remove"\ncells = {}'
@@ -85,7 +86,7 @@ def test_a_single_number_shows_less_than_many() -> None:
 def test_inputs_that_are_refused_fall_out_of_independence() -> None:
     """Catches entries of planned inputs."""
     claim = claimed(HISTOGRAM.format("laplace:2", 4))
-    check = Independence(claim, make_numbers_plan(claim, 0), 0)
+    check = Independence.make(Setting(claim, 0, make_numbers_plan(claim, 0)))
     kept = check.roles[1:]
     check.answered(kept)
     assert all(one.where == tuple(map(str, kept)) for one in check.excluded)

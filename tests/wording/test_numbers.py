@@ -43,6 +43,7 @@ from dpassay.verifiers.kinds.numbers.planning.neighbours import HeldTo, Neighbou
 from dpassay.verifiers.kinds.numbers.planning.other_sums import other_sums
 from dpassay.verifiers.kinds.numbers.planning.pairs import edge_pairs, farthest_pair, low_pairs
 from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
+from dpassay.verifiers.run.checks import Setting
 from dpassay.verifiers.run.refusals import Told
 
 ZEROS = np.zeros((50, 1))
@@ -50,7 +51,7 @@ ZEROS = np.zeros((50, 1))
 
 def made(check: Any, text: str = HISTOGRAM) -> Any:
     claim = claimed(text)
-    return check(claim, make_numbers_plan(claim, 1), 1)
+    return check.make(Setting(claim, 1, make_numbers_plan(claim, 1)))
 
 
 def said(found: Finding) -> tuple[str, str | None]:
@@ -126,7 +127,10 @@ def test_other_sums() -> None:
     found = []
     for text in (SUM.replace("lower = -1.0", "lower = 0.0"), BALL):
         claim = claimed(text)
-        found += [cause for cause, _ in other_sums(claim, np.zeros((3, claim.mechanism.width)))]
+        found += [
+            cause
+            for cause, _ in other_sums(claim.mechanism.law, np.zeros((3, claim.mechanism.width)))
+        ]
     assert {cause.message: cause.code for cause in found} == {
         "records are clipped by the larger bound, to both signs, not as claimed": CLIPPED,
         "records are clipped by the L1 norm, not as claimed": CLIPPED,

@@ -262,8 +262,8 @@ class NumberMechanism(Table):
         how = (Adjacency(self.adjacency), self.contributions)
         if self.takes == "counts":
             return NoisyHistogram(self.noise, self.width, *how)
-        divide_by = 1.0 if self.divide_by is None else self.divide_by
         if self.takes == "tensors":
+            divide_by = 1.0 if self.divide_by is None else self.divide_by
             shapes = tuple(tuple(shape) for shape in self.shapes or ())
             clip = self.clip_norm or 1.0
             scaled = self.noise.times(clip / divide_by)  # the claim has the noise multiplier
@@ -271,7 +271,7 @@ class NumberMechanism(Table):
         clipping = self._clipping()
         if clipping is None:
             raise ValueError(f"{self.name} releases keys, no numbers")
-        return NoisySum(self.noise, self.width, clipping, *how, divide_by)
+        return NoisySum(self.noise, self.width, clipping, *how, self.divide_by)
 
     @cached_property
     def keys(self) -> ThresholdedHistogram:
@@ -280,9 +280,14 @@ class NumberMechanism(Table):
         return ThresholdedHistogram(self.noise, self.width, self.threshold or 0.0, *how)
 
     @property
+    def law(self) -> Aggregation | ThresholdedHistogram:
+        """The claimed mechanism, of numbers or of keys."""
+        return self.keys if self.takes == "keys" else self.aggregation
+
+    @property
     def added(self) -> NumberNoise:
         """The noise as it is added to each number, or to the count of each key."""
-        return self.noise if self.takes == "keys" else self.aggregation.noise
+        return self.law.noise
 
     @property
     def summary(self) -> str:

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
+from .....reference.numbers import ThresholdedHistogram
+from ....claims.tables import Gate
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
@@ -58,12 +60,14 @@ class KeysTogether(ForeseenCheck):
     kinds: tuple[tuple[str, Note], ...]
     evidence: list[TogetherEvidence]
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan, seed)
-        self._law = claimed_law(claim.mechanism.keys)
+    def __init__(
+        self, law: ThresholdedHistogram, gate: Gate, share: float, plan: NumbersPlan, seed: int
+    ) -> None:
+        super().__init__(law, gate, share, plan, seed)
+        self._law = claimed_law(law)
         self.evidence = [TogetherEvidence() for _ in self.kinds]
         telling = [tells(self._rates(asked.exact)).sum() for asked in plan.inputs]
-        seen = float(np.clip(_TIMES * claim.gate.smallest_effect, _SEEN, _COARSEST))
+        seen = float(np.clip(_TIMES * gate.smallest_effect, _SEEN, _COARSEST))
         wanted = math.ceil(_WANTED * (_SEEN / seen) ** 2)
         self._wanted = wanted if max(telling) > 1 else 0  # noise may be too small to tell
 
@@ -166,8 +170,10 @@ class KeysFreshNoise(KeysTogether):
         ("a key in as many releases of two inputs", _ACROSS),
     )
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan, seed)
+    def __init__(
+        self, law: ThresholdedHistogram, gate: Gate, share: float, plan: NumbersPlan, seed: int
+    ) -> None:
+        super().__init__(law, gate, share, plan, seed)
         self._waiting: dict[str, Released] = {}
         self._before: tuple[str, Released] | None = None
         self._streams: dict[str, list[Released]] = {Role.NEAR: [], Role.REVERSED: []}

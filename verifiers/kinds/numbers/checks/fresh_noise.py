@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix
+from .....reference.numbers import Aggregation
+from ....claims.tables import Gate
 from ....evidence.mixture import log_mixture_of
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
-from ..claim import NumbersClaim
 from ..evidence.continued import ContinuedNoise
 from ..evidence.copies import (
     STARTS,
@@ -140,15 +141,17 @@ class FreshNoise(NumberCheck):
     id = "fresh-noise"
     wanted_draws = 2_000
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan, seed)
+    def __init__(
+        self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
+    ) -> None:
+        super().__init__(law, gate, share, plan, seed)
         self.ways: dict[Way, CopyEvidence] = {
             way: CopyEvidence(starts=STARTS if way in _LATE else (0,))
             for way in Way
             if way is not Way.ABREAST
         }
         self._abreast = AbreastCopies(self.noise)
-        if claim.gate.concurrency > 1:
+        if gate.concurrency > 1:
             self.ways[Way.ABREAST] = self._abreast
         self._last: Matrix | None = None
         self._first: Matrix | None = None

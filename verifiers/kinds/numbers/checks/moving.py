@@ -162,7 +162,12 @@ class MovingRecords(Check):
             self.served.append(neighbour)
             found = self._judged(neighbour, released)
             if found is not None:
-                norm = moved_as(self.claim, neighbour.values, released.numbers, self.coordinates)
+                norm = moved_as(
+                    self.claim.mechanism.aggregation,
+                    neighbour.values,
+                    released.numbers,
+                    self.coordinates,
+                )
                 if norm is not None:
                     seen = {**found.fields, **norm.fields}
                     found = Finding.caused(found.message, Note(norm.code, norm.message, seen))
