@@ -13,8 +13,11 @@ from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.arrays import Matrix
 from dpassay.reference.numbers import ThresholdedHistogram, parse_number_noise
 from dpassay.verifiers.findings.note import Note
-from dpassay.verifiers.kinds.keys.evidence.fitted_selection import UNFITTING, named_selection
-from dpassay.verifiers.kinds.keys.evidence.key_faults import geometric_law
+from dpassay.verifiers.kinds.keys.evidence.key_faults import (
+    UNFITTING,
+    geometric_law,
+    named_selection,
+)
 
 COUNTS = np.arange(0.0, 60.0)
 KEYS = 100_000

@@ -11,7 +11,6 @@ import pytest
 from released_keys import LAW, NOISES, RNG, Noisy, claimed, correct, failed, judged, scaled
 
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.keys.plan import make_keys_plan
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 from dpassay.verifiers.targets.process import ProcessTarget
@@ -37,7 +36,7 @@ def test_a_correct_one_passes(noise: str) -> None:
 @pytest.mark.parametrize("cells", [50, 100_000])
 def test_a_call_never_asks_for_more_keys_than_memory_holds(cells: int) -> None:
     """Of 100,000 keys a call asked for as many releases, 10^10 keys at once."""
-    plan = make_keys_plan(claimed(cells=cells), 0)
+    plan = claimed(cells=cells).inputs(0)
     sizes = [size for _, size in islice(plan.calls(0), 200)]
     assert min(sizes) >= 1
     assert max(sizes) * cells <= 1 << 21

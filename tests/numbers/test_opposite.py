@@ -26,7 +26,7 @@ def test_correct_clipping_moves_by_the_whole_sensitivity(text: str, order: int) 
     """Catches a neighbour inside the bounds, from which twice the bound looks allowed."""
     claim = claimed(text)
     aggregation = claim.mechanism.aggregation
-    finite = [found for found in neighbours(claim, 1) if found.direction is not None]
+    finite = [found for found in neighbours(claim.mechanism, 1) if found.direction is not None]
     assert len(finite) > 8
     for found in finite:
         moved = aggregation.exact(found.values) - found.exact

@@ -9,7 +9,6 @@ from numeric_zoo.claims import COUNT, HISTOGRAM
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
 from dpassay.verifiers.kinds.numbers.registry import SHARES
 from dpassay.verifiers.kinds.numbers.simplest import simple_inputs
 from dpassay.verifiers.run.run import verify
@@ -22,7 +21,7 @@ GATE = "[gate]\nsmallest_effect = 0.3\ntolerance = 0.3\n"
 @pytest.mark.parametrize("text", [COUNT, HISTOGRAM, HISTOGRAM.replace("10", "3")])
 def test_counts_of_all_sizes_are_asked(text: str) -> None:
     """Faults at five digits, where all counts are large, or from ten million on, passed."""
-    plan = make_numbers_plan(claimed(text), 1)
+    plan = claimed(text).inputs(1)
     counts = [asked.values for asked in plan.inputs]
     every = np.concatenate(counts)
     for digits in (2, 3, 4, 5, 7):

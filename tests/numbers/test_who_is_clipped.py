@@ -95,7 +95,7 @@ def test_a_group_lies_within_what_its_units_are_allowed(
     for other in adjacencies:
         text = text.replace(other, adjacency)
     claim = claimed(f"{text}\n{rest}")
-    found = list(groups(claim))
+    found = list(groups(claim.mechanism))
     assert found
     for group in found:
         moved = claim.mechanism.aggregation.exact(group.values) - group.exact

@@ -63,7 +63,7 @@ def test_no_call_asks_for_more_numbers_than_a_reply_holds(monkeypatch: pytest.Mo
 def test_neighbours_of_users_lie_within_what_the_claim_allows(adjacency: str) -> None:
     """Users of 20 records replaced 9 records by 20, so that a correct sum was accused."""
     claim = claimed(REPLACED.replace("replace-one", adjacency))
-    for neighbour in neighbours(claim, 1):
+    for neighbour in neighbours(claim.mechanism, 1):
         if np.isfinite(neighbour.values).all():
             moved = claim.mechanism.aggregation.exact(neighbour.values) - neighbour.exact
             assert np.abs(moved).max() <= neighbour.allowed * (1 + 1e-12), neighbour.name

@@ -14,12 +14,12 @@ from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ....run.checks import Reason
 from ...numbers.checks.base import ForeseenCheck
-from ...numbers.claim import NumbersClaim
 from ...numbers.opening import NumbersOpening
 from ...numbers.planning.asked import Asked, Batch, Draws
 from ...numbers.planning.plan import NumbersPlan
+from ..claim import KeysClaim
 from ..evidence.key_faults import claimed_law
-from ..evidence.released_together import TogetherEvidence, foreseen, seen_correlation, tells
+from ..evidence.released import TogetherEvidence, foreseen, seen_correlation, tells
 from ..plan import Role
 
 _WANTED = 3_000
@@ -134,7 +134,7 @@ class KeysIndependence(KeysTogether):
     id = "independence"
 
     @classmethod
-    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
+    def not_applicable_to(cls, claim: KeysClaim) -> Reason:
         single = claim.mechanism.width == 1
         return Note("single-value", "the deployment has a single key") if single else None
 

@@ -17,8 +17,7 @@ from ....text import four_digits
 from ...numbers.checks.base import ForeseenCheck
 from ...numbers.planning.asked import Asked, Draws
 from ...numbers.planning.plan import NumbersPlan
-from ..evidence.fitted_selection import named_selection
-from ..evidence.key_faults import claimed_law
+from ..evidence.key_faults import claimed_law, named_selection
 from ..evidence.released import KeyEvidence, draws_to_see, seen_rate
 from ..plan import Role
 

@@ -14,7 +14,7 @@ from ....evidence.mixture import log_mixture_of
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
-from ..evidence.continued import ContinuedNoise
+from ..evidence.continued import ContinuedNoise, NoiseSteps, RepeatedReleases
 from ..evidence.copies import (
     STARTS,
     AbreastCopies,
@@ -24,7 +24,6 @@ from ..evidence.copies import (
     share_seen,
 )
 from ..evidence.remembered import RememberedNoise
-from ..evidence.vectors import RepeatedReleases, Steps
 from ..opening import NumbersOpening
 from ..planning.asked import Draws, digits_of
 from ..planning.plan import NumbersPlan
@@ -219,8 +218,8 @@ class FreshNoise(NumberCheck):
             runs.observe(self._learned[way], y[:, :_COMPARED], x[:, :_COMPARED], digits)
         if self._whole:
             begins = begins[begins < _AT_A_LOOK]
-            steps = Steps.of(self.noise, y, x, digits)
-            started = Steps.of(self.noise, y[begins], x[begins], digits)
+            steps = NoiseSteps.of(self.noise, y, x, digits)
+            started = NoiseSteps.of(self.noise, y[begins], x[begins], digits)
             for way, whole in self._whole.items():
                 whole.observe(self._learned[way], started if way is Way.ANY_CALL else steps)
 

@@ -18,16 +18,18 @@ from ..evidence.copula import (
     COMMON_WAGERS,
     CORRELATIONS,
     PAIR_WAGERS,
+    WAYS,
     CopulaEvidence,
+    LaggedPairs,
     common_gains,
     common_shares,
     folded,
+    halves,
     pair_gains,
     scores,
     seen_correlation,
     summed_gains,
 )
-from ..evidence.lagged import WAYS, LaggedPairs, halves
 from ..evidence.shared_columns import SharedColumns, cells_of
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan

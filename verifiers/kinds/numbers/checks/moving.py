@@ -197,7 +197,7 @@ class MovingRecords(Check):
 
         way: 1 for records above the bounds, -1 for records below them.
         """
-        tried = list(simple_neighbours(self.claim, way)) if context.explains else []
+        tried = list(simple_neighbours(self.claim.mechanism, way)) if context.explains else []
         # a quarter of the share for each of the two checks, two wagers on each record
         share = SIMPLEST_SHARE / 4 / (2 * max(len(tried), 1))
         self.log_threshold = log_threshold(share, self.claim.gate.false_alarm)

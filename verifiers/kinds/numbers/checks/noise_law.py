@@ -13,9 +13,8 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ..evidence.described import NOT_DESCRIBED
-from ..evidence.fault_ratios import TrueDivisor
 from ..evidence.faults import FaultKind
-from ..evidence.noise_law import NoiseLawEvidence
+from ..evidence.noise_law import NoiseLawEvidence, TrueDivisor
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
 from .base import NumberCheck

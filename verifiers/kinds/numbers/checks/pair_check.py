@@ -13,8 +13,7 @@ from ....findings.verdict import Verdict
 from ....run.checks import Check, Reason, RunContext
 from ....targets import Refused
 from ..claim import NumbersClaim
-from ..evidence.learned_events import LearnedEvents
-from ..evidence.two_events import SEEN, Hits, Level, TwoEvents
+from ..evidence.two_events import SEEN, Hits, LearnedEvents, Level, TwoEvents
 from ..planning.asked import finite
 from ..planning.pairs import Pair
 from ..planning.plan import NumbersPlan

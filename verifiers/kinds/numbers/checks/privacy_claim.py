@@ -12,7 +12,7 @@ from ....findings.verdict import Verdict
 from ....run.checks import Check, Reason, without_privacy
 from ....run.phase import Phase
 from ..claim import NumbersClaim
-from ..planning.certified_pair import certified_pair
+from ..planning.pairs import certified_pair
 from .pair_check import fractions
 
 MOST = 1_000
@@ -90,7 +90,9 @@ class PrivacyClaim(Check):
     def _certain(self) -> float:
         """What these releases certainly cost at the claimed delta."""
         assert self.claim.privacy is not None
-        return certified_pair(self.claim).epsilon_lower(self._counted, self.claim.privacy.delta)
+        return certified_pair(self.claim.mechanism).epsilon_lower(
+            self._counted, self.claim.privacy.delta
+        )
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
@@ -120,7 +122,7 @@ def counted_releases(claim: NumbersClaim) -> int:
     """The number of releases that are counted."""
     privacy, aggregation = claim.privacy, claim.mechanism.aggregation
     assert privacy is not None
-    if certified_pair(claim).is_plain and aggregation.noise.family.isotropic:
+    if certified_pair(claim.mechanism).is_plain and aggregation.noise.family.isotropic:
         return privacy.queries
     return min(privacy.queries, MOST // _moving(claim))
 
