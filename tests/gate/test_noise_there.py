@@ -96,5 +96,5 @@ def test_each_kind_knows_what_its_claimed_cost_rests_on(kind, judges) -> None:
     """Catches a kind whose claim keeps its green tick while its noise is refuted."""
     (checks,) = (one.checks for one in kinds() if one.name == kind)
     assert checks.entry("privacy-claim").rests_on_noise
-    there = [one for one in checks.entries if one.files]
+    there = [one for one in checks.entries if one.check]
     assert {one.id for one in there if one.judges_noise} == judges
