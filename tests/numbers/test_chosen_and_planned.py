@@ -4,7 +4,7 @@ import json
 import math
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def run(text: str, scale: float = 1.0, rng_seed: int = 5, seed: int = 0, **how: 
 
     def aggregate(values: Any, size: int) -> Any:
         if claim.mechanism.takes == "keys":
-            found = claim.mechanism.keys.sample(values, size, rng)
+            found = cast(Any, claim.mechanism.law).sample(values, size, rng)
             return [[{"key": int(key)} for key in keys] for keys in found]
         exact = claim.mechanism.aggregation.exact(values)
         return exact + scale * (sample(claim.mechanism.aggregation, values, size, rng) - exact)

@@ -15,6 +15,7 @@ from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.numbers.checks.floating_point import FloatingPoint
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.evidence.low_bits import bit_events, grid_events
+from dpassay.verifiers.kinds.numbers.mechanism import NumberMechanism
 from dpassay.verifiers.kinds.numbers.planning.pairs import (
     Coordinates,
     Pair,
@@ -23,7 +24,7 @@ from dpassay.verifiers.kinds.numbers.planning.pairs import (
     off_grid_pairs,
 )
 
-Kind = Callable[[NumbersClaim, Coordinates], list[Pair]]
+Kind = Callable[[NumberMechanism, Coordinates], list[Pair]]
 
 EXACT = 'floating_point = "exact"\n'
 AGES = (

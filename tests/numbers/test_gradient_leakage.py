@@ -119,7 +119,7 @@ def test_a_limit_that_holds_is_not_accused_by_chance() -> None:
     """Noise of 10,000 clip norms: any success above chance is luck, and luck is no evidence."""
     for seed in range(4):
         claim = made("gaussian:10000", "max_advantage = 0.001")
-        check = GradientLeakage(claim, None, seed)  # type: ignore[arg-type]
+        check = GradientLeakage(claim, None, seed)
         limit = -np.log(SHARES["gradient-leakage"] * claim.gate.false_alarm)
         assert check.log_threshold == pytest.approx(limit)
         assert concluded(claim).verdict is not Verdict.FAIL
@@ -155,7 +155,7 @@ def test_a_model_that_does_not_do_is_named() -> None:
         ("absent", "'absent'"),
     ):
         claim = claimed(GRADIENT.format("gaussian:1"), LEAKAGE.replace("gradients", model))
-        check = GradientLeakage(claim, None, 0)  # type: ignore[arg-type]
+        check = GradientLeakage(claim, None, 0)
         found = check.conclude(None)  # type: ignore[arg-type]
         assert found is not None
         assert found.verdict is Verdict.ERROR

@@ -9,7 +9,7 @@ from checked_alone import claimed
 from numeric_zoo.claims import BALL, COUNT, GAUSSIAN, GRADIENT, HISTOGRAM, PRIVATE, SUM
 
 from dpassay.reference.accounting.adjacency import Adjacency
-from dpassay.reference.numbers import NoisyHistogram, parse_number_noise
+from dpassay.reference.numbers import NoisyHistogram, ThresholdedHistogram, parse_number_noise
 from dpassay.reference.numbers.costs import epsilon_bracket
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.finding import Outcome
@@ -283,7 +283,8 @@ def test_what_textbooks_charge_for_keys_is_not_refuted(noise: str, queries: int)
     Dwork, Rothblum, Vadhan 2010: epsilon and delta over all queries; Gaussian noise by Balle and
     Wang's formula at a tenth of the delta that is claimed.
     """
-    keys = claimed(KEYS.format(noise, "add-remove", 20, "", 1.0, 0.5, 1)).mechanism.keys
+    keys = claimed(KEYS.format(noise, "add-remove", 20, "", 1.0, 0.5, 1)).mechanism.law
+    assert isinstance(keys, ThresholdedHistogram)
     delta = 1.2 * queries * keys.delta
     epsilon = 0.5 * queries
     if "gaussian" in noise:

@@ -36,10 +36,7 @@ class Entry:
 
     def made(self, rng: Rng) -> Aggregate:
         """The aggregator, of the mechanism that its claim names."""
-        mechanism = self.claim.mechanism
-        return self.make(
-            mechanism.keys if mechanism.takes == "keys" else mechanism.aggregation, rng
-        )
+        return self.make(self.claim.mechanism.law, rng)
 
 
 class Shelf:

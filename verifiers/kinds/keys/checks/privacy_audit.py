@@ -11,6 +11,7 @@ from ....findings.note import Note
 from ....run.checks import Reason, without_privacy
 from ...numbers.checks.pair_check import PairEvents, PairEvidence, compared, power
 from ...numbers.checks.privacy_audit import ClaimedLevelCheck
+from ...numbers.claim import NumbersClaim
 from ...numbers.evidence.two_events import Hits, Level, both_ways
 from ...numbers.planning.pairs import Pair
 from ..claim import KeysClaim
@@ -33,7 +34,7 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
     )
 
     @classmethod
-    def not_applicable_to(cls, claim: KeysClaim) -> Reason:
+    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
         """Why it does not apply to a claim."""
         if claim.mechanism.width == 1:
             return Note("single-value", "a single key has no order")
