@@ -10,7 +10,6 @@ import numpy as np
 
 from ..reference.arrays import Vector
 from ..reference.numbers import NumberNoise
-from ..reference.numbers.families import Gaussian
 
 _NORMAL_FROM = 2_000  # answers, whose average is normal to less than a thousandth
 _FINE = 64  # steps of a lattice in a scale, where the noise has a finer one or none
@@ -34,7 +33,7 @@ def share_within(noise: NumberNoise, answers: int, distance: float) -> float:
     """
     if answers < 1:
         raise ValueError(f"answers {answers}: expected at least 1")
-    plain_gaussian = isinstance(noise.family, Gaussian) and not noise.grid
+    plain_gaussian = noise.family.isotropic and not noise.grid
     if plain_gaussian or answers >= _NORMAL_FROM:
         error = error_of_average(noise, answers)
         if plain_gaussian:

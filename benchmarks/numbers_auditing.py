@@ -19,9 +19,7 @@ import numpy as np
 
 from dpassay.verifiers.kinds.numbers.checks.privacy_audit import PrivacyAudit
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
-from dpassay.verifiers.kinds.numbers.evidence.learned_events import LearnedEvents
-from dpassay.verifiers.kinds.numbers.evidence.two_events import Level
-from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
+from dpassay.verifiers.kinds.numbers.evidence.two_events import LearnedEvents, Level
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.outcome import RunOutcome
 from dpassay.verifiers.run.run import verify
@@ -72,7 +70,7 @@ def by_the_check(seed: int, form: str, name: str, epsilon: float) -> tuple[str, 
     claim = claim_of(name, epsilon)
     target = InProcessTarget(deployed(FORMS[form][name], epsilon, seed), release=claim.release)
     standing = RunState(target, claim, RunOutcome(None), None)
-    outcome = PrivacyAudit(claim, make_numbers_plan(claim, seed), seed).conclude(standing)
+    outcome = PrivacyAudit(claim, claim.inputs(seed), seed).conclude(standing)
     assert outcome is not None
     target = InProcessTarget(deployed(FORMS[form][name], epsilon, seed), release=claim.release)
     report = verify(target, claim, seed=seed)

@@ -8,7 +8,6 @@ from numeric_zoo import Aggregate, Make
 
 from dpassay.verifiers.findings.finding import Outcome
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
-from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.outcome import RunOutcome
 from dpassay.verifiers.run.state import RunState
@@ -25,7 +24,7 @@ def outcome(check: Any, claim: NumbersClaim, aggregate: Aggregate, seed: int = 1
     """What the check comes to on a function (values, size) -> releases."""
     target = InProcessTarget(aggregate, release=claim.release)
     standing = RunState(target, claim, RunOutcome(None), None)
-    found: Outcome | None = check(claim, make_numbers_plan(claim, seed), seed).conclude(standing)
+    found: Outcome | None = check(claim, claim.inputs(seed), seed).conclude(standing)
     assert found is None or found.verdict.value == "not-applicable" or standing.queries > 0
     return found
 

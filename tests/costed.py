@@ -4,7 +4,6 @@ from typing import Any
 
 from dpassay.verifiers.findings.finding import Outcome
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
-from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
 from dpassay.verifiers.run.outcome import RunOutcome
 from dpassay.verifiers.run.state import RunState
 from dpassay.verifiers.targets import Target
@@ -25,6 +24,6 @@ BALL = (
 def concluded(check: type[Any], claim: NumbersClaim, target: Target) -> Outcome:
     """What a check comes to on a target."""
     standing = RunState(target, claim, RunOutcome(None), None)
-    found = check(claim, make_numbers_plan(claim, 0), 0).conclude(standing)
+    found = check(claim, claim.inputs(0), 0).conclude(standing)
     assert isinstance(found, Outcome)
     return found

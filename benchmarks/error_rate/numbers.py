@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def verdicts(releases: int, error: float, first: int, last: int) -> list[tuple[s
 
 def correct(claim: NumbersClaim, run: int) -> Any:
     """A function (values, size) -> releases that does what is claimed."""
-    rng, mechanism = np.random.default_rng([7, run]), claim.mechanism
+    rng, mechanism = np.random.default_rng([7, run]), cast(Any, claim.mechanism)
 
     def keys(values: Any, size: int) -> Any:
         released = mechanism.keys.sample(values, size, rng)

@@ -7,7 +7,7 @@ unit's data by the adjacency: `contributions` records at most, 1 where the unit 
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +39,10 @@ class Aggregation(Protocol):
     @property
     def contributions(self) -> int:
         """Records at most in which they differ."""
+
+    @property
+    def divide_by(self) -> float | None:
+        """The public number by which sums are divided; None where they are not."""
 
     @property
     def dimensions(self) -> int:
@@ -95,6 +99,7 @@ class NoisyHistogram:
     cells: int
     adjacency: Adjacency
     contributions: int = 1
+    divide_by: ClassVar[None] = None
 
     @property
     def dimensions(self) -> int:
@@ -178,7 +183,7 @@ class NoisySum:
     """The sum of records, each clipped, with noise on every coordinate; a mean where divided.
 
     An input is the records (n, d). divide_by: a public number by which the sum is divided before
-    noise is added, 1 for a sum.
+    noise is added, None for a sum.
     """
 
     noise: NumberNoise
@@ -186,7 +191,7 @@ class NoisySum:
     clipping: Clipping
     adjacency: Adjacency
     contributions: int = 1
-    divide_by: float = 1.0
+    divide_by: float | None = None
 
     @property
     def dimensions(self) -> int:
@@ -203,12 +208,12 @@ class NoisySum:
             row = int(np.argmin(np.isfinite(records).all(-1)))
             raise ValueError(f"record {row} is not finite: expected finite numbers")
         clipped = self.clipping.clipped(records)
-        return summed(clipped) / self.divide_by
+        return summed(clipped) / (self.divide_by or 1.0)
 
     def farthest(self, norm: float) -> Move:
         added = self.adjacency is Adjacency.ADD_REMOVE
         one = (self.clipping.largest if added else self.clipping.widest)(self.width, norm)
-        return Move(one.by * self.contributions / self.divide_by, one.times)
+        return Move(one.by * self.contributions / (self.divide_by or 1.0), one.times)
 
 
 @dataclass(frozen=True)
@@ -233,12 +238,16 @@ class NoisyGradient:
         return sum(math.prod(shape) for shape in self.shapes)
 
     @property
+    def clipping(self) -> Clipping:
+        """How the gradient of a record is bounded."""
+        return Clipping(norm_bound=self.clip_norm)
+
+    @property
     def _sum(self) -> NoisySum:
-        clipping = Clipping(norm_bound=self.clip_norm)
         return NoisySum(
             self.noise,
             self.dimensions,
-            clipping,
+            self.clipping,
             self.adjacency,
             self.contributions,
             self.divide_by,

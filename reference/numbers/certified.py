@@ -18,8 +18,7 @@ from flint import arb, arb_poly, ctx
 from ..accounting.certified import DIGITS, below, epsilon_lower, renyi_lower
 from ..arrays import Vector
 from .aggregations import Move
-from .enclosed import survival, theta
-from .families import Additive, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Shares
+from .continuous import Gaussian
 from .moves import move_epsilon
 from .noise import NumberNoise
 
@@ -58,18 +57,17 @@ class CertifiedPair:
     @property
     def is_plain(self) -> bool:
         """Whether releases are exact numbers plus noise, neither rounded nor clamped."""
-        noise = self.noise
-        return not noise.grid and math.isinf(noise.low) and math.isinf(noise.high)
+        return self.noise.is_plain
 
     def renyi_lower(self, order: float) -> float:
         """A number that the Rényi cost of one release is certainly at least, nats."""
-        if not self.is_plain or type(self.noise.family) not in _RENYI:
-            found = merged_outcomes(self, _FINE)
-            return self.move.times * renyi_lower(found.here, found.there, order)
-        with ctx.workdps(4 * DIGITS):
-            a, by = arb(order), arb(self.by)
-            cost = _RENYI[type(self.noise.family)](self.noise.family, a, by)
-            return self.move.times * below(cost)
+        if self.is_plain:
+            with ctx.workdps(4 * DIGITS):
+                cost = self.noise.family.enclosed_renyi(arb(order), arb(self.by))
+                if cost is not None:
+                    return self.move.times * below(cost)
+        found = merged_outcomes(self, _FINE)
+        return self.move.times * renyi_lower(found.here, found.there, order)
 
     def epsilon_lower(self, releases: int, delta: float) -> float:
         """A number that epsilon at `delta` is certainly at least, of so many releases.
@@ -77,10 +75,12 @@ class CertifiedPair:
         delta: 0 to 1; at 0, far out in the tail of each number one input is e^(by / b) likelier.
         """
         family, numbers = self.noise.family, releases * self.move.times
-        if delta == 0.0 and self.is_plain and isinstance(family, Laplace | DiscreteLaplace):
+        if delta == 0.0 and self.is_plain:
             with ctx.workdps(4 * DIGITS):
-                return below(numbers * arb(self.by) / arb(family.scale))
-        if self.is_plain and isinstance(family, Gaussian):
+                loss = family.enclosed_loss(arb(self.by))
+                if loss is not None:
+                    return below(numbers * loss)
+        if self.is_plain and family.isotropic:
             with ctx.workdps(4 * DIGITS):
                 distance = arb(self.by) * arb(numbers).sqrt() / arb(family.scale)
             return gaussian_epsilon(distance, delta)
@@ -109,8 +109,8 @@ def gaussian_epsilon(distance: arb, delta: float) -> float:
         epsilon, one = about * nearly, Gaussian(1.0)
         with ctx.workdps(4 * DIGITS):
             middle = arb(epsilon) / distance
-            near = survival(one, middle - distance / 2)
-            far = survival(one, middle + distance / 2)
+            near = one.enclosed_survival(middle - distance / 2)
+            far = one.enclosed_survival(middle + distance / 2)
             if near - arb(epsilon).exp() * far > arb(delta):
                 return epsilon
     return 0.0
@@ -166,17 +166,14 @@ def _reaches(pair: CertifiedPair, edge: float, exact: arb) -> arb:
     """P(exact number plus noise >= edge)."""
     value = arb(edge) - exact
     whole = round(float(value.mid())) if pair.noise.family.whole else None
-    return survival(pair.noise.family, value, whole)
+    return pair.noise.family.enclosed_survival(value, whole)
 
 
 def _edges(pair: CertifiedPair, levels: int) -> Vector:
     """Where intervals of the sum of number and noise meet: none that rounding or clamping hides."""
     noise, start, by = pair.noise, pair.start, pair.by
-    # of the normal law, few intervals lie near its middle; Laplace's losses are alike beyond
-    reach = min(6.0, 1.2 + 0.15 * levels) * noise.family.scale
-    family = noise.family
-    few = isinstance(family, Shares) and family.single is DiscreteLaplace and family.ratio < 1
-    reach = 0.0 if few or isinstance(family, Laplace | DiscreteLaplace) else reach
+    # of the normal law, few intervals lie near its middle
+    reach = 0.0 if noise.family.flat else min(6.0, 1.2 + 0.15 * levels) * noise.family.scale
     step = noise.grid or float(noise.family.whole)
     if levels == 2:
         edges = np.array([start + 0.5 * by])
@@ -235,41 +232,3 @@ def _binomial_cut(p: float, numbers: int, delta: float) -> int:
     """A count that is reached with a probability well above delta, though not much above half."""
     deviations = math.sqrt(numbers * p * (1.0 - p))
     return max(0, math.floor(numbers * p - 0.5 * deviations))
-
-
-def _of_laplace(family: Additive, a: arb, by: arb) -> arb:
-    """Mironov 2017, arXiv 1702.07476v3, Proposition 6."""
-    t = by / arb(family.scale)
-    total = a / (2 * a - 1) * ((a - 1) * t).exp() + (a - 1) / (2 * a - 1) * (-a * t).exp()
-    return total.log() / (a - 1)
-
-
-def _of_gaussian(family: Additive, a: arb, by: arb) -> arb:
-    return a * (by / arb(family.scale)) ** 2 / 2
-
-
-def _of_discrete_laplace(family: Additive, a: arb, by: arb) -> arb:
-    """Two geometric tails, and the numbers between the two centres."""
-    b, whole = arb(family.scale), round(float(by))
-    decay = (-1 / b).exp()
-    zero = (1 - decay) / (1 + decay)
-    total = zero / (1 - decay) * (((a - 1) * whole / b).exp() + (-a * whole / b).exp())
-    for k in range(1, whole):
-        total += zero * (-(k * a + (whole - k) * (1 - a)) / b).exp()
-    return total.log() / (a - 1)
-
-
-def _of_discrete_gaussian(family: Additive, a: arb, by: arb) -> arb:
-    """The divergence of continuous noise, corrected by sums over whole numbers."""
-    centre = (1 - a) * by
-    offset = centre - centre.floor()
-    ratio = theta(family.scale, offset) / theta(family.scale, arb(0))
-    return _of_gaussian(family, a, by) + ratio.log() / (a - 1)
-
-
-_RENYI = {
-    Laplace: _of_laplace,
-    Gaussian: _of_gaussian,
-    DiscreteLaplace: _of_discrete_laplace,
-    DiscreteGaussian: _of_discrete_gaussian,
-}

@@ -17,7 +17,6 @@ from ..accounting.certified import DIGITS, below, epsilon_lower
 from ..accounting.counting import costliest_count
 from ..arrays import Vector
 from .certified import BITS, threshold_epsilon
-from .enclosed import survival
 from .thresholded import ThresholdedHistogram
 
 MOST = 10**6
@@ -79,9 +78,9 @@ def enclosed(keys: ThresholdedHistogram, count: int, *, released: bool) -> arb:
     if noise.family.whole:
         least = int(keys.least) - count
         least = least if released else 1 - least
-        return survival(noise.family, arb(least), least)
+        return noise.family.enclosed_survival(arb(least), least)
     value = arb(keys.least) - count
-    return survival(noise.family, value if released else -value)
+    return noise.family.enclosed_survival(value if released else -value)
 
 
 @dataclass(frozen=True)

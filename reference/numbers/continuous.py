@@ -5,29 +5,32 @@ functions lose everything: beyond 100 scales of Laplace noise no digit of such a
 """
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri_exp
 
 from ..arrays import Vector
-from .additive import Additive, NormalTails
+from .additive import ExponentialTails, NormalTails, Rival
+
+if TYPE_CHECKING:
+    from flint import arb
 
 _NARROW = 1e-3
 """Widths in standard deviations below which a difference of cdfs loses digits to an expansion."""
 
 
-class Laplace(Additive):
+class Laplace(ExponentialTails):
     """Laplace noise of scale b (Dwork, McSherry, Nissim, Smith 2006)."""
 
     family = "laplace"
 
-    @property
-    def standard_deviation(self) -> float:
-        return math.sqrt(2.0) * self.scale
+    def rivals(self) -> list[Rival]:
+        return self.like(Gaussian)
 
     def log_moment(self, rate: Vector) -> Vector:
-        """See `Additive.log_moment`: 1 / (1 - (rate b)^2)."""
+        """1 / (1 - (rate b)^2)."""
         return np.asarray(-np.log1p(-np.square(np.asarray(rate) * self.scale)))
 
     def log_mass(self, center: Vector, half: Vector | float) -> Vector:
@@ -49,9 +52,6 @@ class Laplace(Additive):
         above = np.log1p(-0.5 * np.exp(-np.abs(u)))
         return np.where(u < 0, u - math.log(2.0), above)
 
-    def log_survival(self, value: Vector) -> Vector:
-        return self.log_cdf(-np.asarray(value, dtype=np.float64))
-
     def exceeded(self, log_share: Vector) -> Vector:
         log_share = np.asarray(log_share, dtype=np.float64)
         with np.errstate(divide="ignore"):
@@ -62,15 +62,36 @@ class Laplace(Additive):
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
         return rng.laplace(scale=self.scale, size=shape)
 
+    def losses(self, by: float, pessimistic: bool, interval: float) -> Any:
+        from dp_accounting.pld import privacy_loss_distribution as pld
+
+        return pld.from_laplace_mechanism(
+            self.scale,
+            by,
+            pessimistic_estimate=pessimistic,
+            value_discretization_interval=interval,
+            use_connect_dots=pessimistic,
+        )
+
+    def enclosed_survival(self, value: "arb", whole: int | None = None) -> "arb":
+        tail = (-abs(value) / type(value)(self.scale)).exp() / 2
+        return tail if value >= 0 else 1 - tail
+
+    def enclosed_renyi(self, order: "arb", by: "arb") -> "arb":
+        """Mironov 2017, arXiv 1702.07476v3, Proposition 6."""
+        a, t = order, self.enclosed_loss(by)
+        total = a / (2 * a - 1) * ((a - 1) * t).exp() + (a - 1) / (2 * a - 1) * (-a * t).exp()
+        return total.log() / (a - 1)
+
 
 class Gaussian(NormalTails):
     """Normal noise of standard deviation sigma."""
 
     family = "gaussian"
+    isotropic = True
 
-    @property
-    def standard_deviation(self) -> float:
-        return self.scale
+    def rivals(self) -> list[Rival]:
+        return self.like(Laplace)
 
     def log_mass(self, center: Vector, half: Vector | float) -> Vector:
         with np.errstate(over="ignore"):
@@ -86,14 +107,15 @@ class Gaussian(NormalTails):
     def log_cdf(self, value: Vector) -> Vector:
         return np.asarray(log_ndtr(np.asarray(value, dtype=np.float64) / self.scale))
 
-    def log_survival(self, value: Vector) -> Vector:
-        return self.log_cdf(-np.asarray(value, dtype=np.float64))
-
     def exceeded(self, log_share: Vector) -> Vector:
         return np.asarray(-self.scale * ndtri_exp(np.asarray(log_share, dtype=np.float64)))
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
         return rng.standard_normal(shape) * self.scale
+
+    def enclosed_survival(self, value: "arb", whole: int | None = None) -> "arb":
+        two = type(value)(2)
+        return (value / (type(value)(self.scale) * two.sqrt())).erfc() / 2
 
 
 def _wide_mass(u: Vector, h: Vector) -> Vector:

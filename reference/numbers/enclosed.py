@@ -1,34 +1,28 @@
-"""The noise of numbers in ball arithmetic (python-flint): balls that hold the true probabilities.
+"""Sums and tails of whole noise in ball arithmetic (python-flint): balls that hold the true values.
 
-Scales are taken as the exact values of their floats.
+Scales are taken as the exact values of their floats. Masses are balls around P(noise = k), for
+k = 0, 1, ..., up to where noise is cut off, and a ball around what is left out.
 """
 
+import math
 from collections.abc import Callable
 from functools import cache
 
-from flint import arb, ctx
-
-from .enclosed_shares import survivals
-from .families import Additive, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Tabled
+from flint import arb, arb_poly, ctx
 
 _SUMMED = 50.0  # scales of a discrete Gaussian up to which its sums are taken term by term
 
+Masses = tuple[list[arb], arb]
 
-def survival(family: Additive, value: arb, whole: int | None = None) -> arb:
-    """A ball around P(noise >= value); whole: the same value, which whole noise needs.
 
-    Raises ValueError for whole noise without it.
-    """
-    if not family.whole:
-        return _SURVIVALS[type(family)](family, value)
-    if whole is None:
-        raise ValueError(f"{family} at {value}: expected a whole number")
-    if whole <= 0:  # symmetric: P(K >= k) = 1 - P(K >= 1 - k)
-        return 1 - survival(family, 1 - value, 1 - whole)
-    if isinstance(family, Tabled):
-        found = survivals(family, ctx.prec)
-        return found[whole] if whole < len(found) else found[-1] * arb(0.5, 0.5)
-    return _SURVIVALS[type(family)](family, value)
+def gaussian_tail(scale: float, start: arb) -> arb:
+    """A ball around P(discrete Gaussian noise >= start), for a whole start above 0."""
+    return _right(scale, start) / _normaliser(scale, ctx.prec)
+
+
+@cache
+def _normaliser(scale: float, _precision: int) -> arb:
+    return theta(scale, arb(0))
 
 
 def theta(scale: float, offset: arb) -> arb:
@@ -75,32 +69,70 @@ def _by_integral(scale: float, start: arb) -> arb:
     return found + off * arb(0, 1)
 
 
-def _laplace(family: Additive, value: arb) -> arb:
-    tail = (-abs(value) / arb(family.scale)).exp() / 2
-    return tail if value >= 0 else 1 - tail
+def skellam_masses(variance: arb) -> Masses:
+    """P(K = k) = e^-v I_k(v), by the recurrence of Bessel functions, downwards: sums of its terms.
+
+    What is left out: P(K >= k) <= exp(v (cosh t - 1) - t k) for any t above 0 (Chernoff).
+    """
+    last = math.ceil(math.sqrt(2.0 * math.log(2.0) * ctx.prec * float(variance.mid()))) + 1
+    while not (lost := _beyond(variance, last + 1)) < arb(2) ** (-ctx.prec):
+        last += 1 + last // 8
+    above, here = (variance.bessel_i(order, scaled=True) for order in (last + 1, last))
+    found = [here]
+    for order in range(last, 0, -1):
+        above, here = here, above + 2 * order / variance * here
+        found.append(here)
+    return found[::-1], lost
 
 
-def _gaussian(family: Additive, value: arb) -> arb:
-    return (value / (arb(family.scale) * arb(2).sqrt())).erfc() / 2
+def _beyond(variance: arb, k: int) -> arb:
+    """A ball above 0 that ends above P(Skellam noise >= k)."""
+    slope = (k / variance).asinh()
+    return (variance * (slope.cosh() - 1) - slope * k).exp()
 
 
-def _discrete_laplace(family: Additive, value: arb) -> arb:
-    decay = (-1 / arb(family.scale)).exp()
-    return (-value / arb(family.scale)).exp() / (1 + decay)
+def binomial_masses(half: int) -> Masses:
+    """Of heads less half of 2 * half fair coins, from the middle on, by ratios that go down."""
+    log_middle = arb(2 * half + 1).lgamma() - 2 * arb(half + 1).lgamma()
+    masses = [(log_middle - 2 * half * arb(2).log()).exp()]
+    for k in range(half):
+        ratio = arb(half - k) / (half + k + 1)
+        rest = masses[-1] * ratio / (1 - ratio)
+        if rest < arb(2) ** (-ctx.prec):
+            return masses, rest
+        masses.append(masses[-1] * ratio)
+    return masses, arb(0)
 
 
-def _discrete_gaussian(family: Additive, value: arb) -> arb:
-    return _right(family.scale, value) / _normaliser(family.scale, ctx.prec)
+def difference_masses(first: arb, ratio: Callable[[int], arb], limit: arb) -> Masses:
+    """Of the difference of two numbers from 0 on, by the first mass and the ratios of the next.
+
+    limit: of the ratios, which go down to it, or up.
+    """
+    masses = [first]
+    while True:
+        step = ratio(len(masses) - 1)
+        largest = limit if step < limit else step
+        if largest < 1:
+            rest = masses[-1] * largest / (1 - largest)
+            if rest < arb(2) ** (-ctx.prec):
+                break
+        masses.append(masses[-1] * step)
+    product = arb_poly(masses) * arb_poly(masses[::-1])
+    middle = len(masses) - 1
+    return [product[middle + k] for k in range(len(masses))], 2 * rest
 
 
-@cache
-def _normaliser(scale: float, _precision: int) -> arb:
-    return theta(scale, arb(0))
-
-
-_SURVIVALS: dict[type[Additive], Callable[[Additive, arb], arb]] = {
-    Laplace: _laplace,
-    Gaussian: _gaussian,
-    DiscreteLaplace: _discrete_laplace,
-    DiscreteGaussian: _discrete_gaussian,
-}
+def summed_masses(scale: float, times: int) -> Masses:
+    """Of a sum of so many discrete Gaussian numbers."""
+    squared = 2 * arb(scale) ** 2
+    weights = [arb(1)]
+    while not weights[-1] < arb(2) ** (-ctx.prec):
+        weights.append((-(arb(len(weights)) ** 2) / squared).exp())
+    ratio = (-(2 * arb(len(weights)) - 1) / squared).exp()  # of the next to the last; later smaller
+    both = weights[:0:-1] + weights
+    total = sum(both, arb(0))
+    lost = 2 * weights[-1] * ratio / (1 - ratio) / total
+    product = arb_poly([weight / total for weight in both]) ** times
+    middle = (len(both) - 1) // 2 * times
+    return [product[middle + k] for k in range(middle + 1)], 2 * times * lost

@@ -2,9 +2,10 @@
 
 from .additive import Additive
 from .continuous import Gaussian, Laplace
-from .discrete import DiscreteGaussian, DiscreteLaplace, Whole
+from .discrete import DiscreteGaussian, DiscreteLaplace
 from .shares import Binomial, Shares, Skellam
 from .tabled import Tabled
+from .whole import Whole
 
 __all__ = [
     "FAMILIES",
@@ -18,16 +19,9 @@ __all__ = [
     "Skellam",
     "Tabled",
     "Whole",
-    "is_euclidean",
 ]
 
 FAMILIES: dict[str, type[Additive]] = {
     family.family: family
     for family in (Laplace, Gaussian, DiscreteLaplace, DiscreteGaussian, Skellam, Binomial)
 }
-
-
-def is_euclidean(family: Additive) -> bool:
-    """Whether the noise is made for the L2 norm of a move, as all but Laplace's is."""
-    single = family.single if isinstance(family, Shares) else type(family)
-    return single not in (Laplace, DiscreteLaplace)

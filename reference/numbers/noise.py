@@ -55,6 +55,11 @@ class NumberNoise:
             parts.append(f"max={_plain(self.high)}")
         return ";".join(parts)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether what is released is the number plus noise, neither rounded nor clamped."""
+        return not self.grid and math.isinf(self.low) and math.isinf(self.high)
+
     def times(self, factor: float) -> Self:
         """The law with the noise at `factor` times the scale; grid and range stay."""
         return replace(self, family=self.family.times(factor))

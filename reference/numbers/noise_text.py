@@ -4,13 +4,10 @@ import math
 import re
 
 from ..noise_names import noise_meant
-from .additive import Additive
+from .additive import SCALES, Additive
 from .families import FAMILIES
 from .noise import NumberNoise
 from .shares import SHARED, Shares
-
-SCALES = (1e-9, 1e12)
-"""The least and largest scale in a text: beyond, squares and reciprocals leave the floats."""
 
 _LEAST_CUT = 1e-3
 """The least scale of noise that is cut: sums are cut where counts lie, and floats lose a little."""

@@ -5,13 +5,20 @@ theta, so that its tails have as many digits as its middle.
 """
 
 import math
-from functools import cached_property
+from abc import abstractmethod
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import Vector
-from .discrete import Whole
+from .additive import Rival
+from .continuous import Gaussian
+from .discrete import DiscreteGaussian, DiscreteLaplace
+from .whole import Complex, Whole
+
+if TYPE_CHECKING:
+    from flint import arb
 
 _RARE = -100.0  # log-probability to which a law is summed; beyond it is extended from above
 _APART = 3.0  # standard deviations between the middles of two tilted laws
@@ -20,23 +27,34 @@ _ALIAS = 1e-14  # of the largest mass: what may be left at the far end of a peri
 _DIGITS = 1e-9  # of the largest mass: below, a tilted law has too few digits
 _MOST_POINTS = 1 << 24
 
-Complex = NDArray[np.complex128]
-
 
 class Tabled(Whole):
     """Whole noise, symmetric around 0, that has no short formula: its law is a table."""
 
+    accounted = True
+
+    @abstractmethod
     def transform(self, theta: float, points: int) -> tuple[float, Complex]:
         """Log E exp(theta N), and what E exp((theta + it) N) is of it at t = 2 pi j / points.
 
         j: from 0 to points // 2.
         """
-        raise NotImplementedError
+
+    @abstractmethod
+    def masses(self) -> "tuple[list[arb], arb]":
+        """Balls around P(noise = k), k = 0, 1, ..., of noise that is cut off; how much that is."""
 
     @property
-    def spread(self) -> float:
-        """About the standard deviation, before there is a table."""
-        return self.scale
+    def continuous(self) -> Gaussian:
+        return Gaussian(self.standard_deviation)
+
+    def rivals(self) -> list[Rival]:
+        """Noise by one party alone, at equal variance."""
+        wide = self.standard_deviation
+        found = [
+            family(wide / family.unit_spread) for family in (DiscreteGaussian, DiscreteLaplace)
+        ]
+        return [Rival(one, "of equal variance", likely=True) for one in found]
 
     @property
     def _beyond(self) -> float:
@@ -129,6 +147,50 @@ class Tabled(Whole):
         found = [self.transform(abs(float(r)), 2)[0] for r in rates.ravel()]
         return np.reshape(found, rates.shape)
 
+    def pure_epsilon(self, by: float, times: int = 1) -> float:
+        return math.inf
+
+    def move_delta(self, by: float, epsilon: float) -> float:
+        """Its ratio need not grow along the numbers, all are summed."""
+        k = self.told - math.floor(0.5 * by)
+        near, far = self.log_pmf(k), self.log_pmf(k + by)
+        far, near = far[near > -np.inf], near[near > -np.inf]
+        with np.errstate(invalid="ignore"):
+            rest = np.where(far > -np.inf, np.minimum(epsilon + far - near, 0.0), -np.inf)
+        return math.fsum(-np.exp(near) * np.expm1(rest))
+
+    def losses(self, by: float, pessimistic: bool, interval: float) -> Any:
+        from dp_accounting.pld import privacy_loss_distribution as pld
+
+        k = np.arange(self.told[0], self.told[-1] + by + 1.0)
+        laws = []
+        for centre in (0.0, by):
+            held = self.log_pmf(k - centre)
+            laws.append({int(n): float(p) for n, p in zip(k, held, strict=True) if p > -np.inf})
+        return pld.from_two_probability_mass_functions(
+            *laws, pessimistic_estimate=pessimistic, value_discretization_interval=interval
+        )
+
+    def enclosed_tail(self, value: "arb", whole: int) -> "arb":
+        from flint import ctx
+
+        found = survivals(self, ctx.prec)
+        return found[whole] if whole < len(found) else found[-1] * type(value)(0.5, 0.5)
+
+
+@lru_cache(maxsize=32)
+def survivals(family: Tabled, precision: int) -> "list[arb]":
+    """Balls around P(noise >= k) for k = 0, 1, ..., at so many bits; the last holds all beyond."""
+    from flint import arb, ctx
+
+    with ctx.workprec(precision):
+        masses, lost = family.masses()
+        above, found = arb(0), []
+        for mass in reversed(masses):
+            above += mass
+            found.append(above + lost * arb(0, 1))
+        return [*reversed(found), lost * arb(0.5, 0.5)]
+
 
 def _log_rest(slope: float) -> float:
     """Log of 1 - exp(-slope)."""
@@ -144,8 +206,3 @@ def law_modulo(family: Tabled, modulus: int) -> Vector:
     if not 2 <= modulus <= _MOST_POINTS:
         raise ValueError(f"modulus {modulus}: expected 2 to {_MOST_POINTS:,}")
     return np.maximum(np.fft.irfft(family.transform(0.0, modulus)[1], modulus), 0.0)
-
-
-def angles(points: int) -> Vector:
-    """The multiples of 2 pi / points, from 0 to pi."""
-    return 2.0 * math.pi * np.arange(points // 2 + 1) / points

@@ -1,7 +1,7 @@
 """A tally: the sum of what parties hold, modulo m, with noise; parties may drop out."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,7 @@ class Tally:
     upper: int
     adjacency: Adjacency
     contributions: int = 1
+    divide_by: ClassVar[None] = None
 
     @property
     def dimensions(self) -> int:

@@ -14,7 +14,6 @@ from flint import arb, ctx
 from ..accounting.adjacency import Adjacency
 from ..accounting.certified import DIGITS, below
 from ..numbers.certified import gaussian_epsilon
-from ..numbers.families import DiscreteLaplace, Laplace
 from ..numbers.noise import NumberNoise
 from .certified_scores import (
     epsilon_of,
@@ -71,7 +70,7 @@ def is_pure(table: NoisyTable) -> bool:
     """Whether a release has a finite epsilon at delta 0: Laplace noise, and public partitions."""
     noises = [one.noise for one in table.aggregates]
     noises += [one.hidden for one in table.aggregates if one.hidden is not None]
-    return all(_is_pure(noise) for noise in noises) and table.selection is None
+    return all(_loss(noise, 0.0) is not None for noise in noises) and table.selection is None
 
 
 def released_alone(table: NoisyTable, releases: int) -> float:
@@ -112,10 +111,12 @@ def _sorted(pairs: list[TablePair], power: int) -> list[TablePair]:
 def _of_numbers(pair: TablePair, releases: int, delta: float) -> TableCost:
     """The cost of numbers alone: partitions are public, or those of so many others as is sure."""
     moved, times = pair.moved, pair.users * releases
-    if delta == 0.0 and all(_is_pure(one.noise) for one in moved):
+    if delta == 0.0:
         with ctx.workdps(4 * DIGITS):
-            each = (one.times * arb(one.by) / arb(one.noise.family.scale) for one in moved)
-            return TableCost(below(times * sum(each, arb(0))), pair, releases)
+            each = [(one.times, _loss(one.noise, one.by)) for one in moved]
+            losses = [many * loss for many, loss in each if loss is not None]
+            if len(losses) == len(moved):
+                return TableCost(below(times * sum(losses, arb(0))), pair, releases)
     distance = gaussian_distance(moved, times)
     alone = gaussian_epsilon(arb(distance), delta) if distance and delta else 0.0
     parts = numbers_of(moved, times)
@@ -132,7 +133,8 @@ def _of_numbers(pair: TablePair, releases: int, delta: float) -> TableCost:
     return TableCost(epsilon, pair, counted)
 
 
-def _is_pure(noise: NumberNoise) -> bool:
-    """Whether far out a move by b scales is e^b likelier."""
-    laplace = isinstance(noise.family, Laplace | DiscreteLaplace)
-    return laplace and math.isinf(noise.low) and math.isinf(noise.high)
+def _loss(noise: NumberNoise, by: float) -> arb | None:
+    """The loss of all values far out, which no rounding hides; None where they differ, or end."""
+    if math.isfinite(noise.low) or math.isfinite(noise.high):
+        return None
+    return noise.family.enclosed_loss(arb(by))

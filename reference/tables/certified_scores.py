@@ -70,7 +70,7 @@ def gaussian_distance(moved: Sequence[Moved], times: int) -> float:
 
 def is_gaussian(noise: NumberNoise) -> bool:
     """Whether what is released is a number with Gaussian noise, neither rounded nor clamped."""
-    return noise == NumberNoise(noise.family) and isinstance(noise.family, Gaussian)
+    return noise.is_plain and noise.family.isotropic
 
 
 def total_spread(numbers: Numbers) -> float:

@@ -233,7 +233,7 @@ def test_simple_inputs_share_the_error_of_their_search(monkeypatch) -> None:
         with pytest.raises(StoppedError) as of_records:
             check._with_simplest(state, Finding(""), 1.0)
         # each is wagered on by its numbers and along itself
-        spent += of_records.value.args[0] * 2 * len(list(simple_neighbours(claim)))
+        spent += of_records.value.args[0] * 2 * len(list(simple_neighbours(claim.mechanism)))
     assert len(checks) == 2
     assert spent == pytest.approx(claim.kind.checks.simplest_share)
 

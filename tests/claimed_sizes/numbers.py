@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from dpassay.verifiers.findings.excluded import Excluded
 from dpassay.verifiers.kinds.numbers.checks.support import Support
-from dpassay.verifiers.kinds.numbers.planning.certified_pair import charged_pair
+from dpassay.verifiers.kinds.numbers.planning.pairs import charged_pair
 
 from .laws import Numbers, OtherLaw, Quantiles
 
@@ -201,7 +201,7 @@ class _Undercharging:
         self, claim: Any, releases: Releases, rng: np.random.Generator, share: float
     ) -> None:
         self.sample = releases.plus(releases.fresh(rng))
-        self.share, (_, self.pair) = share, charged_pair(claim)  # type: ignore[misc]
+        self.share, (_, self.pair) = share, charged_pair(claim.mechanism)  # type: ignore[misc]
 
     def rdp(self, values: Any, orders: Any) -> Any:
         return [self.share * self.pair.renyi_lower(float(order)) for order in orders]

@@ -19,8 +19,8 @@ from dpassay.verifiers.findings.codes import codes
 from dpassay.verifiers.findings.excluded import Excluded
 from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.kinds.keys.evidence.released_together import CORRELATIONS, seen_correlation
-from dpassay.verifiers.kinds.numbers.planning.plan_for_budget import plan_for_budget
+from dpassay.verifiers.kinds.keys.evidence.released import CORRELATIONS, seen_correlation
+from dpassay.verifiers.kinds.numbers.planned import plan_for_budget
 from dpassay.verifiers.kinds.tally.checks.recovery import Recovery
 from dpassay.verifiers.kinds.tally.checks.wrap_around import WrapAround
 from dpassay.verifiers.kinds.tally.evidence.masked import Keys

@@ -19,9 +19,8 @@ from dpassay.verifiers.kinds.numbers.evidence.bins import (
     bins_of,
 )
 from dpassay.verifiers.kinds.numbers.evidence.derived_noise import Held
-from dpassay.verifiers.kinds.numbers.evidence.fault_ratios import LOST, FaultRatios
 from dpassay.verifiers.kinds.numbers.evidence.faults import known_faults
-from dpassay.verifiers.kinds.numbers.evidence.noise_law import NoiseLawEvidence
+from dpassay.verifiers.kinds.numbers.evidence.noise_law import LOST, FaultRatios, NoiseLawEvidence
 
 FINE = ["laplace:2", "gaussian:3", "laplace:2;grid=2^-20"]
 STEPS = ["discrete-laplace:2", "discrete-gaussian:1.5", "laplace:2;round", "gaussian:3;grid=0.5"]

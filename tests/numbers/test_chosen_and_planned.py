@@ -4,7 +4,7 @@ import json
 import math
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -21,9 +21,8 @@ from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
 from dpassay.verifiers.kinds.numbers.evidence.noise_law import NoiseLawEvidence
 from dpassay.verifiers.kinds.numbers.opening import NumbersOpening, read_numbers_opening
-from dpassay.verifiers.kinds.numbers.planning.plan_for_budget import (
+from dpassay.verifiers.kinds.numbers.planned import (
     PlannedNumbers,
-    make_plan,
     plan_for_budget,
 )
 from dpassay.verifiers.kinds.numbers.registry import SHARES
@@ -52,7 +51,7 @@ def run(text: str, scale: float = 1.0, rng_seed: int = 5, seed: int = 0, **how: 
 
     def aggregate(values: Any, size: int) -> Any:
         if claim.mechanism.takes == "keys":
-            found = claim.mechanism.keys.sample(values, size, rng)
+            found = cast(Any, claim.mechanism.law).sample(values, size, rng)
             return [[{"key": int(key)} for key in keys] for keys in found]
         exact = claim.mechanism.aggregation.exact(values)
         return exact + scale * (sample(claim.mechanism.aggregation, values, size, rng) - exact)
@@ -120,7 +119,7 @@ def test_a_seed_fixed_at_the_start_shows_beside_an_earlier_report(text: str) -> 
 def test_reports_that_cannot_be_compared_with_are_one_line(tmp_path: Path) -> None:
     claim, other = claimed(HISTOGRAM), claimed(HISTOGRAM.replace("laplace:2", "laplace:3"))
     path = tmp_path / "report.json"
-    exact = make_plan(claim, 0).inputs[0].exact
+    exact = claim.inputs(0).inputs[0].exact
 
     def written(opening: object) -> str:
         dumped = claim.model_dump(mode="json", exclude_none=True)

@@ -103,7 +103,7 @@ def test_correct_clipping_moves_by_the_whole_sensitivity(text: str, order: int) 
     """Catches a neighbour inside the bounds, from which twice the bound looks allowed."""
     claim = claimed(text)
     aggregation = claim.mechanism.aggregation
-    finite = [found for found in neighbours(claim, 1) if found.direction is not None]
+    finite = [found for found in neighbours(claim.mechanism, 1) if found.direction is not None]
     assert len(finite) > 8
     for found in finite:
         moved = aggregation.exact(found.values) - found.exact
@@ -217,7 +217,7 @@ def test_a_group_lies_within_what_its_units_are_allowed(
     for other in adjacencies:
         text = text.replace(other, adjacency)
     claim = claimed(f"{text}\n{rest}")
-    found = list(groups(claim))
+    found = list(groups(claim.mechanism))
     assert found
     for group in found:
         moved = claim.mechanism.aggregation.exact(group.values) - group.exact

@@ -10,7 +10,7 @@ from checked_alone import claimed
 
 from dpassay.reference.arrays import Matrix
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.kinds.numbers.evidence.lagged import LaggedPairs, halves
+from dpassay.verifiers.kinds.numbers.evidence.copula import LaggedPairs, halves
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 

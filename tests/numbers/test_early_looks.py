@@ -19,7 +19,7 @@ from dpassay.verifiers.kinds.numbers.checks.noise_scale import NoiseScale
 from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
 from dpassay.verifiers.kinds.numbers.evidence.faults import known_faults, log_weights
 from dpassay.verifiers.kinds.numbers.planning.asked import Batch, Draws
-from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
+from dpassay.verifiers.run.checks import Setting
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -57,7 +57,7 @@ def test_calls_grow_with_what_was_seen() -> None:
 
 def test_what_was_refuted_once_stays_so() -> None:
     claim = claimed(COUNT)
-    check = NoiseLaw(claim, make_numbers_plan(claim, 1), 1)
+    check = NoiseLaw.make(Setting(claim, 1, claim.inputs(1)))
     group = check.evidence.all
     looks = [check.refuted]
     group.ratios += 40.0
@@ -139,7 +139,7 @@ def test_wagers_on_known_faults_add_up_to_one() -> None:
 def test_few_draws_at_once_have_the_likelihoods_of_many(text: str) -> None:
     """Scales and offsets; catches a clamped end, or a width, that is not stretched with the law."""
     claim = claimed(HISTOGRAM.replace("laplace:2", text))
-    plan = make_numbers_plan(claim, 1)
+    plan = claim.inputs(1)
     rng, noise = np.random.default_rng(4), claim.mechanism.noise
     batches = [
         Batch(asked, sample(claim.mechanism.aggregation, asked.values, 6, rng), (6,))
@@ -148,7 +148,8 @@ def test_few_draws_at_once_have_the_likelihoods_of_many(text: str) -> None:
     placing = Placing(noise, rng)
     together = Draws(tuple(batches), placing, plan.coordinates)
     assert together.released.size > 400
-    scale, location = NoiseScale(claim, plan, 1), Location(claim, plan, 1)
+    setting = Setting(claim, 1, plan)
+    scale, location = NoiseScale.make(setting), Location.make(setting)
     for batch in batches:
         one = Draws((batch,), placing, plan.coordinates)
         location.observe(one)

@@ -16,8 +16,8 @@ from dpassay.verifiers.findings.excluded import Excluded
 from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.kinds.numbers.checks.noise_scale import NoiseScale
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
+from dpassay.verifiers.kinds.numbers.planned import PlannedNumbers
 from dpassay.verifiers.kinds.numbers.planning.asked import Role
-from dpassay.verifiers.kinds.numbers.planning.plan_for_budget import PlannedNumbers
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget

@@ -15,6 +15,7 @@ from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.numbers.checks.floating_point import FloatingPoint
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.evidence.low_bits import bit_events, grid_events
+from dpassay.verifiers.kinds.numbers.mechanism import NumberMechanism
 from dpassay.verifiers.kinds.numbers.planning.pairs import (
     Coordinates,
     Pair,
@@ -22,9 +23,8 @@ from dpassay.verifiers.kinds.numbers.planning.pairs import (
     low_pairs,
     off_grid_pairs,
 )
-from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
 
-Kind = Callable[[NumbersClaim, Coordinates], list[Pair]]
+Kind = Callable[[NumberMechanism, Coordinates], list[Pair]]
 
 EXACT = 'floating_point = "exact"\n'
 AGES = (
@@ -51,7 +51,7 @@ def test_pairs_are_neighbours_within_the_bounds(text: str, kind: Kind) -> None:
     """One record more, or another in its place, and every record is one that no bound changes."""
     claim = claimed(text)
     aggregation = claim.mechanism.aggregation
-    pairs = kind(claim, make_numbers_plan(claim, 1).coordinates)
+    pairs = kind(claim.mechanism, claim.inputs(1).coordinates)
     assert pairs or (kind is off_grid_pairs and claim.mechanism.takes == "counts")
     for pair in pairs:
         here, there = rows(claim, pair.here), rows(claim, pair.there)

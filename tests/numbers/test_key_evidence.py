@@ -15,9 +15,12 @@ from dpassay.reference.numbers import ThresholdedHistogram, parse_number_noise
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.keys.checks.privacy_claim import KeysPrivacyClaim
 from dpassay.verifiers.kinds.keys.evidence.key_faults import claimed_law, key_faults
-from dpassay.verifiers.kinds.keys.evidence.released import KeyEvidence, draws_to_see
-from dpassay.verifiers.kinds.keys.evidence.released_together import CORRELATIONS, TogetherEvidence
-from dpassay.verifiers.kinds.keys.plan import make_keys_plan
+from dpassay.verifiers.kinds.keys.evidence.released import (
+    CORRELATIONS,
+    KeyEvidence,
+    TogetherEvidence,
+    draws_to_see,
+)
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.evidence.faults import LEAK
 from dpassay.verifiers.kinds.reading import parse_claim
@@ -184,7 +187,7 @@ def test_a_delta_at_either_end_is_judged(delta: float) -> None:
     more = f"[privacy]\nepsilon = 1.0\ndelta = {delta}\nqueries = 1"
     claim = claimed("laplace:2", more, cells=12)
     for each in (claim, replaced(claim)):
-        outcome = KeysPrivacyClaim(each, make_keys_plan(each, 0), 0).conclude()
+        outcome = KeysPrivacyClaim(each, each.inputs(0), 0).conclude()
         assert (outcome.verdict is Verdict.FAIL) == (delta < 0.5)
 
 

@@ -15,7 +15,6 @@ from released_keys import LAW, NOISES, RNG, Noisy, claimed, correct, failed, jud
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.kinds.keys.checks.privacy_audit import OrderEvidence
-from dpassay.verifiers.kinds.keys.plan import make_keys_plan
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.evidence.two_events import Level
 from dpassay.verifiers.kinds.numbers.registry import SHARES
@@ -48,7 +47,7 @@ def test_a_correct_one_passes(noise: str) -> None:
 @pytest.mark.parametrize("cells", [50, 100_000])
 def test_a_call_never_asks_for_more_keys_than_memory_holds(cells: int) -> None:
     """Of 100,000 keys a call asked for as many releases, 10^10 keys at once."""
-    plan = make_keys_plan(claimed(cells=cells), 0)
+    plan = claimed(cells=cells).inputs(0)
     sizes = [size for _, size in islice(plan.calls(0), 200)]
     assert min(sizes) >= 1
     assert max(sizes) * cells <= 1 << 21

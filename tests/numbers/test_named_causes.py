@@ -15,8 +15,11 @@ from dpassay.reference.numbers import ThresholdedHistogram, parse_number_noise, 
 from dpassay.reference.numbers.families import Laplace
 from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.keys.evidence.fitted_selection import UNFITTING, named_selection
-from dpassay.verifiers.kinds.keys.evidence.key_faults import geometric_law
+from dpassay.verifiers.kinds.keys.evidence.key_faults import (
+    UNFITTING,
+    geometric_law,
+    named_selection,
+)
 from dpassay.verifiers.kinds.numbers.evidence.bins import TailBins
 from dpassay.verifiers.kinds.numbers.evidence.described import is_refuted, squares_beyond
 from dpassay.verifiers.kinds.numbers.evidence.faults import FaultKind, known_faults, log_ratios

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpassay.reference.numbers import parse_number_noise
-from dpassay.verifiers.kinds.numbers.noise_shape import ShapeRecorder
+from dpassay.verifiers.kinds.numbers.recorder import ShapeRecorder
 
 EXACT = np.array([0.0, 3.0, 40.0])
 

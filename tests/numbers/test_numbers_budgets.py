@@ -20,7 +20,6 @@ from dpassay.verifiers.claims.open_target import in_process
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.numbers.checks.budget_enforcement import BudgetEnforcement
 from dpassay.verifiers.kinds.numbers.checks.histogram_leakage import HistogramLeakage
-from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
 from dpassay.verifiers.run import watched
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -380,7 +379,7 @@ def test_averages_that_read_too_much_fail_where_a_limit_is_set(
 ) -> None:
     """400 releases are 0.15 off, which reads 99.9 % of the counts; 20 are 0.67 off."""
     claim = claimed(GAUSSIAN + PRIVATE.format(50.0, queries), f"[gate]\nmax_recoverable = {limit}")
-    found = HistogramLeakage(claim, make_numbers_plan(claim, 0), 0).conclude()
+    found = HistogramLeakage(claim, claim.inputs(0), 0).conclude()
     assert found.verdict is verdict
     noted = [note.code for note in found.finding.warnings]
     assert noted == (["average-reads-numbers"] if limit == 0.0 else [])

@@ -16,7 +16,6 @@ from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.kinds.numbers.planning import plan
 from dpassay.verifiers.kinds.numbers.planning.neighbours import neighbours
-from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
 from dpassay.verifiers.kinds.numbers.registry import SHARES
 from dpassay.verifiers.kinds.numbers.simplest import simple_inputs
 from dpassay.verifiers.kinds.reading import parse_claim
@@ -143,7 +142,7 @@ GATE = "[gate]\nsmallest_effect = 0.3\ntolerance = 0.3\n"
 @pytest.mark.parametrize("text", [COUNT, HISTOGRAM, HISTOGRAM.replace("10", "3")])
 def test_counts_of_all_sizes_are_asked(text: str) -> None:
     """Faults at five digits, where all counts are large, or from ten million on, passed."""
-    plan = make_numbers_plan(claimed(text), 1)
+    plan = claimed(text).inputs(1)
     counts = [asked.values for asked in plan.inputs]
     every = np.concatenate(counts)
     for digits in (2, 3, 4, 5, 7):
@@ -254,7 +253,7 @@ def test_no_call_asks_for_more_numbers_than_a_reply_holds(monkeypatch: pytest.Mo
 def test_neighbours_of_users_lie_within_what_the_claim_allows(adjacency: str) -> None:
     """Users of 20 records replaced 9 records by 20, so that a correct sum was accused."""
     claim = claimed(REPLACED.replace("replace-one", adjacency))
-    for neighbour in neighbours(claim, 1):
+    for neighbour in neighbours(claim.mechanism, 1):
         if np.isfinite(neighbour.values).all():
             moved = claim.mechanism.aggregation.exact(neighbour.values) - neighbour.exact
             assert np.abs(moved).max() <= neighbour.allowed * (1 + 1e-12), neighbour.name

@@ -12,8 +12,7 @@ from numeric_zoo.scale import scaled
 
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.numbers.checks.privacy_audit import PrivacyAudit
-from dpassay.verifiers.kinds.numbers.evidence.learned_events import LearnedEvents
-from dpassay.verifiers.kinds.numbers.evidence.two_events import Level
+from dpassay.verifiers.kinds.numbers.evidence.two_events import LearnedEvents, Level
 
 LAWS = [
     (Level(0.7, 0.0), (0.5, 0.25, 0.25), (0.2483, 0.5, 0.2517)),

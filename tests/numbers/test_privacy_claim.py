@@ -9,16 +9,14 @@ from checked_alone import claimed
 from numeric_zoo.claims import BALL, COUNT, GAUSSIAN, GRADIENT, HISTOGRAM, PRIVATE, SUM
 
 from dpassay.reference.accounting.adjacency import Adjacency
-from dpassay.reference.numbers import NoisyHistogram, parse_number_noise
+from dpassay.reference.numbers import NoisyHistogram, ThresholdedHistogram, parse_number_noise
 from dpassay.reference.numbers.costs import epsilon_bracket
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.finding import Outcome
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.kinds.keys.checks.privacy_claim import KeysPrivacyClaim
-from dpassay.verifiers.kinds.keys.plan import make_keys_plan
 from dpassay.verifiers.kinds.numbers.checks.privacy_claim import PrivacyClaim
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
-from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -30,7 +28,7 @@ WIDE = (
 
 def told(claim: NumbersClaim) -> Outcome:
     """What the check says of a claim; it asks for nothing."""
-    return PrivacyClaim(claim, make_numbers_plan(claim, 0), 0).conclude()
+    return PrivacyClaim(claim, claim.inputs(0), 0).conclude()
 
 
 @pytest.mark.parametrize(
@@ -191,9 +189,9 @@ def test_whole_noise_between_whole_bounds_hides_whole_records() -> None:
 
 def test_records_asked_for_are_whole_where_noise_and_bounds_are() -> None:
     claim = claimed(SUM.replace("laplace", "discrete-laplace"))
-    for asked in make_numbers_plan(claim, 3).inputs:
+    for asked in claim.inputs(3).inputs:
         assert (asked.values == np.rint(asked.values)).all()
-    other = make_numbers_plan(claimed(SUM), 3).inputs[0].values
+    other = claimed(SUM).inputs(3).inputs[0].values
     assert (other != np.rint(other)).any()
 
 
@@ -206,7 +204,7 @@ KEYS = (
 def told_of_keys(*parts: object) -> Outcome:
     """What the check says of noise, adjacency, threshold, more, epsilon, delta and queries."""
     claim = claimed(KEYS.format(*parts))
-    return KeysPrivacyClaim(claim, make_keys_plan(claim, 0), 0).conclude()
+    return KeysPrivacyClaim(claim, claim.inputs(0), 0).conclude()
 
 
 def one_release(p: float, q: float, delta: float) -> float:
@@ -285,7 +283,8 @@ def test_what_textbooks_charge_for_keys_is_not_refuted(noise: str, queries: int)
     Dwork, Rothblum, Vadhan 2010: epsilon and delta over all queries; Gaussian noise by Balle and
     Wang's formula at a tenth of the delta that is claimed.
     """
-    keys = claimed(KEYS.format(noise, "add-remove", 20, "", 1.0, 0.5, 1)).mechanism.keys
+    keys = claimed(KEYS.format(noise, "add-remove", 20, "", 1.0, 0.5, 1)).mechanism.law
+    assert isinstance(keys, ThresholdedHistogram)
     delta = 1.2 * queries * keys.delta
     epsilon = 0.5 * queries
     if "gaussian" in noise:

@@ -16,8 +16,7 @@ from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.kinds.numbers.checks.clipping import Clipping
 from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar, taken_for_two_things
 from dpassay.verifiers.kinds.numbers.planning.neighbours import Neighbour, neighbours
-from dpassay.verifiers.kinds.numbers.planning.placed import placed, places_of
-from dpassay.verifiers.kinds.numbers.planning.skewed import skewed
+from dpassay.verifiers.kinds.numbers.planning.placed import placed, places_of, skewed
 from dpassay.verifiers.targets.numbers import argument_of_values
 
 
@@ -34,7 +33,7 @@ def test_what_a_correct_sum_may_be_lies_within_what_is_allowed(text: str) -> Non
     """Clipped, left out or taken for 0: catches bounds of one side, and of too few records."""
     claim = claimed(text)
     of = claim.mechanism.aggregation
-    for found in [*neighbours(claim, 1), *placed(claim, 1)]:
+    for found in [*neighbours(claim.mechanism, 1), *placed(claim.mechanism, 1)]:
         records = rows(found)
         if isinstance(of, NoisyGradient):
             of = of._sum
@@ -53,7 +52,7 @@ def test_skewed_records_lie_within_the_bounds(text: str) -> None:
     claim = claimed(text)
     of = claim.mechanism.aggregation
     clipping = (of._sum if isinstance(of, NoisyGradient) else of).clipping  # type: ignore[attr-defined]
-    found = list(skewed(claim, 1))
+    found = list(skewed(claim.mechanism, 1))
     assert {30, 100, 1_000, 3_000} <= {each.records for each in found}
     for each in found:
         np.testing.assert_array_equal(clipping.clipped(rows(each)), rows(each), each.name)
@@ -63,7 +62,7 @@ def test_extremes_stand_in_each_tensor_and_in_the_last_number() -> None:
     claim = claimed(GRADIENT)
     seen = set()
     for seed in range(200):
-        places = places_of(claim, seed)
+        places = places_of(claim.mechanism, seed)
         assert places[-1] == 14
         assert (places < 12).any()
         assert (places >= 12).any()
@@ -135,7 +134,7 @@ def test_a_pass_says_which_records_it_has_seen_and_what_was_refused() -> None:
 def test_a_lower_bound_of_zero_is_told_from_what_is_allowed_upwards() -> None:
     """Sums of numbers from 0 to 1 fall by nothing, though they may rise by 1."""
     claim = claimed(SHARE)
-    found = next(n for n in neighbours(claim, 1) if n.name.endswith("of -1,000"))
+    found = next(n for n in neighbours(claim.mechanism, 1) if n.name.endswith("of -1,000"))
     base = found.exact - 0.5
     assert found.allowed == 0.5
     np.testing.assert_array_equal(base, np.full(3, 0.5 * (found.records - 1)))

@@ -9,10 +9,13 @@ import pytest
 
 from dpassay.reference.arrays import Matrix, Vector
 from dpassay.reference.numbers import NumberNoise, parse_number_noise
-from dpassay.verifiers.kinds.numbers.evidence.continued import ContinuedNoise
+from dpassay.verifiers.kinds.numbers.evidence.continued import (
+    ContinuedNoise,
+    NoiseSteps,
+    Predictability,
+    RepeatedReleases,
+)
 from dpassay.verifiers.kinds.numbers.evidence.copies import LearnedCopies
-from dpassay.verifiers.kinds.numbers.evidence.predictability import Predictability
-from dpassay.verifiers.kinds.numbers.evidence.vectors import RepeatedReleases, Steps
 
 FEW = (
     "discrete-laplace:0.9;min=-1;max=1",
@@ -90,12 +93,12 @@ def test_what_goes_on_as_before_is_fair(text: str, monkeypatch: pytest.MonkeyPat
 )
 def test_whole_releases_are_fair(text: str, forms: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """As they are, and turned: of two numbers, three releases."""
-    monkeypatch.setattr("dpassay.verifiers.kinds.numbers.evidence.vectors._LEAST", 0.0)
+    monkeypatch.setattr("dpassay.verifiers.kinds.numbers.evidence.continued._LEAST", 0.0)
 
     def watch(evidence: LearnedCopies, noise: NumberNoise, y: Matrix, x: Matrix) -> None:
         whole = RepeatedReleases(noise, y.shape[1], forms=forms)
         for part in in_two_parts(y):
-            whole.observe(evidence, Steps.of(noise, y[part], x[part], 53))
+            whole.observe(evidence, NoiseSteps.of(noise, y[part], x[part], 53))
 
     exact = np.array([[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]])  # 729 ways
     assert (expectation(text, exact, watch, 0.0) <= 1.0 + 1e-9).all()
@@ -117,7 +120,7 @@ def test_every_release_has_steps_of_its_own(text: str, exact: float) -> None:
     noise = parse_number_noise(text)
     base = exact if noise.family.whole else np.rint(exact / noise.grid) * noise.grid
     values = np.unique(noise.rounded(base + (noise.grid or 1.0) * np.arange(-20.0, 21.0)))
-    steps = Steps.of(noise, values[:, None], np.full((values.size, 1), exact), 53).steps
+    steps = NoiseSteps.of(noise, values[:, None], np.full((values.size, 1), exact), 53).steps
     assert np.unique(steps).size == values.size > 15
 
 
@@ -163,7 +166,7 @@ def test_forms_of_a_release(turn: Callable[[Vector], Vector], found: bool) -> No
     first = np.array([3.0, -7.0, 1.0, 12.0, 5.0])
     rows = np.array([first, turn(first)])
     whole, evidence = RepeatedReleases(noise, 5, forms=True), LearnedCopies()
-    whole.observe(evidence, Steps.of(noise, rows, np.zeros(rows.shape), 53))
+    whole.observe(evidence, NoiseSteps.of(noise, rows, np.zeros(rows.shape), 53))
     assert evidence.matches == found
 
 
@@ -241,7 +244,7 @@ def test_evidence_is_rarely_high_under_the_null() -> None:
                 each.observe(found, released, exact, 53)
             for one, found in zip(whole, evidence[2:], strict=True):
                 if one.applies:
-                    one.observe(found, Steps.of(noise, released, exact, 53))
+                    one.observe(found, NoiseSteps.of(noise, released, exact, 53))
             ever = np.maximum(ever, [found.log_e_value for found in evidence])
         high += ever[:, None] >= np.log([10.0, 100.0])
     bound = 500 * np.array([0.1, 0.01])

@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 from dpassay.reference.numbers import DiscreteGaussian, DiscreteLaplace
 from dpassay.reference.numbers.families import Additive, Gaussian, Laplace
-from dpassay.reference.numbers.moves import move_delta, move_epsilon
+from dpassay.reference.numbers.moves import move_epsilon
 from dpassay.verifiers.kinds.numbers.evidence.two_events import Level, TwoEvents, both_ways
 
 LEVELS = [Level(0.0, 0.1), Level(0.5, 0.0), Level(1.5, 0.01), Level(8.0, 1e-5)]
@@ -102,4 +102,4 @@ def test_what_epsilon_of_a_move_does_not_take() -> None:
         with pytest.raises(ValueError, match=said):
             move_epsilon(family, move, delta)
     with pytest.raises(ValueError, match=r"laplace:1: .*Gaussian"):
-        move_delta(Laplace(1.0), 1.0, 1.0)
+        Laplace(1.0).move_delta(1.0, 1.0)

@@ -19,10 +19,10 @@ from dpassay.verifiers.kinds.numbers.evidence.copula import (
     pair_gains,
     seen_correlation,
 )
-from dpassay.verifiers.kinds.numbers.planning.certified_pair import charged_pair
-from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
-from dpassay.verifiers.kinds.numbers.planning.plan_for_budget import PlannedNumbers
+from dpassay.verifiers.kinds.numbers.planned import PlannedNumbers
+from dpassay.verifiers.kinds.numbers.planning.pairs import charged_pair
 from dpassay.verifiers.kinds.numbers.registry import SHARES as BY_CHECK
+from dpassay.verifiers.run.checks import Setting
 from dpassay.verifiers.run.error_budget import log_threshold
 
 HISTOGRAM = 'name = "noisy-histogram"\nnoise = "{}"\nadjacency = "add-remove"\ncells = {}'
@@ -85,7 +85,7 @@ def test_a_single_number_shows_less_than_many() -> None:
 def test_inputs_that_are_refused_fall_out_of_independence() -> None:
     """Catches entries of planned inputs."""
     claim = claimed(HISTOGRAM.format("laplace:2", 4))
-    check = Independence(claim, make_numbers_plan(claim, 0), 0)
+    check = Independence.make(Setting(claim, 0, claim.inputs(0)))
     kept = check.roles[1:]
     check.answered(kept)
     assert all(one.where == tuple(map(str, kept)) for one in check.excluded)
@@ -114,7 +114,7 @@ def test_a_claim_below_what_is_excluded_is_refuted() -> None:
     assert (one.probability, one.false_alarm, one.queries) == (1.0, 0.0, 0)
     for times, verdict in ((1.0 - 1e-6, Verdict.FAIL), (1.0 + 1e-6, Verdict.PASS)):
         claim = claimed(noise, PRIVATE.format(times * one.size["epsilon"], 3))
-        found = PrivacyClaim(claim, make_numbers_plan(claim, 0), 0).conclude()
+        found = PrivacyClaim(claim, claim.inputs(0), 0).conclude()
         assert found.verdict is verdict
         assert bool(found.finding.excludes) is (verdict is Verdict.PASS)
 
@@ -123,7 +123,7 @@ def test_as_many_answers_as_are_excluded_cost_too_much() -> None:
     """Catches a number that is one too small, or that is found in floating point."""
     claim = claimed(HISTOGRAM.format("laplace:2", 4), PRIVATE.format(2.0, 3))
     (one,) = PlannedNumbers(claim, 0).excluded["budget-enforcement"]
-    found = charged_pair(claim)
+    found = charged_pair(claim.mechanism)
     assert found is not None
     assert claim.privacy is not None
     answers, pair = one.size["answers"], found[1]

@@ -53,7 +53,7 @@ def of_records(of: Any, rng: Rng, summed: Summed) -> Aggregate:
             ]
             records = np.concatenate(flat, axis=1)
         with np.errstate(all="ignore"):
-            total = np.asarray(summed(records, clip), dtype=np.float64) / of.divide_by
+            total = np.asarray(summed(records, clip), dtype=np.float64) / (of.divide_by or 1.0)
         return of.noise.sample(total, size, rng)
 
     return aggregate

@@ -19,8 +19,7 @@ def entry(name: str, text: str, make: Make, *caught: str, source: str = "") -> E
     """An entry; text: its claim from `[mechanism]` on, whose aggregation `make` gets."""
 
     def of_claim(claim: Any, rng: Rng) -> Aggregate:
-        mechanism = claim.mechanism
-        return make(mechanism.keys if mechanism.takes == "keys" else mechanism.aggregation, rng)
+        return make(claim.mechanism.law, rng)
 
     return Entry(name, f"[mechanism]\n{text}", of_claim, caught, source=source)
 

@@ -12,7 +12,7 @@ from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.numbers import Move, NoisyHistogram, parse_number_noise
 from dpassay.reference.numbers.certified import CertifiedPair
 from dpassay.reference.numbers.costs import epsilon_bracket
-from dpassay.reference.numbers.enclosed import survival, theta
+from dpassay.reference.numbers.enclosed import theta
 
 DELTA = 1e-6
 FAMILIES = ("laplace:2", "gaussian:3", "discrete-laplace:2", "discrete-gaussian:3")
@@ -24,7 +24,7 @@ def test_tails_are_enclosed(text: str, value: int) -> None:
     """Beside the tails in floating point, which are confirmed elsewhere."""
     family = parse_number_noise(text).family
     above = float(value) - 0.5 if family.whole else float(value)
-    found = survival(family, arb(value), value)
+    found = family.enclosed_survival(arb(value), value)
     wanted = math.exp(float(family.log_survival(np.array(above))))
     assert float(found.mid()) == pytest.approx(wanted, rel=1e-9)
     assert float(found.rad()) < 1e-8 * wanted

@@ -12,7 +12,6 @@ from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.numbers import NoisyHistogram, parse_number_noise
 from dpassay.reference.numbers.certified import CertifiedPair
 from dpassay.reference.numbers.costs import epsilon_bracket, pure_epsilon
-from dpassay.reference.numbers.enclosed_shares import survivals
 from dpassay.reference.numbers.families import (
     Binomial,
     DiscreteGaussian,
@@ -21,9 +20,9 @@ from dpassay.reference.numbers.families import (
     Skellam,
     Tabled,
 )
-from dpassay.reference.numbers.moves import move_delta, move_epsilon
+from dpassay.reference.numbers.moves import move_epsilon
 from dpassay.reference.numbers.shares import SHARED
-from dpassay.reference.numbers.tabled import law_modulo
+from dpassay.reference.numbers.tabled import law_modulo, survivals
 
 PARTIES, DROPPED, COLLUDERS = (2, 5, 10), (0, 1), (0, 2)
 LEFT = sorted({(n, n - d - c) for n, d, c in product(PARTIES, DROPPED, COLLUDERS) if n > d + c})
@@ -118,7 +117,7 @@ def test_tails_and_costs_lie_in_balls(text) -> None:
     pair = CertifiedPair(noise, counts.farthest(1))
     for delta in (1e-3, 1e-6):
         epsilon, bracket = move_epsilon(family, 1.0, delta), epsilon_bracket(counts, delta)
-        assert move_delta(family, 1.0, epsilon) == pytest.approx(delta, rel=1e-6)
+        assert family.move_delta(1.0, epsilon) == pytest.approx(delta, rel=1e-6)
         assert bracket.low - 1e-6 <= epsilon <= bracket.high + 1e-6
         assert 0.9 * epsilon < pair.epsilon_lower(1, delta) <= epsilon + 1e-9
     assert pair.renyi_lower(4.0) > 0.0

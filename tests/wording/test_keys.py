@@ -17,12 +17,12 @@ from dpassay.verifiers.kinds.keys.checks.privacy_audit import KeysPrivacyAudit
 from dpassay.verifiers.kinds.keys.checks.privacy_claim import KeysPrivacyClaim
 from dpassay.verifiers.kinds.keys.evidence.key_faults import key_faults
 from dpassay.verifiers.kinds.keys.evidence.released import KeyEvidence
-from dpassay.verifiers.kinds.keys.plan import make_keys_plan
+from dpassay.verifiers.run.checks import Setting
 
 
 def made(check: Any, claim: Any = None) -> Any:
     claim = claim or claimed()
-    return check(claim, make_keys_plan(claim, 0), 1)
+    return check.make(Setting(claim, 1, claim.inputs(0)))
 
 
 @pytest.mark.parametrize(

@@ -36,13 +36,17 @@ from dpassay.verifiers.kinds.numbers.checks.privacy_claim import PrivacyClaim
 from dpassay.verifiers.kinds.numbers.checks.support import Support
 from dpassay.verifiers.kinds.numbers.evidence.copula import common_shares
 from dpassay.verifiers.kinds.numbers.evidence.described import NOT_DESCRIBED
-from dpassay.verifiers.kinds.numbers.evidence.fault_ratios import TrueDivisor
 from dpassay.verifiers.kinds.numbers.evidence.faults import known_faults
-from dpassay.verifiers.kinds.numbers.planning.certified_pair import certified_pair
+from dpassay.verifiers.kinds.numbers.evidence.noise_law import TrueDivisor
 from dpassay.verifiers.kinds.numbers.planning.neighbours import HeldTo, Neighbour
 from dpassay.verifiers.kinds.numbers.planning.other_sums import other_sums
-from dpassay.verifiers.kinds.numbers.planning.pairs import edge_pairs, farthest_pair, low_pairs
-from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
+from dpassay.verifiers.kinds.numbers.planning.pairs import (
+    certified_pair,
+    edge_pairs,
+    farthest_pair,
+    low_pairs,
+)
+from dpassay.verifiers.run.checks import Setting
 from dpassay.verifiers.run.refusals import Told
 
 ZEROS = np.zeros((50, 1))
@@ -50,7 +54,7 @@ ZEROS = np.zeros((50, 1))
 
 def made(check: Any, text: str = HISTOGRAM) -> Any:
     claim = claimed(text)
-    return check(claim, make_numbers_plan(claim, 1), 1)
+    return check.make(Setting(claim, 1, claim.inputs(1)))
 
 
 def said(found: Finding) -> tuple[str, str | None]:
@@ -126,7 +130,10 @@ def test_other_sums() -> None:
     found = []
     for text in (SUM.replace("lower = -1.0", "lower = 0.0"), BALL):
         claim = claimed(text)
-        found += [cause for cause, _ in other_sums(claim, np.zeros((3, claim.mechanism.width)))]
+        found += [
+            cause
+            for cause, _ in other_sums(claim.mechanism.law, np.zeros((3, claim.mechanism.width)))
+        ]
     assert {cause.message: cause.code for cause in found} == {
         "records are clipped by the larger bound, to both signs, not as claimed": CLIPPED,
         "records are clipped by the L1 norm, not as claimed": CLIPPED,
@@ -473,7 +480,7 @@ def test_a_refusal_that_depends_on_the_data() -> None:
 
 def test_pairs_that_are_told_apart() -> None:
     check = made(Support, COUNT)
-    pair = edge_pairs(check.claim, check.plan.coordinates)[0]
+    pair = edge_pairs(check.claim.mechanism, check.plan.coordinates)[0]
     evidence = check.evidence(pair)
     evidence.observe(ZEROS + 5.0, ZEROS)
     assert said(check.fail_finding(pair, evidence).finding) == (
@@ -493,7 +500,7 @@ def test_low_bits_that_tell() -> None:
         ),
     ):
         check = made(FloatingPoint, GAUSSIAN + exact)
-        pair = low_pairs(check.claim, check.plan.coordinates)[0]
+        pair = low_pairs(check.claim.mechanism, check.plan.coordinates)[0]
         evidence = check.evidence(pair)
         evidence.observe(ZEROS + 2.0**-60, ZEROS + 1.0)
         found = check.fail_finding(pair, evidence).finding
@@ -509,7 +516,7 @@ def test_low_bits_that_tell() -> None:
 
 def test_neighbours_that_differ_too_much() -> None:
     check = made(PrivacyAudit, COUNT + PRIVATE.format(1.0, 1))
-    pair = farthest_pair(check.claim, check.plan.coordinates)
+    pair = farthest_pair(check.claim.mechanism, check.plan.coordinates)
     evidence = check.evidence(pair)
     for _ in range(2):
         evidence.observe(ZEROS, ZEROS + 1.0)
@@ -569,7 +576,7 @@ def test_a_charge_that_is_too_low(charge: float, cause: str) -> None:
 
 def asking() -> NumbersBudgetAsking:
     claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3))
-    found = NumbersBudgetAsking(claim, certified_pair(claim))
+    found = NumbersBudgetAsking(claim, certified_pair(claim.mechanism))
     found.limit = 4
     return found
 

@@ -29,11 +29,12 @@ from dpassay.verifiers.kinds.tables.checks.of_numbers import TableNoiseScale
 from dpassay.verifiers.kinds.tables.checks.partition_release import PartitionRelease
 from dpassay.verifiers.kinds.tables.checks.privacy_claim import TablePrivacyClaim
 from dpassay.verifiers.kinds.tables.planning.asked import Role
+from dpassay.verifiers.run.checks import Setting
 
 
 def made(check: type[Any], text: str) -> Any:
     claim = claimed(text)
-    return check(claim, claim.inputs(1), 1)
+    return check.make(Setting(claim, 1, claim.inputs(1)))
 
 
 def shown(check: Any, role: Role, releases: Any) -> Any:

@@ -17,13 +17,14 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.tally.checks.mask_uniformity import MaskUniformity
 from dpassay.verifiers.kinds.tally.checks.recovery import Recovery
 from dpassay.verifiers.kinds.tally.checks.wrap_around import WrapAround
+from dpassay.verifiers.run.checks import Setting
 from dpassay.verifiers.targets.tally import ShownRound
 
 CLAIM: Any = parse_claim(tomllib.loads(f"[mechanism]\n{FIVE}"))
 
 
 def made(check: type[Any]) -> Any:
-    return check(CLAIM, CLAIM.inputs(1), 1)
+    return check.make(Setting(CLAIM, 1, CLAIM.inputs(1)))
 
 
 def said(found: Finding | None) -> tuple[Any, ...]:

@@ -19,7 +19,6 @@ from ...reference.accounting.adjacency import Adjacency
 from ...reference.accounting.counting import MOST
 from ...reference.arrays import Vector
 from ...reference.numbers import NoisyGradient, sensitivity
-from ...reference.numbers.families import DiscreteLaplace, Gaussian, Laplace
 from ..claims.tables import PrivacyClaim
 from ..findings.pair_bounds import LowerBounds, bounds_of
 from ..findings.verdict import Verdict, verdict_of
@@ -186,9 +185,7 @@ class _Releases:
 
 def _spread(claim: NumbersClaim) -> float:
     """The standard deviation of the claimed noise, without its rounding."""
-    family = claim.mechanism.aggregation.noise.family
-    wide = isinstance(family, Laplace | DiscreteLaplace)
-    return family.scale * (math.sqrt(2.0) if wide else 1.0)
+    return claim.mechanism.aggregation.noise.family.spread
 
 
 def _judge(
@@ -241,8 +238,7 @@ def _of_pair(privacy: PrivacyClaim, steps: int) -> PrivacyClaim:
 def _plain(claim: NumbersClaim) -> bool:
     """Whether the claimed noise is Gaussian, and nothing is made of the release afterwards."""
     noise = claim.mechanism.aggregation.noise
-    bounded = not (math.isinf(noise.low) and math.isinf(noise.high))
-    return isinstance(noise.family, Gaussian) and not noise.grid and not bounded
+    return noise.is_plain and noise.family.isotropic
 
 
 def _epsilon(mu: float, delta: float) -> float:

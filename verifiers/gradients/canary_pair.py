@@ -123,7 +123,7 @@ def _rows(gradient: NoisyGradient, path: str) -> Matrix:
 
 
 def _pair(claim: NumbersClaim, here: Matrix, there: Matrix, message: str) -> CanaryPair:
-    batches = [as_values(claim, rows) for rows in (here, there)]
+    batches = [as_values(claim.mechanism, rows) for rows in (here, there)]
     exact = np.stack([claim.mechanism.aggregation.exact(values) for values in batches])
     steps, how = _steps(claim, here, there)
     found = CanaryPair(batches[0], batches[1], exact, steps, f"{message}: {how}")

@@ -157,7 +157,7 @@ def moves_between(
 def _of_records(
     claim: NumbersClaim, allowed: Limits, rng: np.random.Generator
 ) -> Iterator[ReplayPair]:
-    bounds = Bounds.of(claim)
+    bounds = Bounds.of(claim.mechanism)
     width = bounds.width
     shares = rng.random((_RECORDS, width))
     within = (1.0 - shares) * bounds.lower + shares * bounds.upper
@@ -223,7 +223,7 @@ class _Records:
         if mechanism.replaces:
             without = np.concatenate([self.base, np.tile(self.gone, (times, 1))])
             words = f"{self.words} {shown} in place of {_text(self.gone[0])}"
-        one, other = (as_values(self.claim, records) for records in (without, with_it))
+        one, other = (as_values(self.claim.mechanism, records) for records in (without, with_it))
         return ReplayPair(words, one, other, self.allowed, path=self._path, simpler=self._simpler)
 
     def _path(self, origin: Any) -> Path | None:
@@ -240,7 +240,7 @@ class _Records:
             return first[place:] if place <= len(first) else last[: place - len(first)]
 
         def pair(place: int) -> ReplayPair:
-            one, other = (as_values(self.claim, at(k)) for k in (place, place + 1))
+            one, other = (as_values(self.claim.mechanism, at(k)) for k in (place, place + 1))
             return ReplayPair("one record more or fewer", one, other, self.allowed)
 
         steps = len(last) if replaces else len(first) + len(last)

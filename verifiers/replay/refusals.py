@@ -86,7 +86,7 @@ class _Refusals:
         for refused, answered in ends:
             if not (_covers(claim, refused) and _covers(claim, answered)):
                 continue
-            steps = steps_between(claim, refused, answered)
+            steps = steps_between(claim.mechanism, refused, answered)
             apart = None if steps is None else neighbours(asking, steps)
             if apart is not None:
                 self._tried += 1
@@ -120,5 +120,5 @@ def _covers(claim: NumbersClaim, values: Any) -> bool:
     """Whether the claim covers an input: counts, or records within its bounds."""
     if claim.mechanism.takes == "counts":
         return True
-    bounds = Bounds.of(claim)
+    bounds = Bounds.of(claim.mechanism)
     return bounds.hold(records_of(values, bounds.width))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
 
+from ..claims.tables import Gate
 from ..findings.excluded import PROVED, SURE_TO_SEE, Excluded
 from ..findings.finding import Finding, Outcome
 from ..findings.note import Fields, Note
@@ -118,7 +119,13 @@ class Check(ABC):
         """What a pass excludes, by the inputs that are answered: before a run, by all of them."""
         return ()
 
-    @property
+    @cached_property
+    def gate(self) -> Gate:
+        """What a user asks of a verdict."""
+        found: Gate = self.claim.gate
+        return found
+
+    @cached_property
     def share(self) -> float:
         """Of the claim's `false_alarm`; 0 where a failure is a proof."""
         return float(self.claim.kind.checks.shares[self.id])
@@ -126,7 +133,7 @@ class Check(ABC):
     @cached_property
     def log_threshold(self) -> float:
         """Evidence that refutes, natural log."""
-        return log_threshold(self.share, self.claim.gate.false_alarm)
+        return log_threshold(self.share, self.gate.false_alarm)
 
     def entry(
         self,
@@ -146,7 +153,7 @@ class Check(ABC):
             where=tuple(map(str, where)),
             queries=queries,
             probability=usual if probability is None else probability,
-            false_alarm=self.share * self.claim.gate.false_alarm,
+            false_alarm=self.share * self.gate.false_alarm,
             method=method,
         )
 

@@ -7,10 +7,13 @@ from .. import kind_in
 from ..kind import ReleaseKind
 from ..numbers.claim import NumbersClaim
 from ..numbers.planning.plan import NumbersPlan
+from .mechanism import KeysMechanism
 
 
 class KeysClaim(NumbersClaim):
     """The claim of a deployment that releases the keys whose noisy counts pass a threshold."""
+
+    mechanism: KeysMechanism
 
     @property
     def kind(self) -> ReleaseKind:
@@ -19,7 +22,7 @@ class KeysClaim(NumbersClaim):
     def inputs(self, seed: int) -> NumbersPlan:
         from .plan import make_keys_plan
 
-        return make_keys_plan(self, seed)
+        return make_keys_plan(self.mechanism, seed)
 
     def _check_pure(self) -> None:
         raise ValueError(

@@ -12,8 +12,8 @@ from ...run.session import Session
 from ...run.state import RunState
 from ...targets import InProcessTarget
 from ..numbers.kind import NumbersKind
-from ..numbers.mechanism import OF_KEYS
 from .claim import KeysClaim, parse_keys_claim
+from .mechanism import KeysMechanism
 from .registry import CHECKS
 
 
@@ -21,7 +21,7 @@ class KeysKind(NumbersKind):
     """Keys."""
 
     name = "keys"
-    mechanisms, checks = OF_KEYS, CHECKS
+    mechanisms, checks = tuple(KeysMechanism.forms), CHECKS
 
     @property
     def demos(self) -> Mapping[str, Callable[[], Any]]:

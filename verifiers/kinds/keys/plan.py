@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numbers.claim import NumbersClaim
 from ..numbers.planning.asked import Asked
 from ..numbers.planning.plan import CALLS, NumbersPlan
+from .mechanism import KeysMechanism
 
 
 @unique
@@ -65,19 +65,21 @@ class KeysPlan(NumbersPlan):
                 yield asked, large
 
 
-def make_keys_plan(claim: NumbersClaim, seed: int) -> KeysPlan:
+def make_keys_plan(mechanism: KeysMechanism, seed: int) -> KeysPlan:
     """The inputs of a run: keys of one person, keys near the threshold, empty ones, large ones."""
     rng = np.random.default_rng([seed, 0])
     inputs = tuple(
-        Asked.of(claim.release, counts, counts.astype(float), role)
-        for role, counts in _counts(claim, rng)
+        Asked.of(mechanism.release, counts, counts.astype(float), role)
+        for role, counts in _counts(mechanism, rng)
     )
-    width = claim.mechanism.width
+    width = mechanism.width
     return KeysPlan(inputs, np.arange(width), largest_call=width)
 
 
-def _counts(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[Role, NDArray[np.int64]]]:
-    keys = claim.mechanism.keys
+def _counts(
+    mechanism: KeysMechanism, rng: np.random.Generator
+) -> list[tuple[Role, NDArray[np.int64]]]:
+    keys = mechanism.keys
     width, most = keys.cells, keys.contributions
     spread = keys.noise.family.scale * rng.permutation(np.linspace(-2.0, 2.0, width))
     near = np.maximum(np.rint(keys.threshold + spread), 1.0).astype(np.int64)

@@ -6,16 +6,18 @@ import numpy as np
 
 from ....attacks.auditing import anytime_interval
 from ...findings.figures import CONFIDENCE, MOST_LABELS, KeyRate
-from ..numbers.claim import NumbersClaim
 from ..numbers.planning.asked import Draws
 from ..numbers.recorder import Recorder
+from .claim import KeysClaim
 from .evidence.key_faults import claimed_law
 
 
 class RatesRecorder(Recorder):
     """Counts releases of keys by their count."""
 
-    def __init__(self, claim: NumbersClaim) -> None:
+    claim: KeysClaim
+
+    def __init__(self, claim: KeysClaim) -> None:
         super().__init__(claim)
         self._rates: dict[int, tuple[int, int]] = {}
 

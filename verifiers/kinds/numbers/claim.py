@@ -104,15 +104,13 @@ class NumbersClaim(Claim):
     @cached_property
     def release(self) -> NumberRelease:
         """How values and releases travel."""
-        return NumberRelease(
-            self.mechanism.takes, self.mechanism.width, self.mechanism.shapes or ()
-        )
+        return self.mechanism.release
 
     def inputs(self, seed: int) -> "NumbersPlan":
         """The inputs of a run, chosen by its seed."""
         from .planning.plan import make_numbers_plan
 
-        return make_numbers_plan(self, seed)
+        return make_numbers_plan(self.mechanism, seed, self.gate.largest_call)
 
 
 def parse_numbers_claim(

@@ -62,7 +62,7 @@ class NumbersKind(ReleaseKind):
         serves_all: bool = True,
     ) -> Planned:
         """All is served."""
-        from .planning.plan_for_budget import PlannedNumbers, plan_for_budget
+        from .planned import PlannedNumbers, plan_for_budget
 
         if queries is None:
             return PlannedNumbers(claim, seed, chosen)

@@ -1,8 +1,9 @@
 """`[mechanism]` of a claim of numbers: what is computed, with which noise, for which neighbours."""
 
 import math
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
@@ -21,27 +22,7 @@ from ....reference.numbers.families import Tabled
 from ....reference.numbers.floats import is_power_of_two
 from ...claims.mistakes import are_missing
 from ...claims.tables import Refuses, Table, check_refuses
-from ...targets.numbers import Values
-
-Name = Literal[
-    "noisy-histogram",
-    "noisy-count",
-    "noisy-sum",
-    "noisy-mean",
-    "noisy-gradient",
-    "thresholded-histogram",
-    "secure-tally",
-]
-OF_KEYS = ("thresholded-histogram",)
-"""Mechanisms that release keys."""
-
-OF_TALLIES = ("secure-tally",)
-"""Mechanisms that release tallies of parties."""
-
-OF_NUMBERS: tuple[str, ...] = tuple(
-    name for name in get_args(Name) if name not in (*OF_KEYS, *OF_TALLIES)
-)
-"""Mechanisms that release numbers."""
+from ...targets.numbers import NumberRelease, Values
 
 _MOST = 1_000_000
 """No release has more numbers."""
@@ -99,16 +80,17 @@ def _shapes(value: object) -> object:
 
 NoiseText = Annotated[NumberNoise, BeforeValidator(_noise), PlainSerializer(str)]
 
-_FORMS: dict[Name, tuple[Values, tuple[str, ...]]] = {
+_FORMS: dict[str, tuple[Values, tuple[str, ...]]] = {
     "noisy-histogram": ("counts", ("cells",)),
     "noisy-count": ("counts", ()),
     "noisy-sum": ("records", ("dimensions",)),
     "noisy-mean": ("records", ("dimensions", "divide_by")),
     "noisy-gradient": ("tensors", ("shapes", "clip_norm", "divide_by")),
-    "thresholded-histogram": ("keys", ("cells", "threshold")),
-    "secure-tally": ("rounds", ("dimensions", "lower", "upper")),
 }
 """What a mechanism is given, and the keys that it needs beside noise and adjacency."""
+
+OF_NUMBERS = tuple(_FORMS)
+"""Mechanisms that release numbers."""
 
 _BOUNDS = ("lower", "upper", "clip_norm", "clip_norm1")
 
@@ -116,7 +98,10 @@ _BOUNDS = ("lower", "upper", "clip_norm", "clip_norm1")
 class NumberMechanism(Table):
     """`[mechanism]`: what is computed, which noise is added, and between whom it hides."""
 
-    name: Name
+    forms: ClassVar[Mapping[str, tuple[Values, tuple[str, ...]]]] = _FORMS
+    """What each mechanism of the kind is given, and the keys that it needs."""
+
+    name: str
     noise: NoiseText
     adjacency: Literal["add-remove", "replace-one"]
     unit: Literal["record", "user"] = "record"
@@ -145,7 +130,9 @@ class NumberMechanism(Table):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        _, needed = _FORMS[self.name]
+        if self.name not in self.forms:
+            raise ValueError(f"name = {self.name!r}: expected one of {', '.join(self.forms)}")
+        _, needed = self.forms[self.name]
         lacking = [key for key in needed if getattr(self, key) is None]
         if self.takes == "records":
             lacking += self._lacking_bounds()
@@ -235,7 +222,12 @@ class NumberMechanism(Table):
     @property
     def takes(self) -> Values:
         """What the deployment is given."""
-        return _FORMS[self.name][0]
+        return self.forms[self.name][0]
+
+    @cached_property
+    def release(self) -> NumberRelease:
+        """How values and releases travel."""
+        return NumberRelease(self.takes, self.width, self.shapes or ())
 
     @property
     def of_whole_numbers(self) -> bool:
@@ -258,31 +250,29 @@ class NumberMechanism(Table):
 
     @cached_property
     def aggregation(self) -> Aggregation:
-        """The claimed mechanism. Raises ValueError for one that releases keys."""
+        """The claimed mechanism."""
         how = (Adjacency(self.adjacency), self.contributions)
         if self.takes == "counts":
             return NoisyHistogram(self.noise, self.width, *how)
-        divide_by = 1.0 if self.divide_by is None else self.divide_by
         if self.takes == "tensors":
+            divide_by = 1.0 if self.divide_by is None else self.divide_by
             shapes = tuple(tuple(shape) for shape in self.shapes or ())
             clip = self.clip_norm or 1.0
             scaled = self.noise.times(clip / divide_by)  # the claim has the noise multiplier
             return NoisyGradient(scaled, shapes, clip, *how, divide_by)
         clipping = self._clipping()
-        if clipping is None:
-            raise ValueError(f"{self.name} releases keys, no numbers")
-        return NoisySum(self.noise, self.width, clipping, *how, divide_by)
+        assert clipping is not None, "records are bounded"
+        return NoisySum(self.noise, self.width, clipping, *how, self.divide_by)
 
-    @cached_property
-    def keys(self) -> ThresholdedHistogram:
-        """The claimed mechanism, of one that releases keys."""
-        how = Adjacency(self.adjacency), self.contributions
-        return ThresholdedHistogram(self.noise, self.width, self.threshold or 0.0, *how)
+    @property
+    def law(self) -> Aggregation | ThresholdedHistogram:
+        """The claimed mechanism, of numbers or of keys."""
+        return self.aggregation
 
     @property
     def added(self) -> NumberNoise:
         """The noise as it is added to each number, or to the count of each key."""
-        return self.noise if self.takes == "keys" else self.aggregation.noise
+        return self.law.noise
 
     @property
     def summary(self) -> str:

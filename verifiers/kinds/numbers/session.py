@@ -22,7 +22,7 @@ from .checks.noise_law import NoiseLaw
 from .claim import NumbersClaim
 from .gathering import Gathering
 from .opening import NumbersOpening
-from .planning.plan_for_budget import dearer_than, make_plan
+from .planned import dearer_than
 from .recorder import Recorder
 from .restarting import ComparesOpenings, compare_openings, releases_of_restarts
 from .simplest import find_simplest
@@ -42,7 +42,7 @@ class NumberSession:
     def __init__(self, state: RunState, request: RunRequest, recorder: Recorder) -> None:
         self.state, self.request = state, request
         self.claim: NumbersClaim = state.claim
-        self.plan = make_plan(self.claim, request.seed, request.extent)
+        self.plan = self.claim.inputs(request.seed).in_part(request.extent)
         self.contract = self.opens_with(self.claim, self.plan, request.seed)
         setting = Setting(self.claim, request.seed, self.plan)
         there = self.claim.kind.checks.applicable(self.claim)

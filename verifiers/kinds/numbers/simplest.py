@@ -82,14 +82,14 @@ def simple_inputs(claim: NumbersClaim) -> list[Any]:
         made = [times * counts for times in (1, 10) for counts in some]
         made += [1_000 * one, *(12_345 * counts for counts in some), 10_000_001 * one]
         return [0 * one, *made]
-    bounds = Bounds.of(claim)
+    bounds = Bounds.of(claim.mechanism)
     none = np.full((1, width), bounds.nearest)
     axis = none.copy()
     axis[0, 0] = bounds.upper
     rows = [none, axis, np.repeat(axis, at_once(width, 10), axis=0)]
     if mechanism.takes == "records":
         rows.insert(0, none[:0])
-    return [as_values(claim, records) for records in rows]
+    return [as_values(claim.mechanism, records) for records in rows]
 
 
 def _tried(

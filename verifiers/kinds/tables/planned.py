@@ -20,7 +20,6 @@ from ...run.precision import (
 )
 from ...run.selection import ALWAYS, Selection
 from ..numbers.checks.input_contract import InputContract
-from ..numbers.planning.plan_for_budget import make_plan
 from ..numbers.restarting import releases_of_restarts
 from .checks.contribution_bounding import ContributionBounding
 from .checks.empty_partitions import EmptyPartitions
@@ -165,7 +164,8 @@ class PlannedTable:
     @cached_property
     def plan(self) -> TablePlan:
         """The inputs, and how they are asked."""
-        return make_plan(self.claim, self.seed, self.extent, self.made)  # type: ignore[arg-type, return-value]
+        made: TablePlan = self.made or self.claim.inputs(self.seed)
+        return made.in_part(self.extent)
 
     @property
     def _opening(self) -> int:

@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -36,6 +36,8 @@ class TallyMechanism(NumberMechanism):
     released: "residues", from 0 to modulus - 1, or "signed", those from half of it on taken for
     negative; colluders: parties who subtract the noise that they know.
     """
+
+    forms: ClassVar = {"secure-tally": ("rounds", ("dimensions", "lower", "upper"))}
 
     parties: int = Field(ge=2, le=10_000)
     quorum: int | None = Field(default=None, ge=1, le=10_000)

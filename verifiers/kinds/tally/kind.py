@@ -10,8 +10,7 @@ from ...run.session import Session
 from ...run.state import RunState
 from ...targets import InProcessTarget
 from ..numbers.kind import NumbersKind
-from ..numbers.mechanism import OF_TALLIES
-from .claim import TallyClaim, parse_tally_claim
+from .claim import TallyClaim, TallyMechanism, parse_tally_claim
 from .registry import CHECKS
 
 _DEMO = """
@@ -33,7 +32,7 @@ class TallyKind(NumbersKind):
     """Tallies."""
 
     name, unit = "tallies", "round"
-    mechanisms, checks = OF_TALLIES, CHECKS
+    mechanisms, checks = tuple(TallyMechanism.forms), CHECKS
     not_chosen = "a run of tallies chooses its rounds itself"
 
     @property

@@ -7,17 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
+from .....reference.numbers import ThresholdedHistogram
+from ....claims.tables import Gate
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ....run.checks import Reason
 from ...numbers.checks.base import ForeseenCheck
-from ...numbers.claim import NumbersClaim
 from ...numbers.opening import NumbersOpening
 from ...numbers.planning.asked import Asked, Batch, Draws
 from ...numbers.planning.plan import NumbersPlan
+from ..claim import KeysClaim
 from ..evidence.key_faults import claimed_law
-from ..evidence.released_together import TogetherEvidence, foreseen, seen_correlation, tells
+from ..evidence.released import TogetherEvidence, foreseen, seen_correlation, tells
 from ..plan import Role
 
 _WANTED = 3_000
@@ -58,12 +60,14 @@ class KeysTogether(ForeseenCheck):
     kinds: tuple[tuple[str, Note], ...]
     evidence: list[TogetherEvidence]
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan, seed)
-        self._law = claimed_law(claim.mechanism.keys)
+    def __init__(
+        self, law: ThresholdedHistogram, gate: Gate, share: float, plan: NumbersPlan, seed: int
+    ) -> None:
+        super().__init__(law, gate, share, plan, seed)
+        self._law = claimed_law(law)
         self.evidence = [TogetherEvidence() for _ in self.kinds]
         telling = [tells(self._rates(asked.exact)).sum() for asked in plan.inputs]
-        seen = float(np.clip(_TIMES * claim.gate.smallest_effect, _SEEN, _COARSEST))
+        seen = float(np.clip(_TIMES * gate.smallest_effect, _SEEN, _COARSEST))
         wanted = math.ceil(_WANTED * (_SEEN / seen) ** 2)
         self._wanted = wanted if max(telling) > 1 else 0  # noise may be too small to tell
 
@@ -130,7 +134,7 @@ class KeysIndependence(KeysTogether):
     id = "independence"
 
     @classmethod
-    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
+    def not_applicable_to(cls, claim: KeysClaim) -> Reason:
         single = claim.mechanism.width == 1
         return Note("single-value", "the deployment has a single key") if single else None
 
@@ -166,8 +170,10 @@ class KeysFreshNoise(KeysTogether):
         ("a key in as many releases of two inputs", _ACROSS),
     )
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan, seed)
+    def __init__(
+        self, law: ThresholdedHistogram, gate: Gate, share: float, plan: NumbersPlan, seed: int
+    ) -> None:
+        super().__init__(law, gate, share, plan, seed)
         self._waiting: dict[str, Released] = {}
         self._before: tuple[str, Released] | None = None
         self._streams: dict[str, list[Released]] = {Role.NEAR: [], Role.REVERSED: []}

@@ -14,6 +14,7 @@ from ...numbers.checks.privacy_audit import ClaimedLevelCheck
 from ...numbers.claim import NumbersClaim
 from ...numbers.evidence.two_events import Hits, Level, both_ways
 from ...numbers.planning.pairs import Pair
+from ..claim import KeysClaim
 
 _SCALES = 30.0  # above the threshold: such a key is always released
 _OTHERS = 0.2  # of the releases of the first pair, of each other size
@@ -26,6 +27,7 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
     nor that of coarser ones, which the record carries over a step.
     """
 
+    claim: KeysClaim
     draws = 2_000
     cause = Note(
         "order-tells-counts", "keys are released in an order that their exact counts decide"

@@ -18,7 +18,7 @@ from ...numbers.checks.privacy_claim import (
     in_words,
     of_cost,
 )
-from ...numbers.claim import NumbersClaim
+from ..claim import KeysClaim
 
 
 class KeysPrivacyClaim(Check):
@@ -33,7 +33,7 @@ class KeysPrivacyClaim(Check):
     phase = Phase.CLAIM
 
     @classmethod
-    def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
+    def not_applicable_to(cls, claim: KeysClaim) -> Reason:
         return without_privacy(claim)
 
     def conclude(self, context: object = None) -> Outcome:

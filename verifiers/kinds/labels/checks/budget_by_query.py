@@ -13,7 +13,6 @@ from .....reference.accounting.release_costs import release_costs
 from .....reference.accounting.rounding import is_of_noisy_counts
 from .....reference.arrays import Matrix
 from .....reference.numbers import families
-from .....reference.numbers.moves import move_delta
 from .....reference.searches import last_from_zero
 from ....findings.note import Note
 from ..claim import LabelsClaim
@@ -59,7 +58,7 @@ class BudgetByQuery:
         squared = self._neighbourhood.squared
 
         def fits(k: int) -> bool:
-            return k == 0 or move_delta(family, math.sqrt(squared * k), epsilon) <= delta
+            return k == 0 or family.move_delta(math.sqrt(squared * k), epsilon) <= delta
 
         return last_from_zero(fits, _COUNTED)
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from .....reference.numbers.certified import CertifiedPair
-from .....reference.numbers.families import Gaussian
 from ....findings.excluded import PROVED, Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
@@ -17,7 +16,7 @@ from ....run.checks import Check, Reason, RunContext
 from ....run.phase import Phase
 from ....targets import NotOffered, Refused
 from ..claim import NumbersClaim
-from ..planning.certified_pair import certified_pair, charged_pair
+from ..planning.pairs import certified_pair, charged_pair
 from .pair_check import fractions
 
 _CLEARLY = 1.001  # of the charge: less is no matter
@@ -98,17 +97,17 @@ class AccountantSoundness(Check):
 
         Nothing of rounded or clamped noise: the bound may be far below its cost at high orders.
         """
-        if not inputs or not certified_pair(self.claim).is_plain:
+        if not inputs or not certified_pair(self.claim.mechanism).is_plain:
             return ()
         size = {"share": 1.0 / _CLEARLY}
         return (self.entry(_TOO_LOW, size, inputs, 0, method=_BY_BALLS, probability=PROVED),)
 
     def _charged(self) -> Iterator[tuple[str, Any, CertifiedPair]]:
         """Inputs to ask charges for, as messages call them, with what a release of each costs."""
-        found = charged_pair(self.claim)
+        found = charged_pair(self.claim.mechanism)
         if found is not None:
             yield self.claim.release.input_text(found[0]), *found
-        pair = certified_pair(self.claim)
+        pair = certified_pair(self.claim.mechanism)
         if pair.is_plain and not self.claim.mechanism.replaces:
             for asked in self.plan.inputs:
                 yield asked.name, asked.values, pair
@@ -117,7 +116,7 @@ class AccountantSoundness(Check):
         cause = "the accountant charges nothing"
         if worst.charge:
             cause = f"the accountant charges {worst.share:.3g} of the exact cost"
-            if isinstance(self.claim.mechanism.aggregation.noise.family, Gaussian):
+            if self.claim.mechanism.aggregation.noise.family.isotropic:
                 times = 1.0 / np.sqrt(worst.share)
                 cause += f", as if a {self.claim.mechanism.unit} moved {times:.3g} times less"
         message = (

@@ -3,11 +3,12 @@
 import math
 from abc import abstractmethod
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, Self
 
 from .....reference.arrays import Vector
-from ....run.checks import EvidenceCheck
-from ..claim import NumbersClaim
+from .....reference.numbers import NumberNoise
+from ....claims.tables import Gate
+from ....run.checks import EvidenceCheck, Setting
 from ..planning.asked import Asked, Draws
 from ..planning.plan import NumbersPlan
 
@@ -15,25 +16,31 @@ BY_INTERVAL = "a pass needs the whole anytime-valid interval within it, over all
 
 
 class NumberCheck(EvidenceCheck):
-    """A check that gathers evidence from releases against its null, under the claim.
+    """A check that gathers evidence from releases against their law.
 
-    draws: numbers that it has looked at; wanted_draws: those that a pass needs; roles: of the
-    inputs that are answered; least: releases that a run takes until all checks pass, 0 where that
-    is not told; evidence: has a `log_e_value`.
+    law: the mechanism, as the reference has it; gate: the precision that is asked for; share: of
+    `false_alarm`; draws: numbers that it has looked at; wanted_draws: those that a pass needs;
+    roles: of the inputs that are answered; least: releases that a run takes until all checks pass,
+    0 where that is not told; evidence: has a `log_e_value`.
     """
 
     unit = "draws"
-    claim: NumbersClaim
     plan: NumbersPlan
     evidence: Any
     wanted_draws: int = 0
     least = 0
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan, seed)
+    def __init__(self, law: Any, gate: Gate, share: float, plan: NumbersPlan, seed: int) -> None:
+        self.law, self.gate, self.share, self.plan, self.seed = law, gate, share, plan, seed
         self.draws = 0
         self.roles: tuple[str, ...] = tuple(asked.role for asked in plan.inputs)
-        self.noise = claim.mechanism.added
+        self.noise: NumberNoise = law.noise
+
+    @classmethod
+    def make(cls, setting: Setting) -> Self:
+        claim = setting.claim
+        share = claim.kind.checks.shares[cls.id]
+        return cls(claim.mechanism.law, claim.gate, share, setting.plan, setting.seed)
 
     @property
     def queries(self) -> int:

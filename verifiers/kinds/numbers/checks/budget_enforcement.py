@@ -20,7 +20,7 @@ from ....text import counted
 from ..budget_asking import AskedInput, NumbersBudgetAsking
 from ..claim import NumbersClaim
 from ..planning.asked import Role
-from ..planning.certified_pair import charged_pair, inputs_alike
+from ..planning.pairs import charged_pair, inputs_alike
 from ..planning.plan import NumbersPlan, at_once
 from .pair_check import fractions
 
@@ -55,7 +55,7 @@ class BudgetEnforcement(Check):
         return without_privacy(claim) or fractions(claim)
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        found = charged_pair(self.claim)
+        found = charged_pair(self.claim.mechanism)
         if found is None:
             below = "the noise is clamped, and the farthest neighbour lies below"
             nothing = Note("farthest-neighbour-clamped", below)
@@ -131,7 +131,7 @@ class BudgetEnforcement(Check):
     @property
     def excluded(self) -> tuple[Excluded, ...]:
         """Answers to the input that costs most, by the claim alone."""
-        found = charged_pair(self.claim)
+        found = charged_pair(self.claim.mechanism)
         if found is None:
             return ()
         values, pair = found
@@ -170,7 +170,7 @@ class BudgetEnforcement(Check):
     def _ask_alike(self, target: Target, asking: NumbersBudgetAsking, worst: AskedInput) -> None:
         """Asks inputs that cost as much as the worst, whose answers add to the cost of its own."""
         paid = worst.answered
-        for values in inputs_alike(self.claim, worst.values, asking.pair) if paid else []:
+        for values in inputs_alike(self.claim.mechanism, worst.values, asking.pair) if paid else []:
             asked = AskedInput(self.claim.release.input_text(values), values, beside=paid)
             try:
                 self._ask_worst(target, asking, asked)

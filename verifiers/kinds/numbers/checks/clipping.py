@@ -16,8 +16,7 @@ from ....text import counted
 from ..claim import NumbersClaim
 from ..evidence.moved import MovedTooFar, taken_for_two_things
 from ..planning.neighbours import HeldTo, Neighbour, groups, neighbours
-from ..planning.placed import placed, places_of
-from ..planning.skewed import skewed
+from ..planning.placed import placed, places_of, skewed
 from .answered import Seen
 from .moving import MovingRecords
 
@@ -36,16 +35,20 @@ class Clipping(MovingRecords):
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
         """All that are known."""
         self._beside: dict[int, MovedTooFar] = {}
-        found = list(neighbours(claim, seed, self.axis))
+        found = list(neighbours(claim.mechanism, seed, self.axis))
         if claim.mechanism.takes != "counts":
-            found += [*groups(claim, self.axis), *placed(claim, seed), *skewed(claim, seed)]
+            found += [
+                *groups(claim.mechanism, self.axis),
+                *placed(claim.mechanism, seed),
+                *skewed(claim.mechanism, seed),
+            ]
         return found
 
     def places(self, claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
         """The numbers in which records are extreme."""
         if claim.mechanism.takes == "counts":
             return super().places(claim, seed)
-        return places_of(claim, seed)
+        return places_of(claim.mechanism, seed)
 
     def passed(self, queries: int, excludes: Sequence[Excluded]) -> str:
         beyond = [found for found in self.served if found.held_to is not HeldTo.SUM]

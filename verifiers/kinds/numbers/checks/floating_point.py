@@ -59,9 +59,9 @@ class FloatingPoint(PairCheck):
         return None
 
     def made(self) -> list[Pair]:
-        pairs = low_pairs(self.claim, self.plan.coordinates)
+        pairs = low_pairs(self.claim.mechanism, self.plan.coordinates)
         if self.claim.mechanism.floating_point == "exact":
-            pairs += off_grid_pairs(self.claim, self.plan.coordinates)
+            pairs += off_grid_pairs(self.claim.mechanism, self.plan.coordinates)
         return pairs
 
     def evidence(self, pair: Pair) -> LowBits:

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix
+from .....reference.numbers import Aggregation
+from ....claims.tables import Gate
 from ....evidence.mixture import log_mixture_of
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
-from ..claim import NumbersClaim
-from ..evidence.continued import ContinuedNoise
+from ..evidence.continued import ContinuedNoise, NoiseSteps, RepeatedReleases
 from ..evidence.copies import (
     STARTS,
     AbreastCopies,
@@ -23,7 +24,6 @@ from ..evidence.copies import (
     share_seen,
 )
 from ..evidence.remembered import RememberedNoise
-from ..evidence.vectors import RepeatedReleases, Steps
 from ..opening import NumbersOpening
 from ..planning.asked import Draws, digits_of
 from ..planning.plan import NumbersPlan
@@ -140,15 +140,17 @@ class FreshNoise(NumberCheck):
     id = "fresh-noise"
     wanted_draws = 2_000
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan, seed)
+    def __init__(
+        self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
+    ) -> None:
+        super().__init__(law, gate, share, plan, seed)
         self.ways: dict[Way, CopyEvidence] = {
             way: CopyEvidence(starts=STARTS if way in _LATE else (0,))
             for way in Way
             if way is not Way.ABREAST
         }
         self._abreast = AbreastCopies(self.noise)
-        if claim.gate.concurrency > 1:
+        if gate.concurrency > 1:
             self.ways[Way.ABREAST] = self._abreast
         self._last: Matrix | None = None
         self._first: Matrix | None = None
@@ -216,8 +218,8 @@ class FreshNoise(NumberCheck):
             runs.observe(self._learned[way], y[:, :_COMPARED], x[:, :_COMPARED], digits)
         if self._whole:
             begins = begins[begins < _AT_A_LOOK]
-            steps = Steps.of(self.noise, y, x, digits)
-            started = Steps.of(self.noise, y[begins], x[begins], digits)
+            steps = NoiseSteps.of(self.noise, y, x, digits)
+            started = NoiseSteps.of(self.noise, y[begins], x[begins], digits)
             for way, whole in self._whole.items():
                 whole.observe(self._learned[way], started if way is Way.ANY_CALL else steps)
 

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from .....attacks.gradients.played import Played
     from .....attacks.gradients.sensitive import Batches
     from .....attacks.gradients.vendor_game import VendorGame
+from dataclasses import dataclass, field
+
+from numpy.typing import NDArray
+
+from .....attacks.gradients.defences.defence import Defence, Gradients
 
 _TRIALS, _FEWEST = 2_000, 200  # simulated; of wide gradients, fewer
 _OF_TARGET = 100  # trials whose releases are asked of the target
@@ -103,7 +108,7 @@ class GradientLeakage(Check):
         found = []
         for rows in asked.rows:
             gradients = checked(model(table.records[rows], table.labels[rows]), table.labels[rows])
-            values = as_values(self.claim, gradients)
+            values = as_values(self.claim.mechanism, gradients)
             context.tell(self.id, context.queries + releases)
             try:
                 reply = context.target.ask(values, releases)
@@ -163,7 +168,6 @@ def made_game(
 ) -> "VendorGame":
     """The game on the vendor's model and data, whose defence is the claim. Raises ModelError."""
     from .....attacks.gradients.vendor_game import Table, vendor_game
-    from ..planning.claimed_release import ClaimedRelease
 
     aggregation, people = claim.mechanism.aggregation, leakage.people
     assert isinstance(aggregation, NoisyGradient)
@@ -175,3 +179,26 @@ def made_game(
         raise
     except ValueError as error:
         raise ModelError(f"{leakage.model} on {leakage.data}: {error}") from None
+
+
+@dataclass(frozen=True)
+class ClaimedRelease(Defence):
+    """Clipping, division and noise as claimed."""
+
+    name: str = "the claim"
+    mechanism: NoisyGradient = field(kw_only=True)
+
+    def shares(self, norms: NDArray[np.float32]) -> NDArray[np.float32]:
+        """What clipping leaves of each gradient, over the public number."""
+        bound = np.float32(self.mechanism.clip_norm)
+        left = bound / np.maximum(norms, bound)
+        return np.asarray(left / self.mechanism.divide_by, dtype=np.float32)
+
+    def defended(
+        self, gradients: Gradients, sensitive: NDArray[np.int64] | None, seed: int
+    ) -> Gradients:
+        """Adds the noise, with its rounding."""
+        del sensitive
+        rng = np.random.default_rng(seed)
+        released = self.mechanism.noise.sample(gradients, 1, rng)[0]
+        return np.asarray(released, dtype=np.float32)

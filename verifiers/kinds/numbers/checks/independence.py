@@ -8,25 +8,28 @@ from itertools import combinations
 import numpy as np
 
 from .....reference.arrays import Matrix, Vector
+from .....reference.numbers import Aggregation
+from ....claims.tables import Gate
 from ....evidence.mixture import log_mixture_of
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
-from ..claim import NumbersClaim
 from ..evidence.copula import (
     COMMON_WAGERS,
     CORRELATIONS,
     PAIR_WAGERS,
+    WAYS,
     CopulaEvidence,
+    LaggedPairs,
     common_gains,
     common_shares,
     folded,
+    halves,
     pair_gains,
     scores,
     seen_correlation,
     summed_gains,
 )
-from ..evidence.lagged import WAYS, LaggedPairs, halves
 from ..evidence.shared_columns import SharedColumns, cells_of
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
@@ -90,8 +93,10 @@ class Independence(NumberCheck):
 
     id = "independence"
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan, seed)
+    def __init__(
+        self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
+    ) -> None:
+        super().__init__(law, gate, share, plan, seed)
         self._wanted = max(_FEWEST, math.ceil(plan.share * _WANTED))
         width = plan.coordinates.size
         self._places = np.unique(np.linspace(0, width - 1, min(width, _PAIRED)).astype(int))
@@ -118,7 +123,7 @@ class Independence(NumberCheck):
             shares = [0.5 * share for share in (np.concatenate(shares[:-1]), shares[-1])]
         self._value: float | None = None  # of the evidence as it stands: each look asks thrice
         self._log_shares = np.log(np.concatenate(shares))
-        wide = claim.mechanism.width
+        wide = law.dimensions
         self._columns = [
             SharedColumns(self.noise, wide, folded=folded) for folded in (False, True) if wide > 1
         ]

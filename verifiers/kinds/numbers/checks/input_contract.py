@@ -51,7 +51,7 @@ class InputContract(Check):
 
     def steps(self, asked: Asked) -> Steps | None:
         """Neighbours from an input that is not answered to one that is, of this kind."""
-        return steps_between(self.claim, asked.values, self.plan.inputs[0].values)
+        return steps_between(self.claim.mechanism, asked.values, self.plan.inputs[0].values)
 
     @cached_property
     def log_fits(self) -> float:

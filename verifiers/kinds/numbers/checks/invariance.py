@@ -10,6 +10,8 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
+from .....reference.numbers import Aggregation, NoisyHistogram
+from ....claims.tables import Gate
 from ....evidence.power import pairs_to_see
 from ....evidence.same_law import SameLawEvidence
 from ....findings.excluded import Excluded
@@ -62,14 +64,16 @@ class _OneLaw(NumberCheck):
     cause: Note
     words: str
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan, seed)
+    def __init__(
+        self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
+    ) -> None:
+        super().__init__(law, gate, share, plan, seed)
         width = plan.coordinates.size
         # both ends alike, so that the reverse of the places are places again
         half = np.unique(np.linspace(0, (width - 1) // 2, min((width + 1) // 2, _MOST // 2)))
         low = half.astype(int)
         self._places = np.unique(np.concatenate([low, width - 1 - low]))
-        self.comparisons = self.compared(claim, self._places.size)
+        self.comparisons = self.compared(self._places.size)
 
     def answered(self, roles: Collection[str]) -> None:
         """A pass needs both inputs of the first comparison."""
@@ -80,7 +84,7 @@ class _OneLaw(NumberCheck):
             why = f"the target refuses the input {refused[0]}"
             self.not_applicable = Note("input-refused", why, {"input": str(refused[0])})
 
-    def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
+    def compared(self, places: int) -> list[_Comparison]:
         """The pairs of inputs that are compared; a pass needs both inputs of the first."""
         raise NotImplementedError
 
@@ -157,9 +161,9 @@ class ShiftInvariance(_OneLaw):
         "noise is made for the size of the input: its total, its largest value, its records",
     )
 
-    def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
+    def compared(self, places: int) -> list[_Comparison]:
         pairs = [(Role.TYPICAL, Role.MANY), (Role.ONE_RECORD, Role.AT_THE_BOUNDS)]
-        if claim.mechanism.takes == "counts":
+        if isinstance(self.law, NoisyHistogram):
             pairs = [(Role.TYPICAL, Role.MOVED), (Role.EMPTY, Role.ONE_LARGE_COUNT)]
         return [_Comparison(one, other) for one, other in pairs]
 
@@ -180,12 +184,12 @@ class PermutationEquivariance(_OneLaw):
         "some cells, or the first records, are treated otherwise than the rest",
     )
 
-    def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
+    def compared(self, places: int) -> list[_Comparison]:
         """Each half of the cells alone.
 
         Reordering leaves all cells together as they are.
         """
-        if claim.mechanism.takes != "counts":
+        if not isinstance(self.law, NoisyHistogram):
             return [_Comparison(Role.TYPICAL, Role.REORDERED)]
         both, half = (Role.TYPICAL, Role.REVERSED), places // 2
         parts = slice(0, half), slice(places - half, None)

@@ -1,10 +1,11 @@
 """`joint`: releases, and single numbers of them, come without noise as rarely as claimed."""
 
+from .....reference.numbers import Aggregation
+from ....claims.tables import Gate
 from ....evidence.power import MISSES
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
-from ..claim import NumbersClaim
 from ..evidence.bare import BareEvidence, log_chance_of_bare, rarest_seen
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
@@ -21,9 +22,11 @@ class Joint(NumberCheck):
     wanted_draws = 2_000
     evidence: BareEvidence
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan, seed)
-        self.evidence = BareEvidence(self.noise, claim.mechanism.width)
+    def __init__(
+        self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
+    ) -> None:
+        super().__init__(law, gate, share, plan, seed)
+        self.evidence = BareEvidence(self.noise, law.dimensions)
 
     def observe(self, draws: Draws) -> None:
         """All numbers of a release, however many there are."""
@@ -58,7 +61,7 @@ class Joint(NumberCheck):
         seen = rarest_seen(chance, releases, self.log_threshold)
         if seen is None:
             return ()
-        draws, sure = releases * self.claim.mechanism.width, 1.0 - MISSES
+        draws, sure = releases * self.law.dimensions, 1.0 - MISSES
         found = self.entry(
             _OF_RELEASES.code,
             {"share": seen},

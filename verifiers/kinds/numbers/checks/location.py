@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
+from .....reference.numbers import Aggregation
+from ....claims.tables import Gate
 from ....findings.excluded import Excluded, Measured
 from ....findings.figures import finite
 from ....findings.finding import Finding
 from ....findings.note import Note
-from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
 from ..evidence.expected_draws import divergence, expected_draws
 from ..planning.asked import Draws
@@ -32,8 +33,10 @@ class Location(NumberCheck):
 
     id = "location"
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan, seed)
+    def __init__(
+        self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
+    ) -> None:
+        super().__init__(law, gate, share, plan, seed)
         step = self.noise.grid or float(self.noise.family.whole)
         offsets = _OFFSETS * self.noise.family.scale
         if step:  # what is whole moves by whole steps, by one at least where noise is tiny
@@ -154,7 +157,7 @@ class Location(NumberCheck):
         message = f"releases lie about {abs(best):.2g} {way} the exact value{where}"
         seen = {"offset": best} | ({"where": f"the input {role}"} if role else {})
         odds = float(logs.max() - logs[self._none])
-        other = likeliest(self.claim, self.plan, self._off)
+        other = likeliest(self.law, self.plan, self._off)
         if other is not None and other[1] > odds:
             return Finding.caused(message, *other, **seen)
         return Finding.caused(message, Note("releases-off-centre", message, seen), odds)

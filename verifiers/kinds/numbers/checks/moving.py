@@ -162,7 +162,12 @@ class MovingRecords(Check):
             self.served.append(neighbour)
             found = self._judged(neighbour, released)
             if found is not None:
-                norm = moved_as(self.claim, neighbour.values, released.numbers, self.coordinates)
+                norm = moved_as(
+                    self.claim.mechanism.aggregation,
+                    neighbour.values,
+                    released.numbers,
+                    self.coordinates,
+                )
                 if norm is not None:
                     seen = {**found.fields, **norm.fields}
                     found = Finding.caused(found.message, Note(norm.code, norm.message, seen))
@@ -192,7 +197,7 @@ class MovingRecords(Check):
 
         way: 1 for records above the bounds, -1 for records below them.
         """
-        tried = list(simple_neighbours(self.claim, way)) if context.explains else []
+        tried = list(simple_neighbours(self.claim.mechanism, way)) if context.explains else []
         # a quarter of the share for each of the two checks, two wagers on each record
         share = SIMPLEST_SHARE / 4 / (2 * max(len(tried), 1))
         self.log_threshold = log_threshold(share, self.claim.gate.false_alarm)

@@ -6,15 +6,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from .....reference.numbers import Aggregation
+from ....claims.tables import Gate
 from ....findings.evidence_text import NEAREST
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
-from ..claim import NumbersClaim
 from ..evidence.described import NOT_DESCRIBED
-from ..evidence.fault_ratios import TrueDivisor
 from ..evidence.faults import FaultKind
-from ..evidence.noise_law import NoiseLawEvidence
+from ..evidence.noise_law import NoiseLawEvidence, TrueDivisor
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
 from .base import NumberCheck
@@ -73,14 +73,16 @@ class NoiseLaw(NumberCheck):
     id = "noise-law"
     evidence: NoiseLawEvidence
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan, seed)
-        self.wanted_draws = wanted(claim.gate.smallest_effect, self.log_threshold)
+    def __init__(
+        self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
+    ) -> None:
+        super().__init__(law, gate, share, plan, seed)
+        self.wanted_draws = wanted(gate.smallest_effect, self.log_threshold)
         some = plan.coordinates.size
         places = np.unique(np.linspace(0, some - 1, min(some, _COORDINATES)).astype(int))
         self._alone = [] if some == 1 else [int(place) for place in places]
         groups = len(self._alone) + len(plan.inputs) + 5
-        divisor = claim.mechanism.divide_by
+        divisor = law.divide_by
         self.evidence = NoiseLawEvidence(self.noise, groups, divisor)
         self._by_records: list[TrueDivisor] = []
         if divisor is not None and not (self.noise.grid or self.noise.family.whole):

@@ -2,22 +2,22 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from .....reference.arrays import Matrix, Vector
-from .....reference.numbers import NumberNoise
-from .....reference.numbers.families import Additive
+from .....reference.numbers import Aggregation, NumberNoise
+from ....claims.tables import Gate
 from ....evidence.scale import ScaleEvidence, scale_factors
 from ....findings.evidence_text import NEAREST
 from ....findings.excluded import Excluded, Measured
 from ....findings.figures import finite
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
-from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
+from ..evidence.derived_noise import AllScales
 from ..evidence.described import NOT_DESCRIBED, is_refuted
 from ..evidence.expected_draws import divergence, expected_draws
 from ..evidence.faults import of_scale
@@ -31,41 +31,21 @@ _KNOWN = {"half": 0.5, "twice": 2.0}
 _SHARE = 0.1  # of the draws wait to be looked at together: few at a time take as long as many
 
 
-@dataclass(frozen=True, eq=False)
-class AllScales(Additive):
-    """Continuous noise at factors (f, 1) of its scale; its log-masses are (f, n) for n numbers.
-
-    At f times the scale a number has the law that the number over f has at the scale itself.
-    """
-
-    family = "all scales"
-
-    of: Additive
-    factors: Vector
-
-    def log_mass(self, center: Vector, half: Vector | float) -> Vector:
-        return self.of.log_mass(center / self.factors, half / self.factors)
-
-    def log_cdf(self, value: Vector) -> Vector:
-        return self.of.log_cdf(value / self.factors)
-
-    def log_survival(self, value: Vector) -> Vector:
-        return self.of.log_survival(value / self.factors)
-
-
 class NoiseScale(NumberCheck):
     """Wagers on all scales of the claimed family; the null is the claimed scale."""
 
     id = "noise-scale"
     evidence: ScaleEvidence
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        super().__init__(claim, plan, seed)
-        self.evidence = ScaleEvidence(scale_factors(claim.gate.tolerance))
+    def __init__(
+        self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
+    ) -> None:
+        super().__init__(law, gate, share, plan, seed)
+        self.evidence = ScaleEvidence(scale_factors(gate.tolerance))
         self._at_once: NumberNoise | None = None
         if not self.noise.family.whole:
             family, factors = self.noise.family, self.evidence.factors[:, None]
-            self._at_once = replace(self.noise, family=AllScales(family.scale, family, factors))
+            self._at_once = replace(self.noise, family=AllScales(family, factors))
         self._waiting: list[Placed] = []
         self._counts: Vector = np.zeros(0)  # of draws by bin
 
@@ -118,7 +98,7 @@ class NoiseScale(NumberCheck):
 
     def samples_needed(self) -> int:
         """Until scales beyond the tolerance are refuted."""
-        found, tolerance = self.evidence.interval(self.log_threshold), self.claim.gate.tolerance
+        found, tolerance = self.evidence.interval(self.log_threshold), self.gate.tolerance
         if found is None or (found[0] >= 1.0 - tolerance and found[1] <= 1.0 + tolerance):
             return 0
         return max(1_000, self.draws)
@@ -133,7 +113,7 @@ class NoiseScale(NumberCheck):
         if self._counts.size and is_refuted(self._counts, self._table[logs.argmax()]):
             message = f"no scale of {self.noise.family.family} noise describes the releases"
             return Finding.caused(message, NOT_DESCRIBED, odds)
-        most = self.claim.mechanism.contributions
+        most = self.law.contributions
         known = next((word for word, factor in _KNOWN.items() if self.is_likely(factor)), None)
         cause = of_scale(_KNOWN.get(known or "", best), known or f"{best:.3g} times")
         if most > 1 and self.is_likely(1.0 / most):
@@ -158,7 +138,7 @@ class NoiseScale(NumberCheck):
     @property
     def _beyond(self) -> dict[str, float]:
         """The factors of the scale that a pass refutes, by the code of a fault."""
-        tolerance = self.claim.gate.tolerance
+        tolerance = self.gate.tolerance
         return {"scale-too-small": 1.0 - tolerance, "scale-too-large": 1.0 + tolerance}
 
     @property

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from .....reference.arrays import Matrix
-from .....reference.numbers.families import DiscreteLaplace, Laplace
 from .....reference.numbers.moves import move_epsilon
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
@@ -14,8 +13,7 @@ from ....findings.verdict import Verdict
 from ....run.checks import Check, Reason, RunContext
 from ....targets import Refused
 from ..claim import NumbersClaim
-from ..evidence.learned_events import LearnedEvents
-from ..evidence.two_events import SEEN, Hits, Level, TwoEvents
+from ..evidence.two_events import SEEN, Hits, LearnedEvents, Level, TwoEvents
 from ..planning.asked import finite
 from ..planning.pairs import Pair
 from ..planning.plan import NumbersPlan
@@ -207,7 +205,7 @@ def levels(claim: NumbersClaim, pair: Pair) -> tuple[Level, ...]:
     Raises ValueError for whole noise on a number that moves by a fraction.
     """
     family = claim.mechanism.aggregation.noise.family
-    deltas = (0.0,) if isinstance(family, Laplace | DiscreteLaplace) else _DELTAS
+    deltas = (0.0,) if family.pure else _DELTAS
     whole = family.whole and (pair.exact[1] - pair.exact[0]).is_integer()
     move = round(pair.move) if whole else pair.move
     return tuple(Level(move_epsilon(family, move, delta), delta) for delta in deltas)

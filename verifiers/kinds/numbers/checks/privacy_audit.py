@@ -9,8 +9,7 @@ from ....findings.verdict import Verdict
 from ....run.checks import Reason, without_privacy
 from ....run.phase import Phase
 from ..claim import NumbersClaim
-from ..evidence.learned_events import LearnedEvents
-from ..evidence.two_events import Level
+from ..evidence.two_events import LearnedEvents, Level
 from ..planning.pairs import Pair, farthest_pair
 from .pair_check import PairCheck, PairEvidence, compared, of_pair
 
@@ -64,7 +63,7 @@ class PrivacyAudit(ClaimedLevelCheck):
     )
 
     def made(self) -> list[Pair]:
-        return [farthest_pair(self.claim, self.plan.coordinates)]
+        return [farthest_pair(self.claim.mechanism, self.plan.coordinates)]
 
     def releases(self, pair: Pair) -> int:
         return self.most(self.wanted)

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any, cast
 
 from .....reference.numbers.costs import epsilon_bracket
-from .....reference.numbers.families import Gaussian, is_euclidean
 from ....findings.excluded import PROVED, Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
@@ -13,7 +12,7 @@ from ....findings.verdict import Verdict
 from ....run.checks import Check, Reason, without_privacy
 from ....run.phase import Phase
 from ..claim import NumbersClaim
-from ..planning.certified_pair import certified_pair
+from ..planning.pairs import certified_pair
 from .pair_check import fractions
 
 MOST = 1_000
@@ -45,7 +44,10 @@ class PrivacyClaim(Check):
 
     @classmethod
     def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
-        moving = _moving(claim)
+        family, moving = claim.mechanism.aggregation.noise.family, _moving(claim)
+        if claim.privacy is not None and not family.accounted:
+            message = f"what several releases with {family} noise cost is not known"
+            return Note("cost-not-computed", message)
         if claim.privacy is not None and moving > MOST:
             message = f"{moving:,} numbers move together: beyond {MOST:,} there is no bracket"
             return Note("cost-not-computed", message, {"numbers": moving, "most": MOST})
@@ -88,7 +90,9 @@ class PrivacyClaim(Check):
     def _certain(self) -> float:
         """What these releases certainly cost at the claimed delta."""
         assert self.claim.privacy is not None
-        return certified_pair(self.claim).epsilon_lower(self._counted, self.claim.privacy.delta)
+        return certified_pair(self.claim.mechanism).epsilon_lower(
+            self._counted, self.claim.privacy.delta
+        )
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
@@ -106,7 +110,7 @@ def cost_at(claim: NumbersClaim, scale: float) -> tuple[float, float] | None:
     """Of the farthest neighbours."""
     privacy, aggregation = claim.privacy, cast(Any, claim.mechanism.aggregation)
     assert privacy is not None
-    if counted_releases(claim) < privacy.queries:
+    if not aggregation.noise.family.accounted or counted_releases(claim) < privacy.queries:
         return None  # of fewer releases, it would be no cost of those claimed
     factor = scale / aggregation.noise.family.scale
     there = replace(aggregation, noise=aggregation.noise.times(factor))
@@ -118,7 +122,7 @@ def counted_releases(claim: NumbersClaim) -> int:
     """The number of releases that are counted."""
     privacy, aggregation = claim.privacy, claim.mechanism.aggregation
     assert privacy is not None
-    if certified_pair(claim).is_plain and isinstance(aggregation.noise.family, Gaussian):
+    if certified_pair(claim.mechanism).is_plain and aggregation.noise.family.isotropic:
         return privacy.queries
     return min(privacy.queries, MOST // _moving(claim))
 
@@ -153,6 +157,4 @@ def _moving(claim: NumbersClaim) -> int:
     """How many numbers, each with noise of its own, differ between the farthest neighbours."""
     aggregation = claim.mechanism.aggregation
     family = aggregation.noise.family
-    if isinstance(family, Gaussian):
-        return 1
-    return aggregation.farthest(2 if is_euclidean(family) else 1).times
+    return 1 if family.isotropic else aggregation.farthest(family.norm).times

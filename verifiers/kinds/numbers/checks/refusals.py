@@ -38,6 +38,8 @@ def claimed_fits(claim: NumbersClaim) -> float:
     pure = pure_epsilon(aggregation)
     if np.isfinite(pure):
         return log_fits(pure, 0.0)
+    if not aggregation.noise.family.accounted:
+        return 0.0
     return min(log_fits(epsilon_bracket(aggregation, delta).high, delta) for delta in _DELTAS)
 
 

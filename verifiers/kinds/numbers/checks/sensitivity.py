@@ -20,7 +20,7 @@ class Sensitivity(MovingRecords):
     pools = True
 
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
-        return [found for found in neighbours(claim, seed, self.axis) if found.farthest]
+        return [found for found in neighbours(claim.mechanism, seed, self.axis) if found.farthest]
 
     def passed(self, queries: int, excludes: Sequence[Excluded]) -> str:
         which = "the farthest neighbours"

@@ -81,7 +81,7 @@ class Support(PairCheck):
         return fractions(claim)
 
     def made(self) -> list[Pair]:
-        return edge_pairs(self.claim, self.plan.coordinates)
+        return edge_pairs(self.claim.mechanism, self.plan.coordinates)
 
     def evidence(self, pair: Pair) -> SupportWagers:
         return SupportWagers(self.claim, pair)

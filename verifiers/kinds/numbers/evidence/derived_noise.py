@@ -1,32 +1,26 @@
-"""Laws of noise that a faulty deployment makes of a correct one, as known faults.
+"""Laws made of the claimed one: what a faulty deployment makes of its noise, or all scales of it.
 
-It cuts noise to steps, gives it one sign alone, or holds it at 0 on one side.
+A fault cuts noise to steps, gives it one sign alone, or holds it at 0 on one side.
 """
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
-from .....reference.numbers.families import (
-    Additive,
-    DiscreteGaussian,
-    DiscreteLaplace,
-    Gaussian,
-    Laplace,
-    Tabled,
-)
+from .....reference.numbers.additive import Additive, Rival
+from .....reference.numbers.families import Whole
 
-_CONTINUOUS: dict[type[Additive], type[Additive]] = {
-    DiscreteLaplace: Laplace,
-    DiscreteGaussian: Gaussian,
-}
+if TYPE_CHECKING:
+    from flint import arb
 
 _LOST = 1e-11  # of a step: less than the width of a release of whole noise
 
 
 class _Derived(Additive):
-    """A law made of another one, `of`, at the scale of that."""
+    """A law made of another one, `of`, at the scale of that, which nobody claims."""
 
     of: Additive
 
@@ -34,6 +28,41 @@ class _Derived(Additive):
         super().__init__(of.scale)
         for name, value in {"of": of, **fields}.items():
             object.__setattr__(self, name, value)
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def rivals(self) -> list[Rival]:
+        return []
+
+    def pure_epsilon(self, by: float, times: int = 1) -> float:
+        return math.inf
+
+    def enclosed_survival(self, value: "arb", whole: int | None = None) -> "arb":
+        raise NotImplementedError
+
+
+class AllScales(_Derived):
+    """Continuous noise at factors (f, 1) of its scale; its log-masses are (f, n) for n numbers.
+
+    At f times the scale a number has the law that the number over f has at the scale itself.
+    """
+
+    family = "all scales"
+
+    def __init__(self, of: Additive, factors: Vector) -> None:
+        super().__init__(of, factors=factors)
+
+    factors: Vector
+
+    def log_mass(self, center: Vector, half: Vector | float) -> Vector:
+        return self.of.log_mass(center / self.factors, half / self.factors)
+
+    def log_cdf(self, value: Vector) -> Vector:
+        return self.of.log_cdf(value / self.factors)
+
+    def log_survival(self, value: Vector) -> Vector:
+        return self.of.log_survival(value / self.factors)
 
 
 class CutNoise(_Derived):
@@ -45,11 +74,8 @@ class CutNoise(_Derived):
     family = "cut"
 
     def __init__(self, of: Additive, step: float, *, down: bool, ahead: float = 0.0) -> None:
-        whole = type(of) in _CONTINUOUS
-        continuous = _CONTINUOUS[type(of)](of.scale) if whole else of
-        if isinstance(of, Tabled):
-            continuous = Gaussian(of.standard_deviation)
-        super().__init__(continuous, step=step, down=down, ahead=ahead, whole=whole)
+        continuous = of.continuous if isinstance(of, Whole) else of
+        super().__init__(continuous, step=step, down=down, ahead=ahead, whole=of.whole)
 
     step: float
     down: bool

@@ -10,17 +10,8 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
-from .....reference.numbers.families import (
-    Additive,
-    DiscreteGaussian,
-    DiscreteLaplace,
-    Gaussian,
-    Laplace,
-    Shares,
-    Tabled,
-)
+from .....reference.numbers.families import Additive, Shares
 from .....reference.numbers.floats import is_power_of_two
-from .....reference.numbers.noise_text import SCALES
 from ....findings.note import Fields, Note
 from .derived_noise import CutNoise, Folded, Held
 
@@ -31,7 +22,6 @@ _SMALLER = (0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97)
 _COMMON_FACTORS, _COMMON_OFFSET = (0.5, 0.9, 2.0), 0.1
 _FACTORS = (*_SMALLER, 1.03, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0)
 _OFFSETS = (0.03, 0.1, 0.3, 1.0, 3.0)  # in scales, to either side
-_ALIKE = "of equal variance"
 _MISSING = (1.0, 0.2, 0.05, 0.01)
 _GRIDS = (1.0, 0.5, 0.1, 0.01, 2.0**-10, 2.0**-20)
 _SUMS_CUT = Note(
@@ -86,11 +76,12 @@ def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Faul
     """
     faults = [_scaled(noise, factor) for factor in _FACTORS]
     faults += [_moved(noise, sign * offset) for offset in _OFFSETS for sign in (1, -1)]
-    for other, why in other_families(noise.family):
-        name = f"{other.family}:{other.scale:.6g} noise, {why}"
-        name = f"{other} {why}" if isinstance(other, Shares) else name
+    for rival in noise.family.rivals():
+        other = rival.family
+        name = f"{other.family}:{other.scale:.6g} noise, {rival.why}"
+        name = f"{other} {rival.why}" if isinstance(other, Shares) else name
         cause = family_differs(other, name)
-        faults.append(_of_family(noise, other, cause, FaultKind.FAMILY, why == _ALIKE))
+        faults.append(_of_family(noise, other, cause, FaultKind.FAMILY, rival.likely))
     faults += [_missing(noise, share) for share in _MISSING]
     faults += _rounded(noise)
     faults += _cut(noise)
@@ -182,41 +173,6 @@ def _moved(noise: NumberNoise, offset: float) -> Fault:
         common,
         (noise.family, by),
     )
-
-
-def other_families(family: Additive) -> list[tuple[Additive, str]]:
-    """The other families, at equal variance and at equal scale."""
-    found: list[tuple[Additive, str]] = []
-    if isinstance(family, Tabled):
-        return _other_than_summed(family)
-    swapped: dict[type[Additive], type[Additive]] = {
-        Laplace: Gaussian,
-        Gaussian: Laplace,
-        DiscreteLaplace: DiscreteGaussian,
-        DiscreteGaussian: DiscreteLaplace,
-    }
-    other = swapped[type(family)]
-    alike = family.standard_deviation  # the scale of this one; nearly so of discrete noise
-    alike /= math.sqrt(2.0) if other in (Laplace, DiscreteLaplace) else 1.0
-    if alike >= SCALES[0]:  # where nearly all discrete noise is 0, there is no other like it
-        found.append((other(alike), _ALIKE))
-    found.append((other(family.scale), "of equal scale"))
-    return found
-
-
-def _other_than_summed(family: Tabled) -> list[tuple[Additive, str]]:
-    """Noise by one party alone, at equal variance or as each is claimed to make it."""
-    wide = family.standard_deviation
-    found: list[tuple[Additive, str]] = [
-        (DiscreteGaussian(wide), _ALIKE),
-        (DiscreteLaplace(wide / math.sqrt(2.0)), _ALIKE),
-    ]
-    if isinstance(family, Shares):
-        others = {(1, 1), (max(1, family.present - 1), family.parties), (family.parties,) * 2}
-        for present, parties in sorted(others - {(family.present, family.parties)}):
-            other = replace(family, present=present, parties=parties)
-            found.append((other, f"in place of {family}"))
-    return found
 
 
 def _missing(noise: NumberNoise, share: float) -> Fault:

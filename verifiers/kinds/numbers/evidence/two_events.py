@@ -5,6 +5,12 @@ Each wager takes one release of either input. With A an event and y, y' the two 
 1 / (e^epsilon + delta), and its expectation is 1 + lambda (P(A) - e^epsilon P'(A) - delta). That is
 at most 1 for every two laws that are (epsilon, delta)-close, whatever else they are. An event that
 was never seen is not taken for impossible.
+
+Wagers that two laws differ more than epsilon and delta allow, by events learned on the way.
+
+The laws are not known. Cells are cut by the first releases, and before each further batch an event
+is made of the cells that favoured one input most so far. An event depends on earlier releases
+alone, so that the factors of `two_events` keep their expectation, given the past.
 """
 
 import math
@@ -14,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
+from .....reference.arrays import Matrix, Vector
 from ....evidence.mixture import EvenMixture
 
 STAKES = np.array([0.98, 0.7, 0.4, 0.15, 0.04])
@@ -105,3 +112,100 @@ class TwoEvents(EvenMixture):
 def both_ways(hits: Hits, others: Hits) -> tuple[Hits, Hits]:
     """Events (n, k) of two inputs as 2 k one-sided ones: likelier here, then likelier there."""
     return np.concatenate([hits, others], axis=1), np.concatenate([others, hits], axis=1)
+
+
+_CELLS = 16
+_ATOMS, _OFTEN = 8, 3  # values that are cells of their own, from so many repeats in the pilot
+_WAYS = 4  # any cells, or a tail of them, for either input
+
+
+class LearnedEvents(EvenMixture):
+    """Wagers whose events are chosen anew for each batch, by the batches before.
+
+    level: epsilon and delta of the null; direction (d,): releases are compared by their projection
+    on it. Nothing is bet on the first batch, a pilot.
+    """
+
+    def __init__(self, level: Level, direction: Vector) -> None:
+        self.level, self.direction = level, direction
+        self.pairs = 0
+        self.pilot: int | None = None
+        """Pairs of the first batch, until which nothing is bet."""
+        self._edges = np.empty(0)
+        self._counts = np.zeros((2, 1))
+        self.gains = np.zeros((_WAYS, STAKES.size))
+        self._hits = np.zeros((2, _WAYS))
+        self._factors = level.log_factors()
+
+    def observe(self, here: Matrix, there: Matrix) -> None:
+        """Adds as many releases (n, d) of the one input as of the other."""
+        sides = [np.asarray(side @ self.direction) for side in (here, there)]
+        if self.pilot is None:
+            self.pilot = len(here)
+            self._edges = _edges(np.concatenate(sides))
+            self._counts = np.zeros((2, self._edges.size + 1))
+        cells = [np.searchsorted(self._edges, side, side="right") for side in sides]
+        if self.pairs:
+            self._bet(cells)
+        for side, found in enumerate(cells):
+            self._counts[side] += np.bincount(found, minlength=self._counts.shape[1])
+        self.pairs += len(here)
+
+    def _bet(self, cells: list[NDArray[np.int64]]) -> None:
+        events = self._events()
+        hits = [np.stack([event[found] for event in events], axis=1) for found in cells]
+        likely = (True, True, False, False)  # at the first input
+        ahead: Hits = np.where(likely, hits[0], hits[1])
+        behind: Hits = np.where(likely, hits[1], hits[0])
+        self._hits += np.stack([ahead.sum(0), behind.sum(0)])
+        for a in (0, 1):
+            for b in (0, 1):
+                seen = ((ahead == a) & (behind == b)).sum(0)
+                self.gains += seen[:, None] * self._factors[None, :, a, b]
+
+    def _events(self) -> list[NDArray[np.bool_]]:
+        """Sets of cells, as masks: likelier here, a tail of it; likelier there, a tail of it."""
+        grown = math.exp(min(self.level.epsilon, 700.0))
+        found = []
+        for one, other in (self._counts, self._counts[::-1]):
+            excess = one - grown * other
+            found += [excess > 0.0, _tail(excess)]
+        return found
+
+    def event(self) -> tuple[bool, float, float]:
+        """Whether the first input has the telling event, and the event's share at it and the other.
+
+        The shares are of the releases that were bet on.
+        """
+        way = int(np.argmax(self.gains.max(1)))
+        often, rarely = self._hits[:, way] / max(self._bets, 1)
+        return way < _WAYS // 2, float(often), float(rarely)
+
+    def share_needed(self, log_threshold: float, pairs: int) -> float:
+        """On the pairs of the pilot nothing is bet."""
+        evidence = log_threshold + math.log(self.gains.size)
+        return self.level.share_needed(evidence, pairs - (self.pilot or 0))
+
+    @property
+    def _bets(self) -> int:
+        return self.pairs - (self.pilot or 0)
+
+
+def _edges(pooled: Vector) -> Vector:
+    """Cuts between cells that are equally likely in the pilot; a value often repeated is a cell."""
+    cuts = np.quantile(pooled, np.arange(1, _CELLS) / _CELLS)
+    values, repeats = np.unique(pooled, return_counts=True)
+    often = np.argsort(-repeats, kind="stable")[:_ATOMS]
+    atoms = values[often[repeats[often] >= _OFTEN]]
+    return np.unique(np.concatenate([cuts, atoms, np.nextafter(atoms, np.inf)]))
+
+
+def _tail(excess: Vector) -> NDArray[np.bool_]:
+    """The cells from one end on whose excess together is the largest."""
+    up, down = np.cumsum(excess), np.cumsum(excess[::-1])
+    chosen = np.zeros(excess.size, dtype=bool)
+    if up.max() >= down.max():
+        chosen[: int(np.argmax(up)) + 1] = True
+    else:
+        chosen[excess.size - int(np.argmax(down)) - 1 :] = True
+    return chosen

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .....reference.arrays import Matrix, Vector
-from ..claim import NumbersClaim
+from ..mechanism import NumberMechanism
 
 WITHIN = 1.0 - 1e-9
 """Share of a norm up to which records stay within it, however their norm is rounded."""
@@ -27,9 +27,8 @@ class Bounds:
     whole: bool
 
     @classmethod
-    def of(cls, claim: NumbersClaim) -> "Bounds":
+    def of(cls, mechanism: NumberMechanism) -> "Bounds":
         """The bounds of a claim on records or tensors."""
-        mechanism = claim.mechanism
         if mechanism.lower is not None and mechanism.upper is not None:
             lower, upper = mechanism.lower, mechanism.upper
             return cls(mechanism.width, lower, upper, None, mechanism.of_whole_numbers)
@@ -102,13 +101,13 @@ class Bounds:
         return np.asarray(-self.upper * unit / np.linalg.norm(unit, self.order))
 
 
-def contributed(claim: NumbersClaim) -> tuple[float, float]:
+def contributed(mechanism: NumberMechanism) -> tuple[float, float]:
     """The least and the most that any one record may add to each number of a release.
 
     Where neighbours have a record more or less, it may also be left out and add 0.
     """
-    bounds, divide_by = Bounds.of(claim), claim.mechanism.divide_by or 1.0
+    bounds, divide_by = Bounds.of(mechanism), mechanism.divide_by or 1.0
     low, high = bounds.lower, bounds.upper
-    if bounds.order is None and not claim.mechanism.replaces:
+    if bounds.order is None and not mechanism.replaces:
         low, high = min(low, 0.0), max(high, 0.0)
     return low / divide_by, high / divide_by

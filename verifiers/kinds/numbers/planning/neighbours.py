@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
 from .....reference.numbers import sensitivity
-from ..claim import NumbersClaim
+from ..mechanism import NumberMechanism
 from .bounds import Bounds, contributed
 from .plan import as_values, at_once
 
@@ -95,23 +95,23 @@ _GROUPS: tuple[tuple[tuple[float, ...] | None, float], ...] = (
 """Which units lie beyond the bounds, and how many times as far as the bound."""
 
 
-def neighbours(claim: NumbersClaim, seed: int, axis: int = 0) -> Iterator[Neighbour]:
+def neighbours(mechanism: NumberMechanism, seed: int, axis: int = 0) -> Iterator[Neighbour]:
     """Inputs with one unit's record at or beyond the bounds; axis: the number that is extreme."""
-    if claim.mechanism.takes == "counts":
-        yield _of_counts(claim)
+    if mechanism.takes == "counts":
+        yield _of_counts(mechanism)
         return
-    yield from _of_records(claim, np.random.default_rng([seed, 4]), axis)
+    yield from _of_records(mechanism, np.random.default_rng([seed, 4]), axis)
 
 
-def groups(claim: NumbersClaim, axis: int = 0) -> Iterator[Neighbour]:
+def groups(mechanism: NumberMechanism, axis: int = 0) -> Iterator[Neighbour]:
     """Inputs in which one, some or most units lie beyond the bounds, by little and by much.
 
     Each unit may move the exact value by the sensitivity, so that a group moves it by as many.
     """
-    aggregation = claim.mechanism.aggregation
-    bounds, times = Bounds.of(claim), aggregation.contributions
+    aggregation = mechanism.aggregation
+    bounds, times = Bounds.of(mechanism), aggregation.contributions
     units = max(1, at_once(bounds.width, _RECORDS * times) // times)
-    replaces = claim.mechanism.replaces
+    replaces = mechanism.replaces
     inside = bounds.record(bounds.middle, axis)
     # to the side that lies farther from 0, where an added record moves a sum farthest
     before = bounds.record(bounds.end(-bounds.farther), axis)
@@ -125,41 +125,43 @@ def groups(claim: NumbersClaim, axis: int = 0) -> Iterator[Neighbour]:
         if replaces:
             others = np.concatenate([others, np.tile(before, (places.size, times, 1))])
         records[places] = beyond
-        exact = aggregation.exact(as_values(claim, others.reshape(-1, bounds.width)))
+        exact = aggregation.exact(as_values(mechanism, others.reshape(-1, bounds.width)))
         which = "the middle" if places[0] else "the first"
         if places.size > 1:
             which = f"a group of {places.size}"
         name = f"{which} of {units} records, {size:g} times beyond the bound,"
         allowed = places.size * sensitivity(aggregation, math.inf)
         pulls = None if bounds.order is None else _direction(beyond)
-        values = as_values(claim, records.reshape(-1, bounds.width))
+        values = as_values(mechanism, records.reshape(-1, bounds.width))
         yield Neighbour(name, values, exact, allowed, pulls, places.size)
 
 
-def _of_counts(claim: NumbersClaim) -> Neighbour:
+def _of_counts(mechanism: NumberMechanism) -> Neighbour:
     """One unit with its records in one cell, since no record of counts lies beyond a bound."""
-    aggregation = claim.mechanism.aggregation
-    cells, moved = claim.mechanism.width, aggregation.contributions
+    aggregation = mechanism.aggregation
+    cells, moved = mechanism.width, aggregation.contributions
     counts = np.full(cells, 20 + moved, dtype=np.int64)
     more = counts.copy()
     more[0] += moved
-    if claim.mechanism.replaces and cells > 1:
+    if mechanism.replaces and cells > 1:
         more[1] -= moved
     name, allowed = "one unit's records in one cell", sensitivity(aggregation, math.inf)
     return Neighbour(name, more, counts.astype(float), allowed, farthest=True)
 
 
-def _of_records(claim: NumbersClaim, rng: np.random.Generator, axis: int) -> Iterator[Neighbour]:
+def _of_records(
+    mechanism: NumberMechanism, rng: np.random.Generator, axis: int
+) -> Iterator[Neighbour]:
     """Some records in the middle of the bounds and an extreme one of each kind, or it alone."""
-    aggregation, bounds = claim.mechanism.aggregation, Bounds.of(claim)
+    aggregation, bounds = mechanism.aggregation, Bounds.of(mechanism)
     # one more than a user has: where they are replaced, as many others must go
     number = max(at_once(bounds.width, _RECORDS), aggregation.contributions + 1)
     records = np.full((number, bounds.width), bounds.middle)
     allowed, times = sensitivity(aggregation, math.inf), aggregation.contributions
-    replaces = claim.mechanism.replaces
+    replaces = mechanism.replaces
     base = records[:-times] if replaces else records
     held_to, middle = HeldTo.MOVE, 0.0
-    low, high = contributed(claim)
+    low, high = contributed(mechanism)
     if not replaces and low + high != 0.0:  # a sum may be moved farther one way than the other
         held_to, middle = HeldTo.RANGE, 0.5 * times * (low + high)
         allowed = 0.5 * times * (high - low)
@@ -172,8 +174,8 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator, axis: int) -> Ite
         for others in (base, base[:0])[: 2 if extreme.farthest else 1]:
             yield Neighbour(
                 f"{extreme.words}{'' if len(others) else ', alone,'}",
-                as_values(claim, np.vstack([others, alike])),
-                aggregation.exact(as_values(claim, np.vstack([others, gone]))) + middle,
+                as_values(mechanism, np.vstack([others, alike])),
+                aggregation.exact(as_values(mechanism, np.vstack([others, gone]))) + middle,
                 allowed,
                 pulls,
                 held_to=held_to,
@@ -182,19 +184,19 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator, axis: int) -> Ite
             )
 
 
-def simple_neighbours(claim: NumbersClaim, sign: float = 1.0) -> Iterator[Neighbour]:
+def simple_neighbours(mechanism: NumberMechanism, sign: float = 1.0) -> Iterator[Neighbour]:
     """One record alone, beyond the bounds in one number, by less and by more.
 
     sign: 1 for a record above the upper end, -1 for one below the lower end.
     """
-    aggregation = claim.mechanism.aggregation
-    if claim.mechanism.takes == "counts":
+    aggregation = mechanism.aggregation
+    if mechanism.takes == "counts":
         return
-    bounds = Bounds.of(claim)
+    bounds = Bounds.of(mechanism)
     record = np.full((1, bounds.width), bounds.nearest)
     exact = np.zeros(bounds.width)
-    if claim.mechanism.replaces:
-        exact = aggregation.exact(as_values(claim, record))
+    if mechanism.replaces:
+        exact = aggregation.exact(as_values(mechanism, record))
     allowed = sensitivity(aggregation, math.inf)
     for times in (2.0, 10.0, 100.0, 1e4, 1e8):
         altered = record.copy()
@@ -202,7 +204,7 @@ def simple_neighbours(claim: NumbersClaim, sign: float = 1.0) -> Iterator[Neighb
         message = f"{bounds.width:,} numbers, the first {altered[0, 0]:g}"
         if bounds.width <= _SHOWN:
             message = str(altered[0].tolist())
-        values, name = as_values(claim, altered), f"a record alone, {message},"
+        values, name = as_values(mechanism, altered), f"a record alone, {message},"
         yield Neighbour(name, values, exact, allowed, _direction(altered[0]))
 
 

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from .....reference.arrays import Matrix, Vector
-from .....reference.numbers import Clipping, NoisyGradient, NoisySum
+from .....reference.numbers import Aggregation, Clipping, NoisyGradient, NoisySum
 from ....findings.note import Fields, Note
-from ..claim import NumbersClaim
 from ..evidence.described import NOT_DESCRIBED, squares_beyond
 from .plan import NumbersPlan
 
@@ -20,60 +19,59 @@ _OF_FLOATS = 1e-9  # of a sum of squares, that is lost where two are subtracted
 _OF_SUMS = 1e-9  # of an exact number, by which a mean may lie off a multiple of it
 
 
-def other_sums(claim: NumbersClaim, values: Any) -> Iterator[tuple[Note, Vector]]:
+def other_sums(law: Aggregation, values: Any) -> Iterator[tuple[Note, Vector]]:
     """Sums (d,) of an input under known mistakes, each with its cause.
 
     The records are clipped by another norm than claimed, or the first or last one is left out.
     """
-    mechanism = claim.mechanism
-    if mechanism.takes not in ("records", "tensors"):
+    if not isinstance(law, NoisySum | NoisyGradient):
         return
-    bound = mechanism.norm
-    box = bound is None
+    clipping = law.clipping
+    bound, box = clipping.norm_bound, clipping.norm_bound is None
     if bound is None:
-        bound = max(abs(mechanism.lower or 0.0), abs(mechanism.upper or 0.0))
+        bound = max(abs(clipping.lower or 0.0), abs(clipping.upper or 0.0))
     ways = {"each number for itself": None if box else Clipping(-bound, bound)}
-    if box and mechanism.lower != -bound:
+    if box and clipping.lower != -bound:
         ways["the larger bound, to both signs"] = Clipping(-bound, bound)
-    if mechanism.width > 1:
-        ways["the L1 norm"] = None if mechanism.clip_norm1 else Clipping(norm_bound=bound, norm=1)
-        ways["the L2 norm"] = None if mechanism.clip_norm else Clipping(norm_bound=bound, norm=2)
-    claimed = mechanism.aggregation
-    records = claimed.flat(list(values)) if isinstance(claimed, NoisyGradient) else values
+    if law.dimensions > 1:
+        norm = None if box else clipping.norm
+        ways["the L1 norm"] = None if norm == 1 else Clipping(norm_bound=bound, norm=1)
+        ways["the L2 norm"] = None if norm == 2 else Clipping(norm_bound=bound, norm=2)
+    records = law.flat(list(values)) if isinstance(law, NoisyGradient) else values
     if not np.isfinite(records).all():
         return
-    for way, clipping in ways.items():
-        if clipping is not None:
-            how = claimed.adjacency, claimed.contributions, mechanism.divide_by or 1.0
-            other = NoisySum(mechanism.noise, mechanism.width, clipping, *how)
+    for way, bounding in ways.items():
+        if bounding is not None:
+            how = law.adjacency, law.contributions, law.divide_by
+            other = NoisySum(law.noise, law.dimensions, bounding, *how)
             message = f"records are clipped by {way}, not as claimed"
             yield Note("clipped-otherwise", message, {"by": way}), other.exact(records)
     tensors = isinstance(values, list)
     for way, rest in {"last": slice(0, -1), "first": slice(1, None)}.items():
         left = [tensor[rest] for tensor in values] if tensors else values[rest]
         cause = Note("record-left-out", f"the {way} record is left out", {"record": way})
-        yield cause, claimed.exact(left)
+        yield cause, law.exact(left)
 
 
-def moved_as(claim: NumbersClaim, values: Any, released: Matrix, places: Any) -> Note | None:
+def moved_as(law: Aggregation, values: Any, released: Matrix, places: Any) -> Note | None:
     """The known mistake that explains releases (n, k) of an input; None where none does.
 
     places (k,): the coordinates of these releases.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         mean = released.mean(0)
-    spread = _DEVIATIONS * claim.mechanism.aggregation.noise.family.standard_deviation
+    spread = _DEVIATIONS * law.noise.family.standard_deviation
     spread /= np.sqrt(len(released))
 
     def fits(exact: Vector) -> bool:
         room = spread + _ROUNDED * np.abs(exact[places])
         return bool((np.abs(mean - exact[places]) <= room).all())
 
-    return next((cause for cause, exact in other_sums(claim, values) if fits(exact)), None)
+    return next((cause for cause, exact in other_sums(law, values) if fits(exact)), None)
 
 
 def likeliest(
-    claim: NumbersClaim, plan: NumbersPlan, seen: Mapping[str, tuple[int, Vector]]
+    law: Aggregation, plan: NumbersPlan, seen: Mapping[str, tuple[int, Vector]]
 ) -> tuple[Note, float] | None:
     """The known mistake that explains the means of releases best; None where none does.
 
@@ -83,7 +81,7 @@ def likeliest(
     the exact numbers. Returns the cause, and its log-odds to the claim as if noise were normal.
     """
     odds, causes = dict[str, float](), dict[str, Note]()
-    variance = max(claim.mechanism.added.family.standard_deviation**2, _LEAST)
+    variance = max(law.noise.family.standard_deviation**2, _LEAST)
     both, square = np.zeros((2, plan.coordinates.size))
     total, aside, draws = 0.0, 0.0, 0
     for asked in plan.inputs:
@@ -92,13 +90,13 @@ def likeliest(
         total += releases * float(off @ off) / variance
         aside, draws = aside + releases * float(off.sum()), draws + releases * off.size
         both, square = both + releases * off * at, square + releases * at * at
-        for cause, exact in other_sums(claim, asked.values) if releases else ():
+        for cause, exact in other_sums(law, asked.values) if releases else ():
             apart = (exact - asked.exact)[plan.coordinates]
             gain = releases * float(apart @ off - 0.5 * apart @ apart) / variance
             causes[cause.message] = cause
             odds[cause.message] = odds.get(cause.message, 0.0) + gain
     known = [(cause, odds[words]) for words, cause in causes.items()]
-    if claim.mechanism.divide_by is None:  # else `noise-law` knows other divisors, noise and all
+    if law.divide_by is None:  # else `noise-law` knows other divisors, noise and all
         known += _multiples(plan, both, square, variance)
     best = max(known, key=lambda each: each[1], default=None)
     if best is None or best[1] <= 0:

@@ -3,6 +3,8 @@
 In each pair some coordinates have one exact value in the first input and another in the second; the
 other coordinates are not looked at. Neighbours differ in one record, which is added or replaced as
 the claim's adjacency says; the farthest ones differ in all records of one unit.
+
+The farthest neighbours of a claim of numbers, for proofs of what they cost.
 """
 
 import math
@@ -13,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
+from .....reference.numbers import Move, NumberNoise
+from .....reference.numbers.certified import CertifiedPair
 from ....text import counted
-from ..claim import NumbersClaim
+from ..mechanism import NumberMechanism
 from .bounds import Bounds
 from .plan import as_values
 
@@ -52,88 +56,88 @@ class Pair:
         return abs(self.exact[1] - self.exact[0]) * (1.0 + _GRANULE)
 
 
-def low_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
+def low_pairs(mechanism: NumberMechanism, coordinates: Coordinates) -> list[Pair]:
     """Pairs of exact numbers 0 and v, and v and 2 v: floats around each are spaced otherwise.
 
     v is a power of two; of counts it is 1. Where 0 lies beyond the bounds, it is the sum of an
     empty input, or the first pair is left out.
     """
-    if claim.mechanism.takes == "counts":
-        return [_of_counts(claim, least) for least in (0, 1)]
-    v, (low, high) = _step(claim), Bounds.of(claim).alike
-    if not claim.mechanism.replaces:
+    if mechanism.takes == "counts":
+        return [_of_counts(mechanism, least) for least in (0, 1)]
+    v, (low, high) = _step(mechanism), Bounds.of(mechanism).alike
+    if not mechanism.replaces:
         empty = [0.0] if low <= 0.0 <= high else []
         sums = [(empty, [*empty, v]), ([v], [v, v])]
     elif low <= 0.0 <= high:
         sums = [([0.0, 0.0], [0.0, v]), ([0.0, v], [v, v])]
     else:
         sums = [([v], [2.0 * v])] if low <= 2.0 * v <= high else [([low], [high])]
-    return [_of_records(claim, here, there, coordinates) for here, there in sums]
+    return [_of_records(mechanism, here, there, coordinates) for here, there in sums]
 
 
-def off_grid_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
+def off_grid_pairs(mechanism: NumberMechanism, coordinates: Coordinates) -> list[Pair]:
     """A pair of exact numbers that lie on no grid of a power of two, nor differ by a step of one.
 
     Whole numbers have no such pair.
     """
-    if claim.mechanism.takes == "counts" or claim.mechanism.of_whole_numbers:
+    if mechanism.takes == "counts" or mechanism.of_whole_numbers:
         return []
-    v, (low, high) = _step(claim), Bounds.of(claim).alike
+    v, (low, high) = _step(mechanism), Bounds.of(mechanism).alike
     some, more = v / 3.0, 6.0 * v / 7.0
     if not low <= 0.0 <= high:
         some, more = low + (high - low) / 3.0, low + 6.0 * (high - low) / 7.0
-    there = [more] if claim.mechanism.replaces else [some, more]
-    return [replace(_of_records(claim, [some], there, coordinates), off_grid=True)]
+    there = [more] if mechanism.replaces else [some, more]
+    return [replace(_of_records(mechanism, [some], there, coordinates), off_grid=True)]
 
 
-def edge_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
+def edge_pairs(mechanism: NumberMechanism, coordinates: Coordinates) -> list[Pair]:
     """Pairs at either end of the sums that eight records can have; counts at 0 and far from it."""
-    if claim.mechanism.takes == "counts":
-        return [_of_counts(claim, least) for least in (0, 20)]
-    bounds = Bounds.of(claim)
+    if mechanism.takes == "counts":
+        return [_of_counts(mechanism, least) for least in (0, 20)]
+    bounds = Bounds.of(mechanism)
     low, high = bounds.alike
     pairs = []
     for edge in (high, low):
         full = [edge] * (_RECORDS - 1)
-        if not claim.mechanism.replaces:
+        if not mechanism.replaces:
             here, there = [*full, edge], [*full, edge, bounds.nearest]
         else:
-            reach = claim.mechanism.aggregation.noise.family.scale * _divided(claim)
-            if claim.mechanism.of_whole_numbers:
+            reach = mechanism.aggregation.noise.family.scale * _divided(mechanism)
+            if mechanism.of_whole_numbers:
                 reach = float(math.ceil(reach))
             inner = max(low, edge - reach) if edge == high else min(high, edge + reach)
             here, there = [*full, edge], [*full, inner]
-        pairs.append(_of_records(claim, here, there, coordinates))
+        pairs.append(_of_records(mechanism, here, there, coordinates))
     return pairs
 
 
-def farthest_pair(claim: NumbersClaim, coordinates: Coordinates) -> Pair:
+def farthest_pair(mechanism: NumberMechanism, coordinates: Coordinates) -> Pair:
     """Neighbours as far apart as the records of a unit can be; all coordinates are looked at."""
-    times = claim.mechanism.contributions
-    if claim.mechanism.takes == "counts":
-        found = _of_counts(claim, 20, times)
+    times = mechanism.contributions
+    if mechanism.takes == "counts":
+        found = _of_counts(mechanism, 20, times)
         moved = np.asarray(found.there - found.here, dtype=np.float64)[coordinates]
         return replace(found, coordinates=coordinates, direction=moved / times)
-    low, high = Bounds.of(claim).alike
+    low, high = Bounds.of(mechanism).alike
     one, other = (high, low) if high >= -low else (low, high)
-    if not claim.mechanism.replaces:
-        other = Bounds.of(claim).nearest
-        return _of_records(claim, [other], [other] + [one] * times, coordinates)
+    if not mechanism.replaces:
+        other = Bounds.of(mechanism).nearest
+        return _of_records(mechanism, [other], [other] + [one] * times, coordinates)
     here, there = [other] + [other] * times, [other] + [one] * times
-    return _of_records(claim, here, there, coordinates)
+    return _of_records(mechanism, here, there, coordinates)
 
 
-def _divided(claim: NumbersClaim) -> float:
-    return claim.mechanism.divide_by or 1.0
+def _divided(mechanism: NumberMechanism) -> float:
+    return mechanism.divide_by or 1.0
 
 
-def _step(claim: NumbersClaim) -> float:
+def _step(mechanism: NumberMechanism) -> float:
     """A power of two within the bounds, no farther from 0 than the noise reaches if possible."""
-    low, high = Bounds.of(claim).alike
+    low, high = Bounds.of(mechanism).alike
     sign = 1.0 if high > 0 else -1.0
     least, most = (max(low, 0.0), high) if high > 0 else (max(-high, 0.0), -low)
-    reach = claim.mechanism.aggregation.noise.family.scale * _divided(claim)
-    if claim.mechanism.of_whole_numbers:
+    reach = mechanism.aggregation.noise.family.scale * _divided(mechanism)
+    if mechanism.of_whole_numbers:
         reach = max(1.0, reach)
     for wanted in (min(most, reach), most):
         found = 2.0 ** math.floor(math.log2(wanted))
@@ -142,13 +146,13 @@ def _step(claim: NumbersClaim) -> float:
     return sign * most
 
 
-def _of_counts(claim: NumbersClaim, least: int, moved: int = 1) -> Pair:
+def _of_counts(mechanism: NumberMechanism, least: int, moved: int = 1) -> Pair:
     """Counts of `least` and `moved` more in the first cell."""
-    cells = claim.mechanism.width
+    cells = mechanism.width
     here = np.full(cells, least, dtype=np.int64)
     there = here.copy()
     there[0] += moved
-    if claim.mechanism.replaces and cells > 1:
+    if mechanism.replaces and cells > 1:
         here[1], there[1] = least + moved, least
     words = (f"a count of {least}", f"a count of {least + moved}")
     exact = (float(least), float(least + moved))
@@ -156,14 +160,14 @@ def _of_counts(claim: NumbersClaim, least: int, moved: int = 1) -> Pair:
 
 
 def _of_records(
-    claim: NumbersClaim, here: list[float], there: list[float], coordinates: Coordinates
+    mechanism: NumberMechanism, here: list[float], there: list[float], coordinates: Coordinates
 ) -> Pair:
     """Records that have the same number in every coordinate."""
-    width, aggregation = claim.mechanism.width, claim.mechanism.aggregation
+    width, aggregation = mechanism.width, mechanism.aggregation
     made = []
     for numbers in (here, there):
         records = np.repeat(np.array(numbers, dtype=np.float64)[:, None], width, axis=1)
-        made.append(as_values(claim, records))
+        made.append(as_values(mechanism, records))
     exact = tuple(float(aggregation.exact(values)[0]) for values in made)
     one, other = (
         f"{counted(len(numbers), 'record that gives', 'records that give')} {number:.6g}"
@@ -172,3 +176,112 @@ def _of_records(
     return Pair(
         (one, other), made[0], made[1], (exact[0], exact[1]), coordinates, np.ones(coordinates.size)
     )
+
+
+_MORE = (1, 2)
+"""How many more records, or counts, other inputs have than the one that is asked most."""
+
+_FAR = 60.0  # scales of the noise, beyond which a clamp changes nothing
+
+
+def farthest_move(mechanism: NumberMechanism) -> Move:
+    """How far apart neighbours may lie, in the norm that the noise is made for."""
+    aggregation = mechanism.aggregation
+    return aggregation.farthest(aggregation.noise.family.norm)
+
+
+def certified_pair(mechanism: NumberMechanism) -> CertifiedPair:
+    """The costliest neighbours of any input, with exact values as far from clamps as possible.
+
+    Of sums that are cut, above 0 too. Where a record is replaced, one count moves up and another
+    down. Both cost the same if the law of the noise is symmetric about either exact value; else one
+    of the two is left out. Raises ValueError as `CertifiedPair` does.
+    """
+    noise, move = mechanism.aggregation.noise, farthest_move(mechanism)
+    start = _start(mechanism, move)
+    counts = mechanism.takes == "counts"
+    if counts and move.times == 2 and not _is_symmetric(noise, start, move.by):
+        move = Move(move.by)
+    return CertifiedPair(noise, move, start)
+
+
+def charged_pair(mechanism: NumberMechanism) -> tuple[Any, CertifiedPair] | None:
+    """An input with a neighbour as far away as any, and what they cost.
+
+    None where noise is clamped and the neighbour lies below, since proofs take it above. Raises
+    ValueError as `CertifiedPair` does.
+    """
+    found = certified_pair(mechanism)
+    moved, replaces = mechanism.contributions, mechanism.replaces
+    if mechanism.takes == "counts":
+        counts = np.full(mechanism.width, int(found.start), dtype=np.int64)
+        if replaces and mechanism.width > 1:
+            counts[1] += moved
+        return counts, found
+    move, bounds = farthest_move(mechanism), Bounds.of(mechanism)
+    if -bounds.lower > bounds.upper and not found.is_plain and not replaces:
+        return None
+    record = np.zeros(mechanism.width)
+    if bounds.order is None:
+        record += bounds.lower if replaces else bounds.nearest
+    elif replaces:
+        record[: move.times] = -0.5 * move.by * (mechanism.divide_by or 1.0) / moved
+    values = as_values(mechanism, np.repeat(record[None], moved + 1, axis=0))
+    start = float(mechanism.aggregation.exact(values)[0])
+    return values, CertifiedPair(found.noise, found.move, start)
+
+
+def inputs_alike(mechanism: NumberMechanism, values: Any, pair: CertifiedPair) -> list[Any]:
+    """Other inputs with a neighbour as far away, which cost the same; none where a clamp decides.
+
+    values, pair: of `charged_pair`. All counts are moved alike, or only one that no neighbour
+    moves. Records of zeros are added or, where zeros are beyond the bounds, records like the first.
+    """
+    noise = pair.noise
+    clamped = noise.cut or math.isfinite(noise.low) or math.isfinite(noise.high)
+    if mechanism.takes == "counts":
+        step = int(noise.grid) if noise.grid > 1 else 1
+        fits = not noise.grid or (step / noise.grid).is_integer()
+        if not clamped and fits:
+            return [values + step * more for more in _MORE]
+        last = np.arange(values.size) == values.size - 1
+        return [values + more * last for more in _MORE] if values.size > 2 else []
+    tensors = values if isinstance(values, list) else [values]
+    zeros = Bounds.of(mechanism).nearest == 0.0
+    if not zeros and not pair.is_plain:
+        return []
+    others = [np.zeros_like(t[:1]) if zeros else t[:1] for t in tensors]
+    both = list(zip(tensors, others, strict=True))
+    made = [[np.concatenate([t, *[other] * more]) for t, other in both] for more in _MORE]
+    return made if isinstance(values, list) else [tensors[0] for tensors in made]
+
+
+def _is_symmetric(noise: NumberNoise, start: float, by: float) -> bool:
+    """Whether a count that moves down has the mirrored law of one that moves up."""
+    on_grid = not noise.grid or all((v / noise.grid).is_integer() for v in (start, by))
+    reach = 0.5 * _FAR * noise.family.scale
+    return on_grid and _lowest(noise) <= start - reach and start + by + reach <= noise.high
+
+
+def _lowest(noise: NumberNoise) -> float:
+    """From where on the law is the same about every exact value: a cut hides more about 0."""
+    return max(noise.low, 0.0) if noise.cut else noise.low
+
+
+def _start(mechanism: NumberMechanism, move: Move) -> float:
+    """An exact value of some input, in the middle of the range of releases or far from its end."""
+    noise = mechanism.aggregation.noise
+    reach = _FAR * noise.family.scale
+    start, low = 0.0, _lowest(noise)
+    if math.isfinite(low) and math.isfinite(noise.high):
+        start = 0.5 * (low + noise.high - move.by)
+    elif math.isfinite(low):
+        start = low + reach
+    elif math.isfinite(noise.high):
+        start = noise.high - reach - move.by
+    if mechanism.takes == "counts":
+        step = max(noise.grid, 1.0)
+        return max(0.0, float(math.ceil(start / step) * step))
+    bounds = Bounds.of(mechanism)
+    start = max(start, 0.0) if bounds.lower >= 0 else start
+    return min(start, 0.0) if bounds.upper <= 0 else start

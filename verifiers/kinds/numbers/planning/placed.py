@@ -1,6 +1,11 @@
 """Inputs with extreme records at random places, each extreme in one number at a random place.
 
 A deployment may check only the first records, the first tensor or the first column.
+
+Inputs whose records all lie within the bounds, so that no correct deployment changes any.
+
+Some have a few records at one bound and many near another. Deployments that drop outliers, clip at
+quantiles or lose digits in sums are found by them.
 """
 
 import math
@@ -12,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
-from ..claim import NumbersClaim
+from ..mechanism import NumberMechanism
 from .bounds import WITHIN, Bounds, contributed
 from .neighbours import HeldTo, Neighbour
 from .plan import as_values, at_once
@@ -29,30 +34,30 @@ _MISSING, _MANY = 20, 200
 """Records without numbers, and releases that show what they were taken for."""
 
 
-def places_of(claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
+def places_of(mechanism: NumberMechanism, seed: int) -> NDArray[np.int64]:
     """Places (k,) of a record's numbers that are extreme in turn: one in each of some tensors.
 
     The last number of the record is always one of them, and comes last.
     """
-    rng, width = np.random.default_rng([seed, 7]), claim.mechanism.width
-    sizes = [math.prod(shape) for shape in claim.mechanism.shapes or [[width]]]
+    rng, width = np.random.default_rng([seed, 7]), mechanism.width
+    sizes = [math.prod(shape) for shape in mechanism.shapes or [[width]]]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     chosen = np.sort(rng.permutation(len(sizes))[:_TENSORS])
     found = [int(rng.integers(starts[k], starts[k + 1])) for k in chosen]
     return np.array([*sorted({*found} - {width - 1}), width - 1], dtype=np.int64)
 
 
-def among(claim: NumbersClaim, most: int) -> int:
+def among(mechanism: NumberMechanism, most: int) -> int:
     """`most` records, or fewer where they would be too many numbers; at least two."""
-    width = claim.mechanism.width
+    width = mechanism.width
     return at_once(width, min(most, max(2, _NUMBERS // width)))
 
 
-def placed(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
+def placed(mechanism: NumberMechanism, seed: int) -> Iterator[Neighbour]:
     """Inputs with extremes, NaN and infinities at random places."""
     rng = np.random.default_rng([seed, 8])
-    make = _Making(claim, places_of(claim, seed), rng)
-    few, some, many = (among(claim, most) for most in AMONG)
+    make = _Making(mechanism, places_of(mechanism, seed), rng)
+    few, some, many = (among(mechanism, most) for most in AMONG)
     yield make.extreme(few, 1, _SIZES)
     for records in sorted({few, some, many}):
         yield make.extreme(records, 0, _SIZES)
@@ -66,7 +71,7 @@ def placed(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
     if make.bounds.nearest.is_integer():
         yield make.typed(few, np.int64, "whole numbers")
     yield make.typed(few, np.float32, "numbers in single precision")
-    yield from make.imputed(among(claim, 2 * _MISSING))
+    yield from make.imputed(among(mechanism, 2 * _MISSING))
 
 
 @dataclass(frozen=True)
@@ -76,14 +81,14 @@ class _Making:
     All numbers that are not altered are 0, or the end of the bounds next to 0.
     """
 
-    claim: NumbersClaim
+    mechanism: NumberMechanism
     places: NDArray[np.int64]
     rng: np.random.Generator
 
     @property
     def bounds(self) -> Bounds:
         """The bounds of the claim."""
-        return Bounds.of(self.claim)
+        return Bounds.of(self.mechanism)
 
     def extreme(self, records: int, altered: int, sizes: tuple[float, ...]) -> Neighbour:
         """Records with a number far beyond the bounds; altered: how many, 0 for one per place."""
@@ -137,7 +142,7 @@ class _Making:
         """Records (n, width), and which are altered: at each place in turn, the last first."""
         count = min(altered or max(self.places.size, 2), records)
         chosen = np.sort(self.rng.choice(records, count, replace=False))
-        rows = np.full((records, self.claim.mechanism.width), self.bounds.nearest)
+        rows = np.full((records, self.mechanism.width), self.bounds.nearest)
         sign = float(self.rng.choice([-1.0, 1.0])) if signed else 1.0
         for turn, row in enumerate(self.rng.permutation(chosen)):
             place = self.places[-1 - turn % self.places.size]
@@ -153,11 +158,86 @@ class _Making:
         self, name: str, rows: NDArray[Any], chosen: NDArray[np.int64], **more: Any
     ) -> Neighbour:
         """The input, where each chosen record may be taken for any within the bounds."""
-        claim, aggregation = self.claim, self.claim.mechanism.aggregation
-        low, high = contributed(claim)
+        mechanism, aggregation = self.mechanism, self.mechanism.aggregation
+        low, high = contributed(mechanism)
         others = np.delete(rows, chosen, axis=0).astype(np.float64)
-        exact: Vector = aggregation.exact(as_values(claim, others))
+        exact: Vector = aggregation.exact(as_values(mechanism, others))
         exact = exact + 0.5 * chosen.size * (low + high)
         allowed = 0.5 * chosen.size * (high - low)
         more |= {"held_to": HeldTo.RANGE, "altered": self.places}
-        return Neighbour(name, as_values(claim, rows), exact, allowed, **more)
+        return Neighbour(name, as_values(mechanism, rows), exact, allowed, **more)
+
+
+_RELEASES, _OF_MANY = 100, 40  # of each of these inputs, and where a release has many numbers
+_WIDE = 100
+
+_RARE = 0.1
+"""Largest share of records at one bound that are outliers: the rest lie near the other bound."""
+
+_SHARES = (
+    *((30, 0.1), (100, 0.02), (100, 0.05), (100, 0.1)),
+    *((1_000, 0.01), (1_000, 0.02), (1_000, 0.05), (1_000, 0.1)),
+    *((30, 0.0), (100, 0.5), (250, 1.0), (1_000, 0.7), (3_000, 1.0), (3_000, 1.0)),
+)
+"""Records, fewer where each has many numbers, and the share of them that lie at a bound."""
+
+_TINY = -np.arange(30.0, 311.0, 20.0)  # powers of ten
+
+
+def skewed(mechanism: NumberMechanism, seed: int) -> Iterator[Neighbour]:
+    """Inputs whose exact value every correct deployment has."""
+    rng, bounds = np.random.default_rng([seed, 9]), Bounds.of(mechanism)
+    ends, done = _Ends(mechanism, rng, seed), set[tuple[int, float, int]]()
+    for turn, (number, share) in enumerate(_SHARES):
+        records = among(mechanism, number)
+        few, rare = math.ceil(share * records), share <= _RARE
+        if (records, few, turn % 2) in done:  # as many as of fewer, where records are wide
+            continue
+        done.add((records, few, turn % 2))
+        high, low = ends.at(turn)
+        parts = rng.random((records, 1)) * (0.1 if rare else 1.0)
+        rows = low + (np.rint(parts) if bounds.whole else parts) * (high - low)
+        rows[rng.permutation(records)[:few]] = high
+        message = f"{few:,} of them at one bound"
+        if not few:
+            message, rows[:] = "all 0", bounds.nearest
+        elif few < records:
+            message += f", the rest {'far off' if rare else 'anywhere'}"
+        yield _within(mechanism, f"{records:,} records, {message}", rows)
+    if bounds.nearest == 0.0 and not bounds.whole:
+        tiny = 10.0 ** rng.permutation(np.resize(_TINY, among(mechanism, 40)))
+        rows = tiny[:, None] * (-1.0 if bounds.upper == 0.0 else 1.0)
+        rows = np.repeat(rows, mechanism.width, axis=1)
+        yield _within(mechanism, f"{len(rows)} records of 1e-310 to 1e-30", rows)
+
+
+def _within(mechanism: NumberMechanism, name: str, rows: Matrix) -> Neighbour:
+    values = as_values(mechanism, rows)
+    exact = mechanism.aggregation.exact(values)
+    releases = _RELEASES if mechanism.width <= _WIDE else _OF_MANY
+    return Neighbour(name, values, exact, 0.0, held_to=HeldTo.SUM, releases=releases)
+
+
+class _Ends:
+    """Two records (width,) within the bounds and far apart, which change sides from turn to turn.
+
+    In a box they are opposite corners. In a ball one lies at the edge, along one number or along
+    all of them, and the other well within, on the other side.
+    """
+
+    def __init__(self, mechanism: NumberMechanism, rng: np.random.Generator, seed: int) -> None:
+        self.bounds, width = Bounds.of(mechanism), mechanism.width
+        self._signs: Vector = rng.permutation(np.resize([1.0, -1.0], width))
+        self._axis = np.zeros(width)
+        self._axis[rng.choice(places_of(mechanism, seed))] = 1.0
+
+    def at(self, turn: int) -> tuple[Vector, Vector]:
+        """The two records of a turn, the one farther from 0 first."""
+        bounds, sign = self.bounds, (1.0, -1.0)[turn % 2]
+        if bounds.order is None:
+            up, lower, upper = sign * self._signs > 0, bounds.lower, bounds.upper
+            return np.where(up, upper, lower), np.where(up, lower, upper)
+        toward = self._signs if turn // 2 % 2 else self._axis
+        length = float(np.linalg.norm(toward, bounds.order))
+        high = sign * toward * (bounds.upper * WITHIN / length)
+        return high, -0.1 * high

@@ -1,15 +1,15 @@
 """The inputs that a run asks of a deployment of numbers, and the sizes of its calls."""
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from .....reference.arrays import Matrix
 from .....reference.numbers import NoisyGradient
-from ..claim import NumbersClaim
-from ..mechanism import RECORDS
+from ..mechanism import RECORDS, NumberMechanism
 from .asked import MOST_COORDINATES, Asked, Role
 from .bounds import WITHIN, Bounds
 
@@ -24,6 +24,9 @@ CALLS = (1, 1, 1, 1, 2, 3, 5, 8, 16, 40, 100, 300)
 
 _TOTAL = 10**7
 """Least sum of counts in the millions; each count is below 2^24, so that single floats hold it."""
+
+_SHORTEST = 16
+"""Releases per call at most, where few are asked for."""
 
 _LONG_CALL, _WIDEST_OF_LONG = 1_100, 20
 """Releases of the one long call of a run: services may answer more than 1,000 in another way.
@@ -67,6 +70,12 @@ class NumbersPlan:
     """Times the releases that checks need: looks come a tenth apart, and inputs get unequal parts,
     as sizes of calls differ."""
 
+    def in_part(self, share: float) -> Self:
+        """The same inputs, where checks that ask for releases of their own ask a share of them."""
+        largest = min(self.largest_call, max(_SHORTEST, math.ceil(share * self.largest_call)))
+        long_call = self.long_call if share == 1.0 else 0
+        return replace(self, share=share, largest_call=largest, long_call=long_call)
+
     def calls(self, seed: int) -> Iterator[tuple[Asked, int]]:
         """Calls without end, each an input and a size; every size comes with every input."""
         order, before = np.random.default_rng([seed, 1]), 0
@@ -95,23 +104,28 @@ class NumbersPlan:
             yield asked, size, look
 
 
-def make_numbers_plan(claim: NumbersClaim, seed: int) -> NumbersPlan:
-    """The inputs of a run: every kind that a fault has been known to single out."""
+def make_numbers_plan(
+    mechanism: NumberMechanism, seed: int, largest_call: int | None = None
+) -> NumbersPlan:
+    """The inputs of a run: every kind that a fault has been known to single out.
+
+    largest_call: that the claim allows, None where it names none.
+    """
     rng = np.random.default_rng([seed, 0])
-    mechanism = claim.mechanism
     made = _of_counts(mechanism.width, rng)
     if mechanism.takes in ("records", "tensors"):
-        made = _of_records(claim, rng)
+        made = _of_records(mechanism, rng)
     aggregation = mechanism.aggregation
     inputs = tuple(
-        Asked.of(claim.release, values, aggregation.exact(values), role) for role, values in made
+        Asked.of(mechanism.release, values, aggregation.exact(values), role)
+        for role, values in made
     )
     width = mechanism.width
     coordinates = np.arange(width)
     if width > MOST_COORDINATES:
         coordinates = np.sort(rng.choice(width, MOST_COORDINATES, replace=False))
     long_call = _LONG_CALL if width <= _WIDEST_OF_LONG else 0
-    if (claim.gate.largest_call or long_call) < long_call:
+    if (largest_call or long_call) < long_call:
         long_call = 0
     return NumbersPlan(inputs, coordinates, at_once(width, CALLS[-1]), long_call=long_call)
 
@@ -160,12 +174,12 @@ def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[Role, Any]]:
     return made
 
 
-def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[Role, Any]]:
+def _of_records(mechanism: NumberMechanism, rng: np.random.Generator) -> list[tuple[Role, Any]]:
     """Inputs of records within the bounds, one for each role."""
-    width = claim.mechanism.width
+    width = mechanism.width
     few = at_once(width, _RECORDS)
-    typical = _records(claim, _of_the_opening(), few)
-    edge = _records(claim, rng, few, edge=True)
+    typical = _records(mechanism, _of_the_opening(), few)
+    edge = _records(mechanism, rng, few, edge=True)
     made: list[tuple[Role, Matrix]] = [
         (Role.TYPICAL, typical),
         (Role.REORDERED, typical[::-1].copy()),
@@ -173,20 +187,20 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[Rol
         (Role.NO_RECORDS, typical[:0]),
         (Role.ALIKE, np.repeat(typical[:1], at_once(width, 7), axis=0)),
         (Role.AT_THE_BOUNDS, edge),
-        (Role.MANY, _records(claim, rng, at_once(width, RECORDS))),
+        (Role.MANY, _records(mechanism, rng, at_once(width, RECORDS))),
     ]
     if typical.size > _PRINTED:  # as of counts
         middle = typical.copy()
         middle[few // 2] = typical[0]
         made.append((Role.CHANGED_IN_THE_MIDDLE, middle))
-    return [(role, as_values(claim, records)) for role, records in made]
+    return [(role, as_values(mechanism, records)) for role, records in made]
 
 
 def _records(
-    claim: NumbersClaim, rng: np.random.Generator, records: int, edge: bool = False
+    mechanism: NumberMechanism, rng: np.random.Generator, records: int, edge: bool = False
 ) -> Matrix:
     """Random records (n, width) within the bounds; edge: at the bounds."""
-    bounds = Bounds.of(claim)
+    bounds = Bounds.of(mechanism)
     shape = records, bounds.width
     if bounds.order is None:
         if edge:
@@ -201,9 +215,9 @@ def _records(
     return np.asarray(bounds.upper * size * unit)
 
 
-def as_values(claim: NumbersClaim, records: Matrix) -> Any:
+def as_values(mechanism: NumberMechanism, records: Matrix) -> Any:
     """Records (n, width) as the deployment takes them: this array, or a list of tensors."""
-    aggregation = claim.mechanism.aggregation
+    aggregation = mechanism.aggregation
     if not isinstance(aggregation, NoisyGradient):
         return records
     tensors, start = [], 0

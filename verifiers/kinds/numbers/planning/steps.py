@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....run.refusals import Steps
-from ..claim import NumbersClaim
+from ..mechanism import NumberMechanism
 
 
-def steps_between(claim: NumbersClaim, refused: Any, answered: Any) -> Steps | None:
+def steps_between(mechanism: NumberMechanism, refused: Any, answered: Any) -> Steps | None:
     """Neighbours from a refused input to an answered one, or one of its size under replace-one.
 
     None where no such steps lead anywhere: under replace-one, where no record can be another.
     """
-    replaces = claim.mechanism.replaces
-    if claim.mechanism.takes in ("counts", "keys"):
+    replaces = mechanism.replaces
+    if mechanism.takes in ("counts", "keys"):
         return _moved(refused, answered) if replaces else _counted(refused, answered)
     if isinstance(refused, list):  # of tensors, each record has a part in every one
         each = [_of_records(*pair, replaces) for pair in zip(refused, answered, strict=True)]

@@ -40,8 +40,9 @@ class OfEachAggregate(TableCheck):
         super().__init__(claim, plan, seed)
         self._columns = Columns(claim, plan)
         self.each = []
-        for column, of in enumerate(self._columns.claims):
-            check = self.made(of, self._columns.numbers_plan(column), seed)
+        for column, law in enumerate(self._columns.laws):
+            own = self._columns.numbers_plan(column)
+            check = self.made(law, self.gate, self.share, own, seed)
             check.log_threshold = self.log_threshold + math.log(self.columns)
             if self.thinned:
                 fewer = math.ceil(plan.share * check.wanted_draws)

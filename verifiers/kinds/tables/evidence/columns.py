@@ -6,9 +6,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ....claims.tables import Gate
-from ...numbers.claim import NumbersClaim
-from ...numbers.mechanism import NumberMechanism
+from .....reference.accounting.adjacency import Adjacency
+from .....reference.numbers import NoisyHistogram
 from ...numbers.planning.asked import Asked, Batch, Draws
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TablesClaim
@@ -29,22 +28,11 @@ class Columns:
         """Places of the partitions that are looked at."""
         return core(self.claim)
 
-    @cached_property
-    def claims(self) -> list[NumbersClaim]:
-        """The claim of each aggregate."""
-        mechanism, gate = self.claim.mechanism, self.claim.gate
-        return [
-            NumbersClaim(
-                mechanism=NumberMechanism(
-                    name="noisy-histogram",
-                    noise=one.noise,
-                    adjacency=mechanism.adjacency,
-                    cells=int(self.cells.size),
-                ),
-                gate=Gate(**gate.model_dump(exclude_unset=True)),
-            )
-            for one in mechanism.table.aggregates
-        ]
+    @property
+    def laws(self) -> list[NoisyHistogram]:
+        """The law of each aggregate."""
+        how = int(self.cells.size), Adjacency(self.claim.mechanism.adjacency)
+        return [NoisyHistogram(one.noise, *how) for one in self.claim.mechanism.table.aggregates]
 
     def numbers_plan(self, column: int) -> NumbersPlan:
         """What is asked, as a plan of numbers."""

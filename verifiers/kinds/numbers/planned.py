@@ -2,18 +2,18 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .....reference.arrays import Vector
-from ....findings.excluded import Excluded
-from ....findings.note import Note
-from ....run.checks import Check, Setting
-from ....run.phase import Phase
-from ....run.precision import (
+from ....reference.arrays import Vector
+from ...findings.excluded import Excluded
+from ...findings.note import Note
+from ...run.checks import Check, Setting
+from ...run.phase import Phase
+from ...run.precision import (
     COARSEST_EFFECT,
     TooFewError,
     coarser,
@@ -22,34 +22,19 @@ from ....run.precision import (
     is_default,
     sharpest_within,
 )
-from ....run.selection import ALWAYS, Selection
-from ..checks.base import ForeseenCheck, NumberCheck, tell_least
-from ..checks.fresh_noise import FreshNoise
-from ..checks.input_contract import InputContract
-from ..checks.location import Location
-from ..checks.noise_scale import NoiseScale
-from ..claim import NumbersClaim
-from ..restarting import releases_of_restarts
-from .plan import NumbersPlan
+from ...run.selection import ALWAYS, Selection
+from .checks.base import ForeseenCheck, NumberCheck, tell_least
+from .checks.fresh_noise import FreshNoise
+from .checks.input_contract import InputContract
+from .checks.location import Location
+from .checks.noise_scale import NoiseScale
+from .claim import NumbersClaim
+from .planning.plan import NumbersPlan
+from .restarting import releases_of_restarts
 
 _STEPS = 12  # of the search
-_SHORTEST = 16  # releases per call at most, where few are asked for
 _FINEST = 1e-3  # of a share, the least that is searched for
 _ENDLESS = 10_000_000  # releases, of a check that never has enough
-
-
-def make_plan(
-    claim: NumbersClaim, seed: int, share: float = 1.0, made: NumbersPlan | None = None
-) -> NumbersPlan:
-    """The inputs of a run; share: of the releases that checks ask for themselves.
-
-    made: the inputs, where they are made already: those of the claim at any gate.
-    """
-    made = made or claim.inputs(seed)
-    largest = min(made.largest_call, max(_SHORTEST, math.ceil(share * made.largest_call)))
-    return replace(
-        made, share=share, largest_call=largest, long_call=made.long_call if share == 1.0 else 0
-    )
 
 
 @dataclass(frozen=True)
@@ -69,7 +54,7 @@ class PlannedNumbers:
     @cached_property
     def plan(self) -> NumbersPlan:
         """The inputs, and how they are asked."""
-        return make_plan(self.claim, self.seed, self.extent)
+        return self.claim.inputs(self.seed).in_part(self.extent)
 
     @property
     def _opening(self) -> int:
