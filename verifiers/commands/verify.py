@@ -123,7 +123,7 @@ def verify(
 
 def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[str, Any]]":
     """The claim, and what the options ask of `run.verify`. Raises ValueError of one line."""
-    from ..run.after_failure import after_failure
+    from ..run.request import after_failure
     from ..run.selection import select
 
     if spec is not None and given["claim_file"] is None:

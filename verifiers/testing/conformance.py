@@ -10,7 +10,7 @@ from ..cli.verify_line import verify_line
 from ..findings.explained import explained
 from ..findings.report import Report, Verdict
 from ..kinds.reading import parse_claim, read_claim
-from ..run.after_failure import AfterFailure, known
+from ..run.request import AfterFailure, checked_choice
 from ..run.run import verify
 from ..targets import Target, TargetError, shown_spec
 from .options import check_one_of, judged_log, limited
@@ -52,7 +52,7 @@ def assert_conforms(
     """
     __tracebackhide__ = True
     refuse_hypothesis("assert_conforms")
-    held, then = held_claim(claim), known(after_failure)
+    held, then = held_claim(claim), checked_choice(after_failure)
     check_one_of(target, log)
     if log is not None:
         if (queries, max_queries, max_seconds, then) != (None, None, None, "diagnose"):

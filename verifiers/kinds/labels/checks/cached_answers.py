@@ -53,7 +53,7 @@ class CachedAnswers(LabelsCheck):
 
     @classmethod
     def not_applicable_to(cls, claim: LabelsClaim) -> Reason:
-        """`FreshNoise` stands in."""
+        """`LabelsFreshNoise` stands in."""
         return None if claim.mechanism.caching else _DRAWN_ANEW
 
     @classmethod
@@ -142,7 +142,7 @@ class CachedAnswers(LabelsCheck):
             self.drawn = FirstDraws(self.claim, {**self.before, **self.answered})
             with suppress(Refused):  # it may refuse a histogram not asked before
                 for votes in self.drawn.histograms:
-                    self.drawn.observe(self._drawn(target, votes, 1))
+                    self.drawn.observe(self._ask_once(target, votes, 1))
         self._ask(target, self.ends, _AFTER_RESTART)
 
     def run_emptied(self, target: Target) -> None:
@@ -162,12 +162,12 @@ class CachedAnswers(LabelsCheck):
 
     def _labels(self, target: Target, votes: tuple[int, ...], size: int) -> Labels:
         try:
-            return self._drawn(target, votes, size)
+            return self._ask_once(target, votes, size)
         except Refused as refusal:
             message = f"{list(votes)} is refused, but was answered: {refusal}"
             raise RefusedLaterError(message) from None
 
-    def _drawn(self, target: Target, votes: tuple[int, ...], size: int) -> Labels:
+    def _ask_once(self, target: Target, votes: tuple[int, ...], size: int) -> Labels:
         asked = np.array(votes, dtype=np.int64)
         reply = target.ask(asked, size)
         self.repeated += size
@@ -190,7 +190,7 @@ class CachedAnswers(LabelsCheck):
     def finding(self) -> Finding:
         """The finding, after all that was asked."""
         if self.changed is None:
-            return self._kept()
+            return self._kept_finding()
         votes, first, other = self.changed
         when = "after a restart" if self.restarted else "when asked again"
         return Finding(
@@ -204,7 +204,7 @@ class CachedAnswers(LabelsCheck):
             fields={"first": first, "again": other},
         )
 
-    def _kept(self) -> Finding:
+    def _kept_finding(self) -> Finding:
         """The finding where every answer was kept, as claimed."""
         emptied, drawn = self.emptied, self.drawn
         if drawn is not None and drawn.refuted:

@@ -20,7 +20,7 @@ from ....text import counted
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
-from .base import PLAINLY, How, LabelsCheck
+from .base import PLAIN, Circumstances, LabelsCheck
 from .leakage_advice import advice, mitigations
 
 QUERIES = 10_000
@@ -48,7 +48,7 @@ class _Attacked:
     reading: tuple[float, ...] | None
 
 
-class HistogramLeakage(LabelsCheck):
+class LabelsHistogramLeakage(LabelsCheck):
     """Simulates attacks under the claimed law, with as many answers as the claim allows.
 
     Leakage follows from the claim alone; that labels follow the claimed law is for other checks.
@@ -91,7 +91,7 @@ class HistogramLeakage(LabelsCheck):
         """Labels of the target that were used in an attack."""
         return 0 if self.worst is None else int(self.seen[self.worst.stream].sum())
 
-    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+    def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
         """Keeps as many labels of each histogram as an attacker gets."""
         room = self.asked - int(self.seen[stream].sum())
         self.seen[stream] += count_outcomes(labels[: max(room, 0)], self.seen.shape[1])

@@ -37,7 +37,7 @@ _LEAST_CHANCE = 1e-12
 
 
 class OfOneHistogram:
-    """The e-processes of `FreshNoise` in which labels are compared within their histogram.
+    """The e-processes of `LabelsFreshNoise` in which labels are compared within their histogram.
 
     same: for each stream of the plan, the first stream of its input; misfit: for each stream (s,),
     log-supremum over laws of its likelihood over the claimed one, by which ratios are divided;
@@ -111,7 +111,7 @@ class OfOneHistogram:
                 compared.observe(of_call)
 
     def parts(self) -> dict[str, float]:
-        """Log of each e-process, by its name in `FreshNoise`."""
+        """Log of each e-process, by its name in `LabelsFreshNoise`."""
         single, dependent, dispersed, spread, ordered = (
             log_mixture_of(logs, self._log_weights) for logs in self._logs
         )

@@ -11,11 +11,11 @@ from ....run.phase import Phase
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
-from .base import CACHED, PLAINLY, How, LabelsCheck
+from .base import CACHED, PLAIN, Circumstances, LabelsCheck
 from .compared_streams import PAIR_REFUSED
 
 
-class PrivacyAudit(LabelsCheck):
+class LabelsPrivacyAudit(LabelsCheck):
     """Bounds the divergence of a tied pair from below, for any mechanism.
 
     The null is the claimed (epsilon, delta) over its queries. The cut is chosen by the first tenth
@@ -66,7 +66,7 @@ class PrivacyAudit(LabelsCheck):
         self.lacking: Note | None = None
         self.found: Audit | None = None
 
-    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+    def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
         """Adds new labels of one of the two histograms."""
         if stream in self.streams:
             self.pairs.observe(self.streams.index(stream), labels)

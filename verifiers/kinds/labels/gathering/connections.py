@@ -4,8 +4,8 @@ import numpy as np
 
 from ....targets import KeptConnections, NotOffered, Refused, checked_labels
 from ....targets.kept import CLOSES
-from ..checks import FreshNoise
-from ..checks.base import How
+from ..checks import LabelsFreshNoise
+from ..checks.base import Circumstances
 from ..checks.input_contract import RefusedLaterError
 from ..planned import queries_of
 from ..planning.roles import Role
@@ -31,7 +31,7 @@ def ask_over_kept(gathering: Gathering) -> None:
                 return
 
 
-def _asks_over(gathering: Gathering, fresh: FreshNoise, several: int) -> bool:
+def _asks_over(gathering: Gathering, fresh: LabelsFreshNoise, several: int) -> bool:
     """Asks over so many connections at a time; False where there is no use in more of them."""
     state = gathering.state
     try:
@@ -69,7 +69,7 @@ def _ask(gathering: Gathering, kept: KeptConnections) -> None:
         refuses, release = claim.mechanism.refuses, claim.release
         labels = [checked_labels(reply, histogram, 1, refuses, release) for reply in replies]
         if labels:
-            how = How(calls=(1,) * len(labels), connections=tuple(over))
+            how = Circumstances(calls=(1,) * len(labels), connections=tuple(over))
             gathering.show(gathering.plan.first(Role.FRESH), np.concatenate(labels), how)
 
 

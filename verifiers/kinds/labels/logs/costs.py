@@ -18,14 +18,14 @@ from ....findings.verdict import Verdict
 from ....inputs.release_log import Row
 from ....run.checks import NO_PRIVACY
 from ....text import counted, epsilon_text
-from ..checks.accountant_soundness import AccountantSoundness
+from ..checks.accountant_soundness import LabelsAccountantSoundness
 from ..checks.budget_histograms import costliest
 from ..checks.privacy_claim import PrivacyClaimCheck
 from ..claim import LabelsClaim
 from .certain_total import CertainTotal, Votes, certain_total
 from .spending import Times, end_text, spending_of, spending_text
 
-PRIVACY, CHARGES = PrivacyClaimCheck.id, AccountantSoundness.id
+PRIVACY, CHARGES = PrivacyClaimCheck.id, LabelsAccountantSoundness.id
 
 _NO_DELTA = Note(
     "no-privacy-claimed", "the claim has no privacy.delta, which judging charges needs"

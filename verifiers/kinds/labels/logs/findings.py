@@ -11,8 +11,8 @@ from ....findings.note import Note
 from ....findings.report import CheckResult, decimal_log
 from ....findings.verdict import Verdict
 from ....run.cause import SURE
-from ..checks import FreshNoise
-from ..checks.noise_scale import NoiseScale, interval_text
+from ..checks import LabelsFreshNoise
+from ..checks.noise_scale import LabelsNoiseScale, interval_text
 from ..planning.faults import short
 from ..registry import SHARES
 from .costs import Costs
@@ -52,7 +52,7 @@ def cause_of(evidence: LogEvidence, check: str) -> Note | None:
 
     It names laws, workers and clients, and no votes or labels.
     """
-    judges = {"class-probabilities": _labels, NoiseScale.id: _scale, FreshNoise.id: _fresh}
+    judges = {"class-probabilities": _labels, "noise-scale": _scale, "fresh-noise": _fresh}
     if check not in judges or not evidence.refuted(check):
         return None
     found = judges[check](evidence)
@@ -144,7 +144,7 @@ def _of_one(evidence: LogEvidence) -> tuple[float, Note] | None:
 
 
 def _scale(evidence: LogEvidence) -> CheckResult:
-    name, noise = NoiseScale.id, evidence.claim.mechanism.noise
+    name, noise = LabelsNoiseScale.id, evidence.claim.mechanism.noise
     interval = evidence.scale.interval(evidence.thresholds[name])
     text = interval_text(noise, interval, evidence.thresholds[name])
     value = evidence.scale.log_e_value
@@ -165,7 +165,7 @@ def _scale(evidence: LogEvidence) -> CheckResult:
     if low <= 0.0 or math.isinf(high):
         return _judged(evidence, name, Verdict.INCONCLUSIVE, text, Note(_TOO_FEW, ""), value)
     bound = "tolerance" in gate.model_fields_set  # the default is not required
-    if bound and max(1.0 - low, high - 1.0) > gate.tolerance * (1.0 + 1e-9):  # as NoiseScale
+    if bound and max(1.0 - low, high - 1.0) > gate.tolerance * (1.0 + 1e-9):  # as LabelsNoiseScale
         message = f"{text}: wider than tolerance = {gate.tolerance:g}"
         wide = Note(_TOO_FEW, "", {"tolerance": gate.tolerance})
         return _judged(evidence, name, Verdict.INCONCLUSIVE, message, wide, value)
@@ -187,7 +187,7 @@ def _ends(interval: tuple[float, float] | None) -> dict[str, float | None]:
 
 def _come_again(evidence: LogEvidence) -> CheckResult | None:
     """The failure of a log whose labels repeat; None if they do not."""
-    name = FreshNoise.id
+    name = LabelsFreshNoise.id
     if evidence.contradiction is not None:
         _, fields = found_at(evidence, name)
         found = Note("answers-drawn-anew", evidence.contradiction, fields)
@@ -205,7 +205,7 @@ def _come_again(evidence: LogEvidence) -> CheckResult | None:
 
 
 def _fresh(evidence: LogEvidence) -> CheckResult:
-    name, copies = FreshNoise.id, evidence.copies
+    name, copies = LabelsFreshNoise.id, evidence.copies
     failed = _come_again(evidence)
     if failed is not None:
         return failed

@@ -13,7 +13,6 @@ from ....inputs.log_file import read_log, shown_path
 from ....inputs.release_log import LogError, Row
 from ....run.noise_there import on_the_noise_there
 from ..claim import LabelsClaim
-from ..registry import CHECKS
 from .costs import Costs
 from .findings import log_results
 from .judge import CHUNK, LogEvidence, leaves_out_refusals, reader_of
@@ -62,7 +61,7 @@ def verify_log(
     unread = Note("interrupted", stopped) if interrupted else None
     selected = None if leaves_out_refusals(claim) else missing.selected
     found_of = log_results(evidence, costs, unread or selected)
-    results = on_the_noise_there(found_of, CHECKS, claim)
+    results = on_the_noise_there(found_of, claim)
     found = evidence.found_after.values()
     cut = [unread] if unread is not None else []
     return report_of(
