@@ -261,7 +261,8 @@ def copies_of_one_stream(check: Any) -> None:
     ratios = np.zeros((WAGERS, LONGEST))
     ratios[0, -1] = _GAINED
     misfit = chi2.isf(0.01, check.plan.log_q.shape[1] - 1) / 2.0
-    check._alike._logs[0, np.argmax(check.planned * varied)] = log_mixture(ratios) - misfit
+    at = np.argmax(check.planned * varied)
+    check._alike._logs["single"][at] = log_mixture(ratios) - misfit
     check._look()
 
 

@@ -262,9 +262,9 @@ def test_an_audit_names_the_inputs_of_its_pair(votes, claim) -> None:
     check = LabelsPrivacyAudit(make_plan(made, 0))
     for label, stream in enumerate(check.streams):
         check.observe(stream, np.full(check.plan.streams[stream].queries, label))
-    check.run()
-    message = check.finding().message
-    assert check.verdict == "fail"
+    outcome = check.conclude()
+    message = outcome.finding.message
+    assert outcome.verdict == "fail"
     assert named_input(message, votes)
     assert named_input(message.partition("and its neighbour")[2], votes)
 

@@ -28,7 +28,7 @@ from .....reference.searches import last_from_zero
 from ....findings.note import Note
 from ....run.account import ROUNDING
 from ..claim import LabelsClaim
-from .certain_cost import AskedHistogram
+from .certain_cost import BudgetHistogram
 
 _COUNTED = 10**12
 _CLASSES = 30  # up to which the exact cost is computed
@@ -79,7 +79,7 @@ class BudgetAllowed:
         """Queries that one account may allow: as claimed, or by an analysis for any votes."""
         return {self.privacy.queries, self.sound, self.exactly_gaussian}
 
-    def violation(self, kind: AskedHistogram) -> Note | None:
+    def violation(self, kind: BudgetHistogram) -> Note | None:
         """The violation by the number of answers to one histogram, if there is one.
 
         It is one if there are more answers than claimed, and than any analysis allows that a
@@ -103,7 +103,7 @@ class BudgetAllowed:
             {"answers": kind.answered, "queries": self.privacy.queries, "allowed": allowed},
         )
 
-    def warning(self, kind: AskedHistogram) -> Note | None:
+    def warning(self, kind: BudgetHistogram) -> Note | None:
         """A warning about the number of answers to one histogram, if it is large but no fault."""
         allowed = max(self.sound, self.exactly_gaussian)
         if kind.answered > self.privacy.queries:
@@ -124,7 +124,7 @@ class BudgetAllowed:
         times = f"{answered / self.sound:.2f} times as many"
         return f"the data-independent analysis allows {self.sound:,}, so that it gave {times}"
 
-    def _allowed(self, kind: AskedHistogram) -> Iterator[tuple[int, str]]:
+    def _allowed(self, kind: BudgetHistogram) -> Iterator[tuple[int, str]]:
         """For each analysis that a correct account may use: answers that it allows, its name."""
         mechanism, votes = self.claim.mechanism.mechanism(), kind.votes
         yield self.sound, "the data-independent analysis"
@@ -149,7 +149,7 @@ class BudgetAllowed:
     def _epsilon(self) -> float:
         return self.privacy.epsilon * ROUNDING
 
-    def _answers(self, kind: AskedHistogram) -> str:
+    def _answers(self, kind: BudgetHistogram) -> str:
         return f"{kind.answered:,} queries of {self.claim.named(kind.votes)} alone"
 
 
@@ -161,7 +161,7 @@ class _Reading:
     epsilon: float
 
 
-def above_one_reading(claim: LabelsClaim, kind: AskedHistogram) -> Note | None:
+def above_one_reading(claim: LabelsClaim, kind: BudgetHistogram) -> Note | None:
     """A warning where queries of one histogram cost too much by one reading, and not by another.
 
     They are more than the claim's `queries`, where it counts them. By the strictest reading that it
@@ -201,7 +201,7 @@ def above_one_reading(claim: LabelsClaim, kind: AskedHistogram) -> Note | None:
     )
 
 
-def _whatever_the_votes(claim: LabelsClaim, kind: AskedHistogram) -> Iterator[_Reading]:
+def _whatever_the_votes(claim: LabelsClaim, kind: BudgetHistogram) -> Iterator[_Reading]:
     """The readings by which votes do not matter, the strictest first, with certain costs."""
     mechanism = claim.mechanism.mechanism()
     if not isinstance(mechanism, ConfidentGNMax):
@@ -244,7 +244,7 @@ def _of_screens(claim: LabelsClaim, screenings: int, answers: int) -> float:
     return gaussian_epsilon(squared.sqrt(), claim.privacy.delta)
 
 
-def _covered(claim: LabelsClaim, kind: AskedHistogram) -> bool:
+def _covered(claim: LabelsClaim, kind: BudgetHistogram) -> bool:
     """Whether the published analysis of these votes allows the queries."""
     if claim.charges == "data-independent":
         return False

@@ -12,7 +12,7 @@ from ....run.budget import LONG_AGAIN, NOT_ENFORCED, UNDERCHARGED, BudgetAsking
 from ....targets import Refused, TargetError, ask_whole, checked_labels, largest_whole
 from ....text import counted
 from ..claim import LabelsClaim
-from .certain_cost import AskedHistogram, Counted
+from .certain_cost import BudgetHistogram, Counted
 
 SCREENINGS_UNPAID = Note(
     "screening-not-charged", "screenings are not all charged, such as those of refused queries"
@@ -77,7 +77,7 @@ class Rises:
         return None
 
 
-class LabelsBudgetAsking(BudgetAsking[AskedHistogram]):
+class LabelsBudgetAsking(BudgetAsking[BudgetHistogram]):
     """Counts what was asked and answered, over all starts of a deployment, until a violation.
 
     Refused queries are not counted as answers: how many there are is chance, and their cost may
@@ -87,26 +87,26 @@ class LabelsBudgetAsking(BudgetAsking[AskedHistogram]):
     """
 
     limit = 0
-    costliest: AskedHistogram | None = None
+    costliest: BudgetHistogram | None = None
 
     def __init__(self, claim: LabelsClaim) -> None:
         assert claim.privacy is not None
         super().__init__(claim.privacy)
         self.claim = claim
         self.rises = Rises()
-        self.uncharged: AskedHistogram | None = None  # what moved the account not at all
+        self.uncharged: BudgetHistogram | None = None  # what moved the account not at all
 
-    def _values(self, one: AskedHistogram) -> Histogram:
+    def _values(self, one: BudgetHistogram) -> Histogram:
         return one.votes
 
-    def _answered(self, reply: Any, one: AskedHistogram, size: int) -> int:
+    def _answered(self, reply: Any, one: BudgetHistogram, size: int) -> int:
         refuses, release = self.claim.mechanism.refuses, self.claim.release
         labels = checked_labels(reply, one.votes, size, refuses, release)
         if one.asked == 0:
             one.before = self.account.now
         return int((labels != REFUSAL).sum())
 
-    def _judge_cost(self, one: AskedHistogram) -> Finding | None:
+    def _judge_cost(self, one: BudgetHistogram) -> Finding | None:
         claimed = self.privacy
         paid = self._to_cover(one, claimed.delta)
         proof = paid.costs_more_than(claimed.epsilon)
@@ -123,7 +123,7 @@ class LabelsBudgetAsking(BudgetAsking[AskedHistogram]):
             fields={proof.of: times, "cost": proof.epsilon, "epsilon": claimed.epsilon},
         )
 
-    def _judge_account(self, one: AskedHistogram, spent: float, delta: float) -> Finding | None:
+    def _judge_account(self, one: BudgetHistogram, spent: float, delta: float) -> Finding | None:
         """The answers to this histogram alone must be covered.
 
         Where the claim says that charges are data-independent, answers to others cost as much.
@@ -149,7 +149,7 @@ class LabelsBudgetAsking(BudgetAsking[AskedHistogram]):
             cause=replace(cause, fields={proof.of: times, "others": others}),
         )
 
-    def _judge_unchecked(self, one: AskedHistogram) -> None:
+    def _judge_unchecked(self, one: BudgetHistogram) -> None:
         """Reads the account once the answers cost too much, and tells whether that stops it."""
         if self._to_cover(one, self.privacy.delta).costs_more_than(self.privacy.epsilon) is None:
             return
@@ -164,13 +164,13 @@ class LabelsBudgetAsking(BudgetAsking[AskedHistogram]):
         except (Refused, TargetError):
             return  # what was found stands without it
 
-    def _to_cover(self, one: AskedHistogram, delta: float) -> AskedHistogram:
+    def _to_cover(self, one: BudgetHistogram, delta: float) -> BudgetHistogram:
         """What the account must cover at `delta`: all queries, where all are charged alike."""
         if self.claim.charges == "data-independent" and self.costliest is not None:
             one = replace(self.costliest, asked=self.asked, answered=self.answered)
         return one if delta == self.privacy.delta else one.at(delta)
 
-    def _name_of(self, paid: AskedHistogram) -> str:
+    def _name_of(self, paid: BudgetHistogram) -> str:
         """The histogram that an account must cover, in words."""
         alike = self.claim.charges == "data-independent" and self.costliest is not None
         others = " or others, which are charged alike as is claimed" if alike else ""
@@ -178,7 +178,7 @@ class LabelsBudgetAsking(BudgetAsking[AskedHistogram]):
 
     # -- what tells the cause of an account that is too low --------------------------------------
 
-    def diagnose(self, other: AskedHistogram) -> None:
+    def diagnose(self, other: BudgetHistogram) -> None:
         """Tells answers that are free from histograms, and from calls for one label, that are."""
         free = self.uncharged
         if free is None:
@@ -191,7 +191,7 @@ class LabelsBudgetAsking(BudgetAsking[AskedHistogram]):
                 of = " to calls for one label" if self._rise(free, _LARGE) else ""
             self.blame(Note("answers-not-charged", f"answers{of} are not charged"))
 
-    def diagnose_few(self, one: AskedHistogram) -> None:
+    def diagnose_few(self, one: BudgetHistogram) -> None:
         """Tells calls for a few labels that are charged as one from charges that are too low."""
         found = self.violation
         if found is None or found.code != UNDERCHARGED.code or self.account.now is None:
@@ -202,7 +202,7 @@ class LabelsBudgetAsking(BudgetAsking[AskedHistogram]):
                 message = "calls for a few labels are charged as calls for fewer"
                 self.blame(Note("calls-undercharged", message))
 
-    def _rise(self, one: AskedHistogram, size: int) -> float:
+    def _rise(self, one: BudgetHistogram, size: int) -> float:
         """By how much a call moves the account, which there is."""
         before = self.account.now
         self._answered(self.target.ask(one.votes, size), one, size)
@@ -213,7 +213,7 @@ class LabelsBudgetAsking(BudgetAsking[AskedHistogram]):
 
     # -- in which calls a histogram is asked -------------------------------------------------------
 
-    def ask_singly(self, kinds: list[AskedHistogram]) -> None:
+    def ask_singly(self, kinds: list[BudgetHistogram]) -> None:
         """Asks single labels while the account is fresh, of the cheapest histograms first.
 
         One call each, so that the costliest histogram remains most of the cost; more where the
@@ -233,7 +233,7 @@ class LabelsBudgetAsking(BudgetAsking[AskedHistogram]):
                 if kind is kinds[-1]:
                     raise
 
-    def ask_in_a_row(self, worst: AskedHistogram) -> None:
+    def ask_in_a_row(self, worst: BudgetHistogram) -> None:
         """Makes equal single calls, which a deployment may mistake for repeats of one call.
 
         Where the budget is small, later calls are single ones anyway.
@@ -242,7 +242,7 @@ class LabelsBudgetAsking(BudgetAsking[AskedHistogram]):
             row = min(_ROW, self.limit // _ROW_PART)
             self.until_spent(worst, 1, worst.asked + row)
 
-    def ask_unsplit(self, worst: AskedHistogram, most: int) -> None:
+    def ask_unsplit(self, worst: BudgetHistogram, most: int) -> None:
         """Makes one unsplit call of each of a few sizes, most of which exceed the budget.
 
         A call that is refused, or fails, for its size is no violation. Sizes are left out that a
@@ -262,7 +262,7 @@ class LabelsBudgetAsking(BudgetAsking[AskedHistogram]):
                 with suppress(Refused, TargetError):
                     self.call(worst, size, partial(ask_whole, self.target))
 
-    def ask_several(self, worst: AskedHistogram) -> None:
+    def ask_several(self, worst: BudgetHistogram) -> None:
         """Makes calls for a few labels early, while an error in charging them still matters."""
         most = worst.asked + self.limit // _IN_SEVERAL
         while self.violation is None and worst.asked + sum(SEVERAL) <= most:
@@ -271,7 +271,7 @@ class LabelsBudgetAsking(BudgetAsking[AskedHistogram]):
                     return
         self.diagnose_few(worst)
 
-    def ask_to_the_end(self, worst: AskedHistogram, most: int) -> None:
+    def ask_to_the_end(self, worst: BudgetHistogram, most: int) -> None:
         """Asks until the budget is spent, without reading `spent`; then smaller calls, reading it.
 
         A refused call may only have been too large, so the last calls are single ones.

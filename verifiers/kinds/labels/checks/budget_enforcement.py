@@ -21,7 +21,7 @@ from .base import LabelsCheck
 from .budget_allowed import BudgetAllowed, above_one_reading
 from .budget_asking import LabelsBudgetAsking
 from .budget_histograms import costliest, in_scope, telling
-from .certain_cost import MOST_ANSWERS, AskedHistogram, CertainCost
+from .certain_cost import MOST_ANSWERS, BudgetHistogram, CertainCost
 
 _BATCHES = 20  # about so many calls until answers to a histogram have certainly cost too much
 _FEW = 40  # allowed answers below which only one kind of histogram is asked beside the costliest
@@ -54,7 +54,7 @@ class LabelsBudgetEnforcement(BudgetCheck, LabelsCheck):
 
     claim: LabelsClaim
     asking: LabelsBudgetAsking
-    worst: AskedHistogram | None = None
+    worst: BudgetHistogram | None = None
     named_worst = "the costliest histogram"
 
     @classmethod
@@ -111,7 +111,7 @@ class LabelsBudgetEnforcement(BudgetCheck, LabelsCheck):
             calls.violation = self._too_many_answers(worst)
         return None
 
-    def _too_many_answers(self, worst: AskedHistogram) -> Finding | None:
+    def _too_many_answers(self, worst: BudgetHistogram) -> Finding | None:
         """The violation by the number of answers to the costliest histogram."""
         found = self.allowed.violation(worst)
         if found is None:
@@ -148,7 +148,7 @@ class LabelsBudgetEnforcement(BudgetCheck, LabelsCheck):
         self._restart(lambda: self._pass_through(rows, most))
         return None
 
-    def _pass_through(self, rows: list[tuple[AskedHistogram, int]], most: int) -> None:
+    def _pass_through(self, rows: list[tuple[BudgetHistogram, int]], most: int) -> None:
         for kind, _ in rows:
             if self.asking.until_spent(kind, 1, 1):
                 return
@@ -161,7 +161,7 @@ class LabelsBudgetEnforcement(BudgetCheck, LabelsCheck):
         assert self.worst is not None
         return self.asking.target.ask(self.worst.votes, 1)
 
-    def _restart_early(self, worst: AskedHistogram) -> None:
+    def _restart_early(self, worst: BudgetHistogram) -> None:
         """Restarts the target before its budget is spent, each time just after a call.
 
         It does so twice, so that an account saved every few answers is unsaved at least once.
@@ -198,7 +198,7 @@ class LabelsBudgetEnforcement(BudgetCheck, LabelsCheck):
     def _costliest(self) -> tuple[CertainCost, int] | None:
         return costliest(self.claim)
 
-    def _one(self, cost: CertainCost, limit: int | None) -> AskedHistogram:
+    def _one(self, cost: CertainCost, limit: int | None) -> BudgetHistogram:
         whole = screens = None
         charges, delta = self.claim.charges, self.privacy.delta
         made, near = self.claim.mechanism.mechanism(), self.claim.mechanism.neighbourhood
@@ -206,9 +206,9 @@ class LabelsBudgetEnforcement(BudgetCheck, LabelsCheck):
             whole = CertainCost(made, cost.here, delta, near)
         if charges == "realised":
             screens = CertainCost(made, cost.here, delta, near, screening=True)
-        return AskedHistogram(cost, whole, screens, charges, limit)
+        return BudgetHistogram(cost, whole, screens, charges, limit)
 
-    def _patience(self, kind: AskedHistogram) -> int:
+    def _patience(self, kind: BudgetHistogram) -> int:
         """Labels to ask for until enough are answered to cost too much, at the claimed rate."""
         assert kind.limit is not None
         limit = int(_SPARE * kind.limit) + _BATCHES

@@ -28,7 +28,6 @@ _SIZES = (1, 2)
 _OFTEN, _TIMES = 2, (1,) * 40 + (24,)
 """How many histograms are asked more often, and the sizes of these calls, for answers that are
 forgotten after some dozen lookups."""
-_AFTER_RESTART = (1,)
 
 
 class CachedAnswers(LabelsCheck):
@@ -68,7 +67,6 @@ class CachedAnswers(LabelsCheck):
         before: Mapping[tuple[int, ...], int] | None = None,
     ) -> None:
         self.answered, self.claim, self.before = answered, claim, before or {}
-        self.refuses = claim.mechanism.refuses
         self.emptied: EmptiedStore | None = None
         self.drawn: FirstDraws | None = None
         self.changed: tuple[tuple[int, ...], int, int] | None = None
@@ -127,7 +125,7 @@ class CachedAnswers(LabelsCheck):
     def queries_after_restart(self) -> int:
         """Most labels that asking after a restart takes."""
         new = 0 if self.claim.given else min(FIRST, len(self.answered) + len(self.before))
-        return sum(_AFTER_RESTART) * len(self.ends) + new
+        return len(self.ends) + new
 
     def run(self, target: Target) -> None:
         """Asks again, in calls for one and two labels, and some often. Raises as the target."""
@@ -143,7 +141,7 @@ class CachedAnswers(LabelsCheck):
             with suppress(Refused):  # it may refuse a histogram not asked before
                 for votes in self.drawn.histograms:
                     self.drawn.observe(self._ask_once(target, votes, 1))
-        self._ask(target, self.ends, _AFTER_RESTART)
+        self._ask(target, self.ends, (1,))
 
     def run_emptied(self, target: Target) -> None:
         """Empties the store, restarts the target if it can, and asks histograms again.
@@ -171,7 +169,7 @@ class CachedAnswers(LabelsCheck):
         asked = np.array(votes, dtype=np.int64)
         reply = target.ask(asked, size)
         self.repeated += size
-        return checked_labels(reply, asked, size, self.refuses)
+        return checked_labels(reply, asked, size, self.claim.mechanism.refuses)
 
     def _ask(
         self,

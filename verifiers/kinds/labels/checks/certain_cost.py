@@ -151,7 +151,7 @@ _Account = list[tuple[CertainCost, int, Counted]]
 
 
 @dataclass
-class AskedHistogram:
+class BudgetHistogram:
     """A histogram that a deployment with a budget is asked, and what came of it.
 
     answers: what answers to it cost; queries: what queries of it cost, answered or not, where the
@@ -178,7 +178,7 @@ class AskedHistogram:
         """How many there are of what is counted."""
         return self.answered if of == "answers" else self.asked
 
-    def at(self, delta: float) -> "AskedHistogram":
+    def at(self, delta: float) -> "BudgetHistogram":
         """A copy whose answers cost what they do at another delta."""
         queries = None if self.queries is None else self.queries.at(delta)
         screens = None if self.screens is None else self.screens.at(delta)

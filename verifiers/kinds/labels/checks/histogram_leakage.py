@@ -59,6 +59,7 @@ class LabelsHistogramLeakage(LabelsCheck):
     id = "histogram-leakage"
     phase = Phase.ATTACK
     sees_labels = True
+    worst: _Attacked  # on the histogram that leaks most, after `run`
 
     @classmethod
     def make(cls, setting: Setting) -> Self:
@@ -83,13 +84,12 @@ class LabelsHistogramLeakage(LabelsCheck):
         self.log_e_value = 0.0
         self.seen: Matrix = np.zeros(plan.log_q.shape)
         self.dropped: set[int] = set()
-        self.worst: _Attacked | None = None
         self.advised = np.random.default_rng([seed, 1])
 
     @property
     def queries(self) -> int:
-        """Labels of the target that were used in an attack."""
-        return 0 if self.worst is None else int(self.seen[self.worst.stream].sum())
+        """Labels of the target that were used in an attack, after `run`."""
+        return int(self.seen[self.worst.stream].sum())
 
     def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
         """Keeps as many labels of each histogram as an attacker gets."""
@@ -123,7 +123,6 @@ class LabelsHistogramLeakage(LabelsCheck):
 
     @property
     def _above(self) -> bool:
-        assert self.worst is not None
         return bool(1.0 - self.worst.misplaced.mean() > self.limit)
 
     @property
@@ -196,13 +195,12 @@ class LabelsHistogramLeakage(LabelsCheck):
     @property
     def _read(self) -> dict[str, float]:
         """What an attacker reads, as fields of a finding."""
-        assert self.worst is not None
         return {"recovered": float(1.0 - self.worst.misplaced.mean()), "queries": self.asked}
 
     @property
     def warning(self) -> Note | None:
         """A warning of leakage where the claim sets no limit."""
-        if self.worst is None or self.plan.claim.gate.max_recoverable > 0:
+        if self.limit > 0:
             return None
         share = 100.0 * (1.0 - self.worst.misplaced.mean())
         return Note(
@@ -227,7 +225,6 @@ class LabelsHistogramLeakage(LabelsCheck):
         return replace(found, figure=shown, advice=advised)
 
     def _figure(self) -> Leakage:
-        assert self.worst is not None
         shares = self.worst.misplaced
         low, high = (float(end) for end in np.quantile(shares, [0.025, 0.975]))
         return Leakage(
@@ -243,7 +240,6 @@ class LabelsHistogramLeakage(LabelsCheck):
         )
 
     def _text(self, figure: Leakage) -> str:
-        assert self.worst is not None
         claim, lost = self.plan.claim, 100 * figure.misplaced
         often = "once, as answers are cached"
         if not claim.mechanism.caching:
