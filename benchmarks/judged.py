@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from dpassay.verifiers.claims.claim import Claim
-from dpassay.verifiers.run.after_failure import AfterFailure
+from dpassay.verifiers.run.request import AfterFailure
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 

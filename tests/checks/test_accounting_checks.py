@@ -11,7 +11,7 @@ from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.analyses import query_cost
 from dpassay.reference.accounting.gnmax import gaussian_data_dependent, gnmax_data_dependent
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks.accountant_soundness import AccountantSoundness
+from dpassay.verifiers.kinds.labels.checks.accountant_soundness import LabelsAccountantSoundness
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
@@ -82,7 +82,7 @@ def soundness(mechanism, charge, share=1.0):
         def rdp(self, histogram, orders):
             return share * charge(histogram, known, np.asarray(orders))
 
-    check = AccountantSoundness(make_plan(made, 0))
+    check = LabelsAccountantSoundness(make_plan(made, 0))
     assert check.run(InProcessTarget(Charging())) is None
     return check
 
@@ -261,7 +261,7 @@ def test_an_accountant_is_held_to_the_orders_that_it_names() -> None:
         def rdp(self, histogram, orders):
             return {"orders": at, "rdp": [a / SIGMA**2 / (4 if a == 40 else 1) for a in at]}
 
-    check = AccountantSoundness(make_plan(made, 0))
+    check = LabelsAccountantSoundness(make_plan(made, 0))
     assert check.run(InProcessTarget(Named(None))) is None
     assert check.proved is not None
     assert check.proved.order == 40.0
@@ -301,7 +301,7 @@ class RightAtPowersOfTwo:
 def test_orders_between_powers_of_two_are_charged() -> None:
     """Orders 1.5 and powers of two alone pass an accountant that is right at these alone."""
     made = claimed("gaussian:10", classes=3, teachers=50)
-    check = AccountantSoundness(make_plan(made, 0))
+    check = LabelsAccountantSoundness(make_plan(made, 0))
     assert check.run(InProcessTarget(RightAtPowersOfTwo())) is None
     assert check.proved is not None
     assert check.proved.order in (3.0, 6.0, 10.0, 20.0, 48.0, 100.0)

@@ -14,8 +14,8 @@ from dpassay.reference.numbers import families
 from dpassay.reference.numbers.moves import move_epsilon
 from dpassay.verifiers.claims.tables import PrivacyClaim
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks.budget_by_query import BudgetByQuery
-from dpassay.verifiers.kinds.labels.checks.budget_enforcement import BudgetEnforcement
+from dpassay.verifiers.kinds.labels.checks.budget_allowed import BudgetAllowed
+from dpassay.verifiers.kinds.labels.checks.budget_enforcement import LabelsBudgetEnforcement
 from dpassay.verifiers.kinds.labels.checks.budget_histograms import costliest
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.targets import InProcessTarget
@@ -81,7 +81,7 @@ class Silent(Deployment):
 def test_a_ledger_enforces_its_budget(enforced, tmp_path) -> None:
     check = enforced(Deployment(tmp_path / "ledger"), few_answers())
     assert check.verdict is Verdict.PASS
-    assert check.answered == 3
+    assert check.asking.answered == 3
     assert check.finding().code is None
     assert check.finding().warnings == ()
 
@@ -117,7 +117,7 @@ def test_where_too_far_is_has_an_end() -> None:
     """Epsilon 1e9 cannot be exceeded by any answers that a run could ask for."""
     privacy = {"epsilon": 1e9, "delta": 1e-5, "queries": 5, "scope": "any-queries"}
     unchecked = PrivacyClaim.model_construct(**privacy)  # a claim read from a file has less
-    check = BudgetEnforcement(few_answers().model_copy(update={"privacy": unchecked}))
+    check = LabelsBudgetEnforcement(few_answers().model_copy(update={"privacy": unchecked}))
     assert check.run(InProcessTarget(Spending([0, 1, 2]))).code == "cannot-be-seen-here"
 
 
@@ -129,7 +129,7 @@ def test_an_account_of_a_tiny_delta_does_not_rise(enforced, tmp_path, delta) -> 
         deployment, few_answers(privacy={"epsilon": 4.0, "delta": delta, "queries": 5})
     )
     assert check.verdict is Verdict.PASS, check.violation
-    assert check.answered > 0
+    assert check.asking.answered > 0
 
 
 class ByNumber:
@@ -174,8 +174,8 @@ def test_exact_gaussian_accounts_answer_more(enforced, most, verdict) -> None:
     check = enforced(deployment, claimed("gaussian:40", privacy=privacy))
     assert check.verdict is verdict, check.violation
     if verdict is Verdict.PASS:
-        assert check.by_query.sound == 168
-        assert check.by_query.exactly_gaussian == 195
+        assert check.allowed.sound == 168
+        assert check.allowed.exactly_gaussian == 195
         (told,) = check.finding().warnings
         assert told.code == "many-answers"
         assert dict(told.fields) == {"answers": 187, "allowed": 168}
@@ -192,7 +192,7 @@ def test_answers_that_fit_by_pure_composition_are_allowed(enforced) -> None:
     alone = query_cost([26, 24, 0], lnmax.mechanism.mechanism(), ORDERS, "data-independent")
     assert to_epsilon(ORDERS, 2 * alone, 1e-9).epsilon > 8.0
     deployment = ByNumber(NoisyArgmax(Laplace(0.5)), 2, lambda answers: 4.0 * answers, 1e-9)
-    assert BudgetByQuery(lnmax).sound == 2
+    assert BudgetAllowed(lnmax).sound == 2
     run = enforced(deployment, lnmax)
     assert run.verdict is Verdict.PASS, run.violation
 
@@ -298,21 +298,21 @@ class Spending:
 def test_refused_queries_are_not_counted_as_answers() -> None:
     """Realised charging: a run of refusals is chance, and paid for; it must not look like 20
     times as many answers."""
-    check = BudgetEnforcement(screened())
+    check = LabelsBudgetEnforcement(screened())
     lacking = check.run(InProcessTarget(Spending([-1])))
     assert (lacking.code, lacking.fields["answers"]) == ("hardly-answered", 0)
     assert check.violation is None
-    check = BudgetEnforcement(screened())
+    check = LabelsBudgetEnforcement(screened())
     most = 20 * costliest(screened())[1]
     assert check.run(InProcessTarget(Spending([0, *[-1] * 39], stop=most))) is None
     assert check.violation is None
-    assert 0 < check.answered < check.asking.asked
+    assert 0 < check.asking.answered < check.asking.asked
 
 
 def test_answers_behind_a_screen_are_counted() -> None:
-    check = BudgetEnforcement(screened())
+    check = LabelsBudgetEnforcement(screened())
     times = costliest(screened())[1]
     assert check.run(InProcessTarget(Spending([0, *[-1] * 19]))) is None
     assert check.finding().code == "budget-not-enforced"
-    assert 0 < number(check.finding(), "answers") <= check.answered
-    assert times <= check.answered < 1.2 * times + 20
+    assert 0 < number(check.finding(), "answers") <= check.asking.answered
+    assert times <= check.asking.answered < 1.2 * times + 20

@@ -11,9 +11,9 @@ from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.numbers import NoisyHistogram, NumberNoise, families
 from dpassay.reference.numbers.costs import epsilon_bracket
 from dpassay.reference.numbers.moves import move_epsilon
-from dpassay.verifiers.kinds.labels.checks.budget_enforcement import BudgetEnforcement
+from dpassay.verifiers.kinds.labels.checks.budget_allowed import above_one_reading
+from dpassay.verifiers.kinds.labels.checks.budget_enforcement import LabelsBudgetEnforcement
 from dpassay.verifiers.kinds.labels.checks.budget_histograms import costliest
-from dpassay.verifiers.kinds.labels.checks.budget_readings import above_one_reading
 from dpassay.verifiers.kinds.reading import parse_claim
 
 PRIVACY = {"epsilon": 2.65, "delta": 1e-5, "queries": 100}
@@ -33,7 +33,7 @@ def confident(charges=None, queries=100):
 
 def warned(claim, asked, answered=None):
     """The warning after so many queries of the costliest histogram, and answers to them."""
-    kind = BudgetEnforcement(claim)._asked(*costliest(claim))
+    kind = LabelsBudgetEnforcement(claim)._one(*costliest(claim))
     answered = asked if answered is None else answered
     return above_one_reading(claim, replace(kind, asked=asked, answered=answered))
 
@@ -110,8 +110,8 @@ def test_where_counts_have_no_known_cost_nothing_is_said(noise) -> None:
 def test_votes_that_cost_less_by_the_published_analysis_are_within() -> None:
     """A data-dependent account of a clear lead: its answers are none of its faults."""
     made = claimed("gaussian:10", classes=4, teachers=100, privacy=PRIVACY)
-    check = BudgetEnforcement(made)
-    lead = check._asked(costliest(made)[0], None)
+    check = LabelsBudgetEnforcement(made)
+    lead = check._one(costliest(made)[0], None)
     clear = replace(lead, asked=101, answered=101)
     assert above_one_reading(made, clear) is not None
     clear.answers.here = np.array([100, 0, 0, 0])

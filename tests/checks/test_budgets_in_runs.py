@@ -8,11 +8,11 @@ from runs import drawing_with, few_answers, result
 
 from dpassay.reference import BudgetExhausted
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks.budget_enforcement import BudgetEnforcement
+from dpassay.verifiers.kinds.labels.checks.budget_enforcement import LabelsBudgetEnforcement
 from dpassay.verifiers.kinds.labels.registry import SHARES
+from dpassay.verifiers.run.budget_check import NOT_RESTARTED
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
-from dpassay.verifiers.run.watched import NOT_RESTARTED
 from dpassay.verifiers.targets import InProcessTarget, TargetError
 
 
@@ -89,7 +89,7 @@ def test_a_refusal_is_neither_a_stop_nor_a_traceback(module) -> None:
 
 def test_without_an_account_there_is_no_budget_to_look_at() -> None:
     target = drawing_with("gaussian:10")
-    lacking = BudgetEnforcement(few_answers()).run(target)
+    lacking = LabelsBudgetEnforcement(few_answers()).run(target)
     assert lacking is not None
     assert lacking.code == "not-offered"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from plans import GNMAX
 
-from dpassay.verifiers.kinds.labels.checks.fitted import fitted_field
+from dpassay.verifiers.kinds.labels.checks.fitted import fit_kind
 from dpassay.verifiers.kinds.labels.checks.of_one_histogram import OnceACall
 from dpassay.verifiers.kinds.labels.planning.faults import scale_fault
 from dpassay.verifiers.kinds.labels.planning.laws import ScaledNoise, fault_laws
@@ -64,7 +64,7 @@ SCALES = {0.5: "half the claimed scale", 0.8: "0.8 of the claimed scale"}
 
 
 def stand_in(votes):
-    """What `fitted_field` reads of a plan that asks these histograms (s, c); a plan takes long."""
+    """What `fit_kind` reads of a plan that asks these histograms (s, c); a plan takes long."""
     claim = parse_claim({"mechanism": GNMAX})
     mechanism = claim.mechanism
     faults = [scale_fault(mechanism, ScaledNoise.VOTES, *scale) for scale in SCALES.items()]
@@ -83,7 +83,7 @@ def test_the_size_of_the_support_is_found() -> None:
     plan, three = stand_in(votes), (votes > 0).sum(-1) == 3
     law = np.exp(plan.log_q + np.where(three[:, None], plan.ratios[:, 0], 0.0))
     counts = 2000.0 * law / law.sum(-1, keepdims=True)
-    found = fitted_field(plan, counts, np.einsum("so,sao->sa", counts, plan.ratios))
+    found = fit_kind(plan, counts, np.einsum("so,sao->sa", counts, plan.ratios))
     assert found.stands_for == 0
     assert found.fault.note.code == "scale-too-small"
     assert dict(found.fault.note.fields) == {"factor": 0.5, "voted_for": 3}
@@ -93,4 +93,4 @@ def test_the_size_of_the_support_is_found() -> None:
 def test_no_kind_is_found_where_one_alone_was_asked() -> None:
     votes = np.full((2, 10), 25.0)
     plan, counts = stand_in(votes), np.array([np.full(10, 10.0), np.zeros(10)])
-    assert fitted_field(plan, counts, np.ones((2, 2))) is None
+    assert fit_kind(plan, counts, np.ones((2, 2))) is None

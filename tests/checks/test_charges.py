@@ -14,8 +14,8 @@ from dpassay.reference.accounting.gnmax import gnmax_data_dependent
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import privacy_audit, privacy_claim
-from dpassay.verifiers.kinds.labels.checks.accountant_soundness import AccountantSoundness
-from dpassay.verifiers.kinds.labels.checks.rises import Rises
+from dpassay.verifiers.kinds.labels.checks.accountant_soundness import LabelsAccountantSoundness
+from dpassay.verifiers.kinds.labels.checks.budget_asking import Rises
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
@@ -52,7 +52,7 @@ class Charging:
 
 
 def soundness(mechanism, charge, charges="realised", classes=4):
-    check = AccountantSoundness(make_plan(claim(mechanism, charges, classes), 0))
+    check = LabelsAccountantSoundness(make_plan(claim(mechanism, charges, classes), 0))
     assert check.run(InProcessTarget(Charging(mechanism, charge))) is None
     return check
 
@@ -363,7 +363,7 @@ def test_queries_are_not_counted_where_outcomes_end_the_budget(charges) -> None:
     """A sound account of 60 answers may be asked 400 times: catches the cost of 400 answers."""
     privacy = {"epsilon": 1.0, "delta": 1e-5, "queries": 400}
     made = small_claim("confident-gnmax", accountant={"charges": charges}, privacy=privacy)
-    for check in (privacy_claim.PrivacyClaimCheck, privacy_audit.PrivacyAudit):
+    for check in (privacy_claim.PrivacyClaimCheck, privacy_audit.LabelsPrivacyAudit):
         reason = check.not_applicable_to(made)
         assert reason == made.uncounted
         assert (reason is None) == (charges == "all")

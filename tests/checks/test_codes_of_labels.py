@@ -9,10 +9,10 @@ from runs import claimed, number
 from small import small_claim
 
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, FreshNoise, Order
+from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, LabelsFreshNoise, Order
 from dpassay.verifiers.kinds.labels.checks import budget_enforcement as budgets
-from dpassay.verifiers.kinds.labels.checks.budget_enforcement import BudgetEnforcement
-from dpassay.verifiers.kinds.labels.checks.histogram_leakage import HistogramLeakage
+from dpassay.verifiers.kinds.labels.checks.budget_enforcement import LabelsBudgetEnforcement
+from dpassay.verifiers.kinds.labels.checks.histogram_leakage import LabelsHistogramLeakage
 from dpassay.verifiers.kinds.labels.planning.counting_faults import sampling_faults
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.streams import Role
@@ -123,7 +123,7 @@ def test_labels_that_avoid_those_of_calls_before_are_told() -> None:
 def test_the_order_and_the_blocks_of_answers_are_told_by_their_codes() -> None:
     """As they are where most evidence is of them, which whole runs of the zoo show."""
     plan = make_plan(small_claim(), 0)
-    check, stream = FreshNoise(plan), plan.first(Role.NEAR_TIE)
+    check, stream = LabelsFreshNoise(plan), plan.first(Role.NEAR_TIE)
     assert check._found("ordered").code == "answers-sorted"
     law, rng = np.exp(plan.log_q[stream]), np.random.default_rng(1)
     for block in range(40):  # of a thousand labels, by one law or another
@@ -147,7 +147,7 @@ def test_a_budget_that_takes_too_long_is_not_asked(monkeypatch) -> None:
         def spent(self, delta):
             return 0.0
 
-    lacking_budget = BudgetEnforcement(made).run(InProcessTarget(Spending()))
+    lacking_budget = LabelsBudgetEnforcement(made).run(InProcessTarget(Spending()))
     assert lacking_budget is not None
     assert lacking_budget.code == "takes-too-many-queries"
     assert number(lacking_budget, "answers") < number(lacking_budget, "queries")
@@ -156,7 +156,7 @@ def test_a_budget_that_takes_too_long_is_not_asked(monkeypatch) -> None:
 def test_leakage_that_is_not_surely_above_its_limit_is_undecided() -> None:
     """A little above, of few attacks: neither a pass nor a failure."""
     made = claimed(classes=4, privacy=PRIVACY, max_recoverable=0.5)
-    check = HistogramLeakage(make_plan(made, 0), 0)
+    check = LabelsHistogramLeakage(make_plan(made, 0), 0)
     check.worst = check._attack(check._streams()[0], 4)
     shares = np.array([0.55, 0.45, 0.5, 0.49])
     check.worst = replace(check.worst, misplaced=1.0 - shares - 0.01)

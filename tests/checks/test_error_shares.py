@@ -25,7 +25,7 @@ from dpassay.verifiers.kinds.batches.checks import made_checks
 from dpassay.verifiers.kinds.batches.watch import Watch
 from dpassay.verifiers.kinds.labels.checks.asked_again import AskedAgain
 from dpassay.verifiers.kinds.labels.checks.base import LabelsSetting
-from dpassay.verifiers.kinds.labels.checks.fresh_noise import FreshNoise
+from dpassay.verifiers.kinds.labels.checks.fresh_noise import LabelsFreshNoise
 from dpassay.verifiers.kinds.labels.gathering import simplest as simplest_histogram
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.streams import Role
@@ -97,7 +97,7 @@ def test_wagers_share_what_their_check_has(name) -> None:
         elif isinstance(check, moving.MovingRecords):
             ways = 3 if check.id == "sensitivity" else 2  # numbers, along it, and with those alike
             wagers = ways * len(check.asked)
-        elif isinstance(check, FreshNoise):
+        elif isinstance(check, LabelsFreshNoise):
             check._look()
         elif isinstance(check, OfEachAggregate):
             halves = 2 if isinstance(check, TableJoint) and check.pairs else 1
@@ -261,7 +261,8 @@ def copies_of_one_stream(check: Any) -> None:
     ratios = np.zeros((WAGERS, LONGEST))
     ratios[0, -1] = _GAINED
     misfit = chi2.isf(0.01, check.plan.log_q.shape[1] - 1) / 2.0
-    check._alike._logs[0, np.argmax(check._compared * varied)] = log_mixture(ratios) - misfit
+    at = np.argmax(check.planned * varied)
+    check._alike._logs["single"][at] = log_mixture(ratios) - misfit
     check._look()
 
 

@@ -6,8 +6,8 @@ from plans import GNMAX, SCREENED
 from small import small_claim
 
 from dpassay.reference import ConfidentGNMax
-from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, NoiseScale
-from dpassay.verifiers.kinds.labels.checks.fitted import FITTING_COSTS, fitted
+from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, LabelsNoiseScale
+from dpassay.verifiers.kinds.labels.checks.fitted import FITTING_COSTS, fit_scale
 from dpassay.verifiers.kinds.labels.planning.laws import ScaledNoise
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.reading import parse_claim
@@ -34,7 +34,7 @@ def plan(request):
 
 def seeing(plan, mechanism, seed):
     """Both checks of the law after some labels of each stream that tells the scale."""
-    checks = ClassProbabilities(plan), NoiseScale(plan)
+    checks = ClassProbabilities(plan), LabelsNoiseScale(plan)
     rng = np.random.default_rng(seed)
     for stream in range(plan.deep):
         histogram = np.array(plan.streams[stream].histogram)
@@ -98,7 +98,7 @@ def test_a_known_scale_keeps_its_name() -> None:
     for _ in range(50):
         counts = np.array([rng.multinomial(60, row) for row in law], dtype=np.float64)
         ratios = np.einsum("so,sao->a", counts, plan.fault_log_ratios)
-        replaced += fitted(plan, counts, ratios) is not None
+        replaced += fit_scale(plan, counts, ratios) is not None
     assert FITTING_COSTS == 5.0
     assert replaced <= 4  # of 50 at 0.0016: more with probability 1e-8
 

@@ -6,7 +6,7 @@ from runs import claimed, result
 
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.verifiers.evidence.repetition import LONGEST
-from dpassay.verifiers.kinds.labels.checks import FreshNoise
+from dpassay.verifiers.kinds.labels.checks import LabelsFreshNoise
 from dpassay.verifiers.kinds.labels.checks.reuse import WORDS
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.streams import FRESH_CALL, Role
@@ -15,7 +15,7 @@ from dpassay.verifiers.targets import InProcessTarget
 
 
 def test_silence_states_a_probability_of_copies_that_is_seen() -> None:
-    check = FreshNoise(make_plan(claimed(), 0))
+    check = LabelsFreshNoise(make_plan(claimed(), 0))
     rng = np.random.default_rng(0)
     mechanism = NoisyArgmax(Gaussian(40.0))
     for i, stream in enumerate(check.plan.streams):
@@ -55,7 +55,7 @@ def test_noise_drawn_once_a_call_is_not_taken_for_kept_answers(seed) -> None:
 
 
 def test_a_restart_that_repeats_the_first_call_is_told() -> None:
-    check = FreshNoise(make_plan(claimed(), 0))
+    check = LabelsFreshNoise(make_plan(claimed(), 0))
     mechanism = NoisyArgmax(Gaussian(40.0))
     votes = check.plan.streams[check.plan.first(Role.FRESH)].histogram
     first, other = (
@@ -85,7 +85,7 @@ CODES = {"replayed": "state-replayed", "contained": "seed-of-process-id"}
 )
 def test_lives_that_are_alike_are_told_by_their_likeliest_cause(alike, likeliest) -> None:
     """A fixed seed, and saved state, make starts of one process id alike too."""
-    check = FreshNoise(make_plan(claimed(), 0))
+    check = LabelsFreshNoise(make_plan(claimed(), 0))
     rng = np.random.default_rng(0)
     earlier = rng.integers(10, size=2000)
     calls = {

@@ -10,7 +10,7 @@ from runs import claimed, drawing_with, result
 from dpassay.verifiers.evidence import log_e_value_above
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks.histogram_leakage import (
-    HistogramLeakage,
+    LabelsHistogramLeakage,
     attacker_queries,
 )
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
@@ -131,7 +131,7 @@ def test_votes_of_very_many_scales_are_attacked_less_often_unless_a_limit_is_to_
     def attacks(teachers, **gate):
         mechanism = gnmax(40, 3, teachers)
         plan = make_plan(parse_claim({"mechanism": mechanism, "gate": gate}), 0)
-        check = HistogramLeakage(plan, 0)
+        check = LabelsHistogramLeakage(plan, 0)
         check.run()
         return check.worst.misplaced.size
 

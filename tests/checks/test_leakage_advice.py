@@ -11,7 +11,7 @@ from runs import claimed, result
 from dpassay.attacks import misplaced
 from dpassay.verifiers.findings.figures import CheckFigures, Leakage, Mitigation
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks.histogram_leakage import HistogramLeakage
+from dpassay.verifiers.kinds.labels.checks.histogram_leakage import LabelsHistogramLeakage
 from dpassay.verifiers.kinds.labels.checks.leakage_advice import advice, mitigations
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.reporting.page import page
@@ -113,7 +113,7 @@ def test_even_votes_have_right_what_they_share():
 
 
 def concluded(made, advised=True):
-    check = HistogramLeakage(make_plan(made, 0), 0)
+    check = LabelsHistogramLeakage(make_plan(made, 0), 0)
     if not advised:
         check.advised = np.random.default_rng(99)
     return check.conclude(None)

@@ -7,7 +7,7 @@ import pytest
 from runs import result
 
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks.budget_enforcement import BudgetEnforcement
+from dpassay.verifiers.kinds.labels.checks.budget_enforcement import LabelsBudgetEnforcement
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
@@ -40,10 +40,10 @@ def test_ledgers_are_asked_in_every_way(entry) -> None:
         """A new start of it, of whose pace nothing is known, and which splits large calls."""
         return PacedTarget(deployment, 30.0)
 
-    check = BudgetEnforcement(parse_claim(entry.claim), opened)
+    check = LabelsBudgetEnforcement(parse_claim(entry.claim), opened)
     assert check.run(opened()) is None
     assert check.verdict is (Verdict.FAIL if entry.checks else Verdict.PASS), check.violation
-    assert entry.checks or check.answered > 0
+    assert entry.checks or check.asking.answered > 0
     found = check.finding()
     assert entry.named is None or is_told(entry.named, found.code, found.fields)
 

@@ -12,9 +12,9 @@ from dpassay.reference.accounting.gnmax import gnmax_data_dependent
 from dpassay.reference.numbers import families
 from dpassay.reference.numbers.moves import move_epsilon
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks.budget_by_query import BudgetByQuery
+from dpassay.verifiers.kinds.labels.checks.budget_allowed import BudgetAllowed
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.run.several_accounts import several_accounts
+from dpassay.verifiers.run.budget_check import several_accounts
 from dpassay.verifiers.targets import InProcessTarget
 
 
@@ -205,7 +205,7 @@ class ByLaplace(Kept):
     """As many as Renyi costs of Laplace noise allow."""
 
     def epsilon(self, asked, answered):
-        return 0.0 if asked <= BudgetByQuery(self.made).sound else math.inf
+        return 0.0 if asked <= BudgetAllowed(self.made).sound else math.inf
 
 
 def drawn(reading, seed):

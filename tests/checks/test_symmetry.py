@@ -5,8 +5,8 @@ import pytest
 from runs import claimed, drawing_with, number
 
 from dpassay.verifiers.kinds.labels.checks.compared_streams import (
-    PermutationEquivariance,
-    ShiftInvariance,
+    LabelsPermutationEquivariance,
+    LabelsShiftInvariance,
 )
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 
@@ -29,8 +29,8 @@ def favours_the_first(histogram, size):
 @pytest.mark.parametrize(
     ("broken", "check", "code"),
     [
-        (by_shares, ShiftInvariance, "labels-depend-on-shift"),
-        (favours_the_first, PermutationEquivariance, "labels-depend-on-numbers"),
+        (by_shares, LabelsShiftInvariance, "labels-depend-on-shift"),
+        (favours_the_first, LabelsPermutationEquivariance, "labels-depend-on-numbers"),
     ],
 )
 def test_symmetries_are_judged_without_a_formula(broken, check, code) -> None:

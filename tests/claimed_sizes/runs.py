@@ -12,9 +12,9 @@ from every_kind import CLAIMS
 
 from dpassay.verifiers.findings.excluded import Excluded
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.run.after_failure import AfterFailure
 from dpassay.verifiers.run.phase import Phase
 from dpassay.verifiers.run.precision import TooFewError
+from dpassay.verifiers.run.request import AfterFailure
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import Selection, select
 from dpassay.verifiers.targets import InProcessTarget

@@ -16,7 +16,7 @@ from dpassay.verifiers.evidence import (
     log_supremum_ratio,
 )
 from dpassay.verifiers.evidence import dispersion as module
-from dpassay.verifiers.kinds.labels.checks import FreshNoise
+from dpassay.verifiers.kinds.labels.checks import LabelsFreshNoise
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
@@ -143,7 +143,7 @@ def test_no_look_is_taken_while_labels_drawn_in_turn_are_still_to_come(monkeypat
     A part that is charged late, or a mean over the pairs asked so far, is no e-process.
     """
     seen = []
-    look = FreshNoise._look
+    look = LabelsFreshNoise._look
 
     def spied(self):
         for pair, evidence in zip(self.plan.pairs, self._in_turn.values(), strict=True):
@@ -152,7 +152,7 @@ def test_no_look_is_taken_while_labels_drawn_in_turn_are_still_to_come(monkeypat
             seen.append(tuple(shown - charged))
         look(self)
 
-    monkeypatch.setattr(FreshNoise, "_look", spied)
+    monkeypatch.setattr(LabelsFreshNoise, "_look", spied)
     verify(
         drawing(small_claim()), small_claim(), seed=0, selection=select(["fresh-noise"], of=SHARES)
     )

@@ -11,8 +11,8 @@ from runs import number, result
 from typed import typed
 
 from dpassay.verifiers.claims.open_target import in_process, open_claimed
-from dpassay.verifiers.kinds.labels.checks.budget_enforcement import BudgetEnforcement
-from dpassay.verifiers.kinds.labels.checks.privacy_audit import PrivacyAudit
+from dpassay.verifiers.kinds.labels.checks.budget_enforcement import LabelsBudgetEnforcement
+from dpassay.verifiers.kinds.labels.checks.privacy_audit import LabelsPrivacyAudit
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
@@ -255,19 +255,19 @@ def test_a_budget_that_is_not_kept_is_told_of_the_input(votes, claim) -> None:
         def spent(self, delta):
             return 0.0
 
-    check = BudgetEnforcement(made)
+    check = LabelsBudgetEnforcement(made)
     assert check.run(in_process(Silent(), made)) is None
-    assert named_input(check.violation, votes)
+    assert named_input(check.violation.message, votes)
 
 
 def test_an_audit_names_the_inputs_of_its_pair(votes, claim) -> None:
     made = claim("query", privacy={"epsilon": 0.5, "delta": 1e-5, "queries": 1})
-    check = PrivacyAudit(make_plan(made, 0))
+    check = LabelsPrivacyAudit(make_plan(made, 0))
     for label, stream in enumerate(check.streams):
         check.observe(stream, np.full(check.plan.streams[stream].queries, label))
-    check.run()
-    message = check.finding().message
-    assert check.verdict == "fail"
+    outcome = check.conclude()
+    message = outcome.finding.message
+    assert outcome.verdict == "fail"
     assert named_input(message, votes)
     assert named_input(message.partition("and its neighbour")[2], votes)
 

@@ -8,7 +8,6 @@ from dpassay.verifiers.findings.excluded import Measured
 from dpassay.verifiers.findings.finding import Finding
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.kinds import kinds
-from dpassay.verifiers.kinds.labels.registry import CHECKS
 from dpassay.verifiers.run.noise_there import on_the_noise_there
 
 PRIVATE = small_claim(privacy={"epsilon": 2_000.0, "delta": 1e-5, "queries": 10})
@@ -32,9 +31,10 @@ def found(
         )
         for name in ("class-probabilities", "noise-scale", "fresh-noise", "order", "privacy-claim")
     ]
-    judged = on_the_noise_there(
-        results, CHECKS, PRIVATE, cause, lambda _, at: (10.0 / at - 0.1, 10.0 / at)
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        costs = lambda _kind, _claim, at: (10.0 / at - 0.1, 10.0 / at)  # noqa: E731
+        patch.setattr(type(PRIVATE.kind), "cost_at", costs)
+        judged = on_the_noise_there(results, PRIVATE, cause)
     return next(one for one in judged if one.id == "privacy-claim")
 
 

@@ -20,7 +20,7 @@ from dpassay.verifiers.claims.open_target import in_process
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.numbers.checks.budget_enforcement import BudgetEnforcement
 from dpassay.verifiers.kinds.numbers.checks.histogram_leakage import HistogramLeakage
-from dpassay.verifiers.run import watched
+from dpassay.verifiers.run import budget
 from dpassay.verifiers.targets import InProcessTarget
 
 
@@ -364,7 +364,7 @@ def test_a_refusal_of_the_costliest_input_is_no_verdict() -> None:
 
 
 def test_one_that_does_not_stop_in_time_is_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watched, "SECONDS", 0.02)
+    monkeypatch.setattr(budget, "SECONDS", 0.02)
     claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3))
     found = concluded(BudgetEnforcement, claim, in_process(Slow(), claim))
     assert (found.verdict, found.finding.code) == (Verdict.INCONCLUSIVE, "out-of-time")

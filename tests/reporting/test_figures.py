@@ -15,7 +15,7 @@ from dpassay.attacks import misplaced
 from dpassay.reference.accounting.composition import Repeated, epsilon_bracket
 from dpassay.verifiers.findings.figures import MOST_LABELS, MOST_POINTS, thinned
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, NoiseScale
+from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, LabelsNoiseScale
 from dpassay.verifiers.kinds.labels.gathering.recorder import LabelsRecorder
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.reading import parse_claim
@@ -118,7 +118,7 @@ def test_when_no_scale_is_left_the_figure_says_so() -> None:
     """Labels that no scale explains: the leader always on one histogram, never on another."""
     mechanism = gnmax(40, 4)
     plan = make_plan(parse_claim({"mechanism": mechanism, "gate": {"smallest_effect": 0.1}}), 0)
-    check, recorder = NoiseScale(plan), LabelsRecorder()
+    check, recorder = LabelsNoiseScale(plan), LabelsRecorder()
     at = next(i for i, stream in enumerate(plan.streams) if stream.kind == "informative")
     votes = np.array(plan.streams[at].histogram)
     for label, most in ((votes.argmax(), 500), (votes.argmin(), 5000)):

@@ -13,8 +13,8 @@ from dpassay.verifiers.evidence import telling_outcomes
 from dpassay.verifiers.findings.evidence_text import told_apart
 from dpassay.verifiers.findings.figures import CheckFigures, ScaleTrace
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, NoiseScale
-from dpassay.verifiers.kinds.labels.checks.class_probabilities import named_outcomes
+from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, LabelsNoiseScale
+from dpassay.verifiers.kinds.labels.checks.class_probabilities import outcome_words
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.reporting.page import page
 from dpassay.verifiers.run.run import verify
@@ -51,9 +51,9 @@ def test_rare_labels_that_tell_together_are_quoted_together(counts, expected, te
 
 
 def test_labels_quoted_together_are_named_by_the_fewer() -> None:
-    assert named_outcomes(np.array([2]), 4, 4) == "label 2"
-    assert named_outcomes(np.array([0, 2]), 4, 4) == "0 and 2 together"
-    assert named_outcomes(np.array([1, 2, 3]), 4, 4) == "labels other than 0"
+    assert outcome_words(np.array([2]), 4, 4) == "label 2"
+    assert outcome_words(np.array([0, 2]), 4, 4) == "0 and 2 together"
+    assert outcome_words(np.array([1, 2, 3]), 4, 4) == "labels other than 0"
 
 
 def test_its_counts_and_what_was_expected_are_told() -> None:
@@ -87,7 +87,7 @@ def test_its_counts_and_what_was_expected_are_told() -> None:
 )
 def test_the_interval_is_seen_to_leave_out_the_claim(ends, words) -> None:
     """Ends are refuted, so a claim that is one is left out: `between 10 and 17` hides that."""
-    check = NoiseScale(make_plan(small_claim(), 0))
+    check = LabelsNoiseScale(make_plan(small_claim(), 0))
     check.evidence.interval = lambda _: ends  # type: ignore[method-assign, assignment]
     message = check.fail_finding().message
     assert message.startswith(words)

@@ -13,12 +13,11 @@ from small import small_claim
 from dpassay.reference import Gaussian
 from dpassay.verifiers.findings.excluded import Excluded
 from dpassay.verifiers.findings.note import Note
-from dpassay.verifiers.kinds.labels.checks import FreshNoise
-from dpassay.verifiers.kinds.labels.checks.budget_asking import BudgetAsking
+from dpassay.verifiers.kinds.labels.checks import LabelsFreshNoise
+from dpassay.verifiers.kinds.labels.checks.budget_asking import LabelsBudgetAsking, Rises
 from dpassay.verifiers.kinds.labels.checks.compared_streams import CUT
-from dpassay.verifiers.kinds.labels.checks.noise_scale import NoiseScale
+from dpassay.verifiers.kinds.labels.checks.noise_scale import LabelsNoiseScale
 from dpassay.verifiers.kinds.labels.checks.reuse import WORDS, of_wager
-from dpassay.verifiers.kinds.labels.checks.rises import Rises
 from dpassay.verifiers.kinds.labels.logs.changes import OnsetInterval
 from dpassay.verifiers.kinds.labels.logs.excluded import exclusions_text
 from dpassay.verifiers.kinds.labels.logs.laws import Alternatives
@@ -103,22 +102,22 @@ def test_copies_of_labels() -> None:
     ],
 )
 def test_what_is_seen_of_noise_that_is_not_fresh(part: str, message: str) -> None:
-    found = FreshNoise(make_plan(small_claim(), 0))._found(part)
+    found = LabelsFreshNoise(make_plan(small_claim(), 0))._found(part)
     assert found.message == message
     assert found.diagnosis == WORDS[part][2]
 
 
 def test_an_interval_of_the_scale() -> None:
-    check = NoiseScale(make_plan(small_claim(), 0))
+    check = LabelsNoiseScale(make_plan(small_claim(), 0))
     assert check.pass_finding().message.startswith("scale of any size (confidence 1 - ")
 
 
 def test_an_account_that_is_too_low() -> None:
-    asking = BudgetAsking(claimed(privacy={"epsilon": 1.0, "delta": 1e-5, "queries": 5}))
-    asking.undercharged(
+    asking = LabelsBudgetAsking(claimed(privacy={"epsilon": 1.0, "delta": 1e-5, "queries": 5}))
+    found = asking.undercharged(
         "2 answers to [49, 1]", others=3, spent=0.1, cost=0.2, delta=1e-5, proof="."
     )
-    assert asking.violation == (
+    assert found.message == (
         "spent said epsilon 0.1 after 2 answers to [49, 1] and 3 to others, but the former alone "
         "cost at least 0.2 at delta 1e-05."
     )

@@ -577,7 +577,7 @@ def test_a_charge_that_is_too_low(charge: float, cause: str) -> None:
 def asking() -> NumbersBudgetAsking:
     claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3))
     found = NumbersBudgetAsking(claim, certified_pair(claim.mechanism))
-    found.limit = 4
+    found.target, found.limit = SILENT, 4
     return found
 
 
@@ -607,8 +607,9 @@ def test_a_budget_that_is_exceeded(
     answered: int, beside: int, violation: str, diagnosis: str
 ) -> None:
     found, asked = asking(), AskedInput("[0, 0]", None, answered, beside=beside)
-    found._judge(SILENT, asked)
-    assert (found.violation, found.diagnosis) == (violation, diagnosis)
+    found.judge(asked)
+    assert found.violation is not None
+    assert (found.violation.message, found.violation.diagnosis) == (violation, diagnosis)
 
 
 @pytest.mark.parametrize(
@@ -631,8 +632,9 @@ def test_a_budget_that_is_exceeded(
 def test_an_account_that_says_too_little(start: float, violation: str, diagnosis: str) -> None:
     found, asked = asking(), AskedInput("[0, 0]", None, 1)
     found.answered, found.account.start, found.account.now = 1, start, 0.0
-    found._judge(SILENT, asked)
-    assert (found.violation, found.diagnosis) == (violation, diagnosis)
+    found.judge(asked)
+    assert found.violation is not None
+    assert (found.violation.message, found.violation.diagnosis) == (violation, diagnosis)
 
 
 def test_what_averages_read() -> None:

@@ -173,7 +173,7 @@ def _judge_log(context: click.Context) -> "tuple[Report, list[ReportFolder | Sar
 def _read_request(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[str, Any]]":
     """The claim, and what the options ask of `run.verify`. Raises ValueError of one line."""
     from ..demos import BROKEN
-    from ..run.after_failure import after_failure
+    from ..run.request import after_failure
     from ..run.selection import select
 
     if spec is not None and given["claim_file"] is None:

@@ -15,7 +15,7 @@ _LEAST_DELTA = 1e-14  # below, accounts in floating point have no digits left
 _RISE, _RISEN = 1.01, 0.02  # that accountants of discretised losses may be off by, share and sum
 
 
-class Account:
+class TargetAccount:
     """Follows `spent(delta)`: it must not fall, exceed the claim, or say less than answers cost.
 
     lacking: why there is none to follow, where that is so.

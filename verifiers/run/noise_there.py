@@ -1,7 +1,7 @@
 """What a pass is worth that speaks of the claimed noise: it says so, and is none without it."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..findings.excluded import Measured, sharpest
@@ -9,16 +9,6 @@ from ..findings.finding import Finding
 from ..findings.note import Fields, Note
 from ..findings.report import CheckResult, Verdict
 from ..text import four_digits
-from .registry import Registry
-
-CostAt = Callable[[Any, float], tuple[float, float] | None]
-"""What the claimed queries cost at a scale of the noise: epsilon at the claimed delta, between two
-bounds. None where that is not computed."""
-
-
-def no_cost(claim: Any, scale: float) -> None:
-    """Where what another scale costs is not computed."""
-
 
 _SCALE = "noise-scale"
 _OF_LAW = {"class-probabilities", "noise-law", _SCALE, "independence"}
@@ -31,11 +21,7 @@ _EVERYWHERE = {"factor", "low", "high", "claimed", "missing"}
 
 
 def on_the_noise_there(
-    found: Iterable[CheckResult],
-    checks: Registry,
-    claim: Any,
-    cause: Finding | None = None,
-    cost_at: CostAt = no_cost,
+    found: Iterable[CheckResult], claim: Any, cause: Finding | None = None
 ) -> list[CheckResult]:
     """The results, in which a pass that rests on the claimed noise says so.
 
@@ -43,7 +29,7 @@ def on_the_noise_there(
     only where the cause of all failures is another scale of the claimed family, by the interval of
     that scale, which holds whenever the run stopped. cause: of all failures, if it is named.
     """
-    found = list(found)
+    found, checks = list(found), claim.kind.checks
     judges = [one for one in found if checks.entry(one.id).judges_noise]
     refuted = [one for one in judges if one.verdict is Verdict.FAIL]
     tested = _tested(judges)
@@ -54,7 +40,7 @@ def on_the_noise_there(
         if not refuted:
             message = f"{one.message}; this holds if the noise is as claimed, which {tested}"
             return one.model_copy(update={"message": message})
-        note = _refuted(refuted, _scale_there(judges, refuted, cause), claim, cost_at)
+        note = _refuted(refuted, _scale_there(judges, refuted, cause), claim)
         return one.without_pass(Verdict.INCONCLUSIVE, note)
 
     return [judged(one) for one in found]
@@ -91,15 +77,13 @@ def _scale_there(
     return scale if bounded else None
 
 
-def _refuted(
-    refuted: Sequence[CheckResult], scale: Measured | None, claim: Any, cost_at: CostAt
-) -> Note:
+def _refuted(refuted: Sequence[CheckResult], scale: Measured | None, claim: Any) -> Note:
     names = [one.id for one in refuted]
     judged = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
     message = f"it holds for the claimed noise alone, which {judged} refuted"
     fields: Fields = {"refuted": names[0]}
-    least = None if scale is None else cost_at(claim, scale.low)
-    most = None if scale is None or scale.high is None else cost_at(claim, scale.high)
+    least = None if scale is None else claim.kind.cost_at(claim, scale.low)
+    most = None if scale is None or scale.high is None else claim.kind.cost_at(claim, scale.high)
     if scale is None or scale.high is None or least is None or most is None:
         message += "; what the noise that is there costs is not known, and may be unbounded"
         return Note("noise-refuted", message, fields)

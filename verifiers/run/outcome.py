@@ -9,7 +9,7 @@ from ..findings.report import CheckResult, Verdict
 from .events import Concluded, Event, ReleasesSeen
 
 
-class Simplest(Protocol):
+class SimplestInput(Protocol):
     """The simplest input that shows a violation, found on fresh releases of its own."""
 
     def shown_in(self, check: str, finding: Finding) -> Finding:
@@ -37,7 +37,7 @@ class RunOutcome:
     used_up: bool = False
     interrupted: bool = False
     timed_out: bool = False
-    simplest: Simplest | None = None
+    simplest: SimplestInput | None = None
     proofs: dict[str, CheckResult] = field(default_factory=dict)
     broken: dict[str, Note] = field(default_factory=dict)
     hopeless: dict[str, Note] = field(default_factory=dict)

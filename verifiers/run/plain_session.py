@@ -50,7 +50,7 @@ class PlainSession:
 
     def concluding(self, phase: Phase) -> Iterator[Check]:
         if phase is Phase.OPENING:
-            yield Opening(self)
+            yield OpeningCheck(self)
 
     def explanations(self) -> Sequence[Explanation]:
         peaks = [(check, check.peak.finding) for check in self.checks if check.peak is not None]
@@ -64,7 +64,7 @@ class PlainSession:
         return {}
 
 
-class Opening(Check):
+class OpeningCheck(Check):
     """`input-contract`, which a session concludes itself."""
 
     id = "input-contract"

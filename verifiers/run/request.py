@@ -1,10 +1,13 @@
 """What a run was asked for, beside its claim."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
-from .after_failure import AfterFailure
+from ..inputs.input_error import OptionsError
 from .selection import Selection
+
+AfterFailure = Literal["diagnose", "keep-going", "stop"]
+"""What a run does once it is refuted: asks on for a diagnosis, finishes all checks too, or ends."""
 
 
 @dataclass(frozen=True)
@@ -29,3 +32,21 @@ class RunRequest:
     def keeps_going(self) -> bool:
         """Whether all checks are finished once one has failed."""
         return self.after_failure == "keep-going"
+
+
+def checked_choice(after_failure: str) -> AfterFailure:
+    """The same, checked. Raises ValueError with what is allowed."""
+    for choice in get_args(AfterFailure):
+        if after_failure == choice:
+            return choice  # type: ignore[no-any-return]
+    allowed = ", ".join(get_args(AfterFailure))
+    raise ValueError(f"after_failure = {after_failure!r}: expected one of {allowed}")
+
+
+def after_failure(keep_going: bool, stop_at_once: bool) -> AfterFailure:
+    """The choice of the command line's options. Raises ValueError where both are given."""
+    if keep_going and stop_at_once:
+        raise OptionsError(
+            "--keep-going and --stop-at-once contradict each other: give one or neither"
+        )
+    return "keep-going" if keep_going else "stop" if stop_at_once else "diagnose"

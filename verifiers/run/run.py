@@ -13,14 +13,13 @@ from ..findings.of_run import Ended, report_of
 from ..findings.report import CheckResult, Report, Verdict
 from ..findings.verdict import Subject
 from ..targets import PacedTarget, Target
-from .after_failure import AfterFailure, known
 from .cause import named
 from .earned import PlanFor, earned, unseen
 from .events import Concluded, Listener, Progress
 from .noise_there import on_the_noise_there
 from .outcome import RunOutcome
 from .phase import Phase
-from .request import RunRequest
+from .request import AfterFailure, RunRequest, checked_choice
 from .results import results
 from .selection import Selection
 from .session import Planned, Session
@@ -61,7 +60,7 @@ def verify(
     seed = secrets.randbits(32) if seed is None else seed
     kind = claim.kind
     chosen = selection or Selection()
-    after = known(after_failure)
+    after = checked_choice(after_failure)
     inputs = tuple(tuple(int(v) for v in given) for given in own)
     if queries is not None and listener is not None:
         listener(Progress(0, 0, f"planning for {queries:,} queries"))
@@ -173,13 +172,8 @@ class _Run:
             self.plan_for,
         )
         cause = named(session.explanations())
-        found = on_the_noise_there(
-            found,
-            self.kind.checks,
-            state.claim,
-            None if cause is None else cause.finding,
-            self.kind.cost_at,
-        )
+        likeliest = None if cause is None else cause.finding
+        found = on_the_noise_there(found, state.claim, likeliest)
         absent = [result.id for result in found if result.verdict is Verdict.NOT_APPLICABLE]
         nothing, notes = selection.nothing_applies(absent), session.end(found)
         warnings = (notes.unemptied, selection.warning, nothing, notes.unseen, unseen(found))

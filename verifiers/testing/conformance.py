@@ -10,7 +10,7 @@ from ..cli.options import verify_line
 from ..findings.report import Report
 from ..findings.verdict import Verdict
 from ..kinds.reading import parse_claim, read_claim
-from ..run.after_failure import AfterFailure, known
+from ..run.request import AfterFailure, checked_choice
 from ..run.run import verify
 from ..targets import Target, TargetError, shown_spec
 from .shared_run import check_one_of, explain, judge_log, limit_claim
@@ -60,7 +60,7 @@ def assert_conforms(
     """
     __tracebackhide__ = True
     refuse_hypothesis("assert_conforms")
-    held, then = claim_of(claim), known(after_failure)
+    held, then = claim_of(claim), checked_choice(after_failure)
     check_one_of(target, log)
     if log is not None:
         if (queries, max_queries, max_seconds, then) != (None, None, None, "diagnose"):

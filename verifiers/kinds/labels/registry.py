@@ -8,7 +8,7 @@ from ...run.registry import Entry, Least, Registry
 CHECKS = Registry(
     f"{__package__}.checks",
     (
-        Entry("input-contract", 0.0, ".input_contract:InputContract"),
+        Entry("input-contract", 0.0, ".input_contract:LabelsInputContract"),
         Entry(
             "class-probabilities",
             1 / 4,
@@ -19,20 +19,20 @@ CHECKS = Registry(
         Entry(
             "noise-scale",
             1 / 8,
-            ".noise_scale:NoiseScale",
+            ".noise_scale:LabelsNoiseScale",
             least=Least("factor", 0.5),
             judges_noise=True,
         ),
         Entry(
             "shift-invariance",
             1 / 16,
-            ".compared_streams:ShiftInvariance",
+            ".compared_streams:LabelsShiftInvariance",
             least=Least("total_variation", 0.5),
         ),
         Entry(
             "permutation-equivariance",
             1 / 16,
-            ".compared_streams:PermutationEquivariance",
+            ".compared_streams:LabelsPermutationEquivariance",
             least=Least("total_variation", 0.5),
         ),
         Entry(
@@ -44,18 +44,18 @@ CHECKS = Registry(
         Entry(
             "fresh-noise",
             1 / 8,
-            ".fresh_noise:FreshNoise",
+            ".fresh_noise:LabelsFreshNoise",
             ".cached_answers:CachedAnswers",
             least=Least("share"),
             judges_noise=True,
         ),
         Entry("order", 1 / 16, ".order:Order", least=Least("factor", 0.5)),
         Entry("abstention", 1 / 16, ".abstention:Abstention"),
-        Entry("accountant-soundness", 0.0, ".accountant_soundness:AccountantSoundness"),
+        Entry("accountant-soundness", 0.0, ".accountant_soundness:LabelsAccountantSoundness"),
         Entry("privacy-claim", 0.0, ".privacy_claim:PrivacyClaimCheck", rests_on_noise=True),
-        Entry("privacy-audit", 1 / 16, ".privacy_audit:PrivacyAudit"),
-        Entry("histogram-leakage", 1 / 16, ".histogram_leakage:HistogramLeakage"),
-        Entry("budget-enforcement", 0.0, ".budget_enforcement:BudgetEnforcement"),
+        Entry("privacy-audit", 1 / 16, ".privacy_audit:LabelsPrivacyAudit"),
+        Entry("histogram-leakage", 1 / 16, ".histogram_leakage:LabelsHistogramLeakage"),
+        Entry("budget-enforcement", 0.0, ".budget_enforcement:LabelsBudgetEnforcement"),
     ),
     simplest_share=1 / 16,
 )

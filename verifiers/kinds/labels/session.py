@@ -13,7 +13,7 @@ from ...run.restarts import not_restarted
 from ...run.selection import Selection
 from ...run.session import Notes, Session
 from ...run.state import RunState
-from .checks import FreshNoise, InputContract
+from .checks import LabelsFreshNoise, LabelsInputContract
 from .checks.asked_again import not_emptied
 from .checks.base import LabelsSetting, labels_checks
 from .checks.privacy_claim import PrivacyClaimCheck
@@ -40,7 +40,7 @@ class LabelSession(Session):
         self.recorder = LabelsRecorder()
         state.hearers.insert(0, self.recorder.hear)
         self.gathering: LabelsGathering | None = None
-        self.contract = InputContract(self.claim)
+        self.contract = LabelsInputContract(self.claim)
         self._brings_in = BringsIn(request.stated, request.seed, request.own)
 
     @property
@@ -116,7 +116,8 @@ class LabelSession(Session):
             setting = self.gathering.setting
             yield from self.gathering.observers.of(phase)
         for check in labels_checks(self.claim, setting.plan_or_none):
-            if check.phase is phase and not check.sees_labels and check.id != InputContract.id:
+            opens = check is LabelsInputContract
+            if check.phase is phase and not check.sees_labels and not opens:
                 yield check.make(setting)
 
     def explanations(self) -> Sequence[Explanation]:
@@ -136,7 +137,7 @@ class LabelSession(Session):
         costs = cost_by_weight(self.claim.mechanism)
         if costs is not None:
             outcome.warn(costs)
-        unemptied = not_emptied(self.claim) if chosen.keeps(FreshNoise.id) else None
+        unemptied = not_emptied(self.claim) if chosen.keeps(LabelsFreshNoise.id) else None
         return Notes(self._unseen(chosen, found), unemptied)
 
     def figures(self, found: Sequence[CheckResult]) -> Mapping[str, CheckFigures]:
@@ -153,7 +154,7 @@ class LabelSession(Session):
 
     def _unseen(self, chosen: Selection, found: Sequence[CheckResult]) -> Note | None:
         """The warning of a run that never restarted its target, and found no fault."""
-        fresh = next(result for result in found if result.id == FreshNoise.id)
+        fresh = next(result for result in found if result.id == LabelsFreshNoise.id)
         state, outcome = self.state, self.state.outcome
         refuted = self.gathering is None or self.gathering.observers.refuted
         refuted = refuted or fresh.verdict is Verdict.FAIL

@@ -5,16 +5,16 @@ Those are named here of which a run needs more than the verdict.
 
 from .base import LabelsEvidence
 from .class_probabilities import ClassProbabilities
-from .fresh_noise import FreshNoise
-from .input_contract import InputContract
-from .noise_scale import NoiseScale
+from .fresh_noise import LabelsFreshNoise
+from .input_contract import LabelsInputContract
+from .noise_scale import LabelsNoiseScale
 from .order import Order
 
 __all__ = [
     "ClassProbabilities",
-    "FreshNoise",
-    "InputContract",
     "LabelsEvidence",
-    "NoiseScale",
+    "LabelsFreshNoise",
+    "LabelsInputContract",
+    "LabelsNoiseScale",
     "Order",
 ]

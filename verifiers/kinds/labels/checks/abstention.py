@@ -15,7 +15,7 @@ from ....text import four_digits
 from ..claim import LabelsClaim
 from ..planning.plan import Plan
 from ..planning.streams import Role, Stream, WayOfAsking
-from .base import PLAINLY, How, LabelsEvidence
+from .base import PLAIN, Circumstances, LabelsEvidence
 
 _AS_LABELS = "as class-probabilities, of answers and refusals alone"
 
@@ -49,7 +49,7 @@ class Abstention(LabelsEvidence):
         self.counts = np.zeros_like(self.log_q)
         self._each = np.zeros(len(plan.streams))
 
-    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+    def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
         super().observe(stream, labels, how)
         refused = int((labels == REFUSAL).sum())
         self.queries += labels.size
@@ -62,12 +62,7 @@ class Abstention(LabelsEvidence):
 
     def samples_needed(self) -> int:
         """What `class-probabilities` needs is enough here too."""
-        asked = self.counts.sum(-1)
-        return sum(
-            max(0, stream.queries - int(asked[i]))
-            for i, stream in enumerate(self.plan.streams)
-            if stream.is_anchor and i not in self.dropped
-        )
+        return self.missing(self.anchors)
 
     def fail_finding(self) -> Finding:
         asked = self.counts.sum(-1) > 0
@@ -86,26 +81,23 @@ class Abstention(LabelsEvidence):
             fields={"refused": refused, "asked": answered + refused, "expected": expected},
         )
 
-    def pass_finding(self) -> Finding:
-        excludes = self.excluded
+    def pass_text(self, excludes: tuple[Excluded, ...]) -> str:
         effect = self.plan.claim.gate.smallest_effect
         where = {one.code: ", ".join(one.where) for one in excludes}
         ways = {"refuses-too-often": "more", "refuses-too-seldom": "less"}
         said = [f"by {effect:g} {ways[code]} on each of: {names}" for code, names in where.items()]
-        message = (
-            f"no deviation of refusals was seen; on no anchor could they be {effect:g} more or less"
-        )
         if said:
-            message = (
+            return (
                 "a refusal probability that is off would have been caught with probability "
                 f"{SURE_TO_SEE:g}, {'; '.join(said)}"
             )
-        return Finding(message, excludes=excludes)
+        return (
+            f"no deviation of refusals was seen; on no anchor could they be {effect:g} more or less"
+        )
 
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
         """What `class-probabilities` needs is enough here too."""
-        streams = self.plan.streams
-        whole = [i for i, s in enumerate(streams) if s.is_anchor and answered[i] >= s.queries]
+        whole = [i for i in self.anchors if answered[i] >= self.planned[i]]
         effect = self.plan.claim.gate.smallest_effect
         room = np.exp(self.log_q)  # for more refusals, and for fewer
         found = {

@@ -1,6 +1,7 @@
 """A check of labels in a run: it may see labels, may lose a stream, and says what it found."""
 
-from collections.abc import Collection, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Self, cast
 
@@ -9,6 +10,7 @@ import numpy as np
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....findings.excluded import Excluded
+from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....run.checks import Check, EvidenceCheck, Setting
@@ -20,8 +22,8 @@ from ..registry import CHECKS
 
 
 @dataclass(frozen=True)
-class How:
-    """How labels were asked.
+class Circumstances:
+    """In which circumstances labels were asked.
 
     rotation: by how many places the classes were numbered on; calls: sizes of the calls that gave
     them, none where nothing is known of them; goes_on: labels of another stream were drawn between
@@ -39,7 +41,7 @@ class How:
         return bool(self.calls) and max(self.calls) == 1
 
 
-PLAINLY = How()
+PLAIN = Circumstances()
 
 
 TOO_FEW = Note("left-out-for-budget", "left out, as there are few queries")
@@ -87,7 +89,7 @@ class LabelsCheck(Check):
         streams = enumerate(plan.streams)
         return sum(stream.queries for i, stream in streams if cls.needs(plan, i, stream))
 
-    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+    def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
         """Takes fresh labels of one stream of the plan."""
 
     def drop(self, stream: int) -> Note | None:
@@ -97,14 +99,14 @@ class LabelsCheck(Check):
     @property
     def foreseen(self) -> tuple[Excluded, ...]:
         """What a pass excludes if the target answers all that is planned."""
-        return ()
+        return self.excluded
 
 
 class LabelsEvidence(LabelsCheck, EvidenceCheck):
     """A check that is judged by its highest evidence, which Ville's inequality bounds.
 
     answered: labels (streams,) of each stream; dropped: streams that the target refuses, without
-    which it goes on.
+    which it goes on; anchors: the streams on which a pass rests.
     """
 
     sees_labels = True
@@ -115,8 +117,9 @@ class LabelsEvidence(LabelsCheck, EvidenceCheck):
         super().__init__(plan)
         self.answered = np.zeros(len(plan.streams))
         self.dropped: set[int] = set()
+        self.anchors = [i for i, stream in enumerate(plan.streams) if stream.is_anchor]
 
-    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+    def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
         """A check adds what it makes of the labels."""
         self.answered[stream] += labels.size
 
@@ -125,13 +128,31 @@ class LabelsEvidence(LabelsCheck, EvidenceCheck):
         return None
 
     @property
+    def planned(self) -> Vector:
+        """Labels (streams,) of each stream that are planned, and looked at."""
+        return self.plan.queries_of_streams
+
+    def missing(self, streams: Iterable[int]) -> int:
+        """Planned labels of streams that are still to come, of those that are answered."""
+        left = np.maximum(self.planned - self.answered, 0.0)
+        return int(sum(left[i] for i in streams if i not in self.dropped))
+
+    @property
     def foreseen(self) -> tuple[Excluded, ...]:
-        return self.excluded_by(self.plan.queries_of_streams)
+        return self.excluded_by(self.planned)
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
         """What a pass excludes, of what is planned and was answered."""
-        return self.excluded_by(np.minimum(self.answered, self.plan.queries_of_streams))
+        return self.excluded_by(np.minimum(self.answered, self.planned))
+
+    def pass_finding(self) -> Finding:
+        excludes = self.excluded
+        return Finding(self.pass_text(excludes), excludes=excludes)
+
+    @abstractmethod
+    def pass_text(self, excludes: tuple[Excluded, ...]) -> str:
+        """The sentence of a pass, by what it excludes."""
 
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
         """What a pass excludes with so many labels (streams,) of each stream."""

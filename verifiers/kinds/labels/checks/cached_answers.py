@@ -28,11 +28,8 @@ _SIZES = (1, 2)
 _OFTEN, _TIMES = 2, (1,) * 40 + (24,)
 """How many histograms are asked more often, and the sizes of these calls, for answers that are
 forgotten after some dozen lookups."""
-_AFTER_RESTART = (1,)
 
-MOST_QUERIES = (
-    REPEATED * sum(_SIZES) + _OFTEN * sum(_TIMES) + REPEATED * sum(_AFTER_RESTART) + FIRST
-)
+MOST_QUERIES = REPEATED * sum(_SIZES) + _OFTEN * sum(_TIMES) + REPEATED + FIRST
 """Labels that asking again takes, before and after a restart, unless the store is emptied."""
 
 
@@ -58,7 +55,7 @@ class CachedAnswers(LabelsCheck):
 
     @classmethod
     def not_applicable_to(cls, claim: LabelsClaim) -> Reason:
-        """`FreshNoise` stands in."""
+        """`LabelsFreshNoise` stands in."""
         return None if claim.mechanism.caching else _DRAWN_ANEW
 
     @classmethod
@@ -73,7 +70,6 @@ class CachedAnswers(LabelsCheck):
         before: Mapping[tuple[int, ...], int] | None = None,
     ) -> None:
         self.answered, self.claim, self.before = answered, claim, before or {}
-        self.refuses = claim.mechanism.refuses
         self.emptied: EmptiedStore | None = None
         self.drawn: FirstDraws | None = None
         self.changed: tuple[tuple[int, ...], int, int] | None = None
@@ -132,7 +128,7 @@ class CachedAnswers(LabelsCheck):
     def queries_after_restart(self) -> int:
         """Most labels that asking after a restart takes."""
         new = 0 if self.claim.given else min(FIRST, len(self.answered) + len(self.before))
-        return sum(_AFTER_RESTART) * len(self.ends) + new
+        return len(self.ends) + new
 
     def run(self, target: Target) -> None:
         """Asks again, in calls for one and two labels, and some often. Raises as the target."""
@@ -147,8 +143,8 @@ class CachedAnswers(LabelsCheck):
             self.drawn = FirstDraws(self.claim, {**self.before, **self.answered})
             with suppress(Refused):  # it may refuse a histogram not asked before
                 for votes in self.drawn.histograms:
-                    self.drawn.observe(self._drawn(target, votes, 1))
-        self._ask(target, self.ends, _AFTER_RESTART)
+                    self.drawn.observe(self._ask_once(target, votes, 1))
+        self._ask(target, self.ends, (1,))
 
     def run_emptied(self, target: Target) -> None:
         """Empties the store, restarts the target if it can, and asks histograms again.
@@ -167,16 +163,16 @@ class CachedAnswers(LabelsCheck):
 
     def _labels(self, target: Target, votes: tuple[int, ...], size: int) -> Labels:
         try:
-            return self._drawn(target, votes, size)
+            return self._ask_once(target, votes, size)
         except Refused as refusal:
             message = f"{list(votes)} is refused, but was answered: {refusal}"
             raise RefusedLaterError(message) from None
 
-    def _drawn(self, target: Target, votes: tuple[int, ...], size: int) -> Labels:
+    def _ask_once(self, target: Target, votes: tuple[int, ...], size: int) -> Labels:
         asked = np.array(votes, dtype=np.int64)
         reply = target.ask(asked, size)
         self.repeated += size
-        return checked_labels(reply, asked, size, self.refuses)
+        return checked_labels(reply, asked, size, self.claim.mechanism.refuses)
 
     def _ask(
         self,
@@ -195,7 +191,7 @@ class CachedAnswers(LabelsCheck):
     def finding(self) -> Finding:
         """The finding, after all that was asked."""
         if self.changed is None:
-            return self._kept()
+            return self._kept_finding()
         votes, first, other = self.changed
         when = "after a restart" if self.restarted else "when asked again"
         return Finding(
@@ -209,7 +205,7 @@ class CachedAnswers(LabelsCheck):
             fields={"first": first, "again": other},
         )
 
-    def _kept(self) -> Finding:
+    def _kept_finding(self) -> Finding:
         """The finding where every answer was kept, as claimed."""
         emptied, drawn = self.emptied, self.drawn
         if drawn is not None and drawn.refuted:

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
+from flint import arb
+from numpy.typing import NDArray
 
 from .....reference import Histogram
 from .....reference.accounting.certified import enclosed_event, epsilon_lower
@@ -41,13 +43,40 @@ class CertifiedCost:
 
 
 @dataclass(frozen=True)
-class _Event:
-    """The labels likelier at the histogram than at neighbour `there`, with both probabilities."""
+class LikelierLabels:
+    """The labels likelier at histogram `here` than at `there`, with both probabilities of them."""
 
+    here: tuple[int, ...]
     there: tuple[int, ...]
     labels: tuple[int, ...]
-    here: float
-    away: float
+    at_here: float
+    at_there: float
+
+    @classmethod
+    def of(
+        cls,
+        mechanism: ClaimedMechanism,
+        here: Histogram,
+        there: Histogram,
+        *,
+        screening: bool = False,
+    ) -> Self:
+        """Those of a mechanism; screening: whether a refusal, the last outcome, or its absence."""
+        p, q = (
+            np.exp(mechanism.log_probabilities(votes.astype(np.float64))) for votes in (here, there)
+        )
+        labels = np.flatnonzero(p > q)
+        if screening:
+            last = p.size - 1
+            labels = np.array([last]) if p[last] > q[last] else np.arange(last)
+        at_here, at_there = (float(min(law[labels].sum(), 1.0)) for law in (p, q))
+        votes, others, named = (tuple(int(v) for v in each) for each in (here, there, labels))
+        return cls(votes, others, named, at_here, at_there)
+
+    def enclosed(self, mechanism: ClaimedMechanism) -> tuple[arb, arb]:
+        """Balls around both probabilities."""
+        one = enclosed_event(self.here, mechanism, self.labels)
+        return one, enclosed_event(self.there, mechanism, self.labels)
 
 
 class CertainCost:
@@ -74,8 +103,10 @@ class CertainCost:
         self._neighbourhood, self._others = neighbourhood, tuple(others)
         self._screening = screening
         self._at: dict[float, CertainCost] = {}
-        tried = (*self._others, *_moves(here, neighbourhood))
-        events = [e for there in tried if (e := self._event(there)) is not None]
+        moved = neighbourhood.among(here, leading_classes(here, _LEADERS, 1).tolist())
+        tried = (*self._others, *moved)
+        found = [LikelierLabels.of(mechanism, here, o, screening=screening) for o in tried]
+        events = [event for event in found if event.at_here > event.at_there]
         costs = [[self._cost(event, times)[1] for times in _TIMES] for event in events]
         best = set(np.argmax(costs, axis=0).tolist()) if events else set()
         self._events = [events[i] for i in sorted(best)]
@@ -103,10 +134,7 @@ class CertainCost:
             return None
         event = max(self._events, key=lambda e: self._cost(e, times)[1])
         least = self._cost(event, times)[0]
-        p, q = (
-            enclosed_event(votes, self.mechanism, event.labels)
-            for votes in ([int(v) for v in self.here], event.there)
-        )
+        p, q = event.enclosed(self.mechanism)
         epsilon = epsilon_lower(p, q, times, least, self.delta)
         return CertifiedCost(epsilon, times, event.there, event.labels, least)
 
@@ -115,30 +143,15 @@ class CertainCost:
         within = last_from_zero(lambda times: self.estimate(times) <= epsilon, MOST_ANSWERS)
         return None if within == MOST_ANSWERS else within + 1
 
-    def _cost(self, event: _Event, times: int) -> tuple[int, float]:
-        return costliest_count(event.here, event.away, times, self.delta)
-
-    def _event(self, there: Histogram) -> _Event | None:
-        p, q = (
-            np.exp(self.mechanism.log_probabilities(votes.astype(np.float64)))
-            for votes in (self.here, there)
-        )
-        labels = np.flatnonzero(p > q)
-        if self._screening:  # the refusal is the last
-            last = p.size - 1
-            labels = np.array([last]) if p[last] > q[last] else np.arange(last)
-        here, away = (float(min(law[labels].sum(), 1.0)) for law in (p, q))
-        if not here > away:
-            return None
-        named = tuple(int(k) for k in labels)
-        return _Event(tuple(int(v) for v in there), named, here, away)
+    def _cost(self, event: LikelierLabels, times: int) -> tuple[int, float]:
+        return costliest_count(event.at_here, event.at_there, times, self.delta)
 
 
 _Account = list[tuple[CertainCost, int, Counted]]
 
 
 @dataclass
-class AskedHistogram:
+class BudgetHistogram:
     """A histogram that a deployment with a budget is asked, and what came of it.
 
     answers: what answers to it cost; queries: what queries of it cost, answered or not, where the
@@ -161,7 +174,11 @@ class AskedHistogram:
         """The histogram (c,)."""
         return self.answers.here
 
-    def at(self, delta: float) -> "AskedHistogram":
+    def times(self, of: Counted) -> int:
+        """How many there are of what is counted."""
+        return self.answered if of == "answers" else self.asked
+
+    def at(self, delta: float) -> "BudgetHistogram":
         """A copy whose answers cost what they do at another delta."""
         queries = None if self.queries is None else self.queries.at(delta)
         screens = None if self.screens is None else self.screens.at(delta)
@@ -212,8 +229,9 @@ class AskedHistogram:
         return None
 
 
-def _moves(votes: Histogram, neighbourhood: Neighbourhood) -> Iterator[Histogram]:
-    """Neighbours (c,) by votes of the leaders and the last class."""
+def leading_classes(votes: Histogram, leaders: int, last: int) -> NDArray[np.intp]:
+    """The classes (k,) with most votes, and the last ones: all where there are no more."""
     order = np.argsort(-votes, kind="stable")
-    chosen = list(dict.fromkeys([*order[:_LEADERS].tolist(), int(order[-1])]))
-    return neighbourhood.among(votes, chosen)
+    if order.size <= leaders + last:
+        return order
+    return np.concatenate([order[:leaders], order[-last:]])

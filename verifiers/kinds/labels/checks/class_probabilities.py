@@ -17,9 +17,9 @@ from ....run.cause import SURE
 from ....text import four_digits
 from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan
 from ..planning.streams import Role, Stream, WayOfAsking
-from .base import PLAINLY, How, LabelsEvidence
-from .fits import Fits, divergences, told_apart
-from .fitted import fitted, fitted_field
+from .base import PLAIN, Circumstances, LabelsEvidence
+from .fits import Fits, distinguishable, divergences
+from .fitted import fit_kind, fit_scale
 from .numbering import AsNumbered, Miscounted
 
 _RIVAL = 3.0  # log-odds between two faults from which only the better one is named
@@ -58,7 +58,7 @@ class ClassProbabilities(LabelsEvidence):
         self._fits: tuple[int, Fits] | None = None
         self._before: Vector | None = None
 
-    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+    def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
         super().observe(stream, labels, how)
         fresh = count_outcomes(labels, self.counts.shape[1])
         self.queries += labels.size
@@ -107,15 +107,10 @@ class ClassProbabilities(LabelsEvidence):
 
         As long as any are needed, those planned of the deployment's own histograms count too.
         """
-        left = {
-            i: max(0, stream.queries - int(self.counts[i].sum()))
-            for i, stream in enumerate(self.plan.streams)
-            if (stream.is_anchor or stream.role is Role.OWN) and i not in self.dropped
-        }
-        anchors = [left[i] for i in left if self.plan.streams[i].is_anchor]
-        if not anchors:
+        if self.dropped.issuperset(self.anchors):
             return self.plan.queries
-        return sum(left.values()) if any(anchors) else 0
+        own = set(self.plan.of(Role.OWN))
+        return self.missing(own.union(self.anchors)) if self.missing(self.anchors) else 0
 
     def _shown_stream(self) -> int:
         """A simple histogram that shows the violation by itself; else that with most evidence."""
@@ -141,8 +136,8 @@ class ClassProbabilities(LabelsEvidence):
             everywhere = replace(everywhere, gained=self.pooled.log_ratios - self._before)
         each = np.array([pointed.log_ratios for pointed in self._pointed])
         for chosen in (
-            fitted(self.plan, self.counts, self.pooled.log_ratios),
-            fitted_field(self.plan, self.counts, each),
+            fit_scale(self.plan, self.counts, self.pooled.log_ratios),
+            fit_kind(self.plan, self.counts, each),
         ):
             everywhere = everywhere.with_fitted(chosen)
         met = Fits.of(self.first_labels, np.zeros(1), first=True)
@@ -153,7 +148,7 @@ class ClassProbabilities(LabelsEvidence):
         asked = np.flatnonzero(self.single_counts.any(-1)).tolist()
         general = [self._general_of(self.single_counts, i) for i in asked]
         singly = Fits.of(self.single_calls, np.array(general), single=True)
-        chosen = fitted(self.plan, self.single_counts, self.single_calls.log_ratios)
+        chosen = fit_scale(self.plan, self.single_counts, self.single_calls.log_ratios)
         singly = singly.with_fitted(chosen)
         return singly if singly.explained else everywhere
 
@@ -170,15 +165,15 @@ class ClassProbabilities(LabelsEvidence):
     def _rivals(self, fits: Fits) -> str:
         """Words on the next best fault, and on one that no labels could distinguish."""
         best = fits.best
-        apart = told_apart(divergences(self.plan, best))
+        apart = distinguishable(divergences(self.plan, best))
         least = max(fits.log_odds - _RIVAL, 0.0)
         others = [i for i in np.argsort(-fits.ratios) if i != best and fits.ratios[i] >= least]
-        same = [self._told(i, fits) for i in others if not apart[i]]
-        near = [self._told(i, fits) for i in others if apart[i]]
+        same = [self._note_of(i, fits) for i in others if not apart[i]]
+        near = [self._note_of(i, fits) for i in others if apart[i]]
         words = "".join(f"; the same labels come of {one}" for one in same[:1])
         return words + "".join(f"; nearly as well {one}" for one in near[:1])
 
-    def _told(self, fault: int, fits: Fits) -> Note:
+    def _note_of(self, fault: int, fits: Fits) -> Note:
         """A fault, with the query from which it set in if that is not the first."""
         note, onset = self.plan.faults[fault].note, int(fits.onsets[fault])
         if fits.fitted is not None and fits.fitted.stands_for == fault:
@@ -196,22 +191,22 @@ class ClassProbabilities(LabelsEvidence):
         times, expected = int(counts[telling].sum()), float(counts.sum() * q[telling].sum())
         message = (
             f"labels do not follow the exact probabilities of the histogram: "
-            f"{named_outcomes(telling, self.plan.claim.mechanism.classes, counts.size)} came "
+            f"{outcome_words(telling, self.plan.claim.mechanism.classes, counts.size)} came "
             f"{'once' if times == 1 else f'{times} times'} in {int(counts.sum())} from "
             f"{self.plan.claim.named(histogram)}, {four_digits(expected)} expected"
         )
-        miscounted = self._miscounted(fits)
+        miscounted = self._other_numbering(fits)
         if miscounted is not None:
             odds = miscounted.log_ratio
             diagnosis = f"{miscounted.cause} {_against(odds)}; {miscounted.advice}"
-            return _named(message, diagnosis, histogram, odds, miscounted.cause)
+            return _finding_of(message, diagnosis, histogram, odds, miscounted.cause)
         if not fits.explained:
             advice = f"{NO_KNOWN_FAULT}; compare the observed with the expected labels"
             counted = {"times": times, "asked": int(counts.sum()), "expected": expected}
             return Finding(message, advice, histogram, code="law-unexplained", fields=counted)
         where = "in the first answer to a histogram, " if fits.first else ""
         where = "in calls for one label, " if fits.single else where
-        fault = self._told(fits.best, fits)
+        fault = self._note_of(fits.best, fits)
         calls = "first" if fits.first else "single" if fits.single else None
         cause = Note(
             fault.code,
@@ -219,9 +214,9 @@ class ClassProbabilities(LabelsEvidence):
             fault.fields if calls is None else {**fault.fields, "calls": calls},
         )
         diagnosis = f"{cause} {_against(fits.log_odds)}{self._rivals(fits)}"
-        return _named(message, diagnosis, histogram, fits.log_odds, cause)
+        return _finding_of(message, diagnosis, histogram, fits.log_odds, cause)
 
-    def _miscounted(self, fits: Fits) -> Miscounted | None:
+    def _other_numbering(self, fits: Fits) -> Miscounted | None:
         """Another numbering of the classes, if it explains the labels better than known faults."""
         if self.plan.claim.mechanism.caching:  # streams are rotated for every call
             return None
@@ -233,8 +228,8 @@ class ClassProbabilities(LabelsEvidence):
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
         """On anchors any deviation, on the ladder missing noise."""
         plan = self.plan
-        whole = [i for i, n in enumerate(answered) if 0 < plan.streams[i].queries <= n]
-        anchors = [i for i in whole if plan.streams[i].is_anchor]
+        whole = [i for i, n in enumerate(answered) if 0 < self.planned[i] <= n]
+        anchors = [i for i in whole if i in self.anchors]
         ladder = [i for i in whole if plan.streams[i].role is Role.LADDER]
         found = []
         if anchors:
@@ -248,12 +243,11 @@ class ClassProbabilities(LabelsEvidence):
             found.append(self.entry_on(ladder, answered, "noise-missing", size, method=_BY_BOUND))
         return tuple(found)
 
-    def pass_finding(self) -> Finding:
+    def pass_text(self, excludes: tuple[Excluded, ...]) -> str:
         asked = self.counts.sum(-1) > 0
         streams = [s for s, seen in zip(self.plan.streams, asked, strict=True) if seen]
         deep = {stream.histogram for stream in streams if stream.is_anchor}
         others = len({stream.histogram for stream in streams} - deep)  # one has several roles
-        excludes = self.excluded
         said = {one.code: one for one in excludes}
         anchors, ladder = said.get("law-unexplained"), said.get("noise-missing")
         text = []
@@ -267,10 +261,10 @@ class ClassProbabilities(LabelsEvidence):
             lead = ladder.size["lead"]
             text.append(f"noise left out for leaders up to {lead} votes ahead would have been too")
         text.append(f"{others} more histograms looked at, of which no size is named")
-        return Finding("; ".join(text), excludes=excludes)
+        return "; ".join(text)
 
 
-def _named(
+def _finding_of(
     message: str, diagnosis: str, histogram: tuple[int, ...], log_odds: float, cause: Note
 ) -> Finding:
     """The finding of a cause that has a name."""
@@ -283,7 +277,7 @@ def _against(log_odds: float) -> str:
     return f"({NEAREST}, {times_likelier(log_odds / np.log(10.0))} than under the claim)"
 
 
-def named_outcomes(named: NDArray[np.intp], classes: int, outcomes: int) -> str:
+def outcome_words(named: NDArray[np.intp], classes: int, outcomes: int) -> str:
     """The outcomes `named` in words; several by the others, if these are fewer.
 
     classes: outcomes from this index on are refusals; outcomes: how many there are.
@@ -293,11 +287,11 @@ def named_outcomes(named: NDArray[np.intp], classes: int, outcomes: int) -> str:
         only = int(named[0])
         return "refusals" if only >= classes else f"label {only}"
     if len(others) < named.size:
-        return f"labels other than {_listed(others, classes)}"
-    return f"{_listed(named.tolist(), classes)} together"
+        return f"labels other than {_name_outcomes(others, classes)}"
+    return f"{_name_outcomes(named.tolist(), classes)} together"
 
 
-def _listed(outcomes: list[int], classes: int) -> str:
+def _name_outcomes(outcomes: list[int], classes: int) -> str:
     """Outcomes in words, such as "0, 1 and refusals"."""
     words = ["refusals" if outcome >= classes else str(outcome) for outcome in outcomes]
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

@@ -18,7 +18,7 @@ from ....run.checks import Reason
 from ..claim import LabelsClaim
 from ..planning.plan import Plan
 from ..planning.streams import Stream
-from .base import CACHED, PLAINLY, TOO_FEW, How, LabelsEvidence
+from .base import CACHED, PLAIN, TOO_FEW, Circumstances, LabelsEvidence
 
 MOST_REFUSED = 0.85
 """Least share of labels that must be compared: at 85 %, simulated power is at least 0.99."""
@@ -42,7 +42,7 @@ _BY_SIMULATION = "the evidence of so many pairs, approximated (verifiers/evidenc
 class _ComparedStreams(LabelsEvidence):
     """Bets on pairs of labels, one of stream `base` and one of stream `other`.
 
-    pairs: how many are planned; asked: labels seen of each stream; deviation: the smallest effect
+    pairs: how many are planned; deviation: the smallest effect
     in words; code: of its failure; related: how the two inputs are, in words; unserved: why a plan
     has no such inputs, where the claim does not give them.
     """
@@ -79,16 +79,14 @@ class _ComparedStreams(LabelsEvidence):
         self.base, self.other, self.pairs = plan.compared_streams[self.id]
         empty = np.zeros(0, dtype=np.int64)
         self._waiting: dict[int, Outcomes] = {self.base: empty, self.other: empty}
-        self.asked = {self.base: 0, self.other: 0}
 
-    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+    def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
         """Labels wait until the other stream has as many."""
         super().observe(stream, labels, how)
         if stream not in self._waiting:
             return
         self.queries += labels.size
-        self.asked[stream] += labels.size
-        compared = self._compared(stream, labels)
+        compared = self._select(stream, labels)
         self._waiting[stream] = np.concatenate([self._waiting[stream], compared])
         ready = min(queue.size for queue in self._waiting.values())
         if ready:
@@ -96,7 +94,7 @@ class _ComparedStreams(LabelsEvidence):
             self._waiting = {i: queue[ready:] for i, queue in self._waiting.items()}
             self.log_e_value = max(self.log_e_value, self._bet(base, other))
 
-    def _compared(self, stream: int, labels: Labels) -> Outcomes:
+    def _select(self, stream: int, labels: Labels) -> Outcomes:
         """What is compared of labels of a stream, for each of them or for fewer."""
         raise NotImplementedError
 
@@ -108,15 +106,12 @@ class _ComparedStreams(LabelsEvidence):
         """Neither of the two can be spared."""
         return PAIR_REFUSED if stream in self._waiting else None
 
-    def pass_finding(self) -> Finding:
-        excludes = self.excluded
+    def pass_text(self, excludes: tuple[Excluded, ...]) -> str:
         said = " and ".join(
             f"{self.deviation.format(one.size['total_variation'])} on {' and '.join(one.where)}"
             for one in excludes
         )
-        return Finding(
-            f"{said} would have been caught with probability {SURE_TO_SEE:g}", excludes=excludes
-        )
+        return f"{said} would have been caught with probability {SURE_TO_SEE:g}"
 
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
         pair = (self.base, self.other)
@@ -141,7 +136,7 @@ class Symmetry(_ComparedStreams):
             SameLawEvidence(plan.log_q.shape[1]) if levels is None else LevelsOfOneLaw(levels.rest)
         )
 
-    def _compared(self, stream: int, labels: Labels) -> Outcomes:
+    def _select(self, stream: int, labels: Labels) -> Outcomes:
         relabel = self.plan.streams[stream].relabel
         if relabel is not None:
             labels = np.where(labels == REFUSAL, REFUSAL, np.array(relabel)[labels])
@@ -153,9 +148,10 @@ class Symmetry(_ComparedStreams):
 
     def samples_needed(self) -> int:
         """A few refusals are covered by the plan, many are not."""
-        if self.evidence.pairs < MOST_REFUSED * min(self.asked.values()):
+        asked = [int(self.answered[i]) for i in self._waiting]
+        if self.evidence.pairs < MOST_REFUSED * min(asked):
             return max(self.pairs, 2 * (self.pairs - self.evidence.pairs))
-        return sum(max(0, self.pairs - asked) for asked in self.asked.values())
+        return sum(max(0, self.pairs - labels) for labels in asked)
 
     def fail_finding(self) -> Finding:
         first, second = self.evidence.counts
@@ -177,7 +173,7 @@ class Symmetry(_ComparedStreams):
         )
 
 
-class ShiftInvariance(Symmetry):
+class LabelsShiftInvariance(Symmetry):
     """The screen of Confident-GNMax depends on the largest count, so only answers are compared."""
 
     id, code = "shift-invariance", "labels-depend-on-shift"
@@ -192,11 +188,11 @@ class ShiftInvariance(Symmetry):
             return _SAMPLED
         return CUT if claim.mechanism.moved_by_shifts else None
 
-    def _compared(self, stream: int, labels: Labels) -> Outcomes:
-        return super()._compared(stream, labels[labels != REFUSAL])
+    def _select(self, stream: int, labels: Labels) -> Outcomes:
+        return super()._select(stream, labels[labels != REFUSAL])
 
 
-class PermutationEquivariance(Symmetry):
+class LabelsPermutationEquivariance(Symmetry):
     """The same votes under other class numbers give the same labels under those numbers."""
 
     id, code = "permutation-equivariance", "labels-depend-on-numbers"
@@ -232,7 +228,7 @@ class VoteMonotonicity(_ComparedStreams):
         self.only = np.zeros(2, dtype=np.int64)
         self._seen = 0
 
-    def _compared(self, stream: int, labels: Labels) -> Outcomes:
+    def _select(self, stream: int, labels: Labels) -> Outcomes:
         return np.asarray(labels == self.leader, dtype=np.int64)
 
     def _bet(self, base: Outcomes, other: Outcomes) -> float:

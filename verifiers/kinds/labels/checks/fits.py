@@ -109,6 +109,6 @@ def divergences(plan: Plan, fault: int) -> NDArray[np.float64]:
     return np.asarray(np.einsum("so,sao->sa", law, ratios[:, fault, None, :] - ratios))
 
 
-def told_apart(divergence: NDArray[np.float64]) -> NDArray[np.bool_]:
+def distinguishable(divergence: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether labels of some stream can distinguish a fault from each other one (a,)."""
     return np.asarray(divergence.max(0) * MOST > _SAME)

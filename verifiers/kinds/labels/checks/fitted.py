@@ -1,6 +1,6 @@
 """The noise scale or threshold that fits labels best, where no known fault does.
 
-If no scale fits all labels, `fitted_field` finds a known one confined to one kind of histogram.
+If no scale fits all labels, `fit_kind` finds a known one confined to one kind of histogram.
 """
 
 import math
@@ -54,18 +54,18 @@ def log_ratios(fault: LabelFault, counts: Matrix, log_q: Matrix, histograms: Mat
     return np.asarray((counts * np.where(counts > 0, ratios, 0.0)).sum(-1))
 
 
-def fitted(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
+def fit_scale(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
     """The likeliest scale or threshold; None unless it explains clearly more than known faults.
 
     counts: of labels (streams, o), with rotations undone; ratios: log-likelihood ratios (a,) of
     the known faults.
     """
-    found = [_of_noise(plan, counts, ratios, noise) for noise in ScaledNoise]
-    found.append(_of_threshold(plan, counts, ratios))
+    found = [_fit_noise(plan, counts, ratios, noise) for noise in ScaledNoise]
+    found.append(_fit_threshold(plan, counts, ratios))
     return max(filter(None, found), key=lambda one: one.log_ratio, default=None)
 
 
-def _of_noise(
+def _fit_noise(
     plan: Plan, counts: NDArray[np.float64], ratios: Vector, noise: ScaledNoise
 ) -> Fitted | None:
     known = {f.scaled[1]: i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is noise}
@@ -88,14 +88,14 @@ def _of_noise(
     left = gained(factor) - FITTING_COSTS
     if left <= max(explained.values()):
         return None
-    wording = _rounded(gained, factor)
+    wording = _round_factor(gained, factor)
     claimed = "claimed scale" if noise is ScaledNoise.VOTES else "claim"
     fault, found = of(float(wording), f"about {wording} times the {claimed}")
     nearest = min(known, key=lambda other: abs(math.log(other / factor)))
     return Fitted(fault, left, _by_stream(found, counts), known[nearest])
 
 
-def _of_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
+def _fit_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
     """The fault of another threshold with the claimed noise, if it explains more."""
     from scipy.optimize import minimize_scalar
 
@@ -143,7 +143,7 @@ def _by_stream(found: Vector, counts: Matrix) -> Vector:
     return each
 
 
-def fitted_field(plan: Plan, counts: Matrix, ratios: Matrix) -> Fitted | None:
+def fit_kind(plan: Plan, counts: Matrix, ratios: Matrix) -> Fitted | None:
     """The likeliest known scale on histograms of one kind only; None where there is none.
 
     counts: of labels (streams, o); ratios: log-likelihood ratios (streams, a) of known faults. The
@@ -194,7 +194,7 @@ def _likeliest(gained: Callable[[float], float], explained: Mapping[float, float
     return math.exp(float(found.x))
 
 
-def _rounded(gained: Callable[[float], float], factor: float) -> str:
+def _round_factor(gained: Callable[[float], float], factor: float) -> str:
     """A factor in as few digits as its 95 % likelihood interval leaves, and never 1."""
     rounded = [float(f"{factor:.{digits}g}") for digits in range(1, _MOST_DIGITS + 1)]
     return f"{_nearest(gained, factor, rounded, 1.0):g}"

@@ -18,12 +18,10 @@ from ..claim import LabelsClaim
 from ..planning.plan import Plan
 from ..planning.schedule import SHORT_CALL
 from ..planning.streams import FRESH_CALL, Role, Stream, WayOfAsking
-from .base import CACHED, PLAINLY, How, LabelsEvidence
-from .compared_restarts import ComparedRestarts
-from .kept_teachers import KeptTeachers
+from .base import CACHED, PLAIN, Circumstances, LabelsEvidence
+from .beyond_one_histogram import ComparedRestarts, KeptTeachers, SamePlaces
 from .of_one_histogram import OfOneHistogram
 from .reuse import OTHERWISE, WORDS, copies_most, of_wager, ordinal
-from .same_places import SamePlaces
 
 _WEIGHTS = {
     "together": 0.12,  # labels copy, or avoid, those at one distance, on all anchors
@@ -53,7 +51,7 @@ _CALLS = (WayOfAsking.IN_CALLS, WayOfAsking.ONE_BY_ONE)  # ways of asking that s
 _BY_BOUND = "quantiles of the evidence of so many labels, taken to be normal"
 
 
-class FreshNoise(LabelsEvidence):
+class LabelsFreshNoise(LabelsEvidence):
     """A weighted average of e-processes, each betting on the next label given the past ones.
 
     Reused noise gives equal labels for equal histograms. With a seed per call, a short pool of
@@ -97,14 +95,13 @@ class FreshNoise(LabelsEvidence):
         self.of_connections = ""
         self._parts_then = self._parts()
 
-    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+    def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
         """A label is compared with others of its histogram.
 
         A histogram under rotated class numbers is another one, and asked too rarely to be compared.
         Evidence is not read while `how.goes_on`, since the average is an e-process only if all of
         its parts have seen the same labels.
         """
-        super().observe(stream, labels, how)
         log_q = self.plan.log_q[stream]
         outcomes = as_outcomes(labels, log_q.size)
         self.places.observe(stream, outcomes, how.rotation)
@@ -112,6 +109,7 @@ class FreshNoise(LabelsEvidence):
         if how.rotation:
             self._periodic.skip(outcomes.size)
             return
+        super().observe(stream, labels, how)
         self.queries += labels.size
         self._alike.observe(stream, outcomes, how.calls or (outcomes.size,))
         if how.connections:
@@ -190,13 +188,8 @@ class FreshNoise(LabelsEvidence):
 
     def samples_needed(self) -> int:
         """Anchors, this check's own calls, and a restart."""
-        asked = self._alike.counts.sum(-1)
-        wanted = sum(
-            max(0, stream.queries - stream.rotated - int(asked[i]))
-            for i, stream in enumerate(self.plan.streams)
-            if (stream.is_anchor or stream.role.asked in _CALLS) and i not in self.dropped
-        )
-        return int(wanted) + self.restarts.owed
+        own = [i for i, s in enumerate(self.plan.streams) if s.role.asked in _CALLS]
+        return self.missing({*self.anchors, *own}) + self.restarts.owed
 
     @property
     def log_odds(self) -> float:
@@ -261,9 +254,8 @@ class FreshNoise(LabelsEvidence):
             return self.places.parts[part].heaviest
         return self._alike.place_of(part)
 
-    def pass_finding(self) -> Finding:
+    def pass_text(self, excludes: tuple[Excluded, ...]) -> str:
         recurring = self.log_threshold - float(np.log(_WEIGHTS["recurring"]))
-        excludes = self.excluded
         said = "; ".join(
             "an answer that repeats an earlier one of its histogram with probability "
             f"{one.size['share']:.2g} or more, at a distance of up to {one.size['distance']:,}, "
@@ -272,20 +264,11 @@ class FreshNoise(LabelsEvidence):
             for one in excludes
         )
         said = said or "too few labels of one histogram to say which copies would have been caught"
-        text = f"{said}{self.of_connections}{self.restarts.shown(recurring)}"
-        return Finding(text, excludes=excludes)
+        return f"{said}{self.of_connections}{self.restarts.shown(recurring)}"
 
     @property
-    def foreseen(self) -> tuple[Excluded, ...]:
+    def planned(self) -> Vector:
         """Labels under other class numbers are not compared."""
-        return self.excluded_by(self._compared)
-
-    @property
-    def excluded(self) -> tuple[Excluded, ...]:
-        return self.excluded_by(np.minimum(self._alike.counts.sum(-1), self._compared))
-
-    @property
-    def _compared(self) -> Vector:
         rotated = [stream.rotated for stream in self.plan.streams]
         return self.plan.queries_of_streams - np.array(rotated, dtype=np.float64)
 

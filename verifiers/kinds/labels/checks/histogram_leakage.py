@@ -20,7 +20,7 @@ from ....text import counted
 from ..claim import LabelsClaim
 from ..planning.plan import Plan
 from ..planning.streams import Role, Stream
-from .base import PLAINLY, How, LabelsCheck
+from .base import PLAIN, Circumstances, LabelsCheck
 from .leakage_advice import advice, mitigations
 
 QUERIES = 10_000
@@ -48,7 +48,7 @@ class _Attacked:
     reading: tuple[float, ...] | None
 
 
-class HistogramLeakage(LabelsCheck):
+class LabelsHistogramLeakage(LabelsCheck):
     """Simulates attacks under the claimed law, with as many answers as the claim allows.
 
     Leakage follows from the claim alone; that labels follow the claimed law is for other checks.
@@ -59,6 +59,7 @@ class HistogramLeakage(LabelsCheck):
     id = "histogram-leakage"
     phase = Phase.ATTACK
     sees_labels = True
+    worst: _Attacked  # on the histogram that leaks most, after `run`
 
     @classmethod
     def make(cls, setting: Setting) -> Self:
@@ -83,15 +84,14 @@ class HistogramLeakage(LabelsCheck):
         self.log_e_value = 0.0
         self.seen: Matrix = np.zeros(plan.log_q.shape)
         self.dropped: set[int] = set()
-        self.worst: _Attacked | None = None
         self.advised = np.random.default_rng([seed, 1])
 
     @property
     def queries(self) -> int:
-        """Labels of the target that were used in an attack."""
-        return 0 if self.worst is None else int(self.seen[self.worst.stream].sum())
+        """Labels of the target that were used in an attack, after `run`."""
+        return int(self.seen[self.worst.stream].sum())
 
-    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+    def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
         """Keeps as many labels of each histogram as an attacker gets."""
         room = self.asked - int(self.seen[stream].sum())
         self.seen[stream] += count_outcomes(labels[: max(room, 0)], self.seen.shape[1])
@@ -123,7 +123,6 @@ class HistogramLeakage(LabelsCheck):
 
     @property
     def _above(self) -> bool:
-        assert self.worst is not None
         return bool(1.0 - self.worst.misplaced.mean() > self.limit)
 
     @property
@@ -196,13 +195,12 @@ class HistogramLeakage(LabelsCheck):
     @property
     def _read(self) -> dict[str, float]:
         """What an attacker reads, as fields of a finding."""
-        assert self.worst is not None
         return {"recovered": float(1.0 - self.worst.misplaced.mean()), "queries": self.asked}
 
     @property
     def warning(self) -> Note | None:
         """A warning of leakage where the claim sets no limit."""
-        if self.worst is None or self.plan.claim.gate.max_recoverable > 0:
+        if self.limit > 0:
             return None
         share = 100.0 * (1.0 - self.worst.misplaced.mean())
         return Note(
@@ -227,7 +225,6 @@ class HistogramLeakage(LabelsCheck):
         return replace(found, figure=shown, advice=advised)
 
     def _figure(self) -> Leakage:
-        assert self.worst is not None
         shares = self.worst.misplaced
         low, high = (float(end) for end in np.quantile(shares, [0.025, 0.975]))
         return Leakage(
@@ -243,7 +240,6 @@ class HistogramLeakage(LabelsCheck):
         )
 
     def _text(self, figure: Leakage) -> str:
-        assert self.worst is not None
         claim, lost = self.plan.claim, 100 * figure.misplaced
         often = "once, as answers are cached"
         if not claim.mechanism.caching:

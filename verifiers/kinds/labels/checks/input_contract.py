@@ -43,7 +43,7 @@ class RefusedLaterError(TargetError):
     code = "refused-later"
 
 
-class InputContract(LabelsCheck):
+class LabelsInputContract(LabelsCheck):
     """Asks a handful of valid histograms before any evidence is gathered.
 
     `serves_other_totals` says afterwards whether totals other than the claimed teachers are served;

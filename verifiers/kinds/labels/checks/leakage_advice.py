@@ -47,7 +47,7 @@ def mitigations(
     attacks = min(int(rows / (len(numbers) + len(_OTHER))), _ATTACKS)
     if attacks < _FEWEST:
         return ()
-    attacked = _Attacked(own, histogram, attacks, rng)
+    attacked = _MitigatedAttacks(own, histogram, attacks, rng)
     plain = own.noise.unrounded  # which moves what is recovered by next to nothing
     if own.caching:
         return attacked.under("near-duplicates", plain, numbers)
@@ -116,7 +116,7 @@ def _for_the_same(claim: LabelsClaim, noise: Noise, queries: int) -> int:
 
 
 @dataclass(frozen=True)
-class _Attacked:
+class _MitigatedAttacks:
     """A histogram (c,) under a claim, and how many attacks on it are simulated."""
 
     own: LabelsMechanism

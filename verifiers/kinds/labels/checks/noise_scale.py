@@ -1,6 +1,7 @@
 """`noise-scale`: the noise scale is the claimed one, within the tolerance."""
 
 import math
+from dataclasses import replace
 
 from .....reference import Noise
 from .....reference.arrays import Vector
@@ -13,12 +14,12 @@ from ....findings.finding import Finding
 from ..planning.faults import short
 from ..planning.plan import Plan
 from ..planning.streams import Role, Stream
-from .base import PLAINLY, How, LabelsEvidence
+from .base import PLAIN, Circumstances, LabelsEvidence
 
 _BY_INTERVAL = "a pass needs the whole anytime-valid interval within the tolerance"
 
 
-class NoiseScale(LabelsEvidence):
+class LabelsNoiseScale(LabelsEvidence):
     """Computes the likelihood of scales of the claimed family, on all but explorers."""
 
     id = "noise-scale"
@@ -34,7 +35,7 @@ class NoiseScale(LabelsEvidence):
         self.evidence = ScaleEvidence(plan.factors)
         self.log_e_value = self.evidence.log_e_value
 
-    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+    def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
         """Explorers are left out, as they are many and tell little."""
         super().observe(stream, labels, how)
         if stream < self.plan.deep:
@@ -69,9 +70,11 @@ class NoiseScale(LabelsEvidence):
         )
 
     def pass_finding(self) -> Finding:
+        return replace(super().pass_finding(), measured=self._measured)
+
+    def pass_text(self, excludes: tuple[Excluded, ...]) -> str:
         family = self.plan.claim.mechanism.noise.unrounded.family
-        text = f"{self._interval_text()}, if the noise is {family} and alike in all labels"
-        return Finding(text, excludes=self.excluded, measured=self._measured)
+        return f"{self._interval_text()}, if the noise is {family} and alike in all labels"
 
     @property
     def _measured(self) -> Measured | None:

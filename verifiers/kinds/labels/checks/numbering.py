@@ -46,7 +46,7 @@ class AsNumbered:
 
     def observe(self, stream: int, counts: Vector, rotation: int) -> None:
         """Adds counts of labels (o,) whose rotation by `rotation` was undone."""
-        answered = self._rotated(counts, rotation)
+        answered = self._rotate(counts, rotation)
         self._counts[stream, rotation] = self._counts.get((stream, rotation), 0.0) + answered
 
     def likeliest(self) -> Miscounted | None:
@@ -55,16 +55,19 @@ class AsNumbered:
             return None
         keys = list(self._counts)
         counts = np.array([self._counts[key] for key in keys])
-        log_q = np.array([self._rotated(self.plan.log_q[s], rotation) for s, rotation in keys])
-        votes = np.array([self._rotated(self.plan.histograms[s], rotation) for s, rotation in keys])
-        found = (self._renumbered(counts, log_q, votes), self._left_out(counts, log_q, votes))
+        log_q = np.array([self._rotate(self.plan.log_q[s], rotation) for s, rotation in keys])
+        votes = np.array([self._rotate(self.plan.histograms[s], rotation) for s, rotation in keys])
+        found = (
+            self._best_order(counts, log_q, votes),
+            self._missing_classes(counts, log_q, votes),
+        )
         return max(filter(None, found), key=lambda one: one.log_ratio, default=None)
 
-    def _rotated(self, values: Vector, rotation: int) -> Vector:
+    def _rotate(self, values: Vector, rotation: int) -> Vector:
         """Values (o,) by outcome, with classes rotated, and a refusal in its place."""
         return np.append(np.roll(values[: self.classes], rotation), values[self.classes :])
 
-    def _renumbered(self, counts: Matrix, log_q: Matrix, votes: Matrix) -> Miscounted | None:
+    def _best_order(self, counts: Matrix, log_q: Matrix, votes: Matrix) -> Miscounted | None:
         """The best permutation of class numbers, if it is not the identity."""
         gains = np.maximum(log_q[:, : self.classes], _LEAST_LOG_Q).T @ counts[:, : self.classes]
         each = np.arange(self.classes)
@@ -80,7 +83,7 @@ class AsNumbered:
         gained = float(log_ratios(fault, counts, log_q, votes).sum()) - order.cost
         return Miscounted(note, order.advice, gained)
 
-    def _left_out(self, counts: Matrix, log_q: Matrix, votes: Matrix) -> Miscounted | None:
+    def _missing_classes(self, counts: Matrix, log_q: Matrix, votes: Matrix) -> Miscounted | None:
         """Classes that were never released although expected, if there are any."""
         c = self.classes
         expected = (counts.sum(-1)[:, None] * np.exp(log_q[:, :c])).sum(0)
@@ -89,7 +92,7 @@ class AsNumbered:
             return None
         fault = LabelFault(_RENUMBERED, without(self.plan.claim.mechanism, gone))
         gained = float(log_ratios(fault, counts, log_q, votes).sum() - gone.sum() * math.log(c))
-        few, missing = _listed(np.flatnonzero(gone).tolist()), float(expected[gone].sum())
+        few, missing = _name_classes(np.flatnonzero(gone).tolist()), float(expected[gone].sum())
         never = f"{few} never came, {four_digits(missing)} expected"
         left = c - int(gone.sum())
         if gone[left:].all():
@@ -142,7 +145,7 @@ def _orders(gains: Matrix, expected: Vector) -> Iterator[_Order]:
     label_of = linear_sum_assignment(gains, maximize=True)[1]
     moved = np.flatnonzero(label_of != each)
     if moved.size == 2:
-        message, cost = f"{_listed(moved.tolist())} had each other's numbers", 2.0 * named
+        message, cost = f"{_name_classes(moved.tolist())} had each other's numbers", 2.0 * named
         fields = {"class": int(moved[0]), "other_class": int(moved[1])}
     else:
         seen = moved[expected[moved] >= _EXPECTED]  # classes with enough labels
@@ -153,7 +156,7 @@ def _orders(gains: Matrix, expected: Vector) -> Iterator[_Order]:
     yield _Order(label_of, replace(_RENUMBERED, message=message, fields=fields), _COMPARE, cost)
 
 
-def _listed(classes: list[int]) -> str:
+def _name_classes(classes: list[int]) -> str:
     """Class numbers in words, such as "class 3" and "classes 3 and 8"."""
     if len(classes) == 1:
         return f"class {classes[0]}"

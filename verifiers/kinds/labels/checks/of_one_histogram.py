@@ -26,7 +26,8 @@ from ..planning.plan import Plan
 from ..planning.schedule import SHORT_CALL
 from ..planning.streams import FRESH_CALL, Role
 
-_BY_STREAM = ("single", "dependent", "dispersed", "spread", "ordered")  # as the rows of `_logs`
+_BY_STREAM = ("single", "dependent", "dispersed", "spread", "ordered")
+"""The e-processes that each stream has of its own, by their names in `FreshNoise`."""
 
 CONCENTRATIONS = 2.0 ** np.arange(9)
 """Concentrations of the Dirichlet law, about the claimed law, from which calls draw a law."""
@@ -36,7 +37,7 @@ _LEAST_CHANCE = 1e-12
 
 
 class OfOneHistogram:
-    """The e-processes of `FreshNoise` in which labels are compared within their histogram.
+    """The e-processes of `LabelsFreshNoise` in which labels are compared within their histogram.
 
     same: for each stream of the plan, the first stream of its input; misfit: for each stream (s,),
     log-supremum over laws of its likelihood over the claimed one, by which ratios are divided;
@@ -68,7 +69,7 @@ class OfOneHistogram:
         self._together = np.zeros((WAGERS, LONGEST))
         self.counts = np.zeros((streams, outcomes))
         self.misfit = np.zeros(streams)
-        self._logs = np.zeros((len(_BY_STREAM), streams))
+        self._logs = {name: np.zeros(streams) for name in _BY_STREAM}
         self.anchors = np.array([s.is_anchor or s.role is Role.FRESH for s in plan.streams])
         self._deep = set(np.array(same)[self.anchors].tolist())
         with np.errstate(divide="ignore"):
@@ -84,14 +85,14 @@ class OfOneHistogram:
         copies.observe(outcomes)
         dependent.observe(outcomes)
         self._by_call(stream, outcomes, calls)
-        self._logs[0, stream] = copies.log_e_value - self.misfit[stream]
-        self._logs[1, stream] = dependent.log_e_value - self.misfit[stream]
-        self._logs[2, stream] = self.dispersed[stream].log_e_value
-        self._logs[4, stream] = self._ordered[stream].log_e_value
+        self._logs["single"][stream] = copies.log_e_value - self.misfit[stream]
+        self._logs["dependent"][stream] = dependent.log_e_value - self.misfit[stream]
+        self._logs["dispersed"][stream] = self.dispersed[stream].log_e_value
+        self._logs["ordered"][stream] = self._ordered[stream].log_e_value
         same = self._same[stream]
         if same in self._deep:
             self.blocks[same].observe(self._sets[same][outcomes])
-            self._logs[3, same] = self.blocks[same].log_e_value
+            self._logs["spread"][same] = self.blocks[same].log_e_value
         if self.anchors[stream]:
             self._together[:, : before.shape[1]] -= before
             self._together[:, : copies.log_ratios.shape[1]] += copies.log_ratios
@@ -110,20 +111,18 @@ class OfOneHistogram:
                 compared.observe(of_call)
 
     def parts(self) -> dict[str, float]:
-        """Log of each e-process, by its name in `FreshNoise`."""
-        single, dependent, dispersed, spread, ordered = (
-            log_mixture_of(logs, self._log_weights) for logs in self._logs
-        )
+        """Log of each e-process, by its name in `LabelsFreshNoise`."""
+        own = {name: log_mixture_of(logs, self._log_weights) for name, logs in self._logs.items()}
         calls = [e.log_e_value - self.misfit[stream] for stream, e in self._calls.items()]
         return {
             "together": log_mixture(self._together) - float(self.misfit[self.anchors].sum()),
-            "single": single,
-            "dependent": dependent,
+            "single": own["single"],
+            "dependent": own["dependent"],
             "frozen": self.frozen.log_e_value,
             "calls": float(np.logaddexp.reduce(calls) - np.log(len(calls))),
-            "dispersed": dispersed,
-            "spread": spread,
-            "ordered": ordered,
+            "dispersed": own["dispersed"],
+            "spread": own["spread"],
+            "ordered": own["ordered"],
         }
 
     def once_a_call(self) -> tuple[str, float] | None:
@@ -135,13 +134,13 @@ class OfOneHistogram:
         names = ("screened once", "own law")
         found = dict(zip(names, (self._once.screened, self._once.own_law), strict=True))
         name = max(names, key=lambda one: found[one])
-        depends = np.maximum(self._logs[1] + self.misfit, 0.0).sum()
+        depends = np.maximum(self._logs["dependent"] + self.misfit, 0.0).sum()
         together = log_mixture(self._together)
         labels = np.maximum(self.counts.sum(-1), 1.0)
         free = 0.5 * ((self.counts > 0).sum(-1) - 1.0) * np.log(labels)
         any_law = np.maximum(self.misfit - free, 0.0).sum()
-        single = float((self._logs[0] + self.misfit).max())
-        ordered = float(self._logs[_BY_STREAM.index("ordered")].max())
+        single = float((self._logs["single"] + self.misfit).max())
+        ordered = float(self._logs["ordered"].max())
         rivals = (depends, together, single, any_law, ordered, self.frozen.log_e_value, 0.0)
         if self.frozen.constant or found[name] <= max(rivals) + SURE:
             return None
@@ -149,8 +148,8 @@ class OfOneHistogram:
 
     def place_of(self, part: str) -> int:
         """The stream with most evidence of an e-process; the fresh one if it has no streams."""
-        if part in _BY_STREAM:
-            return int(np.argmax(self._logs[_BY_STREAM.index(part)]))
+        if part in self._logs:
+            return int(np.argmax(self._logs[part]))
         if part == "calls":
             return max(self._calls, key=lambda i: self._calls[i].log_e_value - self.misfit[i])
         return self._fresh
@@ -166,7 +165,7 @@ class OfOneHistogram:
 
         The stream of calls of one size is preferred if it shows copies, as its distance tells most.
         """
-        at = int(np.argmax(self._logs[0]))
+        at = int(np.argmax(self._logs["single"]))
         ratios = self._together if everywhere else self._copies[at].log_ratios
         opening = self._copies[self._fresh].log_ratios
         if opening.size and opening.max() > self.misfit[self._fresh] + SURE:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .....reference.arrays import Matrix
+from .....reference.arrays import Matrix, Vector
 from .....reference.mechanisms import Labels
 from ....evidence import Conditional, Copies, Switching, as_outcomes
 from ....evidence.dependence import AVOIDED, COPIED, SWITCHES
@@ -21,7 +21,7 @@ from ..planning.faults import log_ratios_in_order, order_faults
 from ..planning.features import FAMILIES, earlier_calls, features
 from ..planning.laws import LabelFault
 from ..planning.plan import Plan
-from .base import PLAINLY, TOO_FEW, How, LabelsEvidence
+from .base import PLAIN, TOO_FEW, Circumstances, LabelsEvidence
 
 _COPIED_WEIGHT, _SWITCHED_WEIGHT, _SCALED_WEIGHT = 1 / 8, 1 / 16, 1 / 16
 _DEPENDS = "labels-depend-on-order"
@@ -66,6 +66,7 @@ class Order(LabelsEvidence):
         super().__init__(plan)
         self._votes, self._claim = plan.traffic.histograms, plan.claim.mechanism
         calls = len(self._votes)
+        self.answered = np.zeros(calls)  # of each call, in place of streams
         self._features = features(self._votes, self._claim.total, plan.traffic.after_batch)
         self._holds = np.array([one.holds for one in self._features], dtype=bool)
         self._holds = self._holds.reshape(len(self._features), calls).T
@@ -101,6 +102,7 @@ class Order(LabelsEvidence):
         ratios = log_ratios_in_order([*self._faults, self._scaled_up], log_q, votes)
         outcomes = as_outcomes(labels, log_q.shape[1])
         self._outcomes[places], self._left[places] = outcomes, False
+        self.answered[places] = 1.0
         self.queries += places.size
         seen = ratios[np.arange(places.size), :, outcomes]  # (n, a), scaled votes last
         self._seen[places] = seen[:, :-1]
@@ -222,25 +224,19 @@ class Order(LabelsEvidence):
         )
 
     @property
-    def foreseen(self) -> tuple[Excluded, ...]:
-        return self._excluded(np.ones(len(self._votes), dtype=bool))
+    def planned(self) -> Vector:
+        """Every call of the traffic."""
+        return np.ones(len(self._votes))
 
-    @property
-    def excluded(self) -> tuple[Excluded, ...]:
-        return self._excluded(self._outcomes >= 0)
-
-    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+    def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
         """Its labels are those of the traffic."""
 
     def drop(self, stream: int) -> Note | None:
         return None
 
-    def _excluded(self, answered: NDArray[np.bool_]) -> tuple[Excluded, ...]:
-        """Half the noise where it depends on what is known, for the families that show it.
-
-        answered: which calls (n,) of the traffic were.
-        """
-        surely = self._surely(answered)
+    def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
+        """Half the noise where it depends on what is known, for the families that show it."""
+        surely = self._surely(answered > 0)
         return tuple(
             self.entry(
                 _DEPENDS,
@@ -272,9 +268,8 @@ class Order(LabelsEvidence):
             self._half[places] = _moments(log_q + ratios, ratios)
         return self._half[answered]
 
-    def pass_finding(self) -> Finding:
+    def pass_text(self, excludes: tuple[Excluded, ...]) -> str:
         """Where half the noise would have shown."""
-        excludes = self.excluded
         shown = {one.size["on"]: one.size["seen"] for one in excludes}
         seen = {name: (shown.get(name, 0), at.size) for name, at in self._rows.items()}
         caught = [f"{name} ({sure} of {ways})" for name, (sure, ways) in seen.items() if sure]
@@ -282,11 +277,10 @@ class Order(LabelsEvidence):
         listed = f": {', '.join(caught)}" if caught else ""
         unseen = f"; not where it depends on {', '.join(missed)}" if missed else ""
         surely, ways = sum(shown.values()), len(self._features)
-        return Finding(
+        return (
             f"in {self.queries:,} calls for one label, made one by one as in production, half the "
             f"claimed noise would have been caught with probability {SURE_TO_SEE:g} where it "
-            f"depends on what is known before the call, in {surely} of {ways} ways{listed}{unseen}",
-            excludes=excludes,
+            f"depends on what is known before the call, in {surely} of {ways} ways{listed}{unseen}"
         )
 
 

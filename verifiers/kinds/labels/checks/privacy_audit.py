@@ -11,11 +11,11 @@ from ....run.phase import Phase
 from ..claim import LabelsClaim
 from ..planning.plan import Plan
 from ..planning.streams import Role, Stream
-from .base import CACHED, PLAINLY, How, LabelsCheck
+from .base import CACHED, PLAIN, Circumstances, LabelsCheck, refuting
 from .compared_streams import PAIR_REFUSED
 
 
-class PrivacyAudit(LabelsCheck):
+class LabelsPrivacyAudit(LabelsCheck):
     """Bounds the divergence of a tied pair from below, for any mechanism.
 
     The null is the claimed (epsilon, delta) over its queries. The cut is chosen by the first tenth
@@ -64,9 +64,8 @@ class PrivacyAudit(LabelsCheck):
         self.alpha = self.share * claim.gate.false_alarm
         self.pairs = PairLabels(outcomes, pilot=plan.streams[pair.first].queries // 10)
         self.lacking: Note | None = None
-        self.found: Audit | None = None
 
-    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+    def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
         """Adds new labels of one of the two histograms."""
         if stream in self.streams:
             self.pairs.observe(self.streams.index(stream), labels)
@@ -77,48 +76,31 @@ class PrivacyAudit(LabelsCheck):
             self.lacking = PAIR_REFUSED
         return None
 
-    def conclude(self, context: RunContext) -> Outcome | None:
-        """See `Running.conclude`; None where there were too few labels."""
-        self.run()
-        if self.verdict is Verdict.INCONCLUSIVE:
-            return None
-        assert self.found is not None
-        return Outcome(self.verdict, self.finding(), self.found.queries)
-
-    def run(self) -> None:
-        """Bounds the pair from the labels seen."""
+    def conclude(self, context: RunContext | None = None) -> Outcome | None:
+        """None where there were fewer labels than planned."""
         privacy = self.plan.claim.privacy
         assert privacy is not None
-        self.found = self.pairs.bounds(privacy, privacy.queries, self.alpha)
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict, after `run`; inconclusive with fewer labels than planned."""
+        found = self.pairs.bounds(privacy, privacy.queries, self.alpha)
         if self.lacking is not None:
-            return Verdict.NOT_APPLICABLE
-        assert self.found is not None
-        if self.found.refuted:
-            return Verdict.FAIL
+            return Outcome(Verdict.NOT_APPLICABLE, Finding.of(self.lacking), found.queries)
         planned = sum(self.plan.streams[i].queries for i in self.streams)
-        return Verdict.PASS if self.found.queries >= planned else Verdict.INCONCLUSIVE
+        if found.queries < planned and not found.refuted:
+            return None
+        return Outcome(refuting(found.refuted), self._finding(found), found.queries)
 
-    def finding(self) -> Finding:
-        """The finding, after `run`."""
-        if self.lacking is not None:
-            return Finding.of(self.lacking)
-        assert self.found is not None
+    def _finding(self, found: Audit) -> Finding:
         here, there = (self.plan.claim.named(self.plan.streams[i].histogram) for i in self.streams)
         text = (
-            f"{self.found.queries:,} labels of {here} and its neighbour {there}: epsilon of one "
-            f"query is at least {self.found.epsilon_lower:.3g} at delta {self.found.delta:g} "
+            f"{found.queries:,} labels of {here} and its neighbour {there}: epsilon of one "
+            f"query is at least {found.epsilon_lower:.3g} at delta {found.delta:g} "
             f"(confidence 1 - {self.alpha:.2g})"
         )
-        if self.found.refuted:
+        if found.refuted:
             return Finding(
                 f"{text}; over the claim's queries that is more than the claimed epsilon",
                 "the labels of neighbours differ far more than the claim allows: too little noise",
                 self.plan.streams[self.streams[0]].histogram,
                 code="neighbours-too-far-apart",
-                fields={"epsilon": self.found.epsilon_lower, "delta": self.found.delta},
+                fields={"epsilon": found.epsilon_lower, "delta": found.delta},
             )
         return Finding(f"{text}; the claim is not refuted")

@@ -4,12 +4,12 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from .....reference import Histogram
-from .....reference.accounting.certified import delta_lower, enclosed_event, epsilon_lower
+from .....reference.accounting.certified import delta_lower, epsilon_lower
 from .....reference.accounting.counting import MOST, best_count, costliest_count
 from .....reference.accounting.neighbourhood import MOVED_VOTE, ONE_MORE_OR_LESS, Neighbourhood
 from .....reference.accounting.pairs import worst_among
@@ -27,6 +27,7 @@ from ....text import counted
 from ..claim import LabelsClaim
 from ..exact_cost import MOST_COMPOSED, exact_epsilon, proven_epsilon
 from .base import LabelsCheck, refuting
+from .certain_cost import LikelierLabels
 
 SEARCHED_ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)  # at which the costliest pairs are searched
 _LEAST = 1e-12  # a smaller delta is claimed by nobody, so that nothing is said of it
@@ -36,15 +37,13 @@ MOST_ROWS = 20  # most histograms of a scope file, the most frequent ones
 
 @dataclass(frozen=True)
 class DistinguishingTest:
-    """A test of a pair by counting: at least `least` of `times` labels are in `labels`.
+    """A test of a pair by counting: at least `least` of `times` labels are among `of`.
 
     delta: that it shows at the claimed epsilon; from_count, epsilon: from which count on the same
     labels show most epsilon at the claimed delta, and how much, in floats.
     """
 
-    here: Histogram
-    there: Histogram
-    labels: tuple[int, ...]
+    of: LikelierLabels
     times: int
     least: int
     delta: float
@@ -92,7 +91,9 @@ class PrivacyClaimCheck(LabelsCheck):
         if self.best is None:
             return
         test, epsilon = self.best, self.privacy.epsilon
-        self.certified = delta_lower(*self._balls(test), test.times, test.least, epsilon)
+        self.certified = delta_lower(
+            *test.of.enclosed(self.mechanism), test.times, test.least, epsilon
+        )
 
     def suspect(self) -> bool:
         """Whether a test in floating point exceeds the claimed delta, without proof."""
@@ -134,13 +135,10 @@ class PrivacyClaimCheck(LabelsCheck):
 
     def _best_test(self, here: Histogram, there: Histogram, times: int) -> DistinguishingTest:
         """The test by the labels likelier at `here`, with the threshold of the largest delta."""
-        p, q = (np.exp(self.mechanism.log_probabilities(h.astype(float))) for h in (here, there))
-        labels = tuple(int(k) for k in np.flatnonzero(p > q))
-        event_p, event_q = (float(min(law[list(labels)].sum(), 1.0)) for law in (p, q))
-        times = min(times, MOST)
-        least, delta = best_count(event_p, event_q, times, self.privacy.epsilon)
-        most = costliest_count(event_p, event_q, times, self.privacy.delta)
-        return DistinguishingTest(here, there, labels, times, least, delta, *most)
+        of, times = LikelierLabels.of(self.mechanism, here, there), min(times, MOST)
+        least, delta = best_count(of.at_here, of.at_there, times, self.privacy.epsilon)
+        most = costliest_count(of.at_here, of.at_there, times, self.privacy.delta)
+        return DistinguishingTest(of, times, least, delta, *most)
 
     def finding(self) -> Finding:
         """The finding, after `run`."""
@@ -156,12 +154,12 @@ class PrivacyClaimCheck(LabelsCheck):
         test = self.best
         holds_for, others = self._of_others()
         return Finding(
-            f"{what} is refuted: asked {test.times:,} times, {test.here.tolist()} and its "
-            f"neighbour {test.there.tolist()} are told apart by counting labels "
-            f"{list(test.labels)} ({test.least} or more) with delta at least "
+            f"{what} is refuted: asked {test.times:,} times, {list(test.of.here)} and its "
+            f"neighbour {list(test.of.there)} are told apart by counting labels "
+            f"{list(test.of.labels)} ({test.least} or more) with delta at least "
             f"{self.certified:.4g} at that epsilon (certified in ball arithmetic)",
             f"the accountant charges too little, or the claim allows too many queries{others}",
-            tuple(int(v) for v in test.here),
+            test.of.here,
             self.figure(),
             code="cost-above-claim",
             fields={
@@ -179,7 +177,9 @@ class PrivacyClaimCheck(LabelsCheck):
         if self.best is None:
             return 0.0
         test = self.best
-        return epsilon_lower(*self._balls(test), test.times, test.from_count, self.privacy.delta)
+        return epsilon_lower(
+            *test.of.enclosed(self.mechanism), test.times, test.from_count, self.privacy.delta
+        )
 
     @cached_property
     def proven_from(self) -> float | None:
@@ -189,19 +189,14 @@ class PrivacyClaimCheck(LabelsCheck):
     @property
     def _between(self) -> str:
         """Between what is refuted and what is proven, in words."""
-        told = f"; an epsilon below {rounded(self.refuted_below, up=False)} would be refuted"
+        told = f"; an epsilon below {round_away(self.refuted_below, up=False)} would be refuted"
         most = self.proven_from
         if most is None:
             return told
+        proven = f"from {round_away(most, up=True)} on it is proven"
         if most <= self.privacy.epsilon:
-            return f"{told}, and from {rounded(most, up=True)} on it is proven, as this one is"
-        return f"{told}, from {rounded(most, up=True)} on it is proven, and this one lies between"
-
-    def _balls(self, test: DistinguishingTest) -> tuple[Any, Any]:
-        """Balls around the probabilities of its event at both histograms."""
-        here, there = test.here.tolist(), test.there.tolist()
-        one = enclosed_event(here, self.mechanism, test.labels)
-        return one, enclosed_event(there, self.mechanism, test.labels)
+            return f"{told}, and {proven}, as this one is"
+        return f"{told}, {proven}, and this one lies between"
 
     @property
     def foreseen(self) -> tuple[Excluded, ...]:
@@ -222,7 +217,7 @@ class PrivacyClaimCheck(LabelsCheck):
             "epsilon": self.privacy.epsilon,
             "queries": test.times,
         }
-        where = named(test.here), named(test.there)
+        where = named(test.of.here), named(test.of.there)
         return (self.entry("cost-above-claim", size, where, 0, method=_BY_BALLS),)
 
     def _of_others(self) -> tuple[str | None, str]:
@@ -244,8 +239,8 @@ class PrivacyClaimCheck(LabelsCheck):
             epsilon=self.privacy.epsilon,
             delta=self.privacy.delta,
             queries=self.privacy.queries,
-            here=tuple(self.best.here.tolist()),
-            there=tuple(self.best.there.tolist()),
+            here=self.best.of.here,
+            there=self.best.of.there,
             times=self.best.times,
             test_delta=self.best.delta,
             certified_delta=self.certified,
@@ -270,7 +265,7 @@ def cost_at(claim: LabelsClaim, scale: float) -> tuple[float, float] | None:
     return None if most is None else (check.refuted_below, most)
 
 
-def rounded(epsilon: float, *, up: bool) -> str:
+def round_away(epsilon: float, *, up: bool) -> str:
     """An epsilon in four digits, rounded away from what is not shown."""
     towards = ROUND_CEILING if up else ROUND_FLOOR
     return f"{float(Context(4, towards).create_decimal(epsilon)):g}"

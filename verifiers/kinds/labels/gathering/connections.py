@@ -6,8 +6,8 @@ import numpy as np
 
 from ....targets import KeptConnections, NotOffered, Refused, checked_labels
 from ....targets.kept import CLOSES
-from ..checks import FreshNoise
-from ..checks.base import How
+from ..checks import LabelsFreshNoise
+from ..checks.base import Circumstances
 from ..checks.input_contract import RefusedLaterError
 from ..planning.streams import Role
 from .gathering import LabelsGathering
@@ -38,7 +38,7 @@ def ask_over_kept(gathering: LabelsGathering, needed: Callable[[], int]) -> None
 
 
 def _asks_over(
-    gathering: LabelsGathering, fresh: FreshNoise, several: int, needed: Callable[[], int]
+    gathering: LabelsGathering, fresh: LabelsFreshNoise, several: int, needed: Callable[[], int]
 ) -> bool:
     """Asks over so many connections at a time; False where there is no use in more of them."""
     state = gathering.state
@@ -77,7 +77,7 @@ def _ask(gathering: LabelsGathering, kept: KeptConnections) -> None:
         refuses, release = claim.mechanism.refuses, claim.release
         labels = [checked_labels(reply, histogram, 1, refuses, release) for reply in replies]
         if labels:
-            how = How(calls=(1,) * len(labels), connections=tuple(over))
+            how = Circumstances(calls=(1,) * len(labels), connections=tuple(over))
             gathering.show(gathering.plan.first(Role.FRESH), np.concatenate(labels), how)
 
 

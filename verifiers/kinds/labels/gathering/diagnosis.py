@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
 from ....run.cause import SURE
-from ..checks.fits import MOST, Fits, divergences, told_apart
+from ..checks.fits import MOST, Fits, distinguishable, divergences
 from ..planning.plan import Plan
 from ..planning.streams import FRESH_CALL, LabelBatch, Role
 
@@ -66,7 +66,7 @@ def telling_batches(
             return
         apart = divergences(plan, now.best)
         least = LEAST if now.fitted is None else LEAST_OF_A_SCALE
-        if asked >= least and _is_settled(now, now.ratios - before, told_apart(apart)):
+        if asked >= least and _is_settled(now, now.ratios - before, distinguishable(apart)):
             return
         worth = _worth(now, apart)
         doubtful = excess()

@@ -19,9 +19,9 @@ from ....run.cause import SURE, Explanation
 from ....run.checks import EvidenceCheck
 from ....run.error_budget import log_threshold
 from ....targets import Refused
-from ..checks import ClassProbabilities, FreshNoise, Order
+from ..checks import ClassProbabilities, LabelsFreshNoise, Order
 from ..checks.fits import MOST
-from ..checks.noise_scale import NoiseScale
+from ..checks.noise_scale import LabelsNoiseScale
 from ..planning.plan import Plan
 from ..planning.streams import LabelBatch, Role
 from ..registry import SIMPLEST_SHARE
@@ -183,7 +183,7 @@ def explanations(checks: Sequence[EvidenceCheck]) -> Iterator[Explanation]:
             named = not _depends(check, orders)
         else:
             least = max(SURE, unexplained) if isinstance(check, Order) else SURE
-            named = isinstance(check, FreshNoise | Order) and check.log_odds > least
+            named = isinstance(check, LabelsFreshNoise | Order) and check.log_odds > least
         finding = check.fail_finding() if named else None
         if finding is not None and finding.log_odds is not None:
             yield Explanation(check, _with_interval(finding, checks), finding.log_odds)
@@ -191,7 +191,7 @@ def explanations(checks: Sequence[EvidenceCheck]) -> Iterator[Explanation]:
 
 def _with_interval(finding: Finding, checks: Sequence[EvidenceCheck]) -> Finding:
     """The finding, with the interval of the scale where its cause is a scale of all labels."""
-    scale = next((check for check in checks if isinstance(check, NoiseScale)), None)
+    scale = next((check for check in checks if isinstance(check, LabelsNoiseScale)), None)
     of_all = finding.code in ("scale-too-small", "scale-too-large") and len(finding.fields) == 1
     left = scale.left if scale is not None and of_all else None
     return finding if left is None else replace(finding, diagnosis=f"{finding.diagnosis}; {left}")

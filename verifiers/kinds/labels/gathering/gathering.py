@@ -13,8 +13,8 @@ from ....run.events import ReleasesSeen
 from ....run.selection import Selection
 from ....run.state import RunState
 from ....targets import Refused
-from ..checks import InputContract, Order
-from ..checks.base import How, LabelsSetting, streams_asked
+from ..checks import LabelsInputContract, Order
+from ..checks.base import Circumstances, LabelsSetting, streams_asked
 from ..checks.input_contract import RefusedLaterError
 from ..planning.plan import Plan
 from ..planning.schedule import LARGEST_BATCH, AdaptiveSampling, Schedule
@@ -39,7 +39,7 @@ class LabelsGathering:
     """
 
     def __init__(
-        self, state: RunState, plan: Plan, seed: int, contract: InputContract, only: Selection
+        self, state: RunState, plan: Plan, seed: int, contract: LabelsInputContract, only: Selection
     ) -> None:
         self.state, self.plan, self.contract = state, plan, contract
         self.asking = StreamAsking(state.target, plan, contract.serves_other_totals, seed)
@@ -118,7 +118,7 @@ class LabelsGathering:
             return
         calls = [self.contract.first, *self.contract.more]
         first, sizes = np.concatenate(calls), tuple(call.size for call in calls)
-        self.show(self.plan.first(Role.FRESH), first, How(calls=sizes))
+        self.show(self.plan.first(Role.FRESH), first, Circumstances(calls=sizes))
         if self.observers.fresh is not None:
             for total, labels in self.contract.others:
                 self.observers.fresh.places.pass_over(total, labels)
@@ -157,7 +157,7 @@ class LabelsGathering:
             return self._ask_in_turn(batch, batch.other)
         labels, calls = self.asking.labels(batch)
         self.state.spend(labels.size)
-        self.show(batch.stream, labels, How(batch.rotation, calls))
+        self.show(batch.stream, labels, Circumstances(batch.rotation, calls))
         return labels
 
     def _ask_in_turn(self, batch: LabelBatch, other: int) -> Labels:
@@ -167,11 +167,11 @@ class LabelsGathering:
         if self.observers.fresh is not None:
             self.observers.fresh.observe_in_turn(batch.stream, other, labels, others)
         singly = (1,) * batch.size
-        self.show(batch.stream, labels, How(calls=singly, goes_on=True))
-        self.show(other, others, How(calls=singly))
+        self.show(batch.stream, labels, Circumstances(calls=singly, goes_on=True))
+        self.show(other, others, Circumstances(calls=singly))
         return labels
 
-    def show(self, stream: int, labels: Labels, how: How) -> None:
+    def show(self, stream: int, labels: Labels, how: Circumstances) -> None:
         """Shows all checks fresh labels of a stream, and how they were asked."""
         if stream == self.plan.first(Role.FRESH):
             self.opened.append(labels)

@@ -7,8 +7,8 @@ import numpy as np
 from .....reference.mechanisms import Labels
 from ....run.phase import Phase
 from ....run.selection import Selection
-from ..checks import ClassProbabilities, FreshNoise, LabelsEvidence, NoiseScale, Order
-from ..checks.base import How, LabelsCheck, LabelsSetting, labels_checks
+from ..checks import ClassProbabilities, LabelsEvidence, LabelsFreshNoise, LabelsNoiseScale, Order
+from ..checks.base import Circumstances, LabelsCheck, LabelsSetting, labels_checks
 from ..registry import CHECKS
 
 
@@ -30,8 +30,8 @@ class Observers:
         ]
         self.checks = [check for check in self._running if isinstance(check, LabelsEvidence)]
         self.labels = next((c for c in self.checks if isinstance(c, ClassProbabilities)), None)
-        self.scale = next((c for c in self.checks if isinstance(c, NoiseScale)), None)
-        self.fresh = next((c for c in self.checks if isinstance(c, FreshNoise)), None)
+        self.scale = next((c for c in self.checks if isinstance(c, LabelsNoiseScale)), None)
+        self.fresh = next((c for c in self.checks if isinstance(c, LabelsFreshNoise)), None)
         self.order = next((c for c in self.checks if isinstance(c, Order)), None)
         self.answered = np.zeros(len(plan.streams), dtype=bool)
 
@@ -44,7 +44,7 @@ class Observers:
         """Whether any check's evidence has reached its threshold."""
         return any(check.refuted for check in self.checks)
 
-    def observe(self, stream: int, labels: Labels, how: How) -> None:
+    def observe(self, stream: int, labels: Labels, how: Circumstances) -> None:
         """Shows fresh labels of a stream to all checks that see labels."""
         self.answered[stream] = True
         for check in self._running:

@@ -24,8 +24,8 @@ from ....findings.figures import (
 from ....findings.report import CheckResult, Verdict
 from ....run.checks import EvidenceCheck
 from ....run.events import Concluded, Event, ReleasesSeen
-from ..checks import ClassProbabilities, NoiseScale
-from ..checks.histogram_leakage import HistogramLeakage
+from ..checks import ClassProbabilities, LabelsNoiseScale
+from ..checks.histogram_leakage import LabelsHistogramLeakage
 from ..checks.privacy_claim import PrivacyClaimCheck
 from ..planning.plan import Plan
 
@@ -62,10 +62,10 @@ class LabelsRecorder:
             if check.queries == 0 or (points and points[-1][0] == check.queries):
                 continue
             points.append((check.queries, min(check.log_e_value / math.log(10.0), _BEYOND)))
-            if isinstance(check, NoiseScale):
+            if isinstance(check, LabelsNoiseScale):
                 self._follow(check)
 
-    def _follow(self, check: NoiseScale) -> None:
+    def _follow(self, check: LabelsNoiseScale) -> None:
         """Notes the interval of the scale; once empty, it stays so."""
         interval = check.evidence.interval(check.log_threshold)
         scale = check.plan.claim.mechanism.noise.scale
@@ -88,15 +88,15 @@ class LabelsRecorder:
             drawn = found.setdefault(check.id, {})
             if isinstance(check, ClassProbabilities) and (asked := _asked(check, shown)):
                 drawn |= {"confidence": CONFIDENCE, "histograms": asked}
-            if isinstance(check, NoiseScale) and self._scale:
+            if isinstance(check, LabelsNoiseScale) and self._scale:
                 drawn["scale"] = self._scale_trace(check)
         if self._leakage is not None:
-            found.setdefault(HistogramLeakage.id, {})["leakage"] = self._leakage
+            found.setdefault(LabelsHistogramLeakage.id, {})["leakage"] = self._leakage
         if self._privacy is not None:
             found.setdefault(PrivacyClaimCheck.id, {})["cost"] = self._privacy
         return {name: CheckFigures(**drawn) for name, drawn in found.items() if drawn}
 
-    def _scale_trace(self, check: NoiseScale) -> ScaleTrace:
+    def _scale_trace(self, check: LabelsNoiseScale) -> ScaleTrace:
         noise = check.plan.claim.mechanism.noise
         return ScaleTrace(
             noise=str(noise),

@@ -18,7 +18,7 @@ from ....targets import (
     calls_at_once,
     checked_labels,
 )
-from ..checks import FreshNoise
+from ..checks import LabelsFreshNoise
 from ..checks.input_contract import RefusedLaterError
 from ..claim import LabelsClaim
 from ..planning.plan import Plan
@@ -148,7 +148,7 @@ class RestartComparison:
         self.queries = 0
         self.start = float("inf")
 
-    def compare(self, check: FreshNoise, earlier: Sequence[Labels]) -> None:
+    def compare(self, check: LabelsFreshNoise, earlier: Sequence[Labels]) -> None:
         """Shows `check` the labels of new starts; earlier: all labels of the histogram, in order.
 
         Raises as the target does where it cannot be restarted as it was started.
@@ -167,7 +167,7 @@ class RestartComparison:
             self.target.restart()
             self._follow(check, begun, "begun", unseen, began)
 
-    def compare_more(self, check: FreshNoise, left: int, goes_on: Callable[[], bool]) -> None:
+    def compare_more(self, check: LabelsFreshNoise, left: int, goes_on: Callable[[], bool]) -> None:
         """Begins more starts, one after the other, where starts are quick: seeds may take turns.
 
         Each has the call that opened the run: a shorter one may be cut from other draws. left:
@@ -213,7 +213,7 @@ class RestartComparison:
         return None
 
     def _follow(
-        self, check: FreshNoise, earlier: Labels, kind: str, unseen: str | None, began: float
+        self, check: LabelsFreshNoise, earlier: Labels, kind: str, unseen: str | None, began: float
     ) -> Labels:
         """Compares the first calls of a start, each by itself: a fixed seed repeats one alone.
 
@@ -229,7 +229,7 @@ class RestartComparison:
             check.observe_restart(earlier, call, kind, unseen, begins=place == 0)
         return np.concatenate(calls)
 
-    def _contained(self, check: FreshNoise) -> str | None:
+    def _contained(self, check: LabelsFreshNoise) -> str | None:
         """Compares two starts of one process id, as in containers; why not, where it cannot.
 
         A target that does not work in a namespace is not compared so: that says nothing of it.

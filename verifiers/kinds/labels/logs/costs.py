@@ -18,7 +18,7 @@ from ....findings.verdict import Verdict
 from ....inputs.release_log import Row
 from ....run.checks import NO_PRIVACY
 from ....text import counted, epsilon_text
-from ..checks.accountant_soundness import AccountantSoundness
+from ..checks.accountant_soundness import LabelsAccountantSoundness
 from ..checks.budget_histograms import costliest
 from ..checks.privacy_claim import PrivacyClaimCheck
 from ..claim import LabelsClaim
@@ -26,7 +26,7 @@ from ..mechanism import LabelsMechanism
 from .certain_total import CertainTotal, certain_total
 from .laws import Histogram
 
-PRIVACY, CHARGES = PrivacyClaimCheck.id, AccountantSoundness.id
+PRIVACY, CHARGES = PrivacyClaimCheck.id, LabelsAccountantSoundness.id
 
 _NO_DELTA = Note(
     "no-privacy-claimed", "the claim has no privacy.delta, which judging charges needs"

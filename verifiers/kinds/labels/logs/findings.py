@@ -11,8 +11,8 @@ from ....findings.note import Note
 from ....findings.report import CheckResult, decimal_log
 from ....findings.verdict import Verdict
 from ....run.cause import SURE
-from ..checks import FreshNoise
-from ..checks.noise_scale import NoiseScale, interval_text
+from ..checks import LabelsFreshNoise
+from ..checks.noise_scale import LabelsNoiseScale, interval_text
 from ..planning.faults import short
 from ..registry import SHARES
 from .costs import Costs
@@ -136,7 +136,7 @@ def _of_one(evidence: LogEvidence) -> tuple[float, Note] | None:
 
 
 def _scale(evidence: LogEvidence) -> CheckResult:
-    name, noise = NoiseScale.id, evidence.claim.mechanism.noise
+    name, noise = LabelsNoiseScale.id, evidence.claim.mechanism.noise
     interval = evidence.scale.interval(evidence.thresholds[name])
     text = interval_text(noise, interval, evidence.thresholds[name])
     value = evidence.scale.log_e_value
@@ -159,7 +159,7 @@ def _scale(evidence: LogEvidence) -> CheckResult:
     if low <= 0.0 or math.isinf(high):
         return _result(evidence, name, Verdict.INCONCLUSIVE, text, Note(_TOO_FEW, ""), value)
     bound = "tolerance" in gate.model_fields_set  # the default is not required
-    if bound and max(1.0 - low, high - 1.0) > gate.tolerance * (1.0 + 1e-9):  # as NoiseScale
+    if bound and max(1.0 - low, high - 1.0) > gate.tolerance * (1.0 + 1e-9):  # as LabelsNoiseScale
         message = f"{text}: wider than tolerance = {gate.tolerance:g}"
         wide = Note(_TOO_FEW, "", {"tolerance": gate.tolerance})
         return _result(evidence, name, Verdict.INCONCLUSIVE, message, wide, value)
@@ -174,7 +174,7 @@ def _scale(evidence: LogEvidence) -> CheckResult:
 
 def _reuse(evidence: LogEvidence) -> CheckResult | None:
     """The failure of a log whose labels repeat; None if they do not."""
-    name = FreshNoise.id
+    name = LabelsFreshNoise.id
     if not evidence.refuted(name):
         return None
     where, fields = _found_at(evidence, name)
@@ -191,7 +191,7 @@ def _reuse(evidence: LogEvidence) -> CheckResult | None:
 
 
 def _fresh(evidence: LogEvidence) -> CheckResult:
-    name, repeated = FreshNoise.id, evidence.copies.repeated
+    name, repeated = LabelsFreshNoise.id, evidence.copies.repeated
     failed = _reuse(evidence)
     if failed is not None:
         return failed
@@ -226,7 +226,7 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
     return _result(evidence, name, Verdict.PASS, message)
 
 
-_JUDGES = {"class-probabilities": _labels, NoiseScale.id: _scale, FreshNoise.id: _fresh}
+_JUDGES = {"class-probabilities": _labels, "noise-scale": _scale, "fresh-noise": _fresh}
 
 
 def _too_few(evidence: LogEvidence, name: str, what: str, rows: float) -> CheckResult:

@@ -25,7 +25,6 @@ from ....inputs.release_log import LogError, Row
 from ....run.noise_there import on_the_noise_there
 from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
-from ..registry import CHECKS
 from .costs import Costs
 from .findings import log_results
 from .judge import CHUNK, LogEvidence, Prepared
@@ -79,7 +78,7 @@ def verify_log(
         message = f"interrupted after {evidence.asked:,} rows: the others were not looked at"
         stopped = Note("interrupted", message)
         notes.insert(1, stopped)
-    results = on_the_noise_there(log_results(evidence, costs, stopped), CHECKS, claim)
+    results = on_the_noise_there(log_results(evidence, costs, stopped), claim)
     first = min(evidence.found_after.values(), default=None)
     return report_of(
         claim,

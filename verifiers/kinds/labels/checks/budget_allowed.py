@@ -1,0 +1,273 @@
+"""How many queries of one histogram a budget allows: by the claim, by analyses, by readings.
+
+A claim may be read to mean that a query is charged for its noise, whatever the votes, or for these
+votes; and that refused queries are charged as others, or for their screening alone.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from flint import arb
+
+from .....reference import ConfidentGNMax, Gaussian, Laplace, NoisyArgmax
+from .....reference.accounting.analyses import query_cost
+from .....reference.accounting.confident import Charging
+from .....reference.accounting.conversions import ORDERS, best_epsilon, most_repeats
+from .....reference.accounting.neighbourhood import MOVED_VOTE
+from .....reference.accounting.pure import pure_epsilon
+from .....reference.accounting.release_costs import release_costs
+from .....reference.accounting.rounding import is_of_noisy_counts
+from .....reference.arrays import Matrix
+from .....reference.numbers import Move, NumberNoise, families
+from .....reference.numbers.certified import CertifiedPair, gaussian_epsilon
+from .....reference.searches import last_from_zero
+from ....findings.note import Note
+from ....run.account import ROUNDING
+from ..claim import LabelsClaim
+from .certain_cost import BudgetHistogram
+
+_COUNTED = 10**12
+_CLASSES = 30  # up to which the exact cost is computed
+_CONVERSIONS = 1.05  # of published epsilons, which tighter conversions may lie below
+
+
+class BudgetAllowed:
+    """Compares numbers of answers with the claimed queries, and with what epsilon allows."""
+
+    def __init__(self, claim: LabelsClaim) -> None:
+        assert claim.privacy is not None
+        self.claim, self.privacy = claim, claim.privacy
+        self._neighbourhood = claim.mechanism.neighbourhood
+
+    @cached_property
+    def sound(self) -> int:
+        """Answers that the data-independent analysis allows, for any votes."""
+        test, answer = release_costs(
+            self.claim.mechanism.mechanism(),
+            ORDERS,
+            self._neighbourhood,
+            teachers=self.claim.mechanism.teachers,
+        )
+        return self._repeats(test + answer)
+
+    @cached_property
+    def exactly_gaussian(self) -> int:
+        """Answers that the exact cost of Gaussian noise allows, for any votes; 0 for other noise.
+
+        A moved vote moves the counts by sqrt(2), a vote more or less by 1, and k answers' counts by
+        sqrt(k) times that: one Gaussian mechanism (Balle and Wang 2018, arXiv 1805.06530v2, Theorem
+        8).
+        """
+        noise, delta = self.claim.mechanism.noise, self.privacy.delta
+        gaussian = isinstance(noise.unrounded, Gaussian) and is_of_noisy_counts(noise)
+        if self.claim.mechanism.refuses or not gaussian or not delta:
+            return 0
+        family, epsilon = families.Gaussian(noise.scale), self._epsilon
+        squared = self._neighbourhood.squared
+
+        def fits(k: int) -> bool:
+            return k == 0 or family.move_delta(math.sqrt(squared * k), epsilon) <= delta
+
+        return last_from_zero(fits, _COUNTED)
+
+    @property
+    def allowances(self) -> set[int]:
+        """Queries that one account may allow: as claimed, or by an analysis for any votes."""
+        return {self.privacy.queries, self.sound, self.exactly_gaussian}
+
+    def violation(self, kind: BudgetHistogram) -> Note | None:
+        """The violation by the number of answers to one histogram, if there is one.
+
+        It is one if there are more answers than claimed, and than any analysis allows that a
+        correct account may use, data-dependent ones included. None where the mechanism may refuse,
+        as refusals are cheaper queries. None for noise but Gaussian noise, nor for two classes:
+        compositions of pure costs (Kairouz et al. 2015, arXiv 1311.0776, Theorem 3.3), and of the
+        costliest pair of two classes, which is known, allow more than Rényi costs do.
+        """
+        claimed = self.claim.mechanism
+        known = isinstance(claimed.noise.unrounded, Gaussian) and claimed.classes > 2
+        if claimed.refuses or not known or kind.answered <= self.privacy.queries:
+            return None
+        allowed, analysis = max(self._allowed(kind))
+        if kind.answered <= allowed:
+            return None
+        return Note(
+            "too-many-answers",
+            f"it answered {self._answers(kind)}, more than the claim's queries = "
+            f"{self.privacy.queries:,}, and more than the {allowed:,} that epsilon "
+            f"{self.privacy.epsilon:g} allows by {analysis}; other analyses tried allow no more",
+            {"answers": kind.answered, "queries": self.privacy.queries, "allowed": allowed},
+        )
+
+    def warning(self, kind: BudgetHistogram) -> Note | None:
+        """A warning about the number of answers to one histogram, if it is large but no fault."""
+        allowed = max(self.sound, self.exactly_gaussian)
+        if kind.answered > self.privacy.queries:
+            most, than = self.privacy.queries, f"the claim's queries = {self.privacy.queries:,}"
+        elif kind.answered > allowed:
+            most, than = allowed, f"the {allowed:,} that analyses allow whatever the votes"
+        else:
+            return None
+        message = f"it answered {self._answers(kind)}, more than {than}"
+        return Note("many-answers", message, {"answers": kind.answered, "allowed": most})
+
+    def factor(self, answered: int) -> str:
+        """How `answered` compares with what the data-independent analysis allows, in words."""
+        if not self.sound:
+            return "the data-independent analysis allows none"
+        if answered == self.sound:
+            return "the data-independent analysis allows as many"
+        times = f"{answered / self.sound:.2f} times as many"
+        return f"the data-independent analysis allows {self.sound:,}, so that it gave {times}"
+
+    def _allowed(self, kind: BudgetHistogram) -> Iterator[tuple[int, str]]:
+        """For each analysis that a correct account may use: answers that it allows, its name."""
+        mechanism, votes = self.claim.mechanism.mechanism(), kind.votes
+        yield self.sound, "the data-independent analysis"
+        yield self.exactly_gaussian, "the exact cost of Gaussian noise"
+        near = self._neighbourhood
+        cost = query_cost(votes, mechanism, ORDERS, "data-dependent", neighbourhood=near)
+        yield self._repeats(cost), "the data-dependent analysis of these votes"
+        if votes.size <= _CLASSES:
+            # of several votes one is moved, which allows no fewer answers: all are too many to try
+            one = near if near.votes == 1 else MOVED_VOTE
+            exact = query_cost(votes, mechanism, ORDERS, "exact", neighbourhood=one)
+            yield self._repeats(exact), "the exact Rényi cost of these votes"
+
+    def _repeats(self, cost: Matrix) -> int:
+        """How many times a Rényi cost at `ORDERS`, or the pure cost, fits the claim."""
+        noise, pure = self.claim.mechanism.noise, math.inf
+        if not (self.claim.mechanism.refuses or isinstance(noise.unrounded, Gaussian)):
+            pure = pure_epsilon(noise, self._neighbourhood)
+        return most_repeats(cost, self.privacy.delta, self._epsilon, _COUNTED, pure)
+
+    @property
+    def _epsilon(self) -> float:
+        return self.privacy.epsilon * ROUNDING
+
+    def _answers(self, kind: BudgetHistogram) -> str:
+        return f"{kind.answered:,} queries of {self.claim.named(kind.votes)} alone"
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What is charged, in words, and the epsilon that it comes to."""
+
+    words: str
+    epsilon: float
+
+
+def above_one_reading(claim: LabelsClaim, kind: BudgetHistogram) -> Note | None:
+    """A warning where queries of one histogram cost too much by one reading, and not by another.
+
+    They are more than the claim's `queries`, where it counts them. By the strictest reading that it
+    leaves open they cost more than claimed, for certain: in ball arithmetic, and by the published
+    data-dependent analysis too. None where this cannot be shown, as of noise whose counts have no
+    known cost.
+    """
+    assert claim.privacy is not None
+    if claim.mechanism.classes == 2 and not claim.mechanism.refuses:
+        return None  # the labels' own cost is known, and counts cost more
+    counted = claim.charges != "realised"
+    if counted and kind.asked <= claim.privacy.queries:
+        return None
+    epsilon = claim.privacy.epsilon * ROUNDING
+    readings = list(_whatever_the_votes(claim, kind))
+    if not readings or readings[0].epsilon <= epsilon or _covered(claim, kind):
+        return None
+    strictest = readings[0]
+    votes = _Reading("where these votes alone are charged", kind.least)
+    other = next((r for r in readings if r.epsilon <= epsilon), votes)
+    queries, named = claim.privacy.queries, claim.named(kind.votes)
+    than = f", more than the claim's queries = {queries:,}" if counted else ""
+    answers = f" and answered {kind.answered:,}" if claim.mechanism.refuses else ""
+    return Note(
+        "above-one-reading",
+        f"it took {kind.asked:,} queries of {named} alone{answers}{than}. {strictest.words} they "
+        f"are charged epsilon {strictest.epsilon:.4g} or more (certified, for the noisy counts), "
+        f"above {claim.privacy.epsilon:g}; {other.words} no more than {other.epsilon:.4g} is "
+        "shown, which is within: that the labels cost more than claimed is not proved",
+        {
+            "queries": kind.asked,
+            "answers": kind.answered,
+            "cost": strictest.epsilon,
+            "other_cost": other.epsilon,
+            "epsilon": claim.privacy.epsilon,
+        },
+    )
+
+
+def _whatever_the_votes(claim: LabelsClaim, kind: BudgetHistogram) -> Iterator[_Reading]:
+    """The readings by which votes do not matter, the strictest first, with certain costs."""
+    mechanism = claim.mechanism.mechanism()
+    if not isinstance(mechanism, ConfidentGNMax):
+        epsilon = _of_counts(claim, kind.answered)
+        if epsilon is not None:
+            yield _Reading("By the noise, whatever the votes,", epsilon)
+        return
+    if claim.charges != "realised":
+        words = "With refused queries charged as others, whatever the votes,"
+        yield _Reading(words, _of_screens(claim, kind.asked, kind.asked))
+    if claim.charges in (None, "realised"):
+        words = "with refused queries charged their screening alone"
+        words = words if claim.charges is None else f"{words.capitalize()}, whatever the votes,"
+        yield _Reading(words, _of_screens(claim, kind.asked, kind.answered))
+
+
+def _of_counts(claim: LabelsClaim, answers: int) -> float | None:
+    """Epsilon that so many releases of the noisy counts certainly cost; None if it is not known."""
+    mechanism, near = claim.mechanism.mechanism(), claim.mechanism.neighbourhood
+    if not (isinstance(mechanism, NoisyArgmax) and is_of_noisy_counts(mechanism.noise)):
+        return None
+    delta = claim.privacy.delta if claim.privacy else 0.0
+    noise = mechanism.noise.unrounded
+    if isinstance(noise, Gaussian):
+        return gaussian_epsilon((arb(near.squared) * answers).sqrt() / arb(noise.scale), delta)
+    if isinstance(noise, Laplace) and near.votes == 1:
+        counts = NumberNoise(families.Laplace(noise.scale))
+        return CertifiedPair(counts, Move(1.0, near.counts)).epsilon_lower(answers, delta)
+    return None
+
+
+def _of_screens(claim: LabelsClaim, screenings: int, answers: int) -> float:
+    """Epsilon that so many noisy largest counts and noisy counts certainly cost together."""
+    mechanism, near = claim.mechanism.mechanism(), claim.mechanism.neighbourhood
+    assert isinstance(mechanism, ConfidentGNMax)
+    assert claim.privacy is not None
+    screen, noise = mechanism.threshold_noise.scale, mechanism.noise.unrounded.scale
+    counts = arb(near.squared) * answers if is_of_noisy_counts(mechanism.noise) else arb(0)
+    squared = arb(near.votes) ** 2 * screenings / arb(screen) ** 2 + counts / arb(noise) ** 2
+    return gaussian_epsilon(squared.sqrt(), claim.privacy.delta)
+
+
+def _covered(claim: LabelsClaim, kind: BudgetHistogram) -> bool:
+    """Whether the published analysis of these votes allows the queries."""
+    if claim.charges == "data-independent":
+        return False
+    assert claim.privacy is not None
+    mechanism, near = claim.mechanism.mechanism(), claim.mechanism.neighbourhood
+    charging: Charging = "realised" if claim.charges == "realised" else "all"
+
+    def cost(orders: Matrix) -> Matrix:
+        parts = [(False, kind.answered), (True, kind.asked - kind.answered)]
+        costs = [
+            times
+            * query_cost(
+                kind.votes,
+                mechanism,
+                orders,
+                "data-dependent",
+                neighbourhood=near,
+                charging=charging,
+                refused=refused,
+            )
+            for refused, times in parts
+            if times
+        ]
+        return np.asarray(np.sum(costs, axis=0))
+
+    found = best_epsilon(cost, claim.privacy.delta).epsilon
+    return found <= _CONVERSIONS * claim.privacy.epsilon

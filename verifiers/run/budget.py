@@ -1,0 +1,256 @@
+"""Asking a deployment that has a budget, call by call, and watching its own account."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from time import monotonic
+from typing import Any, Generic, Protocol, TypeVar
+
+from ...reference import BudgetExhausted
+from ..claims.tables import PrivacyClaim
+from ..findings.finding import Finding
+from ..findings.note import Note
+from ..targets import Target
+from .account import TargetAccount
+
+AGAIN = 3
+"""Consecutive calls that must be refused for the budget to count as spent."""
+
+LONG_AGAIN = 200
+"""As `AGAIN`, at the end: a deployment may renew its budget after enough refused calls."""
+
+SECONDS = 600.0
+"""Seconds after which no more is asked."""
+
+NOT_ENFORCED = Note("budget-not-enforced", "the budget is not enforced")
+"""The cause where answers cost more than the claim, and no other is known."""
+
+UNDERCHARGED = Note("account-too-low", "the account charges less than the answers certainly cost")
+"""The cause where the account says less than the answers cost, and no other is known."""
+
+_IGNORES_DELTA = Note(
+    "account-ignores-delta",
+    "the account ignores delta: spent says the same epsilon whatever delta it gets",
+)
+_FORGOTTEN = Note(
+    "account-lost-on-restart", "the account is forgotten when the deployment is restarted"
+)
+_NOT_KEPT = Note("account-falls", "the account is not kept: what was spent is forgotten")
+
+_LINGER = 30.0  # seconds after which fewer refused calls are enough
+
+
+class OneInput(Protocol):
+    """One input that is asked; asked: queries of it, over all starts; answered: those answered."""
+
+    asked: int
+    answered: int
+
+
+Input = TypeVar("Input", bound=OneInput)
+
+
+class BudgetAsking(ABC, Generic[Input]):
+    """Asks a deployment and watches its account, over its restarts too, until a violation.
+
+    target: the start of it that is asked; asked, answered: queries so far, of all inputs;
+    violation: what is wrong, if anything; constant: whether the account last gave the same epsilon
+    at every delta; resumed: how often a call was answered that had been refused just before.
+    """
+
+    target: Target
+
+    def __init__(self, privacy: PrivacyClaim) -> None:
+        self.privacy = privacy
+        self.account = TargetAccount(privacy.epsilon, privacy.delta)
+        self.asked = self.answered = self.resumed = 0
+        self.constant = False
+        self.violation: Finding | None = None
+        self._until = monotonic() + SECONDS
+
+    def open(self, target: Target) -> bool:
+        """Begins to ask a target; False where it has no account."""
+        self.target = target
+        return self.account.open(target)
+
+    def restart(self, target: Target) -> None:
+        """Goes on with a new start of the target, whose account must not have fallen."""
+        self.target = target
+        self._read_account("when it was restarted, ", _FORGOTTEN)
+
+    @property
+    def in_time(self) -> bool:
+        """Whether there is time to ask more."""
+        return monotonic() < self._until
+
+    def until_spent(
+        self,
+        one: Input,
+        size: int,
+        most: int,
+        again: int = AGAIN,
+        *,
+        check_spent: bool = True,
+    ) -> bool:
+        """Calls for `size` until `most` queries of an input, or a violation.
+
+        Args:
+            one: the input, whose counts grow.
+            size: of each call.
+            most: queries of the input in all.
+            again: calls in a row that must be refused, of which only the first few are made where
+                calls take too long.
+            check_spent: whether the account is read after every call. Without it, deployments show
+                that stop only when asked for it.
+
+        Returns:
+            Whether the budget was spent.
+        """
+        refused, since, few = 0, monotonic(), min(AGAIN, again)
+        while self.violation is None and one.asked < most and self.in_time:
+            if refused >= few and not (refused < again and monotonic() < since + _LINGER):
+                break
+            if self.call(one, min(size, most - one.asked), check_spent=check_spent):
+                self.resumed += refused > 0
+                refused, since = 0, monotonic()
+            else:
+                refused += 1
+        if not check_spent and self.violation is None and one.answered:
+            self.judge(one, refused=refused > 0)
+        if self.violation is None and one.answered and self.in_time:
+            self._judge_at_other_deltas(one)
+        return refused >= few
+
+    def call(
+        self,
+        one: Input,
+        size: int,
+        ask: Callable[[Any, int], Any] | None = None,
+        *,
+        check_spent: bool = True,
+    ) -> bool:
+        """One call, and a look at what it cost; False where the budget is spent.
+
+        ask: makes it, `target.ask` when None, and raises as that does.
+        """
+        try:
+            reply = (ask or self.target.ask)(self._values(one), size)
+        except BudgetExhausted:
+            return False
+        answered = self._answered(reply, one, size)
+        one.asked, one.answered = one.asked + size, one.answered + answered
+        self.asked, self.answered = self.asked + size, self.answered + answered
+        if check_spent:
+            self.judge(one)
+        else:
+            self._judge_unchecked(one)
+        return True
+
+    def judge(self, one: Input, *, refused: bool = False) -> None:
+        """Reads the account, and holds the claim and the account to what the answers cost.
+
+        refused: whether the last call was refused, after having perhaps been charged.
+        """
+        self._read_account("", _NOT_KEPT)
+        if self.violation is None and self.account.exceeds and not refused:
+            self.violation = Finding(
+                f"it answered {self.answered:,} queries, although its own account then says "
+                f"epsilon {self.account.now:.6g}, more than the claimed {self.privacy.epsilon:g}",
+                "the budget is not enforced: the account is kept, and nothing stops",
+                code=NOT_ENFORCED.code,
+                fields={"answers": self.answered, "spent": self.account.now},
+            )
+        if self.violation is None:
+            self.violation = self._judge_cost(one)
+
+    def blame(self, cause: Note) -> None:
+        """Gives the violation another cause."""
+        assert self.violation is not None
+        fields = {**self.violation.fields, **cause.fields}
+        self.violation = replace(
+            self.violation, diagnosis=cause.message, code=cause.code, fields=fields
+        )
+
+    def undercharged(
+        self,
+        answers: str,
+        *,
+        others: int,
+        spent: float,
+        cost: float,
+        delta: float,
+        proof: str,
+        cause: Note | None = None,
+    ) -> Finding:
+        """The account says less than what the answers to one input alone cost.
+
+        Args:
+            answers: these in words.
+            others: how many answers were given beside.
+            spent: what the account says at `delta`.
+            cost: epsilon that the answers certainly cost there.
+            delta: of both.
+            proof: how the cost is known, in words.
+            cause: in place of charges that are too low; its fields are added.
+        """
+        asked = "spent" if delta == self.privacy.delta else f"spent({delta:g})"
+        beside = f" and {others:,} to others" if others else ""
+        these = "the former alone" if others else "that"
+        cause = cause or UNDERCHARGED
+        return Finding(
+            f"{asked} said epsilon {spent:.6g} after {answers}{beside}, but {these} cost "
+            f"at least {cost:.6g} at delta {delta:g}{proof}",
+            cause.message,
+            code=cause.code,
+            fields={"spent": spent, "cost": cost, "delta": delta, **cause.fields},
+        )
+
+    @abstractmethod
+    def _values(self, one: Input) -> Any:
+        """What the target is asked."""
+
+    @abstractmethod
+    def _answered(self, reply: Any, one: Input, size: int) -> int:
+        """How many of the queries of a call its reply answers. Raises TargetError."""
+
+    @abstractmethod
+    def _judge_cost(self, one: Input) -> Finding | None:
+        """The violation where the answers cost more than the claim, or than the account says."""
+
+    @abstractmethod
+    def _judge_account(self, one: Input, spent: float, delta: float) -> Finding | None:
+        """The violation where the answers cost more than the account says at a delta."""
+
+    def _judge_unchecked(self, one: Input) -> None:
+        """Judges after a call after which the account is not read."""
+
+    def _judge_at_other_deltas(self, one: Input) -> None:
+        """Reads the account at three deltas: it may not rise with delta.
+
+        At the smallest, where it is smaller than the claimed one, it is held to the cost there.
+        """
+        spent = self.account.over_deltas(self.target)
+        rise = self.account.rise(spent)
+        if rise is not None:
+            self.violation = Finding(
+                f"spent rises with delta: it says {rise}",
+                "the account uses delta wrongly, such as the sign of its logarithm",
+                code="account-rises-with-delta",
+            )
+            return
+        self.constant = len(spent) > 1 and spent[0][1] == spent[-1][1] > 0
+        if not spent or spent[-1][0] >= self.privacy.delta:
+            return
+        delta, least = spent[-1]
+        self.violation = self._judge_account(one, least, delta)
+        if self.violation is not None and self.constant:
+            self.blame(_IGNORES_DELTA)
+
+    def _read_account(self, when: str, cause: Note) -> None:
+        """Reads the account, which must not have fallen, by the given cause."""
+        before = self.account.now
+        fell = self.account.look(self.target, self.answered)
+        if fell is not None:
+            fields = {"before": before, "after": self.account.now}
+            message = f"spent fell {when}{fell}"
+            self.violation = Finding(message, cause.message, code=cause.code, fields=fields)
