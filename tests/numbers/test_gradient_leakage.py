@@ -109,7 +109,7 @@ def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> 
         raise ModuleNotFoundError("no sklearn", name="sklearn.linear_model")
 
     monkeypatch.setattr(GradientLeakage, "_played", absent)
-    found = GradientLeakage(made(), None, 0).conclude(None)
+    found = GradientLeakage(made(), None, 0).conclude(None)  # type: ignore[arg-type]
     assert found is not None
     assert (found.verdict, found.finding.code) == (Verdict.ERROR, "package-missing")
     assert found.finding.fields == {"package": "scikit-learn"}
@@ -156,7 +156,7 @@ def test_a_model_that_does_not_do_is_named() -> None:
     ):
         claim = claimed(GRADIENT.format("gaussian:1"), LEAKAGE.replace("gradients", model))
         check = GradientLeakage(claim, None, 0)
-        found = check.conclude(None)
+        found = check.conclude(None)  # type: ignore[arg-type]
         assert found is not None
         assert found.verdict is Verdict.ERROR
         assert found.finding.code == "model-failed"

@@ -27,7 +27,7 @@ from ..planning.schedule import SHORT_CALL
 from ..planning.streams import FRESH_CALL, Role
 
 _BY_STREAM = ("single", "dependent", "dispersed", "spread", "ordered")
-"""The e-processes that each stream has of its own, by their names in `FreshNoise`."""
+"""The e-processes that each stream has of its own, by their names in `LabelsFreshNoise`."""
 
 CONCENTRATIONS = 2.0 ** np.arange(9)
 """Concentrations of the Dirichlet law, about the claimed law, from which calls draw a law."""
