@@ -26,7 +26,7 @@ from dpassay.verifiers.kinds.batches.watch import Watch
 from dpassay.verifiers.kinds.labels.checks.asked_again import AskedAgain
 from dpassay.verifiers.kinds.labels.checks.base import LabelsSetting
 from dpassay.verifiers.kinds.labels.checks.fresh_noise import LabelsFreshNoise
-from dpassay.verifiers.kinds.labels.gathering import simplest as simplest_histogram
+from dpassay.verifiers.kinds.labels.gathering import explaining
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.streams import Role
 from dpassay.verifiers.kinds.lawless.fresh_replies import FreshReplies
@@ -247,9 +247,9 @@ def test_simple_histograms_share_the_error_of_their_search(monkeypatch) -> None:
         spent.append(share)
         return 0.0
 
-    monkeypatch.setattr(simplest_histogram, "log_threshold", threshold)
+    monkeypatch.setattr(explaining, "log_threshold", threshold)
     nothing = np.zeros(0, dtype=np.int64)
-    found = simplest_histogram.find_simplest(plan, 0, lambda stream, size: nothing, 10**9)
+    found = explaining.find_simplest(plan, 0, lambda stream, size: nothing, 10**9)
     assert found is not None
     assert found.log_e_value == pytest.approx(0.0, abs=1e-9)
     assert spent == pytest.approx([claim.kind.checks.simplest_share / len(plan.of(Role.SIMPLE))])
