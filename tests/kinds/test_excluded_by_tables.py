@@ -37,7 +37,7 @@ SAYING = (*OF_AGGREGATES, "empty-partitions", "contribution-bounding")
 
 def planned(text: str, queries: int | None = QUERIES) -> PlannedTable:
     claim: Any = parse_claim(tomllib.loads(f"[mechanism]\n{text}"))
-    return planned_table(claim, queries, 1, (), Selection())
+    return planned_table(claim, queries, 1, Selection())
 
 
 def run(

@@ -30,7 +30,7 @@ def claim_of(text: str, gate: str = "") -> Any:
 
 
 def planned(text: str, queries: int | None, gate: str = "") -> Any:
-    return planned_table(claim_of(text, gate), queries, 1, (), Selection())
+    return planned_table(claim_of(text, gate), queries, 1, Selection())
 
 
 def judged(text: str, made: Any, queries: int) -> Any:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.reporting.files import SarifFile
+from dpassay.verifiers.reporting.files import ReportFileError, SarifFile
 from dpassay.verifiers.reporting.sarif import sarif
 
 LEVEL = {Verdict.FAIL: "error", Verdict.ERROR: "error", Verdict.INCONCLUSIVE: "warning"}
@@ -58,5 +58,5 @@ def test_a_file_is_whole_or_not_there(reports, tmp_path):
     assert json.loads(file.path.read_text())["version"] == "2.1.0"
     assert [path.name for path in tmp_path.iterdir()] == ["found.sarif"]
     for wrong in ("", str(tmp_path), str(tmp_path / "none" / "found.sarif")):
-        with pytest.raises(Exception, match="expected a file in a folder that is there"):
+        with pytest.raises(ReportFileError, match="expected a file in a folder that is there"):
             SarifFile(wrong, None, None)

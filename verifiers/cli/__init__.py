@@ -15,7 +15,7 @@ COMMANDS = {
     "account": "Print the privacy cost of asking each row of HISTOGRAMS, one histogram per row.",
     "audit": "Bound from below what labels, or noisy gradients, give away of one record.",
     "chain": "From private records to what an attacker says of people, measured at every step.",
-    "explain": "Say what CODE of a report means, and how what it names is mended.",
+    "explain": "Say what CODE of a report means, and of some how they are mended.",
     "exposure": "Tell how far training has exposed canaries, by SCORER.",
     "instahide": "Read private images back from InstaHide's encodings, which "
     "hide them without noise.",

@@ -1,4 +1,4 @@
-"""`dpassay explain`: what a code of a report means, and how what it names is mended."""
+"""`dpassay explain`: what a code of a report means, and of some how they are mended."""
 
 import click
 
@@ -8,7 +8,7 @@ from ..cli.exit_statuses import fail, on_stdout
 @click.command()
 @click.argument("code")
 def explain(*, code: str) -> None:
-    """Say what CODE of a report means, and how what it names is mended."""
+    """Say what CODE of a report means, and of some how they are mended."""
     from ..findings.codes import codes
     from ..findings.fixes import explained, nearest
     from ..targets.replies import shown_repr

@@ -5,6 +5,7 @@ What it needs loads once it runs: a run takes seconds or more, and `--help` is t
 
 import json
 import sys
+import tomllib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,6 +19,7 @@ from ..inputs.input_error import OptionsError, UnclaimedError
 
 if TYPE_CHECKING:
     from ..claims.claim import Claim
+    from ..demos import Broken
     from ..findings.report import Report
     from ..reporting.files import ReportFolder, SarifFile
     from ..targets import Target
@@ -109,12 +111,11 @@ def verify(
     spec = None if target is None else shown_spec(target)
     demo = BROKEN.get(str(context.params["demo"]))
     try:
-        claim, how = _read_request(spec, context.params)
+        claim, how = _read_request(spec, demo, context.params)
         files = report_files(spec, context.params)
     except (ReportFileError, ValueError) as error:
         fail(error)
-    name = REFERENCE if spec is None else spec
-    name = name if demo is None else demo.name
+    name = spec or (REFERENCE if demo is None else demo.name)
     with run_clock(claim.gate.run_timeout), remembered_interrupts() as interrupts:
         deployment = open_or_fail(target, claim) if demo is None else demo.target(claim.release)
         of_reference = spec is None and demo is None
@@ -170,9 +171,10 @@ def _judge_log(context: click.Context) -> "tuple[Report, list[ReportFolder | Sar
         fail(error)
 
 
-def _read_request(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[str, Any]]":
+def _read_request(
+    spec: str | None, demo: "Broken | None", given: dict[str, Any]
+) -> "tuple[Claim, dict[str, Any]]":
     """The claim, and what the options ask of `run.verify`. Raises ValueError of one line."""
-    from ..demos import BROKEN
     from ..run.request import after_failure
     from ..run.selection import select
 
@@ -182,7 +184,6 @@ def _read_request(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict
         raise OptionsError("--queries and --max-queries: give one or the other")
     claim, own = _read_given_claim(given)
     claim = claim.with_limits(given["max_queries"], given["max_seconds"], strict=given["strict"])
-    demo = BROKEN.get(str(given["demo"]))
     claim = claim.of_reference() if spec is None and demo is None else claim
     kind = claim.kind
     checks = given["checks"] or (() if demo is None or given["skipped"] else demo.checks)
@@ -211,17 +212,17 @@ def _read_given_claim(given: dict[str, Any]) -> "tuple[Claim, list[tuple[int, ..
     from ..demos import BROKEN
     from ..kinds import kinds
     from ..kinds.labels.embedded import embedded_claim, embedded_histograms
-    from ..kinds.reading import read_claim
+    from ..kinds.reading import parse_claim, read_claim
 
     demo, claim_file = given["demo"], given["claim_file"]
     if demo is not None:
-        demos = {name: demo.claim for name, demo in BROKEN.items()}
-        demos |= {name: made for kind in kinds() for name, made in kind.demos.items()}
+        demos = {name: broken.claim for name, broken in BROKEN.items()}
+        demos |= {name: text for kind in kinds() for name, text in kind.demos.items()}
         if demo not in demos:
             raise ValueError(f"--demo {demo[:60]!r}: expected {', '.join(demos)}")
         if given["target"] is not None or claim_file is not None:
             raise OptionsError("--demo: an embedded example goes without TARGET and --claim")
-        return demos[demo](), []
+        return parse_claim(tomllib.loads(demos[demo])), []
     if claim_file is None:
         return embedded_claim(), embedded_histograms()
     return read_claim(claim_file), []

@@ -3,7 +3,6 @@
 Beside each file FILE.py lies FILE.toml, its claim; the line with the mistake ends with `# !`.
 """
 
-import tomllib
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.resources import files
@@ -31,16 +30,19 @@ class Broken:
         """What a report calls it."""
         return f"dpassay/verifiers/demos/{self.file}.py"
 
-    def claim(self) -> Any:
-        """What it is held to."""
-        from ..kinds.reading import parse_claim
+    @property
+    def claim(self) -> str:
+        """What it is held to, as TOML."""
+        return self._text("toml")
 
-        return parse_claim(tomllib.loads(self._text("toml")))
+    @property
+    def deployment(self) -> Any:
+        """Its class."""
+        return import_module(f".{self.file}", __package__).Deployment
 
     def target(self, release: Release) -> InProcessTarget:
         """The deployment, which a restart makes anew."""
-        made = import_module(f".{self.file}", __package__).Deployment
-        return InProcessTarget(made(), again=made, release=release)
+        return InProcessTarget(self.deployment(), again=self.deployment, release=release)
 
     @property
     def shown(self) -> str:

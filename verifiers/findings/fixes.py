@@ -1,8 +1,6 @@
-"""What a code means, what usually lies behind it, and how it is mended, as Markdown.
+"""What a code means, and of those in `fixes.toml` what may lie behind it and how it is mended."""
 
-`fixes.toml` has mistakes and mends of the codes that are met most.
-"""
-
+import difflib
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -32,9 +30,9 @@ def explained(code: Code) -> str:
     if fix is not None:
         beside = "\n".join(f"- `{other}`: {words}." for other, words in fix["beside"].items())
         parts += [
-            f"Usual mistakes: {fix['usual'][0].lower()}{fix['usual'][1:]}",
+            f"Mistakes that give it: {fix['usual']}",
             f"```diff\n{fix['fix'].strip(chr(10))}\n```",
-            f"What mending it costs: {fix['costs'][0].lower()}{fix['costs'][1:]}",
+            f"What mending it costs: {fix['costs']}",
             f"Not to be mistaken for:\n\n{beside}",
         ]
     return "\n\n".join(parts)
@@ -42,9 +40,4 @@ def explained(code: Code) -> str:
 
 def nearest(name: str) -> list[str]:
     """The codes that a name resembles, the nearest first, at most three."""
-    import difflib
-
-    words = set(name.lower().split("-"))
-    alike = sorted(codes(), key=lambda code: -len(words & set(code.split("-"))))
-    shared = [code for code in alike if words & set(code.split("-"))]
-    return (difflib.get_close_matches(name.lower(), codes(), 3, 0.5) or shared)[:3]
+    return difflib.get_close_matches(name.lower(), codes(), 3, 0.5)

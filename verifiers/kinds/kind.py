@@ -6,7 +6,7 @@ every kind: it asks a claim for its kind.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ class ReleaseKind(ABC):
     name: what is released, in a word; unit: one of it; evidence_unit: what checks count;
     mechanisms: their names in `[mechanism]`; checks: with their shares; not_chosen: why a run takes
     no inputs of the user's, None where it does; passed: what a pass means where no law is judged;
-    demos: embedded claims by name.
+    demos: embedded claims by name, as TOML.
     """
 
     name: ClassVar[str]
@@ -35,11 +35,7 @@ class ReleaseKind(ABC):
     checks: ClassVar[Registry]
     not_chosen: ClassVar[str | None] = None
     passed: ClassVar[str | None] = None
-
-    @property
-    def demos(self) -> Mapping[str, Callable[[], Any]]:
-        """Embedded claims by name."""
-        return {}
+    demos: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
     def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> Any:

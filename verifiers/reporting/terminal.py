@@ -128,7 +128,7 @@ def print_report(report: Report, target: str) -> None:
             _say(console, _with_code(note.message, note.code), lead=("warning: ", "yellow"))
     told = [check.code for check in messages if check.verdict is Verdict.FAIL and check.code]
     if told and told[0] != UNCODED:
-        _say(console, f"what it means, and how it is mended: dpassay explain {told[0]}")
+        _say(console, f"what it means: dpassay explain {told[0]}")
     if report.waived:
         _say(console, f"waived by allow in [gate]: {', '.join(report.waived)}")
     unseen = unseen_line(report.not_looked_at)

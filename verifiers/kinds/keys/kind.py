@@ -1,8 +1,8 @@
 """Keys whose noisy counts pass a threshold: what a run, a report or a command needs of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,7 @@ class KeysKind(NumbersKind):
 
     name = "keys"
     mechanisms, checks = tuple(KeysMechanism.forms), CHECKS
-
-    @property
-    def demos(self) -> Mapping[str, Callable[[], Any]]:
-        return {}
+    demos: ClassVar[Mapping[str, str]] = {}
 
     def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> KeysClaim:
         return parse_keys_claim(table, source, folder)

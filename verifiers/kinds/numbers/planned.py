@@ -1,7 +1,8 @@
 """The releases that a pass takes, check by check, and the sharpest pass that a budget allows."""
 
 import math
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -38,18 +39,63 @@ _ENDLESS = 10_000_000  # releases, of a check that never has enough
 
 
 @dataclass(frozen=True)
-class PlannedNumbers:
-    """What a pass of the chosen checks takes; see `Planned`.
+class PlannedReleases(ABC):
+    """What a pass of the chosen checks takes, of numbers and of tables; see `Planned`.
 
-    extent: of the releases that checks ask for themselves, the share that is asked; fitted:
-    whether the claim and the extent were made to fit a number of queries.
+    extent: of what is asked for breadth, the share that is asked; fitted: whether the claim and the
+    extent were made to fit a number of queries.
     """
 
-    claim: NumbersClaim
+    claim: Any
     seed: int
     chosen: Selection = field(default_factory=Selection)
     extent: float = 1.0
     fitted: bool = False
+
+    @property
+    @abstractmethod
+    def plan(self) -> Any:
+        """The inputs, and how they are asked."""
+
+    @property
+    @abstractmethod
+    def _in_part(self) -> str:
+        """What a smaller extent leaves out, in words."""
+
+    @abstractmethod
+    def _tell_least(self, made: Iterable[object]) -> None:
+        """Tells checks how many releases a run takes at least."""
+
+    @property
+    def coarser(self) -> Note | None:
+        gate, whole = self.claim.gate, self.extent == 1.0
+        if not self.fitted or (is_default(gate) and whole):
+            return None
+        return coarser(gate, "" if whole else f"; {self._in_part}")
+
+    @property
+    def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
+        setting = Setting(self.claim, self.seed, self.plan)
+        made = [check.make(setting) for check in self._there]
+        self._tell_least(made)
+        return {check.id: check.excluded for check in made}
+
+    @property
+    def lacking(self) -> Mapping[str, Note]:
+        return {**self.claim.kind.checks.lacking(self.claim), **self.chosen.left_out}
+
+    @property
+    def _there(self) -> list[type[Check]]:
+        """The chosen checks that the claim has room for."""
+        there = self.claim.kind.checks.applicable(self.claim)
+        return [check for check in there if self.chosen.keeps(check.id)]
+
+
+@dataclass(frozen=True)
+class PlannedNumbers(PlannedReleases):
+    """Of numbers; extent: of the releases that checks ask for themselves."""
+
+    claim: NumbersClaim
 
     @cached_property
     def plan(self) -> NumbersPlan:
@@ -62,39 +108,21 @@ class PlannedNumbers:
         return InputContract(self.claim, self.plan).opens_with + len(self.plan.inputs) - 1
 
     @property
-    def coarser(self) -> Note | None:
-        gate, share = self.claim.gate, self.extent
-        if not self.fitted or (is_default(gate) and share == 1.0):
-            return None
-        asked = "" if share == 1.0 else f"; checks that ask for their own ask {share:.1%}"
-        return coarser(gate, asked)
+    def _in_part(self) -> str:
+        return f"checks that ask for their own ask {self.extent:.1%}"
+
+    def _tell_least(self, made: Iterable[object]) -> None:
+        tell_least(made)
 
     @property
     def queries(self) -> int:
         return self._releases[0]
 
     @property
-    def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        setting = Setting(self.claim, self.seed, self.plan)
-        made = [check.make(setting) for check in self._there]
-        tell_least(made)
-        return {check.id: check.excluded for check in made}
-
-    @property
-    def _there(self) -> list[type[Check]]:
-        """The chosen checks that the claim has room for."""
-        there = self.claim.kind.checks.applicable(self.claim)
-        return [check for check in there if self.chosen.keeps(check.id)]
-
-    @property
     def looked_at(self) -> Mapping[str, int]:
         """Checks that see every release look at the same ones."""
         ids = self.claim.kind.checks.ids
         return {check: self._releases[1].get(check, 0) for check in ids}
-
-    @property
-    def lacking(self) -> Mapping[str, Note]:
-        return {**self.claim.kind.checks.lacking(self.claim), **self.chosen.left_out}
 
     @property
     def calls(self) -> int:

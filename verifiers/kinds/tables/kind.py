@@ -1,9 +1,8 @@
 """Engines that release tables: what a run, a report or a command needs of them."""
 
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ...run.request import RunRequest
 from ...run.selection import Selection
@@ -13,7 +12,7 @@ from ...targets import InProcessTarget
 from ...targets.tables import TableRelease
 from ..numbers.kind import NumbersKind
 from ..served import Served
-from .claim import TablesClaim, parse_tables_claim
+from .claim import parse_tables_claim
 from .mechanism import OF_TABLES
 from .registry import CHECKS
 
@@ -50,10 +49,7 @@ class TablesKind(NumbersKind):
     name = "tables"
     mechanisms, checks = OF_TABLES, CHECKS
     not_chosen = "a run of tables chooses its rows itself"
-
-    @property
-    def demos(self) -> Mapping[str, Callable[[], Any]]:
-        return {"noisy-table": _demo}
+    demos: ClassVar[Mapping[str, str]] = {"noisy-table": _DEMO}
 
     def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> Any:
         return parse_tables_claim(table, source, folder)
@@ -71,7 +67,7 @@ class TablesKind(NumbersKind):
         """All is served."""
         from .planned import planned_table
 
-        return planned_table(claim, queries, seed, own, chosen)
+        return planned_table(claim, queries, seed, chosen)
 
     def session(self, state: RunState, request: RunRequest) -> Session:
         from ..numbers.recorder import Recorder
@@ -112,11 +108,6 @@ class TablesKind(NumbersKind):
         from .foreseen import foreseen
 
         return foreseen(planned)
-
-
-def _demo() -> TablesClaim:
-    """Counts, users and sums of private partitions."""
-    return parse_tables_claim(tomllib.loads(_DEMO))
 
 
 KIND = TablesKind()

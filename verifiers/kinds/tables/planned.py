@@ -1,25 +1,23 @@
 """The releases that a pass takes, and the sharpest pass that a number of queries allows."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ...findings.excluded import Excluded
 from ...findings.note import Note
-from ...run.checks import Check, Setting
+from ...run.checks import Setting
 from ...run.phase import Phase
 from ...run.precision import (
     COARSEST_EFFECT,
     TooFewError,
-    coarser,
     dearer,
     gate_for,
-    is_default,
 )
 from ...run.selection import ALWAYS, Selection
 from ..numbers.checks.input_contract import InputContract
+from ..numbers.planned import PlannedReleases
 from ..numbers.restarting import releases_of_restarts
 from .checks.contribution_bounding import ContributionBounding
 from .checks.empty_partitions import EmptyPartitions
@@ -50,43 +48,22 @@ class _Wanted:
 
 
 @dataclass(frozen=True)
-class PlannedTable:
-    """What a pass of the chosen checks takes; see `Planned`.
-
-    fitted: to a number of queries; extent: of what is asked for breadth, the share that is asked;
-    made: the inputs, where they are made already.
-    """
+class PlannedTable(PlannedReleases):
+    """Of tables; made: the inputs, where they are made already."""
 
     claim: TablesClaim
-    seed: int
-    chosen: Selection = field(default_factory=Selection)
-    fitted: bool = False
-    extent: float = 1.0
     made: TablePlan | None = None
 
     @property
-    def coarser(self) -> Note | None:
-        gate, share = self.claim.gate, self.extent
-        if not self.fitted or (is_default(gate) and share == 1.0):
-            return None
-        asked = "" if share == 1.0 else f"; what is asked for breadth is {share:.0%} of the usual"
-        return coarser(gate, asked)
+    def _in_part(self) -> str:
+        return f"what is asked for breadth is {self.extent:.0%} of the usual"
+
+    def _tell_least(self, made: Iterable[object]) -> None:
+        tell_least_of_each(made)
 
     @property
     def queries(self) -> int:
         return math.ceil(_MARGIN * max(self.looked_at.values())) + self._restarts
-
-    @property
-    def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        made = [check.make(Setting(self.claim, self.seed, self.plan)) for check in self._there]
-        tell_least_of_each(made)
-        return {check.id: check.excluded for check in made}
-
-    @property
-    def _there(self) -> list[type[Check]]:
-        """The chosen checks that the claim has room for."""
-        there = self.claim.kind.checks.applicable(self.claim)
-        return [check for check in there if self.chosen.keeps(check.id)]
 
     @cached_property
     def looked_at(self) -> Mapping[str, int]:
@@ -149,10 +126,6 @@ class PlannedTable:
         return len(self.claim.mechanism.table.aggregates)
 
     @property
-    def lacking(self) -> Mapping[str, Note]:
-        return {**self.claim.kind.checks.lacking(self.claim), **self.chosen.left_out}
-
-    @property
     def calls(self) -> int:
         released, calls = self._opening, len(self.plan.inputs)
         for _, size, _ in self.plan.paced(self.seed, released):
@@ -183,12 +156,9 @@ def planned_table(
     claim: TablesClaim,
     queries: int | None,
     seed: int,
-    own: object,
     chosen: Selection,
-    *,
-    serves_all: bool = True,
 ) -> PlannedTable:
-    """All is served. Raises TooFewError where no pass fits."""
+    """A plan of tables. Raises TooFewError where no pass fits."""
     if queries is None:
         return PlannedTable(claim, seed, chosen)
 

@@ -1,9 +1,8 @@
 """Tallies of parties: what a run, a report or a command needs of them."""
 
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ...run.request import RunRequest
 from ...run.session import Session
@@ -34,10 +33,7 @@ class TallyKind(NumbersKind):
     name, unit = "tallies", "round"
     mechanisms, checks = tuple(TallyMechanism.forms), CHECKS
     not_chosen = "a run of tallies chooses its rounds itself"
-
-    @property
-    def demos(self) -> Mapping[str, Callable[[], Any]]:
-        return {"secure-tally": _demo}
+    demos: ClassVar[Mapping[str, str]] = {"secure-tally": _DEMO}
 
     def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> TallyClaim:
         return parse_tally_claim(table, source, folder)
@@ -56,10 +52,6 @@ class TallyKind(NumbersKind):
 
     def cost_at(self, claim: Any, scale: float) -> None:
         return None
-
-
-def _demo() -> TallyClaim:
-    return parse_tally_claim(tomllib.loads(_DEMO))
 
 
 KIND = TallyKind()
