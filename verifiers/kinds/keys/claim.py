@@ -6,7 +6,6 @@ from typing import Any
 from .. import kind_in
 from ..kind import ReleaseKind
 from ..numbers.claim import NumbersClaim
-from ..numbers.planning.plan import NumbersPlan
 from .mechanism import KeysMechanism
 
 
@@ -18,11 +17,6 @@ class KeysClaim(NumbersClaim):
     @property
     def kind(self) -> ReleaseKind:
         return kind_in("keys")
-
-    def inputs(self, seed: int) -> NumbersPlan:
-        from .plan import make_keys_plan
-
-        return make_keys_plan(self.mechanism, seed)
 
     def _check_pure(self) -> None:
         raise ValueError(

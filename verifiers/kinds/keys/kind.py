@@ -27,6 +27,11 @@ class KeysKind(NumbersKind):
     def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> KeysClaim:
         return parse_keys_claim(table, source, folder)
 
+    def inputs(self, claim: Any, seed: int) -> Any:
+        from .plan import make_keys_plan
+
+        return make_keys_plan(claim.mechanism, seed)
+
     def session(self, state: RunState, request: RunRequest) -> Session:
         from ..numbers.session import NumberSession
         from .recorder import RatesRecorder

@@ -4,7 +4,7 @@ import json
 import math
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
@@ -16,9 +16,6 @@ from ...targets.numbers import NumberRelease
 from .. import kind_in
 from ..kind import ReleaseKind
 from .mechanism import NumberMechanism
-
-if TYPE_CHECKING:
-    from .planning.plan import NumbersPlan
 
 
 class LeakageClaim(Table):
@@ -106,11 +103,10 @@ class NumbersClaim(Claim):
         """How values and releases travel."""
         return self.mechanism.release
 
-    def inputs(self, seed: int) -> "NumbersPlan":
-        """The inputs of a run, chosen by its seed."""
-        from .planning.plan import make_numbers_plan
-
-        return make_numbers_plan(self.mechanism, seed, self.gate.largest_call)
+    def inputs(self, seed: int) -> Any:
+        """The inputs of a run, chosen by its seed, as its kind makes them."""
+        kind: Any = self.kind
+        return kind.inputs(self, seed)
 
 
 def parse_numbers_claim(

@@ -47,6 +47,12 @@ class NumbersKind(ReleaseKind):
     def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> NumbersClaim:
         return parse_numbers_claim(table, source, folder)
 
+    def inputs(self, claim: Any, seed: int) -> Any:
+        """The inputs of a run, chosen by its seed."""
+        from .planning.plan import make_numbers_plan
+
+        return make_numbers_plan(claim.mechanism, seed, claim.gate.largest_call)
+
     def planned(
         self,
         claim: Any,

@@ -4,7 +4,7 @@ import json
 import re
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
@@ -17,9 +17,6 @@ from .. import kind_in
 from ..kind import ReleaseKind
 from ..numbers.claim import NumbersPrivacy
 from .mechanism import TableMechanism
-
-if TYPE_CHECKING:
-    from .planning.plan import TablePlan
 
 UNLISTED = 2
 """Partitions beside the public ones that have rows, and must not be released."""
@@ -106,11 +103,10 @@ class TablesClaim(Claim):
         names = [one.name for one in of.table.aggregates]
         return TableRelease(names, self.keys, form or of.rows, of.divided, of.vector_size)
 
-    def inputs(self, seed: int) -> "TablePlan":
-        """The inputs of a run, chosen by its seed."""
-        from .planning.plan import make_table_plan
-
-        return make_table_plan(self, seed)
+    def inputs(self, seed: int) -> Any:
+        """The inputs of a run, chosen by its seed, as its kind makes them."""
+        kind: Any = self.kind
+        return kind.inputs(self, seed)
 
 
 def parse_tables_claim(

@@ -54,6 +54,11 @@ class TablesKind(NumbersKind):
     def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> Any:
         return parse_tables_claim(table, source, folder)
 
+    def inputs(self, claim: Any, seed: int) -> Any:
+        from .planning.plan import make_table_plan
+
+        return make_table_plan(claim, seed)
+
     def planned(
         self,
         claim: Any,

@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -18,9 +18,6 @@ from .. import kind_in
 from ..kind import ReleaseKind
 from ..numbers.claim import NumbersClaim
 from ..numbers.mechanism import NumberMechanism
-
-if TYPE_CHECKING:
-    from ..numbers.planning.plan import NumbersPlan
 
 _SURE = -40.0
 """Log-probability of noise that a modulus need not hold: 4e-18."""
@@ -146,11 +143,6 @@ class TallyClaim(NumbersClaim):
     def release(self) -> TallyRelease:
         of = self.mechanism
         return TallyRelease(of.parties, of.width, of.modulus, signed=of.released == "signed")
-
-    def inputs(self, seed: int) -> "NumbersPlan":
-        from .plan import make_tally_plan
-
-        return make_tally_plan(self, seed)
 
     @property
     def against_colluders(self) -> "TallyClaim":

@@ -38,6 +38,11 @@ class TallyKind(NumbersKind):
     def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> TallyClaim:
         return parse_tally_claim(table, source, folder)
 
+    def inputs(self, claim: Any, seed: int) -> Any:
+        from .plan import make_tally_plan
+
+        return make_tally_plan(claim, seed)
+
     def session(self, state: RunState, request: RunRequest) -> Session:
         from ..numbers.recorder import ShapesRecorder
         from .session import TallySession

@@ -5,18 +5,20 @@ from functools import cached_property
 
 import numpy as np
 
+from ....evidence.refusals import calls_that_prove
 from ....findings.finding import Outcome
 from ....findings.note import Note
+from ....findings.verdict import Verdict
 from ....run.checks import Check, RunContext
 from ....run.phase import Phase
-from ....run.refusals import ABOUT_THE_INPUT, Steps
+from ....run.refusals import ABOUT_THE_INPUT, TRIED, Steps, neighbours, told_apart
 from ....targets import Refused, Target, TargetError, calls_at_once
 from ..claim import NumbersClaim
 from ..opening import NumbersOpening
 from ..planning.asked import Asked, Batch, Role, asked_for
 from ..planning.plan import NumbersPlan
 from ..planning.steps import steps_between
-from .refusals import DataRefusals, asking_of, claimed_fits
+from .refusals import asking_of, claimed_fits
 
 _FIRST = (2, 1)
 _RELEASES, _NUMBERS = 10, 64
@@ -27,6 +29,62 @@ _GROWTH = 10
 
 _AGAIN = 4
 """Times that an input which raised is asked again: one that is answered then raises by chance."""
+
+
+class DataRefusals(Check):
+    """Judges the inputs that a contract finds unanswered: whether one record decides it.
+
+    Each is judged beside one that is answered, with neighbours between the two. seed: of the coins.
+    At once, while there are queries, and concludes late, so that all else is looked at too. waits:
+    whether a failure is proven that was not concluded yet.
+    """
+
+    id = "input-contract"
+
+    def __init__(self, contract: "InputContract", seed: int) -> None:
+        self.contract, self.claim = contract, contract.claim
+        self._rng = np.random.default_rng([seed, 47])
+        self._tried, self.waits = 0, False
+        self._found: Outcome | None = None
+
+    def conclude(self, context: RunContext) -> Outcome | None:
+        """A failure alone."""
+        self.waits = False
+        return self._found
+
+    def judge(self, context: RunContext) -> None:
+        """Looks for a pair, and proves it. Raises what an input ended in, where that is chance."""
+        for asked, failure in self.contract.unanswered:
+            self._found = self._judge_one(context, asked)
+            if self._found is not None:
+                self.waits = True
+                return
+            if failure is not None and asked.role != Role.NO_RECORDS:
+                raise failure
+
+    def _judge_one(self, context: RunContext, asked: Asked) -> Outcome | None:
+        contract, claim = self.contract, self.contract.claim
+        text = claim.release.input_text
+        steps, budget = contract.steps(asked), claim.gate.false_alarm / TRIED
+        calls = calls_that_prove(contract.log_fits, self.share * budget)
+        if steps is None or calls is None or self._tried == TRIED:
+            return None
+        asking, left = asking_of(claim, context.target), context.left
+        try:
+            pair = neighbours(asking, steps)
+            if pair is None:
+                return None
+            self._tried += 1
+            told = told_apart(asking, pair, calls, left, self._rng)
+        finally:
+            context.spend(asking.queries)
+            contract.queries += asking.queries
+        if told is None:
+            return None
+        if not told.proven:
+            context.warn(told.undecided(text, asked.role, left))
+            return None
+        return Outcome(Verdict.FAIL, told.finding(text, asked.role), contract.queries)
 
 
 class InputContract(Check):
