@@ -52,7 +52,7 @@ class Optimum:
 
 
 @dataclass
-class _State:
+class _Rows:
     """Where the rows stand: everything has the row as first axis.
 
     slack: A votes, carried along rather than computed anew, as a difference of large votes could
@@ -67,10 +67,10 @@ class _State:
     gradient: Matrix
     information: Matrix
 
-    def at(self, index: Rows) -> "_State":
-        return _State(*(getattr(self, field.name)[index] for field in fields(self)))
+    def at(self, index: Rows) -> "_Rows":
+        return _Rows(*(getattr(self, field.name)[index] for field in fields(self)))
 
-    def put(self, index: Rows, other: "_State") -> None:
+    def put(self, index: Rows, other: "_Rows") -> None:
         for field in fields(self):
             getattr(self, field.name)[index] = getattr(other, field.name)
 
@@ -120,7 +120,7 @@ class _InteriorPoint:
                 break
         return best
 
-    def _stalled(self, state: _State, gap: Matrix) -> NDArray[np.bool_]:
+    def _stalled(self, state: _Rows, gap: Matrix) -> NDArray[np.bool_]:
         """Rows (b,) next to their optimum whose gap has not halved for some steps: it is rounding.
 
         A gradient is exact to 1e-12 of its terms, and its error counts times all votes in the gap,
@@ -132,12 +132,12 @@ class _InteriorPoint:
         self.waited[row] = np.where(halved, 0, self.waited[row] + 1)
         return (self.waited[row] >= _STALLED) & (gap <= _CLOSE * self.likelihood.queries[row])
 
-    def _evaluate(self, rows: Rows, votes: Matrix, slack: Matrix, multipliers: Matrix) -> _State:
+    def _evaluate(self, rows: Rows, votes: Matrix, slack: Matrix, multipliers: Matrix) -> _Rows:
         leader = np.full(len(rows), -1 if self.polytope.leader is None else self.polytope.leader)
         part = self.likelihood.rows(rows)
-        return _State(rows, votes, slack, multipliers, *part.derivatives(votes, leader))
+        return _Rows(rows, votes, slack, multipliers, *part.derivatives(votes, leader))
 
-    def _direction(self, state: _State) -> _Direction:
+    def _direction(self, state: _Rows) -> _Direction:
         """Mehrotra: how far the way to the optimum itself is open decides how much to centre."""
         slack = state.slack
         ratio = state.multipliers / slack
@@ -173,12 +173,12 @@ class _InteriorPoint:
         zeros = np.zeros((rows, 1, columns))
         return _solved(system, np.concatenate([sides / scale, zeros], 1))[:, :classes]
 
-    def _gap(self, state: _State, direction: _Direction) -> Matrix:
+    def _gap(self, state: _Rows, direction: _Direction) -> Matrix:
         """A bound where the polytope has an end; where it has none, the quadratic model's."""
         room = self.polytope.room(state.gradient, state.votes)
         return np.where(np.isfinite(room), room, np.maximum(direction.decrement, 0.0))
 
-    def _advance(self, state: _State, direction: _Direction) -> _State:
+    def _advance(self, state: _Rows, direction: _Direction) -> _Rows:
         """The rows after a step that raises the barrier enough; rows that cannot move leave."""
         ahead = direction.votes @ self.a.T
         length = _open(state.slack, ahead, _TO_BOUNDARY)

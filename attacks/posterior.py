@@ -34,7 +34,7 @@ _MIXED = 1.1  # potential scale reduction up to which chains count as one
 
 
 @dataclass(frozen=True)
-class Draws:
+class PosteriorDraws:
     """Histograms (s, b, c) from the posterior.
 
     mixed: (b,) whether the chains agree (potential scale reduction below 1.1 in every class;
@@ -49,7 +49,7 @@ class Draws:
 
 def sample_posterior(
     likelihood: Likelihood, teachers: int, rng: np.random.Generator, brief: bool = False
-) -> Draws:
+) -> PosteriorDraws:
     """Draws from the law of the votes (b, c) behind the answers, `teachers` in each histogram.
 
     brief: a quarter as many, once, whether the chains agree or not: for figures of many histograms
@@ -66,7 +66,7 @@ def sample_posterior(
             break
         more, accepted = chains.run(each)
         kept = np.concatenate([kept, more])
-    return Draws(kept.reshape(-1, *kept.shape[2:]), _mixed(kept), accepted)
+    return PosteriorDraws(kept.reshape(-1, *kept.shape[2:]), _mixed(kept), accepted)
 
 
 class _Chains:

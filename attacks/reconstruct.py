@@ -13,7 +13,7 @@ from ..reference.arrays import Matrix
 from .answers import Answers, Likelihood
 from .credible import best_points, intervals
 from .maximum_likelihood import maximum_likelihood
-from .posterior import Draws, sample_posterior
+from .posterior import PosteriorDraws, sample_posterior
 
 Method = Literal["mle", "posterior", "gradient-descent"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -37,7 +37,7 @@ class Reconstruction:
     log_likelihood: Matrix
     gap: Matrix
     converged: NDArray[np.bool_]
-    draws: Draws | None = None
+    draws: PosteriorDraws | None = None
 
     @property
     def queries(self) -> Matrix:
@@ -65,7 +65,7 @@ class Reconstruction:
         return np.stack([shares.mean(0), *ends], -1).reshape(*self.histogram.shape[:-1], 3)
 
     @cached_property
-    def _posterior(self) -> Draws:
+    def _posterior(self) -> PosteriorDraws:
         if self.teachers is None:
             raise ValueError("intervals need the number of teachers")
         return self.draws or sample_posterior(self.likelihood, self.teachers, _fixed())

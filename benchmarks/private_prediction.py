@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from dpassay.attacks.private_prediction.adversaries import Adversary
 from dpassay.attacks.private_prediction.against_neighbours import Source
 from dpassay.attacks.private_prediction.audited import Terms
-from dpassay.attacks.private_prediction.deployments import Deployment, Mechanism
+from dpassay.attacks.private_prediction.deployments import Mechanism, PredictionDeployment
 from dpassay.attacks.private_prediction.trainings import trained_votes
 from dpassay.reference import parse_noise
 from dpassay.reference.ensembles.records import Task, digits, mnist, table
@@ -66,10 +66,10 @@ def task(data: str) -> Task:
     return table(DATA / "adult_income_train.csv.gz", "income", queries)
 
 
-def deployed(data: str, mechanism: Mechanism) -> Deployment:
+def deployed(data: str, mechanism: Mechanism) -> PredictionDeployment:
     setting = SETTINGS[data]
     neighbours = mechanism == "private-knn"
-    return Deployment(
+    return PredictionDeployment(
         mechanism,
         task(data),
         parse_noise(setting.neighbours_noise if neighbours else setting.noise),

@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from dpassay.reference.accounting.batches import batches_epsilon
-from dpassay.reference.batches import Batches, Draws
+from dpassay.reference.batches import BatchDraws, Batches
 
 MULTIPLIER, DELTA = 1.0, 1e-5
 RATIOS = (10, 30, 100, 300)
@@ -36,7 +36,7 @@ def measured(share: float) -> dict[str, Any]:
     rows = []
     for ratio in RATIOS:
         steps = round(share * ratio**2)
-        batches = Batches(Draws.POISSON, 1.0 / ratio, ratio)
+        batches = Batches(BatchDraws.POISSON, 1.0 / ratio, ratio)
         found = batches_epsilon(batches, MULTIPLIER, steps, DELTA)
         rows.append({"ratio": ratio, "steps": steps, "low": found.low, "high": found.high})
     return {"share": share, "limit": limit(share), "rows": rows}

@@ -19,7 +19,7 @@ from scipy.special import gammaln, xlog1py, xlogy
 from .arrays import Vector
 
 
-class Draws(Enum):
+class BatchDraws(Enum):
     """How batches are drawn, by its name in claims."""
 
     POISSON = "poisson"
@@ -40,12 +40,12 @@ class Batches:
     probability that is not between 0 and 1, and for a size that is none.
     """
 
-    how: Draws
+    how: BatchDraws
     amount: float
     records: int
 
     def __post_init__(self) -> None:
-        if self.how is Draws.POISSON:
+        if self.how is BatchDraws.POISSON:
             if not 0.0 < self.amount < 1.0:
                 raise ValueError(f"sampling {self}: expected a probability between 0 and 1")
         elif not 1 <= self.amount <= self.records or not float(self.amount).is_integer():
@@ -59,7 +59,7 @@ class Batches:
         """The sampling that `text` such as `poisson:0.01` names. Raises ValueError."""
         name, _, amount = text.partition(":")
         try:
-            how, number = Draws(name), float(amount)
+            how, number = BatchDraws(name), float(amount)
         except ValueError:
             raise ValueError(
                 f"sampling {text[:60]!r}: expected poisson:Q with a probability Q between 0 and 1, "
@@ -70,7 +70,7 @@ class Batches:
     @property
     def rate(self) -> float:
         """The probability that a record is in a batch."""
-        return self.amount if self.how is Draws.POISSON else self.amount / self.records
+        return self.amount if self.how is BatchDraws.POISSON else self.amount / self.records
 
     @property
     def epoch(self) -> int:
@@ -82,18 +82,18 @@ class Batches:
 
         left: records that the epoch has not had yet.
         """
-        if self.how is Draws.POISSON:
+        if self.how is BatchDraws.POISSON:
             return None
-        return min(int(self.amount), left if self.how is Draws.SHUFFLE else self.records)
+        return min(int(self.amount), left if self.how is BatchDraws.SHUFFLE else self.records)
 
     def drawn(self, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
         """Batches (s,) without end."""
         while True:
-            if self.how is Draws.SHUFFLE:
+            if self.how is BatchDraws.SHUFFLE:
                 order = rng.permutation(self.records)
                 yield from np.split(order, range(int(self.amount), self.records, int(self.amount)))
                 continue
-            if self.how is Draws.POISSON:
+            if self.how is BatchDraws.POISSON:
                 yield np.flatnonzero(rng.random(self.records) < self.amount)
                 continue
             yield rng.choice(self.records, int(self.amount), replace=False)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...reference.parallel.workers import stream
 from .data import Floats, Records
 from .defences.defence import Defence
-from .features import Features, MaxPooled
+from .features import GradientFeatures, MaxPooled
 from .learner import released
 from .models import Model
 from .posteriors import Logs, by_forest, by_thresholds
@@ -38,7 +38,7 @@ class Observation:
     candidates: tuple[Records, NDArray[np.int64]] | None = None
 
 
-class Adversary(Protocol):
+class GradientAdversary(Protocol):
     """An adversary who infers the sensitive value of a batch."""
 
     @property
@@ -61,7 +61,7 @@ class Forest:
     inferred: Sensitive
     size: int
     adaptive: bool = False
-    features: Features = field(default_factory=MaxPooled)
+    features: GradientFeatures = field(default_factory=MaxPooled)
     shadow_batches: int = 1_000
     shadow_records: int | None = None
 

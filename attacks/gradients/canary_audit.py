@@ -38,7 +38,7 @@ _THRESHOLDS = np.linspace(-2.0, 5.0, 141)  # tried, from halfway, in units of th
 
 
 @dataclass(frozen=True)
-class Costs:
+class CanaryCosts:
     """Exact epsilons at `delta` of so many releases (`steps`), each of Gaussian noise.
 
     canary: of its two records, whose difference is a substitution; substitution: of any two records
@@ -65,7 +65,7 @@ def separation(canaries: Sequence[Canary], multiplier: float) -> float:
     return math.hypot(*(canary.distance / (canary.clip_norm * multiplier) for canary in canaries))
 
 
-def exact_costs(canary: Canary, multiplier: float, delta: float, steps: int = 1) -> Costs:
+def exact_costs(canary: Canary, multiplier: float, delta: float, steps: int = 1) -> CanaryCosts:
     """What `steps` releases of the canary cost, beside what DP-SGD guarantees, all exactly.
 
     multiplier: as of `separation`; each step shows the same canary. Without subsampling: every
@@ -78,7 +78,7 @@ def exact_costs(canary: Canary, multiplier: float, delta: float, steps: int = 1)
         adjacency: math.sqrt(steps) * _farthest(canary, adjacency) / multiplier
         for adjacency in (Adjacency.REPLACE_ONE, Adjacency.ADD_REMOVE)
     }
-    return Costs(
+    return CanaryCosts(
         epsilon_of(of_canary, delta),
         epsilon_of(bounds[Adjacency.REPLACE_ONE], delta),
         epsilon_of(bounds[Adjacency.ADD_REMOVE], delta),

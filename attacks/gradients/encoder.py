@@ -16,11 +16,11 @@ from ...reference.parallel.workers import stream
 from .adversaries import Observation
 from .data import Floats, Records, Whole
 from .defences.defence import Defence
-from .features import Features, MaxPooled
+from .features import GradientFeatures, MaxPooled
 from .learner import released
 from .models import Parameters, Perceptron
 from .posteriors import Logs
-from .sensitive import Batches, OneOfUsers
+from .sensitive import OneOfUsers, SensitiveBatches
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Encoder:
     inferred: OneOfUsers
     size: int
     adaptive: bool = False
-    features: Features = field(default_factory=lambda: MaxPooled(10))
+    features: GradientFeatures = field(default_factory=lambda: MaxPooled(10))
     batches_each: int = 20
     width: int = 100
     embedding: int = 50
@@ -56,9 +56,9 @@ class Encoder:
         rows = self.inferred.batch_of(public, named, self.size, stream([seed, 12], seen.number))
         known, candidates = seen.candidates
         t, m, k = candidates.shape
-        of_candidates = Batches(candidates.reshape(t * m, k), np.tile(np.arange(m), t))
+        of_candidates = SensitiveBatches(candidates.reshape(t * m, k), np.tile(np.arange(m), t))
         keys = (seed, 13, seen.number), (seed, 14, seen.number)
-        shadow = released(seen.model, public, Batches(rows, named), defence, keys[0])
+        shadow = released(seen.model, public, SensitiveBatches(rows, named), defence, keys[0])
         theirs = released(seen.model, known, of_candidates, defence, keys[1])
         ours, rest = self.features.of(shadow, np.vstack([theirs, seen.released]), seed)
         middle, spread = ours.mean(0), ours.std(0)

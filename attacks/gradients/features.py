@@ -12,7 +12,7 @@ import numpy as np
 from .data import Floats
 
 
-class Features(ABC):
+class GradientFeatures(ABC):
     """Which numbers of a gradient an adversary looks at."""
 
     @abstractmethod
@@ -21,7 +21,7 @@ class Features(ABC):
 
 
 @dataclass(frozen=True)
-class MaxPooled(Features):
+class MaxPooled(GradientFeatures):
     """The largest of each `width` neighbours: 3 for tables, 10 for others, in the paper."""
 
     width: int = 3
@@ -41,7 +41,7 @@ class MaxPooled(Features):
 
 
 @dataclass(frozen=True)
-class Components(Features):
+class Components(GradientFeatures):
     """Principal components of the shadow gradients: 50 in the paper's Table 2."""
 
     count: int = 50
@@ -61,7 +61,7 @@ def fitted_components(rows: Floats, count: int, seed: int) -> Any:
 
 
 @dataclass(frozen=True)
-class Coordinates(Features):
+class Coordinates(GradientFeatures):
     """The release as it is, where coordinates are few: pooled or turned, one of them says less."""
 
     def of(self, shadow: Floats, observed: Floats, seed: int) -> tuple[Floats, Floats]:

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.parallel.workers import stream
-from .adversaries import Adversary, Observation
+from .adversaries import GradientAdversary, Observation
 from .data import Records, Split, Whole
 from .defences.defence import Defence
 from .learner import Training, released, trained
 from .models import Model, Network
 from .posteriors import Logs, combined
-from .sensitive import Batches, Sensitive, balanced
+from .sensitive import Sensitive, SensitiveBatches, balanced
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,9 @@ class Inferences:
         return combined(logs[rounds] if isinstance(rounds, slice) else logs[[rounds]], self.prior)
 
 
-def play(game: Game, data: Split, adversaries: Sequence[Adversary], seed: int) -> Inferences:
+def play(
+    game: Game, data: Split, adversaries: Sequence[GradientAdversary], seed: int
+) -> Inferences:
     """Plays all trials of a game against each adversary; numbers are those of the definition.
 
     Steps (1) and (2) are one for all trials, as in the paper: what differs between them is a and
@@ -91,7 +93,7 @@ def play(game: Game, data: Split, adversaries: Sequence[Adversary], seed: int) -
     return Inferences(batches.sensitive, prior, by_round, model)
 
 
-def _known(private: Records, batches: Batches) -> tuple[Records, Whole] | None:
+def _known(private: Records, batches: SensitiveBatches) -> tuple[Records, Whole] | None:
     """The records of the candidates, and which of them (t, m, k) are whose; None without any."""
     if batches.candidates is None:
         return None

@@ -12,7 +12,7 @@ from .data import Floats, Records, Whole
 from .defences.defence import Defence
 from .derivatives import batch_gradients, norms
 from .models import Model, Network
-from .sensitive import Batches
+from .sensitive import SensitiveBatches
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Training:
 def released(
     model: Model,
     records: Records,
-    batches: Batches,
+    batches: SensitiveBatches,
     defence: Defence,
     seed: tuple[int, ...],
 ) -> Floats:

@@ -15,7 +15,7 @@ from .data import Records, Whole
 
 
 @dataclass(frozen=True)
-class Batches:
+class SensitiveBatches:
     """Rows (b, k) of the records in each of b batches, and what is to be inferred of each (b,).
 
     candidates (b, m, k): of user inference, rows that each candidate is known by, else None.
@@ -50,10 +50,10 @@ class Sensitive(ABC):
 
     def draw(
         self, records: Records, law: NDArray[np.float64], batches: int, size: int, random: Generator
-    ) -> Batches:
+    ) -> SensitiveBatches:
         """Batches of `size` records each; their values a are drawn from a law (m,)."""
         values = random.choice(len(law), batches, p=law)
-        return Batches(self.batch_of(records, values, size, random), values)
+        return SensitiveBatches(self.batch_of(records, values, size, random), values)
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class OneOfUsers(Sensitive):
 
     def draw(
         self, records: Records, law: NDArray[np.float64], batches: int, size: int, random: Generator
-    ) -> Batches:
+    ) -> SensitiveBatches:
         """Batches of one of the candidates, with other records of each candidate beside."""
         users = _users(records)
         if len(users) < self.candidates:
@@ -152,7 +152,7 @@ class OneOfUsers(Sensitive):
             pairs = [_drawn(records, user, 2, size, random) for user in some]
             rows.append(pairs[a][0])
             known.append([pair[1] for pair in pairs])
-        return Batches(np.array(rows), values, np.array(known))
+        return SensitiveBatches(np.array(rows), values, np.array(known))
 
 
 def _users(records: Records) -> Whole:
@@ -181,7 +181,7 @@ def _having(which: NDArray[np.bool_], kind: str) -> Whole:
 
 def balanced(
     inferred: Sensitive, records: Records, batches: int, size: int, random: np.random.Generator
-) -> Batches:
+) -> SensitiveBatches:
     """About so many batches, equally many for each value of a."""
     values = np.repeat(np.arange(inferred.classes), max(batches // inferred.classes, 1))
-    return Batches(inferred.batch_of(records, values, size, random), values)
+    return SensitiveBatches(inferred.batch_of(records, values, size, random), values)

@@ -22,10 +22,10 @@ from ...reference.parallel.workers import stream
 from .canaries import Labels, PerExample, checked
 from .data import Floats, Records, Whole
 from .defences.defence import Defence
-from .features import Components, Coordinates, Features, MaxPooled, fitted_components
+from .features import Components, Coordinates, GradientFeatures, MaxPooled, fitted_components
 from .played import Played
 from .posteriors import by_forest, combined
-from .sensitive import Batches, SharedValue, balanced
+from .sensitive import SensitiveBatches, SharedValue, balanced
 
 _AT_ONCE = 1_000  # records whose gradients are asked for together
 _STORED = 100_000_000  # numbers of all records' gradients together
@@ -37,7 +37,7 @@ _SHADOW, _CHOOSING = 1_000, 400  # batches to learn from, and to choose features
 
 
 @dataclass(frozen=True)
-class KnownDirections(Features):
+class KnownDirections(GradientFeatures):
     """Directions (p, f) that the adversary has from gradients without noise: its own records'.
 
     Principal components of noisy releases are drowned long before the noise hides what lies along
@@ -53,7 +53,7 @@ class KnownDirections(Features):
 
 
 @dataclass(frozen=True)
-class Table:
+class VendorRecords:
     """Records as a vendor's model takes them (n, q), labels (n,), and what is sensitive (n,).
 
     names: of the values of the sensitive variable, which is 0 to their number - 1.
@@ -64,9 +64,11 @@ class Table:
     sensitive: Whole
     names: tuple[str, ...]
 
-    def take(self, rows: Whole) -> "Table":
+    def take(self, rows: Whole) -> "VendorRecords":
         """Some of the records."""
-        return Table(self.records[rows], self.labels[rows], self.sensitive[rows], self.names)
+        return VendorRecords(
+            self.records[rows], self.labels[rows], self.sensitive[rows], self.names
+        )
 
     @cached_property
     def as_records(self) -> Records:
@@ -78,11 +80,11 @@ class Table:
 class Side:
     """One half of the records, and the gradient of each (n, p)."""
 
-    table: Table
+    table: VendorRecords
     gradients: Floats
 
     def released(
-        self, batches: Batches, defence: Defence, releases: int, seed: Sequence[int]
+        self, batches: SensitiveBatches, defence: Defence, releases: int, seed: Sequence[int]
     ) -> Floats:
         """The mean of so many releases of each batch, (b, up to 10,000 coordinates)."""
         width = self.gradients.shape[1]
@@ -142,19 +144,19 @@ class VendorGame:
         """The law of the value in trials: the private records' shares."""
         return self.inferred.prior(self.private.table.as_records)
 
-    def trials(self, number: int, key: int) -> Batches:
+    def trials(self, number: int, key: int) -> SensitiveBatches:
         """Batches of private records, one for each of `number` trials, drawn anew for each key."""
         random = stream([self.seed, 30], key)
         return self.inferred.draw(
             self.private.table.as_records, self.prior, number, self.size, random
         )
 
-    def simulated(self, trials: Batches) -> Floats:
+    def simulated(self, trials: SensitiveBatches) -> Floats:
         """The releases of these trials under the defence."""
         seed = [self.seed, 31, self.number]
         return self.private.released(trials, self.defence, self.releases, seed)
 
-    def played(self, trials: Batches, observed: Floats) -> Played:
+    def played(self, trials: SensitiveBatches, observed: Floats) -> Played:
         """What an adversary who knows the defence makes of releases of trials (t, coordinates).
 
         By the features that do best on batches of its own: which, depends on the noise.
@@ -162,13 +164,13 @@ class VendorGame:
         read = self.read(trials, observed)
         return max(read, key=lambda one: one[0])[1]
 
-    def read(self, trials: Batches, observed: Floats) -> list[tuple[float, Played]]:
+    def read(self, trials: SensitiveBatches, observed: Floats) -> list[tuple[float, Played]]:
         """As `played`, by each kind of features, with its success on batches held out."""
         step("learning from shadow batches")
         shadow, held = (self._shadow(number, key) for number, key in ((_SHADOW, 0), (_CHOOSING, 1)))
         m, found = self.inferred.classes, []
         known = self.public.known(self.defence, self.size)
-        kinds: list[Features] = [MaxPooled(), Components(), known]
+        kinds: list[GradientFeatures] = [MaxPooled(), Components(), known]
         if observed.shape[1] <= _NARROW:
             kinds.append(Coordinates())
         for features in kinds:
@@ -181,7 +183,7 @@ class VendorGame:
             found.append((success, Played(trials.sensitive, self.prior, seen, name)))
         return found
 
-    def _shadow(self, number: int, key: int) -> tuple[Batches, Floats]:
+    def _shadow(self, number: int, key: int) -> tuple[SensitiveBatches, Floats]:
         random = stream([self.seed, 32, self.number], key)
         batches = balanced(self.inferred, self.public.table.as_records, number, self.size, random)
         seed = [self.seed, 33, self.number, key]
@@ -190,7 +192,7 @@ class VendorGame:
 
 def vendor_game(
     per_example: PerExample,
-    table: Table,
+    table: VendorRecords,
     defence: Defence,
     *,
     size: int,
@@ -234,7 +236,7 @@ def coordinates(width: int) -> NDArray[np.int64]:
     return np.linspace(0, width - 1, _LOOKED_AT).astype(np.int64)
 
 
-def _side(per_example: PerExample, table: Table) -> Side:
+def _side(per_example: PerExample, table: VendorRecords) -> Side:
     parts = []
     for start in range(0, len(table.records), _AT_ONCE):
         step("gradients of records")

@@ -134,7 +134,7 @@ def learned_across(
 
 
 @dataclass(frozen=True)
-class Judged:
+class AttributeScore:
     """How well one attack does on n people, a share `prevalence` of whom have the attribute.
 
     The curve, area and share at 1 % false positives are those of its scores, the others of whom it
@@ -155,10 +155,10 @@ class Judged:
 
 def judged(
     scores: ArrayLike, flagged: ArrayLike, hidden: ArrayLike, alpha: float = ALPHA
-) -> Judged:
+) -> AttributeScore:
     """The measures of an attack with scores (n,) that flags people (n,); hidden: the truth (n,)."""
     truth = np.asarray(hidden)
-    return Judged(
+    return AttributeScore(
         float(truth.mean()),
         roc(scores, truth),
         auc(scores, truth, alpha),

@@ -22,13 +22,13 @@ from ...reference.ensembles.teachers import Teachers, votes_of
 from ...reference.ensembles.votes import Votes
 from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.progress import shown
-from .attribute import Judged, calibrated_across, disagreement, judged, low_consensus
+from .attribute import AttributeScore, calibrated_across, disagreement, judged, low_consensus
 from .bounds import bound_of_claims
 from .linkage import Linkage
 from .measures import Estimate, auc, tpr_at_fpr
 from .membership import by_votes, released_laws
 from .mitigated_student import Lesson
-from .mitigations import Mitigated, Setting, mitigated
+from .mitigations import Mitigated, MitigatedDeployment, mitigated
 from .shadows import shadow_ensembles
 from .through_answers import Cell, EndToEnd, through_answers
 
@@ -85,7 +85,7 @@ class Chain:
     consensus: Consensus
     baseline: float
     students: dict[tuple[str, float], Taught]
-    direct: dict[str, Judged]
+    direct: dict[str, AttributeScore]
     through: list[EndToEnd]
     members: list[Membership]
     settings: list[Mitigated]
@@ -160,7 +160,7 @@ def _students(
     return float("nan") if first is None else first, found
 
 
-def _direct(votes: Votes, positive: NDArray[np.bool_]) -> dict[str, Judged]:
+def _direct(votes: Votes, positive: NDArray[np.bool_]) -> dict[str, AttributeScore]:
     """Attribute inference by who sees the votes: the paper's threshold, and a calibrated one."""
     histograms = votes.histograms
     scores = disagreement(histograms)
@@ -206,12 +206,12 @@ def _mitigations(
     noise, less, more = (NoisyArgmax(Gaussian(x * setting.sigma)) for x in (1.0, 0.5, 2.0))
     confident = mechanisms(setting)["Confident-GNMax"]
     listed = [
-        Setting("nothing done", noise, many),
-        Setting("answers kept: one for each input", noise, 1),
-        Setting("at most 10 answers per input", noise, 10),
-        Setting("low consensus refused (Confident-GNMax)", confident, many),
-        Setting("half the noise, same epsilon", less, max(many // 4, 1)),
-        Setting("twice the noise, same epsilon", more, 4 * many),
+        MitigatedDeployment("nothing done", noise, many),
+        MitigatedDeployment("answers kept: one for each input", noise, 1),
+        MitigatedDeployment("at most 10 answers per input", noise, 10),
+        MitigatedDeployment("low consensus refused (Confident-GNMax)", confident, many),
+        MitigatedDeployment("half the noise, same epsilon", less, max(many // 4, 1)),
+        MitigatedDeployment("twice the noise, same epsilon", more, 4 * many),
     ]
     return mitigated(
         listed,

@@ -35,7 +35,7 @@ _AT_ONCE = 2_000_000  # answers to near-duplicates, drawn together
 
 
 @dataclass(frozen=True)
-class Setting:
+class MitigatedDeployment:
     """What a deployment does, and how many answers it gives an attacker about one person.
 
     step: counts are rounded to its nearest multiple before the noise; cache: what answers are kept
@@ -115,7 +115,7 @@ class Mitigated:
     noise and of the student's split, with intervals for these means: who is asked does not vary.
     """
 
-    setting: Setting
+    setting: MitigatedDeployment
     misplaced: Estimate
     auc: Estimate
     student: Estimate | None
@@ -124,7 +124,7 @@ class Mitigated:
 
 
 def mitigated(
-    settings: Iterable[Setting],
+    settings: Iterable[MitigatedDeployment],
     histograms: ArrayLike,
     positive: ArrayLike,
     executor: Executor,
@@ -175,7 +175,7 @@ def mitigated(
     ]
 
 
-def utility(setting: Setting, histograms: Whole, truths: Whole | None) -> Utility:
+def utility(setting: MitigatedDeployment, histograms: Whole, truths: Whole | None) -> Utility:
     """Exact, over the noise."""
     first, total = _first_votes(histograms)
     law = np.exp(setting.log_laws(total))[first][:, :2]
@@ -185,7 +185,7 @@ def utility(setting: Setting, histograms: Whole, truths: Whole | None) -> Utilit
     return Utility(answered / len(law), right, float((law * most).sum() / answered))
 
 
-def spent(setting: Setting, histograms: Whole, delta: float) -> Spent:
+def spent(setting: MitigatedDeployment, histograms: Whole, delta: float) -> Spent:
     """Data-independent by `CountedCost`; exact from Rényi divergences of neighbouring votes.
 
     Answers kept by histogram are equal for sure where two histograms are, and independent where a
@@ -241,7 +241,7 @@ class _People(NamedTuple):
 
 
 def _attacked(
-    setting: Setting,
+    setting: MitigatedDeployment,
     people: _People,
     near: Whole | None,
     score: Score,
@@ -279,7 +279,7 @@ def _different(near: Whole) -> float:
 
 
 def _answers_to_duplicates(
-    setting: Setting, laws: Matrix, near: Whole, rng: np.random.Generator
+    setting: MitigatedDeployment, laws: Matrix, near: Whole, rng: np.random.Generator
 ) -> Matrix:
     """Counts (m, o): each near-duplicate (m, k) answered once, or each histogram once for all."""
     ends = laws.cumsum(-1)[:, :-1]

@@ -18,7 +18,7 @@ from ...reference.parallel.progress import shown
 from ...reference.parallel.workers import carried_out
 from ..answers import Answers
 from ..reconstruct import misplaced
-from .attribute import Judged, calibrated_across, disagreement, judged
+from .attribute import AttributeScore, calibrated_across, disagreement, judged
 from .attribute import low_consensus as flagged_by_consensus
 from .measures import Estimate, auc
 from .through_answers import TOGETHER, Inferred, inferred, low_consensus, read
@@ -35,7 +35,7 @@ class FromVotes:
     label itself; None if no label has both kinds.
     """
 
-    attacks: dict[str, Judged]
+    attacks: dict[str, AttributeScore]
     within: Estimate | None
 
 

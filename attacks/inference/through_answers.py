@@ -173,7 +173,9 @@ def read_people(
     size = TOGETHER if votes.shape[1] > 2 else len(votes)
     blocks = [order[i : i + size] for i in range(0, len(votes), size)]
     parts = [
-        _Part(cell, votes[rows], seed, n, score) for cell in grid for n, rows in enumerate(blocks)
+        _Queries(cell, votes[rows], seed, n, score)
+        for cell in grid
+        for n, rows in enumerate(blocks)
     ]
     if kept is not None:
         kept_folder(kept)
@@ -188,7 +190,7 @@ def read_people(
     return results
 
 
-class _Part(NamedTuple):
+class _Queries(NamedTuple):
     """Some queries' histograms (b, c), of one cell of the grid."""
 
     cell: Cell
@@ -206,7 +208,7 @@ class _Part(NamedTuple):
         return digest.hexdigest()[:24]
 
 
-def _read_part(part: _Part) -> Matrix:
+def _read_part(part: _Queries) -> Matrix:
     """Histograms read from answers of its own, with their scores as a last column (b, c + 1)."""
     mechanism, votes = part.cell.mechanism, part.votes
     own = [part.seed, part.cell.queries, int(1000 * mechanism.noise.scale)]

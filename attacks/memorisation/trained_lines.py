@@ -27,7 +27,7 @@ _TOWNS = ("rome", "oslo", "lima", "cairo", "paris", "quito")
 
 
 @dataclass(frozen=True)
-class Canary:
+class CanaryLine:
     """A string of its template, and how often it stands among the lines."""
 
     template: Template
@@ -51,13 +51,13 @@ class Training:
     seed: int = 0
 
 
-def canaries(times: Sequence[int], digits: int, seed: int) -> list[Canary]:
+def canaries(times: Sequence[int], digits: int, seed: int) -> list[CanaryLine]:
     """A canary for each of these numbers of insertions, each of another person, 300 at most."""
     random = stream(seed, 0)
     found = []
     for name, often in zip(random.permutation(NAMES), times, strict=False):
         template = Template.parse(f"pin of {name}: [0-9]{{{digits}}}")
-        found.append(Canary(template, template.strings(template.drawn(1, random))[0], often))
+        found.append(CanaryLine(template, template.strings(template.drawn(1, random))[0], often))
     return found
 
 
@@ -79,7 +79,7 @@ def lines(count: int, seed: int) -> list[str]:
     return [one() for _ in range(count)]
 
 
-def with_canaries(ordinary: list[str], planted: Sequence[Canary]) -> Codes:
+def with_canaries(ordinary: list[str], planted: Sequence[CanaryLine]) -> Codes:
     """All lines as codes, each canary as often as it is planted."""
     extra = [canary.text for canary in planted for _ in range(canary.times)]
     return encoded([*ordinary, *extra], LENGTH)

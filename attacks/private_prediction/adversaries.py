@@ -45,7 +45,7 @@ class Adversary(Enum):
 
 
 @dataclass(frozen=True)
-class Asked:
+class WorldsQuery:
     """A query that an adversary asks, in both worlds of the record that was added for it.
 
     query: its number; score: by which an adversary that may choose prefers it to others. Where
@@ -69,19 +69,19 @@ class Attack:
 
     adversary: Adversary
     crafted: str
-    asked: tuple[Asked, ...]
+    asked: tuple[WorldsQuery, ...]
     records: int = 1
     tried: tuple["Attack", ...] = ()
 
     @property
-    def worst(self) -> Asked:
+    def worst(self) -> WorldsQuery:
         """The query with the highest score."""
         return max(self.asked, key=lambda query: query.score)
 
 
-def asked(query: int, worlds: Worlds, chosen_by: Worlds | None = None) -> Asked:
+def asked(query: int, worlds: Worlds, chosen_by: Worlds | None = None) -> WorldsQuery:
     """A query that is asked in two worlds, with the score that `chosen_by` (or `worlds`) gives."""
-    return Asked(query, worlds, score_of(worlds if chosen_by is None else chosen_by))
+    return WorldsQuery(query, worlds, score_of(worlds if chosen_by is None else chosen_by))
 
 
 def score_of(worlds: Worlds) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference import Noise
-from .adversaries import Adversary, Asked, Attack, asked
+from .adversaries import Adversary, Attack, WorldsQuery, asked
 from .laws import check_records
 from .models import PromptPate
 from .prompting import adversaries as prompt_adversaries
@@ -61,7 +61,7 @@ def prompt_pate(prompted: Prompted, adversary: Adversary, seed: int, records: in
 
 def _replacing(
     known: "_Known", name: str, replaced: list[tuple[int, Labels]]
-) -> tuple[str, tuple[Asked, ...]]:
+) -> tuple[str, tuple[WorldsQuery, ...]]:
     """A prompt in words, and all queries where it stands in place of some teachers' own."""
     each = [
         known.asked(
@@ -80,9 +80,9 @@ class _Known:
     def __init__(self, noise: Noise, votes: Labels, classes: int, records: int) -> None:
         self.noise, self.votes, self.records = noise, votes, records
         self.histograms = tallied(votes, classes)
-        self._found: dict[tuple[int, ...], Asked] = {}
+        self._found: dict[tuple[int, ...], WorldsQuery] = {}
 
-    def asked(self, query: int, givers: list[int], takers: list[int]) -> Asked:
+    def asked(self, query: int, givers: list[int], takers: list[int]) -> WorldsQuery:
         """The query where votes for `givers` become votes for `takers`."""
         there = self.histograms[query].copy()
         np.subtract.at(there, givers, 1)
@@ -101,7 +101,7 @@ class _Known:
             for q in moved
         )
 
-    def replaced(self, query: int, vote: int) -> Asked:
+    def replaced(self, query: int, vote: int) -> WorldsQuery:
         """The query where teachers vote `vote` in place of others, one by one from the best."""
         left, givers, best = self.histograms[query].copy(), list[int](), None
         for _ in range(self.records):
@@ -114,7 +114,7 @@ class _Known:
         return best
 
 
-def _own(prompted: Prompted, known: _Known, adversary: Adversary, query: int) -> Asked:
+def _own(prompted: Prompted, known: _Known, adversary: Adversary, query: int) -> WorldsQuery:
     """A query whose own text, with its true or a wrong label, replaces teachers' examples."""
     truth, text = int(prompted.truths[query]), prompted.queries[query]
     if adversary.poisons:

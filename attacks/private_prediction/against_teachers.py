@@ -10,8 +10,8 @@ from ...reference import Noise
 from ...reference.arrays import Matrix, Vector
 from .adversaries import (
     Adversary,
-    Asked,
     Attack,
+    WorldsQuery,
     asked,
     evenly_by_consensus,
     score_of,
@@ -128,11 +128,11 @@ def _named(parties: tuple[int, ...]) -> str:
     return f"parties {', '.join(map(str, sorted(parties)))}"
 
 
-def _own_parties(query: int, first: "Options", second: "Options", records: int) -> Asked:
+def _own_parties(query: int, first: "Options", second: "Options", records: int) -> WorldsQuery:
     """The query at the parties that give away most by the first half of the trainings."""
     best = _best(first.scores, records)
     score = float(first.scores[best[0]]) if records == 1 else score_of(first.worlds(best))
-    return Asked(query, second.worlds(best), score)
+    return WorldsQuery(query, second.worlds(best), score)
 
 
 class Options:

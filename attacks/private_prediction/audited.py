@@ -10,7 +10,7 @@ from ...reference.arrays import Matrix, Vector
 from ...reference.parallel.progress import shown
 from ...reference.parallel.workers import carried_out
 from ..auditing import Counts, composed, counts_of_runs, region, share_of, two_cut
-from .adversaries import Asked, Attack
+from .adversaries import Attack, WorldsQuery
 from .knn_model import PrivateKnn
 from .surely_changed import surely_changed
 from .theory import data_independent
@@ -98,13 +98,13 @@ def mean_exact(attack: Attack, orders: Vector) -> Vector:
     return np.asarray(np.mean(each, 0))
 
 
-def _run(asked: Asked, terms: Terms, executor: Executor) -> Counts:
+def _run(asked: WorldsQuery, terms: Terms, executor: Executor) -> Counts:
     """Labels of a query by running code, shared by all workers."""
     run = partial(run_experiments, asked.worlds)
     return counts_of_runs(run, terms.experiments, [terms.seed, asked.query], executor)
 
 
-def _costs(asked: Asked, terms: Terms, alpha: float, counts: Counts | None) -> Matrix:
+def _costs(asked: WorldsQuery, terms: Terms, alpha: float, counts: Counts | None) -> Matrix:
     """The six costs (6, 2, n) of one query, in the order of `Audited`.
 
     counts: of the query's labels, drawn here from the exact laws when None.

@@ -25,7 +25,7 @@ them."""
 
 
 @dataclass(frozen=True)
-class Deployment:
+class PredictionDeployment:
     """What is deployed.
 
     teachers: of PATE, CaPC and PromptPATE, and the neighbours of Private-kNN, which draws each

@@ -115,13 +115,13 @@ def trained_votes(
     paths = [None if folder is None else folder / f"{what}-{s}.npy" for s in starts]
     name = "teachers" if added is None else "teachers with a record more"
 
-    def part(number: int) -> _Work:
+    def part(number: int) -> _Trainings:
         return _work(ensemble, starts[number], added)
 
     return np.concatenate(kept_arrays(_votes, part, paths, executor, name))
 
 
-class _Work(NamedTuple):
+class _Trainings(NamedTuple):
     """Some teachers: records (t, s, d), labels (t, s), seeds (t,), what is added and asked."""
 
     learner: str
@@ -132,20 +132,20 @@ class _Work(NamedTuple):
     added: Added | None
 
 
-def _work(ensemble: Ensemble, start: int, added: Added | None) -> _Work:
+def _work(ensemble: Ensemble, start: int, added: Added | None) -> _Trainings:
     task, some = ensemble.task, slice(start, start + _TOGETHER)
     rows = ensemble.subsets[some]
     records, labels = task.records[rows], task.labels[rows]
-    return _Work(ensemble.learner, records, labels, ensemble.seeds[some], task.queries, added)
+    return _Trainings(ensemble.learner, records, labels, ensemble.seeds[some], task.queries, added)
 
 
-def _votes(work: _Work) -> NDArray[np.int64]:
+def _votes(work: _Trainings) -> NDArray[np.int64]:
     each = zip(work.records, work.labels, work.seeds, strict=True)
     return np.array([_votes_of_one(work, *own) for own in each])
 
 
 def _votes_of_one(
-    work: _Work, records: Matrix, labels: NDArray[np.int64], seed: np.int64
+    work: _Trainings, records: Matrix, labels: NDArray[np.int64], seed: np.int64
 ) -> NDArray[np.int64]:
     """Votes of a teacher (m,); with a record more each, (a, m), or (a,) on one query each."""
     learn, added = LEARNERS[work.learner], work.added

@@ -18,7 +18,7 @@ from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.derivatives import per_example
 from dpassay.attacks.gradients.judged import judged, over_seeds
 from dpassay.attacks.gradients.models import Model, Perceptron
-from dpassay.attacks.gradients.vendor_game import Table, vendor_game
+from dpassay.attacks.gradients.vendor_game import VendorRecords, vendor_game
 from dpassay.reference.accounting.adjacency import Adjacency
 
 from ..long_runs import DATA, add_workers, carried_out, need_adult, workers
@@ -44,7 +44,7 @@ def inferred(encoding: str, seed: int, sigma: float) -> dict[str, float]:
     def gradients(rows: Any, labels: Any) -> Any:
         return per_example(network, model.parameters, rows.astype(np.float32), labels)
 
-    table = Table(
+    table = VendorRecords(
         records.features.astype(np.float64), records.labels, records.sensitive, records.names
     )
     defence = DPSGD(multiplier=sigma, size=SIZE)

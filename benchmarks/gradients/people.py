@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.gradients.adversaries import Adversary, Forest
+from dpassay.attacks.gradients.adversaries import Forest, GradientAdversary
 from dpassay.attacks.gradients.data import Split, split, split_users
 from dpassay.attacks.gradients.derivatives import scores
 from dpassay.attacks.gradients.encoder import Encoder
@@ -49,7 +49,7 @@ def told_apart(name: str, seed: int) -> dict[str, Any]:
     }
 
 
-def _game(name: str, seed: int) -> tuple[Split, Game, Adversary]:
+def _game(name: str, seed: int) -> tuple[Split, Game, GradientAdversary]:
     if name == "strokes":
         return _strokes(seed)
     inferred = OneOfUsers()
@@ -67,7 +67,7 @@ def _game(name: str, seed: int) -> tuple[Split, Game, Adversary]:
     return data, game, Encoder(inferred, 8, features=features)
 
 
-def _strokes(seed: int) -> tuple[Split, Game, Adversary]:
+def _strokes(seed: int) -> tuple[Split, Game, GradientAdversary]:
     """Property inference from a small convolutional network."""
     records = by_stroke(*digits())
     data = split(records, 1_000, 400, seed)

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass, field, replace
 
-from dpassay.attacks.gradients.adversaries import Adversary, Forest
+from dpassay.attacks.gradients.adversaries import Forest, GradientAdversary
 from dpassay.attacks.gradients.defences.bottleneck import Bottleneck
 from dpassay.attacks.gradients.defences.defence import Defence
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.defences.perturbation import Perturbation
 from dpassay.attacks.gradients.defences.pruning import Pruning
 from dpassay.attacks.gradients.defences.signs import Signs
-from dpassay.attacks.gradients.features import Components, Features, MaxPooled
+from dpassay.attacks.gradients.features import Components, GradientFeatures, MaxPooled
 from dpassay.attacks.gradients.sensitive import RatioBin, Sensitive, SharedValue
 
 SEEDS = 5
@@ -42,9 +42,9 @@ class Reader:
         parts = [kind, "pca" if self.components else "max-pooling"]
         return " ".join([*parts, str(self.records)] if self.records else parts)
 
-    def adversary(self, inferred: Sensitive, size: int) -> Adversary:
+    def adversary(self, inferred: Sensitive, size: int) -> GradientAdversary:
         """That infers this from batches of such a size."""
-        features: Features = Components(50) if self.components else MaxPooled(3)
+        features: GradientFeatures = Components(50) if self.components else MaxPooled(3)
         return Forest(inferred, size, self.adaptive, features, self.batches, self.records)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dpassay.attacks.inference import measures
 from dpassay.attacks.inference.attribute import (
-    Judged,
+    AttributeScore,
     Stratum,
     by_stratum,
     calibrated_across,
@@ -55,7 +55,7 @@ class Attacked(NamedTuple):
     """
 
     told: Told
-    by_attack: dict[str, Judged]
+    by_attack: dict[str, AttributeScore]
     beyond: dict[str, tuple[list[Stratum], Estimate]]
     alone: Estimate
     alone_curve: Roc

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from dpassay.attacks.inference.attribute import Judged, Stratum
+from dpassay.attacks.inference.attribute import AttributeScore, Stratum
 from dpassay.attacks.inference.measures import Estimate
 
 from ..pages import head
@@ -93,7 +93,7 @@ def judged_table(people: list[Attacked]) -> Iterator[str]:
             )
 
 
-def cells(one: Judged) -> list[str]:
+def cells(one: AttributeScore) -> list[str]:
     balanced = one.balanced
     return [
         shares(one.recall),

@@ -13,7 +13,7 @@ from dpassay.attacks.memorisation import Template, exposures, guesses
 from dpassay.attacks.memorisation.character_model import CharacterScorer, encoded
 from dpassay.attacks.memorisation.trained_lines import (
     LENGTH,
-    Canary,
+    CanaryLine,
     Training,
     canaries,
     lines,
@@ -69,7 +69,7 @@ def exposed(defence: str, seed: int, times: tuple[int, ...]) -> dict[str, Any]:
     return {"test": _loss(model, lines(500, 100)), "bits": bits}
 
 
-def _trained(defence: str, seed: int) -> tuple[list[Canary], Model]:
+def _trained(defence: str, seed: int) -> tuple[list[CanaryLine], Model]:
     planted = canaries(TIMES * EACH, DIGITS, seed)
     return planted, trained(with_canaries(lines(LINES, seed), planted), training(defence, seed))
 

@@ -1,6 +1,6 @@
 """What is compared: noise, queries and ways of reading answers, and what a deployment can do."""
 
-from dpassay.attacks.inference.mitigations import Cache, Setting
+from dpassay.attacks.inference.mitigations import Cache, MitigatedDeployment
 from dpassay.attacks.inference.through_answers import READINGS, Cell, EndToEnd
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
 
@@ -32,7 +32,7 @@ def by_cell(found: list[EndToEnd]) -> dict[tuple[float, int, str], EndToEnd]:
     return {(c.mechanism.noise.scale, c.queries, c.reading): one for c, one in cells.items()}
 
 
-def settings(data: Data) -> list[Setting]:
+def settings(data: Data) -> list[MitigatedDeployment]:
     n, sigma, many = data.teachers, data.sigma, ATTACKED
     plain, step = gnmax(sigma), n // 10
 
@@ -40,23 +40,29 @@ def settings(data: Data) -> list[Setting]:
         return ConfidentGNMax(Gaussian(sigma), 0.8 * n, Gaussian(times * sigma))
 
     listed = [
-        Setting("nothing", plain, many),
-        Setting("kept answers, the same input", plain, 1),
-        Setting("at most 10 queries per input", plain, 10),
-        Setting("at most 100 queries per input", plain, 100),
-        Setting("low consensus refused, threshold noise 3.75 sigma", confident(3.75), many),
-        Setting("low consensus refused, threshold noise sigma", confident(1.0), many),
-        Setting(f"rounded to {step}s, same noise", plain, many, step),
-        Setting(f"rounded to {step}s, noise for the same epsilon", gnmax(step * sigma), many, step),
-        Setting("half the noise, as many queries", gnmax(sigma / 2), many),
-        Setting("twice the noise, as many queries", gnmax(2 * sigma), many),
-        Setting("half the noise, same epsilon: a quarter", gnmax(sigma / 2), many // 4),
-        Setting("twice the noise, same epsilon: four times", gnmax(2 * sigma), 4 * many),
+        MitigatedDeployment("nothing", plain, many),
+        MitigatedDeployment("kept answers, the same input", plain, 1),
+        MitigatedDeployment("at most 10 queries per input", plain, 10),
+        MitigatedDeployment("at most 100 queries per input", plain, 100),
+        MitigatedDeployment(
+            "low consensus refused, threshold noise 3.75 sigma", confident(3.75), many
+        ),
+        MitigatedDeployment("low consensus refused, threshold noise sigma", confident(1.0), many),
+        MitigatedDeployment(f"rounded to {step}s, same noise", plain, many, step),
+        MitigatedDeployment(
+            f"rounded to {step}s, noise for the same epsilon", gnmax(step * sigma), many, step
+        ),
+        MitigatedDeployment("half the noise, as many queries", gnmax(sigma / 2), many),
+        MitigatedDeployment("twice the noise, as many queries", gnmax(2 * sigma), many),
+        MitigatedDeployment("half the noise, same epsilon: a quarter", gnmax(sigma / 2), many // 4),
+        MitigatedDeployment(
+            "twice the noise, same epsilon: four times", gnmax(2 * sigma), 4 * many
+        ),
     ]
     if data.near is not None:
         caches: tuple[Cache, ...] = ("input", "histogram")
         listed[2:2] = [
-            Setting(
+            MitigatedDeployment(
                 f"kept answers by {cache}, {DUPLICATES} near-duplicates",
                 plain,
                 DUPLICATES,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Vector
-from ..batches import Batches, Draws
+from ..batches import BatchDraws, Batches
 from .composition import Bracket
 from .conversions import ORDERS
 
@@ -31,9 +31,9 @@ def batches_epsilon(batches: Batches, multiplier: float, steps: int, delta: floa
     from dp_accounting import GaussianDpEvent, NeighboringRelation, SampledWithoutReplacementDpEvent
     from dp_accounting.rdp import RdpAccountant
 
-    if batches.how is Draws.SHUFFLE:
+    if batches.how is BatchDraws.SHUFFLE:
         return Bracket(0.0, epochs_epsilon(batches, multiplier, steps, delta))
-    if batches.how is Draws.FIXED:
+    if batches.how is BatchDraws.FIXED:
         accountant = RdpAccountant(ORDERS.tolist(), NeighboringRelation.REPLACE_ONE)
         one = SampledWithoutReplacementDpEvent(
             batches.records, int(batches.amount), GaussianDpEvent(multiplier)

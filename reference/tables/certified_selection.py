@@ -52,7 +52,7 @@ def selection_epsilon(
     assert table.selection is not None
     by = 1 if table.counted.once else pair.rows
     times = pair.partitions * releases
-    user = _User(table.selection, by, numbers_of(alone, 1), times, delta)
+    user = _CountedUser(table.selection, by, numbers_of(alone, 1), times, delta)
     found = []
     lost, gained = (user.costliest(lost=way) for way in (True, False))
     ways = [[lost], [gained]] if pair.other == "none" else [[lost, gained]]
@@ -71,7 +71,7 @@ class _Change:
 
 
 @dataclass(frozen=True)
-class _User:
+class _CountedUser:
     """A user who is counted `by` times in each of so many partitions, of all releases together."""
 
     selection: Selection

@@ -9,7 +9,7 @@ from dpassay.attacks.private_prediction.adversaries import Adversary, score_of, 
 from dpassay.attacks.private_prediction.against_neighbours import PLACES, Knn, private_knn
 from dpassay.attacks.private_prediction.against_prompts import Prompted, prompt_pate
 from dpassay.attacks.private_prediction.against_teachers import capc, pate
-from dpassay.attacks.private_prediction.deployments import Deployment
+from dpassay.attacks.private_prediction.deployments import PredictionDeployment
 from dpassay.attacks.private_prediction.neighbours import expected_votes
 from dpassay.attacks.private_prediction.prompting.prompts import Prompt
 from dpassay.attacks.private_prediction.trainings import Ensemble
@@ -169,9 +169,9 @@ def test_a_query_among_the_records_votes_whenever_it_is_drawn() -> None:
         assert one.worlds.label == truth != other.worlds.label
 
 
-def deployed(mechanism, **other) -> Deployment:
+def deployed(mechanism, **other) -> PredictionDeployment:
     settings = {"teachers": 6, "learner": "nearest", "trainings": 20, "sampling": 0.5, "seed": 0}
-    return Deployment(mechanism, task(), NOISE, **settings | other)
+    return PredictionDeployment(mechanism, task(), NOISE, **settings | other)
 
 
 def test_pate_gives_away_less_than_capc_of_a_party_that_is_known() -> None:

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from dpassay.attacks.inference.mitigations import Setting, mitigated, over_seeds, spent, utility
+from dpassay.attacks.inference.mitigations import (
+    MitigatedDeployment,
+    mitigated,
+    over_seeds,
+    spent,
+    utility,
+)
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
 from dpassay.reference.accounting.conversions import ORDERS
 from dpassay.reference.accounting.divergences import renyi_divergence
@@ -27,7 +33,7 @@ def neighbours_cost(setting):
 @pytest.mark.parametrize("mechanism", [PLAIN, CONFIDENT])
 @pytest.mark.parametrize("step", [1, 3, 10])
 def test_what_is_charged_covers_all_neighbours_and_without_the_step_it_would_not(mechanism, step):
-    setting = Setting("rounded", mechanism, 1, step)
+    setting = MitigatedDeployment("rounded", mechanism, 1, step)
     exact = neighbours_cost(setting)
     assert (exact <= sum(release_costs(setting.charged, ORDERS)) * (1 + 1e-9)).all()
     if step > 1:
@@ -35,7 +41,7 @@ def test_what_is_charged_covers_all_neighbours_and_without_the_step_it_would_not
 
 
 def test_votes_are_rounded_to_the_nearest_multiple():
-    laws = Setting("rounded", PLAIN, 1, 10).log_laws(50)
+    laws = MitigatedDeployment("rounded", PLAIN, 1, 10).log_laws(50)
     np.testing.assert_array_equal(laws[36], laws[43])
     np.testing.assert_array_equal(laws[40], PLAIN.log_probabilities(np.array([40.0, 10.0])))
     assert (laws[44] != laws[46]).any()
@@ -43,7 +49,7 @@ def test_votes_are_rounded_to_the_nearest_multiple():
 
 def test_utility_and_cost_are_of_one_answer_each():
     """Against sums by hand: catches refusals that count as wrong answers."""
-    setting = Setting("refusing", CONFIDENT, 7)
+    setting = MitigatedDeployment("refusing", CONFIDENT, 7)
     law = np.exp(CONFIDENT.log_probabilities(VOTES.astype(float)))
     truths = (FIRST > 30).astype(np.int64)
     found = utility(setting, VOTES, truths)
@@ -51,10 +57,10 @@ def test_utility_and_cost_are_of_one_answer_each():
     assert found.answered == pytest.approx(1 - law[:, 2].mean())
     assert found.right == pytest.approx(right / (200 - law[:, 2].sum()))
     assert utility(setting, VOTES, None).right is None
-    assert utility(Setting("sure", NoisyArgmax(Gaussian(0.01)), 1), VOTES, None).plurality == (
-        pytest.approx(1.0)
-    )
-    once, often = (spent(Setting("", PLAIN, n), VOTES, 1e-5) for n in (1, 100))
+    assert utility(
+        MitigatedDeployment("sure", NoisyArgmax(Gaussian(0.01)), 1), VOTES, None
+    ).plurality == (pytest.approx(1.0))
+    once, often = (spent(MitigatedDeployment("", PLAIN, n), VOTES, 1e-5) for n in (1, 100))
     assert once.release == often.release
     assert once.person < often.person
     assert often.person_most < often.person
@@ -68,16 +74,22 @@ def leaks(setting, near=None, seeds=range(4)):
 
 
 def test_refusals_tell_votes_that_labels_hide():
-    plain, refusing = leaks(Setting("", PLAIN, 300)), leaks(Setting("", CONFIDENT, 300))
+    plain, refusing = (
+        leaks(MitigatedDeployment("", PLAIN, 300)),
+        leaks(MitigatedDeployment("", CONFIDENT, 300)),
+    )
     assert refusing.misplaced.high < plain.misplaced.low
 
 
 def test_identical_near_duplicates_are_repeats_or_none():
     """By input, each is fresh; by histogram, all are one answer, and no more than it is told."""
     same = np.repeat(VOTES[:, None], 60, axis=1)
-    repeats, once = leaks(Setting("", PLAIN, 60)), leaks(Setting("", PLAIN, 1))
-    by_input = leaks(Setting("", PLAIN, 60, cache="input"), same)
-    by_histogram = leaks(Setting("", PLAIN, 60, cache="histogram"), same)
+    repeats, once = (
+        leaks(MitigatedDeployment("", PLAIN, 60)),
+        leaks(MitigatedDeployment("", PLAIN, 1)),
+    )
+    by_input = leaks(MitigatedDeployment("", PLAIN, 60, cache="input"), same)
+    by_histogram = leaks(MitigatedDeployment("", PLAIN, 60, cache="histogram"), same)
     assert by_input.misplaced.value == pytest.approx(repeats.misplaced.value, rel=0.1)
     assert by_histogram.auc.value == once.auc.value == 0.5
     assert by_histogram.misplaced.value == pytest.approx(once.misplaced.value, rel=0.2)
@@ -92,9 +104,9 @@ def test_answers_kept_by_histogram_have_no_epsilon():
     differ = law[0, 0] * law[1, 1] + law[0, 1] * law[1, 0]
     assert differ > 0.4  # at any epsilon delta is no less
     votes = np.array([[25, 25], [26, 24]])
-    by_histogram = spent(Setting("", PLAIN, 2, cache="histogram"), votes, 1e-5)
+    by_histogram = spent(MitigatedDeployment("", PLAIN, 2, cache="histogram"), votes, 1e-5)
     assert np.isinf(list(vars(by_histogram).values())).all()
-    assert spent(Setting("", PLAIN, 2, cache="input"), votes, 1e-5).person < 10
+    assert spent(MitigatedDeployment("", PLAIN, 2, cache="input"), votes, 1e-5).person < 10
 
 
 def test_intervals_are_students():
@@ -104,11 +116,11 @@ def test_intervals_are_students():
 
 def test_what_makes_no_sense_is_told_in_a_line():
     with pytest.raises(ValueError, match=r"none: 0 queries.*step 1.*least 1"):
-        Setting("none", PLAIN, 0)
+        MitigatedDeployment("none", PLAIN, 0)
     with pytest.raises(ValueError, match=r"kept: .* 5 near-duplicates"):
-        leaks(Setting("kept", PLAIN, 5, cache="input"), VOTES[:, None])
+        leaks(MitigatedDeployment("kept", PLAIN, 5, cache="input"), VOTES[:, None])
     with pytest.raises(ValueError, match=r"1 seeds: .*least two"):
-        leaks(Setting("", PLAIN, 5), seeds=[0])
+        leaks(MitigatedDeployment("", PLAIN, 5), seeds=[0])
     with pytest.raises(ValueError, match=r"\(1, 3\): .*\(m, 2\)"):
         mitigated([], [[1, 2, 3]], [True], Here())
     with pytest.raises(ValueError, match=r"3 to 4 .*one total"):

@@ -24,7 +24,7 @@ from dpassay.attacks.inference.two_classes import (
     inverted,
     posterior,
 )
-from dpassay.attacks.posterior import Draws, sample_posterior
+from dpassay.attacks.posterior import PosteriorDraws, sample_posterior
 from dpassay.attacks.reconstruct import misplaced
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.composition import Repeated, epsilon_bracket
@@ -63,7 +63,7 @@ def test_a_log_of_many_people_is_read_in_parts_and_from_fewer_draws(monkeypatch)
 
     def drawn(likelihood, teachers, rng, brief=False):
         asked.append((len(likelihood.queries), brief))
-        return Draws(np.full((4, len(likelihood.queries), 3), 10), None, None)
+        return PosteriorDraws(np.full((4, len(likelihood.queries), 3), 10), None, None)
 
     monkeypatch.setattr(through_answers_file, "sample_posterior", drawn)
     monkeypatch.setattr(own_people, "TOGETHER", 8)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from zoo_entry import Entry
 
-from dpassay.reference.batches import Batches, Draws
+from dpassay.reference.batches import BatchDraws, Batches
 
 RECORDS, RATE, SIZE = 2_000, 0.02, 40
 POISSON, FIXED, SHUFFLE = f"poisson:{RATE}", f"fixed:{SIZE}", f"shuffle:{SIZE}"
@@ -228,4 +228,4 @@ CORRECT = (
     entry("shuffled, with a short last batch", "shuffle:37", law("shuffle:37", 500), records=500),
     entry("Poisson, half of few records", "poisson:0.5", law("poisson:0.5", 60), records=60),
 )
-assert all(one.claim.mechanism.batches.how in Draws for one in BROKEN)
+assert all(one.claim.mechanism.batches.how in BatchDraws for one in BROKEN)

@@ -31,10 +31,10 @@ from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.streams import Role
 from dpassay.verifiers.kinds.lawless.fresh_replies import FreshReplies
 from dpassay.verifiers.kinds.lawless.pair_audit import PairAudit
-from dpassay.verifiers.kinds.lawless.privacy_audit import PrivacyAudit
+from dpassay.verifiers.kinds.lawless.privacy_audit import LawlessPrivacyAudit
 from dpassay.verifiers.kinds.numbers import simplest as simplest_values
 from dpassay.verifiers.kinds.numbers.checks import moving
-from dpassay.verifiers.kinds.numbers.checks.fresh_noise import Way
+from dpassay.verifiers.kinds.numbers.checks.fresh_noise import CopyOf
 from dpassay.verifiers.kinds.numbers.checks.pair_check import PairCheck
 from dpassay.verifiers.kinds.numbers.planning.neighbours import simple_neighbours
 from dpassay.verifiers.kinds.reading import parse_claim
@@ -130,7 +130,7 @@ def test_pairs_of_the_claim_and_drawn_ones_have_half_each(monkeypatch) -> None:
     text = 'search = "rows"\n[mechanism]\nname = "any"\n[privacy]\nepsilon = 1.0\ndelta = 0\n'
     pair = "[[pairs]]\nhere = {rows = [3, 5, 8]}\nthere = {rows = [3, 5, 8, 13]}\n"
     claim = parse_claim(tomllib.loads(text + pair))
-    audit, replies, asked = PrivacyAudit(claim), FreshReplies(claim), list[float]()
+    audit, replies, asked = LawlessPrivacyAudit(claim), FreshReplies(claim), list[float]()
     assert audit.claim.drawn
     assert audit.log_e_value == pytest.approx(0.0, abs=1e-9) == replies.log_e_value
     thresholds = [math.exp(-check.log_threshold) for check in (audit, replies)]
@@ -269,7 +269,7 @@ def copies_of_one_stream(check: Any) -> None:
 ALONE: dict[tuple[str, str], tuple[str, Callable[[Any], object]]] = {
     ("numbers", "fresh-noise"): (
         "numbers.checks.fresh_noise.share_seen",
-        lambda check: np.add.at(check.ways[Way.LAST]._ratios, (0, 0), _GAINED),
+        lambda check: np.add.at(check.ways[CopyOf.LAST]._ratios, (0, 0), _GAINED),
     ),
     ("numbers", "shift-invariance"): (
         "numbers.checks.invariance.pairs_to_see",

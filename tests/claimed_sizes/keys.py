@@ -6,7 +6,7 @@ import numpy as np
 
 from dpassay.verifiers.findings.excluded import Excluded
 from dpassay.verifiers.kinds.keys.evidence.key_faults import claimed_law
-from dpassay.verifiers.kinds.keys.plan import Role
+from dpassay.verifiers.kinds.keys.plan import KeysRole
 
 from .numbers import alike
 
@@ -14,7 +14,7 @@ from .numbers import alike
 def wrong(planned: Any, check: str, entry: Excluded, times: float, seed: int) -> Any:
     """See `wrong_by`; keys that depend on each other have an odds ratio."""
     law = claimed_law(planned.claim.mechanism.keys)
-    near = next(asked.values for asked in planned.plan.inputs if asked.role == Role.NEAR)
+    near = next(asked.values for asked in planned.plan.inputs if asked.role == KeysRole.NEAR)
     size = entry.size
     share = min(0.95, times * float(size.get("correlation", 0.0)))
 

@@ -12,7 +12,7 @@ from typed import typed
 from dpassay.attacks.auditing.coin import CoinAudit
 from dpassay.verifiers.commands import audit_any
 from dpassay.verifiers.kinds.lawless.pair_audit import PairAudit
-from dpassay.verifiers.kinds.lawless.privacy_audit import PrivacyAudit
+from dpassay.verifiers.kinds.lawless.privacy_audit import LawlessPrivacyAudit
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -84,7 +84,7 @@ def test_all_bounds_and_all_draws_together_share_the_error(monkeypatch) -> None:
     claim = parse_claim(tomllib.loads(text + PAIR + PAIR.replace("one more", "another")))
     spent, made = list[float](), list[Any]()
 
-    class Together(PrivacyAudit):
+    class Together(LawlessPrivacyAudit):
         log_e_value = 0.0
 
         def __init__(self, *given: Any) -> None:
@@ -95,7 +95,7 @@ def test_all_bounds_and_all_draws_together_share_the_error(monkeypatch) -> None:
         spent.append(error)
         return 0.0
 
-    monkeypatch.setattr(audit_any, "PrivacyAudit", Together)
+    monkeypatch.setattr(audit_any, "LawlessPrivacyAudit", Together)
     monkeypatch.setattr(PairAudit, "least_epsilon", least_epsilon)
     monkeypatch.setattr(CoinAudit, "observe", lambda *_: None)
     monkeypatch.setattr(CoinAudit, "log_e_value", math.log(1e6))

@@ -24,7 +24,7 @@ from dpassay.verifiers.kinds.tables.checks.joint import TableJoint
 from dpassay.verifiers.kinds.tables.evidence.linear import LinearEvidence
 from dpassay.verifiers.kinds.tables.evidence.selected import SelectedEvidence
 from dpassay.verifiers.kinds.tables.planned import PlannedTable, planned_table
-from dpassay.verifiers.kinds.tables.planning.asked import Role
+from dpassay.verifiers.kinds.tables.planning.asked import TableRole
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import Selection
 from dpassay.verifiers.targets import InProcessTarget
@@ -82,7 +82,7 @@ def test_what_was_refused_falls_out() -> None:
     """Catches a record of all planned inputs: neither no rows nor thousands are answered."""
     whole = planned(PUBLIC).excluded
     report = run(PUBLIC, lambda rows: not 0 < len(rows) < 5_000)
-    lost = {Role.EMPTY, Role.TEN_THOUSAND}
+    lost = {TableRole.EMPTY, TableRole.TEN_THOUSAND}
     for check in SAYING:
         found = result(report, check)
         assert found.verdict is Verdict.PASS, found.message
@@ -147,8 +147,8 @@ def test_releases_of_inputs_without_an_empty_partition_do_not_count() -> None:
     """Catches a pass by releases in which no empty partition could have come."""
     plan = planned(GEOMETRIC, None)
     check = EmptyPartitions(plan.claim, plan.plan, 0)
-    assert Role.TYPICAL not in check.telling
-    check.answered([Role.TYPICAL])
+    assert TableRole.TYPICAL not in check.telling
+    check.answered([TableRole.TYPICAL])
     assert check.excluded == ()
     assert check.samples_needed() == 0
 

@@ -9,7 +9,7 @@ from table_zoo.engine import Engine
 from table_zoo.shelf import UNUSUAL, claimed
 
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.tables.planning.asked import Role
+from dpassay.verifiers.kinds.tables.planning.asked import TableRole
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -40,7 +40,7 @@ def test_a_row_that_ends_a_call_is_named_and_the_rest_is_judged() -> None:
     report, checks = judged(Fails, 400)
     found = checks["contribution-bounding"]
     assert found.verdict is report.verdict is Verdict.ERROR
-    assert (found.code, found.fields) == ("target-failed", {"input": Role.NO_USERS})
+    assert (found.code, found.fields) == ("target-failed", {"input": TableRole.NO_USERS})
     assert '[null, "a", 10.0]' in found.message
     assert "TypeError" in found.message
     assert checks["input-contract"].verdict is Verdict.PASS
@@ -53,7 +53,7 @@ def test_a_row_that_is_refused_though_it_is_dropped_fails() -> None:
     report, checks = judged(Refuses, 400)
     found = checks["contribution-bounding"]
     assert found.verdict is report.verdict is Verdict.FAIL
-    assert (found.code, found.fields) == ("rows-refused", {"input": Role.NO_NUMBERS})
+    assert (found.code, found.fields) == ("rows-refused", {"input": TableRole.NO_NUMBERS})
     assert '"a", null]' in found.message
 
 

@@ -17,7 +17,7 @@ from dpassay.verifiers.kinds.tables.evidence.linear import LinearEvidence
 from dpassay.verifiers.kinds.tables.evidence.mistakes import Mistakes
 from dpassay.verifiers.kinds.tables.evidence.other_engines import numbers, other_engines
 from dpassay.verifiers.kinds.tables.evidence.selected import SelectedEvidence
-from dpassay.verifiers.kinds.tables.planning.asked import BEYOND, Role
+from dpassay.verifiers.kinds.tables.planning.asked import BEYOND, TableRole
 from dpassay.verifiers.kinds.tables.planning.plan import make_table_plan
 
 
@@ -26,7 +26,7 @@ def test_an_input_has_one_row_of_each_user_and_small_values(text) -> None:
     """Catches inputs all of which reach the bounds, so that a scale made of the data is right."""
     claim = claimed(text)
     plan = make_table_plan(claim, 3)
-    (rows,) = (asked.values for asked in plan.inputs if asked.role is Role.ONE_ROW)
+    (rows,) = (asked.values for asked in plan.inputs if asked.role is TableRole.ONE_ROW)
     assert np.unique(rows.users).size == len(rows) > 0
     bound = claim.mechanism.aggregates["vector-sum" if text is VECTOR else "sum"]
     sizes = np.abs(rows.values.reshape(len(rows), -1)).sum(1)
@@ -49,7 +49,7 @@ def test_one_crowd_is_asked_in_bulk() -> None:
     """Catches calls of at most 40, which an engine may take another way for."""
     plan = make_table_plan(claimed(PUBLIC), 3)
     calls = itertools.islice(plan.calls(3), 200)
-    assert any(size >= 100 for asked, size in calls if asked.role is Role.EVERYWHERE)
+    assert any(size >= 100 for asked, size in calls if asked.role is TableRole.EVERYWHERE)
 
 
 @pytest.mark.parametrize("kept", ["uniform", "first"])
@@ -87,7 +87,7 @@ def test_a_bound_on_a_crowd_is_near_the_rate() -> None:
     """A bound of 1 would be right, and see nothing."""
     for text in (GEOMETRIC, OWN):
         claim = claimed(text)
-        (crowd,) = (a for a in make_table_plan(claim, 3).inputs if a.role is Role.CROWD)
+        (crowd,) = (a for a in make_table_plan(claim, 3).inputs if a.role is TableRole.CROWD)
         assert released_at_most(claim.mechanism.table, crowd.values, len(claim.keys)) < 0.01
 
 
@@ -108,7 +108,7 @@ def test_a_cause_that_leaves_most_unexplained_is_not_named() -> None:
     """
     claim = claimed(PUBLIC)
     table, width = claim.mechanism.table, len(claim.keys)
-    (crowd,) = (a for a in make_table_plan(claim, 3).inputs if a.role is Role.EVERYWHERE)
+    (crowd,) = (a for a in make_table_plan(claim, 3).inputs if a.role is TableRole.EVERYWHERE)
     rows = crowd.values
     loose = NoisyTable(Bounding(10**6, 10**6, None, "uniform"), table.aggregates, table.listed)
     unbounded = numbers(loose, rows, width, 1)

@@ -11,7 +11,7 @@ from numeric_zoo.claims import BALL, DIAMOND, GRADIENT, MEAN, REPLACED, SUM
 
 from dpassay.reference.numbers import NoisyGradient, sample, sensitivity
 from dpassay.verifiers.findings.report import CheckResult, Verdict
-from dpassay.verifiers.kinds.numbers.checks.clipping import Clipping
+from dpassay.verifiers.kinds.numbers.checks.clipping import ClippingCheck
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.planning.neighbours import groups, neighbours
 from dpassay.verifiers.kinds.numbers.registry import SHARES
@@ -190,7 +190,7 @@ def at_the_median(records: Any, clip: Clip) -> Any:
 def test_what_some_records_are_spared_shows(text: str, wrong: Callable[[Any, Clip], Any]) -> None:
     """These passed where the one record beyond the bounds was the last, 1,000 times beyond."""
     claim = claimed(text)
-    found = outcome(Clipping, claim, deployment(claim, wrong))
+    found = outcome(ClippingCheck, claim, deployment(claim, wrong))
     assert found is not None
     assert found.verdict is Verdict.FAIL
 
@@ -201,7 +201,7 @@ def test_what_some_records_are_spared_shows(text: str, wrong: Callable[[Any, Cli
 def test_what_bounds_every_record_passes(text: str, correct: Callable[[Any, Clip], Any]) -> None:
     """Catches groups that are allowed less than their units are together."""
     claim = claimed(text)
-    found = outcome(Clipping, claim, deployment(claim, correct))
+    found = outcome(ClippingCheck, claim, deployment(claim, correct))
     assert found is not None
     assert found.verdict is Verdict.PASS, found.finding.message
 

@@ -17,7 +17,7 @@ from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.kinds.numbers.checks.noise_scale import NoiseScale
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.planned import PlannedNumbers
-from dpassay.verifiers.kinds.numbers.planning.asked import Role
+from dpassay.verifiers.kinds.numbers.planning.asked import InputRole
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
@@ -137,7 +137,7 @@ def test_what_was_refused_falls_out() -> None:
     """Catches a record of all planned inputs: nothing of over a million is answered."""
     claim = CLAIMS["counts"]
     report = run(claim, refuses=lambda counts: bool((counts > 10**6).any()))
-    lost = {Role.MILLIONS, Role.ONE_LARGE_COUNT}
+    lost = {InputRole.MILLIONS, InputRole.ONE_LARGE_COUNT}
     planned = foreseen(claim)
     for check in ALL_INPUTS:
         found = result(report, check)

@@ -18,13 +18,13 @@ from dpassay.verifiers.kinds.numbers.evidence.low_bits import bit_events, grid_e
 from dpassay.verifiers.kinds.numbers.mechanism import NumberMechanism
 from dpassay.verifiers.kinds.numbers.planning.pairs import (
     Coordinates,
-    Pair,
+    NumberPair,
     edge_pairs,
     low_pairs,
     off_grid_pairs,
 )
 
-Kind = Callable[[NumberMechanism, Coordinates], list[Pair]]
+Kind = Callable[[NumberMechanism, Coordinates], list[NumberPair]]
 
 EXACT = 'floating_point = "exact"\n'
 AGES = (

@@ -13,7 +13,7 @@ from dpassay.reference.numbers import Aggregation, NoisySum, parse_number_noise,
 from dpassay.reference.numbers.floats import ulp
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.numbers.checks.clipping import Clipping
+from dpassay.verifiers.kinds.numbers.checks.clipping import ClippingCheck
 from dpassay.verifiers.kinds.numbers.checks.sensitivity import Sensitivity
 from dpassay.verifiers.kinds.numbers.evidence.moved import MovedAlong, MovedTooFar
 from dpassay.verifiers.kinds.numbers.planning.asked import digits_of
@@ -198,7 +198,7 @@ def deployment(aggregation: Aggregation, kind: Kind, *, unclipped: bool = False)
     return aggregate
 
 
-@pytest.mark.parametrize("check", [Clipping, Sensitivity])
+@pytest.mark.parametrize("check", [ClippingCheck, Sensitivity])
 @pytest.mark.parametrize(
     ("lower", "upper", "noise", "kind"),
     [
@@ -219,7 +219,7 @@ def test_a_far_centre_is_no_evidence(
     assert found.verdict is Verdict.PASS, found.finding.message
 
 
-@pytest.mark.parametrize("check", [Clipping, Sensitivity])
+@pytest.mark.parametrize("check", [ClippingCheck, Sensitivity])
 @pytest.mark.parametrize(
     ("lower", "upper", "noise", "kind"),
     [(1e17, 1e17 + 64.0, "laplace:64", np.float64), (1e8, 1e8 + 8.0, "laplace:8", np.float32)],

@@ -15,7 +15,7 @@ from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.finding import Outcome
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.kinds.keys.checks.privacy_claim import KeysPrivacyClaim
-from dpassay.verifiers.kinds.numbers.checks.privacy_claim import PrivacyClaim
+from dpassay.verifiers.kinds.numbers.checks.privacy_claim import NumbersPrivacyClaim
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
@@ -28,7 +28,7 @@ WIDE = (
 
 def told(claim: NumbersClaim) -> Outcome:
     """What the check says of a claim; it asks for nothing."""
-    return PrivacyClaim(claim, claim.inputs(0), 0).conclude()
+    return NumbersPrivacyClaim(claim, claim.inputs(0), 0).conclude()
 
 
 @pytest.mark.parametrize(
@@ -148,11 +148,13 @@ def test_what_it_does_not_apply_to() -> None:
             *("whole-noise-on-fractions", {}),
         ),
     ]:
-        lacking = PrivacyClaim.not_applicable_to(claimed(text))
+        lacking = NumbersPrivacyClaim.not_applicable_to(claimed(text))
         assert lacking is not None
         assert (lacking.code, lacking.fields) == (code, fields)
     assert (
-        PrivacyClaim.not_applicable_to(claimed(WIDE.format("gaussian:2") + PRIVATE.format(1.0, 1)))
+        NumbersPrivacyClaim.not_applicable_to(
+            claimed(WIDE.format("gaussian:2") + PRIVATE.format(1.0, 1))
+        )
         is None
     )
 
@@ -182,7 +184,7 @@ def test_checks_that_lack_something_say_what() -> None:
 def test_whole_noise_between_whole_bounds_hides_whole_records() -> None:
     """Replaced records from -1 to 1 move each of three sums by 2: 3 in scale 2 cost 3, exactly."""
     text = SUM.replace("laplace", "discrete-laplace").replace("add-remove", "replace-one")
-    assert PrivacyClaim.not_applicable_to(claimed(text + PRIVATE.format(3.0, 1))) is None
+    assert NumbersPrivacyClaim.not_applicable_to(claimed(text + PRIVATE.format(3.0, 1))) is None
     assert told(claimed(text + PRIVATE.format(3.0, 1))).verdict is Verdict.PASS
     assert told(claimed(text + PRIVATE.format(2.99, 1))).verdict is Verdict.FAIL
 

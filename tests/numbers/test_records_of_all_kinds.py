@@ -13,7 +13,7 @@ from numeric_zoo.records import ALL, SHARE
 
 from dpassay.reference.numbers import NoisyGradient, parse_number_noise
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.kinds.numbers.checks.clipping import Clipping
+from dpassay.verifiers.kinds.numbers.checks.clipping import ClippingCheck
 from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar, taken_for_two_things
 from dpassay.verifiers.kinds.numbers.planning.neighbours import Neighbour, neighbours
 from dpassay.verifiers.kinds.numbers.planning.placed import placed, places_of, skewed
@@ -111,7 +111,7 @@ def test_types_travel_to_a_target_in_python() -> None:
 )
 def test_what_is_wrong_with_some_records_alone_shows(name: str) -> None:
     entry = next(entry for entry in BROKEN if entry.name == name)
-    found = outcome(Clipping, entry.claim, entry.made(np.random.default_rng([1, 99])))
+    found = outcome(ClippingCheck, entry.claim, entry.made(np.random.default_rng([1, 99])))
     assert found is not None
     assert found.verdict is Verdict.FAIL
     imputed = name == "missing-taken-for-the-mean"
@@ -121,7 +121,7 @@ def test_what_is_wrong_with_some_records_alone_shows(name: str) -> None:
 
 def test_a_pass_says_which_records_it_has_seen_and_what_was_refused() -> None:
     entry = next(entry for entry in CORRECT if entry.name == "other-types-not-taken-0")
-    found = outcome(Clipping, entry.claim, entry.made(np.random.default_rng([1, 99])))
+    found = outcome(ClippingCheck, entry.claim, entry.made(np.random.default_rng([1, 99])))
     assert found is not None
     assert found.verdict is Verdict.PASS
     sizes = re.findall(r"of ([0-9]+ to [0-9,]+) records", found.finding.message)

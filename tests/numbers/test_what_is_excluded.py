@@ -12,7 +12,7 @@ from dpassay.verifiers.findings.excluded import Excluded
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.numbers.checks.independence import Independence
 from dpassay.verifiers.kinds.numbers.checks.noise_law import seen_effect, wanted
-from dpassay.verifiers.kinds.numbers.checks.privacy_claim import PrivacyClaim
+from dpassay.verifiers.kinds.numbers.checks.privacy_claim import NumbersPrivacyClaim
 from dpassay.verifiers.kinds.numbers.evidence.copies import SHARES, share_seen
 from dpassay.verifiers.kinds.numbers.evidence.copula import (
     CORRELATIONS,
@@ -114,7 +114,7 @@ def test_a_claim_below_what_is_excluded_is_refuted() -> None:
     assert (one.probability, one.false_alarm, one.queries) == (1.0, 0.0, 0)
     for times, verdict in ((1.0 - 1e-6, Verdict.FAIL), (1.0 + 1e-6, Verdict.PASS)):
         claim = claimed(noise, PRIVATE.format(times * one.size["epsilon"], 3))
-        found = PrivacyClaim(claim, claim.inputs(0), 0).conclude()
+        found = NumbersPrivacyClaim(claim, claim.inputs(0), 0).conclude()
         assert found.verdict is verdict
         assert bool(found.finding.excludes) is (verdict is Verdict.PASS)
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from checked_alone import claimed, outcome
 
-from dpassay.reference.numbers import Clipping as Bounds
+from dpassay.reference.numbers import ClippingCheck as Bounds
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.kinds.numbers.checks.clipping import Clipping
+from dpassay.verifiers.kinds.numbers.checks.clipping import ClippingCheck
 from dpassay.verifiers.kinds.numbers.checks.sensitivity import Sensitivity
 from dpassay.verifiers.kinds.reading import parse_claim
 
@@ -58,7 +58,7 @@ def deployment(clipped: Clipped, bound: float, kind: Any) -> Any:
             *(Sensitivity, together, 2.0),
             marks=pytest.mark.slow("clipping shows it; of fewer numbers, tensors in the zoo"),
         ),
-        (Clipping, together, 20.0),
+        (ClippingCheck, together, 20.0),
     ],
 )
 def test_a_norm_of_many_numbers_shows(check: Any, clipped: Clipped, bound: float) -> None:
@@ -70,7 +70,10 @@ def test_a_norm_of_many_numbers_shows(check: Any, clipped: Clipped, bound: float
 
 @pytest.mark.parametrize(
     "check",
-    [Clipping, pytest.param(Sensitivity, marks=pytest.mark.slow("the same norms, more releases"))],
+    [
+        ClippingCheck,
+        pytest.param(Sensitivity, marks=pytest.mark.slow("the same norms, more releases")),
+    ],
 )
 def test_a_bounded_norm_of_many_numbers_passes(check: Any) -> None:
     """In single precision too, whose losses add up over all numbers."""
@@ -107,7 +110,7 @@ def halves(clip: Any) -> Any:
     return lambda records: np.concatenate([clip(records[:, :3]), clip(records[:, 3:])], axis=1)
 
 
-@pytest.mark.parametrize("check", [Clipping, Sensitivity])
+@pytest.mark.parametrize("check", [ClippingCheck, Sensitivity])
 @pytest.mark.parametrize(
     "noise",
     [
@@ -134,7 +137,7 @@ def test_a_norm_shows_under_any_noise(check: Any, noise: str, text: str, clipped
     passed = outcome(check, claim, summed(claim.mechanism.aggregation, right))
     assert passed is not None
     assert passed.verdict is Verdict.PASS, passed.finding.message
-    if check is Clipping:
+    if check is ClippingCheck:
         return  # 40 releases do not show so little; those of `sensitivity` do
     found = outcome(check, claim, summed(claim.mechanism.aggregation, clipped))
     assert found is not None
@@ -158,7 +161,7 @@ def test_a_pass_says_that_no_norm_was_looked_at(noise: str) -> None:
         kept = [np.nan_to_num(tensor, posinf=1e300, neginf=-1e300) for tensor in values]
         return aggregation.noise.sample(aggregation.exact(kept), size, rng)
 
-    found = outcome(Clipping, claim, released)
+    found = outcome(ClippingCheck, claim, released)
     assert found is not None
     assert "not the norm" in found.finding.message
 

@@ -9,7 +9,7 @@ import pytest
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.kinds.batches import subsets
 from dpassay.verifiers.kinds.batches.checks import made_checks
-from dpassay.verifiers.kinds.batches.price import PrivacyClaim
+from dpassay.verifiers.kinds.batches.price import BatchesPrivacyClaim
 from dpassay.verifiers.kinds.batches.registry import CHECKS
 from dpassay.verifiers.kinds.batches.sizes import AGAIN, DRIFT, EVEN, RATE
 from dpassay.verifiers.kinds.batches.watch import Watch
@@ -372,7 +372,7 @@ def test_what_a_training_costs(sampling, epsilon, verdict, code, said) -> None:
         sampling,
         f"noise_multiplier = 1.0\n[privacy]\nepsilon = {epsilon}\ndelta = 1e-5\nqueries = 3\n",
     )
-    outcome = PrivacyClaim(claim, watched(sampling, []), []).conclude(None)
+    outcome = BatchesPrivacyClaim(claim, watched(sampling, []), []).conclude(None)
     assert outcome is not None
     assert outcome.verdict is verdict
     assert (outcome.finding.code, outcome.finding.message) == (code, said)

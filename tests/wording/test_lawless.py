@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpassay.attacks.auditing.coin import Guarantee
-from dpassay.verifiers.kinds.lawless.privacy_audit import PrivacyAudit
+from dpassay.verifiers.kinds.lawless.privacy_audit import LawlessPrivacyAudit
 from dpassay.verifiers.kinds.reading import parse_claim
 
 TEXT = """
@@ -27,7 +27,7 @@ name = {name}
 def made(name: str | None) -> Any:
     """A check that has seen 500 draws of its one pair, which refute epsilon up to 1.5."""
     text = TEXT.replace("name = {name}\n", "" if name is None else f'name = "{name}"\n')
-    check: Any = PrivacyAudit(parse_claim(tomllib.loads(text)), 1)
+    check: Any = LawlessPrivacyAudit(parse_claim(tomllib.loads(text)), 1)
     check.queries = 500
     check.each = [
         SimpleNamespace(

@@ -17,9 +17,9 @@ from dpassay.verifiers.kinds.numbers.checks.accountant_soundness import (
     _Shortfall,
 )
 from dpassay.verifiers.kinds.numbers.checks.answered import Seen, said_of
-from dpassay.verifiers.kinds.numbers.checks.clipping import Clipping
+from dpassay.verifiers.kinds.numbers.checks.clipping import ClippingCheck
 from dpassay.verifiers.kinds.numbers.checks.floating_point import FloatingPoint
-from dpassay.verifiers.kinds.numbers.checks.fresh_noise import FreshNoise, Way
+from dpassay.verifiers.kinds.numbers.checks.fresh_noise import CopyOf, FreshNoise
 from dpassay.verifiers.kinds.numbers.checks.gradient_leakage import GradientLeakage
 from dpassay.verifiers.kinds.numbers.checks.histogram_leakage import HistogramLeakage
 from dpassay.verifiers.kinds.numbers.checks.independence import Independence
@@ -32,7 +32,7 @@ from dpassay.verifiers.kinds.numbers.checks.location import Location
 from dpassay.verifiers.kinds.numbers.checks.noise_law import NoiseLaw
 from dpassay.verifiers.kinds.numbers.checks.noise_scale import NoiseScale
 from dpassay.verifiers.kinds.numbers.checks.privacy_audit import PrivacyAudit
-from dpassay.verifiers.kinds.numbers.checks.privacy_claim import PrivacyClaim
+from dpassay.verifiers.kinds.numbers.checks.privacy_claim import NumbersPrivacyClaim
 from dpassay.verifiers.kinds.numbers.checks.support import Support
 from dpassay.verifiers.kinds.numbers.evidence.copula import common_shares
 from dpassay.verifiers.kinds.numbers.evidence.described import NOT_DESCRIBED
@@ -152,68 +152,78 @@ AGAIN = "noise comes again: a small pool of seeds, one seed for several workers 
     ("way", "where", "cause"),
     [
         (
-            Way.AFTER_RESTART,
+            CopyOf.AFTER_RESTART,
             "the same calls before a restart",
             "a seed fixed at the start of the target: every start repeats the noise",
         ),
         (
-            Way.EARLIER_RUN,
+            CopyOf.EARLIER_RUN,
             "the same calls of an earlier run",
             "a seed fixed at the start of the target: every start repeats the noise",
         ),
-        (Way.LAST, "the release before", "noise is drawn once and used for several releases"),
         (
-            Way.LAST_CALL,
+            CopyOf.LAST,
+            "the release before",
+            "noise is drawn once and used for several releases",
+        ),
+        (
+            CopyOf.LAST_CALL,
             *("the first release of the call before", "every call begins with the same noise"),
         ),
         (
-            Way.LAST_NEGATED,
+            CopyOf.LAST_NEGATED,
             "the release before, with the other sign",
             "releases come in pairs of opposite noise",
         ),
-        (Way.BESIDE, "the coordinate before", "one draw serves several numbers of a release"),
         (
-            Way.BESIDE_NEGATED,
+            CopyOf.BESIDE,
+            "the coordinate before",
+            "one draw serves several numbers of a release",
+        ),
+        (
+            CopyOf.BESIDE_NEGATED,
             "the coordinate before, with the other sign",
             "numbers of a release have opposite noise",
         ),
         (
-            Way.ANY_CALL,
+            CopyOf.ANY_CALL,
             "the first release of some earlier call",
             "calls take their seed from a small pool, seeds come again, or noise is cut off",
         ),
         (
-            Way.LONG_AGO,
+            CopyOf.LONG_AGO,
             "some earlier draw, in the first numbers of releases",
             "noise comes again: a table, a short period, or noise cut off at its ends",
         ),
-        (Way.WHOLE, "some earlier release", AGAIN),
+        (CopyOf.WHOLE, "some earlier release", AGAIN),
         (
-            Way.TURNED,
+            CopyOf.TURNED,
             *("some earlier release, turned", "noise is used again, negated, reversed or rolled"),
         ),
-        (Way.RUN, "a run of noise before", AGAIN),
+        (CopyOf.RUN, "a run of noise before", AGAIN),
         (
-            Way.NEARBY,
+            CopyOf.NEARBY,
             "a run of noise in the eight releases before",
             "noise of a release is used again, moved or negated, in one soon after",
         ),
         (
-            Way.ABREAST,
+            CopyOf.ABREAST,
             "a call in flight beside it",
             "calls in flight together get the same noise: workers of one seed, or of the clock's",
         ),
     ],
 )
-def test_noise_that_comes_again(way: Way, where: str, cause: str) -> None:
+def test_noise_that_comes_again(way: CopyOf, where: str, cause: str) -> None:
     check = made(FreshNoise)
     evidence = SimpleNamespace(
         matches=30, draws=1_200, log_ratios=np.full(1, 90.0), log_e_value=90.0
     )
     check.ways = {way: evidence}
-    if way is Way.ABREAST:
+    if way is CopyOf.ABREAST:
         check._abreast = evidence
-    check.ways |= {each: QUIET for each in (Way.BESIDE, Way.BESIDE_NEGATED) if each is not way}
+    check.ways |= {
+        each: QUIET for each in (CopyOf.BESIDE, CopyOf.BESIDE_NEGATED) if each is not way
+    }
     found = check.fail_finding()
     assert said(found) == (f"30 of 1,200 draws repeat the noise of {where}", cause)
     assert (found.code, found.fields["repeated"]) == (way.cause.code, where)
@@ -224,7 +234,7 @@ QUIET = SimpleNamespace(matches=0, draws=9, log_ratios=np.zeros(1), log_e_value=
 
 def test_sizes_that_numbers_share() -> None:
     check = made(FreshNoise)
-    for way in (Way.BESIDE, Way.BESIDE_NEGATED):
+    for way in (CopyOf.BESIDE, CopyOf.BESIDE_NEGATED):
         check.ways[way]._ratios += 90.0
     found = check.fail_finding()
     assert found.code == "noise-shared-within-release"
@@ -425,7 +435,7 @@ UNCLIPPED = "records are not clipped as claimed before they are summed"
     ],
 )
 def test_records_that_move_too_far(held_to: HeldTo, message: str, cause: str) -> None:
-    check = made(Clipping, SUM)
+    check = made(ClippingCheck, SUM)
     neighbour = Neighbour("a record", np.zeros((3, 3)), np.zeros(3), 1.0, held_to=held_to)
     released = np.tile([0.0, 100.0, 0.0], (50, 1))
     seen = Seen(np.arange(3), released, np.zeros(3), np.zeros(3), np.full((50, 3), 1e-9))
@@ -435,7 +445,7 @@ def test_records_that_move_too_far(held_to: HeldTo, message: str, cause: str) ->
 
 
 def test_records_along_which_a_release_moves() -> None:
-    check = made(Clipping, BALL)
+    check = made(ClippingCheck, BALL)
     neighbour = Neighbour("a record", np.zeros((3, 4)), np.zeros(4), 1.0)
     along = np.tile([100.0, 100.0], (50, 1))
     found = check._moved_along(neighbour, np.eye(4)[0], along, 53)
@@ -553,7 +563,9 @@ def test_neighbours_that_differ_too_much() -> None:
     ],
 )
 def test_a_claim_of_privacy(epsilon: float, queries: int, message: str) -> None:
-    found = made(PrivacyClaim, GAUSSIAN + PRIVATE.format(epsilon, queries)).conclude().finding
+    found = (
+        made(NumbersPrivacyClaim, GAUSSIAN + PRIVATE.format(epsilon, queries)).conclude().finding
+    )
     cause = "the accountant charges too little, or the claim allows too many queries"
     assert said(found) == (message, cause if "at least" in message else None)
 

@@ -26,9 +26,9 @@ from dpassay.verifiers.kinds.tables.checks.empty_partitions import EmptyPartitio
 from dpassay.verifiers.kinds.tables.checks.input_contract import NotTaken
 from dpassay.verifiers.kinds.tables.checks.joint import TableJoint
 from dpassay.verifiers.kinds.tables.checks.of_numbers import TableNoiseScale
-from dpassay.verifiers.kinds.tables.checks.partition_release import PartitionRelease
+from dpassay.verifiers.kinds.tables.checks.partition_release import TablePartitionRelease
 from dpassay.verifiers.kinds.tables.checks.privacy_claim import TablePrivacyClaim
-from dpassay.verifiers.kinds.tables.planning.asked import Role
+from dpassay.verifiers.kinds.tables.planning.asked import TableRole
 from dpassay.verifiers.run.checks import Setting
 
 
@@ -37,7 +37,7 @@ def made(check: type[Any], text: str) -> Any:
     return check.make(Setting(claim, 1, claim.inputs(1)))
 
 
-def shown(check: Any, role: Role, releases: Any) -> Any:
+def shown(check: Any, role: TableRole, releases: Any) -> Any:
     """The check, once it has seen releases (n, aggregates * partitions) of an input."""
     asked = next(asked for asked in check.plan.inputs if asked.role == role)
     placing = Placing(check.claim.mechanism.added, np.random.default_rng(1))
@@ -59,31 +59,31 @@ def told(check: Any) -> tuple[Any, ...]:
     ("role", "expected", "code", "diagnosis"),
     [
         (
-            Role.NO_USERS,
+            TableRole.NO_USERS,
             20,
             "userless-rows-counted",
             "rows without a user are counted, and nobody's bounds hold them",
         ),
         (
-            Role.NO_PARTITIONS,
+            TableRole.NO_PARTITIONS,
             200,
             "null-partition-counted",
             "NULL counts as a partition of a user: such rows are dropped too late",
         ),
         (
-            Role.NO_NUMBERS,
+            TableRole.NO_NUMBERS,
             20,
             "rows-without-number-counted",
             "rows without a number are counted",
         ),
-        (Role.INFINITE, 40, "infinite-values-not-clipped", "infinite values are not clipped"),
+        (TableRole.INFINITE, 40, "infinite-values-not-clipped", "infinite values are not clipped"),
         (
-            Role.TWO_TYPES,
+            TableRole.TWO_TYPES,
             200,
             "user-types-split",
             "the user 1 and the user '1' are bounded as two",
         ),
-        (Role.CLIPPED, 2_000, "totals-unexplained", None),
+        (TableRole.CLIPPED, 2_000, "totals-unexplained", None),
     ],
 )
 def test_of_what_adds_up(role, expected, code, diagnosis) -> None:
@@ -105,27 +105,27 @@ def test_of_what_adds_up(role, expected, code, diagnosis) -> None:
 
 def test_of_rows_that_lack_something() -> None:
     check = made(ContributionBounding, UNUSUAL.replace('"dropped"', '"refused"'))
-    assert told(shown(check, Role.NO_USERS, full(check, 1.0))) == (
+    assert told(shown(check, TableRole.NO_USERS, full(check, 1.0))) == (
         "rows-not-refused",
         "rows without a user were answered, and the claim says that they are refused",
         "rows without a user are not refused",
     )
     check = made(ContributionBounding, UNUSUAL_KEYS)
-    assert told(shown(check, Role.NO_PARTITIONS, full(check, -math.inf))) == (
+    assert told(shown(check, TableRole.NO_PARTITIONS, full(check, -math.inf))) == (
         "null-partition-released",
         "of the input rows without a partition, the partition NULL was released",
         "NULL is released as a partition",
     )
     check = made(ContributionBounding, UNUSUAL)
-    assert told(shown(check, Role.NO_NUMBERS, full(check, math.inf))) == (
+    assert told(shown(check, TableRole.NO_NUMBERS, full(check, math.inf))) == (
         "number-not-finite",
         "of the input rows without a number, the count of the partition 'a' is no number",
         "one such row makes the count no number",
     )
-    row = NotTaken(Role.NO_USERS, (None, "a", 1.0), "no", None)
+    row = NotTaken(TableRole.NO_USERS, (None, "a", 1.0), "no", None)
     check = made(ContributionBounding, UNUSUAL)
     check.not_taken(row)
-    assert (row.note.code, row.note.fields) == ("input-refused", {"input": Role.NO_USERS})
+    assert (row.note.code, row.note.fields) == ("input-refused", {"input": TableRole.NO_USERS})
     message = (
         'a call with the row [null, "a", 1.0] (rows without a user) is refused: no; the same rows '
         "without it are answered"
@@ -136,7 +136,9 @@ def test_of_rows_that_lack_something() -> None:
         f"{message}, and the claim says that such rows are dropped",
         "rows without a user are refused, not dropped",
     )
-    failed = NotTaken(Role.NO_USERS, (None, "a", 1.0), "raised TypeError", "target-failed").note
+    failed = NotTaken(
+        TableRole.NO_USERS, (None, "a", 1.0), "raised TypeError", "target-failed"
+    ).note
     assert failed.code == "target-failed"
     assert "(rows without a user) is not answered: raised TypeError; the same" in failed.message
 
@@ -146,7 +148,7 @@ def test_of_empty_partitions() -> None:
     releases = full(check, 1.0)
     releases[:, check.table.listed :: check.cells] = np.nan
     releases[3, 0 :: check.cells] = np.nan
-    found = shown(check, Role.EMPTY, np.where(listed(check), releases, np.nan)).fail_finding()
+    found = shown(check, TableRole.EMPTY, np.where(listed(check), releases, np.nan)).fail_finding()
     assert (found.code, found.fields["empty"]) == ("public-partition-dropped", True)
     assert (found.fields["came"], found.fields["releases"]) == (19, 20)
     assert found.message == (
@@ -155,12 +157,12 @@ def test_of_empty_partitions() -> None:
     )
     assert found.diagnosis == "public partitions are dropped where they are empty"
     check = made(EmptyPartitions, PUBLIC)
-    code, message, diagnosis = told(shown(check, Role.NOT_LISTED, full(check, 1.0)))
+    code, message, diagnosis = told(shown(check, TableRole.NOT_LISTED, full(check, 1.0)))
     assert code == "unlisted-partition-released"
     assert message == f"{check.named(check.table.listed)} is not listed, and was released"
     assert diagnosis == "partitions that are not public are released"
     check = made(EmptyPartitions, GEOMETRIC)
-    assert told(shown(check, Role.NEAR, full(check, 1.0))) == (
+    assert told(shown(check, TableRole.NEAR, full(check, 1.0))) == (
         "empty-partition-released",
         f"{check.named(0)} has no rows, and was released",
         "private partitions that nobody has are released",
@@ -173,7 +175,7 @@ def listed(check: Any) -> Any:
 
 
 def test_of_the_selection() -> None:
-    check = made(PartitionRelease, GEOMETRIC)
+    check = made(TablePartitionRelease, GEOMETRIC)
     check._rates, check.evidence.gains[:] = {(9.0, 9.0): [36, 60]}, 0.0
     rates = (
         "36 of 60 partitions of 9 users and 9 rows were released, a share of 0.6, and a share of "
@@ -206,14 +208,14 @@ def test_of_the_selection() -> None:
         "a partition of 2 users and 3 rows was not released, although it always is under the claim"
     )
     assert told(check) == ("release-impossible", message, None)
-    check = made(PartitionRelease, RELEASED)
+    check = made(TablePartitionRelease, RELEASED)
     check._below = 0, 12.5
     assert told(check) == (
         "count-below-threshold",
         f"{check.named(0)} was released with a count of 12.5, and 41 is the least that is released",
         "what is released is not what the threshold was compared with",
     )
-    reason = PartitionRelease.not_applicable_to(made(EmptyPartitions, PUBLIC).claim)
+    reason = TablePartitionRelease.not_applicable_to(made(EmptyPartitions, PUBLIC).claim)
     assert reason is not None
     assert (reason.code, reason.message) == ("not-claimed", "partitions are public")
 

@@ -14,7 +14,7 @@ from ..findings.verdict import Verdict, verdict_of
 from ..kinds.lawless.claim import AnyClaim
 from ..kinds.lawless.fresh_states import check_fresh
 from ..kinds.lawless.halving import FIRST, all_draws
-from ..kinds.lawless.privacy_audit import CONFIDENCE, WANTED, PrivacyAudit
+from ..kinds.lawless.privacy_audit import CONFIDENCE, WANTED, LawlessPrivacyAudit
 from ..kinds.lawless.session import one_draw, one_release
 from ..targets import Refused, Target
 from ..targets.replies import CallError
@@ -94,7 +94,7 @@ def audit_any(target: Target, claim: AnyClaim, seed: int) -> AnyAudit:
     """
     check_fresh(target, claim)
     error = 0.5 * (1.0 - CONFIDENCE)  # half for all bounds, half for all draws together
-    audit = PrivacyAudit(claim, _extent(claim))
+    audit = LawlessPrivacyAudit(claim, _extent(claim))
     audit.log_threshold, audit.fresh = -float(np.log(error)), True  # as its page assumes
     asked, left_out = _try_drawn(target, claim, audit)
     rng = np.random.default_rng([seed, 41])
@@ -131,7 +131,7 @@ def audit_any(target: Target, claim: AnyClaim, seed: int) -> AnyAudit:
     )
 
 
-def _line(audit: PrivacyAudit, place: int, line: int, error: float) -> LineBound:
+def _line(audit: LawlessPrivacyAudit, place: int, line: int, error: float) -> LineBound:
     """The bound of a line of a pair, with this error; what refutes without it is in all draws'."""
     pair = audit.each[place]
     claimed = pair.guarantees[line]
@@ -157,7 +157,9 @@ def _extent(claim: AnyClaim) -> int:
     return extent
 
 
-def _try_drawn(target: Target, claim: AnyClaim, audit: PrivacyAudit) -> tuple[int, list[str]]:
+def _try_drawn(
+    target: Target, claim: AnyClaim, audit: LawlessPrivacyAudit
+) -> tuple[int, list[str]]:
     """Leaves out drawn pairs that the target does not take: calls made, and why."""
     asked, left_out = 0, []
     for place in list(audit.searched):

@@ -16,7 +16,7 @@ from ...attacks.auditing.counts import checked_orders
 from ...attacks.private_prediction.adversaries import Adversary, Attack
 from ...attacks.private_prediction.against_neighbours import Source
 from ...attacks.private_prediction.audited import Audited, Terms, audited, exact_of_all, mean_exact
-from ...attacks.private_prediction.deployments import Deployment, Mechanism
+from ...attacks.private_prediction.deployments import Mechanism, PredictionDeployment
 from ...attacks.private_prediction.group import least_order, per_record, per_record_if_gaussian
 from ...attacks.private_prediction.trainings import trained_votes
 from ...reference import Gaussian, parse_noise
@@ -53,7 +53,7 @@ def audit_by_name(options: dict[str, Any], *, as_json: bool) -> NoReturn:
                 f"--noise {noise}: expected gaussian, which the published analyses are of",
                 code="value-not-allowed",
             )
-        deployment = Deployment(
+        deployment = PredictionDeployment(
             options["mechanism"],
             task_of(options["data"], options["label"], options["queries"]),
             noise,
@@ -313,7 +313,7 @@ class Work:
 
 
 def audit_mechanism(
-    deployment: Deployment,
+    deployment: PredictionDeployment,
     adversaries: Sequence[tuple[Adversary, Source]],
     terms: Terms,
     delta: float,

@@ -13,7 +13,7 @@ from ...attacks.gradients.defences.dp_sgd import DPSGD
 from ...attacks.gradients.defences.named import DEFENCES
 from ...attacks.gradients.judged import judged
 from ...attacks.gradients.played import Played, together
-from ...attacks.gradients.vendor_game import Table, vendor_game
+from ...attacks.gradients.vendor_game import VendorRecords, vendor_game
 from ...attacks.inference.measures import Estimate
 from ...reference.accounting.adjacency import Adjacency
 from ..findings.document import Document
@@ -167,7 +167,7 @@ def play(
             f"releases = {rules.releases}: expected 1 with {', '.join(still)}: without noise, all "
             "releases of a batch by one model are the same; rounds of training are --rounds"
         )
-    table = Table(people.records, people.labels, people.sensitive, people.names)
+    table = VendorRecords(people.records, people.labels, people.sensitive, people.names)
     lines = []
     for name, defence in defences.items():
         rounds = [_round(model, table, defence, rules, n) for n in range(rules.rounds)]
@@ -199,7 +199,7 @@ def _noisy(defence: Defence) -> bool:
 
 
 def _round(
-    model: VendorModel, table: Table, defence: Defence, rules: PlayRules, number: int
+    model: VendorModel, table: VendorRecords, defence: Defence, rules: PlayRules, number: int
 ) -> Played:
     """One round of training: the trials are those of all rounds. Raises ModelError."""
     now = model if rules.rounds == 1 else model.in_round(number)

@@ -20,7 +20,7 @@ from ..targets.in_process import InProcessTarget
 from ..targets.labels import checked_labels
 from ..targets.replies import Refused, TargetError
 from ..targets.spec import load, split_spec
-from .frozen import NoReleaseError, Ran, RunRequest
+from .frozen import FrozenCall, NoReleaseError, Ran
 from .sources import install
 from .steps import LineTrace
 from .tape import Tape
@@ -44,7 +44,7 @@ def main(descriptor: str, spec: str) -> None:
         connection.send_bytes(_forked(spec, asked))
 
 
-def _forked(spec: str, asked: RunRequest) -> bytes:
+def _forked(spec: str, asked: FrozenCall) -> bytes:
     """The pickled `Ran` of a run in a fork of this process, or the error that it ended with."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -75,7 +75,7 @@ def _forked(spec: str, asked: RunRequest) -> bytes:
     return pickle.dumps(NoReleaseError(f"{spec}: its process ended with status {status}"))
 
 
-def _run(spec: str, asked: RunRequest) -> Ran:
+def _run(spec: str, asked: FrozenCall) -> Ran:
     tape = Tape(asked.recorded, _folders(spec))
     seed = _SEED + (asked.turn if asked.recorded is None else 0)
     random.seed(seed)

@@ -36,7 +36,7 @@ class Ran:
 
 
 @dataclass(frozen=True)
-class RunRequest:
+class FrozenCall:
     """What to run: an input in its Python form, and its `Release`; see `Tape` and `LineTrace`.
 
     turn: from 1, seeds what has no seed of its own where nothing is recorded; refuses: whether a
@@ -96,7 +96,7 @@ class FrozenTarget:
         """
         self.runs += 1
         try:
-            asked = RunRequest(values, self._release, recorded, traced, self.runs, self._refuses)
+            asked = FrozenCall(values, self._release, recorded, traced, self.runs, self._refuses)
             self._connection.send(asked)
             if not self._connection.poll(self._seconds):
                 raise NoReplyError(f"{self.spec} gave no answer within {self._seconds:g} s")

@@ -21,7 +21,7 @@ _AT_ONCE = 1_000  # batches whose gradients are moved together
 
 
 @dataclass(frozen=True)
-class Surrogate:
+class GradientSurrogate:
     """A perceptron from gradients, centred and scaled, to the sensitive variable.
 
     centre, scale (p,): of public gradients; weights: of a hidden layer and of the scores.
@@ -44,7 +44,7 @@ class Perturbation(Defence):
     steps: int = 5
     step: float = 0.002
     bound: float = 0.005
-    surrogate: Surrogate | None = None
+    surrogate: GradientSurrogate | None = None
 
     def __post_init__(self) -> None:
         for key in ("steps", "step", "bound"):
@@ -77,7 +77,7 @@ class Perturbation(Defence):
         return found
 
     def _moved(
-        self, surrogate: Surrogate, gradients: Gradients, sensitive: NDArray[np.int64]
+        self, surrogate: GradientSurrogate, gradients: Gradients, sensitive: NDArray[np.int64]
     ) -> Gradients:
         moved, hidden = jnp.asarray(gradients), jnp.asarray(sensitive)
         for _ in range(self.steps):
@@ -105,7 +105,7 @@ def _entropy(weights: Any, inputs: Any, sensitive: Any) -> Any:
     return -jnp.take_along_axis(logs, sensitive[:, None], 1).sum()
 
 
-def _trained(gradients: Gradients, sensitive: NDArray[np.int64], seed: int) -> Surrogate:
+def _trained(gradients: Gradients, sensitive: NDArray[np.int64], seed: int) -> GradientSurrogate:
     random = np.random.default_rng(seed)
     centre, spread = gradients.mean(0), gradients.std(0)
     scale = np.maximum(spread, 1e-3 * spread.max() + 1e-12).astype(np.float32)
@@ -127,7 +127,7 @@ def _trained(gradients: Gradients, sensitive: NDArray[np.int64], seed: int) -> S
         for start in range(0, len(order) - min(_BATCH, len(order)) + 1, _BATCH):
             rows = order[start : start + _BATCH]
             weights, state = _learned(weights, state, inputs[rows], hidden[rows])
-    return Surrogate(centre, scale, weights)
+    return GradientSurrogate(centre, scale, weights)
 
 
 @cache

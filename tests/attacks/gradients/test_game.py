@@ -12,12 +12,12 @@ from dpassay.attacks.gradients.defences.defence import Defence
 from dpassay.attacks.gradients.derivatives import batch_gradients
 from dpassay.attacks.gradients.derivatives import scores as learner_scores
 from dpassay.attacks.gradients.encoder import Encoder
-from dpassay.attacks.gradients.features import Features
+from dpassay.attacks.gradients.features import GradientFeatures
 from dpassay.attacks.gradients.game import Game, play
 from dpassay.attacks.gradients.judged import judged
 from dpassay.attacks.gradients.learner import Training, released, trained
 from dpassay.attacks.gradients.models import Model, Perceptron
-from dpassay.attacks.gradients.sensitive import Batches, OneOfUsers, RatioBin, SharedValue
+from dpassay.attacks.gradients.sensitive import OneOfUsers, RatioBin, SensitiveBatches, SharedValue
 from dpassay.attacks.gradients.users import heterogeneous_users
 
 NETWORK = Perceptron(4, 2, hidden=(8,))
@@ -76,7 +76,7 @@ def test_released_is_what_a_defence_makes_of_records_gradients():
     # the fast way, by norms and weighted sums, and `release` of the records' own gradients
     data, rows = people(50), np.arange(12).reshape(3, 4)
     model = Model(NETWORK, NETWORK.initial(0))
-    batches = Batches(rows, np.array([0, 1, 0]))
+    batches = SensitiveBatches(rows, np.array([0, 1, 0]))
     found = released(model, data, batches, Clipped(), (0,))
     each = batch_gradients(
         NETWORK, model.parameters, data.features, data.labels, np.arange(50)[:, None]
@@ -140,7 +140,7 @@ def test_static_adversaries_know_no_defence_and_adaptive_ones_do():
     np.testing.assert_array_equal(plain.seen[1], -released_one)
 
 
-class Kept(Features):
+class Kept(GradientFeatures):
     """All numbers of the gradients, kept for the test."""
 
     def of(

@@ -7,8 +7,8 @@ from dpassay.attacks.gradients.defences.defence import Defence
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.defences.perturbation import Perturbation
 from dpassay.attacks.gradients.played import Played, together
-from dpassay.attacks.gradients.sensitive import Batches
-from dpassay.attacks.gradients.vendor_game import Table, coordinates, vendor_game
+from dpassay.attacks.gradients.sensitive import SensitiveBatches
+from dpassay.attacks.gradients.vendor_game import VendorRecords, coordinates, vendor_game
 
 WIDTH = 12
 
@@ -26,7 +26,7 @@ def people(number=400, telling=1.0, seed=0):
     sensitive = (rng.random(number) < 0.3).astype(np.int64)
     records = rng.normal(size=(number, 4))
     records[:, 0] += telling * (2 * sensitive - 1)
-    return Table(records, rng.integers(0, 2, number), sensitive, ("a", "b"))
+    return VendorRecords(records, rng.integers(0, 2, number), sensitive, ("a", "b"))
 
 
 def gradients(records, labels):
@@ -176,7 +176,9 @@ def test_wide_gradients_are_looked_at_in_part(monkeypatch) -> None:
 
 def test_too_few_records_of_a_value_are_named() -> None:
     table = people(40)
-    rare = Table(table.records, table.labels, (np.arange(40) == 0).astype(np.int64), ("a", "b"))
+    rare = VendorRecords(
+        table.records, table.labels, (np.arange(40) == 0).astype(np.int64), ("a", "b")
+    )
     with pytest.raises(ValueError, match=r"1 records .*b: .*8 or"):
         made(rare, Defence())
     with pytest.raises(ValueError, match=r"shape \(1,\) for 1 records"):
@@ -189,5 +191,5 @@ def test_sums_do_not_depend_on_how_batches_are_parted(monkeypatch) -> None:
     whole = game.simulated(trials)
     monkeypatch.setattr("dpassay.attacks.gradients.vendor_game._CHUNK", 3 * WIDTH)
     assert np.allclose(game.simulated(trials), whole)
-    first = game.simulated(Batches(trials.rows[:1], trials.sensitive[:1]))
+    first = game.simulated(SensitiveBatches(trials.rows[:1], trials.sensitive[:1]))
     assert np.allclose(first, whole[:1])

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ....reference.batches import Draws
+from ....reference.batches import BatchDraws
 from ...findings.excluded import SURE_TO_SEE
 from ...findings.finding import Finding
 from ...findings.note import Fields, Note
@@ -98,7 +98,7 @@ class Coverage(BatchCheck):
 
     @classmethod
     def not_applicable_to(cls, claim: BatchesClaim) -> Reason:
-        if claim.mechanism.batches.how is Draws.SHUFFLE:
+        if claim.mechanism.batches.how is BatchDraws.SHUFFLE:
             return None
         return Note("not-claimed", "records need not come once an epoch by the claim")
 
@@ -173,7 +173,7 @@ class Inclusion(BatchCheck):
         return message, Note(_CODES[cause], cause, fields)
 
 
-class Independence(BatchCheck):
+class BatchIndependence(BatchCheck):
     """Whether batches depend on each other, or the records of a batch."""
 
     id = "independence"

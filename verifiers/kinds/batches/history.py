@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ....reference.batches import Batches, Draws
+from ....reference.batches import BatchDraws, Batches
 
 Batch = NDArray[np.int64]
 
@@ -28,7 +28,7 @@ class History:
     @property
     def shuffles(self) -> bool:
         """Whether records come once an epoch by the claim."""
-        return self.of.how is Draws.SHUFFLE
+        return self.of.how is BatchDraws.SHUFFLE
 
     def add(self, batch: Batch) -> None:
         """Adds a batch (s,) of records that differ and are in the pool."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ....reference.accounting.batches import batches_epsilon, epochs_epsilon
 from ....reference.accounting.composition import Bracket
-from ....reference.batches import Draws
+from ....reference.batches import BatchDraws
 from ...findings.finding import Finding, Outcome
 from ...findings.note import Fields, Note
 from ...findings.verdict import Verdict
@@ -18,7 +18,7 @@ from .watch import Watch
 _DOUBT = 1e-3  # of the claimed epsilon, for floating point
 
 
-class PrivacyClaim(Check):
+class BatchesPrivacyClaim(Check):
     """The epsilon of the claimed sampler beside the claimed one, and that of the one found."""
 
     id = "privacy-claim"
@@ -45,7 +45,7 @@ class PrivacyClaim(Check):
             "queries": privacy.queries,
         }
         said = [f"{privacy.queries:,} steps {batches} cost epsilon {_shown(found)}"]
-        if batches.how is not Draws.SHUFFLE:
+        if batches.how is not BatchDraws.SHUFFLE:
             whole = epochs_epsilon(batches, *terms)
             said.append(f"without amplification, once in an epoch, {whole:.4g}")
             claimed = {**claimed, "without_amplification": whole}

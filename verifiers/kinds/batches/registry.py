@@ -10,8 +10,8 @@ CHECKS = Registry(
         Entry("coverage", 0.0, ".checks:Coverage", least=Least()),
         Entry("batch-size", 0.3, ".checks:BatchSize", least=Least()),
         Entry("inclusion", 0.2, ".checks:Inclusion", least=Least()),
-        Entry("independence", 0.5, ".checks:Independence", least=Least()),
-        Entry("privacy-claim", 0.0, ".price:PrivacyClaim"),
+        Entry("independence", 0.5, ".checks:BatchIndependence", least=Least()),
+        Entry("privacy-claim", 0.0, ".price:BatchesPrivacyClaim"),
     ),
     simplest_share=0.0,
 )

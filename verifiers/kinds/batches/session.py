@@ -16,7 +16,7 @@ from ...run.request import RunRequest
 from ...run.state import RunState
 from .checks import WANTED, made_checks
 from .claim import BatchesClaim
-from .price import PrivacyClaim
+from .price import BatchesPrivacyClaim
 from .registry import CHECKS
 from .shown import excluded
 from .watch import Watch
@@ -82,7 +82,7 @@ class BatchSession(PlainSession):
     def concluding(self, phase: Phase) -> Iterator[Check]:
         yield from super().concluding(phase)
         if phase is Phase.CLAIM and "privacy-claim" not in self.lacking:
-            yield PrivacyClaim(
+            yield BatchesPrivacyClaim(
                 self.claim, self.watch, [check for check in self.checks if check.refuted]
             )
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import betainc, ndtri
 
 from ....reference.arrays import Vector
-from ....reference.batches import Batches, Draws, hypergeometric, log_choose
+from ....reference.batches import BatchDraws, Batches, hypergeometric, log_choose
 from ...findings.excluded import SURE_TO_SEE, Excluded
 from ...findings.note import Fields
 from ...run.error_budget import log_threshold
@@ -81,7 +81,7 @@ def _coverage(law: Batches, batches: int, _: float) -> _Told:
 
 def _sizes(law: Batches, batches: int, wanted: float) -> _Told:
     """Of Poisson sampling the rate that is another, by the wagers on these rates."""
-    if law.how is not Draws.POISSON:
+    if law.how is not BatchDraws.POISSON:
         return [("batch-size-differs", {"share": _share(batches)}, _EACH)]
     rates, records = other_rates(law.rate), float(law.records) * batches
     come, missed = rate_gains(law.rate, rates)
@@ -111,7 +111,7 @@ def _below(count: Vector, trials: float, rates: Vector) -> Vector:
 
 def _inclusion(law: Batches, batches: int, wanted: float) -> _Told:
     """Records of the first half that come with other odds than the rest, where all may come."""
-    if law.how is Draws.SHUFFLE:
+    if law.how is BatchDraws.SHUFFLE:
         return []
     half = (law.records + 1) // 2
     wanted += math.log(_SETS * (TILTS + POWER.size) / SHARE_NUMBERED)
@@ -132,7 +132,7 @@ def _inclusion(law: Batches, batches: int, wanted: float) -> _Told:
 
 def _independence(law: Batches, batches: int, wanted: float) -> _Told:
     """Batches that have no record of the one before, and batches that come again."""
-    if law.how is Draws.SHUFFLE:
+    if law.how is BatchDraws.SHUFFLE:
         return []
     found, records = list[tuple[str, Fields, str]](), law.records
     sizes = _likely_sizes(law)
@@ -144,11 +144,11 @@ def _independence(law: Batches, batches: int, wanted: float) -> _Told:
     # a batch is in two pairs
     if 2 * max(sizes) <= records and _shown(moments, batches - 1, since, doubled=True):
         found.append(("shuffled-not-sampled", {"batches": 1}, _BY_NORMAL))
-    low = min(sizes) if law.how is Draws.FIXED else _low_size(law)
+    low = min(sizes) if law.how is BatchDraws.FIXED else _low_size(law)
     copied = wanted - math.log(SHARE_COPIED) + 2 * math.log(batches + 1.0)
     copied += math.log(batches * (batches + 1.0))
     if low > 0 and float(log_choose(records, low)) >= copied:
-        often = _share(batches - 1) / (1.0 - _FEWEST * (law.how is Draws.POISSON))
+        often = _share(batches - 1) / (1.0 - _FEWEST * (law.how is BatchDraws.POISSON))
         found.append(("batch-repeated", {"share": often, "distance": batches - 1}, _BY_COPY))
     return found
 
@@ -167,7 +167,7 @@ def _shown(
 
 def _likely_sizes(law: Batches) -> list[int]:
     """Sizes of batches, each as likely as any other."""
-    if law.how is not Draws.POISSON:
+    if law.how is not BatchDraws.POISSON:
         return [int(law.amount)]
     return _quantiles(law, (np.arange(_SIZES) + 0.5) / _SIZES)
 

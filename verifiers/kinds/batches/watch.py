@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from ....reference.batches import Batches, Draws
+from ....reference.batches import BatchDraws, Batches
 from ...findings.note import Fields, Note
 from .history import Batch, History
 from .sizes import SizeEvidence
@@ -18,7 +18,7 @@ class Watch:
 
     def __init__(self, batches: Batches) -> None:
         self.of, self.history = batches, History(batches)
-        self.sizes = SizeEvidence(batches) if batches.how is Draws.POISSON else None
+        self.sizes = SizeEvidence(batches) if batches.how is BatchDraws.POISSON else None
         self.inclusion = InclusionEvidence(self.history)
         self.dependence = DependenceEvidence(self.history)
         self.proofs: dict[str, tuple[str, Note]] = {}
@@ -48,7 +48,7 @@ class Watch:
             fields: Fields = {"batch": self.seen, "record": record, "times": times}
             self._prove_one("repeats", said, Note("drawn-with-replacement", cause, fields))
         wanted = self.of.size(left)
-        shuffles = self.of.how is Draws.SHUFFLE
+        shuffles = self.of.how is BatchDraws.SHUFFLE
         if wanted is not None and batch.size != wanted:
             of_epoch = f", and {left:,} records are left of its epoch" if shuffles else ""
             said = f"{number} has {batch.size:,} records{of_epoch}: expected {wanted:,}"

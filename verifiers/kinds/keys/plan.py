@@ -15,7 +15,7 @@ from .mechanism import KeysMechanism
 
 
 @unique
-class Role(StrEnum):
+class KeysRole(StrEnum):
     """Why an input is asked; the value is how messages call it."""
 
     TYPICAL = "typical"
@@ -29,7 +29,7 @@ class Role(StrEnum):
     LARGE = "all keys large"
 
 
-_TURNS = (Role.NEAR, Role.ALONE, Role.ALONE, Role.ALONE)
+_TURNS = (KeysRole.NEAR, KeysRole.ALONE, KeysRole.ALONE, KeysRole.ALONE)
 """The order in which the inputs that tell most are asked, in larger calls, after all others."""
 
 _CERTAIN = 30.0  # scales above the threshold, where every key is released
@@ -78,7 +78,7 @@ def make_keys_plan(mechanism: KeysMechanism, seed: int) -> KeysPlan:
 
 def _counts(
     mechanism: KeysMechanism, rng: np.random.Generator
-) -> list[tuple[Role, NDArray[np.int64]]]:
+) -> list[tuple[KeysRole, NDArray[np.int64]]]:
     keys = mechanism.keys
     width, most = keys.cells, keys.contributions
     spread = keys.noise.family.scale * rng.permutation(np.linspace(-2.0, 2.0, width))
@@ -94,13 +94,13 @@ def _counts(
     most_of_all = certain + rng.permutation(width)
     every_other = np.where(np.arange(width) % 2 == 0, near, 0)
     return [
-        (Role.TYPICAL, typical),
-        (Role.ALONE, np.arange(width) % most + 1),
-        (Role.NEAR, near),
-        (Role.REVERSED, near[::-1].copy()),
-        (Role.EMPTY, np.zeros(width, dtype=np.int64)),
-        (Role.ONE_LARGE_COUNT, large),
-        (Role.ONE_RECORD, single),
-        (Role.EVERY_OTHER, every_other),
-        (Role.LARGE, most_of_all),
+        (KeysRole.TYPICAL, typical),
+        (KeysRole.ALONE, np.arange(width) % most + 1),
+        (KeysRole.NEAR, near),
+        (KeysRole.REVERSED, near[::-1].copy()),
+        (KeysRole.EMPTY, np.zeros(width, dtype=np.int64)),
+        (KeysRole.ONE_LARGE_COUNT, large),
+        (KeysRole.ONE_RECORD, single),
+        (KeysRole.EVERY_OTHER, every_other),
+        (KeysRole.LARGE, most_of_all),
     ]

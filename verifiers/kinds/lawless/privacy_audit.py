@@ -50,7 +50,7 @@ def excluded_by(claim: AnyClaim, draws: int) -> tuple[Excluded, ...]:
     Drawn pairs have fewer of them, unless they show more: nothing is said of these.
     """
     privacy, own = claim.privacy, len(claim.pairs)
-    budget = CHECKS.shares[PrivacyAudit.id] * claim.gate.false_alarm
+    budget = CHECKS.shares[LawlessPrivacyAudit.id] * claim.gate.false_alarm
     wanted = -math.log(budget) + math.log(own * (2.0 if claim.drawn else 1.0))
     predicted = claim.mechanism.predictor is not None
     share, factors = _surely_seen(tuple(privacy.lines), draws, wanted, predicted)
@@ -118,7 +118,7 @@ def named(pair: Pair, place: int) -> str:
     return f"pair {place + 1}" if pair.name is None else f"the pair {pair.name!r}"
 
 
-class PrivacyAudit(EvidenceCheck):
+class LawlessPrivacyAudit(EvidenceCheck):
     """Wagers that replies tell the inputs of a pair apart better than the claim allows.
 
     The claim's pairs have equal shares of the evidence; where pairs are drawn too, these have half

@@ -25,7 +25,7 @@ from .fresh_replies import OPENS_WITH, RESTARTED, FreshReplies
 from .fresh_states import MOST, FreshStates, cannot_be_fresh, check_fresh, make_fresh, perhaps_kept
 from .halving import FIRST, all_draws
 from .pairs import Control, Pair
-from .privacy_audit import WANTED, PrivacyAudit, control_draws, excluded_by, named
+from .privacy_audit import WANTED, LawlessPrivacyAudit, control_draws, excluded_by, named
 from .refusals import ask_both, withheld
 
 _FEWEST_WITH_RESTARTS = 512  # draws of a pair: with fewer, those of restarts would be too many
@@ -38,10 +38,10 @@ class AnySession(PlainSession):
         self.state, self.answered = state, False
         self.claim: AnyClaim = state.claim
         self._rng = np.random.default_rng([request.seed, 41])
-        self.audit = PrivacyAudit(self.claim, request.extent)
+        self.audit = LawlessPrivacyAudit(self.claim, request.extent)
         self.fresh = FreshReplies(self.claim)
         self.lacking = left_out(request.extent)
-        found: tuple[FreshReplies | PrivacyAudit, ...] = (self.fresh, self.audit)
+        found: tuple[FreshReplies | LawlessPrivacyAudit, ...] = (self.fresh, self.audit)
         kept = (check for check in found if request.selection.keeps(check.id))
         self.checks: list[EvidenceCheck] = [check for check in kept if check.id not in self.lacking]
         self._compares = self.fresh in self.checks and state.target.no_restart is None
@@ -244,7 +244,7 @@ class PlannedDraws:
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        return {PrivacyAudit.id: excluded_by(self.claim, self.extent)}
+        return {LawlessPrivacyAudit.id: excluded_by(self.claim, self.extent)}
 
     @property
     def looked_at(self) -> dict[str, int]:
@@ -252,7 +252,7 @@ class PlannedDraws:
         found = {"input-contract": 2 * pairs}
         if not self.lacking:
             found[FreshReplies.id] = OPENS_WITH + RESTARTED
-        return {**found, PrivacyAudit.id: self._draws}
+        return {**found, LawlessPrivacyAudit.id: self._draws}
 
     @property
     def _draws(self) -> int:

@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 from ...run.restarts import OPENINGS, compare_starts
 from ...run.state import RunState
-from .checks.fresh_noise import Way
+from .checks.fresh_noise import CopyOf
 from .checks.input_contract import InputContract
 from .claim import NumbersClaim
 from .opening import NumbersOpening
@@ -51,6 +51,6 @@ def compare_openings(
 
     def compare(one: NumbersOpening, other: NumbersOpening) -> None:
         for check in checks:
-            check.compare(one, other, Way.AFTER_RESTART)
+            check.compare(one, other, CopyOf.AFTER_RESTART)
 
     return compare_starts(state, first, opening, compare)

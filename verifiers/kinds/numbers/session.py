@@ -15,7 +15,7 @@ from ...run.restarts import restart_owed, why_not_restarted
 from ...run.session import Notes
 from ...run.state import RunState
 from .checks.base import NumberCheck, tell_least
-from .checks.fresh_noise import Way
+from .checks.fresh_noise import CopyOf
 from .checks.input_contract import InputContract
 from .checks.location import Location
 from .checks.noise_law import NoiseLaw
@@ -85,7 +85,7 @@ class NumberSession:
     def compare(self, earlier: NumbersOpening) -> None:
         for fresh in self._fresh:
             if self.contract.opening is not None:
-                fresh.compare(earlier, self.contract.opening, Way.EARLIER_RUN)
+                fresh.compare(earlier, self.contract.opening, CopyOf.EARLIER_RUN)
 
     def gather(self) -> None:
         """Then a restart is owed, without which `fresh-noise` is no pass."""

@@ -22,7 +22,7 @@ from ..numbers.restarting import releases_of_restarts
 from .checks.contribution_bounding import ContributionBounding
 from .checks.empty_partitions import EmptyPartitions
 from .checks.of_numbers import OfEachAggregate, TableFreshNoise, tell_least_of_each
-from .checks.partition_release import PartitionRelease
+from .checks.partition_release import TablePartitionRelease
 from .claim import TablesClaim
 from .planning.asked import NEAR, NUMERIC
 from .planning.plan import TablePlan
@@ -105,7 +105,7 @@ class PlannedTable(PlannedReleases):
                 found[check.id] = _Wanted({*check.inputs}, check.wanted, each=True)
             elif isinstance(check, EmptyPartitions):
                 found[check.id] = _Wanted(check.telling, check.wanted)
-            elif isinstance(check, PartitionRelease):
+            elif isinstance(check, TablePartitionRelease):
                 found[check.id] = _Wanted({*NEAR}, check.wanted, each=True)
             elif isinstance(check, OfEachAggregate):
                 found[check.id] = _Wanted({*NUMERIC} & roles, self._draws(check) / width)

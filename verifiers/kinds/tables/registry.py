@@ -29,7 +29,7 @@ CHECKS = Registry(
         Entry(
             "partition-release",
             OF_NUMBERS.shares["partition-release"],
-            ".partition_release:PartitionRelease",
+            ".partition_release:TablePartitionRelease",
             least=Least(),
             judges_noise=True,
         ),

@@ -15,7 +15,7 @@ _LARGEST = 4
 
 
 @unique
-class Role(StrEnum):
+class RoundRole(StrEnum):
     """Why a round is asked; the value is how messages call it."""
 
     TYPICAL = "typical"
@@ -30,11 +30,11 @@ def make_tally_plan(claim: TallyClaim, seed: int) -> NumbersPlan:
     of = mechanism.aggregation
     typical = drawn_values(claim, np.random.default_rng(0))  # the same in every run, to be compared
     middle = (of.lower + of.upper) // 2
-    made: list[tuple[Role, NDArray[np.int64]]] = [
-        (Role.TYPICAL, typical),
-        (Role.REVERSED, typical[::-1].copy()),
-        (Role.SAME, np.full_like(typical, middle)),
-        (Role.LOW, np.minimum(drawn_values(claim, rng), middle)),
+    made: list[tuple[RoundRole, NDArray[np.int64]]] = [
+        (RoundRole.TYPICAL, typical),
+        (RoundRole.REVERSED, typical[::-1].copy()),
+        (RoundRole.SAME, np.full_like(typical, middle)),
+        (RoundRole.LOW, np.minimum(drawn_values(claim, rng), middle)),
     ]
     inputs = tuple(asked(claim, values, role) for role, values in made)
     coordinates = np.arange(mechanism.width)

@@ -20,7 +20,7 @@ from ...numbers.planning.plan import NumbersPlan
 from ..claim import KeysClaim
 from ..evidence.key_faults import claimed_law
 from ..evidence.released import TogetherEvidence, foreseen, seen_correlation, tells
-from ..plan import Role
+from ..plan import KeysRole
 
 _WANTED = 3_000
 """Fours that can tell, for a correlation of `_SEEN`; of others in inverse proportion to squares."""
@@ -176,7 +176,7 @@ class KeysFreshNoise(KeysTogether):
         super().__init__(law, gate, share, plan, seed)
         self._waiting: dict[str, Released] = {}
         self._before: tuple[str, Released] | None = None
-        self._streams: dict[str, list[Released]] = {Role.NEAR: [], Role.REVERSED: []}
+        self._streams: dict[str, list[Released]] = {KeysRole.NEAR: [], KeysRole.REVERSED: []}
 
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
         """Takes the first releases of an earlier start, and those of the same calls in this one.

@@ -19,7 +19,7 @@ from ...numbers.planning.asked import Asked, Draws
 from ...numbers.planning.plan import NumbersPlan
 from ..evidence.key_faults import claimed_law, named_selection
 from ..evidence.released import KeyEvidence, draws_to_see, seen_rate
-from ..plan import Role
+from ..plan import KeysRole
 
 _PLACES = 16  # keys that are a group of their own
 _TOO_OFTEN, _OTHERWISE = "released-too-often", "law-unexplained"
@@ -74,7 +74,7 @@ class PartitionRelease(ForeseenCheck):
             self.alone += n * int(ones.sum())
             self.released += int(came[ones].sum())
             self.empty += n * int((counts == 0.0).sum())
-            self.near += n * counts.size * (batch.asked.role == Role.NEAR)
+            self.near += n * counts.size * (batch.asked.role == KeysRole.NEAR)
 
     def samples_needed(self) -> int:
         lacking = max(self._wanted_near - self.near, self._wanted_alone - self.alone)
@@ -86,7 +86,7 @@ class PartitionRelease(ForeseenCheck):
         return np.array([self._wanted_near, self._wanted_alone])
 
     def foreseen(self, asked: Asked, size: int) -> Vector:
-        near = asked.exact.size if asked.role == Role.NEAR else 0
+        near = asked.exact.size if asked.role == KeysRole.NEAR else 0
         return size * np.array([near, (asked.exact == 1.0).sum()], dtype=np.float64)
 
     def fail_finding(self) -> Finding:
@@ -126,10 +126,12 @@ class PartitionRelease(ForeseenCheck):
             found.append(
                 self.entry(_TOO_OFTEN, size, alone, keys, method=_BY_NORMAL, probability=sure)
             )
-        if Role.NEAR in self.roles:
+        if KeysRole.NEAR in self.roles:
             size, keys = {"rate_off": self._effect}, math.ceil(self._wanted_near)
             found.append(
-                self.entry(_OTHERWISE, size, [Role.NEAR], keys, method=_BY_NORMAL, probability=sure)
+                self.entry(
+                    _OTHERWISE, size, [KeysRole.NEAR], keys, method=_BY_NORMAL, probability=sure
+                )
             )
         return tuple(found)
 

@@ -13,7 +13,7 @@ from ...numbers.checks.pair_check import PairEvents, PairEvidence, compared, pow
 from ...numbers.checks.privacy_audit import ClaimedLevelCheck
 from ...numbers.claim import NumbersClaim
 from ...numbers.evidence.two_events import Hits, Level, both_ways
-from ...numbers.planning.pairs import Pair
+from ...numbers.planning.pairs import NumberPair
 from ..claim import KeysClaim
 
 _SCALES = 30.0  # above the threshold: such a key is always released
@@ -40,7 +40,7 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
             return Note("single-value", "a single key has no order")
         return without_privacy(claim)
 
-    def made(self) -> list[Pair]:
+    def made(self) -> list[NumberPair]:
         """Of equals, the middle one passes another, whichever is first."""
         keys = self.claim.mechanism.keys
         made = []
@@ -54,7 +54,7 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
                 made.append(self._pair((few,) * 3, (few, often, few)))
         return made
 
-    def _pair(self, here: tuple[int, ...], there: tuple[int, ...]) -> Pair:
+    def _pair(self, here: tuple[int, ...], there: tuple[int, ...]) -> NumberPair:
         """A pair of inputs in which some keys, chosen by the run's seed, have these counts."""
         width = self.claim.mechanism.width
         chosen = np.random.default_rng([self.seed, 2]).choice(width, len(here), replace=False)
@@ -68,23 +68,25 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
             f"counts of {_listed([str(n) for n in counts])} in keys {_listed(named)}"
             for counts in (here, there)
         )
-        return Pair((one, other), made[0], made[1], (0.0, 1.0), places, np.zeros(len(here)))
+        return NumberPair((one, other), made[0], made[1], (0.0, 1.0), places, np.zeros(len(here)))
 
-    def releases(self, pair: Pair) -> int:
+    def releases(self, pair: NumberPair) -> int:
         first = pair is self.pairs[0]
         return self.most(self.wanted if first else math.ceil(_OTHERS * self.wanted))
 
-    def evidence(self, pair: Pair) -> "OrderEvidence":
+    def evidence(self, pair: NumberPair) -> "OrderEvidence":
         return OrderEvidence(self.level, pair.coordinates.size)
 
-    def event(self, pair: Pair, evidence: PairEvidence) -> tuple[str, float, float]:
+    def event(self, pair: NumberPair, evidence: PairEvidence) -> tuple[str, float, float]:
         assert isinstance(evidence, OrderEvidence)
         place, here, there = evidence.worst
         first, second = pair.coordinates[place : place + 2]
         words = compared(f"key {first} stands before key {second}", here, there, pair.words)
         return words, max(here, there), min(here, there)
 
-    def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
+    def passed(
+        self, found: list[tuple[NumberPair, PairEvidence]], excludes: Sequence[Excluded]
+    ) -> str:
         _, evidence = found[0]
         return (
             f"the order of two keys in {evidence.pairs:,} releases of neighbours does not "

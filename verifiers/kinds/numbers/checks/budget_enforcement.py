@@ -15,7 +15,7 @@ from ....run.checks import Reason, RunContext, without_privacy
 from ....targets import Refused
 from ..budget_asking import AskedInput, NumbersBudgetAsking
 from ..claim import NumbersClaim
-from ..planning.asked import Role
+from ..planning.asked import InputRole
 from ..planning.pairs import charged_pair, inputs_alike
 from ..planning.plan import NumbersPlan, at_once
 from .pair_check import fractions
@@ -28,7 +28,7 @@ _NUMBERS = 10**9  # of all answers together
 _BATCHES, _CALLS = 20, 2_000  # calls until answers have certainly cost too much; small ones then
 _SINGLES = 32  # calls for one release, while the account stands still
 _SPARE = 1.02  # of the answers that cost too much
-_ROLES = (Role.EMPTY, Role.TYPICAL, Role.ONE_RECORD)
+_ROLES = (InputRole.EMPTY, InputRole.TYPICAL, InputRole.ONE_RECORD)
 
 
 class BudgetEnforcement(BudgetCheck):

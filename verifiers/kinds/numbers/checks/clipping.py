@@ -25,7 +25,7 @@ _IMPUTED = Note(
 )
 
 
-class Clipping(MovingRecords):
+class ClippingCheck(MovingRecords):
     """Records of many kinds, with a few releases each: one that is not clipped moves very far."""
 
     id = "clipping"

@@ -14,7 +14,7 @@ from ....run.phase import Phase
 from ..claim import NumbersClaim
 from ..evidence.low_bits import bit_events, grid_events
 from ..evidence.two_events import Hits
-from ..planning.pairs import Pair, low_pairs, off_grid_pairs
+from ..planning.pairs import NumberPair, low_pairs, off_grid_pairs
 from .pair_check import PairCheck, PairEvents, PairEvidence, beyond, levels, of_pair, power
 
 _OFF_GRID = Note("sums-off-grid", "noise on a grid is added to exact numbers that lie off it")
@@ -23,7 +23,7 @@ _OFF_GRID = Note("sums-off-grid", "noise on a grid is added to exact numbers tha
 class LowBits(PairEvents):
     """Wagers that low bits tell two exact numbers apart more than the claimed noise allows."""
 
-    def __init__(self, claim: NumbersClaim, pair: Pair) -> None:
+    def __init__(self, claim: NumbersClaim, pair: NumberPair) -> None:
         scale = claim.mechanism.aggregation.noise.family.scale
         self.events = bit_events(pair.exact, scale)
         if pair.off_grid:
@@ -58,16 +58,16 @@ class FloatingPoint(PairCheck):
             return Note("no-low-bits", message)
         return None
 
-    def made(self) -> list[Pair]:
+    def made(self) -> list[NumberPair]:
         pairs = low_pairs(self.claim.mechanism, self.plan.coordinates)
         if self.claim.mechanism.floating_point == "exact":
             pairs += off_grid_pairs(self.claim.mechanism, self.plan.coordinates)
         return pairs
 
-    def evidence(self, pair: Pair) -> LowBits:
+    def evidence(self, pair: NumberPair) -> LowBits:
         return LowBits(self.claim, pair)
 
-    def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
+    def fail_finding(self, pair: NumberPair, evidence: PairEvidence) -> Outcome:
         """A warning where the claim has ideal arithmetic."""
         assert isinstance(evidence, LowBits)
         place, level = evidence.best
@@ -91,15 +91,17 @@ class FloatingPoint(PairCheck):
         found = Finding(allowed, self.cause.message, warnings=(noted,))
         return Outcome(Verdict.PASS, found, self.queries)
 
-    def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
+    def passed(
+        self, found: list[tuple[NumberPair, PairEvidence]], excludes: Sequence[Excluded]
+    ) -> str:
         pair, evidence = found[0]
         message = f"low bits were not seen to tell {pair.name} apart, in {evidence.pairs:,} pairs: "
         return message + power(excludes or super().excluded_by([pair]))
 
-    def excluded_by(self, pairs: Sequence[Pair]) -> tuple[Excluded, ...]:
+    def excluded_by(self, pairs: Sequence[NumberPair]) -> tuple[Excluded, ...]:
         """Nothing where low bits that tell are allowed."""
         exact = self.claim.mechanism.floating_point == "exact"
         return super().excluded_by(pairs) if exact else ()
 
-    def cause_of(self, pair: Pair) -> Note:
+    def cause_of(self, pair: NumberPair) -> Note:
         return _OFF_GRID if pair.off_grid else self.cause

@@ -43,7 +43,7 @@ _SIZES_ALONE = Note(
 
 
 @unique
-class Way(StrEnum):
+class CopyOf(StrEnum):
     """What noise may be a copy of; the value is how messages call it, with the likely cause."""
 
     def __new__(cls, message: str, cause: Note) -> Self:
@@ -117,13 +117,13 @@ _BY_NORMAL = (
     "of floats of 24 digits, which show least"
 )
 _OF_STARTS = {
-    Way.EARLIER_RUN: "; the first calls were not seen to repeat the noise of the earlier run, "
+    CopyOf.EARLIER_RUN: "; the first calls were not seen to repeat the noise of the earlier run, "
     "which shows a fixed seed only if the target was restarted in between",
-    Way.AFTER_RESTART: "; noise after a restart was not seen to repeat that before",
+    CopyOf.AFTER_RESTART: "; noise after a restart was not seen to repeat that before",
 }
 """What a pass says of starts that were compared."""
 
-_LATE = (Way.LONG_AGO, Way.ANY_CALL)  # of which copies may begin late
+_LATE = (CopyOf.LONG_AGO, CopyOf.ANY_CALL)  # of which copies may begin late
 
 _COMPARED = 16  # first numbers of a release that are compared with all that is remembered
 _SOON = 8  # releases
@@ -144,28 +144,28 @@ class FreshNoise(NumberCheck):
         self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
     ) -> None:
         super().__init__(law, gate, share, plan, seed)
-        self.ways: dict[Way, CopyEvidence] = {
+        self.ways: dict[CopyOf, CopyEvidence] = {
             way: CopyEvidence(starts=STARTS if way in _LATE else (0,))
-            for way in Way
-            if way is not Way.ABREAST
+            for way in CopyOf
+            if way is not CopyOf.ABREAST
         }
         self._abreast = AbreastCopies(self.noise)
         if gate.concurrency > 1:
-            self.ways[Way.ABREAST] = self._abreast
+            self.ways[CopyOf.ABREAST] = self._abreast
         self._last: Matrix | None = None
         self._first: Matrix | None = None
         self._remembered, self._begun = RememberedNoise(self.noise), RememberedNoise(self.noise)
         width = min(plan.coordinates.size, _COMPARED)
         runs = ContinuedNoise(self.noise, width), ContinuedNoise(self.noise, width, _SOON)
-        self._runs = {Way.RUN: runs[0]}
+        self._runs = {CopyOf.RUN: runs[0]}
         if width >= _FEWEST_NEARBY and runs[1].context < runs[0].context:
-            self._runs[Way.NEARBY] = runs[1]
+            self._runs[CopyOf.NEARBY] = runs[1]
         self._learned = {way: LearnedCopies(found.honest) for way, found in self._runs.items()}
         widest = plan.coordinates.size
         self._whole = {
-            Way.WHOLE: RepeatedReleases(self.noise, widest),
-            Way.TURNED: RepeatedReleases(self.noise, widest, forms=True),
-            Way.ANY_CALL: RepeatedReleases(self.noise, widest),
+            CopyOf.WHOLE: RepeatedReleases(self.noise, widest),
+            CopyOf.TURNED: RepeatedReleases(self.noise, widest, forms=True),
+            CopyOf.ANY_CALL: RepeatedReleases(self.noise, widest),
         }
         self._whole = {way: found for way, found in self._whole.items() if found.applies}
         self._learned |= {way: LearnedCopies() for way in self._whole}
@@ -181,21 +181,21 @@ class FreshNoise(NumberCheck):
         noise = y - x
         before = noise[:-1] if self._last is None else np.vstack([self._last, noise[:-1]])
         own = slice(1, None) if self._last is None else slice(0, None)
-        self._compare(Way.LAST, y[own], x[own], before, digits)
-        self._compare(Way.LAST_NEGATED, y[own], x[own], -before, digits)
+        self._compare(CopyOf.LAST, y[own], x[own], before, digits)
+        self._compare(CopyOf.LAST_NEGATED, y[own], x[own], -before, digits)
         if y.shape[1] > 1:
-            self._compare(Way.BESIDE, y[:, 1:], x[:, 1:], noise[:, :-1], digits)
-            self._compare(Way.BESIDE_NEGATED, y[:, 1:], x[:, 1:], -noise[:, :-1], digits)
+            self._compare(CopyOf.BESIDE, y[:, 1:], x[:, 1:], noise[:, :-1], digits)
+            self._compare(CopyOf.BESIDE_NEGATED, y[:, 1:], x[:, 1:], -noise[:, :-1], digits)
         begins = np.flatnonzero(np.concatenate([_begins(b.calls) for b in draws.batches]))
         firsts = noise[begins] if self._first is None else np.vstack([self._first, noise[begins]])
         later = begins if self._first is not None else begins[1:]
-        self._compare(Way.LAST_CALL, y[later], x[later], firsts[:-1], digits)
+        self._compare(CopyOf.LAST_CALL, y[later], x[later], firsts[:-1], digits)
         if self._remembered.applies:
             some = slice(_AT_A_LOOK), slice(_COMPARED)
             repeats = self._remembered.repeats(y[some], x[some], digits)
-            self.ways[Way.LONG_AGO].observe(*repeats)
+            self.ways[CopyOf.LONG_AGO].observe(*repeats)
             started = begins[:_AT_A_LOOK], slice(1)
-            self.ways[Way.ANY_CALL].observe(*self._begun.repeats(y[started], x[started], digits))
+            self.ways[CopyOf.ANY_CALL].observe(*self._begun.repeats(y[started], x[started], digits))
         self._take_abreast(draws)
         self._remember(y, x, begins, digits)
         self._last, self._first = noise[-1:], noise[begins[-1:]]
@@ -221,9 +221,9 @@ class FreshNoise(NumberCheck):
             steps = NoiseSteps.of(self.noise, y, x, digits)
             started = NoiseSteps.of(self.noise, y[begins], x[begins], digits)
             for way, whole in self._whole.items():
-                whole.observe(self._learned[way], started if way is Way.ANY_CALL else steps)
+                whole.observe(self._learned[way], started if way is CopyOf.ANY_CALL else steps)
 
-    def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: Way) -> None:
+    def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: CopyOf) -> None:
         """Compares the first releases of two starts of the target, to the same calls."""
         self._value = None
         before, after = earlier.as_releases, now.as_releases
@@ -232,7 +232,7 @@ class FreshNoise(NumberCheck):
         digits = digits_of(np.concatenate([before, after]))
         self._compare(way, after[:rows], exact, before[:rows] - exact, digits)
 
-    def _compare(self, way: Way, y: Matrix, x: Matrix, copied: Matrix, digits: int) -> None:
+    def _compare(self, way: CopyOf, y: Matrix, x: Matrix, copied: Matrix, digits: int) -> None:
         if y.size:
             found, chance = matches(self.noise, y, x, copied, digits)
             self.ways[way].observe(found, chance)
@@ -250,12 +250,12 @@ class FreshNoise(NumberCheck):
         Calls in flight that begin alike are told as that: runs of noise that come again follow.
         """
         way = max(self.ways, key=lambda name: self.ways[name].log_e_value)
-        if Way.ABREAST in self.ways and self._abreast.log_e_value >= self.log_threshold:
-            way = Way.ABREAST
+        if CopyOf.ABREAST in self.ways and self._abreast.log_e_value >= self.log_threshold:
+            way = CopyOf.ABREAST
         found = self.ways[way]
         message = f"{found.matches:,} of {found.draws:,} draws repeat the noise of {way}"
         odds, cause = float(found.log_ratios.max()), way.cause
-        beside = Way.BESIDE, Way.BESIDE_NEGATED
+        beside = CopyOf.BESIDE, CopyOf.BESIDE_NEGATED
         if all(self.ways[name].log_e_value >= self.log_threshold for name in beside):
             cause = _SIZES_ALONE
         counts = {"matches": found.matches, "draws": found.draws}
@@ -291,11 +291,12 @@ class FreshNoise(NumberCheck):
         found, chances = matches(self.noise, self.noise.rounded(released), exact, copied, 24)
         known = np.zeros(_TRIED)  # a copy that is told by nothing
         known[found] = chances
-        nats = self.log_threshold + math.log(len(self.ways) * self.ways[Way.LAST].log_ratios.size)
+        places = self.ways[CopyOf.LAST].log_ratios.size
+        nats = self.log_threshold + math.log(len(self.ways) * places)
         share = share_seen(known, draws, nats)
         if share is None:
             return ()
-        code, size = Way.LAST.cause.code, {"share": share}
+        code, size = CopyOf.LAST.cause.code, {"share": share}
         return (self.entry(code, size, self.roles, self.wanted_draws, method=_BY_NORMAL),)
 
 

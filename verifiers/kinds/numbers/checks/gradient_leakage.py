@@ -21,7 +21,7 @@ from ..vendor_model import ModelError, VendorModel, model_of
 if TYPE_CHECKING:
     from .....attacks.gradients.data import Floats
     from .....attacks.gradients.played import Played
-    from .....attacks.gradients.sensitive import Batches
+    from .....attacks.gradients.sensitive import SensitiveBatches
     from .....attacks.gradients.vendor_game import VendorGame
 from dataclasses import dataclass, field
 
@@ -75,7 +75,7 @@ class GradientLeakage(Check):
             return Outcome(Verdict.ERROR, Finding.of(absent), self.queries)
 
     def _played(self, context: RunContext, leakage: LeakageClaim) -> Outcome:
-        from .....attacks.gradients.sensitive import Batches
+        from .....attacks.gradients.sensitive import SensitiveBatches
 
         model = model_of(self.claim)
         game = made_game(self.claim, leakage, model, self.seed)
@@ -88,7 +88,9 @@ class GradientLeakage(Check):
         if asked is not None and released is not None:
             rows = np.concatenate([trials.rows, asked.rows])
             values = np.concatenate([trials.sensitive, asked.sensitive])
-            both = game.played(Batches(rows, values), np.concatenate([simulated, released]))
+            both = game.played(
+                SensitiveBatches(rows, values), np.concatenate([simulated, released])
+            )
             of_target = both.part(slice(len(simulated), None))
             return self._judged(leakage, both.part(slice(len(simulated))), of_target)
         return self._judged(leakage, game.played(trials, simulated), None)
@@ -98,7 +100,7 @@ class GradientLeakage(Check):
         context: RunContext,
         model: VendorModel,
         game: "VendorGame",
-        asked: "Batches",
+        asked: "SensitiveBatches",
     ) -> "Floats | None":
         """What the target releases of these batches (t, coordinates); None where it refuses."""
         from .....attacks.gradients.vendor_game import coordinates
@@ -167,11 +169,11 @@ def made_game(
     claim: NumbersClaim, leakage: LeakageClaim, model: VendorModel, seed: int
 ) -> "VendorGame":
     """The game on the vendor's model and data, whose defence is the claim. Raises ModelError."""
-    from .....attacks.gradients.vendor_game import Table, vendor_game
+    from .....attacks.gradients.vendor_game import VendorRecords, vendor_game
 
     aggregation, people = claim.mechanism.aggregation, leakage.people
     assert isinstance(aggregation, NoisyGradient)
-    table = Table(people.records, people.labels, people.sensitive, people.names)
+    table = VendorRecords(people.records, people.labels, people.sensitive, people.names)
     how = {"size": leakage.batch, "releases": leakage.releases, "seed": seed}
     try:
         return vendor_game(model, table, ClaimedRelease(mechanism=aggregation), **how)

@@ -15,7 +15,7 @@ from ....run.refusals import ABOUT_THE_INPUT, TRIED, Steps, neighbours, told_apa
 from ....targets import Refused, Target, TargetError, calls_at_once
 from ..claim import NumbersClaim
 from ..opening import NumbersOpening
-from ..planning.asked import Asked, Batch, Role, asked_for
+from ..planning.asked import Asked, Batch, InputRole, asked_for
 from ..planning.plan import NumbersPlan
 from ..planning.steps import steps_between
 from .refusals import asking_of, claimed_fits
@@ -59,7 +59,7 @@ class DataRefusals(Check):
             if self._found is not None:
                 self.waits = True
                 return
-            if failure is not None and asked.role != Role.NO_RECORDS:
+            if failure is not None and asked.role != InputRole.NO_RECORDS:
                 raise failure
 
     def _judge_one(self, context: RunContext, asked: Asked) -> Outcome | None:
@@ -181,13 +181,13 @@ class InputContract(Check):
 
         Raises it where the input is answered at other times, or has no neighbours to judge it by.
         """
-        if asked.role != Role.NO_RECORDS and not (
+        if asked.role != InputRole.NO_RECORDS and not (
             failure.code in ABOUT_THE_INPUT and self._never_answered(target, asked)
         ):
             raise failure
         message = f"the input {asked.role} is not answered: {failure}"
         self._left_out(asked, Note(failure.code, message, {"input": str(asked.role)}), failure)
-        if asked.role == Role.NO_RECORDS:  # much code for records takes the first one
+        if asked.role == InputRole.NO_RECORDS:  # much code for records takes the first one
             alive(target)
 
     def _never_answered(self, target: Target, asked: Asked) -> bool:

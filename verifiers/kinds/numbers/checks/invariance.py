@@ -19,7 +19,7 @@ from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ....run.checks import Reason
 from ..claim import NumbersClaim
-from ..planning.asked import Draws, Role
+from ..planning.asked import Draws, InputRole
 from ..planning.plan import NumbersPlan
 from .base import NumberCheck
 
@@ -162,9 +162,15 @@ class ShiftInvariance(_OneLaw):
     )
 
     def compared(self, places: int) -> list[_Comparison]:
-        pairs = [(Role.TYPICAL, Role.MANY), (Role.ONE_RECORD, Role.AT_THE_BOUNDS)]
+        pairs = [
+            (InputRole.TYPICAL, InputRole.MANY),
+            (InputRole.ONE_RECORD, InputRole.AT_THE_BOUNDS),
+        ]
         if isinstance(self.law, NoisyHistogram):
-            pairs = [(Role.TYPICAL, Role.MOVED), (Role.EMPTY, Role.ONE_LARGE_COUNT)]
+            pairs = [
+                (InputRole.TYPICAL, InputRole.MOVED),
+                (InputRole.EMPTY, InputRole.ONE_LARGE_COUNT),
+            ]
         return [_Comparison(one, other) for one, other in pairs]
 
 
@@ -190,7 +196,7 @@ class PermutationEquivariance(_OneLaw):
         Reordering leaves all cells together as they are.
         """
         if not isinstance(self.law, NoisyHistogram):
-            return [_Comparison(Role.TYPICAL, Role.REORDERED)]
-        both, half = (Role.TYPICAL, Role.REVERSED), places // 2
+            return [_Comparison(InputRole.TYPICAL, InputRole.REORDERED)]
+        both, half = (InputRole.TYPICAL, InputRole.REVERSED), places // 2
         parts = slice(0, half), slice(places - half, None)
         return [_Comparison(*both, part, reversed_=True) for part in parts]

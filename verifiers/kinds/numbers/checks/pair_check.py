@@ -15,7 +15,7 @@ from ....targets import Refused
 from ..claim import NumbersClaim
 from ..evidence.two_events import SEEN, Hits, LearnedEvents, Level, TwoEvents
 from ..planning.asked import finite
-from ..planning.pairs import Pair
+from ..planning.pairs import NumberPair
 from ..planning.plan import NumbersPlan
 
 _FEWEST = 200  # draws of each input
@@ -66,19 +66,21 @@ class PairCheck(Check):
         self.wanted = max(min(_FEWEST, self.draws), math.ceil(plan.share * self.draws))
         self.log_threshold += math.log(max(len(self.pairs), 1))
 
-    def made(self) -> list[Pair]:
+    def made(self) -> list[NumberPair]:
         """The pairs that are asked."""
         raise NotImplementedError
 
-    def evidence(self, pair: Pair) -> PairEvidence:
+    def evidence(self, pair: NumberPair) -> PairEvidence:
         """New evidence for a pair."""
         raise NotImplementedError
 
-    def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
+    def fail_finding(self, pair: NumberPair, evidence: PairEvidence) -> Outcome:
         """The outcome where a pair is told apart."""
         raise NotImplementedError
 
-    def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
+    def passed(
+        self, found: list[tuple[NumberPair, PairEvidence]], excludes: Sequence[Excluded]
+    ) -> str:
         """What to say where no pair is told apart; excludes: what that excludes."""
         raise NotImplementedError
 
@@ -86,7 +88,7 @@ class PairCheck(Check):
     def asks(self) -> int:
         return sum(2 * self.releases(pair) for pair in self.pairs if self._tells(pair))
 
-    def _tells(self, pair: Pair) -> bool:
+    def _tells(self, pair: NumberPair) -> bool:
         """Whether any event could show in the releases that are asked of a pair."""
         return self.evidence(pair).share_needed(self.log_threshold, self.pairs_of(pair)) <= 1.0
 
@@ -125,7 +127,7 @@ class PairCheck(Check):
         """By all pairs in which anything could show."""
         return self.excluded_by([pair for pair in self.pairs if self._tells(pair)])
 
-    def excluded_by(self, pairs: Sequence[Pair]) -> tuple[Excluded, ...]:
+    def excluded_by(self, pairs: Sequence[NumberPair]) -> tuple[Excluded, ...]:
         """What a pass excludes by these pairs, which were asked: an event of one input alone."""
         pairs = self.told_of(pairs)
         if not pairs:
@@ -138,23 +140,23 @@ class PairCheck(Check):
         asked = sum(2 * self.releases(pair) for pair in pairs)
         return (self.entry(code, size, inputs, asked, method=_BY_BINOMIAL, probability=SEEN),)
 
-    def told_of(self, pairs: Sequence[Pair]) -> Sequence[Pair]:
+    def told_of(self, pairs: Sequence[NumberPair]) -> Sequence[NumberPair]:
         """Of which pairs a pass says what would have been seen: of the first."""
         return pairs[:1]
 
-    def cause_of(self, pair: Pair) -> Note:
+    def cause_of(self, pair: NumberPair) -> Note:
         """Why a pair is told apart, if it is."""
         return self.cause
 
-    def bets(self, pair: Pair) -> int:
+    def bets(self, pair: NumberPair) -> int:
         """On how many pairs of draws something is bet."""
         return self.pairs_of(pair)
 
-    def releases(self, pair: Pair) -> int:
+    def releases(self, pair: NumberPair) -> int:
         """Releases of each input of a pair: as many as make enough draws, or as memory allows."""
         return self.most(math.ceil(self.wanted / pair.coordinates.size))
 
-    def pairs_of(self, pair: Pair) -> int:
+    def pairs_of(self, pair: NumberPair) -> int:
         """How many pairs of draws these releases make."""
         return self.releases(pair) * pair.coordinates.size
 
@@ -162,7 +164,7 @@ class PairCheck(Check):
         """`wanted` releases, or as many as memory and time allow."""
         return max(2, min(wanted, _MOST_NUMBERS // self.claim.mechanism.width))
 
-    def _gather(self, context: RunContext, pair: Pair, evidence: PairEvidence) -> bool:
+    def _gather(self, context: RunContext, pair: NumberPair, evidence: PairEvidence) -> bool:
         """Asks a pair; False where the budget ends before it is told apart or wholly asked."""
         left = self.releases(pair)
         while left:
@@ -177,7 +179,7 @@ class PairCheck(Check):
             left -= size
         return True
 
-    def call(self, pair: Pair, left: int) -> int:
+    def call(self, pair: NumberPair, left: int) -> int:
         """Releases of the next call for an input of a pair, of which so many are left."""
         largest = max(1, min(_LARGEST, _AT_ONCE // self.claim.mechanism.width))
         return min(max(_FIRST, int(_SHARE * (self.releases(pair) - left))), left, largest)
@@ -199,7 +201,7 @@ def compared(words: str, often: float, rarely: float, inputs: tuple[str, str]) -
     )
 
 
-def levels(claim: NumbersClaim, pair: Pair) -> tuple[Level, ...]:
+def levels(claim: NumbersClaim, pair: NumberPair) -> tuple[Level, ...]:
     """The epsilons and deltas that the claimed noise gives a number that moves as the pair's does.
 
     Raises ValueError for whole noise on a number that moves by a fraction.

@@ -10,7 +10,7 @@ from ....run.checks import Reason, without_privacy
 from ....run.phase import Phase
 from ..claim import NumbersClaim
 from ..evidence.two_events import LearnedEvents, Level
-from ..planning.pairs import Pair, farthest_pair
+from ..planning.pairs import NumberPair, farthest_pair
 from .pair_check import PairCheck, PairEvidence, compared, of_pair
 
 
@@ -35,15 +35,15 @@ class ClaimedLevelCheck(PairCheck):
         assert privacy is not None, "a check of claims with [privacy]"
         return Level(privacy.epsilon, privacy.delta)
 
-    def pairs_of(self, pair: Pair) -> int:
+    def pairs_of(self, pair: NumberPair) -> int:
         """Here a whole release is a draw."""
         return self.releases(pair)
 
-    def event(self, pair: Pair, evidence: PairEvidence) -> tuple[str, float, float]:
+    def event(self, pair: NumberPair, evidence: PairEvidence) -> tuple[str, float, float]:
         """The event that one input has too often, in words, and how often either has it."""
         raise NotImplementedError
 
-    def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
+    def fail_finding(self, pair: NumberPair, evidence: PairEvidence) -> Outcome:
         event, often, rarely = self.event(pair, evidence)
         message = (
             f"{event}: the claimed {self.level} does not allow that of one "
@@ -62,33 +62,35 @@ class PrivacyAudit(ClaimedLevelCheck):
         "the releases of neighbours differ more than the claim allows: too little noise",
     )
 
-    def made(self) -> list[Pair]:
+    def made(self) -> list[NumberPair]:
         return [farthest_pair(self.claim.mechanism, self.plan.coordinates)]
 
-    def releases(self, pair: Pair) -> int:
+    def releases(self, pair: NumberPair) -> int:
         return self.most(self.wanted)
 
-    def evidence(self, pair: Pair) -> LearnedEvents:
+    def evidence(self, pair: NumberPair) -> LearnedEvents:
         return LearnedEvents(self.level, pair.direction)
 
-    def event(self, pair: Pair, evidence: PairEvidence) -> tuple[str, float, float]:
+    def event(self, pair: NumberPair, evidence: PairEvidence) -> tuple[str, float, float]:
         assert isinstance(evidence, LearnedEvents)
         first, often, rarely = evidence.event()
         inputs = pair.words if first else pair.words[::-1]
         words = compared("an event learned from earlier releases came", often, rarely, inputs)
         return words, often, rarely
 
-    def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
+    def passed(
+        self, found: list[tuple[NumberPair, PairEvidence]], excludes: Sequence[Excluded]
+    ) -> str:
         pair, evidence = found[0]
         return (
             f"{evidence.pairs:,} releases each of {pair.name} do not contradict {self.level}; how "
             "large an excess would have been seen is not known"
         )
 
-    def excluded_by(self, pairs: Sequence[Pair]) -> tuple[Excluded, ...]:
+    def excluded_by(self, pairs: Sequence[NumberPair]) -> tuple[Excluded, ...]:
         """How often a learned event is seen has no known bound."""
         return ()
 
-    def bets(self, pair: Pair) -> int:
+    def bets(self, pair: NumberPair) -> int:
         """Nothing is bet on the releases of the first call."""
         return self.pairs_of(pair) - self.call(pair, self.releases(pair))

@@ -31,7 +31,7 @@ CAUSE = Note(
 )
 
 
-class PrivacyClaim(Check):
+class NumbersPrivacyClaim(Check):
     """Brackets the exact cost of the farthest neighbours; asks for nothing.
 
     A claim is refuted only by a lower bound on epsilon in ball arithmetic, for releases as they are

@@ -14,7 +14,7 @@ from ....run.checks import Reason
 from ....run.phase import Phase
 from ..claim import NumbersClaim
 from ..evidence.two_events import Hits, both_ways
-from ..planning.pairs import Pair, edge_pairs
+from ..planning.pairs import NumberPair, edge_pairs
 from .pair_check import (
     PairCheck,
     PairEvents,
@@ -55,7 +55,7 @@ def support_events(exact: tuple[float, float]) -> dict[str, Test]:
 class SupportWagers(PairEvents):
     """Wagers that one of two exact numbers is released as what the other never is."""
 
-    def __init__(self, claim: NumbersClaim, pair: Pair) -> None:
+    def __init__(self, claim: NumbersClaim, pair: NumberPair) -> None:
         self.events = support_events(pair.exact)
         super().__init__(2 * len(self.events), levels(claim, pair))
 
@@ -80,13 +80,13 @@ class Support(PairCheck):
     def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
         return fractions(claim)
 
-    def made(self) -> list[Pair]:
+    def made(self) -> list[NumberPair]:
         return edge_pairs(self.claim.mechanism, self.plan.coordinates)
 
-    def evidence(self, pair: Pair) -> SupportWagers:
+    def evidence(self, pair: NumberPair) -> SupportWagers:
         return SupportWagers(self.claim, pair)
 
-    def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
+    def fail_finding(self, pair: NumberPair, evidence: PairEvidence) -> Outcome:
         assert isinstance(evidence, SupportWagers)
         place, level = evidence.best
         often, rarely = evidence.rates(place)
@@ -100,11 +100,13 @@ class Support(PairCheck):
             Verdict.FAIL, Finding.caused(message, self.cause, event=name, **seen), self.queries
         )
 
-    def passed(self, found: list[tuple[Pair, PairEvidence]], excludes: Sequence[Excluded]) -> str:
+    def passed(
+        self, found: list[tuple[NumberPair, PairEvidence]], excludes: Sequence[Excluded]
+    ) -> str:
         pairs = sum(evidence.pairs for _, evidence in found)
         seen = f"no release was seen to come of one neighbour alone, in {pairs:,} pairs"
         return f"{seen}: {power(excludes)}"
 
-    def told_of(self, pairs: Sequence[Pair]) -> Sequence[Pair]:
+    def told_of(self, pairs: Sequence[NumberPair]) -> Sequence[NumberPair]:
         """Of all, by the one that shows least."""
         return pairs

@@ -20,7 +20,7 @@ MOST_COORDINATES = 1_000
 
 
 @unique
-class Role(StrEnum):
+class InputRole(StrEnum):
     """Why an input of counts or records is asked; the value is how messages call it."""
 
     TYPICAL = "typical"

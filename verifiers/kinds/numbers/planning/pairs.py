@@ -30,7 +30,7 @@ _GRANULE = 2.0**-20
 
 
 @dataclass(frozen=True)
-class Pair:
+class NumberPair:
     """Two inputs, and the exact number of the coordinates that are looked at in either.
 
     words: how messages call the inputs; coordinates (k,): which are looked at; direction (k,): of
@@ -56,7 +56,7 @@ class Pair:
         return abs(self.exact[1] - self.exact[0]) * (1.0 + _GRANULE)
 
 
-def low_pairs(mechanism: NumberMechanism, coordinates: Coordinates) -> list[Pair]:
+def low_pairs(mechanism: NumberMechanism, coordinates: Coordinates) -> list[NumberPair]:
     """Pairs of exact numbers 0 and v, and v and 2 v: floats around each are spaced otherwise.
 
     v is a power of two; of counts it is 1. Where 0 lies beyond the bounds, it is the sum of an
@@ -75,7 +75,7 @@ def low_pairs(mechanism: NumberMechanism, coordinates: Coordinates) -> list[Pair
     return [_of_records(mechanism, here, there, coordinates) for here, there in sums]
 
 
-def off_grid_pairs(mechanism: NumberMechanism, coordinates: Coordinates) -> list[Pair]:
+def off_grid_pairs(mechanism: NumberMechanism, coordinates: Coordinates) -> list[NumberPair]:
     """A pair of exact numbers that lie on no grid of a power of two, nor differ by a step of one.
 
     Whole numbers have no such pair.
@@ -90,7 +90,7 @@ def off_grid_pairs(mechanism: NumberMechanism, coordinates: Coordinates) -> list
     return [replace(_of_records(mechanism, [some], there, coordinates), off_grid=True)]
 
 
-def edge_pairs(mechanism: NumberMechanism, coordinates: Coordinates) -> list[Pair]:
+def edge_pairs(mechanism: NumberMechanism, coordinates: Coordinates) -> list[NumberPair]:
     """Pairs at either end of the sums that eight records can have; counts at 0 and far from it."""
     if mechanism.takes == "counts":
         return [_of_counts(mechanism, least) for least in (0, 20)]
@@ -111,7 +111,7 @@ def edge_pairs(mechanism: NumberMechanism, coordinates: Coordinates) -> list[Pai
     return pairs
 
 
-def farthest_pair(mechanism: NumberMechanism, coordinates: Coordinates) -> Pair:
+def farthest_pair(mechanism: NumberMechanism, coordinates: Coordinates) -> NumberPair:
     """Neighbours as far apart as the records of a unit can be; all coordinates are looked at."""
     times = mechanism.contributions
     if mechanism.takes == "counts":
@@ -146,7 +146,7 @@ def _step(mechanism: NumberMechanism) -> float:
     return sign * most
 
 
-def _of_counts(mechanism: NumberMechanism, least: int, moved: int = 1) -> Pair:
+def _of_counts(mechanism: NumberMechanism, least: int, moved: int = 1) -> NumberPair:
     """Counts of `least` and `moved` more in the first cell."""
     cells = mechanism.width
     here = np.full(cells, least, dtype=np.int64)
@@ -156,12 +156,12 @@ def _of_counts(mechanism: NumberMechanism, least: int, moved: int = 1) -> Pair:
         here[1], there[1] = least + moved, least
     words = (f"a count of {least}", f"a count of {least + moved}")
     exact = (float(least), float(least + moved))
-    return Pair(words, here, there, exact, np.zeros(1, dtype=np.int64), np.ones(1))
+    return NumberPair(words, here, there, exact, np.zeros(1, dtype=np.int64), np.ones(1))
 
 
 def _of_records(
     mechanism: NumberMechanism, here: list[float], there: list[float], coordinates: Coordinates
-) -> Pair:
+) -> NumberPair:
     """Records that have the same number in every coordinate."""
     width, aggregation = mechanism.width, mechanism.aggregation
     made = []
@@ -173,7 +173,7 @@ def _of_records(
         f"{counted(len(numbers), 'record that gives', 'records that give')} {number:.6g}"
         for numbers, number in zip((here, there), exact, strict=True)
     )
-    return Pair(
+    return NumberPair(
         (one, other), made[0], made[1], (exact[0], exact[1]), coordinates, np.ones(coordinates.size)
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 from .....reference.arrays import Matrix
 from .....reference.numbers import NoisyGradient
 from ..mechanism import RECORDS, NumberMechanism
-from .asked import MOST_COORDINATES, Asked, Role
+from .asked import MOST_COORDINATES, Asked, InputRole
 from .bounds import WITHIN, Bounds
 
 _RECORDS = 24  # in a typical input of records
@@ -140,7 +140,7 @@ def at_once(width: int, most: int) -> int:
     return min(most, max(2, _NUMBERS // width))
 
 
-def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[Role, Any]]:
+def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[InputRole, Any]]:
     """Inputs of counts (cells,): typical ones, those moved and reversed, none, few, and many.
 
     More inputs would leave each fewer draws, so that one has counts of several sizes.
@@ -157,42 +157,46 @@ def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[Role, Any]]:
     many = np.zeros(cells, dtype=np.int64)
     many[0] = 1_234_567
     made = [
-        (Role.TYPICAL, typical),
-        (Role.MOVED, typical + 17),
-        (Role.REVERSED, typical[::-1].copy()) if cells > 1 else (Role.TENS_OF_THOUSANDS, tens),
-        (Role.EMPTY, np.zeros(cells, dtype=np.int64)),
-        (Role.FEW, (np.arange(cells) + 1) % 8),
-        (Role.HUNDREDS, hundreds),
-        (Role.THOUSANDS, thousands),
-        (Role.MILLIONS, rng.integers(least, least + least // 2, cells)),
-        (Role.ONE_LARGE_COUNT, many),
+        (InputRole.TYPICAL, typical),
+        (InputRole.MOVED, typical + 17),
+        (InputRole.REVERSED, typical[::-1].copy())
+        if cells > 1
+        else (InputRole.TENS_OF_THOUSANDS, tens),
+        (InputRole.EMPTY, np.zeros(cells, dtype=np.int64)),
+        (InputRole.FEW, (np.arange(cells) + 1) % 8),
+        (InputRole.HUNDREDS, hundreds),
+        (InputRole.THOUSANDS, thousands),
+        (InputRole.MILLIONS, rng.integers(least, least + least // 2, cells)),
+        (InputRole.ONE_LARGE_COUNT, many),
     ]
     if cells > _PRINTED_COUNTS:  # a seed made of what is printed is that of the typical ones
         middle = typical.copy()
         middle[cells // 2] += 1
-        made.append((Role.CHANGED_IN_THE_MIDDLE, middle))
+        made.append((InputRole.CHANGED_IN_THE_MIDDLE, middle))
     return made
 
 
-def _of_records(mechanism: NumberMechanism, rng: np.random.Generator) -> list[tuple[Role, Any]]:
+def _of_records(
+    mechanism: NumberMechanism, rng: np.random.Generator
+) -> list[tuple[InputRole, Any]]:
     """Inputs of records within the bounds, one for each role."""
     width = mechanism.width
     few = at_once(width, _RECORDS)
     typical = _records(mechanism, _of_the_opening(), few)
     edge = _records(mechanism, rng, few, edge=True)
-    made: list[tuple[Role, Matrix]] = [
-        (Role.TYPICAL, typical),
-        (Role.REORDERED, typical[::-1].copy()),
-        (Role.ONE_RECORD, typical[:1]),
-        (Role.NO_RECORDS, typical[:0]),
-        (Role.ALIKE, np.repeat(typical[:1], at_once(width, 7), axis=0)),
-        (Role.AT_THE_BOUNDS, edge),
-        (Role.MANY, _records(mechanism, rng, at_once(width, RECORDS))),
+    made: list[tuple[InputRole, Matrix]] = [
+        (InputRole.TYPICAL, typical),
+        (InputRole.REORDERED, typical[::-1].copy()),
+        (InputRole.ONE_RECORD, typical[:1]),
+        (InputRole.NO_RECORDS, typical[:0]),
+        (InputRole.ALIKE, np.repeat(typical[:1], at_once(width, 7), axis=0)),
+        (InputRole.AT_THE_BOUNDS, edge),
+        (InputRole.MANY, _records(mechanism, rng, at_once(width, RECORDS))),
     ]
     if typical.size > _PRINTED:  # as of counts
         middle = typical.copy()
         middle[few // 2] = typical[0]
-        made.append((Role.CHANGED_IN_THE_MIDDLE, middle))
+        made.append((InputRole.CHANGED_IN_THE_MIDDLE, middle))
     return [(role, as_values(mechanism, records)) for role, records in made]
 
 

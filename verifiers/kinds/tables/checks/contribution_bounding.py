@@ -21,7 +21,7 @@ from ..evidence.hidden import as_sums
 from ..evidence.linear import LinearEvidence
 from ..evidence.mistakes import SURE, Mistakes
 from ..evidence.other_engines import OTHER_CONTRIBUTIONS, ROW_BY_ROW, numbers, other_bounds
-from ..planning.asked import BEYOND, LACKING, UNUSUAL, Role, TableAsked, core
+from ..planning.asked import BEYOND, LACKING, UNUSUAL, TableAsked, TableRole, core
 from ..planning.plan import TablePlan
 from .base import TableCheck
 from .input_contract import NotTaken
@@ -29,16 +29,16 @@ from .input_contract import NotTaken
 _WANTED, _FEWEST = 60, 10  # releases of each input, and in a run of few
 
 _CAUSES: dict[str, Note] = {
-    Role.NO_USERS: Note(
+    TableRole.NO_USERS: Note(
         "userless-rows-counted", "rows without a user are counted, and nobody's bounds hold them"
     ),
-    Role.NO_PARTITIONS: Note(
+    TableRole.NO_PARTITIONS: Note(
         "null-partition-counted",
         "NULL counts as a partition of a user: such rows are dropped too late",
     ),
-    Role.NO_NUMBERS: Note("rows-without-number-counted", "rows without a number are counted"),
-    Role.INFINITE: Note("infinite-values-not-clipped", "infinite values are not clipped"),
-    Role.TWO_TYPES: Note("user-types-split", "the user 1 and the user '1' are bounded as two"),
+    TableRole.NO_NUMBERS: Note("rows-without-number-counted", "rows without a number are counted"),
+    TableRole.INFINITE: Note("infinite-values-not-clipped", "infinite values are not clipped"),
+    TableRole.TWO_TYPES: Note("user-types-split", "the user 1 and the user '1' are bounded as two"),
 }
 """Of unusual rows, where nothing else is wrong."""
 
@@ -110,7 +110,7 @@ class ContributionBounding(TableCheck):
     def _asked(self, role: str) -> tuple[Bounding, Rows]:
         """The rows of an input, and the bounds that it is judged by."""
         bounding, rows = self.table.bounding, self.inputs[role].values
-        if role == Role.INFINITE and bounding.kept != "all":
+        if role == TableRole.INFINITE and bounding.kept != "all":
             bounding = replace(bounding, kept="any")  # a value beyond any may as well be dropped
         return bounding, rows
 

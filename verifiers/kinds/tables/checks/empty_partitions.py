@@ -12,7 +12,7 @@ from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
-from ..planning.asked import Role, TableAsked
+from ..planning.asked import TableAsked, TableRole
 from ..planning.plan import TablePlan
 from .base import TableCheck
 
@@ -121,7 +121,7 @@ class EmptyPartitions(TableCheck):
             found.append(self.entry(code, share, self.telling, self.wanted, method=_BY_BINOMIAL))
         if self.table.listed is None:
             return tuple(found)
-        outside = [role for role in self.telling if role == Role.NOT_LISTED]
+        outside = [role for role in self.telling if role == TableRole.NOT_LISTED]
         always: Fields = {"share": 1.0}
         for told, size, where in (
             (_DROPPED, {**always, "empty": True}, self._vacant),

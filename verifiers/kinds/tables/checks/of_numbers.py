@@ -11,7 +11,7 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ...numbers.checks.base import NumberCheck, tell_least
-from ...numbers.checks.fresh_noise import FreshNoise, Way
+from ...numbers.checks.fresh_noise import CopyOf, FreshNoise
 from ...numbers.checks.independence import Independence
 from ...numbers.checks.location import Location
 from ...numbers.checks.noise_law import NoiseLaw
@@ -209,7 +209,7 @@ class TableFreshNoise(OfEachAggregate):
 
     id, made, thinned = "fresh-noise", FreshNoise, True
 
-    def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: Way) -> None:
+    def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: CopyOf) -> None:
         """Takes the first releases of two starts: those of the first aggregate are compared."""
         width = self._columns.cells.size
 

@@ -17,7 +17,7 @@ from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
 from ..evidence.crowd import CrowdEvidence
 from ..evidence.selected import SelectedEvidence
-from ..planning.asked import NEAR, Role, TableAsked
+from ..planning.asked import NEAR, TableAsked, TableRole
 from ..planning.plan import TablePlan
 from .base import TableCheck
 
@@ -30,7 +30,7 @@ _BEFORE = "selected-before-bounding"
 _SURE = 3.0  # nats by which a known mistake must be likelier to be named
 
 
-class PartitionRelease(TableCheck):
+class TablePartitionRelease(TableCheck):
     """Wagers on the rates at which partitions come, of users within their bounds."""
 
     id = "partition-release"
@@ -50,7 +50,7 @@ class PartitionRelease(TableCheck):
         self._rates: dict[tuple[float, float], list[int]] = {}
         self._below: tuple[int, float] | None = None
         self._inputs = [asked for asked in plan.inputs if isinstance(asked, TableAsked)]
-        self._crowded = next((one for one in self._inputs if one.role == Role.CROWD), None)
+        self._crowded = next((one for one in self._inputs if one.role == TableRole.CROWD), None)
         self._crowd: CrowdEvidence | None = None
 
     def answered(self, roles: Collection[str]) -> None:
@@ -72,7 +72,7 @@ class PartitionRelease(TableCheck):
             released = batch.releases.reshape(n, self.columns, self.cells)
             there = ~np.isnan(released[:, 0])
             self._look_below(released)
-            if asked.role == Role.CROWD:
+            if asked.role == TableRole.CROWD:
                 self._crowd = self._crowd or CrowdEvidence(self.table, asked.values, self.cells)
                 self._crowd.observe(there.mean(1))
                 self.draws += there.size
@@ -138,9 +138,9 @@ class PartitionRelease(TableCheck):
         crowd = self._crowd
         if crowd is not None and crowd.log_e_value > self.evidence.log_e_value:
             message = (
-                f"of the input {Role.CROWD}, {crowd.came / crowd.releases:.3g} of the partitions "
-                f"were released, in {crowd.releases:,} releases, and {crowd.expected:.3g} at most "
-                "under the claim"
+                f"of the input {TableRole.CROWD}, {crowd.came / crowd.releases:.3g} of the "
+                f"partitions were released, in {crowd.releases:,} releases, and "
+                f"{crowd.expected:.3g} at most under the claim"
             )
             cause = "partitions are selected before users are bounded, who count in all of theirs"
             fields = {
@@ -222,7 +222,7 @@ class PartitionRelease(TableCheck):
             return []
         size: Fields = {"share": float(rate.mean()), "expected": crowd.expected}
         draws = _OF_CROWD * self.cells
-        return [self.entry(_BEFORE, size, [Role.CROWD], draws, method=_BY_BOUND)]
+        return [self.entry(_BEFORE, size, [TableRole.CROWD], draws, method=_BY_BOUND)]
 
     def pass_finding(self) -> Finding:
         excludes = self.excluded

@@ -11,12 +11,12 @@ from .....reference.arrays import Vector
 from .....reference.tables import Rows
 from ....targets.frames import Part
 from ...numbers.planning.asked import Asked
-from ...numbers.planning.asked import Role as NumbersRole
+from ...numbers.planning.asked import TableRole as NumbersRole
 from ..claim import TablesClaim
 
 
 @unique
-class Role(StrEnum):
+class TableRole(StrEnum):
     """Why rows are asked; the value is how messages call them.
 
     The first ones are within the bounds of a user, so that every number is exact but for noise.
@@ -52,36 +52,38 @@ class Role(StrEnum):
     TWO_TYPES = "users as numbers and as texts"
 
 
-NUMERIC = frozenset({Role.TYPICAL, Role.ONE_ROW, Role.MANY, Role.EVERY_OTHER, Role.EMPTY})
+NUMERIC = frozenset(
+    {TableRole.TYPICAL, TableRole.ONE_ROW, TableRole.MANY, TableRole.EVERY_OTHER, TableRole.EMPTY}
+)
 """Those whose numbers show the law of the noise."""
 
-NEAR = (Role.NEAR, Role.NEAR_ROWS, Role.ALONE)
+NEAR = (TableRole.NEAR, TableRole.NEAR_ROWS, TableRole.ALONE)
 """Those that show which partitions are selected."""
 
 BEYOND = frozenset(
     {
-        Role.EVERYWHERE,
-        Role.ONE_USER,
-        Role.ONE_MORE,
-        Role.ONE_ROW_MORE,
-        Role.MANY_ROWS,
-        Role.TEN_THOUSAND,
-        Role.UNEQUAL,
-        Role.SPREAD,
-        Role.CLIPPED,
-        Role.DUPLICATES,
+        TableRole.EVERYWHERE,
+        TableRole.ONE_USER,
+        TableRole.ONE_MORE,
+        TableRole.ONE_ROW_MORE,
+        TableRole.MANY_ROWS,
+        TableRole.TEN_THOUSAND,
+        TableRole.UNEQUAL,
+        TableRole.SPREAD,
+        TableRole.CLIPPED,
+        TableRole.DUPLICATES,
     }
 )
 """Those that show what stays of a user, and of a value."""
 
 LACKING: dict[str, Part] = {
-    Role.NO_USERS: "user",
-    Role.NO_PARTITIONS: "partition",
-    Role.NO_NUMBERS: "value",
+    TableRole.NO_USERS: "user",
+    TableRole.NO_PARTITIONS: "partition",
+    TableRole.NO_NUMBERS: "value",
 }
 """Those of rows that lack a part."""
 
-UNUSUAL = frozenset({*LACKING, Role.INFINITE, Role.TWO_TYPES})
+UNUSUAL = frozenset({*LACKING, TableRole.INFINITE, TableRole.TWO_TYPES})
 """Those asked only where the claim says what becomes of them."""
 
 
@@ -97,7 +99,7 @@ class TableAsked(Asked):
     rows: Vector
 
     @classmethod
-    def made(cls, claim: TablesClaim, rows: Rows, role: Role) -> Self:
+    def made(cls, claim: TablesClaim, rows: Rows, role: TableRole) -> Self:
         """Rows with what is exact of them."""
         table, cells = claim.mechanism.table, len(claim.keys)
         unknown = np.full(cells, np.nan)

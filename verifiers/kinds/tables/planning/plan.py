@@ -12,7 +12,7 @@ from .....reference.tables import Rows, Selection, TruncatedGeometric
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import CALLS, NumbersPlan
 from ..claim import TablesClaim
-from .asked import NEAR, NUMERIC, Role, TableAsked, core
+from .asked import NEAR, NUMERIC, TableAsked, TableRole, core
 from .rows import Making, renumbered, together
 from .unusual import unusual_rows
 
@@ -66,14 +66,14 @@ class TablePlan(NumbersPlan):
     def _bulk(self) -> str:
         """The role of the crowd that is asked in bulk."""
         roles = [asked.role for asked in self.inputs]
-        return next(role for role in (Role.EVERYWHERE, Role.MANY_ROWS) if role in roles)
+        return next(role for role in (TableRole.EVERYWHERE, TableRole.MANY_ROWS) if role in roles)
 
     def _sizes(self, role: str, first: bool) -> Sequence[int]:
         """Sizes of the calls of a round; of the first one of a run of few releases, its share."""
         sizes, least = (_NEAR, _FEWEST_NEAR) if role in NEAR else (_BEYOND, _FEWEST)
         if role == self._bulk:
             sizes = _BULK
-        elif role == Role.CROWD:
+        elif role == TableRole.CROWD:
             sizes = _CROWDED
         if role in NUMERIC:
             sizes = {True: CALLS[:_SMALL], False: CALLS}
@@ -107,7 +107,7 @@ def make_table_plan(claim: TablesClaim, seed: int) -> TablePlan:
     cells = core(claim)
     making = Making(claim, cells, rng)
     opening = Making(claim, cells, np.random.default_rng(0))  # the same in every run
-    made = [(Role.TYPICAL, opening.shuffled(opening.within(_users(claim, opening))))]
+    made = [(TableRole.TYPICAL, opening.shuffled(opening.within(_users(claim, opening))))]
     made += _within(making) + _beyond(making)
     if claim.mechanism.selection is not None:
         made += _near(making)
@@ -128,20 +128,23 @@ def _users(claim: TablesClaim, making: Making, more: int = _TYPICAL) -> NDArray[
     return np.asarray(least + making.rng.integers(0, more + 1, making.cells.size))
 
 
-def _within(making: Making) -> list[tuple[Role, Rows]]:
+def _within(making: Making) -> list[tuple[TableRole, Rows]]:
     """Rows of which no user is beyond the bounds, and whose partitions are all released."""
     claim = making.claim
     made = [
-        (Role.ONE_ROW, making.small(making.within(_users(claim, making), 1, most_partitions=1))),
-        (Role.MANY, making.within(_users(claim, making, _most_users(making)), 2)),
+        (
+            TableRole.ONE_ROW,
+            making.small(making.within(_users(claim, making), 1, most_partitions=1)),
+        ),
+        (TableRole.MANY, making.within(_users(claim, making, _most_users(making)), 2)),
     ]
     if claim.mechanism.partitions is not None:
         some = np.where(np.arange(making.cells.size) % 2, 0, 2)
-        made.append((Role.EVERY_OTHER, making.within(some)))
-        made.append((Role.EMPTY, Rows.of([], [], [])))
+        made.append((TableRole.EVERY_OTHER, making.within(some)))
+        made.append((TableRole.EMPTY, Rows.of([], [], [])))
         listed, others = len(claim.mechanism.partitions), making.within(0 * some + 2)
         outside = making.crowd(10, range(listed, len(claim.keys))[:1], 1, making.values(1))
-        made.append((Role.NOT_LISTED, together(others, outside)))
+        made.append((TableRole.NOT_LISTED, together(others, outside)))
     return [(role, making.shuffled(rows)) for role, rows in made]
 
 
@@ -149,7 +152,7 @@ def _most_users(making: Making) -> int:
     return max(1, min(_MANY, _ROWS // (2 * making.cells.size)))
 
 
-def _beyond(making: Making) -> list[tuple[Role, Rows]]:
+def _beyond(making: Making) -> list[tuple[TableRole, Rows]]:
     """Rows of users beyond the bounds, of values beyond theirs, and equal rows.
 
     Private partitions have users of their own besides, so that all are released for certain.
@@ -169,21 +172,29 @@ def _beyond(making: Making) -> list[tuple[Role, Rows]]:
         return max(2, min(_CROWD, _ROWS // max(1, each)))
 
     made = [
-        (Role.ONE_USER, making.crowd(1, all_cells, max(rows, 100 // len(all_cells)), [far])),
-        (Role.MANY_ROWS, making.crowd(crowd(10 * most), all_cells[-1:], 10 * most, [far])),
-        (Role.ONE_ROW_MORE, making.crowd(crowd(most + 1), all_cells[:1], most + 1, [far])),
-        (Role.TEN_THOUSAND, making.crowd(1, all_cells[:1], max(_TEN_THOUSAND, 2 * most), [far])),
-        (Role.SPREAD, making.crowd(crowd(4 * most), all_cells[:1], 4 * most, [low, high])),
-        (Role.DUPLICATES, making.crowd(crowd(most), all_cells[:1], most, [high])),
-        (Role.CLIPPED, making.far(making.within(0 * cells + max(4, _ROWS // (2 * cells.size))))),
+        (TableRole.ONE_USER, making.crowd(1, all_cells, max(rows, 100 // len(all_cells)), [far])),
+        (TableRole.MANY_ROWS, making.crowd(crowd(10 * most), all_cells[-1:], 10 * most, [far])),
+        (TableRole.ONE_ROW_MORE, making.crowd(crowd(most + 1), all_cells[:1], most + 1, [far])),
+        (
+            TableRole.TEN_THOUSAND,
+            making.crowd(1, all_cells[:1], max(_TEN_THOUSAND, 2 * most), [far]),
+        ),
+        (TableRole.SPREAD, making.crowd(crowd(4 * most), all_cells[:1], 4 * most, [low, high])),
+        (TableRole.DUPLICATES, making.crowd(crowd(most), all_cells[:1], most, [high])),
+        (
+            TableRole.CLIPPED,
+            making.far(making.within(0 * cells + max(4, _ROWS // (2 * cells.size)))),
+        ),
     ]
     if len(all_cells) > bounding.partitions or bounding.kept == "all":
         each = rows * len(all_cells)
-        made.append((Role.EVERYWHERE, making.crowd(crowd(each), all_cells, rows, [far])))
+        made.append((TableRole.EVERYWHERE, making.crowd(crowd(each), all_cells, rows, [far])))
         more = all_cells[: min(bounding.partitions, len(all_cells) - 1) + 1]
-        made.append((Role.ONE_MORE, making.crowd(crowd(len(more)), more, 1, [far])))
+        made.append((TableRole.ONE_MORE, making.crowd(crowd(len(more)), more, 1, [far])))
         unequal = [4 * most, *[1] * (len(all_cells) - 1)]
-        made.append((Role.UNEQUAL, making.crowd(crowd(sum(unequal)), all_cells, unequal, [far])))
+        made.append(
+            (TableRole.UNEQUAL, making.crowd(crowd(sum(unequal)), all_cells, unequal, [far]))
+        )
     if claim.mechanism.partitions is None:
         sure = making.within(0 * cells + (claim.mechanism.sure or 1), 1)
         made = [(role, together(sure, rows)) for role, rows in made]
@@ -198,7 +209,7 @@ def _undivided(selection: Selection | None, partitions: int, counts: Vector) -> 
     return [np.exp(whole.log_kept(counts))]
 
 
-def _near(making: Making) -> list[tuple[Role, Rows]]:
+def _near(making: Making) -> list[tuple[TableRole, Rows]]:
     """Rows of partitions that are released about as often as not, or seldom."""
     claim, cells = making.claim, making.cells
     table = claim.mechanism.table
@@ -213,12 +224,12 @@ def _near(making: Making) -> list[tuple[Role, Rows]]:
     if table.counted.kind == "count":  # of rows: about as many by fewer users
         several = np.ceil(users / max(1.0, 0.5 * (1 + most))).astype(np.int64)
     made = [
-        (Role.NEAR, making.within(users, 1)),
-        (Role.NEAR_ROWS, making.within(several)),
-        (Role.ALONE, making.within(np.ones(cells.size, dtype=np.int64), 1)),
+        (TableRole.NEAR, making.within(users, 1)),
+        (TableRole.NEAR_ROWS, making.within(several)),
+        (TableRole.ALONE, making.within(np.ones(cells.size, dtype=np.int64), 1)),
     ]
     if table.bounding.kept != "any" and cells.size >= 2 * table.bounding.partitions:
         each = 1 if table.counted.once else min(most, 20)
         many = math.ceil(levels[len(_RATES) - 1] / each)
-        made.append((Role.CROWD, making.crowd(many, cells.tolist(), each, making.values(1))))
+        made.append((TableRole.CROWD, making.crowd(many, cells.tolist(), each, making.values(1))))
     return [(role, making.shuffled(rows)) for role, rows in made]

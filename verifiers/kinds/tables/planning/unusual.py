@@ -8,7 +8,7 @@ import numpy as np
 from .....reference.tables import Rows
 from ....targets.frames import SentRows, is_missing
 from ..claim import TablesClaim
-from .asked import Role
+from .asked import TableRole
 from .rows import Making, renumbered, together
 
 Row = tuple[Any, Any, Any]
@@ -19,20 +19,20 @@ _LACKING = 40  # rows without a user, of a partition
 _NUMBERS = None, math.nan
 
 
-def unusual_rows(making: Making) -> list[tuple[Role, Rows]]:
+def unusual_rows(making: Making) -> list[tuple[TableRole, Rows]]:
     """Those of which the claim says something; rows that count are as it says."""
     mechanism = making.claim.mechanism
     missing = mechanism.missing.parts
-    found: list[tuple[Role, Rows]] = []
+    found: list[tuple[TableRole, Rows]] = []
     if "user" in missing:
-        found.append((Role.NO_USERS, _without_users(making)))
+        found.append((TableRole.NO_USERS, _without_users(making)))
     if "partition" in missing:
-        found.append((Role.NO_PARTITIONS, _without_partitions(making)))
+        found.append((TableRole.NO_PARTITIONS, _without_partitions(making)))
     if "value" in missing:
-        found.append((Role.NO_NUMBERS, _without_numbers(making)))
-        found.append((Role.INFINITE, _infinite(making)))
+        found.append((TableRole.NO_NUMBERS, _without_numbers(making)))
+        found.append((TableRole.INFINITE, _infinite(making)))
     if mechanism.users_as_text:
-        found.append((Role.TWO_TYPES, _of_two_types(making)))
+        found.append((TableRole.TWO_TYPES, _of_two_types(making)))
     return found
 
 

@@ -24,7 +24,7 @@ from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
 from ..evidence.ciphertexts import Ciphertexts, Place
 from ..evidence.masked import BETWEEN, Keys, MaskEvidence, Rows
-from ..plan import Role, asked, drawn_values
+from ..plan import RoundRole, asked, drawn_values
 from .base import RoundsCheck
 
 _ROWS, _FEWEST, _MOST = 1_000, 10, 200
@@ -54,7 +54,7 @@ class MaskUniformity(RoundsCheck):
         of = mechanism.aggregation
         drawn = drawn_values(claim, np.random.default_rng([seed, 32]))
         several = (drawn, np.full_like(drawn, of.lower), np.full_like(drawn, of.upper))
-        self.inputs = [asked(claim, values, Role.TYPICAL) for values in several]
+        self.inputs = [asked(claim, values, RoundRole.TYPICAL) for values in several]
 
     @property
     def asks(self) -> int:
@@ -121,7 +121,7 @@ class MaskUniformity(RoundsCheck):
                 continue
             parties = 1 if "party" in cause.fields else self.claim.mechanism.parties
             yield self.entry(
-                cause.code, cause.fields, [Role.TYPICAL], draws * parties, method=_ON_VALUES
+                cause.code, cause.fields, [RoundRole.TYPICAL], draws * parties, method=_ON_VALUES
             )
 
     def _excluded_keys(self) -> Iterator[Excluded]:
@@ -131,13 +131,13 @@ class MaskUniformity(RoundsCheck):
         pairs = math.comb(keys, 2) - parties * (rounds - 1)
         size: Fields = {"states": math.floor(-pairs / math.log(MISSES))}
         if size["states"]:
-            yield self.entry(_KEYS, size, [Role.TYPICAL], keys, method=_BY_BIRTHDAYS)
+            yield self.entry(_KEYS, size, [RoundRole.TYPICAL], keys, method=_BY_BIRTHDAYS)
 
     def _excluded_texts(self) -> Iterator[Excluded]:
         """Encryption without chance, where no share of the noise changes what is encrypted."""
         if self.asks > len(self.inputs) and not self.claim.mechanism.in_shares:
             rounds = self.asks * self.claim.mechanism.parties
-            yield self.entry(_TEXTS, {"states": 1}, [Role.TYPICAL], rounds, method=_CERTAIN)
+            yield self.entry(_TEXTS, {"states": 1}, [RoundRole.TYPICAL], rounds, method=_CERTAIN)
 
     @property
     def _partial(self) -> Note | None:
