@@ -21,6 +21,7 @@ def test_the_wrong_label_is_the_likeliest_of_the_wrong() -> None:
     assert wrong_labels(votes, np.array([0, 0])).tolist() == [1, 2]
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_query_that_is_added_with_a_label_decides_its_nearest_neighbour() -> None:
     """Every party then votes that label: anything else was trained on another record."""
     for adversary in (Adversary.NAT_MIAQ, Adversary.POIS_MIAQ):
@@ -34,6 +35,7 @@ def test_a_query_that_is_added_with_a_label_decides_its_nearest_neighbour() -> N
             assert (worlds.altered.argmax() == truth) == (adversary is Adversary.NAT_MIAQ)
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_record_that_changes_nothing_gives_nothing_away() -> None:
     """Trained on other subsets than the votes without it, it would seem to by chance."""
     far = Task(
@@ -75,6 +77,7 @@ def test_pate_chooses_its_poison_by_other_trainings_than_it_measures() -> None:
     assert all(score_of(asked.worlds) == 0.0 for asked in found.asked)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("adversary", list(Adversary))
 def test_capc_finds_its_best_party(adversary) -> None:
     """By asking for each party anew, without the classes of parties that are tried once."""
@@ -105,6 +108,7 @@ def test_capc_finds_its_best_party(adversary) -> None:
         assert sum(asked.score for asked in found.asked) == pytest.approx(max(totals))
 
 
+@pytest.mark.slow("takes seconds")
 def test_parties_of_a_learner_that_takes_chances_have_laws() -> None:
     found = capc(parties("tree", 8), TEACHERS, NOISE, Adversary.NAT_MIAQ, train)
     worlds = [asked.worlds for asked in found.asked]
@@ -174,6 +178,7 @@ def deployed(mechanism, **other) -> PredictionDeployment:
     return PredictionDeployment(mechanism, task(), NOISE, **settings | other)
 
 
+@pytest.mark.slow("takes seconds")
 def test_pate_gives_away_less_than_capc_of_a_party_that_is_known() -> None:
     """Chadha et al. 2024, section 5.4: a random partition hides whose vote the record moves."""
     worst = {

@@ -111,6 +111,7 @@ def test_an_event_chosen_on_its_own_labels_certifies_what_is_not_there() -> None
     assert wrong > 50
 
 
+@pytest.mark.slow("takes seconds")
 def test_sison_and_glaz_bound_a_pair_too() -> None:
     """A second family of boxes, of few labels, where statsmodels' moments already turn negative."""
     laws = laws_of(*PUBLISHED)
@@ -215,6 +216,7 @@ def test_the_trade_off_curve_is_above_that_of_any_test_and_near_the_best() -> No
     assert few.epsilon(0.0) == 0.0
 
 
+@pytest.mark.slow("takes seconds")
 def test_bounds_of_many_queries_add_up_where_each_has_its_share() -> None:
     """Identical worlds in 200 queries: sums at 0.05 each certify chance, at 0.05 / 200 nothing."""
     law, rng = np.array([0.5, 0.3, 0.2]), np.random.default_rng(4)

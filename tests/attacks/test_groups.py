@@ -156,6 +156,7 @@ def test_capc_takes_different_parties(adversary) -> None:
     assert single.worst.score < found.worst.score
 
 
+@pytest.mark.slow("takes seconds")
 def test_pate_alters_so_many_teachers_by_the_same_record() -> None:
     ensemble = Ensemble.drawn(task(), "nearest", TEACHERS, 20, 0)
     found = pate(ensemble, TEACHERS, NOISE, Adversary.POIS_MIAQ, train, records=3)

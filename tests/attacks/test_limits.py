@@ -91,6 +91,7 @@ def test_the_expected_error_holds_where_classes_are_eclipsed(sigma) -> None:
     assert mean_within(errors(votes, sigma, 10_000, 200, seed=9), 0.8 * stated, 1.2 * stated)
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     "between",
     [

@@ -32,6 +32,7 @@ def test_renumbered_classes_get_renumbered_votes(seed, order) -> None:
     np.testing.assert_allclose(moved, found[list(order)], atol=1e-3)
 
 
+@pytest.mark.slow("takes seconds")
 @given(seed=st.integers(0, 2**32 - 1), factor=st.floats(0.2, 20.0))
 def test_votes_scale_with_noise_and_teachers(seed, factor) -> None:
     counts = np.random.default_rng(seed).multinomial(500, [0.4, 0.3, 0.2, 0.09, 0.01])
@@ -67,7 +68,7 @@ def plain_fit(counts, noise, teachers):
 @pytest.mark.parametrize(
     "queries", [3, pytest.param(40, marks=pytest.mark.slow("fewer and more are")), 3000]
 )
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 def test_no_generic_solver_finds_likelier_votes(family, queries) -> None:
     """The plain fit's likelihood is never above ours, and never above our certificate."""
     mechanism = NoisyArgmax(family(25.0))

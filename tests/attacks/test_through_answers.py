@@ -88,6 +88,7 @@ def test_fewer_draws_misplace_hardly_more_votes():
     assert few < every + 0.02
 
 
+@pytest.mark.slow("takes seconds")
 def test_the_posterior_is_that_of_the_chains():
     """Which share none of its code: catches a prior that weighs contenders otherwise."""
     counts = np.array([[30, 0], [29, 1], [20, 10], [30, 0], [3, 27]], dtype=float)

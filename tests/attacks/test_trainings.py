@@ -78,6 +78,7 @@ def test_kept_votes_are_not_trained_anew(tmp_path, counted) -> None:
     assert len(counted) == 150
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch, counted) -> None:
     """Stopped amid the second ten teachers: the first ten are kept, and no half of the others."""
     counting = LEARNERS["nearest"]

@@ -68,6 +68,7 @@ def test_abstention_refutes_on_its_own() -> None:
     assert right.log_e_value < 3
 
 
+@pytest.mark.slow("takes seconds")
 def test_without_a_threshold_nothing_can_be_refused() -> None:
     claim = small_claim(gate={"max_queries": 300})
     report = verify(drawing(claim), claim, seed=0)

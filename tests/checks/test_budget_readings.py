@@ -62,6 +62,7 @@ def test_answers_of_gnmax_are_held_to_the_exact_cost_of_its_noise() -> None:
     assert (fields["queries"], fields["answers"]) == (allowed + 1, allowed + 1)
 
 
+@pytest.mark.slow("takes seconds")
 def test_answers_of_lnmax_are_held_to_the_loss_distribution_of_its_noise() -> None:
     """dp-accounting brackets the cost: nothing below is accused, and what lies above is.
 

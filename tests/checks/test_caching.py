@@ -65,6 +65,7 @@ def test_there_are_enough_histograms_of_each_law() -> None:
             assert numbered * shifted > 2 * stream.queries, stream.kind
 
 
+@pytest.mark.slow("takes seconds")
 def test_one_total_alone_runs_out_of_histograms() -> None:
     """Renumbered alone, few histograms have the same law: no pass on repeated labels."""
     made = small()

@@ -80,6 +80,7 @@ def at_these_votes(mechanism):
     )
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     ("mechanism", "classes"),
     [(SHARP, 4), pytest.param(LARGE, 10, marks=pytest.mark.slow("another mechanism"))],

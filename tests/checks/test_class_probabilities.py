@@ -1,6 +1,7 @@
 """`class-probabilities`: noise that is missing on some classes is diagnosed."""
 
 import numpy as np
+import pytest
 from runs import claimed, result
 
 from dpassay.verifiers.kinds.labels.registry import SHARES
@@ -17,6 +18,7 @@ def noiseless_late_classes(histogram, size):
     return noisy.argmax(1)
 
 
+@pytest.mark.slow("takes seconds")
 def test_noise_missing_on_late_classes_is_diagnosed() -> None:
     noiseless_late_classes.rng = np.random.default_rng(5)  # type: ignore[attr-defined]
     target, alone = InProcessTarget(noiseless_late_classes), ["class-probabilities"]

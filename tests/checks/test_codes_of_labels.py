@@ -97,6 +97,7 @@ def test_answers_that_are_not_kept_are_for_the_other_check() -> None:
     assert reason.code == "no-answers-kept"
 
 
+@pytest.mark.slow("takes seconds")
 def test_labels_that_avoid_those_of_calls_before_are_told() -> None:
     """Where the call before had the same votes, its label never comes."""
     plan = make_plan(

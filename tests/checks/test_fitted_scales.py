@@ -45,7 +45,7 @@ def seeing(plan, mechanism, seed):
 
 
 @pytest.mark.parametrize("factor", FACTORS)
-@pytest.mark.quick_cases(2)
+@pytest.mark.slow("takes seconds")
 def test_the_scale_that_is_named_lies_in_the_interval(plan, factor) -> None:
     """Catches the nearest of a fixed list, a quarter for a third, beside an interval without it."""
     claim = plan.claim.mechanism
@@ -60,6 +60,7 @@ def test_the_scale_that_is_named_lies_in_the_interval(plan, factor) -> None:
     assert 0.8 < named / factor < 1.25
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize("factor", [0.33, 3.0])
 def test_a_scale_of_the_noise_of_the_threshold_is_fitted_too(factor) -> None:
     """Catches half and twice the claim, which are the only ones known."""

@@ -43,6 +43,7 @@ class OncePerCall:
         return np.repeat((histogram + self.rng.normal(0, 40, histogram.size)).argmax(), size)
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(s, marks=pytest.mark.slow("other seeds")) for s in range(1, 6))]
 )

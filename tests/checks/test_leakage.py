@@ -123,6 +123,7 @@ def test_the_mean_bet_grows_beyond_the_bound() -> None:
     assert log_e_value_above(values, 0.97) < 0
 
 
+@pytest.mark.slow("takes seconds")
 def test_votes_of_very_many_scales_are_attacked_less_often_unless_a_limit_is_to_be_decided() -> (
     None
 ):

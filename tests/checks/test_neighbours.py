@@ -116,7 +116,7 @@ def analysed(near, analysis):
     [(ADD_REMOVE, ONE_MORE_OR_LESS), (OF_THREE, Neighbourhood(votes=3))],
     ids=["add-remove", "records"],
 )
-@pytest.mark.quick_cases(2)
+@pytest.mark.slow("takes seconds")
 def test_sound_accounts_of_the_claimed_neighbours_pass(near, neighbourhood, analysis) -> None:
     check = soundness(near, analysed(neighbourhood, analysis))
     assert check.proved is None
@@ -187,6 +187,7 @@ def test_a_budget_allows_twice_the_answers_of_a_teacher_more_or_less() -> None:
         assert abs(getattr(three, analysis) - allowed // 9) <= 1
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("near", [ADD_REMOVE, OF_THREE], ids=["add-remove", "records"])
 def test_the_costliest_histogram_has_all_teachers(near) -> None:
     """Others may be refused, and a budget would then not be tested."""
@@ -198,6 +199,7 @@ def test_the_costliest_histogram_has_all_teachers(near) -> None:
     assert made.mechanism.neighbourhood.holds(cost.here, proof.there)
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_log_is_held_to_one_teacher_who_comes_or_goes_on_every_query() -> None:
     """What is proved lies below the larger exact cost of all added, and of all removed."""
     votes, times = [(6, 5), (7, 4)], 12
@@ -221,6 +223,7 @@ def test_a_log_is_held_to_one_teacher_who_comes_or_goes_on_every_query() -> None
     assert moved.proved > best
 
 
+@pytest.mark.slow("takes seconds")
 def test_charges_of_a_log_are_held_to_the_claimed_neighbours() -> None:
     """What forty ties cost a teacher more or less falls short where a vote moves."""
     privacy = {"epsilon": 50.0, "delta": 1e-5, "queries": 1000}

@@ -36,7 +36,7 @@ class Few(Traffic):
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("takes seconds")
 def test_its_expectation_is_one_under_the_claim(name) -> None:
     """Enumerated over all labels of four calls: every wager, weight and law of the check.
 
@@ -99,7 +99,7 @@ class Bare:
 
 
 @pytest.mark.parametrize("mended", [False, True])
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("takes seconds")
 def test_a_second_answer_without_noise_is_told_as_that(mended) -> None:
     claim = parse_claim({"mechanism": GNMAX})
     target = InProcessTarget(Bare(mended))
@@ -138,6 +138,7 @@ def judged(target, **gate):
     return report, next(check for check in report.checks if check.id == "order")
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_target_of_one_total_is_asked_that_total_alone() -> None:
     report, found = judged(Answers())
     assert found.verdict.value == "pass"
@@ -145,6 +146,7 @@ def test_a_target_of_one_total_is_asked_that_total_alone() -> None:
     assert not any("(in turn)" in note.message for note in report.notes)
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_run_that_is_cut_short_is_inconclusive() -> None:
     """By the claim's queries, and by the target's own budget: neither is a pass."""
     assert judged(Answers(), max_queries=1000)[1].verdict.value == "inconclusive"
@@ -164,6 +166,7 @@ def test_a_check_that_is_left_out_asks_nothing() -> None:
     assert report.queries < 200
 
 
+@pytest.mark.slow("takes seconds")
 def test_kept_answers_are_asked_once_each() -> None:
     """Of a caching claim no query comes twice, so that every label is a new draw."""
     kept, screened = (

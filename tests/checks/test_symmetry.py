@@ -26,6 +26,7 @@ def favours_the_first(histogram, size):
     return noisy.argmax(1)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("broken", "check", "code"),
     [

@@ -135,6 +135,7 @@ def test_data_independent_gnmax_is_the_gaussian_mechanism(tmp_path) -> None:
     assert found["epsilon"] == pytest.approx(best_epsilon(lambda a: 1000 * a / 1600, 1e-5).epsilon)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("analysis", ["data-independent", "data-dependent", "exact", "worst-pair"])
 def test_each_analysis_tells_the_data_independent_one_beside_it(tmp_path, analysis) -> None:
     """Catches a second figure that repeats the first, or leaves out the repeats."""

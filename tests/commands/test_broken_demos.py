@@ -21,7 +21,7 @@ CODES = {
 }
 
 
-@pytest.mark.quick_cases(3)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", BROKEN)
 def test_the_mistake_is_found_and_named(name):
     """With the same noise in every run of the test, so that it cannot flake."""

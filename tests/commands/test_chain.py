@@ -58,6 +58,7 @@ def figure(told, part, of, measure):
     return found[0]
 
 
+@pytest.mark.slow("takes seconds")
 def test_disagreement_gives_the_rare_kind_away(told) -> None:
     """Their income is not in the features: teachers disagree, which a chain turned round misses."""
     found, _ = told
@@ -112,6 +113,7 @@ def test_an_area_below_a_guess_is_drawn_where_it_is(areas) -> None:
     assert y.low < min(areas) < y.high
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_second_run_takes_what_is_kept(told, table) -> None:
     """Other figures would mean that what is kept is not what was asked for."""
     found, folder = told

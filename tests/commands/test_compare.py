@@ -37,6 +37,7 @@ def verified(tmp_path, monkeypatch):
     return lambda name, *more: typed("verify", f"{module}:{name}", "--claim", "claim.toml", *more)
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_fixed_seed_shows_against_an_earlier_report(verified) -> None:
     """Within the first calls: no restart is needed, and the report may be named by its folder."""
     alone = ("--check", "fresh-noise")
@@ -63,6 +64,7 @@ def earlier():
     return json.dumps(verify(drawing_with("gaussian:10", seed=1), made, seed=0).public())
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("change", "words"),
     [

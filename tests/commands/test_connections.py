@@ -129,6 +129,7 @@ def test_an_answer_that_is_not_taken_is_ended(monkeypatch) -> None:
     assert asyncio.run(asyncio.wait_for(deaf(), 60)) == 0
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_second_request_of_a_connection_has_its_own_time(monkeypatch) -> None:
     """Catches a time that runs from the connection on: a client that keeps it would be cut off."""
     monkeypatch.setattr(server, "REQUEST_SECONDS", 1.0)
@@ -147,6 +148,7 @@ def test_a_second_request_of_a_connection_has_its_own_time(monkeypatch) -> None:
     assert asyncio.run(kept()) == (200, 200)
 
 
+@pytest.mark.slow("takes seconds")
 def test_others_are_answered_while_many_labels_are_drawn() -> None:
     """Served one by one, they would wait for the last of a million labels."""
 
@@ -182,6 +184,7 @@ def test_two_that_are_answered_in_turns_share_one_budget(monkeypatch) -> None:
     assert asyncio.run(both()) == [200, 429]
 
 
+@pytest.mark.slow("takes seconds")
 def test_ctrl_c_ends_half_open_connections_without_a_word() -> None:
     """Each was a traceback of a CancelledError: 438 kB for a few hundred."""
     command = [sys.executable, "-m", "dpassay.verifiers.cli", "serve", "--port", "0"]

@@ -165,6 +165,7 @@ def test_processes_that_share_a_folder_share_a_run(gate, tmp_path) -> None:
     assert (made, made_again, len(gate.runs)) == (True, False, 1)
 
 
+@pytest.mark.slow("takes seconds")
 def test_an_interrupted_run_interrupts_pytest(project, gate) -> None:
     """The gate keeps what it has when it is interrupted; pytest must stop all the same."""
     gate.interrupted = True
@@ -194,6 +195,7 @@ def test_a_log_has_the_items_of_its_claim(project) -> None:
 # -- misuse --------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

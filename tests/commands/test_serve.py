@@ -88,6 +88,7 @@ def test_it_fails_the_claim_of_more_noise_and_no_credentials_are_shown(url, clai
     assert "s3cr3t" not in found.stdout + found.stderr
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -172,6 +173,7 @@ def epsilon(costs):
     return to_epsilon(ORDERS, costs, 1e-5).epsilon
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_budget_is_enforced_and_ctrl_c_ends_it_with_status_0(claims) -> None:
     """What cannot all be answered is not begun; each label answered is charged, and no other.
 

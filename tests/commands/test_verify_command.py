@@ -41,6 +41,7 @@ def test_the_right_noise_exits_0(tmp_path) -> None:
     assert found.stderr == ""
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     ("name", "most", "factor"),
     [
@@ -64,6 +65,7 @@ def test_too_little_noise_exits_1_soon(name, most, factor, seed, claim_file) -> 
         assert check["reproduce"].endswith(f"--seed {seed}")
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -84,6 +86,7 @@ def test_broken_targets_exit_2_with_one_line(name, words, claim_file) -> None:
     assert "Traceback" not in found.stderr
 
 
+@pytest.mark.slow("takes seconds")
 def test_too_small_a_budget_exits_3(tmp_path) -> None:
     (tmp_path / "coarse.toml").write_text(COARSE_CLAIM)
     found = verify("quarter_noise", str(tmp_path / "coarse.toml"), "--max-queries", "300")
@@ -164,6 +167,7 @@ def test_a_scope_of_other_histograms_is_refused(row, tmp_path) -> None:
     )
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_failure_is_explained_to_people(claim_file) -> None:
     half_noise = f"{HERE}/aggregators.py:half_noise"
     found = typed("verify", half_noise, "--claim", claim_file, "--seed", "0")

@@ -48,6 +48,7 @@ def test_whoever_refuses_in_turn_fits_by_the_coins_alone(turn: tuple[bool, bool]
     assert 2.0**-calls <= math.exp(calls * log_fits(0.1, 0.0))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("epsilon", "delta", "releases"), [(1.0, 0.0, 4), (3.0, 1e-6, 20), (10.0, 1e-6, 100)]
 )

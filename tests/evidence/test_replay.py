@@ -38,6 +38,7 @@ def expectation(value, law, n):
     return total
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_the_expectation_is_at_most_one_given_whatever_came_before(law) -> None:
     """Exactly, over the whole null, for every past of 1 to 4 labels and 1 to 4 labels after it.

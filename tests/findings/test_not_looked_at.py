@@ -110,6 +110,7 @@ def without_fresh_noise() -> Report:
     return verify(drawing(claim), claim, seed=0, selection=chosen)
 
 
+@pytest.mark.slow("takes seconds")
 def test_all_that_a_check_which_was_not_run_would_see_is_in_the_report(
     without_fresh_noise: Report,
 ) -> None:

@@ -25,6 +25,7 @@ from dpassay.verifiers.strategies import examples
 from .drawing import FAMILIES, USUAL, deployments, exact
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_float64_is_the_50_digits_of_mpmath(family) -> None:
     """To 1e-12 of each probability down to 1e-300, below to 1e-13 of its logarithm."""
@@ -44,6 +45,7 @@ def test_float64_is_the_50_digits_of_mpmath(family) -> None:
     agree()
 
 
+@pytest.mark.slow("takes seconds")
 def test_draws_are_of_what_deployments_look_like() -> None:
     """Of 200 draws: both ends of classes and teachers, each usual scale, little and much noise."""
     drawn = [d for family in FAMILIES for d in examples(deployments(family), 50, 0)]
@@ -121,6 +123,7 @@ def tallied(cases, sample):
     return [np.bincount(d, minlength=len(c[0])) for d, c in zip(drawn, cases, strict=True)]
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_sampler_draws_these_probabilities(family) -> None:
     """Null: labels follow mpmath's laws. A correct sampler fails once in 10^6; power is below."""

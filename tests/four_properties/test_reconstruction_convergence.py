@@ -125,7 +125,7 @@ def test_the_error_is_what_the_information_says(family) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("labels", SIZES[::-1])
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 def test_elsewhere_it_is_bounded(family, labels) -> None:
     """Whatever the votes: what is read explains the labels no worse than the truth does.
 
@@ -195,7 +195,7 @@ READ_AT_40 = (TOLD, [100, 75, 50, 20, 5], [240, 4, 3, 2, 1], [60, 55, 50, 45, 40
 
 
 @pytest.mark.parametrize("variant", [PAPER, RELEASED], ids=["as printed", "as released"])
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("takes seconds")
 def test_algorithm_2_ends_where_its_own_rule_says(variant) -> None:
     """Against the same in plain Python with the paper's numbers, on expected frequencies.
 

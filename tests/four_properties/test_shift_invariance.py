@@ -110,6 +110,7 @@ def test_the_attacker_reads_the_shift_from_the_total_alone(family) -> None:
     same()
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     "method",
     [

@@ -81,6 +81,7 @@ def _cases(checks, budget):
     ]
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("drawn", DRAWN)
 @pytest.mark.parametrize(
     ("name", "budget", "check"), [*_cases(LEAST, runs.LEAST), *_cases(DEFAULT, runs.MOST)]
@@ -97,6 +98,7 @@ def test_a_fault_beyond_the_claimed_size_is_found(
         assert found.verdict == "fail", entry
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", LEAST)
 def test_every_check_that_excludes_something_is_run(name: str) -> None:
     """Catches a check, or a kind, whose sizes nobody runs."""
@@ -107,7 +109,7 @@ def test_every_check_that_excludes_something_is_run(name: str) -> None:
         assert said >= {*checks.get(name, ())}
 
 
-@pytest.mark.quick_cases(5)
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     ("name", "check"), [(n, c) for n in ("batches", "numbers", "keys", "tallies") for c in LEAST[n]]
 )

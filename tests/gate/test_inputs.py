@@ -65,6 +65,7 @@ def deployed(votes, form, scale=SCALE, seed=0):
     return aggregate, asked
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     "form",
     [
@@ -133,7 +134,7 @@ def alike(tmp_path):
 
 
 @pytest.mark.parametrize("seeded_by", ["votes", "input"])
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("takes seconds")
 def test_two_inputs_with_the_same_votes_are_both_asked(alike, seeded_by) -> None:
     """A generator for each input, seeded by its votes: the n-th answers to both are the same.
 
@@ -183,6 +184,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow("takes seconds")
 def test_children_and_python_targets_take_every_form(claim, tmp_path) -> None:
     """What travels is the query itself, or the votes, whichever transport carries it."""
     (tmp_path / "child.py").write_text(CHILD)

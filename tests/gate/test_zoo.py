@@ -79,6 +79,7 @@ def run(entry, seed):
         return verify(target, made, seed=0, selection=chosen)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(("entry", "seed"), runs(BROKEN))
 def test_a_broken_aggregator_is_reported(entry, seed) -> None:
     """By a check that its fault concerns: an accusation for another reason is no detection."""
@@ -89,7 +90,7 @@ def test_a_broken_aggregator_is_reported(entry, seed) -> None:
 
 
 @pytest.mark.parametrize(("entry", "seed"), runs(CORRECT))
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("takes seconds")
 def test_a_correct_aggregator_is_not_accused(entry, seed) -> None:
     """However it draws: a check that takes its way of drawing for a fault shows here."""
     report = run(entry, seed)
@@ -118,6 +119,7 @@ def test_what_is_not_left_for_later_has_every_check_and_mechanism() -> None:
     }
 
 
+@pytest.mark.slow("takes seconds")
 def test_every_make_begins_afresh() -> None:
     """Nothing is left over from a run before: catches state kept in a module or a class.
 

@@ -89,6 +89,7 @@ def test_the_line_that_counts_further_mistakes_has_no_code() -> None:
     assert last.endswith(" 2")
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize(
     ("line", "code"),
     [
@@ -171,6 +172,7 @@ def test_an_error_that_is_told_again_keeps_its_code() -> None:
     assert InputError("by itself").code == "value-not-allowed"
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_test_of_ones_own_sees_the_codes() -> None:
     """`assert_conforms` raises anew, to show the line of the test alone."""
     with pytest.raises(ClaimError) as raised:

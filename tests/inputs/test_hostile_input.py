@@ -77,6 +77,7 @@ def result_or_one_line(error, function, *arguments):
 # -- claims --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("takes seconds")
 @many
 @given(claim_tables)
 @example({"mechanism": MECHANISM | {"classes": HUGE}})

@@ -95,6 +95,7 @@ def test_devices_in_every_place_of_a_file_are_one_line(tmp_path) -> None:
         assert len(found.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_process_substitution_is_read() -> None:
     """`<(...)` is a pipe without a name, whose writer may take its time or be done already."""
     command = f"{sys.executable} -m dpassay.verifiers.cli account <(sleep 0.3; echo 12,7,6) "

@@ -55,6 +55,7 @@ def test_every_check_has_one_result_in_order_and_the_run_says_it_is_over(claim) 
     assert report.queries <= claim.gate.max_queries
 
 
+@pytest.mark.slow("takes seconds")
 @WHOLE
 def test_ctrl_c_keeps_what_was_found(claim) -> None:
     def listener(progress):
@@ -85,6 +86,7 @@ def test_a_spent_budget_is_inconclusive_and_tells_what_to_do(claim) -> None:
     assert of(report, FRESH).code == "budget-exhausted"
 
 
+@pytest.mark.quick_cases(1)
 @WHOLE
 def test_too_few_queries_say_how_many_a_pass_takes(claim) -> None:
     few = claim.with_limits(400, None)
@@ -119,6 +121,7 @@ def test_no_pass_fits_ten_queries(kind) -> None:
         verify(deployment(claim), claim, seed=1, queries=10)
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize("kind", KINDS)
 def test_after_a_failure_a_run_stops_diagnoses_or_keeps_going(kind) -> None:
     reports = {after: refuted(kind, after) for after in ("stop", "diagnose", "keep-going")}

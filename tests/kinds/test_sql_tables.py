@@ -64,7 +64,7 @@ def judged(spec: str, text: str, queries: int | None = None) -> Any:
         ),
     ],
 )
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("takes seconds")
 def test_a_wrong_query_is_found(spec, left_out, put, check, codes, field, value) -> None:
     """Catches rows that do not reach the table, and a release that is not read from the query."""
     assert left_out in CLAIM
@@ -136,6 +136,7 @@ def test_a_claim_that_is_none_is_told(before, after, said) -> None:
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     ("before", "after", "code", "said"),
     [
@@ -152,6 +153,7 @@ def test_a_query_that_does_not_run_is_told(spec, before, after, code, said) -> N
     assert "\n" not in failed.message
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("target", "code"),
     [

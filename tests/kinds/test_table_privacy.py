@@ -55,7 +55,7 @@ def test_what_engines_charge_is_not_refuted(text, epsilon, delta, queries) -> No
         (GEOMETRIC, 9.0, 1e-5, 2, "delta-too-small"),
     ],
 )
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 def test_what_leaves_a_part_out_is_refuted(text, epsilon, delta, queries, code) -> None:
     found = judged(text, epsilon, delta, queries)
     assert (found.verdict, found.finding.code) == (Verdict.FAIL, code)
@@ -79,7 +79,7 @@ def test_what_leaves_a_part_out_is_refuted(text, epsilon, delta, queries, code) 
         (RELEASED, "whether partitions are released is not added"),
     ],
 )
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("takes seconds")
 def test_what_is_not_composed_with_the_selection_is_said(text, said) -> None:
     assert said in judged(text, 40.0, 1e-5).finding.message
     assert "not added" not in judged(GEOMETRIC, 40.0, 1e-5).finding.message

@@ -44,6 +44,7 @@ def judged(text: str, refuses: Callable[[int], bool]) -> Report:
     return verify(target, claim, queries=400, seed=1, selection=chosen)
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_table_of_too_few_users_is_not_refused_unseen() -> None:
     """It was a warning. Catches steps of single rows, of which a user of several is none."""
     found = result(judged(PUBLIC + PRIVACY, lambda users: users < 4), "input-contract")
@@ -52,6 +53,7 @@ def test_a_table_of_too_few_users_is_not_refused_unseen() -> None:
     assert "of 4 users" in found.message
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_table_without_a_claimed_epsilon_is_not_judged() -> None:
     """Nothing says what a call may cost; the refusal is told as it was."""
     report = judged(PUBLIC, lambda users: users < 4)
@@ -59,6 +61,7 @@ def test_a_table_without_a_claimed_epsilon_is_not_judged() -> None:
     assert "input-refused" in {note.code for note in report.notes}
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_rule_of_sizes_is_of_replaced_users_alone() -> None:
     with pytest.raises(ClaimError, match="add-remove"):
         claim_of('refuses = "fewer than 4 users"\n' + PUBLIC)
@@ -76,6 +79,7 @@ def _of_users(rows: Rows) -> Counter[tuple[tuple[int, float], ...]]:
     return Counter(tuple(sorted(one)) for one in own.values())
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("text", [PUBLIC, GEOMETRIC])
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
 def test_every_step_is_one_user(text: str, adjacency: str) -> None:

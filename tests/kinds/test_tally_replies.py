@@ -101,6 +101,7 @@ def travelled(tmp_path, what, shown) -> Any:
         target.close()
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(("what", "shown"), [("ciphertexts", "[{}, {}]"), ("keys", "{}")])
 def test_bytes_are_read_whole_and_objects_refused(tmp_path, what, shown) -> None:
     """Bytes that begin alike, as of a library with a header, differ; objects have one text.
@@ -184,6 +185,7 @@ def rounds(given, size):
 """
 
 
+@pytest.mark.slow("takes seconds")
 def test_rounds_travel_to_a_process_and_back(tmp_path) -> None:
     """What parties sent reaches the gate from a Python target, whose process speaks JSON."""
     (tmp_path / "target.py").write_text(TARGET)
@@ -200,6 +202,7 @@ def test_rounds_travel_to_a_process_and_back(tmp_path) -> None:
     assert again.tolist() == [[1.0, 2.0]] * 3
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("made", ["rows", "[list(row) for row in rows]"])
 def test_residues_beyond_2_63_lose_nothing_on_their_way(tmp_path, made) -> None:
     """Catches an array of floats, in which what lies just below the modulus is rounded to it."""

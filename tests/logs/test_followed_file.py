@@ -25,6 +25,7 @@ def monitor_of(log: Any, folder: Any) -> Monitor:
     return Monitor(str(log), small_claim(), str(folder), once=False)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("cut", [2, 8, 14])
 @pytest.mark.parametrize("whole", [CSV, JSON_LINES])
 @pytest.mark.parametrize("piped", [False, True])
@@ -72,6 +73,7 @@ def test_a_line_that_is_still_being_written_is_waited_for(tmp_path) -> None:
     assert {row[0] for row in content(tmp_path / "state")[1]} == {"20,15,5,0", "20,16,4,0"}
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("grown", [0, 100])
 def test_a_log_that_was_rewritten_is_told_at_the_next_start(tmp_path, grown) -> None:
     """One label among rows of the same bytes, of a log as long as it was or longer: catches a

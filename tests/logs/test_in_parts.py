@@ -94,6 +94,7 @@ def test_rows_are_read_no_further_than_workers_follow(small_parts) -> None:
     assert evidence.asked < 10 * SMALL
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("after", [10, 10 * SMALL + 5])
 def test_rows_before_an_interrupt_are_looked_at(small_parts, after) -> None:
     rows = drawn(1000, 100_000)

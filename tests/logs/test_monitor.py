@@ -29,6 +29,7 @@ from dpassay.verifiers.reporting.monitor_screen import page
 from dpassay.verifiers.schemas import schema_text as published_text
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize("kills", [1, pytest.param(5, marks=pytest.mark.slow("more kills"))])
 def test_killed_at_any_moment_it_ends_as_if_it_had_not_been(tmp_path, monkeypatch, kills) -> None:
     """Catches rows counted twice or lost, and evidence apart from its place in the log.
@@ -163,6 +164,7 @@ def test_votes_that_can_be_read_are_named(tmp_path) -> None:
     assert reading.misplaced < 0.1
 
 
+@pytest.mark.slow("takes seconds")
 def test_an_interval_of_the_scale_says_which_rows_it_is_of(tmp_path, monkeypatch) -> None:
     """Noise "of late" was of all rows until a window had ended, halved noise among them or not."""
     monkeypatch.setattr(judge, "LATELY", 4000)
@@ -196,6 +198,7 @@ def test_no_row_has_cost_nothing(tmp_path) -> None:
     monitor.close()
 
 
+@pytest.mark.slow("takes seconds")
 def test_the_command_ends_with_the_status_of_the_worst(tmp_path) -> None:
     """On SIGTERM too, and what came through a pipe is kept."""
     claim = tmp_path / "claim.toml"

@@ -46,6 +46,7 @@ def drawn(labels):
     return bits, laws()[np.arange(len(labels)), labels]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("stopping", [None, early])
 @pytest.mark.parametrize(
     "wager",

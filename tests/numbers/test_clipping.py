@@ -185,6 +185,7 @@ def at_the_median(records: Any, clip: Clip) -> Any:
     return bound * clip(records / bound)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 @pytest.mark.parametrize("wrong", [the_last, the_most_extreme, beyond_ten, at_the_median])
 def test_what_some_records_are_spared_shows(text: str, wrong: Callable[[Any, Clip], Any]) -> None:

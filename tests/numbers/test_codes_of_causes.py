@@ -73,7 +73,7 @@ def alone(one: Entry, check: str) -> CheckResult:
         ("one-seed-for-every-input", "fresh-noise", "noise-shared-across-inputs", {}),
     ],
 )
-@pytest.mark.quick_cases(11)
+@pytest.mark.quick_cases(2)
 def test_a_cause_has_its_code(name: str, check: str, code: str, fields: dict[str, Any]) -> None:
     found = alone(ENTRIES[name], check)
     assert (found.verdict, found.code) == (Verdict.FAIL, code), found
@@ -157,6 +157,7 @@ def at_threshold(moved: float) -> Any:
     return make
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("make", "code", "fields"),
     [

@@ -72,6 +72,7 @@ def passed(request: pytest.FixtureRequest) -> tuple[NumbersClaim, Report]:
     return claim, run(claim)
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_report_has_what_its_plan_foresaw_to_the_digit(
     passed: tuple[NumbersClaim, Report],
 ) -> None:
@@ -97,6 +98,7 @@ def test_a_report_has_what_its_plan_foresaw_to_the_digit(
             assert one.queries > 0
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_report_of_keys_has_what_its_plan_foresaw() -> None:
     """Catches rates by the keys that were seen, of which a run has more than a pass needs."""
     gate = {"smallest_effect": 0.1, "tolerance": 0.2}
@@ -133,6 +135,7 @@ def test_what_is_measured_lies_within_what_is_excluded(
     assert all(one.measured is None for one in report.checks if one.id not in ALL_INPUTS)
 
 
+@pytest.mark.slow("takes seconds")
 def test_what_was_refused_falls_out() -> None:
     """Catches a record of all planned inputs: nothing of over a million is answered."""
     claim = CLAIMS["counts"]
@@ -149,6 +152,7 @@ def test_what_was_refused_falls_out() -> None:
     assert unmoved.excludes == planned["shift-invariance"]
 
 
+@pytest.mark.slow("takes seconds")
 def test_altered_records_that_are_refused_fall_out() -> None:
     """Catches a record of clipping that has records which are no numbers, all of them refused."""
     claim = CLAIMS["records"]

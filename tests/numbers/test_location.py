@@ -93,7 +93,7 @@ NOISES = [
 
 @pytest.mark.parametrize("digits", [24, 53])
 @pytest.mark.parametrize("text", NOISES)
-@pytest.mark.quick_cases(2)
+@pytest.mark.slow("takes seconds")
 def test_the_expectation_is_at_most_one(text: str, digits: int) -> None:
     """By enumeration, of centres at the bound and below it, in both directions.
 

@@ -56,6 +56,7 @@ def test_noise_of_two_aggregators_passes() -> None:
     assert report.verdict is Verdict.PASS, [(c.id, c.message) for c in report.checks]
 
 
+@pytest.mark.slow("takes seconds")
 def test_noise_of_one_of_two_aggregators_fails() -> None:
     """Missed with probability below 1e-6: some 500 draws give an e-value of 10^16."""
     report = judged(1, "discrete-laplace:2;sum=2")

@@ -79,6 +79,7 @@ def test_names_of_faults_have_few_digits() -> None:
         assert not re.search(r"\d{10}", fault.name), fault.name
 
 
+@pytest.mark.slow("takes seconds")
 def test_missing_noise_is_priced_by_what_a_release_stands_for() -> None:
     """At 10^12 an ulp is 1.2e-4: of floats around the exact value, one is a hit."""
     noise = parse_number_noise("laplace:2")
@@ -133,6 +134,7 @@ def test_rounding_is_priced_by_the_floats_that_carry_it(digits: int, exact: floa
         assert float((chance * gained).sum()) <= within * (1.0 + 1e-6), fault.name
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("digit", [1.0, 1.3, 1.9])
 @pytest.mark.parametrize("power", [30, 43, 45, 47, 50, 51, 53, 56])
 @pytest.mark.parametrize("text", ["laplace:2", "gaussian:0.3"])
@@ -180,7 +182,7 @@ def test_polynomials_have_mean_one_and_stay_positive() -> None:
 
 
 @pytest.mark.parametrize("kind", [scores, folded])
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("takes seconds")
 def test_copulas_integrate_to_one(kind: Callable[[Vector], Vector]) -> None:
     """Over pairs and triples of uniform draws, by midpoints; correlations up to 0.8."""
     u = (np.arange(150) + 0.5) / 150
@@ -194,6 +196,7 @@ def test_copulas_integrate_to_one(kind: Callable[[Vector], Vector]) -> None:
     assert np.exp(total).mean(0)[:3] == pytest.approx(np.ones(3), abs=0.05)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("k", [2, 3])
 def test_common_parts_integrate_to_one(k: int) -> None:
     """For either sign, over normal scores; catches a share that no law has, and a determinant.
@@ -262,6 +265,7 @@ def test_moves_within_what_is_allowed(text: str, moved: float) -> None:
     assert (expected <= 1.0 + 1e-6).all()
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("text", "releases", "coordinates"),
     [

@@ -256,6 +256,7 @@ SAID = """
 """
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("most", "more", "code", "fields"),
     [
@@ -291,6 +292,7 @@ target = Deployment()
 """
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_an_account_for_each_worker_is_the_cause(tmp_path: Path, workers: int) -> None:
     """94 answers cost 20. Catches a count that ends at the violation, at 95 answers or few more."""

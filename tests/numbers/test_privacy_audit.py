@@ -23,6 +23,7 @@ LAWS = [
 """Levels, and the tightest laws of three values that keep to them."""
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("level", "p", "q"), LAWS)
 def test_expectation_is_at_most_one(
     level: Level, p: tuple[float, ...], q: tuple[float, ...]

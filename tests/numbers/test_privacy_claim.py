@@ -123,6 +123,7 @@ def test_many_releases_of_other_noise_are_bounded_by_a_thousand_of_them() -> Non
     assert "1,000 of them" in found.finding.message
 
 
+@pytest.mark.slow("takes seconds")
 def test_coarse_grids_of_losses_hold_the_truth() -> None:
     """1,000 counts with discrete Laplace noise: the loss is a walk of known steps, by sampling."""
     noise = parse_number_noise("discrete-laplace:4")
@@ -260,6 +261,7 @@ def test_a_claim_of_keys_is_refuted_just_below_its_cost(
             assert found.finding.fields["cost"] == pytest.approx(true, rel=1e-6)
 
 
+@pytest.mark.slow("takes seconds")
 def test_keys_are_told_with_epsilon_and_delta() -> None:
     """A newcomer's claim, which passed: 1 for a hundredth."""
     parts = ("discrete-laplace:1", "add-remove", 6, "")

@@ -151,7 +151,7 @@ def sliced(rng: np.random.Generator) -> Callable[[int], Matrix]:
 
 
 @pytest.mark.parametrize("make", [tiled, halves, few_seeds, sliced])
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("takes seconds")
 def test_noise_that_comes_again_is_found(
     make: Callable[[np.random.Generator], Callable[[int], Matrix]],
 ) -> None:

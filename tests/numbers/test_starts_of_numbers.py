@@ -57,6 +57,7 @@ def fresh(report: Report) -> Any:
     return next(check for check in report.checks if check.id == "fresh-noise")
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     ("kind", "seed"),
     [
@@ -79,6 +80,7 @@ def test_a_seed_set_at_the_start_is_found(kind: str, seed: str, tmp_path: Path) 
     assert 0 < found.fields["matches"] <= found.fields["draws"]
 
 
+@pytest.mark.slow("takes seconds")
 def test_fresh_seeds_pass(tmp_path: Path) -> None:
     found = fresh(judged("python", "", tmp_path))
     assert found.verdict is Verdict.PASS
@@ -117,6 +119,7 @@ Path({lock!r}).touch()
 """
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_target_that_starts_once_is_judged_to_the_end(tmp_path: Path) -> None:
     """A lock file left behind: the restart was an error of the run, and of half of its checks."""
     path, lock = tmp_path / "served.py", str(tmp_path / "lock")
@@ -152,6 +155,7 @@ def test_what_cannot_be_restarted_is_said() -> None:
     assert "not-restarted" in [warning.code for warning in report.notes]
 
 
+@pytest.mark.slow("takes seconds")
 def test_no_pass_while_a_restart_is_owed() -> None:
     """One query less than a pass takes ends a run before its restarts: it passed, and warned."""
     claim = claimed(HISTOGRAM, COARSE)

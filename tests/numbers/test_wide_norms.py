@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from checked_alone import claimed, outcome
 
-from dpassay.reference.numbers import ClippingCheck as Bounds
+from dpassay.reference.numbers import Clipping as Bounds
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.kinds.numbers.checks.clipping import ClippingCheck
@@ -68,6 +68,7 @@ def test_a_norm_of_many_numbers_shows(check: Any, clipped: Clipped, bound: float
     assert found.verdict is Verdict.FAIL
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     "check",
     [
@@ -144,6 +145,7 @@ def test_a_norm_shows_under_any_noise(check: Any, noise: str, text: str, clipped
     assert found.verdict is Verdict.FAIL
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     "noise",
     [

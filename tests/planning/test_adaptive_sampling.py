@@ -34,7 +34,7 @@ def labels_of(batches: list[LabelBatch]) -> dict[tuple[int | None, int], int]:
 
 
 @pytest.mark.parametrize("name", PLANS)
-@pytest.mark.quick_cases(2)
+@pytest.mark.slow("takes seconds")
 def test_every_label_of_the_plan_is_asked_whatever_the_evidence(name) -> None:
     """Catches labels that are asked twice, or never: a pass would then say too much."""
     made, rng = plan(**PLANS[name]), np.random.default_rng(3)

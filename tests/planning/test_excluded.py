@@ -33,6 +33,7 @@ def foreseen(claim, seed=0, *, serves_all=True):
     return planned_labels(claim, None, seed, (), Selection(), serves_all=serves_all).excluded
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_report_has_what_its_plan_foresaw_to_the_digit(reports) -> None:
     """Catches a record that is made from answers: their number, or what they showed."""
     planned = foreseen(small_claim())
@@ -62,6 +63,7 @@ def test_only_a_pass_excludes(reports, kind) -> None:
         assert check.verdict is Verdict.PASS or check.excludes == ()
 
 
+@pytest.mark.slow("takes seconds")
 def test_what_was_refused_falls_out() -> None:
     """A target of one total alone: the record has no histogram of another, by refusals alone."""
     claim = small_claim()

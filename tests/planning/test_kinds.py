@@ -24,6 +24,7 @@ def divergence(votes, fault_votes, sigma=SIGMA):
     return float((p * np.log(np.maximum(p, 1e-300) / q)).sum())
 
 
+@pytest.mark.slow("takes seconds")
 def test_half_the_noise_on_any_size_of_support_has_a_stream_that_shows_it() -> None:
     """25 nats are expected on one stream at least; catches a size left out, or asked too little."""
     told = dict.fromkeys(range(2, 11), 0.0)
@@ -75,6 +76,7 @@ def test_laws_by_the_total_leave_the_claimed_total_alone() -> None:
     assert np.allclose(below, [scaled[0], right[1], right[2]], atol=1e-9)
 
 
+@pytest.mark.slow("takes seconds")
 def test_few_queries_and_kept_answers_have_none() -> None:
     few = make_plan(claimed(), 0, True, (), Extent(0.02)).of(Role.SUPPORT)
     assert not few

@@ -24,6 +24,7 @@ SMALL = parse_claim({"mechanism": FEW})
 """Planned in a fraction of the time."""
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     ("claim", "queries"),
     [
@@ -55,6 +56,7 @@ def test_keys_that_the_claim_writes_bind() -> None:
         plan_for_budget(exacting, 1000, 0)
 
 
+@pytest.mark.slow("takes seconds")
 def test_the_least_number_is_the_same_whatever_was_asked() -> None:
     """It rose with what was asked for, since more was then asked for breadth."""
     told = set()
@@ -91,6 +93,7 @@ def test_a_pace_tells_what_calls_cost_from_what_labels_cost(monkeypatch) -> None
     assert alone.seconds(80, 80) == pytest.approx(10 * 0.501)
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     "seconds", [60.0, pytest.param(600.0, marks=pytest.mark.slow("more of them"))]
 )
@@ -128,7 +131,7 @@ def target(kind: str, seed: int) -> InProcessTarget:
         "kept",
     ],
 )
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("takes seconds")
 def test_what_every_pass_rules_out_is_found_within_a_thousand_queries(kind) -> None:
     """Each with probability 0.99: of three runs, of fixed seeds, two miss with probability 3e-4."""
     found = [verify(target(kind, i), CLAIM, seed=0, queries=1000).verdict for i in range(3)]
@@ -158,6 +161,7 @@ def run(*words: str):
     return CliRunner().invoke(commands, list(words))
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_run_with_too_few_queries_says_which_do() -> None:
     """With as many it passes; the sharpest pass of those there are is the test's below."""
     cut = small_claim(gate={"max_queries": 2000, "tolerance": 0.4, "smallest_effect": 0.3})

@@ -49,6 +49,7 @@ def test_streams_that_tell_the_scale_come_first() -> None:
     assert Plan(claim, streams[::-1], (), {}, (), traffic).deep == 1
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_refusal_is_no_clear_winner() -> None:
     """Twins are compared by their answers: catches a base that is refused 99 times in 100."""
     screen = {"name": "confident-gnmax", "threshold": 200.0, "threshold_noise": "gaussian:50"}

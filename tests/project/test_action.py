@@ -168,6 +168,7 @@ def test_the_report_is_kept_and_summarised_for_half_the_noise(runner, tmp_path) 
     assert "| fail | class-probabilities |" in unescape(table[2])
 
 
+@pytest.mark.slow("takes seconds")
 def test_what_a_target_says_is_neither_markdown_nor_a_command(runner, tmp_path) -> None:
     (tmp_path / "raises.py").write_text(TARGETS)
     done = runner(target="raises.py:raises", claim="claim.toml")
@@ -200,6 +201,7 @@ def test_a_target_or_a_log_is_expected_in_one_line(inputs, words, runner) -> Non
     assert line == f"::error title=dpassay::{words}: expected one of them"
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_log_is_judged_and_summarised_as_one(runner, tmp_path) -> None:
     """Its name has a blank: catches one that the shell takes apart."""
     row = ",".join(["25"] * 10)

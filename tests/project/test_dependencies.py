@@ -58,6 +58,7 @@ def test_the_table_names_every_dependency_and_no_other() -> None:
     assert len(rows) == len(set(rows))
 
 
+@pytest.mark.slow("takes seconds")
 def test_jax_is_an_extra_that_only_what_trains_models_loads() -> None:
     """Catches a module of the attacks that loads JAX for one of its functions."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -9,6 +9,8 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 FLOORS = (
@@ -63,6 +65,7 @@ def imported(path):
                 yield (*module, name.name) if is_module else module
 
 
+@pytest.mark.slow("takes seconds")
 def test_imports_go_down() -> None:
     wrong = []
     for path in FILES:

@@ -55,6 +55,7 @@ def with_missing() -> str:
     return whole
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     ("lines", "claim", "check", "said"),
     [

@@ -48,6 +48,7 @@ def exact_delta(p, q, times, epsilon):
         return float(total)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("epsilon", [800.0, 900.0])
 def test_tails_that_underflow_are_not_taken_for_nothing(epsilon) -> None:
     """The far tail is below 1e-308 from epsilon 709 on: as nothing, delta would be near one."""
@@ -62,6 +63,7 @@ def test_large_epsilons_are_not_refuted_by_underflow() -> None:
     assert _refutes(0.6, 0.4, claim(epsilon=900.0).privacy, 10_000)
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_claim_of_a_million_million_queries_is_refuted() -> None:
     """An array of the counts would not fit in memory."""
     check = PrivacyClaimCheck(claim("gaussian:4000", epsilon=3.0, queries=10**12))

@@ -129,6 +129,7 @@ def exact_epsilon(p, q, times, delta):
     return high
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("pair", "sigma", "times"),
     [(([125, 125], [124, 126]), 40.0, 200), (([160, 90], [159, 91]), 20.0, 500)],
@@ -151,6 +152,7 @@ def test_the_published_bracket_is_met() -> None:
     assert found.high - found.low < 0.05
 
 
+@pytest.mark.slow("takes seconds")
 def test_mixed_queries_compose_in_any_order_and_add() -> None:
     one = Repeated(laws([125, 125]), laws([124, 126]), 30)
     two = Repeated(laws([160, 90]), laws([159, 91]), 50)
@@ -252,6 +254,7 @@ def climb(mechanism, classes, teachers, order, seed):
     return best
 
 
+@pytest.mark.slow("takes seconds")
 @pytest.mark.parametrize(
     ("noise", "teachers", "order"),
     [

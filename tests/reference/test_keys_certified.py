@@ -99,6 +99,7 @@ def test_a_record_more_or_less_costs_exactly_this(
     assert found.epsilon <= exact(setting, found.changes, releases, delta) * (1 + 1e-14)
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting[0])
 @pytest.mark.parametrize("releases", [1, 2])
 def test_a_replaced_record_moves_two_keys(setting: tuple[str, float, float], releases: int) -> None:
@@ -165,6 +166,7 @@ def test_keys_of_one_user_alone_have_no_epsilon(cells: int, epsilon: float) -> N
         assert found.changes == (Change(1, 0, 3),)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("adjacency", [ADD, REPLACE])
 def test_many_releases_are_binomial(adjacency: Adjacency) -> None:
     """300 releases beside exact binomial sums of the counts that are named."""
@@ -192,6 +194,7 @@ def test_many_releases_are_binomial(adjacency: Adjacency) -> None:
     assert 20 < found.epsilon < 300 * 20
 
 
+@pytest.mark.slow("takes seconds")
 def test_more_releases_than_are_counted_are_bounded_from_below() -> None:
     law = described("laplace:1000", 30_000.0)
     most, more = (keys_cost(law, releases, 1e-6) for releases in (MOST, 10**12))

@@ -28,6 +28,7 @@ def _cdf(family, x, scale):
     return mpmath.exp(u) / 2 if u < 0 else 1 - mpmath.exp(-u) / 2
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("family", [Laplace, Gaussian])
 @given(scale=SCALES, offset=st.floats(-36, 36), log_half=st.floats(-25, 3))
 def test_mass_of_an_interval(family, scale, offset, log_half) -> None:
@@ -261,7 +262,7 @@ def test_a_wrong_text_says_what_is_allowed(text, said) -> None:
 
 @pytest.mark.parametrize("family", [Laplace, Gaussian, DiscreteLaplace, DiscreteGaussian])
 @given(scale=st.floats(0.3, 30.0), share=st.floats(-0.98, 0.98))
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("takes seconds")
 def test_exponential_moment(family, scale, share) -> None:
     """By mpmath's sum or integral; of the discrete Gaussian it is a bound, tight where sigma > 1.
 

@@ -48,6 +48,7 @@ def exactly(family, scales, count, sums, quotient):
     return below((1 - count) / narrow) * below((quotient - sums) / wide) + over
 
 
+@pytest.mark.quick_cases(7)
 @pytest.mark.parametrize(("family", "scales", "count", "sums", "quotient"), CASES)
 def test_tails_are_those_of_a_quadrature_of_30_digits(
     family, scales, count, sums, quotient
@@ -72,7 +73,7 @@ def test_tails_are_those_of_a_quadrature_of_30_digits(
         ("gaussian", 40.0),
     ],
 )
-@pytest.mark.quick_cases(4)
+@pytest.mark.slow("takes seconds")
 def test_quotients_become_sums_with_the_noise_of_the_claim(family, count) -> None:
     """Null: 20 cells of equal probability, each within 5.5 standard errors; the seed is fixed.
 

@@ -247,6 +247,7 @@ def test_a_student_is_tested_on_what_it_never_saw() -> None:
     assert (other.answers.labels == taught.answers.labels).all()
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("mechanism", [GNMAX, CONFIDENT, INTERACTIVE, NoisyArgmax(Laplace(20.0))])
 def test_every_mechanism_teaches_within_its_budget(mechanism, tmp_path) -> None:
     task, votes = clouds()

@@ -56,6 +56,7 @@ def test_thinning_keeps_both_ends_and_the_order(points, most) -> None:
     assert len(kept) == min(len(points), most)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("kind", ["pass", "fail", "refusing"])
 def test_labels_are_compared_with_the_claimed_law(reports, kind) -> None:
     """Expected probabilities are those of the claim, refusals last; catches a shifted label."""
@@ -142,6 +143,7 @@ def test_the_reading_is_what_the_message_says_of_it(reports) -> None:
     assert figures(reports["fail"], "histogram-leakage") is None
 
 
+@pytest.mark.slow("takes seconds")
 def test_the_cost_is_that_of_the_pair_that_refutes(reports) -> None:
     report = reports["costly"]
     cost = figures(report, "privacy-claim").cost
@@ -157,6 +159,7 @@ def test_the_cost_is_that_of_the_pair_that_refutes(reports) -> None:
     assert figures(reports["pass"], "privacy-claim") is None
 
 
+@pytest.mark.slow("takes seconds")
 def test_an_interrupted_run_keeps_its_figures(reports) -> None:
     report = reports["interrupted"]
     assert report.verdict is Verdict.INCONCLUSIVE
@@ -181,6 +184,7 @@ def test_what_costs_is_worked_out_for_page_and_json_alone(reports) -> None:
     assert f"{low:.4g} to {high:.4g}" in page(report, "a.py:b", report.started)
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_report_names_its_target_and_its_times() -> None:
     claim = small_claim(gate={"max_queries": 100})
     before = datetime.now(UTC)

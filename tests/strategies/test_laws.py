@@ -22,6 +22,7 @@ CASES = {
 }
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("law", "function"), CASES["right"])
 def test_what_is_right_keeps_the_law(law, function) -> None:
     law.check(function, examples=60)  # 200, over 20 seeds, in `benchmarks.laws`
@@ -32,6 +33,7 @@ def test_what_is_wrong_is_found_within_two_hundred_examples(law, function) -> No
     assert law.first_broken(function, seed=1) is not None
 
 
+@pytest.mark.slow("takes seconds")
 def test_what_breaks_a_law_is_told_shrunk_and_with_its_source() -> None:
     with pytest.raises(AssertionError) as error:
         GROUP.check(lambda epsilon, delta, size: (epsilon, delta))

@@ -189,6 +189,7 @@ def test_a_server_may_name_its_orders(served, opened) -> None:
     assert "order 7:" in left_out(of, 1)
 
 
+@pytest.mark.slow("takes seconds")
 def test_a_python_target_names_orders_from_its_own_process(tmp_path, opened) -> None:
     path = tmp_path / "named.py"
     path.write_text(

@@ -53,6 +53,7 @@ def code_of(make: Any) -> str:
     return error.value.code
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("attribute", "code"),
     [
@@ -91,6 +92,7 @@ def test_of_a_program(script, opened, body, code) -> None:
     assert code_of(lambda: ask(opened(script(body), seconds))) == code
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("spec", "code"),
     [

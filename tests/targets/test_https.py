@@ -140,6 +140,7 @@ def subject_hash(name: x509.Name) -> str:
     return f"{int.from_bytes(digest[:4], 'little'):08x}"
 
 
+@pytest.mark.slow("takes seconds")
 def test_an_authority_of_the_claim_is_believed_beside_it(served, authority) -> None:
     server = served(LABELS, context=context(authority.issued("server")))
     assert "an authority that the system's store lacks is ca in [http]" in error(server)
@@ -156,6 +157,7 @@ def test_files_lie_beside_the_claim(served, authority, tmp_path) -> None:
     target.close()
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 def test_a_server_may_ask_for_a_certificate(newest, served, authority) -> None:
     """Under TLS 1.3 the refusal comes after the handshake, in place of an answer."""

@@ -120,6 +120,7 @@ def test_steps_of_other_distances_compose_by_their_squares() -> None:
     assert separation([one] * 4, 1.0) == pytest.approx(1.2)
 
 
+@pytest.mark.slow("takes seconds")
 def test_bounds_exceed_the_exact_epsilon_as_seldom_as_stated() -> None:
     """1,000 repetitions, 5 %: more than 83 have probability 1e-6. Never above substitution."""
     mu, releases, rng = 1.11, 10_000, np.random.default_rng(1)
@@ -133,6 +134,7 @@ def test_bounds_exceed_the_exact_epsilon_as_seldom_as_stated() -> None:
     assert max(any_kind.max(), gaussian.max()) < epsilon_of(2.0, DELTA)
 
 
+@pytest.mark.slow("takes seconds")
 def test_the_null_is_never_told_apart() -> None:
     """Two worlds of one law: a threshold chosen after counting would find a difference."""
     rng = np.random.default_rng(2)

@@ -100,7 +100,8 @@ class PlannedNumbers(PlannedReleases):
     @cached_property
     def plan(self) -> NumbersPlan:
         """The inputs, and how they are asked."""
-        return self.claim.inputs(self.seed).in_part(self.extent)
+        plan: NumbersPlan = self.claim.inputs(self.seed)
+        return plan.in_part(self.extent)
 
     @property
     def _opening(self) -> int:

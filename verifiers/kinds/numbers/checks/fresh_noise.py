@@ -291,8 +291,8 @@ class FreshNoise(NumberCheck):
         found, chances = matches(self.noise, self.noise.rounded(released), exact, copied, 24)
         known = np.zeros(_TRIED)  # a copy that is told by nothing
         known[found] = chances
-        places = self.ways[CopyOf.LAST].log_ratios.size
-        nats = self.log_threshold + math.log(len(self.ways) * places)
+        numbers = self.ways[CopyOf.LAST].log_ratios.size
+        nats = self.log_threshold + math.log(len(self.ways) * numbers)
         share = share_seen(known, draws, nats)
         if share is None:
             return ()

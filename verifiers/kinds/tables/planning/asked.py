@@ -11,7 +11,7 @@ from .....reference.arrays import Vector
 from .....reference.tables import Rows
 from ....targets.frames import Part
 from ...numbers.planning.asked import Asked
-from ...numbers.planning.asked import TableRole as NumbersRole
+from ...numbers.planning.asked import InputRole as NumbersRole
 from ..claim import TablesClaim
 
 
