@@ -4,7 +4,7 @@ import tomllib
 from typing import Any
 
 import pytest
-from table_zoo.shelf import ALONE, LISTED, OF_USER, PUBLIC
+from table_zoo.shelf import ALONE, LISTED, OF_USER, PUBLIC, VECTOR
 
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.kinds.reading import parse_claim
@@ -45,6 +45,12 @@ def test_a_claim_that_is_none_is_told(before, after, said) -> None:
     with pytest.raises(ClaimError) as error:
         claim_of(PUBLIC.replace(before, after, 1))
     assert said in str(error.value)
+
+
+def test_numbers_and_vectors_are_not_claimed_of_one_value() -> None:
+    """Catches a list of kinds of numbers that leaves one out."""
+    with pytest.raises(ClaimError, match=r"aggregates\.sum: values are vectors"):
+        claim_of(VECTOR + 'sum = {noise = "laplace:1", lower = 0.0, upper = 1.0}\n')
 
 
 def test_bounds_are_taken_by_the_names_of_engines() -> None:

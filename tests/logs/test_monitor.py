@@ -24,7 +24,7 @@ from dpassay.verifiers.inputs.release_log import LogError
 from dpassay.verifiers.kinds.labels.logs import judge, monitor
 from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 from dpassay.verifiers.kinds.labels.logs.snapshot import Metrics
-from dpassay.verifiers.kinds.reading import read_claim
+from dpassay.verifiers.kinds.reading import parse_claim, read_claim
 from dpassay.verifiers.reporting.monitor_screen import page
 from dpassay.verifiers.schemas import schema_text as published_text
 
@@ -162,6 +162,21 @@ def test_votes_that_can_be_read_are_named(tmp_path) -> None:
     assert (reading.name, reading.times) == ("image 7", 6000)
     # the Cramer-Rao bound of these labels is about half a vote per class of 40
     assert reading.misplaced < 0.1
+
+
+@pytest.mark.parametrize(
+    ("more", "read"), [({"sampled": "poisson:0.5"}, 0), ({"noise": "gaussian:10;cut"}, 1)]
+)
+def test_claims_that_no_attack_knows_as_they_are_are_followed(tmp_path, more, read) -> None:
+    """Sampled teachers and rounded counts ended the monitor in a ValueError."""
+    table = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40, **more}
+    claim, log = parse_claim({"mechanism": table}), tmp_path / "log.csv"
+    labels = claim.mechanism.mechanism().sample([20, 15, 5, 0], 200, np.random.default_rng(1))
+    log.write_text(HEAD + "".join(f"20,15,5,0,{label}\n" for label in labels))
+    run_out(log, tmp_path / "state", claim)
+    following = Monitor(str(log), claim, str(tmp_path / "state"), once=True)
+    assert len(following.snapshot().readings) == read
+    following.close()
 
 
 @pytest.mark.slow("takes seconds")

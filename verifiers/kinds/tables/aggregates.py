@@ -29,6 +29,13 @@ class AggregateClaim(Table):
     max_norm: float | None = Field(default=None, gt=0, le=1e12)
     norm_of: NormOf | None = None
 
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Of a value that is a number; None of counts and vectors."""
+        if self.lower is None or self.upper is None:
+            return None
+        return self.lower, self.upper
+
     def checked(self, kind: AggregateKind, centre: float = 0.0) -> Aggregate:
         """The aggregate of a kind; centre: of mean and variance. Raises ValueError."""
         found = self._without_norm(kind, centre)

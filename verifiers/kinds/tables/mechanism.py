@@ -202,7 +202,7 @@ class TableMechanism(Table):
         elif "partition" in given.values() and self.max_rows is not None:
             raise ValueError('norm_of = "partition" expects max_partitions and max_per_partition')
         if "vector-sum" in self.aggregates:
-            scalar = sorted({*given} & {"sum", "mean", "variance"})
+            scalar = sorted(kind for kind, one in self.aggregates.items() if one.bounds)
             if scalar:
                 raise ValueError(
                     f"aggregates.{scalar[0]}: values are vectors, as vector-sum has it"

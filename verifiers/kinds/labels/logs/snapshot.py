@@ -45,11 +45,13 @@ def recover_votes(
     answered: whether the log leaves out refusals.
     """
     fits = [one for one in inputs if sum(one.votes) == claim.teachers]
-    if not fits or claim.caching:  # a kept answer tells nothing when it is given again
+    # a kept answer tells nothing when it is given again; no attack reads votes that are drawn
+    if not fits or claim.caching or claim.sampled is not None:
         return []
-    counts, mechanism = np.array([one.counts for one in fits]), claim.mechanism()
+    noise = claim.noise.unrounded  # an attacker's model
+    counts, mechanism = np.array([one.counts for one in fits]), claim.mechanism(noise)
     if answered and claim.refuses:  # given an answer, its label has the law of the argmax alone
-        counts, mechanism = counts[:, :-1], NoisyArgmax(claim.noise)
+        counts, mechanism = counts[:, :-1], NoisyArgmax(noise)
     read = reconstruct(Answers(counts, mechanism), claim.teachers).histogram
     found = [
         RecoveredVotes(

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.tables import Rows
+from .....reference.tables.table import AggregateKind
 from ..claim import TablesClaim
 
 Value = float | Vector
@@ -32,12 +34,10 @@ class Making:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Of a value: those of the sum or the mean, or 0 and 1 where there is none."""
+        """Of a value: those of the first kind that has some, or 0 and 1 where none has."""
         aggregates = self.claim.mechanism.aggregates
-        found = aggregates.get("sum", aggregates.get("mean"))
-        if found is None or found.lower is None or found.upper is None:
-            return 0.0, 1.0
-        return found.lower, found.upper
+        each = (aggregates[kind].bounds for kind in get_args(AggregateKind) if kind in aggregates)
+        return next(filter(None, each), (0.0, 1.0))
 
     @cached_property
     def vector(self) -> Vector | None:
