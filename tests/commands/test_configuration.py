@@ -283,9 +283,9 @@ def test_a_plan_asks_a_target_by_its_name_for_its_pace_alone(folder, monkeypatch
         seen.append((queries, seconds, target))
         raise ValueError("seen")
 
-    monkeypatch.setattr("dpassay.verifiers.commands.planned_run.planned_run", planned)
+    monkeypatch.setattr("dpassay.verifiers.commands.plan_each.planned_run", planned)
     monkeypatch.setattr(
-        "dpassay.verifiers.commands.plan.open_or_fail", lambda target, claim: StringIO(target)
+        "dpassay.verifiers.commands.plan_each.open_or_fail", lambda target, claim: StringIO(target)
     )
     typed("plan", "votes")
     typed("plan", "votes", "--seconds", "100")

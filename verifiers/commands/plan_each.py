@@ -1,16 +1,21 @@
-"""`dpassay plan` of all targets of a configuration."""
+"""`dpassay plan` of one target, and of all targets of a configuration."""
 
 import sys
-from contextlib import chdir
+from contextlib import ExitStack, chdir, closing
 from typing import Any, NoReturn
 
 from pydantic import Field
 
+from ...reference import BudgetExhausted
 from ..cli.configuration import Chosen
-from ..cli.exit_statuses import MISUSE, CommandFailed, print_found
+from ..cli.exit_statuses import MISUSE, CommandFailed, fail, print_found
+from ..cli.opened import open_or_fail
 from ..findings.document import Document
-from .plan import plan_target
-from .planned_run import PlannedRun
+from ..inputs.input_error import OptionsError
+from ..kinds.reading import read_claim
+from ..run.selection import select
+from ..targets import Refused, TargetError
+from .planned_run import PlannedRun, planned_run
 
 
 class NamedPlans(Document):
@@ -45,3 +50,27 @@ def plan_each(chosen: Chosen, as_json: bool) -> NoReturn:
     found = NamedPlans(configuration=file, profile=chosen.profile, plans=plans, errors=errors)
     print_found(found, as_json)
     sys.exit(MISUSE if errors else 0)
+
+
+def plan_target(given: dict[str, Any], *, named: bool) -> PlannedRun:
+    """A plan, by the parameters of the command; named: whether the configuration has the target."""
+    queries, seconds = given["queries"], given["seconds"]
+    target = None if named and seconds is None else given["target"]
+    try:
+        if seconds is not None and (target is None or queries is not None):
+            raise OptionsError("--seconds needs a TARGET, whose rate it is, and no --queries")
+        claim = read_claim(given["claim_file"]).with_limits(given.get("max_queries"), None)
+        checks, skipped = given.get("checks", ()), given.get("skipped", ())
+        selection = select(checks, skipped, of=claim.kind.checks.ids)
+        with ExitStack() as stack:
+            asked = (
+                None
+                if target is None
+                else stack.enter_context(closing(open_or_fail(target, claim)))
+            )
+            return planned_run(claim, queries, seconds, asked, selection)
+    except (TargetError, ValueError) as error:
+        fail(error)
+    except (Refused, BudgetExhausted) as error:
+        code = "input-refused" if isinstance(error, Refused) else "budget-exhausted"
+        fail(f"the target answers nothing: {error}", code=code)
