@@ -9,7 +9,7 @@ from runs import result
 from small import drawing, small_claim
 from typed import typed
 
-from dpassay.verifiers.commands.verify import own_histograms
+from dpassay.verifiers.commands.verify_target import own_histograms
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan

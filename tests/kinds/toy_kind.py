@@ -142,6 +142,7 @@ def flipped(bias: float) -> Any:
 class Coins(ReleaseKind):
     name, unit, evidence_unit = "coins", "flip", "flips"
     mechanisms, checks = ("coin",), CHECKS
+    claim_model = CoinClaim
     not_chosen = "a coin has no inputs"
 
     def parse(self, table, source, folder) -> CoinClaim:

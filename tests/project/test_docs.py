@@ -12,6 +12,7 @@ import pytest
 from claims import gnmax
 
 from dpassay.verifiers.claims.tables import Gate, HttpClaim, PrivacyClaim
+from dpassay.verifiers.cli.configuration import Configuration
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.accountant_claim import LabelsAccountant
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
@@ -117,7 +118,11 @@ def test_an_index_leads_to_every_page_beside_it() -> None:
 
 def parse_block(block: str) -> None:
     """Raises if a claim of a page, or a fragment of one, has a mistyped key or value."""
-    claim = SAMPLE | tomllib.loads(block)
+    table = tomllib.loads(block)
+    if "targets" in table:
+        Configuration.model_validate(table)
+        return
+    claim = SAMPLE | table
     if "inputs" in claim:  # of which the pages show a row or two
         votes = [claim["mechanism"]["teachers"], *[0] * (claim["mechanism"]["classes"] - 1)]
         Path("queries.jsonl").write_text(json.dumps({"input": 0, "histogram": votes}))

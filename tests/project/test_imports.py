@@ -27,7 +27,8 @@ FLOORS = (
     {"replay"},
     {"strategies", "gradients", "cli"},
     {"reporting", "testing", "github", "demos"},
-    {"__init__", "commands", "pytest_plugin", "schemas"},
+    {"schemas"},
+    {"__init__", "commands", "pytest_plugin"},
 )
 """Rooms from the ground up; those of one floor do not know each other.
 

@@ -80,7 +80,8 @@ def _table_at(root: type[BaseModel], place: Sequence[int | str]) -> type[BaseMod
 def _keys(root: type[BaseModel], mistake: ErrorDetails) -> list[str]:
     """The known keys of the table in which a mistake was made."""
     table = _table_at(root, mistake["loc"][:-1])
-    return [] if table is None else list(table.model_fields)
+    fields = {} if table is None else table.model_fields
+    return [field.alias or name for name, field in fields.items()]
 
 
 _ELSEWHERE = {
@@ -118,7 +119,9 @@ def _likely(root: type[BaseModel], mistake: ErrorDetails) -> str | None:
 
 def _table_of(root: type[BaseModel], key: str) -> str | None:
     """The table of a claim that has a key; None where none has, or where several do."""
-    tables = {name: _table_at(root, [name]) for name in root.model_fields}
+    fields = root.model_fields.items()
+    single = [name for name, field in fields if get_origin(field.annotation) is not dict]
+    tables = {name: _table_at(root, [name]) for name in single}
     found = [name for name, table in tables.items() if table and key in table.model_fields]
     return found[0] if len(found) == 1 else None
 
@@ -172,8 +175,11 @@ _BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
 
 def _expected(root: type[BaseModel], place: tuple[int | str, ...]) -> str | None:
     """The type of a key and its bounds, in words; None where pydantic's message serves."""
-    table = _table_at(root, place[:-1]) if len(place) == 2 else None
-    field = None if table is None else table.model_fields.get(str(place[1]))
+    first = root.model_fields.get(str(place[0])) if place else None
+    by_name = first is not None and get_origin(first.annotation) is dict
+    table = _table_at(root, place[:-1]) if len(place) == 2 + by_name else None
+    fields = {} if table is None else table.model_fields
+    field = next((f for name, f in fields.items() if place[-1] in (name, f.alias)), None)
     kinds = [kind for kind in _KINDS if field and field.annotation in (kind, kind | None)]
     if field is None or not kinds:
         return None

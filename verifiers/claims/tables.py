@@ -1,6 +1,7 @@
 """The tables that every claim has as pydantic models, which check every key as it is read."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -71,6 +72,12 @@ class Table(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, allow_inf_nan=False, arbitrary_types_allowed=True
     )
+
+
+def add_aliases(schema: dict[str, Any], aliases: Mapping[str, str]) -> None:
+    """Adds to the JSON Schema of a table the keys that stand for others: alias -> key."""
+    keys = schema["properties"]
+    keys |= {alias: keys[key] for alias, key in aliases.items()}
 
 
 Refuses = Annotated[str | None, Field(min_length=1, max_length=200)]

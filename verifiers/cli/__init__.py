@@ -17,6 +17,7 @@ COMMANDS = {
     "chain": "From private records to what an attacker says of people, measured at every step.",
     "explain": "Say what CODE of a report means, and of some how they are mended.",
     "exposure": "Tell how far training has exposed canaries, by SCORER.",
+    "hook": "Check FILES as the hooks of pre-commit do: claims, or Python targets by replay.",
     "instahide": "Read private images back from InstaHide's encodings, which "
     "hide them without noise.",
     "monitor": "Follow a LOG of releases for as long as it grows; "
@@ -27,6 +28,8 @@ COMMANDS = {
     "probabilities": "Print the probability of each label for HISTOGRAM, such as 12,7,6,30.",
     "reconstruct": "Read the vote histogram behind the LABELS released for one query.",
     "replay": "Run a Python TARGET on two neighbours with the same noise, and compare.",
+    "schema": "Print the JSON Schema of claims (NAME is claim), or of a document that "
+    "--json prints.",
     "serve": "Serve the reference of a claim on 127.0.0.1 as an HTTP target, until Ctrl-C.",
     "verify": "Check that TARGET does what its claim says; "
     "exit 0 pass, 1 fail, 2 error, 3 inconclusive.",

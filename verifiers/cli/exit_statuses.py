@@ -17,6 +17,14 @@ from ..text import printable
 MISUSE = 2
 
 
+class CommandFailed(SystemExit):
+    """The end of a command that cannot do what it was asked; lines: why, as stderr has them."""
+
+    def __init__(self, status: int, lines: list[str]) -> None:
+        super().__init__(status)
+        self.lines = lines
+
+
 def fail(
     why: str | Exception, *, code: str | None = "options-do-not-fit", status: int = MISUSE
 ) -> NoReturn:
@@ -34,7 +42,7 @@ def fail(
     with contextlib.suppress(OSError):  # where stderr is broken too, only the status is left
         for line in lines:
             click.echo(f"dpassay: {printable(line)}", err=True)
-    sys.exit(status)
+    raise CommandFailed(status, lines)
 
 
 def need(what: str, *modules: str) -> None:
@@ -118,16 +126,21 @@ def run_commands(commands: click.Command) -> NoReturn:
         forget_stdout()
         sys.exit(MISUSE)
     except Exception as error:
-        if isinstance(error, ModuleNotFoundError) and (package := missing_package(error)):
-            needed = f"this needs {package}, which is not installed: pip install {package}"
-            fail(needed, code="package-missing")
-        if isinstance(error, OSError) and error.filename is None and _stdout_is_broken():
-            with on_stdout():
-                raise error
-        with contextlib.suppress(OSError):
-            traceback.print_exc()
-        line = f"a fault of dpassay itself, please report it: {type(error).__name__}: {error}"
-        fail(line, code=None)
+        fail_by(error)
+
+
+def fail_by(error: Exception) -> NoReturn:
+    """Ends the program by an error that no command foresaw."""
+    if isinstance(error, ModuleNotFoundError) and (package := missing_package(error)):
+        needed = f"this needs {package}, which is not installed: pip install {package}"
+        fail(needed, code="package-missing")
+    if isinstance(error, OSError) and error.filename is None and _stdout_is_broken():
+        with on_stdout():
+            raise error
+    with contextlib.suppress(OSError):
+        traceback.print_exception(error)
+    line = f"a fault of dpassay itself, please report it: {type(error).__name__}: {error}"
+    fail(line, code=None)
 
 
 json_option = click.option(

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 option_with_default = partial(click.option, show_default=True)
 """An option whose help shows its default."""
 
+profile_option = click.option(
+    "--profile", metavar="NAME", help="Options of a profile in dpassay.toml or pyproject.toml."
+)
+
 
 def typed_options(context: click.Context, apart: set[str]) -> list[str]:
     """Options that were given a value on the command line, but for those named `apart`."""

@@ -30,6 +30,7 @@ from ..run.session import Planned
 from ..targets import Target
 
 _SEED = 0
+_ALL = Selection()
 _SINGLE, _LARGE = 8, 3  # calls for one label, and for many
 _MANY = 64  # labels of a large call
 
@@ -181,12 +182,16 @@ class PlannedRun(VariedDocument):
 
 
 def planned_run(
-    claim: Claim, queries: int | None, seconds: float | None, target: Target | None
+    claim: Claim,
+    queries: int | None,
+    seconds: float | None,
+    target: Target | None,
+    chosen: Selection = _ALL,
 ) -> PlannedRun:
     """The plan of a run: the claim's own, or the sharpest that `queries` or `seconds` allow.
 
-    target: asked some labels or releases to measure its pace; needed for `seconds`. Raises
-    TooFewError, a ValueError, where no pass fits, and as the target does.
+    target: asked some labels or releases to measure its pace; needed for `seconds`; chosen: the
+    checks of the run. Raises TooFewError, a ValueError, where no pass fits, and as the target does.
     """
     kind, pace, all_served = claim.kind, None, True
     if target is not None:
@@ -195,7 +200,7 @@ def planned_run(
         pace = pace_of(target, probe, largest, claim.gate.concurrency)
 
     def made(most: int | None) -> tuple[Planned, float | None]:
-        found: Planned = kind.planned(claim, most, _SEED, (), Selection(), serves_all=all_served)
+        found: Planned = kind.planned(claim, most, _SEED, (), chosen, serves_all=all_served)
         return found, None if pace is None else pace.seconds(found.calls, found.queries)
 
     found, taken = made(queries)
@@ -203,10 +208,11 @@ def planned_run(
         found, taken = plan_within(made, found.queries, taken, seconds)
     gate, law, each = found.claim.gate, kind.passed is None, f"{kind.unit}s"
     rate = None if taken is None else round(_rate(found.queries, taken), 1)
-    excluded = {name: each for name, each in found.excluded.items() if name not in found.lacking}
+    absent = {**found.lacking, **chosen.left_out}
+    excluded = {name: each for name, each in found.excluded.items() if name not in absent}
     lacking = {
         **not_earned(kind.checks, found.claim, excluded, found, lambda n: made(n)[0]),
-        **found.lacking,
+        **absent,
     }
     seeing = (Seeing(i, excluded.get(i, ()), lacking.get(i)) for i in kind.checks.ids)
     tables = found.claim.model_dump(mode="json", exclude_none=True)

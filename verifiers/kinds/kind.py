@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ..claims.claim import Claim
 from ..run.registry import Registry
 from ..run.request import RunRequest
 from ..run.selection import Selection
@@ -23,7 +24,8 @@ class ReleaseKind(ABC):
     """One kind of release; a method imports what it needs, as commands load all kinds.
 
     name: what is released, in a word; unit: one of it; evidence_unit: what checks count;
-    mechanisms: their names in `[mechanism]`; checks: with their shares; not_chosen: why a run takes
+    mechanisms: their names in `[mechanism]`; claim_model: of its claims, from which their published
+    schema follows; checks: with their shares; not_chosen: why a run takes
     no inputs of the user's, None where it does; passed: what a pass means where no law is judged;
     demos: embedded claims by name, as TOML.
     """
@@ -32,6 +34,7 @@ class ReleaseKind(ABC):
     unit: ClassVar[str]
     evidence_unit: ClassVar[str]
     mechanisms: ClassVar[tuple[str, ...]]
+    claim_model: ClassVar[type[Claim]]
     checks: ClassVar[Registry]
     not_chosen: ClassVar[str | None] = None
     passed: ClassVar[str | None] = None

@@ -1,4 +1,4 @@
-"""The published schemas of JSON documents, which follow from their models.
+"""The published schemas of JSON documents, and of claims, which follow from their models.
 
 `python -m dpassay.verifiers.schemas FOLDER` writes them, and `metrics.json`: what `dpassay monitor`
 exports. They lie beside this file.
@@ -22,31 +22,46 @@ MODELS = {
     "instahide": (1, "commands.instahide:Attacked"),
     "monitor": (1, "kinds.labels.logs.alarms:Alarm"),
     "plan": (1, "commands.planned_run:PlannedRun"),
+    "plan-each": (1, "commands.plan_each:NamedPlans"),
     "play": (1, "gradients.play:PlayedGames"),
     "probabilities": (1, "commands.probabilities:Probabilities"),
     "reconstruct": (1, "commands.reading_votes:ReadVotes"),
     "reconstruct-logs": (1, "commands.reading_votes:ReadLogs"),
     "replay": (1, "replay.replayed:Replayed"),
     "report": (2, "findings.report:Report"),
+    "report-each": (1, "commands.verify_each:NamedReports"),
 }
 """Documents by command and variant: the version of the schema, and the model, loaded late."""
 
 
+CLAIM = "claim"
+"""The schema of what people write: a claim, of any kind."""
+
+NAMES = (CLAIM, *MODELS, "metrics")
+"""All that is published."""
+
+
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a document, by its name in `MODELS`."""
-    version, place = MODELS[name]
-    module, _, model = place.partition(":")
-    found = getattr(import_module(f"..{module}", __package__), model)
+    """The JSON Schema of a document, by its name in `MODELS`, or of a claim."""
+    if name == CLAIM:
+        from .claim import claim_schema
+
+        version, found = 1, claim_schema()
+    else:
+        version, place = MODELS[name]
+        module, _, model = place.partition(":")
+        of = getattr(import_module(f"..{module}", __package__), model)
+        found = of.model_json_schema(mode="serialization")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:dpassay:{name}:{version}",
-        **found.model_json_schema(mode="serialization"),
+        **found,
         "title": f"dpassay {name}",
     }
 
 
 def schema_text(name: str) -> str:
-    """The text of the published file of a document, or of `metrics`."""
+    """The text of a published file, by its name in `NAMES`."""
     if name == "metrics":
         from ..kinds.labels.logs.snapshot import METRICS
 
@@ -58,5 +73,5 @@ def schema_text(name: str) -> str:
 
 def write_schemas(folder: Path) -> None:
     """Writes all of them into a folder."""
-    for name in (*MODELS, "metrics"):
+    for name in NAMES:
         (folder / f"{name}.json").write_text(schema_text(name), encoding="utf-8")

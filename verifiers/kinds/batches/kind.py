@@ -20,6 +20,7 @@ class BatchesKind(ReleaseKind):
 
     name, unit, evidence_unit = "batches", "draw", "batches"
     mechanisms, checks = OF_BATCHES, CHECKS
+    claim_model = BatchesClaim
     passed = "nothing that was seen contradicts the claimed sampling"
     not_chosen = "a sampler takes no inputs"
 

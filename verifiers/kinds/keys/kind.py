@@ -22,6 +22,7 @@ class KeysKind(NumbersKind):
 
     name = "keys"
     mechanisms, checks = tuple(KeysMechanism.forms), CHECKS
+    claim_model = KeysClaim
     demos: ClassVar[Mapping[str, str]] = {}
 
     def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> KeysClaim:

@@ -20,6 +20,7 @@ class LabelsKind(ReleaseKind):
 
     name, unit, evidence_unit = "labels", "label", "queries"
     mechanisms, checks = OF_LABELS, CHECKS
+    claim_model = LabelsClaim
 
     def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> LabelsClaim:
         return parse_labels_claim(table, source, folder)

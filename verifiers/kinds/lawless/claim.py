@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
 from scipy.special import ndtr
 
 from ....attacks.auditing.coin import Curve, Guarantee
@@ -32,6 +33,15 @@ _MOST_PAIRS = 100
 FORMS = ("guarantees", "gdp", "zcdp", "rdp", "curve")
 """Other forms of a guarantee than one epsilon and delta."""
 
+_OR_PATH: JsonDict = {"type": ["array", "string"]}
+"""Of the schema of a list that a file may hold, whose path stands in its place."""
+
+
+def _or_forms(schema: dict[str, Any]) -> None:
+    """Lets the schema ask for epsilon and delta only where no other form stands."""
+    schema["if"] = {"anyOf": [{"required": [form]} for form in FORMS]}
+    schema["else"] = {"required": schema.pop("required")}
+
 
 class AnyMechanism(Table):
     """`[mechanism]`: none that has a law.
@@ -52,13 +62,15 @@ class AnyPrivacy(NumbersPrivacy):
     imply: sound, and not tight; curve: rows of alpha and beta of a trade-off curve (f-DP).
     """
 
+    model_config = ConfigDict(json_schema_extra=_or_forms)
+
     epsilon: float = Field(ge=0, le=MOST_EPSILON)
     queries: int = Field(default=1, ge=1, le=1)
     guarantees: list[list[float]] | None = None
     gdp: float | None = Field(default=None, gt=0, le=1e4)
     zcdp: float | None = Field(default=None, gt=0, le=1e4)
     rdp: list[list[float]] | None = None
-    curve: list[list[float]] | None = None
+    curve: list[list[float]] | None = Field(default=None, json_schema_extra=_OR_PATH)
 
     @model_validator(mode="before")
     @classmethod
@@ -153,7 +165,7 @@ class AnyClaim(Claim):
 
     mechanism: AnyMechanism
     privacy: AnyPrivacy
-    pairs: list[Pair] = Field(min_length=1, max_length=_MOST_PAIRS)
+    pairs: list[Pair] = Field(min_length=1, max_length=_MOST_PAIRS, json_schema_extra=_OR_PATH)
     search: Form | None = None
     control: list[Control] = Field(default=[], max_length=1)
 

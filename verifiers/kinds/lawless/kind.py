@@ -21,6 +21,7 @@ class AnyKind(ReleaseKind):
 
     name, unit, evidence_unit = "outputs", "draw", "draws"
     mechanisms, checks = OF_ANY, CHECKS
+    claim_model = AnyClaim
     passed = "nothing that was seen contradicts the claimed guarantee"
     not_chosen = "pairs of inputs stand in the claim"
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from ...claims.tables import Table
 from ...inputs.input_error import ColumnsError, RowsError
@@ -13,8 +13,19 @@ from ...inputs.row_file import read_rows
 _SIDES = ("here", "there")
 
 
+def _add_files(schema: dict[str, Any]) -> None:
+    """Adds to the schema that a file may stand in place of either input."""
+    schema["properties"] |= {f"{side}_file": {"type": "string"} for side in _SIDES}
+    del schema["required"]
+    schema["allOf"] = [
+        {"oneOf": [{"required": [side]}, {"required": [f"{side}_file"]}]} for side in _SIDES
+    ]
+
+
 class Pair(Table):
     """Two neighbouring inputs, any JSON."""
+
+    model_config = ConfigDict(json_schema_extra=_add_files)
 
     here: Any
     there: Any

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....reference.numbers import Releases, sample
+from ...claims.claim import Claim
 from ...inputs.input_error import InputError
 from ...optional_packages import lacking
 from ...run.request import RunRequest
@@ -41,6 +42,7 @@ class NumbersKind(ReleaseKind):
 
     name, unit, evidence_unit = "numbers", "release", "draws"
     mechanisms, checks = OF_NUMBERS, CHECKS
+    claim_model: ClassVar[type[Claim]] = NumbersClaim
     not_chosen = "a run of numbers chooses its inputs itself"
     demos: ClassVar[Mapping[str, str]] = {"noisy-histogram": _DEMO}
 

@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+    model_validator,
+)
 
 from ....reference.accounting.adjacency import Adjacency
 from ....reference.numbers import (
@@ -21,7 +28,7 @@ from ....reference.numbers import (
 from ....reference.numbers.families import Tabled
 from ....reference.numbers.floats import is_power_of_two
 from ...claims.mistakes import are_missing
-from ...claims.tables import Refuses, Table, check_refuses
+from ...claims.tables import Refuses, Table, add_aliases, check_refuses
 from ...targets.numbers import NumberRelease, Values
 
 _MOST = 1_000_000
@@ -78,7 +85,12 @@ def _shapes(value: object) -> object:
     )
 
 
-NoiseText = Annotated[NumberNoise, BeforeValidator(_noise), PlainSerializer(str)]
+NoiseText = Annotated[
+    NumberNoise,
+    BeforeValidator(_noise),
+    PlainSerializer(str),
+    WithJsonSchema({"type": "string", "pattern": "^[^:]+:.+$"}),
+]
 
 _FORMS: dict[str, tuple[Values, tuple[str, ...]]] = {
     "noisy-histogram": ("counts", ("cells",)),
@@ -94,9 +106,25 @@ OF_NUMBERS = tuple(_FORMS)
 
 _BOUNDS = ("lower", "upper", "clip_norm", "clip_norm1")
 
+_ALIASES = {"l1_clip_norm": "clip_norm1"}
+"""Keys as libraries call them."""
+
+
+def _add_forms(schema: dict[str, Any], model: "type[NumberMechanism]") -> None:
+    """Adds to the schema what each mechanism needs, and other names of keys."""
+    add_aliases(schema, _ALIASES)
+    schema["properties"]["name"]["enum"] = list(model.forms)
+    schema["allOf"] = [
+        {"if": {"properties": {"name": {"const": name}}}, "then": {"required": list(needed)}}
+        for name, (_, needed) in model.forms.items()
+        if needed
+    ]
+
 
 class NumberMechanism(Table):
     """`[mechanism]`: what is computed, which noise is added, and between whom it hides."""
+
+    model_config = ConfigDict(json_schema_extra=_add_forms)
 
     forms: ClassVar[Mapping[str, tuple[Values, tuple[str, ...]]]] = _FORMS
     """What each mechanism of the kind is given, and the keys that it needs."""
@@ -126,7 +154,7 @@ class NumberMechanism(Table):
             return given
         if "clip_norm1" in given:
             raise ValueError("l1_clip_norm and clip_norm1 are one key: expected one of them")
-        return {{"l1_clip_norm": "clip_norm1"}.get(key, key): given[key] for key in given}
+        return {_ALIASES.get(key, key): given[key] for key in given}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -12,7 +12,7 @@ from ...targets import InProcessTarget
 from ...targets.tables import TableRelease
 from ..numbers.kind import NumbersKind
 from ..served import Served
-from .claim import parse_tables_claim
+from .claim import TablesClaim, parse_tables_claim
 from .mechanism import OF_TABLES
 from .registry import CHECKS
 
@@ -48,6 +48,7 @@ class TablesKind(NumbersKind):
 
     name = "tables"
     mechanisms, checks = OF_TABLES, CHECKS
+    claim_model = TablesClaim
     not_chosen = "a run of tables chooses its rows itself"
     demos: ClassVar[Mapping[str, str]] = {"noisy-table": _DEMO}
 

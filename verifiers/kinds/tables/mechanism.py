@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from ....reference.numbers import NumberNoise
 from ....reference.tables import (
@@ -16,7 +16,7 @@ from ....reference.tables import (
 )
 from ....reference.tables.bounding import Kept
 from ....reference.tables.table import AggregateKind
-from ...claims.tables import Refuses, Table, check_refuses
+from ...claims.tables import Refuses, Table, add_aliases, check_refuses
 from ...targets.frames import PARTS, Part, RowsForm
 from ...text import counted
 from ..numbers.mechanism import NoiseText
@@ -101,6 +101,8 @@ class MissingClaim(Table):
 
 class TableMechanism(Table):
     """`[mechanism]`: what an engine makes of rows of (user, partition, value)."""
+
+    model_config = ConfigDict(json_schema_extra=lambda schema: add_aliases(schema, _ALIASES))
 
     name: Literal["table"]
     adjacency: Literal["add-remove", "replace-one"]

@@ -32,6 +32,7 @@ class TallyKind(NumbersKind):
 
     name, unit = "tallies", "round"
     mechanisms, checks = tuple(TallyMechanism.forms), CHECKS
+    claim_model = TallyClaim
     not_chosen = "a run of tallies chooses its rounds itself"
     demos: ClassVar[Mapping[str, str]] = {"secure-tally": _DEMO}
 

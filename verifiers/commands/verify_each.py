@@ -1,0 +1,131 @@
+"""`dpassay verify` of all targets of a configuration, in turn, and one summary of them."""
+
+import json
+import sys
+from contextlib import chdir
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import click
+from pydantic import Field
+
+from ..cli.configuration import Chosen
+from ..cli.exit_statuses import CommandFailed, fail, fail_by, on_stdout
+from ..findings.document import Document
+from ..findings.report import Report
+from ..findings.verdict import Verdict, worst
+from ..reporting.files import ReportFileError
+from ..text import counted, printable
+from .verify_target import Show, verify_target
+
+_SHOWN = 3  # checks in a row of the summary
+
+
+class NamedReports(Document):
+    """Reports of the targets of a configuration, each as `dpassay verify NAME --json` prints it."""
+
+    verdict: Verdict = Field(description="The worst of all targets; the exit status is its own.")
+    configuration: str = Field(description="The file that names the targets.")
+    profile: str | None
+    reports: dict[str, Report] = Field(description="By name, those that there are.")
+    errors: dict[str, tuple[str, ...]] = Field(
+        description="By name, why a run has no report, or one that could not be written."
+    )
+
+    def public(self) -> dict[str, Any]:
+        """The JSON object; a report brings figures that take a while to draw."""
+        reports = {name: report.public() for name, report in self.reports.items()}
+        bare = self.model_copy(update={"reports": {}})
+        return {**super(NamedReports, bare).public(), "reports": reports}
+
+
+@dataclass(frozen=True)
+class TargetRun:
+    """How the run of a target ended: with a report, or with lines that say why there is none."""
+
+    verdict: Verdict
+    report: Report | None = None
+    errors: tuple[str, ...] = ()
+    interrupted: bool = False
+
+    def row(self, name: str, wide: int) -> str:
+        """It as a row of the summary; wide: characters of the longest name."""
+        if self.report is None:
+            return f"{name:<{wide}}  {self.verdict:<12}  {'; '.join(self.errors)}".rstrip()
+        asked = counted(self.report.queries, "query", "queries")
+        said = [f"{asked}, {self.report.seconds:.1f} s", *self._causes(self.report), *self.errors]
+        return f"{name:<{wide}}  {self.verdict:<12}  {'; '.join(said)}"
+
+    @staticmethod
+    def _causes(report: Report) -> list[str]:
+        """The checks by which a run has its verdict, with their codes; none of a pass."""
+        if report.verdict is Verdict.PASS:
+            return []
+        found = [one for one in report.checks if one.verdict is report.verdict]
+        named = [f"{one.id} [{one.code}]" if one.code else one.id for one in found[:_SHOWN]]
+        return named + [f"{len(found) - _SHOWN} more"] * (len(found) > _SHOWN)
+
+
+def verify_each(chosen: Chosen, of_one: list[str], as_json: bool) -> NoReturn:
+    """Verifies the targets that a command line has chosen, and ends with the worst verdict.
+
+    of_one: options that were typed and go with one target alone.
+    """
+    if of_one:
+        fail(f"{of_one[0]}: it goes with one target, dpassay verify NAME")
+    file, ended = chosen.file, dict[str, TargetRun]()
+    with chdir(chosen.folder):
+        for name in chosen.names:
+            ended[name] = _verify(name, chosen, as_json)
+            if ended[name].interrupted:
+                break
+    not_begun = TargetRun(Verdict.INCONCLUSIVE, errors=("not begun, as the run was interrupted",))
+    ended |= dict.fromkeys(chosen.names[len(ended) :], not_begun)
+    verdict = worst(one.verdict for one in ended.values())
+    with on_stdout():
+        if as_json:
+            found = NamedReports(
+                verdict=verdict,
+                configuration=file,
+                profile=chosen.profile,
+                reports={k: one.report for k, one in ended.items() if one.report},
+                errors={k: one.errors for k, one in ended.items() if one.errors},
+            )
+            print(json.dumps(found.public()))
+        else:
+            wide = max(map(len, ended))
+            print("", *(printable(one.row(name, wide)) for name, one in ended.items()), sep="\n")
+            passed = sum(one.verdict is Verdict.PASS for one in ended.values())
+            print(f"{verdict.upper()}: {passed} of {len(ended)} passed")
+    sys.exit(verdict.exit_status)
+
+
+def _verify(name: str, chosen: Chosen, as_json: bool) -> TargetRun:
+    """The run of a target, whatever comes of it."""
+
+    def say(report: Report, _shown: str) -> None:
+        line = f"{name}: {report.verdict.upper()}: {report.meaning}"
+        click.echo(printable(line), err=as_json)
+
+    try:
+        report, trouble = _verify_or_fail(chosen.given(name), say)
+    except (KeyboardInterrupt, click.Abort):
+        return TargetRun(Verdict.ERROR, errors=("interrupted",), interrupted=True)
+    except CommandFailed as failed:
+        out_of_time = failed.code == Verdict.INCONCLUSIVE.exit_status
+        verdict = Verdict.INCONCLUSIVE if out_of_time else Verdict.ERROR
+        return TargetRun(verdict, errors=tuple(failed.lines))
+    if trouble is None:
+        return TargetRun(report.verdict, report, interrupted=report.interrupted)
+    line = f"{trouble} [{ReportFileError.code}]"
+    click.echo(f"dpassay: {printable(line)}", err=True)
+    verdict = Verdict.FAIL if report.verdict is Verdict.FAIL else Verdict.ERROR
+    return TargetRun(verdict, report, (line,), report.interrupted)
+
+
+def _verify_or_fail(given: dict[str, Any], show: Show) -> tuple[Report, str | None]:
+    """As `verify_target`; errors that nobody foresaw end it as they end a command."""
+    try:
+        return verify_target(given, show)
+    except Exception as error:
+        fail_by(error)
