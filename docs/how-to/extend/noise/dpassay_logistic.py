@@ -5,7 +5,8 @@ import math
 import numpy as np
 from scipy.special import log_expit
 
-from dpassay.reference.numbers.families import Additive, Gaussian, Laplace
+from dpassay.reference.numbers import Additive
+from dpassay.reference.numbers.continuous import Gaussian, Laplace
 
 
 class Logistic(Additive):
