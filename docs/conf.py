@@ -82,11 +82,20 @@ def _relinked(text: str, page: Path, shown: Path) -> str:
     return "".join(part if part.startswith("```") else LINK.sub(moved, part) for part in parts)
 
 
-def _contents(text: str, folder: str) -> str:
-    """The pages of a folder that an index links to, in its order, as the site's own contents."""
-    pages = rf"\]\(({folder}(?:[\w-]+/)*[\w-]+)\.(?:md|rst)\)"
-    links = re.findall(pages, FENCE.sub("", text))
-    return "\n".join(["", "```{toctree}", ":hidden:", "", *dict.fromkeys(links), "```", ""])
+def _contents(text: str, folder: str, shown: Path) -> str:
+    """The pages of a folder that an index links to, in its order, as the site's own contents.
+
+    Those in a folder with an index of its own stand there.
+    """
+    pages = re.findall(rf"\]\(({folder}(?:[\w-]+/)*[\w-]+)\.(?:md|rst)\)", FENCE.sub("", text))
+    links = [
+        page
+        for page in dict.fromkeys(pages)
+        if "/" not in page
+        or page.endswith("/index")
+        or not (shown.parent / page).with_name("index.md").exists()
+    ]
+    return "\n".join(["", "```{toctree}", ":hidden:", "", *links, "```", ""])
 
 
 def _read(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -98,7 +107,7 @@ def _read(app: Sphinx, docname: str, source: list[str]) -> None:
     text = page.read_text() + added_to(page)
     source[0] = _relinked(text, page, shown)
     if shown.name in ("index.md", "map.md"):
-        source[0] += _contents(text, "map/" if shown.name == "map.md" else "")
+        source[0] += _contents(text, "map/" if shown.name == "map.md" else "", shown)
 
 
 def _plain(*arguments: Any) -> None:

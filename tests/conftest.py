@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from added_packages import lay, on_the_path
 from claims import KEYS, histogram, in_toml
 from runs import TOML
 from small import drawing, small_claim
@@ -27,6 +28,15 @@ def claim_file(tmp_path: Path) -> str:
     path = tmp_path / "claim.toml"
     path.write_text(TOML)
     return str(path)
+
+
+@pytest.fixture(scope="module")
+def logistic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """`logistic:SCALE` names noise: its package, an example of the pages, is installed."""
+    site = tmp_path_factory.mktemp("site")
+    lay("noise", site)
+    with on_the_path(site):
+        yield
 
 
 class Made(Mapping[str, Report]):

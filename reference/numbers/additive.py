@@ -22,9 +22,10 @@ SCALES = (1e-9, 1e12)
 class Additive(Scaled, ABC):
     """Noise of one family at one scale, symmetric, independent of the number it is added to.
 
-    A new family is a subclass with the abstract methods, an entry in `families.FAMILIES`, its name
-    in docs/how-to/numbers-claim.md, and a test (tests/numbers/test_new_family.py is one). The other
-    methods say what else is known of it: without `losses`, `privacy-claim` does not apply.
+    A new family is a subclass with the abstract methods, and `exceeded` where it is continuous. Its
+    name is an entry point of a package (docs/how-to/extend.md), or, of our own, in
+    `families.FAMILIES`. The other methods say what else is known of it: without `losses`,
+    `privacy-claim` does not apply.
 
     scale: sigma, of the normal density that a discrete Gaussian follows too, or b of Laplace's.
     """

@@ -5,7 +5,7 @@ import re
 
 from ..noise_names import noise_meant
 from .additive import SCALES, Additive
-from .families import FAMILIES
+from .families import family_names, family_of
 from .noise import NumberNoise
 from .shares import SHARED, Shares
 
@@ -24,16 +24,21 @@ def parse_number_noise(text: str) -> NumberNoise:
     shown = repr(text if len(text) <= 60 else f"{text[:57]}...")
     head, *options = (part.strip() for part in text.split(";"))
     name, separator, scale = head.partition(":")
-    if not separator or name not in FAMILIES:
+    try:
+        named = family_of(name) if separator else None
+    except ValueError as error:
+        raise ValueError(f"noise {shown}: {error}") from None
+    if named is None:
+        known = family_names()
         raise ValueError(
-            f"noise {shown}: expected FAMILY:SCALE with FAMILY one of {', '.join(FAMILIES)}"
-            f"{noise_meant(text, FAMILIES)}"
+            f"noise {shown}: expected FAMILY:SCALE with FAMILY one of {', '.join(known)}"
+            f"{noise_meant(text, known)}"
         )
     size = _number(scale, f"noise {shown}: scale")
     if not SCALES[0] <= size <= SCALES[1]:
         raise ValueError(f"noise {shown}: scale {scale}: expected {SCALES[0]:g} to {SCALES[1]:g}")
     found: dict[str, float] = {}
-    family: Additive = FAMILIES[name](size)
+    family: Additive = named(size)
     for option in options:
         if option.partition("=")[0] in ("sum", "shares"):
             family = _shared(family, option, shown)

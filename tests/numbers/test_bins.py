@@ -22,7 +22,9 @@ from dpassay.verifiers.kinds.numbers.evidence.derived_noise import Held
 from dpassay.verifiers.kinds.numbers.evidence.faults import known_faults
 from dpassay.verifiers.kinds.numbers.evidence.noise_law import LOST, FaultRatios, NoiseLawEvidence
 
-FINE = ["laplace:2", "gaussian:3", "laplace:2;grid=2^-20"]
+pytestmark = pytest.mark.usefixtures("logistic")
+
+FINE = ["laplace:2", "gaussian:3", "logistic:2", "laplace:2;grid=2^-20"]
 STEPS = ["discrete-laplace:2", "discrete-gaussian:1.5", "laplace:2;round", "gaussian:3;grid=0.5"]
 
 

@@ -13,6 +13,8 @@ from dpassay.verifiers.kinds.numbers.evidence.derived_noise import CutNoise, Fol
 from dpassay.verifiers.kinds.numbers.evidence.faults import FaultKind, known_faults, log_ratios
 from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar
 
+pytestmark = pytest.mark.usefixtures("logistic")
+
 # -- noise that is clamped repeats honestly, and its atoms lie where the claim puts them
 
 
@@ -26,6 +28,7 @@ LAWS = (
     "gaussian:0.5;grid=0.25;min=0;max=0.25",
     "laplace:1;cut",
     "laplace:1;cut;min=-1",
+    "logistic:1;round;min=-1",
 )
 
 
@@ -189,7 +192,7 @@ def test_the_law_is_that_of_cut_draws(family: str, down: bool) -> None:
 
 @pytest.mark.parametrize("up", [False, True])
 @pytest.mark.parametrize("law", [Folded, Held])
-@pytest.mark.parametrize("family", ["discrete-laplace:2", "laplace:2", "gaussian:3"])
+@pytest.mark.parametrize("family", ["discrete-laplace:2", "laplace:2", "gaussian:3", "logistic:2"])
 def test_one_sided_laws_are_those_of_their_draws(
     family: str, law: type[Folded | Held], up: bool
 ) -> None:

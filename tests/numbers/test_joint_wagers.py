@@ -23,6 +23,8 @@ from dpassay.verifiers.kinds.numbers.evidence.shared_columns import (
     log_chance_alike,
 )
 
+pytestmark = pytest.mark.usefixtures("logistic")
+
 LAWS = ("discrete-laplace:0.6", "discrete-gaussian:0.9", "laplace:0.6;round", "laplace:0.6;cut")
 CLAMPED = ("discrete-laplace:0.6;min=0;max=2", "laplace:0.6;round;min=0", "laplace:0.6;grid=0.5")
 REACH = 14
@@ -106,7 +108,7 @@ def test_a_block_that_is_not_full_has_lost_what_it_may_lose() -> None:
 
 
 @pytest.mark.parametrize("folded", [False, True])
-@pytest.mark.parametrize("text", ["laplace:2", "gaussian:3", "laplace:2;grid=2^-40"])
+@pytest.mark.parametrize("text", ["laplace:2", "gaussian:3", "logistic:2", "laplace:2;grid=2^-40"])
 def test_continuous_noise_is_in_one_cell_no_oftener_than_priced(text: str, folded: bool) -> None:
     """The sum of squares of the cells' probabilities, and of cells that lie elsewhere."""
     noise = parse_number_noise(text)

@@ -22,6 +22,8 @@ from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
+pytestmark = pytest.mark.usefixtures("logistic")
+
 # -- wagers on a move along a direction have expectation at most 1 for every centre allowed
 
 
@@ -64,7 +66,15 @@ def test_of_whole_noise_by_enumeration(text: str, moved: tuple[float, float]) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["laplace:1", "gaussian:1", "laplace:1;grid=0.5", "gaussian:1;round", "laplace:0.1;cut"]
+    "text",
+    [
+        "laplace:1",
+        "gaussian:1",
+        "logistic:1",
+        "laplace:1;grid=0.5",
+        "gaussian:1;round",
+        "laplace:0.1;cut",
+    ],
 )
 @pytest.mark.parametrize("at", [0.0, 0.1, 0.25, 0.4, 0.499, -0.9])
 def test_of_rounded_noise_by_integration(text: str, at: float) -> None:
@@ -236,7 +246,15 @@ def test_what_is_not_clipped_shows_from_afar(
 
 @pytest.mark.parametrize("exact", [0.0, 1e16, 1e17])
 @pytest.mark.parametrize(
-    "text", ["laplace:1", "gaussian:3", "discrete-laplace:2", "laplace:4;round", "laplace:4;cut"]
+    "text",
+    [
+        "laplace:1",
+        "gaussian:3",
+        "logistic:1",
+        "discrete-laplace:2",
+        "laplace:4;round",
+        "laplace:4;cut",
+    ],
 )
 def test_a_wager_far_out_expects_at_most_1(text: str, exact: float) -> None:
     """By enumeration of floats, of a centre that has moved by what is allowed: exact integers."""

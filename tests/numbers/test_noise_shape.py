@@ -6,6 +6,8 @@ import pytest
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.kinds.numbers.recorder import ShapeRecorder
 
+pytestmark = pytest.mark.usefixtures("logistic")
+
 EXACT = np.array([0.0, 3.0, 40.0])
 
 
@@ -20,6 +22,7 @@ EXACT = np.array([0.0, 3.0, 40.0])
         "discrete-laplace:3",
         "discrete-laplace:3;min=0",
         "laplace:2;min=0;max=41.5",
+        "logistic:2",
     ],
 )
 def test_draws_of_the_law_fill_cells_as_expected(text: str) -> None:

@@ -33,9 +33,11 @@ from dpassay.verifiers.kinds.numbers.evidence.faults import (
 from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar, seen_move
 from dpassay.verifiers.kinds.numbers.evidence.uniform import LEAVES, UniformEvidence, legendre_gains
 
+pytestmark = pytest.mark.usefixtures("logistic")
+
 WHOLE = ["discrete-laplace:2", "discrete-gaussian:1.5;min=0", "laplace:2;round;min=0;max=9"]
 BETWEEN = "laplace:2;round;min=-0.3;max=3.3"  # a range that ends between two steps
-NOISES = [*WHOLE, BETWEEN, "laplace:2", "gaussian:3;min=-1", "laplace:2;cut"]
+NOISES = [*WHOLE, BETWEEN, "laplace:2", "gaussian:3;min=-1", "laplace:2;cut", "logistic:2"]
 
 
 def support(text: str, exact: float) -> tuple[NumberNoise, Vector, Vector, Vector]:

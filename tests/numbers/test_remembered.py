@@ -17,8 +17,10 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
+pytestmark = pytest.mark.usefixtures("logistic")
 
-@pytest.mark.parametrize("text", ["laplace:2", "gaussian:3"])
+
+@pytest.mark.parametrize("text", ["laplace:2", "gaussian:3", "logistic:2"])
 @pytest.mark.parametrize("digits", [24, 53])
 @pytest.mark.parametrize("spread", [0.0, 1e-6, 1.0])
 def test_price_is_at_least_the_chance(text: str, digits: int, spread: float) -> None:

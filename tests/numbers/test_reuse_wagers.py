@@ -17,6 +17,8 @@ from dpassay.verifiers.kinds.numbers.evidence.continued import (
 )
 from dpassay.verifiers.kinds.numbers.evidence.copies import LearnedCopies
 
+pytestmark = pytest.mark.usefixtures("logistic")
+
 FEW = (
     "discrete-laplace:0.9;min=-1;max=1",
     "discrete-gaussian:1.3;min=0;max=2",
@@ -171,7 +173,9 @@ def test_forms_of_a_release(turn: Callable[[Vector], Vector], found: bool) -> No
     assert evidence.matches == found
 
 
-@pytest.mark.parametrize("text", ["laplace:2", "discrete-laplace:2", "gaussian:3;round"])
+@pytest.mark.parametrize(
+    "text", ["laplace:2", "logistic:2", "discrete-laplace:2", "gaussian:3;round"]
+)
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("parts", [1, 7])
 def test_a_run_is_found_wherever_it_lies(text: str, sign: float, parts: int) -> None:

@@ -14,11 +14,13 @@ from dpassay.reference.numbers.certified import CertifiedPair
 from dpassay.reference.numbers.costs import epsilon_bracket
 from dpassay.reference.numbers.enclosed import theta
 
+pytestmark = pytest.mark.usefixtures("logistic")
+
 DELTA = 1e-6
 FAMILIES = ("laplace:2", "gaussian:3", "discrete-laplace:2", "discrete-gaussian:3")
 
 
-@pytest.mark.parametrize("text", [*FAMILIES, "discrete-gaussian:70"])
+@pytest.mark.parametrize("text", [*FAMILIES, "discrete-gaussian:70", "logistic:2"])
 @pytest.mark.parametrize("value", [-7, 0, 1, 4, 60])
 def test_tails_are_enclosed(text: str, value: int) -> None:
     """Beside the tails in floating point, which are confirmed elsewhere."""
@@ -79,6 +81,7 @@ def hockey_stick(text: str, here: float, by: float, epsilon: float) -> float:
     [
         ("laplace:2;round", 0.0, 0.99),
         ("gaussian:3;round", 0.0, 0.99),
+        ("logistic:2;round", 0.0, 0.99),
         ("gaussian:3;round", 0.3, 0.95),
         ("laplace:2;round;min=0", 1.0, 0.9),
         ("laplace:2;cut", 90.0, 0.99),

@@ -11,7 +11,7 @@ from ...reference.clock import OutOfTime
 from ...reference.clock import step as clock_step
 from ..findings.note import Note
 from ..targets import Refused, Target, TargetError
-from ..targets.process import BUDGET_ERROR
+from ..targets.json_target import BUDGET_ERROR
 from ..targets.replies import one_line
 from .events import Event, Hearer, Listener, Progress
 from .outcome import RunOutcome

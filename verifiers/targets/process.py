@@ -13,8 +13,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from ...reference import BudgetExhausted, Histogram
+from ...reference import Histogram
 from ...reference.clock import check_clock, seconds_left
+from .json_target import JsonTarget
 from .labels import LABELS
 from .numbers import NumberRelease
 from .release import Release
@@ -22,25 +23,19 @@ from .replies import (
     REPLY_BYTES,
     NoReplyError,
     NotOffered,
-    Refused,
     TargetError,
-    Unanswered,
     one_line,
     parse_reply,
-    shown,
     shown_bytes,
-    value_in,
 )
 from .restart_command import RestartCommand, first_of_a_namespace, last_line
 
 _START_SECONDS = 120.0  # importing a deployment may load its models
 _DEATH_SECONDS = 2.0  # that a process may take to end after its output has
-BUDGET_ERROR = "budget exhausted"
-"""The text of `error` that means that the budget is spent."""
 _ANOTHER_ID = "its process id was another one, so a seed made of it would not show"
 
 
-class ProcessTarget:
+class ProcessTarget(JsonTarget):
     """A child process that is sent one request at a time, each with a deadline.
 
     Raises TargetError when the child cannot be started.
@@ -61,8 +56,8 @@ class ProcessTarget:
         restart: RestartCommand | None = None,
         release: Release = LABELS,
     ) -> None:
-        self._command, self._timeout, self._loads = list(command), timeout, loads
-        self._restart, self._release = restart, release
+        super().__init__(timeout, restart, release)
+        self._words, self._loads = list(command), loads
         self._start()
 
     @classmethod
@@ -79,22 +74,17 @@ class ProcessTarget:
             worker.append(release.word)
         return cls(worker, timeout, loads=spec, restart=restart, release=release)
 
-    def ask(self, histogram: Histogram, size: int) -> Any:
-        release = self._release
-        request = {"call": release.call, **release.asked(histogram, size)}
-        if self._loads is not None and isinstance(release, NumberRelease):
+    @property
+    def is_our_worker(self) -> bool:
+        """A Python target is loaded by our worker."""
+        return self._loads is not None
+
+    def asked(self, histogram: Histogram, size: int) -> dict[str, Any]:
+        """Our own worker is told the dtype of an input too."""
+        request, release = super().asked(histogram, size), self._release
+        if self.is_our_worker and isinstance(release, NumberRelease):
             request |= release.typed(histogram)
-        return self._request(request, release.reply, release.text(histogram, size))
-
-    def rdp(
-        self, histogram: Histogram, orders: Sequence[float], answered: bool | None = None
-    ) -> Any:
-        release = self._release
-        request = {"call": "rdp", **release.charge_content(histogram, orders, answered)}
-        return self._request(request, "rdp", release.charge_text(histogram, answered))
-
-    def spent(self, delta: float) -> Any:
-        return self._request({"call": "spent", "delta": delta}, "spent", f"spent({delta:g})")
+        return request
 
     @property
     def no_restart(self) -> str | None:
@@ -106,8 +96,8 @@ class ProcessTarget:
 
         Our own worker is replaced within its process, so that it keeps its process id.
         """
-        if self._restart is not None:
-            self._restart.run()
+        if self._command is not None:
+            self._command.run()
         if self._loads is not None and self._replace_worker(self._loads):
             return None
         self.close()
@@ -132,46 +122,15 @@ class ProcessTarget:
                 with contextlib.suppress(OSError):
                     stream.close()
 
-    # -- what is said ----------------------------------------------------------------------------
-
-    def _request(self, request: dict[str, Any], wanted: str, call: str) -> Any:
-        check_clock()
+    def line(self, request: bytes, call: str) -> bytes:
         self._refuse_unasked(call)
         deadline = time.monotonic() + min(self._timeout, seconds_left())
-        self._send(json.dumps(request).encode() + b"\n", deadline, call)
-        reply = parse_reply(self._line(deadline, self._timeout, call), call)
-        if wanted not in reply:
-            raise self._without(reply, wanted, call)
-        self._known.add(wanted)
-        return value_in(reply, wanted, call)
-
-    def _without(self, reply: dict[str, Any], wanted: str, call: str) -> Exception:
-        """The exception that a reply without the key `wanted` stands for."""
-        if reply.get("error") == BUDGET_ERROR:
-            return BudgetExhausted(BUDGET_ERROR)
-        error = f"neither {wanted} nor an error: {shown(reply)}"
-        error = one_line(reply["error"]) if "error" in reply else error
-        if reply.get("fault"):
-            # of a Python target, by our worker: the code of how it failed
-            code = str(reply["fault"]) if self._loads is not None else "target-failed"
-            return TargetError(f"{call} {error}", code)
-        if wanted != self._release.reply:
-            # an `exec:` child has no way to say that it does not know a call
-            unknown = self._loads is None and wanted not in self._known
-            if unknown or reply.get("lacking"):
-                if "the target has no " in error:  # of a Python target, by our worker
-                    return NotOffered(error)
-                return Unanswered(f"the target does not answer {wanted}: {error}")
-        if "error" in reply and wanted != "spent":
-            return Refused(error)
-        code = "target-failed" if "error" in reply else "reply-malformed"
-        return TargetError(f"{call} returned {error}", code)
-
-    # -- how it is transported -------------------------------------------------------------------
+        self._send(request + b"\n", deadline, call)
+        return self._line(deadline, self._timeout, call)
 
     def _replace_worker(self, spec: str) -> bool:
         """Whether the worker replaced itself with a new interpreter that has loaded `spec`."""
-        self._known.clear()
+        self._answered.clear()
         try:
             self._refuse_unasked("restart")
             deadline = time.monotonic() + min(self._timeout, seconds_left())
@@ -185,11 +144,11 @@ class ProcessTarget:
     def _start(self, before: Sequence[str] = ()) -> None:
         """Starts the command; before: words that are prepended to it."""
         self._pending = b""
-        self._known: set[str] = set()
+        self._answered.clear()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
         try:
             self._child = subprocess.Popen(
-                [*before, *self._command],
+                [*before, *self._words],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
@@ -198,7 +157,7 @@ class ProcessTarget:
         except (OSError, ValueError) as error:
             self._errors.close()
             why = error.strerror if isinstance(error, OSError) else error
-            command = one_line(shlex.join(self._command))
+            command = one_line(shlex.join(self._words))
             message = f"exec:{command}: cannot be started: {why}"
             raise TargetError(message, code="target-not-started") from None
         assert self._child.stdin is not None

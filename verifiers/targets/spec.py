@@ -8,14 +8,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from ...reference.entry_points import TARGETS, load_added
 from .http_options import PLAIN_HTTP, HttpOptions
 from .labels import LABELS
 from .paced import PacedTarget
 from .process import ProcessTarget
 from .release import Release
-from .replies import Target, TargetError, shown_spec
+from .replies import Target, TargetError, one_line, shown_spec
 from .restart_command import RestartCommand
 
+_OURS = ("exec", "http", "https")
+_METHODS = ("ask", "rdp", "spent", "no_restart", "restart", "restart_contained", "close")
+"""What a target that a package adds must have: see `Target`."""
 _ALLOWED = "expected package.module:attr, path/to/file.py:attr, http://host:port or exec:COMMAND"
 
 
@@ -38,30 +42,78 @@ def open_target(
         command = None if restart is None else RestartCommand(restart)
     except ValueError as error:
         raise TargetError(f"restart = {error}", code="target-option-wrong") from None
+    added = _added(spec)
     if at_once > 1 and not _is_server(spec):
         raise TargetError(
             f"concurrency = {at_once} in [gate]: only http://host:port is asked over parallel "
             f"connections, not {shown_spec(spec)}",
             code="target-option-wrong",
         )
-    if release.only_python is not None and (_is_server(spec) or spec.startswith("exec:")):
+    elsewhere = added is not None or _is_server(spec) or spec.startswith("exec:")
+    if release.only_python is not None and elsewhere:
         raise TargetError(
             f"{shown_spec(spec)}: {release.only_python} needs a Python target, "
             "path/to/file.py:connect, that opens the database",
             code="target-option-wrong",
         )
-    if _is_server(spec):
+    if added is not None:
+        reached: Target = _open_added(*added, spec, (timeout, command, release))
+    elif _is_server(spec):
         from .http import HttpTarget
 
-        reached: Target = HttpTarget(
-            spec, timeout, command, release=release, options=http, at_once=at_once
-        )
+        reached = HttpTarget(spec, timeout, command, release=release, options=http, at_once=at_once)
     elif spec.startswith("exec:"):
         reached = ProcessTarget(_command(spec), timeout, restart=command, release=release)
     else:
         split_spec(spec)
         reached = ProcessTarget.python(spec, timeout, command, release)
     return PacedTarget(reached, timeout, release=release)
+
+
+def _added(spec: str) -> tuple[Any, str] | None:
+    """What opens NAME:REST by an installed package, and its words; None for all forms of our own.
+
+    Where a module NAME can be found, NAME:attr stays what it says. Raises TargetError.
+    """
+    scheme = re.match(r"([a-z][a-z0-9+-]*):", spec)
+    if scheme is None or scheme[1] in _OURS or _is_python(spec):
+        return None
+    try:
+        return load_added(TARGETS, scheme[1], _OURS)
+    except ValueError as error:
+        message = f"target {shown_spec(spec)!r}: {error}"
+        raise TargetError(message, code="target-not-found") from None
+
+
+def _is_python(spec: str) -> bool:
+    """Whether a spec names an attribute of a module that can be found, here or on Python's path."""
+    module, attribute = spec.split(":", 1)
+    if not attribute.replace(".", "").isidentifier():
+        return False
+    return any(Path(name).exists() for name in (module, f"{module}.py")) or (
+        importlib.util.find_spec(module) is not None
+    )
+
+
+def _open_added(
+    opener: Any, words: str, spec: str, arguments: tuple[float, RestartCommand | None, Release]
+) -> Target:
+    """The target by what an installed package adds. Raises TargetError with one line."""
+    said = f"target {shown_spec(spec)!r}: {words}"
+    try:
+        found = opener(spec.partition(":")[2], *arguments)
+    except TargetError:
+        raise
+    except Exception as error:
+        raised = one_line(f"{type(error).__name__}: {error}")
+        message = f"{said}: opening it raised {raised}"
+        raise TargetError(message, code="target-not-started") from error
+    lacking = [name for name in _METHODS if not hasattr(found, name)]
+    if lacking:
+        message = f"{said}: what it opened is no target, it lacks {', '.join(lacking)}"
+        raise TargetError(message, code="target-not-found")
+    target: Target = found
+    return target
 
 
 def _is_server(spec: str) -> bool:
@@ -103,7 +155,7 @@ def _meant(spec: str) -> str:
 
 def look_up(spec: str) -> None:
     """Raises TargetError with one line where a spec names a file that is not there."""
-    if _is_server(spec) or spec.startswith("exec:"):
+    if _is_server(spec) or spec.startswith("exec:") or _added(spec) is not None:
         return
     module, _ = split_spec(spec)
     if module.endswith(".py") and not Path(module).is_file():

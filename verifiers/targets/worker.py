@@ -21,9 +21,9 @@ from .anything import plain_json
 from .batches import BatchRelease
 from .frames import argument_of_rows, plain_tables
 from .in_process import InProcessTarget
+from .json_target import BUDGET_ERROR
 from .labels import LABELS, argument_of, label_array
 from .numbers import argument_of_values
-from .process import BUDGET_ERROR
 from .release import Release
 from .replies import CallError, NotOffered, Refused, TargetError, no_numbers
 from .spec import load
