@@ -24,7 +24,7 @@ FLOORS = (
     {"batches", "keys", "lawless", "tables", "tally"},
     {"replay"},
     {"strategies", "gradients", "cli"},
-    {"reporting", "testing", "github", "demos"},
+    {"reporting", "testing", "github", "demos", "init"},
     {"__init__", "commands", "pytest_plugin", "schemas"},
 )
 """Rooms from the ground up; those of one floor do not know each other.
