@@ -4,11 +4,13 @@ import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 from every_kind import CLAIMS, claimed
 from http_server import Server, replying
 from typed import assert_misuse, typed
 
+from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.of_run import Ended, report_of
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.init.beside import BESIDE
@@ -111,6 +113,24 @@ def test_a_server_is_asked_as_often_as_was_said_at_most(folder, server):
     assert "is there noise?" in made.stdout
 
 
+def test_a_server_that_hangs_up_at_other_inputs_is_recognised(folder):
+    """Records alone: catches an end at the first form of input that a server fails at."""
+
+    def sums(handler):
+        values = np.array(handler.content.get("values", []), dtype=float)
+        if values.ndim == 2 and values.shape[1] == 3:
+            total = np.clip(values, 0, 1).sum(0)
+            replying({"releases": [total.tolist()] * handler.content["size"]})(handler)
+
+    server = Server(sums)
+    made = typed("init", server.url, "--calls", "90")
+    server.close()
+    assert made.returncode == 0, made.stderr
+    table = tomllib.loads(Path("claim.toml").read_text())["mechanism"]
+    assert table["dimensions"] == 3
+    assert "is there noise?" in made.stdout
+
+
 def test_secrets_of_an_address_are_not_written(folder, server):
     address = server.url.replace("://", "://user:secret@")
     typed("init", address, "--calls", "120", "--with", "pytest")
@@ -158,7 +178,7 @@ def test_claims_of_all_kinds_may_say_it(text):
 def test_what_is_to_be_filled_in_is_named_before_any_other_mistake(tmp_path, text, keys):
     path = tmp_path / "claim.toml"
     path.write_text(text)
-    with pytest.raises(ValueError, match=f"specification: {keys}$") as raised:
+    with pytest.raises(ClaimError, match=f"specification: {keys}$") as raised:
         read_claim(path)
     assert raised.value.code == UNFILLED
 

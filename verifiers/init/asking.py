@@ -34,7 +34,13 @@ replies its process passes on whatever they are."""
 
 _FIRST, _GROWTH = 8, 4  # answers of a first call, and how much more the next one may ask
 _SHARE = 0.1  # of the timeout: calls that take less may grow
-_ENDS = ("target-too-slow", "target-unreachable", "target-not-found", "target-not-started")
+_ENDS = (
+    "target-too-slow",
+    "target-unreachable",
+    "handshake-failed",
+    "target-not-found",
+    "target-not-started",
+)
 _CALLS = 10  # timeouts that all calls together may take
 
 
@@ -121,7 +127,8 @@ class Asker:
             self.refusals.append(str(refusal))
             return None
         except TargetError as error:
-            if error.code in _ENDS:
+            hung_up = error.code == "target-unreachable" and isinstance(error, NoReplyError)
+            if error.code in _ENDS and not hung_up:  # as servers do that fail at a wrong form
                 raise
             self.refusals.append(str(error))
             self.failures = failures + 1
