@@ -1,7 +1,7 @@
 """A claim that is still to be filled in: what was read stands there, the rest as questions."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,3 +105,18 @@ class Draft:
             *self.tables,
         ]
         return "".join(f"{printable(line)}\n" for line in lines)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A target that was recognised.
+
+    Attributes:
+        draft: of its claim, before anything is fitted.
+        gather: asks for more; raises as `Asker.ask`.
+        fill: fits what was answered into the draft, however much that is.
+    """
+
+    draft: Draft
+    gather: Callable[[], None] = lambda: None
+    fill: Callable[[], None] = lambda: None

@@ -24,7 +24,7 @@ _FEWER, _MORE = 13, 4  # of a threshold and a scale together
 
 
 @dataclass(frozen=True)
-class Fit:
+class FittedValue:
     """The likeliest value, an interval around it, and the log-likelihood there."""
 
     best: float
@@ -44,14 +44,14 @@ def _zoomed(points: np.ndarray, profile: np.ndarray) -> tuple[float, float]:
     return points[max(near[0] - 1, 0)], points[min(near[-1] + 1, points.size - 1)]
 
 
-def fit_scale(log_likelihood: Callable[[Matrix], Matrix], low: float, high: float) -> Fit:
+def fit_scale(log_likelihood: Callable[[Matrix], Matrix], low: float, high: float) -> FittedValue:
     """Fits a scale between two ends; log_likelihood: of scales (n,)."""
     for _ in range(_ROUNDS):
         scales = np.geomspace(low, high, _POINTS)
         found = log_likelihood(scales)
         best = scales[found.argmax()]
         low, high = _zoomed(scales, found)
-    return Fit(float(best), float(low), float(high), float(found.max()))
+    return FittedValue(float(best), float(low), float(high), float(found.max()))
 
 
 def fit_threshold(
@@ -60,7 +60,7 @@ def fit_threshold(
     scales: tuple[float, float],
     *,
     whole: bool = False,
-) -> tuple[Fit, Fit]:
+) -> tuple[FittedValue, FittedValue]:
     """Fits a threshold and the scale of its noise together, each between two ends.
 
     log_likelihood: of a threshold and a scale; whole: the threshold is a whole number.
@@ -74,8 +74,8 @@ def fit_threshold(
         thresholds, scales = _zoomed(at, found.max(1)), _zoomed(widths, found.max(0))
     top = float(found.max())
     return (
-        Fit(float(best[0]), float(thresholds[0]), float(thresholds[1]), top),
-        Fit(float(best[1]), float(scales[0]), float(scales[1]), top),
+        FittedValue(float(best[0]), float(thresholds[0]), float(thresholds[1]), top),
+        FittedValue(float(best[1]), float(scales[0]), float(scales[1]), top),
     )
 
 

@@ -12,7 +12,7 @@ from ...reference.mechanisms import Labels
 from ...reference.noise import FAMILIES
 from .asking import Asker
 from .draft import Draft, Key
-from .fits import DROP, NOT_SUCH, Fit, deviates, fit_scale, fit_threshold
+from .fits import DROP, NOT_SUCH, FittedValue, deviates, fit_scale, fit_threshold
 
 _NAMES = {"gaussian": "gnmax", "laplace": "lnmax"}
 _OTHER = "report-noisy-max"
@@ -140,7 +140,7 @@ class LabelAnswers:
                 found.append((distinct.astype(float), many.astype(float), labels))
         return found
 
-    def fit_noise(self, family: str) -> Fit:
+    def fit_noise(self, family: str) -> FittedValue:
         """The scale of a family, by the labels that were answered."""
         tables, law = self._tables(), FAMILIES[family](1.0)
         leads = {votes[-1] - votes[-2]: labels for votes, _, labels in tables if votes.size > 1}
@@ -165,7 +165,7 @@ class LabelAnswers:
             least = min(least, deviates(counts[:-1], counts[:-1].sum() * np.exp(logs)))
         return min(least * len(self.counts), 1.0)
 
-    def fit_refusals(self) -> tuple[Fit, Fit]:
+    def fit_refusals(self) -> tuple[FittedValue, FittedValue]:
         """The threshold, and the scale of its Gaussian noise, by what was refused."""
         tops = np.array([max(votes) for votes in self.counts], dtype=float)
         both = np.array([[counts[:-1].sum(), counts[-1]] for counts in self.counts.values()])

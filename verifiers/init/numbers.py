@@ -1,4 +1,4 @@
-"""Numbers and keys: which noise is added to what, and from which count keys are released."""
+"""Numbers: which noise is added to what, and how far records move a sum."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import kstest
 
-from ...reference.accounting.adjacency import Adjacency
 from ...reference.arrays import Matrix, Vector
-from ...reference.numbers import NumberNoise, ThresholdedHistogram
+from ...reference.numbers import NumberNoise
 from ...reference.numbers.families import (
     Additive,
     DiscreteGaussian,
@@ -20,18 +19,15 @@ from ...reference.numbers.families import (
 )
 from .asking import Asker
 from .draft import Draft, Key
-from .fits import DROP, NOT_SUCH, Fit, deviates, fit_scale, fit_threshold
+from .fits import DROP, NOT_SUCH, FittedValue, fit_scale
 
 _COUNTS = (1000, 0, 60, 300, 5, 3000, 20, 150, 0, 600)
-_MOST = 2000  # numbers that are looked at
+MOST = 2000  # numbers that are looked at
 _FEW = 20
 _CLEARLY = 8.0  # log-likelihood by which a clamp, which fits its own end, must be better
 _POWERS = [2.0**-k for k in range(1, 41)] + [10.0**-k for k in range(1, 7)]
 _HUGE, _RECORDS = 1e6, 100
 
-_KEY_LAWS = [
-    NumberNoise(one(1.0)) for one in (Laplace, Gaussian, DiscreteLaplace, DiscreteGaussian)
-]
 
 ADJACENCY = Key("adjacency", None, "which inputs are neighbours: add-remove or replace-one?")
 NOISE = Key("noise", None, "its family and scale, as laplace:2")
@@ -60,7 +56,7 @@ class NumberAnswers:
         if not self.released:
             return np.zeros(0), np.zeros(0)
         y, x = np.concatenate(self.released), np.concatenate(self.exact)
-        some = np.linspace(0, y.size - 1, min(y.size, _MOST)).astype(int)
+        some = np.linspace(0, y.size - 1, min(y.size, MOST)).astype(int)
         return y[some], x[some]
 
 
@@ -84,12 +80,12 @@ def noise_key(y: Vector, x: Vector) -> Key:
         said = ", ".join(dict.fromkeys(law.family.family for law, _ in fits))
         return replace(NOISE, more=[f"neither {said} noise fits: what is released of the input?"])
     alike = [one for one in fits if one[1].log_likelihood - _penalty(one[0]) >= top - DROP]
-    shown = [f'"{_text(law, fit)}" {fit.interval}' for law, fit in alike]
+    shown = [f'"{noise_text(law, fit)}" {fit.interval}' for law, fit in alike]
     more = [f"fits as well: {', '.join(shown[1:])}"] if shown[1:] else []
     return Key("noise", None, "", f"fitted to {y.size:,} numbers: {shown[0]}", more)
 
 
-def _text(law: NumberNoise, fit: Fit) -> str:
+def noise_text(law: NumberNoise, fit: FittedValue) -> str:
     """The noise as a claim writes it, its scale to three digits."""
     return str(law.times(float(f"{fit.best:.3g}")))
 
@@ -131,7 +127,7 @@ def _grid_of(y: Vector) -> float:
     return 0.0
 
 
-def _fit(law: NumberNoise, y: Vector, x: Vector) -> Fit:
+def _fit(law: NumberNoise, y: Vector, x: Vector) -> FittedValue:
     spread = max(float(np.median(np.abs(y - x))), float(np.abs(y - x).max()) / 50.0, 1e-6)
     (y, x), many = np.unique(np.stack([y, x]), axis=1, return_counts=True)
     half = law.half_width(y)
@@ -164,7 +160,7 @@ def draft_counts(cells: int, other_cells: bool) -> Draft:
 
 def gather_counts(answers: NumberAnswers, cells: int) -> None:
     """Asks for releases of counts, fewer where each has many numbers."""
-    draws = max(min(answers.asker.left, 6 * _MOST // (5 * cells)), 1)
+    draws = max(min(answers.asker.left, 6 * MOST // (5 * cells)), 1)
     if cells > 1:
         answers.ask(counts_of(cells), counts_of(cells), draws)
         return
@@ -258,116 +254,3 @@ def fill_sums(draft: Draft, answers: NumberAnswers, sums: Sums) -> None:
         draft.keys.append(Key("clip_norm1", None, "the L1 norm of a record", clipped))
     else:
         draft.keys += [Key("lower", None, "", next(each)), Key("upper", None, "", next(each))]
-
-
-# -- keys --------------------------------------------------------------------------------------
-
-
-def draft_keys(cells: int, others: bool) -> Draft:
-    """A draft of keys above a threshold."""
-    note = (
-        "it takes other lengths too: how many keys may there be?"
-        if others
-        else "read: no other is taken"
-    )
-    return Draft(
-        "keys, those whose noisy count reaches a threshold",
-        "keys",
-        [
-            Key("name", "thresholded-histogram", "read: it releases keys"),
-            NOISE,
-            ADJACENCY,
-            Key("cells", None if others else cells, note),
-            Key("threshold", None, "the noisy count from which a key is released"),
-        ],
-    )
-
-
-@dataclass
-class KeyAnswers:
-    """How often keys of a count were released, and how often not."""
-
-    asker: Asker
-    form: str
-    cells: int
-    seen: dict[int, tuple[int, int]] = field(default_factory=dict)
-
-    def ask(self, counts: np.ndarray, draws: int) -> None:
-        """Asks for releases of counts (cells,)."""
-        for release in self.asker.ask(self.form, counts, draws):
-            released = {one["key"] for one in release}
-            for key, count in enumerate(counts.tolist()):
-                yes, no = self.seen.get(count, (0, 0))
-                self.seen[count] = (yes + (key in released), no + (key not in released))
-
-    def gather(self) -> None:
-        """Asks counts of all sizes, then those about which keys begin to be released."""
-        wide = np.unique(np.rint(np.geomspace(1, 1e5, 200)).astype(np.int64))
-        for start in range(0, wide.size, self.cells):
-            self.ask(np.resize(wide[start : start + self.cells], self.cells), 1)
-            if all(no == 0 for count, (_, no) in self.seen.items() if count >= wide[start]):
-                break
-        for _ in range(2):
-            low, high = self.turn
-            some = np.rint(np.linspace(low, high, self.cells)).astype(np.int64)
-            draws = max(1, min(self.asker.left // 2, 3 * _MOST // self.cells))
-            self.ask(np.maximum(some, 1), draws)
-
-    @property
-    def turn(self) -> tuple[float, float]:
-        """The least count that was released, and the largest that was not, a little beyond."""
-        yes = [count for count, (released, _) in self.seen.items() if released and count]
-        no = [count for count, (_, withheld) in self.seen.items() if withheld and count]
-        low, high = min(yes, default=1), max(no, default=1)
-        low, high = min(low, high), max(low, high)
-        return max(low - 2, 1), high + 2
-
-    def fill(self, draft: Draft) -> None:
-        """Fits the threshold and its noise."""
-        counted = {n: both for n, both in self.seen.items() if n > 0}
-        released = sum(yes for yes, _ in counted.values())
-        draft.asked.append(f"{sum(map(sum, self.seen.values())):,} keys")
-        if not released or released == sum(map(sum, counted.values())):
-            return
-        exact, both = np.array(list(counted), dtype=float), np.array(list(counted.values()))
-        low, high = self.turn
-        fits = [(law, *self._fit(law, exact, both, low, high)) for law in _KEY_LAWS]
-        fits.sort(key=lambda one: -one[1].log_likelihood)
-        top = fits[0][1].log_likelihood
-        if self._misfit(*fits[0], exact, both) < NOT_SUCH:
-            why = "no noise fits the keys: are they released from a noisy count on, each by itself?"
-            changed = replace(NOISE, more=[why])
-            draft.keys = [changed if key.name == "noise" else key for key in draft.keys]
-            return
-        alike = [one for one in fits if one[1].log_likelihood >= top - DROP]
-        noises = [f'"{_text(law, scale)}" {scale.interval}' for law, _, scale in alike]
-        law, threshold, _ = fits[0]
-        more = [f"fits as well: {', '.join(noises[1:])}"] if noises[1:] else []
-        noise = Key("noise", None, "", f"fitted to keys: {noises[0]}", more)
-        told = f"fitted to keys, with {law.family.family}: {threshold.best:.4g} "
-        last = Key("threshold", None, "", told + threshold.interval)
-        draft.keys = [{"noise": noise, "threshold": last}.get(key.name, key) for key in draft.keys]
-
-    @staticmethod
-    def _misfit(law: NumberNoise, threshold: Fit, scale: Fit, exact: Vector, both: Matrix) -> float:
-        """How likely keys are that differ from a law as much as these."""
-        it = _of_keys(law.times(scale.best), exact.size, threshold.best)
-        released = np.exp(it.log_released(exact))
-        expected = both.sum(1) * np.stack([released, 1.0 - released])
-        return deviates(both.T.reshape(-1), expected.reshape(-1))
-
-    def _fit(
-        self, law: NumberNoise, exact: Vector, both: Matrix, low: float, high: float
-    ) -> tuple[Fit, Fit]:
-        def log_likelihood(threshold: float, scale: float) -> float:
-            it = _of_keys(law.times(scale), exact.size, threshold)
-            logs = np.stack([it.log_released(exact), it.log_withheld(exact)], 1)
-            return float(np.sum(np.maximum(logs, -1e6) * both))
-
-        wide = high - low
-        thresholds, scales = (low - wide, high + wide), (max(wide / 100, 0.05), 3 * wide)
-        return fit_threshold(log_likelihood, thresholds, scales, whole=law.family.whole)
-
-
-def _of_keys(noise: NumberNoise, keys: int, threshold: float) -> ThresholdedHistogram:
-    return ThresholdedHistogram(noise, keys, threshold, Adjacency.ADD_REMOVE)

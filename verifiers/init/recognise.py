@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,16 +10,16 @@ from ...reference.tables import Rows
 from ..optional_packages import lacking
 from ..targets.replies import TargetError
 from .asking import PARTITIONS, Asker
-from .draft import Draft, Key
+from .batches import draft_batches, known_batches
+from .draft import Draft, Key, Known
+from .keys import KeyAnswers, draft_keys
 from .labels import LabelAnswers, are_labels, draft_labels, fill_labels, gather_labels
 from .look import Look
 from .numbers import (
     ADJACENCY,
-    KeyAnswers,
     NumberAnswers,
     Sums,
     draft_counts,
-    draft_keys,
     draft_sums,
     fill_noise,
     fill_sums,
@@ -34,30 +33,15 @@ _LENGTHS = (10, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 20, 26, 43, 100)
 _DIMENSIONS = (3, 1, 2, 4, 5, 8, 10, 16)
 _TOTAL, _MOST_TRIED = 1000, 40
 _MOST_CLASSES, _MOST_TOTAL = 1000, 10**7
-_BATCHES, _SEVERAL, _CLIMB = 30, 8, 8
+_SEVERAL, _CLIMB = 8, 8
 _FAILURES = 3  # in a row, after which a form of input is left
 _INPUTS: tuple[Any, ...] = ({"rows": [3, 5, 8, 13]}, [3, 5, 8, 13], "text")
-
-
-@dataclass(frozen=True)
-class Known:
-    """A target that was recognised.
-
-    Attributes:
-        draft: of its claim, before anything is fitted.
-        gather: asks for more; raises as `Asker.ask`.
-        fill: fits what was answered into the draft, however much that is.
-    """
-
-    draft: Draft
-    gather: Callable[[], None] = lambda: None
-    fill: Callable[[], None] = lambda: None
 
 
 def recognise(asker: Asker, look: Look) -> Known:
     """Finds out what a target releases; raises as `ask`, TargetError where it takes no input."""
     if look.gives_batches:
-        return _batches(asker)
+        return known_batches(asker)
     for form in forms(look):
         known = _BY_FORM[form](asker, form)
         if known is not None:
@@ -86,7 +70,7 @@ def likely(look: Look) -> Draft:
     """A draft by the signature alone, where nothing may be asked."""
     asker = Asker(lambda release: _never(), 0, 1.0)
     if look.gives_batches:
-        return _of_batches()
+        return draft_batches()
     form = next(forms(look))
     if form == "rows":
         return _of_tables(["count"])
@@ -214,7 +198,7 @@ def _width(reply: Sequence[Any]) -> int | None:
     return widths.pop() if len(widths) == 1 and numbers else None
 
 
-# -- records, rows, anything, batches ------------------------------------------------------------
+# -- records, rows, anything ---------------------------------------------------------------------
 
 
 def _records(asker: Asker, form: str) -> Known | None:
@@ -290,50 +274,6 @@ def _of_any() -> Draft:
             "",
             "[[pairs]]  # two neighbouring inputs, which the target takes",
             *(f'{side} = "?"' for side in ("here", "there")),
-        ],
-    )
-
-
-def _batches(asker: Asker) -> Known:
-    draft = _of_batches()
-    drawn: list[list[int]] = []
-
-    def gather() -> None:
-        while len(drawn) < _BATCHES:
-            batch = asker.ask("batches", None, 1)[0]
-            if batch is None:
-                break
-            drawn.append(batch)
-
-    def fill() -> None:
-        draft.asked.append(f"{len(drawn)} batches")
-        if not drawn or not all(isinstance(i, int) for batch in drawn for i in batch):
-            return
-        records = max(max(batch, default=0) for batch in drawn) + 1
-        sizes = {len(batch) for batch in drawn}
-        size, seen = max(sizes), list[int]()
-        epoch = drawn[: max(records // size, 1)]
-        for batch in epoch:
-            seen += batch
-        law = f"fixed:{size}" if len(set(seen)) < len(seen) else f"shuffle:{size}"
-        if len(sizes) > 2:
-            law = f"poisson:{np.mean([len(batch) for batch in drawn]) / records:.3g}"
-        draft.keys[1:] = [
-            Key("sampling", None, "", f'by {len(drawn)} batches: "{law}"'),
-            Key("records", None, "", f"the largest number that came, and one: {records:,}"),
-        ]
-
-    return Known(draft, gather, fill)
-
-
-def _of_batches() -> Draft:
-    return Draft(
-        "batches of records",
-        "batches",
-        [
-            Key("name", "batches", "read: it takes no input"),
-            Key("sampling", None, "poisson:Q, fixed:B or shuffle:B"),
-            Key("records", None, "how many are there?"),
         ],
     )
 
