@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -305,7 +306,7 @@ def test_command_lines_run(session: Session, tmp_path, monkeypatch) -> None:
 
 def test_the_charge_of_the_page() -> None:
     """An answer costs what it says beside the screening."""
-    space: dict[str, object] = {}
+    space: dict[str, Any] = {}
     exec(block_with("def rdp", (ROOT / HOW_TO / "accountants.md").read_text()), space)
     orders = np.array([2.0])
     screening, both = (space["rdp"](None, None, orders, of) for of in (False, True))
@@ -320,7 +321,7 @@ def test_the_lines_on_exposure_run(tmp_path, monkeypatch) -> None:
 
 
 def test_the_laws_of_the_page_hold() -> None:
-    space: dict[str, object] = {}
+    space: dict[str, Any] = {}
     exec(block_with("COMPOSITION", (ROOT / HOW_TO / "laws.md").read_text()), space)
     tests = [value for name, value in space.items() if name.startswith("test_")]
     assert len(tests) == 3

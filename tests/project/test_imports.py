@@ -26,7 +26,7 @@ FLOORS = (
     {"batches", "keys", "lawless", "tables", "tally"},
     {"replay"},
     {"strategies", "gradients", "cli"},
-    {"reporting", "testing", "github", "demos"},
+    {"reporting", "testing", "github", "demos", "init"},
     {"schemas"},
     {"__init__", "commands", "pytest_plugin"},
 )

@@ -89,7 +89,7 @@ def test_the_mistake_of_the_demo_is_shown_as_printed(shell, monkeypatch) -> None
 
     # which lines there are may depend on chance, and this one ends before a restart shows a seed
     seeded = np.random.default_rng(1)
-    monkeypatch.setattr(broken.Deployment, "__init__", lambda self: vars(self).update(rng=seeded))
+    monkeypatch.setattr(broken.Deployment, "__init__", lambda self: setattr(self, "rng", seeded))
     (line,) = re.findall("^dpassay verify --demo broken", block("", "--demo broken"), re.MULTILINE)
     found = shell(line)
     assert found.returncode == 1, found.stderr

@@ -93,6 +93,11 @@ class Claim(Table):
         return False
 
     @property
+    def fitted(self) -> bool:
+        """Whether it says itself that values were fitted to the deployment."""
+        return getattr(self.mechanism, "fitted", None) is True
+
+    @property
     def http_options(self) -> HttpOptions:
         """Options of requests to a server: `[http]` or its defaults."""
         http = self.http or HttpClaim()

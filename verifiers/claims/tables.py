@@ -84,6 +84,10 @@ Refuses = Annotated[str | None, Field(min_length=1, max_length=200)]
 """`refuses` of `[mechanism]`: which sizes are refused, in words, where the size is public."""
 
 
+Fitted = bool | None
+"""`fitted` of `[mechanism]`: whether values were fitted to the deployment, which proves nothing."""
+
+
 def check_refuses(refuses: str | None, adjacency: str) -> None:
     """Raises ValueError for a rule of sizes that are not public: a refusal tells of a record."""
     if refuses is not None and adjacency != "replace-one":

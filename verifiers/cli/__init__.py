@@ -18,6 +18,7 @@ COMMANDS = {
     "explain": "Say what CODE of a report means, and of some how they are mended.",
     "exposure": "Tell how far training has exposed canaries, by SCORER.",
     "hook": "Check FILES as the hooks of pre-commit do: claims, or Python targets by replay.",
+    "init": "Begin a claim for TARGET: what it shows is written, all else is left to be filled in.",
     "instahide": "Read private images back from InstaHide's encodings, which "
     "hide them without noise.",
     "monitor": "Follow a LOG of releases for as long as it grows; "

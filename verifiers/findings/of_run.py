@@ -28,6 +28,12 @@ from .verdict import Subject, Verdict, worst
 
 _CONTRACT = "input-contract"
 
+FITTED = Note(
+    "claim-is-fitted",
+    "the claim says fitted = true: its values were fitted to the deployment, so that a pass says "
+    "nothing of what was specified; put in the values of the specification, and leave fitted out",
+)
+
 
 @dataclass(frozen=True)
 class Ruled:
@@ -139,7 +145,8 @@ def report_of(
     slow: Slow | None = None,
 ) -> Report:
     """The report of a run under a claim; slow: figures that are left until they are drawn."""
-    rules = apply_rules(claim.gate, checks, notes := tuple(notes))
+    told = (*notes, *([FITTED] if claim.fitted else []))
+    rules = apply_rules(claim.gate, checks, told)
     verdict = rules.verdict
     if verdict is Verdict.PASS and ended.nothing_applied:
         verdict = Verdict.INCONCLUSIVE
@@ -161,7 +168,7 @@ def report_of(
         claim=cast(ClaimTables, claim.model_dump(mode="json", exclude_none=True)),
         versions=versions(),
         notes=tuple(
-            replace(note, message=encodable(note.message)) for note in (*notes, *rules.lacking)
+            replace(note, message=encodable(note.message)) for note in (*told, *rules.lacking)
         ),
         opening=opening,
         checks=rules.checks,

@@ -1,7 +1,7 @@
 """A claim in TOML, of whichever kind its mechanism is."""
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,12 @@ def parse_claim(
     source: heads its mistakes; folder: of the claim's file, where files that it names may lie
     beside it; only: the name of the kind that is needed, any when None.
     """
+    open_keys = unfilled_keys(table)
+    if open_keys:
+        raise ClaimError(
+            f"{source}: still to be filled in from the specification: {', '.join(open_keys)}",
+            code="claim-unfilled",
+        )
     mechanism = table.get("mechanism")
     name = mechanism.get("name") if isinstance(mechanism, dict) else None
     kind = kind_of(name) if isinstance(name, str) else kinds()[0]
@@ -41,6 +47,26 @@ def parse_claim(
     if wrong:
         raise ClaimError(*(f"{source}: gate.{line}" for line in wrong))
     return claim
+
+
+UNFILLED = "?"
+"""What stands in a claim that `dpassay init` wrote for a value that the user has to fill in."""
+
+
+def unfilled_keys(table: dict[str, Any]) -> list[str]:
+    """The keys of `[mechanism]` and `[privacy]`, and the pairs, that are still to be filled in."""
+
+    def within(place: str, value: Any) -> Iterator[str]:
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                yield from within(f"{place}.{key}", inner)
+        elif value == UNFILLED:
+            yield place
+
+    found = [key for name in ("mechanism", "privacy") for key in within(name, table.get(name))]
+    pairs = table.get("pairs")
+    both = {"here": UNFILLED, "there": UNFILLED}
+    return found + ["pairs"] * (isinstance(pairs, list) and both in pairs)
 
 
 def _wrong_rules(claim: Any) -> list[str]:

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from ....reference.batches import Batches
 from ...claims.claim import Claim
-from ...claims.tables import Table
+from ...claims.tables import Fitted, Table
 from ...targets.batches import BatchRelease
 from .. import kind_in
 from ..kind import ReleaseKind
@@ -24,6 +24,7 @@ class BatchesMechanism(Table):
     sampling: str
     records: int = Field(ge=2, le=10**8)
     noise_multiplier: float | None = Field(default=None, gt=0, le=1e4)
+    fitted: Fitted = None
 
     @model_validator(mode="after")
     def _known(self) -> Self:

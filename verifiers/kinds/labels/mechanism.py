@@ -11,7 +11,7 @@ from ....reference.mechanisms import ClaimedMechanism
 from ....reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
 from ....reference.noise import Rounded
 from ...claims.mistakes import are_missing
-from ...claims.tables import Table
+from ...claims.tables import Fitted, Table
 
 
 def _noise(value: object) -> Noise:
@@ -94,6 +94,7 @@ class LabelsMechanism(Table):
     max_teachers: int | None = Field(default=None, ge=1)
     sampled: SamplingText | None = None
     weights: Groups | None = None
+    fitted: Fitted = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -13,7 +13,7 @@ from scipy.special import ndtr
 from ....attacks.auditing.coin import Curve, Guarantee
 from ....reference.accounting.conversions import ORDERS, to_epsilon
 from ...claims.claim import Claim, ClaimError
-from ...claims.tables import MOST_EPSILON, Table
+from ...claims.tables import MOST_EPSILON, Fitted, Table
 from ...inputs.audit_files import read_curve
 from ...inputs.input_error import RowsError
 from ...targets.anything import AnyRelease
@@ -53,6 +53,7 @@ class AnyMechanism(Table):
     name: Literal["any"]
     caching: bool | None = None
     predictor: str | None = Field(default=None, min_length=1)
+    fitted: Fitted = None
 
 
 class AnyPrivacy(NumbersPrivacy):

@@ -28,7 +28,7 @@ from ....reference.numbers import (
 from ....reference.numbers.families import Tabled
 from ....reference.numbers.floats import is_power_of_two
 from ...claims.mistakes import are_missing
-from ...claims.tables import Refuses, Table, add_aliases, check_refuses
+from ...claims.tables import Fitted, Refuses, Table, add_aliases, check_refuses
 from ...targets.numbers import NumberRelease, Values
 
 _MOST = 1_000_000
@@ -145,6 +145,7 @@ class NumberMechanism(Table):
     threshold: float | None = Field(default=None, ge=-1e12, le=1e12)
     floating_point: Literal["ideal", "exact"] = "ideal"
     refuses: Refuses = None
+    fitted: Fitted = None
 
     @model_validator(mode="before")
     @classmethod

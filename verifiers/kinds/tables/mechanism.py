@@ -16,7 +16,7 @@ from ....reference.tables import (
 )
 from ....reference.tables.bounding import Kept
 from ....reference.tables.table import AggregateKind
-from ...claims.tables import Refuses, Table, add_aliases, check_refuses
+from ...claims.tables import Fitted, Refuses, Table, add_aliases, check_refuses
 from ...targets.frames import PARTS, Part, RowsForm
 from ...text import counted
 from ..numbers.mechanism import NoiseText
@@ -118,6 +118,7 @@ class TableMechanism(Table):
     missing: MissingClaim = MissingClaim()
     users_as_text: bool = False
     refuses: Refuses = None
+    fitted: Fitted = None
 
     @model_validator(mode="before")
     @classmethod

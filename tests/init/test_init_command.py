@@ -1,0 +1,192 @@
+"""`dpassay init` as it is typed: what it writes, what it never overwrites, and how it ends."""
+
+import tomllib
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from every_kind import CLAIMS, claimed
+from http_server import Server, replying
+from typed import assert_misuse, typed
+
+from dpassay.verifiers.claims.claim import ClaimError
+from dpassay.verifiers.findings.of_run import Ended, report_of
+from dpassay.verifiers.findings.report import CheckResult, Verdict
+from dpassay.verifiers.init.beside import BESIDE
+from dpassay.verifiers.kinds.reading import parse_claim, read_claim
+
+FITTED = "claim-is-fitted"
+UNFILLED = "claim-unfilled"
+DEPLOYMENT = """
+import numpy as np
+
+print("loading")
+rng = np.random.default_rng(1)
+
+
+def aggregate(histogram, size):
+    return (histogram + rng.normal(0, 40, (size, 10))).argmax(1)
+
+
+def silent(histogram, size):
+    raise AssertionError("asked")
+
+
+class Made:
+    pass
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a deployment, in which commands are typed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "deployment.py").write_text(DEPLOYMENT)
+    return tmp_path
+
+
+def test_a_claim_is_begun_and_verify_says_what_is_left(folder):
+    every = ",".join(BESIDE)
+    made = typed("init", "deployment.py:aggregate", "--with", every)
+    assert made.returncode == 0, made.stderr
+    assert "600 answers at most" in made.stderr
+    assert "dpassay verify deployment.py:aggregate --claim claim.toml" in made.stdout
+    table = tomllib.loads(Path("claim.toml").read_text())
+    unsaid = {"name": "?", "noise": "?", "teachers": "?"}
+    assert table == {"mechanism": unsaid | {"classes": 10}}
+    left = typed("verify", "deployment.py:aggregate", "--claim", "claim.toml")
+    assert_misuse(left, *(f"mechanism.{key}" for key in unsaid), f"[{UNFILLED}]")
+    for name, _ in BESIDE.values():
+        assert "deployment.py:aggregate" in Path(name).read_text()
+    compile(Path("test_privacy.py").read_text(), "test_privacy.py", "exec")
+
+
+def test_no_file_is_overwritten(folder):
+    Path("test_privacy.py").write_text("mine")
+    line = ("init", "deployment.py:silent", "--no-calls", "--with", "pytest", "--out", "b.toml")
+    made = typed(*line)
+    assert made.returncode == 0, made.stderr
+    assert "test_privacy.py is there" in made.stdout
+    assert 'assert_conforms("deployment.py:silent", "b.toml")' in made.stdout
+    assert Path("test_privacy.py").read_text() == "mine"
+    before = Path("b.toml").read_text()
+    assert_misuse(typed(*line), "b.toml", "stays as it is")
+    assert Path("b.toml").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("deployment.py:Made",), "is a class"),
+        (("deployment.py:nothing",), "has no attribute"),
+        (("deployment.py:aggregate", "--with", "jenkins"), "expected some of pytest, github"),
+        (("deployment.py:aggregate", "--calls", "0"), "expected a whole number"),
+    ],
+)
+def test_what_cannot_be_begun_is_one_line(folder, arguments, words):
+    assert_misuse(typed("init", *arguments), words)
+    assert not Path("claim.toml").exists()
+
+
+def answer(handler):
+    """Labels of three classes, for 90 votes alone; anything else is refused."""
+    votes, size = handler.content.get("histogram", []), handler.content["size"]
+    if len(votes) != 3 or sum(votes) != 90:
+        return replying({"error": "expected 90 votes"}, 422)(handler)
+    return replying({"labels": [votes.index(max(votes))] * size})(handler)
+
+
+@pytest.fixture
+def server():
+    made = Server(answer)
+    yield made
+    made.close()
+
+
+def test_a_server_is_asked_as_often_as_was_said_at_most(folder, server):
+    made = typed("init", server.url, "--calls", "120")
+    assert made.returncode == 0, made.stderr
+    assert 60 < sum(content["size"] for _, _, content, _ in server.asked) <= 120
+    table = tomllib.loads(Path("claim.toml").read_text())["mechanism"]
+    assert table == {"name": "?", "noise": "?", "classes": 3, "teachers": 90}
+    assert "is there noise?" in made.stdout
+
+
+def test_a_server_that_hangs_up_at_other_inputs_is_recognised(folder):
+    """Records alone: catches an end at the first form of input that a server fails at."""
+
+    def sums(handler):
+        values = np.array(handler.content.get("values", []), dtype=float)
+        if values.ndim == 2 and values.shape[1] == 3:
+            total = np.clip(values, 0, 1).sum(0)
+            replying({"releases": [total.tolist()] * handler.content["size"]})(handler)
+
+    server = Server(sums)
+    made = typed("init", server.url, "--calls", "90")
+    server.close()
+    assert made.returncode == 0, made.stderr
+    table = tomllib.loads(Path("claim.toml").read_text())["mechanism"]
+    assert table["dimensions"] == 3
+    assert "is there noise?" in made.stdout
+
+
+def test_secrets_of_an_address_are_not_written(folder, server):
+    address = server.url.replace("://", "://user:secret@")
+    typed("init", address, "--calls", "120", "--with", "pytest")
+    assert "secret" not in Path("claim.toml").read_text() + Path("test_privacy.py").read_text()
+
+
+# -- what claims say of it -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", CLAIMS)
+def test_a_claim_that_says_it_was_fitted_is_warned_of(kind):
+    """By its code, in every report; one that does not say so is not."""
+    text = CLAIMS[kind].replace("adjacency", "fitted = true\nadjacency")
+    text = text if "fitted" in text else f"{text}fitted = true\n"
+    claim = parse_claim(tomllib.loads(text))
+    passed = CheckResult(id="input-contract", verdict=Verdict.PASS, message="all is well")
+    for one, warned in ((claim, True), (claimed(kind), False)):
+        report = report_of(one, [passed], Ended(datetime.now(UTC), 0.0), queries=1, seed=0)
+        assert (FITTED in [note.code for note in report.notes]) is warned
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'mechanism = {name = "any", fitted = true}\nprivacy = {epsilon = 1.0, delta = 0.0}\n'
+        "pairs = [{here = 1, there = 2}]\n",
+        'mechanism = {name = "batches", sampling = "fixed:2", records = 10, fitted = true}\n',
+    ],
+)
+def test_claims_of_all_kinds_may_say_it(text):
+    assert parse_claim(tomllib.loads(text)).fitted
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ('[mechanism]\nname = "?"\n[privacy]\nepsilon = "?"\n', "mechanism.name, privacy.epsilon"),
+        (
+            '[mechanism]\nname = "table"\naggregates.sum.noise = "?"\n',
+            "mechanism.aggregates.sum.noise",
+        ),
+        ('[mechanism]\nname = "any"\n[[pairs]]\nhere = "?"\nthere = "?"\n', "pairs"),
+    ],
+)
+def test_what_is_to_be_filled_in_is_named_before_any_other_mistake(tmp_path, text, keys):
+    path = tmp_path / "claim.toml"
+    path.write_text(text)
+    with pytest.raises(ClaimError, match=f"specification: {keys}$") as raised:
+        read_claim(path)
+    assert raised.value.code == UNFILLED
+
+
+def test_a_question_mark_elsewhere_is_a_value():
+    """An input of a pair may be one: catches a search through the whole claim."""
+    table = tomllib.loads(
+        'mechanism = {name = "any"}\nprivacy = {epsilon = 1.0, delta = 0.0}\n'
+        'pairs = [{here = "?", there = "!"}]\n'
+    )
+    assert parse_claim(table).pairs[0].here == "?"

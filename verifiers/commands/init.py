@@ -1,0 +1,144 @@
+"""`dpassay init`: a claim begun for a deployment, with what it shows of itself.
+
+What asks and fits loads once it runs, so that `--help` answers at once.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..cli.exit_statuses import fail, on_stdout
+from ..cli.options import Seconds, WholeNumber, option_with_default
+from ..inputs.input_error import OptionsError
+
+if TYPE_CHECKING:
+    from ..init.draft import Draft
+    from ..init.look import Look
+    from ..targets import Target
+    from ..targets.release import Release
+
+_CALLS, _MOST_CALLS = 600, 100_000
+
+
+def _words(_context: click.Context, _option: click.Parameter, text: str | None) -> list[str]:
+    """The words of `--with`. Raises click.BadParameter for one that is unknown."""
+    from ..init.beside import BESIDE
+
+    words = [] if text is None else [word.strip() for word in text.split(",")]
+    for word in words:
+        if word not in BESIDE:
+            raise click.BadParameter(f"{word[:60]!r}: expected some of {', '.join(BESIDE)}")
+    return list(dict.fromkeys(words))
+
+
+@click.command()
+@click.argument("target")
+@option_with_default("--out", default="claim.toml", metavar="FILE", help="The claim, a new file.")
+@click.option("--no-calls", is_flag=True, help="Ask TARGET nothing; look at its signature alone.")
+@option_with_default(
+    "--calls", type=WholeNumber(1, _MOST_CALLS), default=_CALLS, help="Answers asked for at most."
+)
+@click.option(
+    "--with", "beside", metavar="LIST", callback=_words, help="pytest,github,gitlab,pre-commit"
+)
+@option_with_default("--timeout", type=Seconds(), default=30.0, help="Seconds for a call.")
+def init(
+    *, target: str, out: str, no_calls: bool, calls: int, beside: list[str], timeout: float
+) -> None:
+    """Begin a claim for TARGET: what it shows is written, all else is left to be filled in.
+
+    TARGET is as `dpassay verify` takes it. It is asked some hundred times, and noise is fitted to
+    its answers, for comments: a claim is to say what was specified, not what was found. No file is
+    overwritten. Exit 0 where a claim was written, else 2.
+    """
+    from ..init.beside import write_beside, write_new
+    from ..init.look import looked_up
+    from ..init.recognise import likely
+    from ..targets import TargetError, open_target, shown_spec
+
+    try:
+        if Path(out).exists():
+            raise OptionsError(f"--out {out}: it is there, and stays as it is: name another file")
+        look = looked_up(target)
+        if no_calls:
+            draft = likely(look)
+        else:
+
+            def opened(release: "Release") -> "Target":
+                return open_target(look.spec, timeout, release=release)
+
+            click.echo(
+                f"dpassay: asking {shown_spec(look.spec)} for {calls:,} answers at most, which "
+                "spend its budget, if it has one (--no-calls asks nothing)",
+                err=True,
+            )
+            draft = asked_for(look, opened, calls, timeout)
+    except (TargetError, ValueError) as error:
+        fail(error)
+    spec = shown_spec(look.spec)
+    try:
+        write_new(Path(out), draft.text(spec, look.called))
+    except OSError as error:
+        fail(f"--out {out}: {error.strerror}", code="file-not-written")
+    with on_stdout():
+        _tell(draft, spec, out)
+        for line in write_beside(beside, spec, out):
+            click.echo(line)
+
+
+def asked_for(
+    look: "Look", opened: "Callable[[Release], Target]", calls: int, timeout: float
+) -> "Draft":
+    """The draft of a claim, as far as a target answers.
+
+    opened: opens it for a form of its input; calls: answers that are asked for at most; timeout: of
+    a call. Raises TargetError where nothing is learnt of what it releases.
+    """
+    from ...reference import BudgetExhausted
+    from ..init.asking import Asker, StoppedError
+    from ..init.recognise import recognise
+    from ..targets import Refused, TargetError
+
+    asker, known = Asker(opened, calls, timeout), None
+    why = "it was interrupted"
+    try:
+        known = recognise(asker, look)
+        known.gather()
+        why = ""
+    except KeyboardInterrupt:
+        pass
+    except BudgetExhausted:
+        why = f"the target's budget was spent, after {calls - asker.left:,} answers were asked for"
+    except Refused as refusal:
+        why = f"the target refused an input: {refusal}"
+    except (StoppedError, TargetError) as error:
+        if known is None and isinstance(error, TargetError):
+            raise
+        why = str(error)
+    finally:
+        asker.close()
+    if known is None:
+        raise TargetError(f"{look.spec}: nothing is known of what it releases: {why}")
+    known.draft.stopped = why or None
+    known.fill()
+    return known.draft
+
+
+def _tell(draft: "Draft", spec: str, out: str) -> None:
+    """Prints what was found, and what to do next."""
+    import shlex
+
+    click.echo(f"{spec}: {draft.what}")
+    for line in draft.asked:
+        click.echo(f"asked: {line}")
+    for key in draft.keys:
+        for line in key.lines():
+            click.echo(f"  {line}")
+    if draft.stopped:
+        click.echo(f"stopped: {draft.stopped}")
+    claim = shlex.quote(out)
+    click.echo(f'wrote {out}; fill in what says "?", from the specification, then')
+    click.echo(f"  dpassay plan --claim {claim}")
+    click.echo(f"  dpassay verify {shlex.quote(spec)} --claim {claim}")

@@ -1,0 +1,130 @@
+"""Keys: from which noisy count they are released, and with which noise."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ...reference.accounting.adjacency import Adjacency
+from ...reference.arrays import Matrix, Vector
+from ...reference.numbers import NumberNoise, ThresholdedHistogram
+from ...reference.numbers.families import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
+from .asking import Asker
+from .draft import Draft, Key
+from .fits import DROP, NOT_SUCH, FittedValue, deviates, fit_threshold
+from .numbers import ADJACENCY, MOST, NOISE, noise_text
+
+_KEY_LAWS = [
+    NumberNoise(one(1.0)) for one in (Laplace, Gaussian, DiscreteLaplace, DiscreteGaussian)
+]
+
+
+def draft_keys(cells: int, others: bool) -> Draft:
+    """A draft of keys above a threshold."""
+    note = (
+        "it takes other lengths too: how many keys may there be?"
+        if others
+        else "read: no other is taken"
+    )
+    return Draft(
+        "keys, those whose noisy count reaches a threshold",
+        "keys",
+        [
+            Key("name", "thresholded-histogram", "read: it releases keys"),
+            NOISE,
+            ADJACENCY,
+            Key("cells", None if others else cells, note),
+            Key("threshold", None, "the noisy count from which a key is released"),
+        ],
+    )
+
+
+@dataclass
+class KeyAnswers:
+    """How often keys of a count were released, and how often not."""
+
+    asker: Asker
+    form: str
+    cells: int
+    seen: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def ask(self, counts: np.ndarray, draws: int) -> None:
+        """Asks for releases of counts (cells,)."""
+        for release in self.asker.ask(self.form, counts, draws):
+            released = {one["key"] for one in release}
+            for key, count in enumerate(counts.tolist()):
+                yes, no = self.seen.get(count, (0, 0))
+                self.seen[count] = (yes + (key in released), no + (key not in released))
+
+    def gather(self) -> None:
+        """Asks counts of all sizes, then those about which keys begin to be released."""
+        wide = np.unique(np.rint(np.geomspace(1, 1e5, 200)).astype(np.int64))
+        for start in range(0, wide.size, self.cells):
+            self.ask(np.resize(wide[start : start + self.cells], self.cells), 1)
+            if all(no == 0 for count, (_, no) in self.seen.items() if count >= wide[start]):
+                break
+        for _ in range(2):
+            low, high = self.turn
+            some = np.rint(np.linspace(low, high, self.cells)).astype(np.int64)
+            draws = max(1, min(self.asker.left // 2, 3 * MOST // self.cells))
+            self.ask(np.maximum(some, 1), draws)
+
+    @property
+    def turn(self) -> tuple[float, float]:
+        """The least count that was released, and the largest that was not, a little beyond."""
+        yes = [count for count, (released, _) in self.seen.items() if released and count]
+        no = [count for count, (_, withheld) in self.seen.items() if withheld and count]
+        low, high = min(yes, default=1), max(no, default=1)
+        low, high = min(low, high), max(low, high)
+        return max(low - 2, 1), high + 2
+
+    def fill(self, draft: Draft) -> None:
+        """Fits the threshold and its noise."""
+        counted = {n: both for n, both in self.seen.items() if n > 0}
+        released = sum(yes for yes, _ in counted.values())
+        draft.asked.append(f"{sum(map(sum, self.seen.values())):,} keys")
+        if not released or released == sum(map(sum, counted.values())):
+            return
+        exact, both = np.array(list(counted), dtype=float), np.array(list(counted.values()))
+        low, high = self.turn
+        fits = [(law, *self._fit(law, exact, both, low, high)) for law in _KEY_LAWS]
+        fits.sort(key=lambda one: -one[1].log_likelihood)
+        top = fits[0][1].log_likelihood
+        if self._misfit(*fits[0], exact, both) < NOT_SUCH:
+            why = "no noise fits the keys: are they released from a noisy count on, each by itself?"
+            changed = replace(NOISE, more=[why])
+            draft.keys = [changed if key.name == "noise" else key for key in draft.keys]
+            return
+        alike = [one for one in fits if one[1].log_likelihood >= top - DROP]
+        noises = [f'"{noise_text(law, scale)}" {scale.interval}' for law, _, scale in alike]
+        law, threshold, _ = fits[0]
+        more = [f"fits as well: {', '.join(noises[1:])}"] if noises[1:] else []
+        noise = Key("noise", None, "", f"fitted to keys: {noises[0]}", more)
+        told = f"fitted to keys, with {law.family.family}: {threshold.best:.4g} "
+        last = Key("threshold", None, "", told + threshold.interval)
+        draft.keys = [{"noise": noise, "threshold": last}.get(key.name, key) for key in draft.keys]
+
+    @staticmethod
+    def _misfit(
+        law: NumberNoise, threshold: FittedValue, scale: FittedValue, exact: Vector, both: Matrix
+    ) -> float:
+        """How likely keys are that differ from a law as much as these."""
+        it = _of_keys(law.times(scale.best), exact.size, threshold.best)
+        released = np.exp(it.log_released(exact))
+        expected = both.sum(1) * np.stack([released, 1.0 - released])
+        return deviates(both.T.reshape(-1), expected.reshape(-1))
+
+    def _fit(
+        self, law: NumberNoise, exact: Vector, both: Matrix, low: float, high: float
+    ) -> tuple[FittedValue, FittedValue]:
+        def log_likelihood(threshold: float, scale: float) -> float:
+            it = _of_keys(law.times(scale), exact.size, threshold)
+            logs = np.stack([it.log_released(exact), it.log_withheld(exact)], 1)
+            return float(np.sum(np.maximum(logs, -1e6) * both))
+
+        wide = high - low
+        thresholds, scales = (low - wide, high + wide), (max(wide / 100, 0.05), 3 * wide)
+        return fit_threshold(log_likelihood, thresholds, scales, whole=law.family.whole)
+
+
+def _of_keys(noise: NumberNoise, keys: int, threshold: float) -> ThresholdedHistogram:
+    return ThresholdedHistogram(noise, keys, threshold, Adjacency.ADD_REMOVE)

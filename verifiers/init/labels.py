@@ -1,0 +1,292 @@
+"""Labels: how many classes and votes a target takes, its noise, and what it refuses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ...reference import REFUSAL, ConfidentGNMax, Gaussian, log_probabilities
+from ...reference.arrays import Matrix
+from ...reference.mechanisms import Labels
+from ...reference.noise import FAMILIES
+from .asking import Asker
+from .draft import Draft, Key
+from .fits import DROP, NOT_SUCH, FittedValue, deviates, fit_scale, fit_threshold
+
+_NAMES = {"gaussian": "gnmax", "laplace": "lnmax"}
+_OTHER = "report-noisy-max"
+NOISE = Key("noise", None, "its family and scale, as gaussian:40")
+_MOST_LEAD = 1_000_000
+_FEW, _ROUNDS = 8, 4
+_FAR = 4.0  # scales of its noise beyond a threshold where all is answered
+_LEADS = (1.4, 4.1)  # in scales of Gumbel noise: the second wins a fifth of the labels, or few
+_NARROW, _WIDE = 50.0, 30.0  # scales of the noise within the leads that were asked
+
+
+@dataclass
+class LabelAnswers:
+    """What a target answered: labels by histogram.
+
+    Attributes:
+        form: how the histogram travels.
+        classes: of the histograms that are asked.
+        total: votes, where the target takes no other total.
+    """
+
+    asker: Asker
+    form: str
+    classes: int
+    total: int | None = None
+    counts: dict[tuple[int, ...], Matrix] = field(default_factory=dict)
+    turn: int = 0
+
+    def ask(self, votes: Sequence[int], draws: int) -> Labels:
+        """Labels (n,) of a histogram, given from its largest count down; each time another leads.
+
+        Labels are those of the histogram as it was given: 0 is its first class.
+        """
+        self.turn += 1
+        moved = self.turn % self.classes
+        asked = np.roll(np.array(votes, dtype=np.int64), moved)
+        labels = np.array(self.asker.ask(self.form, asked, draws), dtype=np.int64)
+        labels = np.where(labels == REFUSAL, REFUSAL, (labels - moved) % self.classes)
+        key = tuple(votes)
+        at = self.counts.setdefault(key, np.zeros(self.classes + 1))
+        at += np.bincount(np.where(labels < 0, self.classes, labels), minlength=self.classes + 1)
+        return labels
+
+    def votes(self, lead: int, least: int = 0) -> list[int]:
+        """A histogram whose first class leads by so many votes, and has so many at least."""
+        second = max(4 * lead, least - lead)
+        if self.total is not None:
+            lead = min(lead, self.total)
+            second = (self.total - lead) // 2
+        rest = 0 if self.total is None else self.total - 2 * second - lead
+        return [second + lead + rest, second, *[0] * (self.classes - 2)]
+
+    def peaked(self, most: int) -> list[int]:
+        """A histogram whose first class has so many votes, and the others as few as may be."""
+        if self.total is None:
+            return [most, *[0] * (self.classes - 1)]
+        others = self.total - most
+        even, over = divmod(others, self.classes - 1)
+        return [most, *(even + (place < over) for place in range(self.classes - 1))]
+
+    @property
+    def refused(self) -> bool:
+        """Whether any query got the label -1."""
+        return any(counts[-1] > 0 for counts in self.counts.values())
+
+    @property
+    def answered(self) -> int:
+        """How many labels there are, without refusals."""
+        return int(sum(counts[:-1].sum() for counts in self.counts.values()))
+
+    @property
+    def leads(self) -> tuple[int, int]:
+        """The least and the largest lead of a class in histograms that were answered."""
+        answered = [sorted(votes) for votes, counts in self.counts.items() if counts[:-1].any()]
+        found = [votes[-1] - votes[-2] for votes in answered if votes[-1] > votes[-2]]
+        return min(found, default=0), max(found, default=0)
+
+    @property
+    def labels(self) -> int:
+        """How many labels there are, refusals among them."""
+        return int(sum(counts.sum() for counts in self.counts.values()))
+
+    # -- what is asked ---------------------------------------------------------------------------
+
+    def look_for_refusals(self) -> None:
+        """Asks histograms without consensus, which a threshold refuses."""
+        self.ask(self.peaked(1 if self.total is None else -(-self.total // self.classes)), 2 * _FEW)
+
+    def gather_refusals(self, draws: int) -> None:
+        """Asks around the threshold: from few votes of the leader to so many that all pass."""
+        least = 1 if self.total is None else -(-self.total // self.classes)
+        most = least
+        while most < (self.total or _MOST_LEAD):
+            most = min(4 * most, self.total or _MOST_LEAD)
+            if (self.ask(self.peaked(most), _FEW) >= 0).all():
+                break
+        for offsets in ((-1.3, 1.3), (-0.5, 0.5)):
+            threshold, scale = self.fit_refusals()
+            for off in offsets:
+                count = int(np.clip(round(threshold.best + off * scale.best), least, most))
+                self.ask(self.peaked(count), draws // 4)
+
+    def gather(self, draws: int, least: int) -> None:
+        """Asks two leading classes at several leads; least: votes that the first one needs."""
+        lead = 10
+        most = self.total or _MOST_LEAD
+        while (self.ask(self.votes(lead, least), _FEW) > 0).any() and lead < most:
+            lead *= 10
+        if lead == 10:
+            self.ask(self.votes(1, least), _FEW)
+        for step in range(_ROUNDS):
+            scale = self.fit_noise("gumbel").best  # whose law is a softmax: quick
+            lead = int(np.clip(round(_LEADS[step % 2] * scale), 1, _MOST_LEAD))
+            self.ask(self.votes(lead, least), max(draws // _ROUNDS, 1))
+
+    # -- what fits -------------------------------------------------------------------------------
+
+    def _tables(self) -> list[tuple[Matrix, Matrix, Matrix]]:
+        """Of each histogram its distinct counts, how many classes have them, and their labels."""
+        found = []
+        for votes, counts in self.counts.items():
+            distinct, place, many = np.unique(votes, return_inverse=True, return_counts=True)
+            labels = np.bincount(place, counts[:-1], distinct.size).astype(float)
+            if labels.sum():
+                found.append((distinct.astype(float), many.astype(float), labels))
+        return found
+
+    def fit_noise(self, family: str) -> FittedValue:
+        """The scale of a family, by the labels that were answered."""
+        tables, law = self._tables(), FAMILIES[family](1.0)
+        leads = {votes[-1] - votes[-2]: labels for votes, _, labels in tables if votes.size > 1}
+
+        def log_likelihood(scales: Matrix) -> Matrix:
+            found = np.zeros(scales.size)
+            for votes, many, labels in tables:
+                if votes.size > 1:
+                    logs = log_probabilities(votes / scales[:, None], law, many)
+                    found += np.maximum(logs, -1e6) @ labels
+            return found
+
+        lost = [lead for lead, labels in leads.items() if labels[:-1].any()]  # by the leader
+        low = max(lost, default=min(leads, default=1.0)) / _NARROW
+        return fit_scale(log_likelihood, low, _WIDE * max(leads, default=1.0))
+
+    def misfit(self, family: str, scale: float) -> float:
+        """How likely labels are that differ from a law as much as these, of any histogram."""
+        law, least = FAMILIES[family](1.0), 1.0
+        for votes, counts in self.counts.items():
+            logs = log_probabilities(np.array(votes) / scale, law)
+            least = min(least, deviates(counts[:-1], counts[:-1].sum() * np.exp(logs)))
+        return min(least * len(self.counts), 1.0)
+
+    def fit_refusals(self) -> tuple[FittedValue, FittedValue]:
+        """The threshold, and the scale of its Gaussian noise, by what was refused."""
+        tops = np.array([max(votes) for votes in self.counts], dtype=float)
+        both = np.array([[counts[:-1].sum(), counts[-1]] for counts in self.counts.values()])
+        counts = np.stack([tops, np.zeros_like(tops)], 1)
+
+        def log_likelihood(threshold: float, scale: float) -> float:
+            screen = ConfidentGNMax(Gaussian(1.0), threshold, Gaussian(scale))
+            logs = screen.released(np.zeros((tops.size, 1)), counts)
+            return float(np.sum(np.maximum(logs, -1e6) * both))
+
+        low = tops[both[:, 0] > 0].min(initial=tops.max())
+        high = tops[both[:, 1] > 0].max(initial=tops.min())
+        low, high = min(low, high), max(low, high) + 1.0
+        wide = high - low
+        return fit_threshold(
+            log_likelihood, (low - wide, high + wide), (max(wide / 100.0, 0.05), 3.0 * wide)
+        )
+
+
+def draft_labels(answers: LabelAnswers, other_classes: bool) -> Draft:
+    """A draft of labels, for `fill_labels`; other_classes: whether other lengths are answered."""
+    classes = Key("classes", answers.classes, "read: no other number is taken")
+    teachers = Key("teachers", answers.total, "read: no other total is taken")
+    if other_classes:
+        classes = Key("classes", None, "it answers other lengths too: how many are there?")
+    if answers.total is None:
+        teachers = Key("teachers", None, "it answers any total: how many vote?")
+    return Draft(
+        "labels, the class with most votes under noise",
+        "labels",
+        [
+            Key("name", None, "gnmax, lnmax, confident-gnmax or report-noisy-max"),
+            NOISE,
+            classes,
+            teachers,
+        ],
+    )
+
+
+def fill_labels(draft: Draft, answers: LabelAnswers) -> None:
+    """Fits what was answered, as far as it goes, into the keys of a draft."""
+    name, _, *others = draft.keys
+    name, noise = _noise_keys(answers, name)
+    screen: list[Key] = []
+    if answers.refused:
+        name = Key("name", "confident-gnmax", "read: it refuses queries, with the label -1")
+        screen = _screen_keys(answers)
+    draft.keys = [name, noise, *others, *screen]
+    draft.asked.append(f"{answers.labels:,} labels of {len(answers.counts)} histograms")
+
+
+def _noise_keys(answers: LabelAnswers, name: Key) -> tuple[Key, Key]:
+    """The keys `name` and `noise`, with the families that fit, or why none does."""
+    labels, why = answers.answered, _no_fit(answers)
+    if why is not None:
+        return name, replace(NOISE, more=[why])
+    families = ["gaussian"] if answers.refused else list(FAMILIES)
+    fits = {family: answers.fit_noise(family) for family in families}
+    ranked = sorted(fits, key=lambda family: -fits[family].log_likelihood)
+    top = fits[ranked[0]]
+    if top.high >= 0.5 * _WIDE * answers.leads[1]:
+        why = f"labels do not follow the votes, up to a lead of {answers.leads[1]:,}"
+    elif answers.misfit(ranked[0], top.best) < NOT_SUCH:
+        why = f"none of {', '.join(families)} fits {labels:,} labels"
+    if why is not None:
+        return name, replace(NOISE, more=[f"{why}: is it a noisy argmax of histograms?"])
+    alike = [f for f in ranked if fits[f].log_likelihood >= top.log_likelihood - DROP]
+    shown = [f'"{family}:{fits[family].best:.3g}" {fits[family].interval}' for family in alike]
+    more = [f"fits as well: {', '.join(shown[1:])}"] if shown[1:] else []
+    names = dict.fromkeys(_NAMES.get(family, _OTHER) for family in alike)
+    text = " or ".join(f'"{one}"' for one in names)
+    return (
+        Key("name", None, "", f"fitted, by the noise: {text}"),
+        Key("noise", None, "", f"fitted to {labels:,} labels: {shown[0]}", more),
+    )
+
+
+def _no_fit(answers: LabelAnswers) -> str | None:
+    """Why no noise can be fitted to labels; None where it can."""
+    told = [counts[:-1] for counts in answers.counts.values() if counts[:-1].sum() > 1]
+    if answers.answered < _FEW or answers.leads[1] == 0:
+        return "too few labels to fit anything"
+    if all((counts > 0).sum() == 1 for counts in told):
+        return (
+            f"each histogram repeated one label, down to a lead of {answers.leads[0]}: is there "
+            "noise? are answers kept (caching = true)?"
+        )
+    return None
+
+
+def _screen_keys(answers: LabelAnswers) -> list[Key]:
+    threshold, scale = answers.fit_refusals()
+    return [
+        Key(
+            "threshold", None, "", f"fitted to refusals: {threshold.best:.3g} {threshold.interval}"
+        ),
+        Key(
+            "threshold_noise",
+            None,
+            "",
+            f'fitted to refusals: "gaussian:{scale.best:.3g}" {scale.interval}',
+        ),
+    ]
+
+
+def gather_labels(answers: LabelAnswers) -> None:
+    """Asks for what is left of the announced answers; raises as `Asker.ask`."""
+    answers.look_for_refusals()
+    least = 0
+    if answers.refused:
+        answers.gather_refusals(answers.asker.left // 2)
+        threshold, scale = answers.fit_refusals()
+        least = int(max(threshold.best + _FAR * scale.best, 0))
+    answers.gather(answers.asker.left - 4 * _FEW, least)
+
+
+def are_labels(replies: Sequence[Any], classes: int) -> bool:
+    """Whether replies may be labels: whole numbers, each a class or a refusal."""
+    return all(
+        isinstance(one, int | float)
+        and not isinstance(one, bool)
+        and one in range(REFUSAL, classes)
+        for one in replies
+    )
