@@ -21,7 +21,7 @@ def test_the_wrong_label_is_the_likeliest_of_the_wrong() -> None:
     assert wrong_labels(votes, np.array([0, 0])).tolist() == [1, 2]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_query_that_is_added_with_a_label_decides_its_nearest_neighbour() -> None:
     """Every party then votes that label: anything else was trained on another record."""
     for adversary in (Adversary.NAT_MIAQ, Adversary.POIS_MIAQ):
@@ -35,7 +35,7 @@ def test_a_query_that_is_added_with_a_label_decides_its_nearest_neighbour() -> N
             assert (worlds.altered.argmax() == truth) == (adversary is Adversary.NAT_MIAQ)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_record_that_changes_nothing_gives_nothing_away() -> None:
     """Trained on other subsets than the votes without it, it would seem to by chance."""
     far = Task(
@@ -108,7 +108,7 @@ def test_capc_finds_its_best_party(adversary) -> None:
         assert sum(asked.score for asked in found.asked) == pytest.approx(max(totals))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_parties_of_a_learner_that_takes_chances_have_laws() -> None:
     found = capc(parties("tree", 8), TEACHERS, NOISE, Adversary.NAT_MIAQ, train)
     worlds = [asked.worlds for asked in found.asked]
@@ -178,7 +178,7 @@ def deployed(mechanism, **other) -> PredictionDeployment:
     return PredictionDeployment(mechanism, task(), NOISE, **settings | other)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_pate_gives_away_less_than_capc_of_a_party_that_is_known() -> None:
     """Chadha et al. 2024, section 5.4: a random partition hides whose vote the record moves."""
     worst = {

@@ -85,6 +85,7 @@ def test_bounds_of_the_expected_counts_are_below_the_truth_and_rise_to_it(name, 
         assert (shares[-1] > REACHED[pair is EVEN][name]).all()
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", BOUNDS)
 def test_an_auditor_of_identical_worlds_certifies_nothing(name) -> None:
     """Null: both worlds have one law. At 0.05, 200 fail more than 27 times once in a million.
@@ -111,7 +112,7 @@ def test_an_event_chosen_on_its_own_labels_certifies_what_is_not_there() -> None
     assert wrong > 50
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_sison_and_glaz_bound_a_pair_too() -> None:
     """A second family of boxes, of few labels, where statsmodels' moments already turn negative."""
     laws = laws_of(*PUBLISHED)
@@ -216,7 +217,7 @@ def test_the_trade_off_curve_is_above_that_of_any_test_and_near_the_best() -> No
     assert few.epsilon(0.0) == 0.0
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_bounds_of_many_queries_add_up_where_each_has_its_share() -> None:
     """Identical worlds in 200 queries: sums at 0.05 each certify chance, at 0.05 / 200 nothing."""
     law, rng = np.array([0.5, 0.3, 0.2]), np.random.default_rng(4)

@@ -19,7 +19,7 @@ def value(votes, frequencies, normalise=False):
     return float(objective(jnp.asarray(votes), jnp.asarray(frequencies), SIGMA, normalise))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_objective_is_the_distance_of_the_probabilities() -> None:
     """Against Q from `reference`: the trapezoid in steps of a vote is right to 1e-5."""
     assert value(VOTES, LAW) < 1e-5
@@ -57,7 +57,7 @@ def test_histograms_of_a_batch_end_independently() -> None:
         np.testing.assert_allclose(gradient_descent(row[None], SIGMA, 100)[0][0], votes, atol=1e-2)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_reconstruct_runs_the_paper() -> None:
     counts = np.array([700, 200, 80, 20])
     found = reconstruct(Answers(counts, NoisyArgmax(Gaussian(SIGMA))), 100, "gradient-descent")

@@ -142,6 +142,7 @@ def test_of_samples_a_group_is_charged_by_mironov() -> None:
     assert data_independent(knn, orders)[0] == pytest.approx(expected)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("adversary", list(Adversary))
 def test_capc_takes_different_parties(adversary) -> None:
     found = capc(parties(), TEACHERS, NOISE, adversary, train, records=3)
@@ -156,7 +157,7 @@ def test_capc_takes_different_parties(adversary) -> None:
     assert single.worst.score < found.worst.score
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_pate_alters_so_many_teachers_by_the_same_record() -> None:
     ensemble = Ensemble.drawn(task(), "nearest", TEACHERS, 20, 0)
     found = pate(ensemble, TEACHERS, NOISE, Adversary.POIS_MIAQ, train, records=3)

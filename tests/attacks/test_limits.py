@@ -49,6 +49,7 @@ def mean_within(sample, low, high):
     return low - slack <= sample.mean() <= high + slack
 
 
+@pytest.mark.slow("over half a second")
 def test_the_covariance_is_the_bounds() -> None:
     noise = GNMAX.noise
     law = probabilities(SEEN_WELL.astype(float), noise)
@@ -61,6 +62,7 @@ def test_the_covariance_is_the_bounds() -> None:
     )
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "votes",
     [
@@ -91,7 +93,7 @@ def test_the_expected_error_holds_where_classes_are_eclipsed(sigma) -> None:
     assert mean_within(errors(votes, sigma, 10_000, 200, seed=9), 0.8 * stated, 1.2 * stated)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "between",
     [

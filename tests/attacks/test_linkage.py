@@ -59,6 +59,7 @@ def test_few_rows_or_columns_say_less() -> None:
         linkage((), [[]])
 
 
+@pytest.mark.slow("over half a second")
 def test_a_table_of_many_columns_takes_seconds() -> None:
     """As one-hot encodings have: 7,140 pairs, which by whole rows took ten times as long."""
     table = np.random.default_rng(4).integers(0, 50, (1_000, 120)).astype(str).tolist()

@@ -83,7 +83,7 @@ def test_groups_are_fitted_as_all_classes_are_where_queries_are_refused(
     assert together.log_likelihood == pytest.approx(float(apart.log_likelihood), abs=1e-6)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_batches_group_only_what_all_of_them_saw_equally_often(monkeypatch) -> None:
     noises = [Gaussian(25.0), Gaussian(40.0)]
     batches = [Answers(seen(70, 300, noise, 800), NoisyArgmax(noise)) for noise in noises]

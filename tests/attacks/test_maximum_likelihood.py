@@ -24,6 +24,7 @@ GNMAX = NoisyArgmax(Gaussian(40.0))
 FAMILIES = [Gaussian, Laplace, Gumbel, Exponential]
 
 
+@pytest.mark.slow("over half a second")
 @given(seed=st.integers(0, 2**32 - 1), order=st.permutations(range(5)))
 def test_renumbered_classes_get_renumbered_votes(seed, order) -> None:
     counts = np.random.default_rng(seed).multinomial(500, [0.4, 0.3, 0.2, 0.09, 0.01])
@@ -32,7 +33,7 @@ def test_renumbered_classes_get_renumbered_votes(seed, order) -> None:
     np.testing.assert_allclose(moved, found[list(order)], atol=1e-3)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @given(seed=st.integers(0, 2**32 - 1), factor=st.floats(0.2, 20.0))
 def test_votes_scale_with_noise_and_teachers(seed, factor) -> None:
     counts = np.random.default_rng(seed).multinomial(500, [0.4, 0.3, 0.2, 0.09, 0.01])

@@ -76,7 +76,7 @@ def test_area_within_strata_is_that_of_pairs_of_one_stratum():
     assert measures.auc(strata, TRUTH, strata=strata).value == 0.5
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_interval_within_strata_covers():
     # scores that tell the stratum above all, the stratum the kind: 0.5 within, 0.8 over all
     rng = np.random.default_rng(6)
@@ -246,7 +246,7 @@ def test_figures_of_the_published_votes(published_data):
     assert balanced.at_least(0.75) < 0.02
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_macro_area_is_that_of_scikit_learn_and_its_interval_covers():
     # catches an interval that takes the classes' areas for independent: they share every record
     rng = np.random.default_rng(7)

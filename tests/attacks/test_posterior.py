@@ -89,7 +89,7 @@ def exact_posterior(found, space):
     return np.exp(joint - logsumexp(joint))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("case", "runs"),
     [
@@ -151,7 +151,7 @@ def test_draws_are_those_after_the_last_fit(monkeypatch) -> None:
     assert Numbered.fitted == 40
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("counts", "sigma", "teachers"),
     [
@@ -198,7 +198,7 @@ def test_the_concentration_is_drawn_from_its_exact_law() -> None:
     assert shares_of(drawn[:, None] == CONCENTRATIONS, exact)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_who_contends_is_drawn_from_its_exact_law() -> None:
     """Swept often enough to forget the start; at one concentration and share."""
     votes, a, w = np.array([6, 2, 1]), 0.5, 0.3

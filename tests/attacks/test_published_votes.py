@@ -27,7 +27,7 @@ def test_all_teachers_are_the_votes_themselves_and_few_say_less() -> None:
     assert few["lost"]["low"] > 0.0
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_one_person_alone_is_the_area_and_several_say_more() -> None:
     """Catches kinds that are mixed within a set, which would tell no more than one person."""
     alone, several = (published.of_several(VOTES, HOLDER, count) for count in (1, 10))
@@ -36,7 +36,7 @@ def test_one_person_alone_is_the_area_and_several_say_more() -> None:
     assert several["low"] > alone["value"]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_people_alike_are_not_told_apart_by_any_number() -> None:
     same = published.of_several(np.full((400, 2), 125), HOLDER, 20)
     assert (same["value"], same["low"], same["high"]) == (0.5, 0.5, 0.5)

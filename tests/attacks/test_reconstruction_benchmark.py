@@ -30,7 +30,7 @@ def test_of_one_seed_there_is_no_interval() -> None:
     assert np.isnan(summaries.Mean.of(np.array([[1.0, 2.0]])).half_width)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_errors_that_rise_with_costs_are_correlated_by_one() -> None:
     """Catches costs and errors of other histograms or noise scales set side by side."""
     found = summaries.correlation(COSTS, [scattered([0.4, 0.2]), scattered([0.1, 0.3])])

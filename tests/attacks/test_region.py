@@ -65,7 +65,7 @@ def smallest_by_slsqp(counts, order, drop):
     return np.log(found.fun) / (order - 1.0)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_no_pair_of_laws_in_the_region_has_a_smaller_divergence() -> None:
     """Thousands of laws of the region; catches a bound that is none, at orders SLSQP cannot do."""
     rng = np.random.default_rng(5)

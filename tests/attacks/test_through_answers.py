@@ -88,7 +88,7 @@ def test_fewer_draws_misplace_hardly_more_votes():
     assert few < every + 0.02
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_posterior_is_that_of_the_chains():
     """Which share none of its code: catches a prior that weighs contenders otherwise."""
     counts = np.array([[30, 0], [29, 1], [20, 10], [30, 0], [3, 27]], dtype=float)
@@ -209,6 +209,7 @@ def test_what_makes_no_sense_is_told_in_a_line():
         posterior([[1, 0]], log_laws(8.0, 3), "x")
 
 
+@pytest.mark.slow("over half a second")
 def test_more_classes_are_read_by_the_chains():
     counts = np.array([[40.0, 10.0, 0.0]])
     votes, scores = read(counts, gnmax(4.0), 20, "alone", lambda h: h[..., 0])

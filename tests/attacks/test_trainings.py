@@ -66,6 +66,7 @@ def test_trained_votes_are_those_of_each_teacher_alone() -> None:
     assert (on_one[13] == with_one[13, [0, 1], [3, 1]]).all()
 
 
+@pytest.mark.slow("over half a second")
 def test_kept_votes_are_not_trained_anew(tmp_path, counted) -> None:
     first = trained_votes(drawn(), ADDED, tmp_path, Here())
     assert len(counted) == 50
@@ -78,7 +79,7 @@ def test_kept_votes_are_not_trained_anew(tmp_path, counted) -> None:
     assert len(counted) == 150
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch, counted) -> None:
     """Stopped amid the second ten teachers: the first ten are kept, and no half of the others."""
     counting = LEARNERS["nearest"]

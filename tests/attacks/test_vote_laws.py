@@ -27,6 +27,7 @@ def summed(noise, votes, voters):
     return found
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize("voters", [1, 2, 6])
 @pytest.mark.parametrize(
     "noise",
@@ -94,7 +95,7 @@ def test_votes_that_are_not_random_are_q_of_h() -> None:
     assert found == pytest.approx(expected, rel=1e-12, abs=0)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_rows_of_many_classes_sum_to_one() -> None:
     """A step that serves ten classes errs by 5e-9 at a hundred: the integrand is steeper."""
     found = laws_with_one_vote_fixed(Gaussian(40.0), np.full(100, 0.01), 1)

@@ -52,6 +52,7 @@ def test_a_wrong_threshold_or_noise_of_its_test_shows_in_the_refusals(
         assert found.fields.get("factor", 0.5) == pytest.approx(0.5)
 
 
+@pytest.mark.slow("over half a second")
 def test_abstention_refutes_on_its_own() -> None:
     """Power of this check alone: half the test's noise, within 3,000 labels of one anchor."""
     made = screened(COARSE)
@@ -68,7 +69,7 @@ def test_abstention_refutes_on_its_own() -> None:
     assert right.log_e_value < 3
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_without_a_threshold_nothing_can_be_refused() -> None:
     claim = small_claim(gate={"max_queries": 300})
     report = verify(drawing(claim), claim, seed=0)

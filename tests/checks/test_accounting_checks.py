@@ -62,7 +62,7 @@ SOUND = {
 
 
 @pytest.mark.parametrize("name", SOUND)
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_published_accountants_are_not_accused(name) -> None:
     """Although their costs at one side of a pair are below the divergence from the other."""
     found = judged("accountant-soundness", SOUND[name])
@@ -91,7 +91,7 @@ def theorem_6(histogram, mechanism, orders):
     return query_cost(histogram, mechanism, orders, "data-dependent", charging="all")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("teachers", "threshold", "threshold_noise"),
     [
@@ -110,7 +110,7 @@ def test_an_accountant_of_rare_answers_is_not_accused(teachers, threshold, thres
 GNMAX_3 = gnmax(3, 4)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_rounding_does_not_crowd_out_a_shortfall() -> None:
     """A charge of 1e-131 falls short of a divergence of 2e-16, which is rounding, 1e115 times."""
     assert soundness(GNMAX_3, theorem_6).proved is None
@@ -119,7 +119,7 @@ def test_rounding_does_not_crowd_out_a_shortfall() -> None:
     assert proved.divergence > 1e-6
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_costs_that_show_at_high_orders_alone_are_found() -> None:
     """LNMax of gamma costs 2 gamma at most, and above gamma only beyond order 64."""
     mechanism = {"name": "lnmax", "noise": "laplace:20", "classes": 3, "teachers": 250}
@@ -203,7 +203,7 @@ CHARGES = pytest.mark.slow("many charges")
         ),
     ],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_charge_like_a_known_one_is_named(mechanism, charge, code, fields) -> None:
     """Beside the share of the exact cost, which depends on the histogram and the order."""
     found = soundness(mechanism, lambda h, m, a: charge(a)).finding()
@@ -240,6 +240,7 @@ def overflowing(charge, beyond):
     return charged
 
 
+@pytest.mark.slow("over half a second")
 def test_orders_that_an_accountant_does_not_serve_are_a_warning() -> None:
     """It is held to those that it serves; without any, it is an error."""
     report = reported("accountant-soundness", overflowing(SOUND["data-independent"], 512))
@@ -255,7 +256,7 @@ def test_orders_that_an_accountant_does_not_serve_are_a_warning() -> None:
     assert "math range error" in report.checks[0].message
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_an_accountant_is_held_to_the_orders_that_it_names() -> None:
     """One that is right at every order but 40, which only its reply names."""
     mechanism, at = {"name": "gnmax", "noise": "gaussian:40", "classes": 3}, [2.0, 40.0, 64.0]
@@ -302,7 +303,7 @@ class RightAtPowersOfTwo:
         return np.where(powers, 1.0, 0.25) * orders / 100
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_orders_between_powers_of_two_are_charged() -> None:
     """Orders 1.5 and powers of two alone pass an accountant that is right at these alone."""
     made = claimed("gaussian:10", classes=3, teachers=50)

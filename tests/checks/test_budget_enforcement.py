@@ -160,7 +160,7 @@ def exactly_gaussian(answers):
     return move_epsilon(families.Gaussian(40.0), math.sqrt(2 * answers), 1e-5) if answers else 0.0
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(("most", "verdict"), [(195, Verdict.PASS), (275, Verdict.FAIL)])
 def test_exact_gaussian_accounts_answer_more(enforced, most, verdict) -> None:
     """A limit by Rényi costs alone, 168, fails a correct account of 195 answers; exact costs of the
@@ -186,7 +186,7 @@ def test_exact_gaussian_accounts_answer_more(enforced, most, verdict) -> None:
         assert dict(found.fields) == {"answers": 267, "queries": 168, "allowed": 264}
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_answers_that_fit_by_pure_composition_are_allowed(enforced) -> None:
     """Two answers at 4 each are within 8; no order gives Rényi costs that say so."""
     privacy = {"epsilon": 8.0, "delta": 1e-9, "queries": 1}
@@ -234,7 +234,7 @@ class FewAsOne(ByNumber):
     ("broken", "code", "answers"),
     [(SecretlyRenewing, "budget-not-enforced", 312), (FewAsOne, "calls-undercharged", None)],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_faults_of_other_calls_than_single_and_large_ones(enforced, broken, code, answers) -> None:
     """Who stops at the third refusal, or asks single labels and large calls alone, sees neither."""
     privacy = {"epsilon": 1.97, "delta": 1e-5, "queries": 168}

@@ -62,7 +62,7 @@ def test_answers_of_gnmax_are_held_to_the_exact_cost_of_its_noise() -> None:
     assert (fields["queries"], fields["answers"]) == (allowed + 1, allowed + 1)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_answers_of_lnmax_are_held_to_the_loss_distribution_of_its_noise() -> None:
     """dp-accounting brackets the cost: nothing below is accused, and what lies above is.
 
@@ -108,6 +108,7 @@ def test_where_counts_have_no_known_cost_nothing_is_said(noise) -> None:
     assert warned(made, costliest(made)[1] - 1) is None
 
 
+@pytest.mark.slow("over half a second")
 def test_votes_that_cost_less_by_the_published_analysis_are_within() -> None:
     """A data-dependent account of a clear lead: its answers are none of its faults."""
     made = claimed("gaussian:10", classes=4, teachers=100, privacy=PRIVACY)

@@ -74,12 +74,14 @@ def test_a_restart_must_forget_nothing(module) -> None:
     assert found.code == "account-lost-on-restart"
 
 
+@pytest.mark.slow("over half a second")
 def test_no_restart_is_held_against_a_budget_of_one_run(module) -> None:
     found = run(f"{module}:in_memory", lifetime="run")
     assert found.verdict is Verdict.PASS
     assert found.message.endswith(NOT_RESTARTED)
 
 
+@pytest.mark.slow("over half a second")
 def test_a_refusal_is_neither_a_stop_nor_a_traceback(module) -> None:
     found = run(f"{module}:closed")
     assert found.verdict is Verdict.NOT_APPLICABLE

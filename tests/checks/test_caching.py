@@ -53,6 +53,7 @@ def test_only_the_first_label_of_a_histogram_counts() -> None:
     assert audited.code == "answers-cached"
 
 
+@pytest.mark.slow("over half a second")
 def test_there_are_enough_histograms_of_each_law() -> None:
     """Equal counts, renumbered, would be the same histogram; ten classes serve the default gate."""
     plan = make_plan(usual(tolerance=0.05, smallest_effect=0.02), 0)
@@ -65,7 +66,7 @@ def test_there_are_enough_histograms_of_each_law() -> None:
             assert numbered * shifted > 2 * stream.queries, stream.kind
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_one_total_alone_runs_out_of_histograms() -> None:
     """Renumbered alone, few histograms have the same law: no pass on repeated labels."""
     made = small()
@@ -76,6 +77,7 @@ def test_one_total_alone_runs_out_of_histograms() -> None:
     assert number(found, "more") > 0
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("most", [60, pytest.param(2000, marks=pytest.mark.slow("more"))])
 def test_the_budget_is_kept(most) -> None:
     """Asking again counts too: a deployment may pay for each answer."""

@@ -54,6 +54,7 @@ def test_answers_that_are_not_charged_are_named(enforced, name) -> None:
     assert found.fields["spent"] < found.fields["cost"]
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "name",
     [
@@ -210,6 +211,7 @@ class Answering(Metered):
         return self.epsilon(self.asked, self.at(delta))
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("at", "code"),
     [

@@ -80,7 +80,7 @@ def at_these_votes(mechanism):
     )
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("mechanism", "classes"),
     [(SHARP, 4), pytest.param(LARGE, 10, marks=pytest.mark.slow("another mechanism"))],
@@ -94,6 +94,7 @@ def test_realised_charges_that_pay_for_each_part_are_not_accused(mechanism, clas
         assert check.finding().code is None
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("of_screen", "of_answer", "part", "code"),
     [
@@ -116,6 +117,7 @@ def test_a_part_that_is_not_paid_for_is_named(of_screen, of_answer, part, code) 
         assert found.fields["share"] == 0.0
 
 
+@pytest.mark.slow("over half a second")
 def test_a_refusal_for_free_is_found_though_answers_pay_for_the_screening() -> None:
     for mechanism, classes in ((SHARP, 4), (LARGE, 10)):
 
@@ -126,6 +128,7 @@ def test_a_refusal_for_free_is_found_though_answers_pay_for_the_screening() -> N
         assert check.finding().code == "screening-not-charged"
 
 
+@pytest.mark.slow("over half a second")
 def test_an_expected_charge_is_no_realised_one() -> None:
     """Whatever the outcome, times the chance of an answer: what an answer adds is nothing."""
 
@@ -146,6 +149,7 @@ def test_an_accountant_that_knows_no_outcomes_is_an_error_of_its_call() -> None:
     assert "answered=False) raised TypeError" in found.message
 
 
+@pytest.mark.slow("over half a second")
 def test_charges_that_are_data_independent_do_not_differ() -> None:
     """One that is sound at these votes is no violation but for the claim."""
 
@@ -234,6 +238,7 @@ REALISED, IN_FULL = both((1, 0), (1, 1)), both((1, 1), (1, 1))
 FREE_REFUSALS = both((0, 0), (1, 1))
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("charges", "cost", "verdict"),
     [
@@ -340,6 +345,7 @@ def test_a_rise_beyond_an_earlier_one_depends_on_the_votes(account, warned) -> N
         assert rises.warning.fields["rise"] == pytest.approx(0.01)
 
 
+@pytest.mark.slow("over half a second")
 def test_the_served_reference_passes_under_realised_charges() -> None:
     """It charges by outcome, and answers for each."""
     from dpassay.verifiers.kinds.labels.served import ServedLabels

@@ -18,7 +18,7 @@ def noiseless_late_classes(histogram, size):
     return noisy.argmax(1)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_noise_missing_on_late_classes_is_diagnosed() -> None:
     noiseless_late_classes.rng = np.random.default_rng(5)  # type: ignore[attr-defined]
     target, alone = InProcessTarget(noiseless_late_classes), ["class-probabilities"]

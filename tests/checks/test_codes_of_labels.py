@@ -41,6 +41,7 @@ def told_of_law(claim, code, **fields):
     return check.peak.finding
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("claim", "code", "fields"),
     [
@@ -97,7 +98,7 @@ def test_answers_that_are_not_kept_are_for_the_other_check() -> None:
     assert reason.code == "no-answers-kept"
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_labels_that_avoid_those_of_calls_before_are_told() -> None:
     """Where the call before had the same votes, its label never comes."""
     plan = make_plan(
@@ -121,6 +122,7 @@ def test_labels_that_avoid_those_of_calls_before_are_told() -> None:
     assert found.fields["calls_before"] == 1
 
 
+@pytest.mark.slow("over half a second")
 def test_the_order_and_the_blocks_of_answers_are_told_by_their_codes() -> None:
     """As they are where most evidence is of them, which whole runs of the zoo show."""
     plan = make_plan(small_claim(), 0)

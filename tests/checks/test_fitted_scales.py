@@ -45,7 +45,7 @@ def seeing(plan, mechanism, seed):
 
 
 @pytest.mark.parametrize("factor", FACTORS)
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_scale_that_is_named_lies_in_the_interval(plan, factor) -> None:
     """Catches the nearest of a fixed list, a quarter for a third, beside an interval without it."""
     claim = plan.claim.mechanism
@@ -60,7 +60,7 @@ def test_the_scale_that_is_named_lies_in_the_interval(plan, factor) -> None:
     assert 0.8 < named / factor < 1.25
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("factor", [0.33, 3.0])
 def test_a_scale_of_the_noise_of_the_threshold_is_fitted_too(factor) -> None:
     """Catches half and twice the claim, which are the only ones known."""
@@ -77,6 +77,7 @@ def test_a_scale_of_the_noise_of_the_threshold_is_fitted_too(factor) -> None:
     assert (found.fault.note.code, found.fault.note.fields["factor"]) == (code, named)
 
 
+@pytest.mark.slow("over half a second")
 def test_another_threshold_is_fitted_too() -> None:
     """Catches a smaller noise of the threshold, which explains some of the same refusals."""
     plan = make_plan(parse_claim({"mechanism": CLAIMS["confident"]}), 0)
@@ -89,6 +90,7 @@ def test_another_threshold_is_fitted_too() -> None:
     assert found.fault.note.fields["claimed"] == 200.0
 
 
+@pytest.mark.slow("over half a second")
 def test_a_known_scale_keeps_its_name() -> None:
     """A fit always explains more than the truth: by more than its cost in 2 of 1,000 cases."""
     plan = make_plan(small_claim(), 0)

@@ -14,6 +14,7 @@ from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 
+@pytest.mark.slow("over half a second")
 def test_silence_states_a_probability_of_copies_that_is_seen() -> None:
     check = LabelsFreshNoise(make_plan(claimed(), 0))
     rng = np.random.default_rng(0)
@@ -43,7 +44,7 @@ class OncePerCall:
         return np.repeat((histogram + self.rng.normal(0, 40, histogram.size)).argmax(), size)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(s, marks=pytest.mark.slow("other seeds")) for s in range(1, 6))]
 )

@@ -81,6 +81,7 @@ def test_caching_leaves_an_attacker_one_label() -> None:
     assert attacker_queries(plain) == 10_000
 
 
+@pytest.mark.slow("over half a second")
 def test_a_histogram_that_one_label_lets_guess_is_not_attacked() -> None:
     """A correct deployment that keeps its answers must not fail for near-unanimous votes."""
     made = claim(caching=True, queries=1, max_recoverable=0.9, max_queries=400)
@@ -89,6 +90,7 @@ def test_a_histogram_that_one_label_lets_guess_is_not_attacked() -> None:
     assert max(leakage.histogram) <= 0.9 * 250
 
 
+@pytest.mark.slow("over half a second")
 def test_nothing_is_said_of_leakage_when_the_labels_have_another_law() -> None:
     """The attacks are simulated under the claim, which is refuted here."""
     chosen = select(["class-probabilities", "histogram-leakage"], of=SHARES)
@@ -123,7 +125,7 @@ def test_the_mean_bet_grows_beyond_the_bound() -> None:
     assert log_e_value_above(values, 0.97) < 0
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_votes_of_very_many_scales_are_attacked_less_often_unless_a_limit_is_to_be_decided() -> (
     None
 ):

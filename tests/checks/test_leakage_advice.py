@@ -139,7 +139,7 @@ def test_within_the_limit_there_is_nothing_to_advise():
     assert found.finding.advice == found.finding.figure.mitigations == ()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_reports_show_it(reports, capsys):
     report = reports["pass"]
     check = result(report, "histogram-leakage")

@@ -59,6 +59,7 @@ def test_a_textbook_s_claim_holds_of_a_teacher_more_or_less_alone(noise) -> None
     assert found.fields["holds_for"].startswith("one vote more")
 
 
+@pytest.mark.slow("over half a second")
 def test_a_claim_too_small_for_a_teacher_more_or_less_is_refuted_too() -> None:
     """Catches an adjacency that excuses everything; and one vote of three, which is named."""
     privacy = {"epsilon": 0.3, "delta": 1e-6, "queries": 10}
@@ -116,7 +117,7 @@ def analysed(near, analysis):
     [(ADD_REMOVE, ONE_MORE_OR_LESS), (OF_THREE, Neighbourhood(votes=3))],
     ids=["add-remove", "records"],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_sound_accounts_of_the_claimed_neighbours_pass(near, neighbourhood, analysis) -> None:
     check = soundness(near, analysed(neighbourhood, analysis))
     assert check.proved is None
@@ -133,7 +134,7 @@ def test_sound_accounts_of_the_claimed_neighbours_pass(near, neighbourhood, anal
     ],
     ids=["moved", "add-remove", "records"],
 )
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_charges_of_fewer_votes_are_proved_and_named(near, charge, code, name, value) -> None:
     check = soundness(near, charge)
     assert check.proved is not None
@@ -162,6 +163,7 @@ def test_the_audited_pair_is_one_of_neighbours(near, neighbourhood, teachers) ->
     assert sum(here) == teachers
 
 
+@pytest.mark.slow("over half a second")
 def test_a_target_of_one_total_has_no_pair_of_a_teacher_more_or_less() -> None:
     made = claimed(GNMAX, PRIVACY, **ADD_REMOVE)
     reason = CHECKS.lacking(made, make_plan(made, 0, False))[LabelsPrivacyAudit.id]
@@ -199,7 +201,7 @@ def test_the_costliest_histogram_has_all_teachers(near) -> None:
     assert made.mechanism.neighbourhood.holds(cost.here, proof.there)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_log_is_held_to_one_teacher_who_comes_or_goes_on_every_query() -> None:
     """What is proved lies below the larger exact cost of all added, and of all removed."""
     votes, times = [(6, 5), (7, 4)], 12
@@ -223,7 +225,7 @@ def test_a_log_is_held_to_one_teacher_who_comes_or_goes_on_every_query() -> None
     assert moved.proved > best
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_charges_of_a_log_are_held_to_the_claimed_neighbours() -> None:
     """What forty ties cost a teacher more or less falls short where a vote moves."""
     privacy = {"epsilon": 50.0, "delta": 1e-5, "queries": 1000}

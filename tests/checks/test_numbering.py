@@ -38,7 +38,7 @@ def said_of(number, kept=10):
     ],
     ids=["plus-one", "minus-one", "backwards", "shuffled", "swapped"],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_how_classes_are_numbered_is_read_from_the_labels(number, fields) -> None:
     """Catches labels of turned histograms that are taken as numbered back, and other causes told.
 
@@ -52,7 +52,7 @@ def test_how_classes_are_numbered_is_read_from_the_labels(number, fields) -> Non
 
 
 @pytest.mark.parametrize("kept", [9, 6])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_fewer_classes_than_claimed_are_counted(kept) -> None:
     """Noise that is missing on the last class leaves it rare as well, but lets it win at times."""
     found, _ = said_of(lambda k: k, kept)

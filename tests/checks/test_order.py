@@ -36,7 +36,7 @@ class Few(Traffic):
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_its_expectation_is_one_under_the_claim(name) -> None:
     """Enumerated over all labels of four calls: every wager, weight and law of the check.
 
@@ -58,6 +58,7 @@ def test_its_expectation_is_one_under_the_claim(name) -> None:
     assert total == pytest.approx(1.0, abs=1e-9)
 
 
+@pytest.mark.slow("over half a second")
 def test_a_pass_says_apart_of_what_it_would_have_seen_nothing() -> None:
     """Four calls show no dependence surely; "0 of 21" among the ways seen read like a mark."""
     made = plan(MECHANISMS["argmax"], effect=0.5)
@@ -99,7 +100,7 @@ class Bare:
 
 
 @pytest.mark.parametrize("mended", [False, True])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_second_answer_without_noise_is_told_as_that(mended) -> None:
     claim = parse_claim({"mechanism": GNMAX})
     target = InProcessTarget(Bare(mended))
@@ -138,7 +139,7 @@ def judged(target, **gate):
     return report, next(check for check in report.checks if check.id == "order")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_target_of_one_total_is_asked_that_total_alone() -> None:
     report, found = judged(Answers())
     assert found.verdict.value == "pass"
@@ -146,13 +147,14 @@ def test_a_target_of_one_total_is_asked_that_total_alone() -> None:
     assert not any("(in turn)" in note.message for note in report.notes)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_run_that_is_cut_short_is_inconclusive() -> None:
     """By the claim's queries, and by the target's own budget: neither is a pass."""
     assert judged(Answers(), max_queries=1000)[1].verdict.value == "inconclusive"
     assert judged(Answers(1000))[1].verdict.value == "inconclusive"
 
 
+@pytest.mark.slow("over half a second")
 def test_a_check_that_is_left_out_asks_nothing() -> None:
     target = Answers()
     claim = small_claim()
@@ -166,7 +168,7 @@ def test_a_check_that_is_left_out_asks_nothing() -> None:
     assert report.queries < 200
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_kept_answers_are_asked_once_each() -> None:
     """Of a caching claim no query comes twice, so that every label is a new draw."""
     kept, screened = (

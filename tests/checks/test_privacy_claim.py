@@ -30,7 +30,7 @@ def privacy(**change):
     return {"epsilon": 1.97, "delta": 1e-5, "queries": 286} | change
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "epsilon", [1.90, pytest.param(1.97, marks=pytest.mark.slow("further from the limit"))]
 )
@@ -42,6 +42,7 @@ def test_a_true_privacy_claim_is_not_refuted(epsilon) -> None:
 OTHER_KEYS = pytest.mark.slow("other keys; another is")
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "change",
     [
@@ -63,7 +64,7 @@ def test_a_false_privacy_claim_is_refuted_with_the_pair(change) -> None:
     assert sum(found.histogram) == 250
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_scope_of_a_claim_can_be_the_histograms_answered(tmp_path) -> None:
     """Unanimous votes cost next to nothing, tied ones what any queries may."""
     path = tmp_path / "answered.csv"
@@ -78,7 +79,7 @@ def test_without_a_privacy_claim_there_is_nothing_to_refute() -> None:
     assert judged(None).verdict is Verdict.NOT_APPLICABLE
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_scope_that_is_gone_is_an_error_that_names_it(tmp_path) -> None:
     """It could be read when the claim was, and cannot when it is needed."""
     path = tmp_path / "answered.csv"
@@ -104,7 +105,7 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
     )
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_claim_between_what_is_refuted_and_what_is_proven_is_put_between_both() -> None:
     """50,000 queries, of which "too many queries" was said.
 
@@ -137,7 +138,7 @@ def test_a_claim_is_proven_from_what_the_queries_cost_at_most_whatever_the_votes
     assert 1.8 < cost.refuted_below < 1.9 < cost.proven_from  # 1.876 to 1.900 exactly
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_queries_cost_at_another_scale_is_their_exact_cost_there() -> None:
     """Catches the cost of the claimed scale: 40 over the square root of 2 for 358 queries."""
     held = claim(classes=10, privacy=privacy(epsilon=3.0, queries=358))

@@ -59,7 +59,7 @@ def judged(enforced, made, deployment):
 
 @pytest.mark.parametrize("in_turn", [False, True])
 @pytest.mark.parametrize("workers", [1, 2, 4])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_more_than_any_analysis_allows_is_a_failure_with_its_cause(
     enforced, workers, in_turn
 ) -> None:
@@ -86,7 +86,7 @@ def test_more_than_any_analysis_allows_is_a_failure_with_its_cause(
     [(lnmax(93), 93), (confident(277), 277), (confident(277, "all"), 277)],
     ids=["lnmax", "unsaid", "all"],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_more_than_one_reading_allows_is_a_warning_with_both(enforced, made, each) -> None:
     """Twice the answers passed: Confident-GNMax without a word, LNMax by the exact cost of votes.
 
@@ -103,7 +103,7 @@ def test_more_than_one_reading_allows_is_a_warning_with_both(enforced, made, eac
     assert fields["other_cost"] < fields["epsilon"] < fields["cost"]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_stops_for_no_account_is_not_told_as_one(enforced) -> None:
     """A target that never stops has no accounts, and nobody reads what it has not."""
     made = gnmax(287)
@@ -248,7 +248,7 @@ OF_REFUSED = [
 
 @pytest.mark.parametrize(("reading", "charges"), OF_REFUSED)
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_one_account_of_refused_queries_is_not_accused(enforced, reading, charges, seed) -> None:
     """Catches "realised" charges that are held to those of every query, or to `queries`."""
     rng = np.random.default_rng(seed)

@@ -28,7 +28,7 @@ def test_votes_that_lower_their_class_are_told() -> None:
             assert number(told, "first") > number(told, "second")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(s, marks=pytest.mark.slow("other seeds")) for s in (1, 2, 3))]
 )

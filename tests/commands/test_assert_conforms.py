@@ -32,7 +32,7 @@ def test_a_conforming_target_returns_its_report() -> None:
     assert report.verdict is Verdict.PASS
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_violation_is_an_assertion_error_told_in_order() -> None:
     with pytest.raises(AssertionError) as caught:
         assert_conforms(gaussian(1), TABLE, seed=5)
@@ -40,7 +40,7 @@ def test_a_violation_is_an_assertion_error_told_in_order() -> None:
     assert "seed=5" in str(caught.value)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_is_no_violation_raises_something_else() -> None:
     """A test that expects an AssertionError of a broken target must not be satisfied by these."""
     with pytest.raises(TargetError, match=r"aggregate\(.*\) raised RuntimeError: "):
@@ -60,7 +60,7 @@ def test_a_claim_may_be_a_table_a_path_or_a_claim(form, tmp_path, monkeypatch, g
     assert report.claim == parse_claim(TABLE).model_dump(mode="json", exclude_none=True)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_spec_is_opened_and_named_in_the_command(tmp_path, gate) -> None:
     target, claim = tmp_path / "mine.py", tmp_path / "claim.toml"
     target.write_text("def answer(votes, size): return [0] * size")
@@ -93,7 +93,7 @@ def test_wrong_arguments_are_named() -> None:
         assert_conforms(None, {"mechanism": histogram()}, log="log.csv")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_queries_plan_for_the_sharpest_pass_and_seconds_end_the_run(tmp_path, gate) -> None:
     target, claim = tmp_path / "mine.py", tmp_path / "claim.toml"
     target.write_text("def answer(votes, size): return [0] * size")
@@ -104,7 +104,7 @@ def test_queries_plan_for_the_sharpest_pass_and_seconds_end_the_run(tmp_path, ga
     assert gate.runs[0][1].endswith("--queries 900")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_too_few_queries_for_any_pass_are_one_line() -> None:
     with pytest.raises(ValueError, match=r"queries") as error:
         assert_conforms(gaussian(4), TABLE, queries=3)

@@ -211,7 +211,7 @@ def test_intervals_hold_at_any_confidence(alpha) -> None:
         assert 0.0 <= low <= successes / trials <= high <= 1.0
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_command_prints_what_the_contract_says(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "aggregator.py").write_text(

@@ -52,7 +52,7 @@ def folder(tmp_path, monkeypatch):
     return claim
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_bound_of_a_pair_lies_below_its_epsilon(folder) -> None:
     """Laplace noise of scale 1: epsilon 1; above it with probability 1 in 20, the seed is fixed."""
     done = typed("audit", "service.py:right", "--claim", "any.toml", "--json", "--seed", "3")
@@ -68,7 +68,7 @@ def test_the_bound_of_a_pair_lies_below_its_epsilon(folder) -> None:
     assert pair["bounds"][0]["epsilon_lower"] == found["epsilon_lower"]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_curve_is_bounded_at_several_deltas_and_refuted(folder) -> None:
     folder("gdp = 0.5", most=100)
     done = typed("audit", "service.py:bare", "--claim", "any.toml")
@@ -111,14 +111,14 @@ def test_all_bounds_and_all_draws_together_share_the_error(monkeypatch) -> None:
     assert not any(line.refuted for pair in found.pairs for line in pair.bounds)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_nothing_is_told_of_replies_that_know_no_input(folder) -> None:
     done = typed("audit", "service.py:still", "--claim", "any.toml")
     assert done.returncode == 3, done.stderr
     assert "epsilon at least 0," in done.stdout
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_drawn_pairs_have_their_bounds_too(folder) -> None:
     folder(head='search = "rows"\n', most=700)
     done = typed("audit", "service.py:bare", "--claim", "any.toml", "--json")
@@ -144,7 +144,7 @@ def test_misuse_is_one_line(folder, given, said) -> None:
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_too_few_queries_are_told(folder) -> None:
     folder(most=63)
     done = typed("audit", "service.py:right", "--claim", "any.toml")

@@ -129,7 +129,7 @@ def bare(tmp_path, monkeypatch) -> str:
     return "bare.py:train"
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_training_without_noise_does_not_pass_where_it_could_not_fail(bare) -> None:
     """1,500 canaries, all guessed right, refute no epsilon of 8 at delta 1e-5; 12,977 could."""
     status, found = audited("--train", bare, "--count", "1500", "--epsilon", "8", "--delta", "1e-5")
@@ -178,7 +178,7 @@ def test_what_could_be_refuted_is_said_before_the_training(tmp_path, monkeypatch
     assert "12,977" in done.stderr.partition("raised RuntimeError")[0]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_claimed_curve_is_refuted_where_its_epsilon_cannot_be(bare) -> None:
     """Without noise, 1,500 canaries refute the curve of a training whose epsilon is near 8."""
     curve = (*NOISY, "2.5")
@@ -190,6 +190,7 @@ def test_a_claimed_curve_is_refuted_where_its_epsilon_cannot_be(bare) -> None:
     assert [one["could_refute"] for one in both[1]["reach"]] == [False, True]
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.usefixtures("written")
 def test_a_curve_of_a_file_is_refuted_or_not(tmp_path) -> None:
     """Scores of mu 4 are held to the Gaussian curves of mu 1 and of 2."""

@@ -55,7 +55,7 @@ def test_a_repeated_query_counts_as_often_as_it_is_asked() -> None:
         assert getattr(often, name) == pytest.approx(7 * getattr(once, name))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_natural_queries_add_up_and_share_the_error() -> None:
     made = attack(Adversary.POIS_MINQ)
     found = audited(made, terms(times=7), Here())
@@ -223,7 +223,7 @@ def test_misuse_is_one_line(tmp_path, monkeypatch, arguments, message) -> None:
     assert_misuse(run(*arguments), message)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_each_prompt_is_told_and_the_best_is_taken() -> None:
     """Catches a prompt that is left out, costs of another one, and a mean that is a sum."""
     arguments = ("--mechanism", "prompt-pate", "--queries", "4", "--teachers", "12", "--order", "2")

@@ -58,7 +58,7 @@ def figure(told, part, of, measure):
     return found[0]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_disagreement_gives_the_rare_kind_away(told) -> None:
     """Their income is not in the features: teachers disagree, which a chain turned round misses."""
     found, _ = told
@@ -66,6 +66,7 @@ def test_disagreement_gives_the_rare_kind_away(told) -> None:
     assert area > 0.7
 
 
+@pytest.mark.slow("over half a second")
 def test_more_answers_say_more(told) -> None:
     found, _ = told
     part = "attribute through answers"
@@ -113,7 +114,7 @@ def test_an_area_below_a_guess_is_drawn_where_it_is(areas) -> None:
     assert y.low < min(areas) < y.high
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_second_run_takes_what_is_kept(told, table) -> None:
     """Other figures would mean that what is kept is not what was asked for."""
     found, folder = told

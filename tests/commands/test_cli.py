@@ -90,7 +90,7 @@ def test_a_command_is_listed_by_the_first_sentence_of_its_help(name) -> None:
     assert command(name).get_short_help_str(1000) == COMMANDS[name]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_claim_of_any_kind_is_read_without_what_only_some_runs_need() -> None:
     """The rule, not the clock: these take a second to load, and most runs do without."""
     code = (

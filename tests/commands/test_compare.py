@@ -37,7 +37,7 @@ def verified(tmp_path, monkeypatch):
     return lambda name, *more: typed("verify", f"{module}:{name}", "--claim", "claim.toml", *more)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_fixed_seed_shows_against_an_earlier_report(verified) -> None:
     """Within the first calls: no restart is needed, and the report may be named by its folder."""
     alone = ("--check", "fresh-noise")

@@ -84,7 +84,7 @@ HEAD = b"POST /aggregate HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 100\r
 
 
 @pytest.mark.parametrize("sent", [b"", b"POST /aggr", HEAD, HEAD + b"{"])
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_a_request_that_never_ends_is_ended(monkeypatch, sent) -> None:
     """Byte by byte: a time that began anew with each would let a client stay for ever."""
     monkeypatch.setattr(server, "REQUEST_SECONDS", 0.5)
@@ -129,7 +129,7 @@ def test_an_answer_that_is_not_taken_is_ended(monkeypatch) -> None:
     assert asyncio.run(asyncio.wait_for(deaf(), 60)) == 0
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_second_request_of_a_connection_has_its_own_time(monkeypatch) -> None:
     """Catches a time that runs from the connection on: a client that keeps it would be cut off."""
     monkeypatch.setattr(server, "REQUEST_SECONDS", 1.0)
@@ -148,7 +148,7 @@ def test_a_second_request_of_a_connection_has_its_own_time(monkeypatch) -> None:
     assert asyncio.run(kept()) == (200, 200)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_others_are_answered_while_many_labels_are_drawn() -> None:
     """Served one by one, they would wait for the last of a million labels."""
 
@@ -184,7 +184,7 @@ def test_two_that_are_answered_in_turns_share_one_budget(monkeypatch) -> None:
     assert asyncio.run(both()) == [200, 429]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_ctrl_c_ends_half_open_connections_without_a_word() -> None:
     """Each was a traceback of a CancelledError: 438 kB for a few hundred."""
     command = [sys.executable, "-m", "dpassay.verifiers.cli", "serve", "--port", "0"]

@@ -40,7 +40,7 @@ def test_a_canary_that_is_known_is_first_and_extracted() -> None:
     assert far["value"] == 0.0  # 729 strings have no digit right, the last of which has rank 1,000
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_larger_space_is_sampled_and_says_so() -> None:
     done = typed("exposure", "model.py:known", *FIVE, "--strings", "2000", "--extract")
     assert done.returncode == 0, done.stderr

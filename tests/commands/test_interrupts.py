@@ -84,7 +84,7 @@ def test_once_a_run_is_over_the_first_interrupt_is_let_pass_too() -> None:
         assert interrupts.pressed
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("apart", "times", "number"),
     [

@@ -33,6 +33,7 @@ def found(votes, drawing, attacked):
     return better_scale(answers, teachers, float(fit.log_likelihood) + float(fit.gap))
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize(
     ("teachers", "noise", "queries", "votes"),
     [
@@ -74,7 +75,7 @@ def test_too_large_a_scale_is_told_where_classes_are_empty(given) -> None:
     assert odds > 50.0
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_other_families_too() -> None:
     noise, _ = found(SHARP, mechanism("laplace:20"), mechanism("laplace:40"))
     assert (noise.family, round(noise.scale / 20.0, 1)) == ("laplace", 1.0)
@@ -92,7 +93,7 @@ def test_what_labels_cannot_tell_is_not_told(votes, given) -> None:
     assert found(votes, mechanism("gaussian:40"), mechanism(given)) is None
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(("given", "told"), [(20, True), (40, False), (80, True)])
 def test_refusals_tell_either_way(given, told) -> None:
     """They say in votes how far the leader is from the threshold. Catches a search below alone."""
@@ -104,7 +105,7 @@ def test_refusals_tell_either_way(given, told) -> None:
         assert better[0].scale == pytest.approx(40.0, rel=0.05)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "method", ["mle", pytest.param("posterior", marks=pytest.mark.slow("another method"))]
 )

@@ -63,7 +63,7 @@ def test_the_area_from_votes_is_that_of_all_pairs(people) -> None:
     assert simulated == pytest.approx(area, abs=0.06)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_log_tells_what_the_votes_tell(people) -> None:
     """Of 400 answers each; catches rows joined by their order, and counts of the other class."""
     votes, _ = people

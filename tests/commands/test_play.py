@@ -36,7 +36,7 @@ def vendor(tmp_path, monkeypatch) -> None:
     (tmp_path / "people.csv").write_text("\n".join(lines))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_defences_are_played_and_dp_sgd_is_told_with_its_exact_cost() -> None:
     """At sigma 1 and delta 1e-5: 10.0 for an attribute flipped, 4.38 for a record added."""
     asked = ("--defence", "none", "--defence", "dp-sgd", "--batch", "8", "--trials", "100")
@@ -52,7 +52,7 @@ def test_defences_are_played_and_dp_sgd_is_told_with_its_exact_cost() -> None:
     assert private["epsilon_add_remove"] == pytest.approx(4.38, abs=0.01)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_people_see_a_table() -> None:
     done = typed("play", "model.py:gradients", *WHO, "--unseen", "--trials", "100")
     first, head, line = done.stdout.splitlines()
@@ -64,7 +64,7 @@ def test_people_see_a_table() -> None:
     assert line.startswith("none")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_rounds_of_training_are_told_by_round_and_together() -> None:
     """The first round shows nothing, the second nearly all: neither hides the other."""
     done = typed("play", "model.py:by_round", *WHO, "--rounds", "2", "--trials", "100", "--json")
@@ -82,7 +82,7 @@ def test_rounds_of_training_are_told_by_round_and_together() -> None:
     assert names == ["none", "round 1", "round 2", "all rounds"]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_releases_of_all_rounds_are_charged() -> None:
     """Two releases in each of two rounds at sigma 2 cost what one does at sigma 1."""
     often = ("--rounds", "2", "--releases", "2", "--defence", "dp-sgd", "--sigma", "2")

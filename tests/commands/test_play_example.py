@@ -67,7 +67,7 @@ def test_the_weights_are_those_of_training() -> None:
             weights = weights - 0.05 * error @ inputs[some] / len(some)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("unseen", [(), ("--unseen",)], ids=["seen", "unseen"])
 def test_sex_is_inferred_and_noise_hides_it(unseen, monkeypatch) -> None:
     """Whether the model sees it or not; sigma 30 leaves nothing that 300 trials show.

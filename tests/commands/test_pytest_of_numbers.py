@@ -51,7 +51,7 @@ def test_one_item_for_each_check_of_numbers(project: pytest.Pytester) -> None:
     assert [line for line in found.outlines if "::" in line] == wanted
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "target",
     [
@@ -67,7 +67,7 @@ def test_a_correct_one_passes(project: pytest.Pytester, target: tuple[str, ...])
     assert outcomes["passed"] >= 10
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_violation_is_told_in_words(project: pytest.Pytester) -> None:
     found = assayed(project, "--dpassay-target", "targets.py:half", "--dpassay-seed", "5")
     assert found.parseoutcomes()["failed"] >= 1
@@ -86,7 +86,7 @@ def test_a_violation_is_told_in_words(project: pytest.Pytester) -> None:
 MORE = pytest.mark.slow("whole runs; another form is in the quick suite")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "form", [TABLE, *(pytest.param(form, marks=MORE) for form in ("claim.toml", None))]
 )
@@ -99,7 +99,7 @@ def test_a_conforming_target_returns_its_report(
     assert report.verdict is Verdict.PASS
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_a_test_gets_of_other_verdicts() -> None:
     with pytest.raises(AssertionError, match=r"likely cause: .*half") as caught:
         assert_conforms(rounded(1), TABLE, seed=5, after_failure="stop")

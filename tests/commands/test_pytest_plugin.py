@@ -33,6 +33,7 @@ def assay(project, *arguments):
 # -- what is collected ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow("over half a second")
 def test_without_the_options_nothing_is_collected_or_imported(project) -> None:
     run(project).assert_outcomes(passed=1)
     code = (
@@ -165,7 +166,7 @@ def test_processes_that_share_a_folder_share_a_run(gate, tmp_path) -> None:
     assert (made, made_again, len(gate.runs)) == (True, False, 1)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_an_interrupted_run_interrupts_pytest(project, gate) -> None:
     """The gate keeps what it has when it is interrupted; pytest must stop all the same."""
     gate.interrupted = True

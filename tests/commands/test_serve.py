@@ -88,7 +88,7 @@ def test_it_fails_the_claim_of_more_noise_and_no_credentials_are_shown(url, clai
     assert "s3cr3t" not in found.stdout + found.stderr
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -119,6 +119,7 @@ def test_wrong_requests_are_one_line(url, content, words) -> None:
     assert message.isprintable()
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("orders", [[], [1.0], [2.0, "x"], "2", [float("nan")], [2.0] * 1001])
 def test_wrong_orders_are_refused(url, orders) -> None:
     body = json.dumps({"histogram": [1, 2, 3], "orders": orders})
@@ -173,7 +174,7 @@ def epsilon(costs):
     return to_epsilon(ORDERS, costs, 1e-5).epsilon
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_budget_is_enforced_and_ctrl_c_ends_it_with_status_0(claims) -> None:
     """What cannot all be answered is not begun; each label answered is charged, and no other.
 

@@ -125,7 +125,7 @@ def test_as_many_releases_as_are_claimed() -> None:
 
 
 @pytest.mark.parametrize(("scale", "verdict"), [("1", "PASS"), ("2", "FAIL")])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_is_served_is_verified(tmp_path, scale, verdict) -> None:
     """Catches noise that is not the claim's, and a reply that the client cannot read."""
     served, claimed = tmp_path / "served.toml", tmp_path / "claimed.toml"

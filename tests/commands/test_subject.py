@@ -30,7 +30,7 @@ def verified(tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_refuted_arithmetic_is_of_the_claim_and_a_proof(verified, tmp_path) -> None:
     """Catches a fail of nobody's deployment, and an error rate that a proof does not have."""
     found, report = verified(TOO_LITTLE, "--max-queries", "300")
@@ -44,7 +44,7 @@ def test_a_refuted_arithmetic_is_of_the_claim_and_a_proof(verified, tmp_path) ->
     assert words in suite.get("name", "")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_without_a_target_the_reference_is_what_is_judged(verified, tmp_path) -> None:
     """Catches a verdict on the labels of a deployment, where there is none."""
     found, report = verified(ENOUGH, "--max-queries", "300")
@@ -54,13 +54,13 @@ def test_without_a_target_the_reference_is_what_is_judged(verified, tmp_path) ->
     assert f"<title>INCONCLUSIVE: {words}" in (tmp_path / "out" / "index.html").read_text()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_claim_that_is_judged_alone_is_not_refuted(verified) -> None:
     found, report = verified(ENOUGH, "--check", "privacy-claim")
     assert (found.returncode, report["subject"]) == (0, "claim")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_target_and_a_log_are_of_a_deployment(verified, tmp_path) -> None:
     """Catches a refuted claim of a deployment that is told as nobody's."""
     row = {"histogram": [10, 10, 10, 10], "label": 0, "time": "2026-03-01T12:00:00Z"}
@@ -110,6 +110,7 @@ def test_a_budget_target_that_is_not_there_is_told_before_anything_is_asked(
         assert words in found.stderr
 
 
+@pytest.mark.slow("over half a second")
 def test_no_store_is_emptied_for_the_reference(tmp_path, monkeypatch) -> None:
     """The command is of a deployment that is not asked: catches one that is run all the same."""
     monkeypatch.chdir(tmp_path)

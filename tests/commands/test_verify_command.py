@@ -41,7 +41,7 @@ def test_the_right_noise_exits_0(tmp_path) -> None:
     assert found.stderr == ""
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("name", "most", "factor"),
     [
@@ -65,7 +65,7 @@ def test_too_little_noise_exits_1_soon(name, most, factor, seed, claim_file) -> 
         assert check["reproduce"].endswith(f"--seed {seed}")
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -86,7 +86,7 @@ def test_broken_targets_exit_2_with_one_line(name, words, claim_file) -> None:
     assert "Traceback" not in found.stderr
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_too_small_a_budget_exits_3(tmp_path) -> None:
     (tmp_path / "coarse.toml").write_text(COARSE_CLAIM)
     found = verify("quarter_noise", str(tmp_path / "coarse.toml"), "--max-queries", "300")
@@ -167,7 +167,7 @@ def test_a_scope_of_other_histograms_is_refused(row, tmp_path) -> None:
     )
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_failure_is_explained_to_people(claim_file) -> None:
     half_noise = f"{HERE}/aggregators.py:half_noise"
     found = typed("verify", half_noise, "--claim", claim_file, "--seed", "0")
@@ -180,6 +180,7 @@ def test_a_failure_is_explained_to_people(claim_file) -> None:
         assert words in found.stdout
 
 
+@pytest.mark.slow("over half a second")
 def test_a_target_that_cannot_be_loaded_exits_2_with_one_line(claim_file) -> None:
     assert_misuse(
         typed("verify", "no_such_module:x", "--claim", claim_file),

@@ -56,7 +56,7 @@ def test_logs_are_read_in_their_order_each_as_if_alone(logs, alone) -> None:
     assert found == {"logs": [{"log": log} | read.public() for log, read in each]}
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_several_logs_are_printed_by_name(logs, alone) -> None:
     found = asked("reconstruct", *logs, *OPTIONS).rstrip("\n")
     each = zip(logs, alone, strict=True)

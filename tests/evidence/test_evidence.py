@@ -182,7 +182,7 @@ LOOKED_AT = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @LOOKED_AT
 def test_optional_stopping_one_sample(runs) -> None:
     """Looking after every few labels for as long as one likes keeps P(ever >= 1/alpha) <= alpha."""
@@ -198,7 +198,7 @@ def test_optional_stopping_one_sample(runs) -> None:
     assert crossed <= limit
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @LOOKED_AT
 def test_optional_stopping_two_samples(runs) -> None:
     """The same for two streams; the ratio of marginals would cross in a quarter of the runs."""

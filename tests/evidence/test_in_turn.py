@@ -78,7 +78,7 @@ def in_blocks(blocks, labels, batch):
         return evidence.log_e_value
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("true", [0.02, 0.3, 0.5, 0.9])
 def test_blocks_are_fair_under_any_probability(true) -> None:
     """Enumerated: all orders of twelve labels, in blocks of eight and of nine and a rest."""
@@ -139,7 +139,7 @@ def test_no_rule_of_stopping_gains_on_blocks(blocks, true) -> None:
     assert best(()) <= 1.0 + 1e-9
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_no_look_is_taken_while_labels_drawn_in_turn_are_still_to_come(monkeypatch) -> None:
     """At every look all parts have seen the same labels, and the pairs have the weights they had.
 

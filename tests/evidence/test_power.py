@@ -35,7 +35,7 @@ def least_detectable(q):
             yield q * np.where(top, (share + move) / share, (1 - share - move) / (1 - share))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("votes", [HISTOGRAMS[0], MORE[0], *HISTOGRAMS[2:4], MORE[1]])
 def test_queries_to_see(votes) -> None:
     """Null: detection rate >= 0.99; three quarters of the queries do not do."""
@@ -59,7 +59,7 @@ def test_queries_to_see(votes) -> None:
     assert fewest < allowed
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "votes",
     [MORE[0], pytest.param(HISTOGRAMS[2], marks=pytest.mark.slow("more pairs")), HISTOGRAMS[3]],

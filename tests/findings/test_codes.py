@@ -115,17 +115,18 @@ def strings(folder: str, *, but: Path | None = None) -> set[str]:
     }
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_every_code_in_the_sources_is_in_the_table() -> None:
     unknown = {code: files for code, files in raised().items() if code not in codes()}
     assert not unknown
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_every_row_of_the_table_is_in_the_sources() -> None:
     assert not set(codes()) - strings("verifiers")
 
 
+@pytest.mark.slow("over half a second")
 def test_the_search_finds_codes_where_they_stand() -> None:
     """In a note, behind a name, as one of two, beside a diagnosis, in a class and in a table."""
     assert {
@@ -158,7 +159,7 @@ def test_a_row_says_what_its_code_means() -> None:
     assert [code for code in codes().values() if not says_what_it_means(code)] == []
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_row_names_checks_on_whose_pages_it_is_explained() -> None:
     """Once on each: catches an anchor that is there twice, or not at all."""
     checks = {check for kind in kinds() for check in kind.checks.ids}
@@ -212,14 +213,14 @@ def is_of_kinds_that_find_it(code: Code) -> bool:
     return raising & having <= of <= having and (anywhere or of <= possible)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_defect_is_of_the_kinds_that_can_find_it() -> None:
     """Catches one that a check raises and no list of its kind has, and one that none can raise."""
     defects = [code for code in codes().values() if code.what == "defect"]
     assert [code.id for code in defects if not is_of_kinds_that_find_it(code)] == []
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_every_code_is_in_a_test() -> None:
     unseen = set(codes()) - strings("tests", but=Path(__file__).resolve())
     assert not unseen

@@ -110,7 +110,7 @@ def without_fresh_noise() -> Report:
     return verify(drawing(claim), claim, seed=0, selection=chosen)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_all_that_a_check_which_was_not_run_would_see_is_in_the_report(
     without_fresh_noise: Report,
 ) -> None:
@@ -133,6 +133,7 @@ def _of(kind: str, code: Code) -> bool:
     return code.kinds is None or kind in code.kinds
 
 
+@pytest.mark.slow("over half a second")
 def test_a_report_says_what_its_plan_said(reports: Mapping[str, Report]) -> None:
     """But for what the target turned out not to offer; catches a plan of other tables or checks."""
     report, plan = reports["pass"], planned_run(small_claim(), None, None, None)

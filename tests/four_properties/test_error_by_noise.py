@@ -74,6 +74,7 @@ def unequal(classes):
     return drawn.filter(lambda votes: max(votes) > min(votes))
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_it_falls_in_a_fixed_budget_and_turns_at_a_fixed_number_of_labels(family) -> None:
     """The paper's headline where it is true, and where it ends: 2 to 4 classes, 7 scales."""
@@ -187,6 +188,7 @@ def simulated(family, scale, labels):
 CHOSEN = {Gaussian: (15.0, 24.0, 60.0), Laplace: (10.0, 24.0, 60.0)}
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("family", CHOSEN)
 def test_the_attack_itself_turns_where_the_information_does(family) -> None:
     """By simulation: little noise reads worse than noise of the gap, and much noise too.
@@ -207,6 +209,7 @@ def test_the_attack_itself_turns_where_the_information_does(family) -> None:
         assert read - best > 4.9 * apart
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("family", CHOSEN)
 def test_the_attack_itself_falls_in_a_fixed_budget(family) -> None:
     """By simulation, with labels in proportion to the square of the scale: the power as above."""

@@ -31,6 +31,7 @@ def exact_law(votes, noise):
     return np.array([float(q) for q in high_precision.probabilities(votes, noise, 16)])
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_exact_probabilities_give_the_histogram_back(family) -> None:
     """With the total the votes, without it the votes up to a shift.
@@ -100,7 +101,7 @@ def readings(place, votes, noise, law, labels, runs):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_the_error_is_what_the_information_says(family) -> None:
     """So it falls as the root of the number of labels, as the information of M labels is M times.
 
@@ -195,7 +196,7 @@ READ_AT_40 = (TOLD, [100, 75, 50, 20, 5], [240, 4, 3, 2, 1], [60, 55, 50, 45, 40
 
 
 @pytest.mark.parametrize("variant", [PAPER, RELEASED], ids=["as printed", "as released"])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_algorithm_2_ends_where_its_own_rule_says(variant) -> None:
     """Against the same in plain Python with the paper's numbers, on expected frequencies.
 
@@ -216,6 +217,7 @@ def test_algorithm_2_ends_where_its_own_rule_says(variant) -> None:
         np.testing.assert_allclose(votes, expected, atol=0.02)
 
 
+@pytest.mark.slow("over half a second")
 def test_the_threshold_leaves_an_error_that_more_labels_do_not_mend() -> None:
     """Of 150, 40, 30, 20 and 10 votes a sixteenth is misplaced, of 10^4 labels and of 10^6 alike.
 

@@ -77,7 +77,7 @@ def test_no_call_of_a_run_is_larger_than_the_claim_allows() -> None:
     assert max(sizes) == 3
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_one_query_that_is_left_asks_neither_of_two_in_turn() -> None:
     """Catches an ask for no labels, which is no evidence and no reply either."""
     coarse = parse_claim({"mechanism": GNMAX, "gate": COARSE})

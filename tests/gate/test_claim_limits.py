@@ -21,7 +21,7 @@ def mechanism(noise="gaussian:40", name="gnmax", classes=3, teachers=10, **rest)
     return {"name": name, "noise": noise, "classes": classes, "teachers": teachers, **rest}
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "claimed",
     [

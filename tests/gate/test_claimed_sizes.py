@@ -109,7 +109,7 @@ def test_every_check_that_excludes_something_is_run(name: str) -> None:
         assert said >= {*checks.get(name, ())}
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("name", "check"), [(n, c) for n in ("batches", "numbers", "keys", "tallies") for c in LEAST[n]]
 )

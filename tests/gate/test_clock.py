@@ -62,7 +62,7 @@ def test_the_sooner_of_two_ends_counts(moved) -> None:
     check_clock()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_run_out_of_time_is_inconclusive_and_says_so(monkeypatch) -> None:
     """Every check that was not done names the limit; without one the same target passes."""
     late = Time(monkeypatch)
@@ -78,7 +78,7 @@ def test_a_run_out_of_time_is_inconclusive_and_says_so(monkeypatch) -> None:
     assert by_id["input-contract"].verdict == "pass"
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_refutation_found_in_time_stays_a_fail(monkeypatch) -> None:
     """The time runs out in the search for the simplest histogram, after the evidence is in."""
     late = Time(monkeypatch)

@@ -94,7 +94,7 @@ UNSEEN = "noise kept for a connection would not have shown"
         ),
     ],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_message_says_what_was_asked_and_nobody_is_accused(behind, told, asked) -> None:
     """Catches an error for what a correct server may do, and a request that is made again.
 
@@ -133,7 +133,7 @@ def test_kept_answers_and_a_full_budget_leave_connections_alone() -> None:
     assert target.asked == 0
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_over_http_one_draw_a_connection_is_found() -> None:
     """Within some dozens of calls over one connection, and at 1e-6."""
     words = [sys.executable, str(SERVICE), "noise", "0"]

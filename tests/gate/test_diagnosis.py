@@ -45,7 +45,7 @@ def judged(name, *checks):
         *(pytest.param(name, marks=LONGER) for name in ("clear-lead-shortcut", "none-after-5000")),
     ],
 )
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_the_fault_that_is_named_is_the_one_that_is_there(name) -> None:
     """The first labels that refute fit several; each of these got a wrong name from them alone."""
     entry, report = judged(name, "class-probabilities", "noise-scale")
@@ -53,7 +53,7 @@ def test_the_fault_that_is_named_is_the_one_that_is_there(name) -> None:
     assert all(is_told(entry.named, found.code, found.fields) for found in failed)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "name", ["first-of-call-bare", pytest.param("single-bare-beyond-80", marks=LONGER)]
 )
@@ -76,7 +76,7 @@ def test_noise_that_is_missing_is_not_taken_for_noise_that_is_kept() -> None:
     assert found.message.startswith(OTHERWISE)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("name", ["frozen-per-histogram", "one-noise-a-call"])
 def test_noise_that_is_kept_is_not_taken_for_noise_that_is_missing(name) -> None:
     """The other way round: what fails for the labels' law refers to fresh-noise."""
@@ -88,7 +88,7 @@ def test_noise_that_is_kept_is_not_taken_for_noise_that_is_missing(name) -> None
     assert found.diagnosis.endswith("(see fresh-noise)")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_no_fault_is_named_where_none_fits() -> None:
     """Noise on the two largest counts alone: a quarter of the scale is nearest, and far off."""
     _, report = judged("noise-on-top-two", "class-probabilities")
@@ -108,7 +108,7 @@ def test_a_fault_that_says_less_than_laws_of_any_kind_is_not_named(general, expl
     assert fits.explained is explained
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_of_any_fault_the_evidence_for_all_laws_is_seldom_more() -> None:
     """A fault that is there is refuted with probability e^-7 at most: here in none of 40 runs."""
     plan = make_plan(small_claim(), 0)
@@ -174,7 +174,7 @@ def refuted():
     return verify(drawing(small_claim(), 0.5), small_claim(), seed=0)
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("after_failure", ["diagnose", "keep-going"])
 def test_a_diagnosis_stays_within_the_budget(after_failure, refuted) -> None:
     """One more call than the budget allows would be a promise broken."""

@@ -53,7 +53,7 @@ def run(claim, *checks, **how):
     return verify(drawing(claim, **how), claim, seed=0, selection=chosen)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_sharper_least_asks_for_the_queries_that_meet_it() -> None:
     """Catches a number of queries that is made up, and one that asks for far too many."""
     claim, alone = small_claim(), select(["class-probabilities"], of=SHARES)
@@ -69,7 +69,7 @@ def test_a_sharper_least_asks_for_the_queries_that_meet_it() -> None:
     assert result(report, "class-probabilities").verdict is Verdict.PASS
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_plan_says_what_brings_in_a_check_that_it_leaves_out() -> None:
     claim = small_claim()
     claim = claim.with_gate(Gate(false_alarm=1e-3))
@@ -82,7 +82,7 @@ def test_a_plan_says_what_brings_in_a_check_that_it_leaves_out() -> None:
         assert ("order" not in plan.lacking) is there
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_pass_that_speaks_of_noise_says_nothing_where_the_noise_is_refuted() -> None:
     """It says what the noise that is there costs, half of the claimed scale among its ends.
 

@@ -66,7 +66,7 @@ def no_noise_when_sure(histogram, size):
     return (histogram + rng.normal(0, 40, (size, histogram.size))).argmax(1)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_fault_on_few_inputs_is_not_drowned() -> None:
     """Only near-unanimous histograms are wrong, and only where noise could have shown."""
     no_noise_when_sure.rng = np.random.default_rng(6)  # type: ignore[attr-defined]
@@ -156,7 +156,7 @@ def test_every_check_of_the_contract_is_listed(refuted) -> None:
         assert found.message
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_runs_repeat_from_their_seed(refuted) -> None:
     again = verify(drawing_with("gaussian:36", 1), claimed(**COARSE), seed=8)
     assert [c.public() for c in again.checks] == [c.public() for c in refuted.checks]

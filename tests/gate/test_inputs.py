@@ -65,7 +65,7 @@ def deployed(votes, form, scale=SCALE, seed=0):
     return aggregate, asked
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "form",
     [
@@ -134,7 +134,7 @@ def alike(tmp_path):
 
 
 @pytest.mark.parametrize("seeded_by", ["votes", "input"])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_two_inputs_with_the_same_votes_are_both_asked(alike, seeded_by) -> None:
     """A generator for each input, seeded by its votes: the n-th answers to both are the same.
 
@@ -184,7 +184,7 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_children_and_python_targets_take_every_form(claim, tmp_path) -> None:
     """What travels is the query itself, or the votes, whichever transport carries it."""
     (tmp_path / "child.py").write_text(CHILD)
@@ -247,6 +247,7 @@ def test_a_bad_charge_is_told_of_the_query(votes, claim) -> None:
     assert "rdp({'image':" in result(report, "input-contract").message
 
 
+@pytest.mark.slow("over half a second")
 def test_a_budget_that_is_not_kept_is_told_of_the_input(votes, claim) -> None:
     """A histogram cannot be looked up in the file as easily as the id of its input."""
     made = claim("query", privacy={"epsilon": 1.0, "delta": 1e-5, "queries": 2})

@@ -57,7 +57,7 @@ def test_a_target_that_refuses_telling_histograms_ends_all_the_same() -> None:
     assert report.verdict is Verdict.ERROR  # of the same histogram, more labels than it serves
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_was_answered_may_not_be_refused_later() -> None:
     """A deployment that breaks with a ValueError would be taken for one that serves less."""
     inner, left = drawing_with("gaussian:40"), [5000]
@@ -91,7 +91,7 @@ FEW_TEACHERS = {"noise": "gaussian:6", "classes": 4, "teachers": 12, **COARSE}
 
 
 @pytest.mark.parametrize("most", [20_000, 30_000])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_plan_knows_that_other_totals_are_refused(most) -> None:
     """Twins of twelve votes take 10,000 labels more, and are left out where they do not fit.
 
@@ -106,7 +106,7 @@ def test_a_plan_knows_that_other_totals_are_refused(most) -> None:
     assert compared is (Verdict.NOT_APPLICABLE if most == 20_000 else Verdict.PASS)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_one_teacher_alone_is_asked_of_a_local_randomiser() -> None:
     """k-ary randomised response, as docs/explanation/identities.md claims it, takes one class.
 
@@ -137,7 +137,7 @@ def test_a_total_that_breaks_a_target_is_told_the_refusal_that_would_help() -> N
     assert len(message.splitlines()) == 1
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("adjacency", ["replace-one", "add-remove"])
 def test_a_refusal_of_other_totals_or_sizes_accuses_nobody(adjacency: str) -> None:
     """The number of teachers is public, under either adjacency: it is a warning, as it was.

@@ -96,7 +96,7 @@ class Workers(Restartable):
 
 
 @pytest.mark.parametrize("alike", [True, False])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_workers_are_compared_after_a_restart_too(alike) -> None:
     """Catches a comparison with earlier starts alone, which a seed of the start's own never copies.
 
@@ -126,7 +126,7 @@ class InTurn(Restartable):
 @pytest.mark.parametrize(
     "seeds", [2, pytest.param(8, marks=pytest.mark.slow("between the two others")), 50]
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_seeds_that_take_turns_are_found_where_starts_are_quick(seeds) -> None:
     """Catches a comparison with the start before alone, or with the run's own first labels.
 
@@ -144,7 +144,7 @@ def test_seeds_that_take_turns_are_found_where_starts_are_quick(seeds) -> None:
         assert target.tried == 2 + starts.MORE
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_slow_start_is_not_repeated_and_said(monkeypatch) -> None:
     monkeypatch.setattr(starts, "_QUICK", 0.0)
     target = InTurn(8)
@@ -205,7 +205,7 @@ def without():
     return queries
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("more", [0, pytest.param(100, marks=pytest.mark.slow("another budget"))])
 def test_no_pass_while_a_restart_is_owed(more, without) -> None:
     """All labels but those of the restart: catches a pass that left the restart out."""
@@ -223,7 +223,7 @@ def test_with_the_restart_it_is_a_pass() -> None:
     assert whole.verdict is Verdict.PASS
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_reference_is_made_anew_without_a_warning() -> None:
     report = verify(
         reference_target(claim()), claim(restart="/nonexistent"), seed=0, selection=ALONE
@@ -233,14 +233,14 @@ def test_the_reference_is_made_anew_without_a_warning() -> None:
     assert "after a restart" in result(report, "fresh-noise").message
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_refuted_run_has_nothing_to_add() -> None:
     report = verify(InProcessTarget(lambda votes, size: [0] * size), claim(), seed=0)
     assert report.verdict is Verdict.FAIL
     assert "not-restarted" not in {note.code for note in report.notes}
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_kept_answers_are_asked_again_after_a_restart() -> None:
     """In memory they are drawn anew: the earliest and the latest are asked."""
     made = claim(caching=True)

@@ -42,7 +42,7 @@ def test_a_right_one_passes_and_no_other_total_is_asked() -> None:
     assert verify(drawing(claim), small_claim(), seed=0).verdict is Verdict.FAIL
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_kept_teachers_are_reuse() -> None:
     """Labels of each histogram are independent draws of one law, as of many wrong laws."""
     claim, alone = small_claim(sampled="poisson:0.4"), select(["fresh-noise"], of=SHARES)

@@ -54,7 +54,7 @@ def whole():
         ("vote-monotonicity", small_claim("confident-gnmax"), None),
     ],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_check_alone_comes_to_its_verdict(check, claim, share, whole) -> None:
     """What it needs is asked for, and little else: catches streams forgotten or asked in vain."""
     report = run(claim, select([check], of=SHARES))
@@ -114,7 +114,7 @@ def test_what_a_check_finds_needs_no_other() -> None:
     assert all(check.figures is None or not check.figures.histograms for check in report.checks)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_nothing_is_restarted_for_a_check_that_is_left_out() -> None:
     """Nor is it a warning that it was not."""
 
@@ -235,7 +235,7 @@ def test_own_histograms_count_in_what_is_still_to_ask() -> None:
     assert short[1] == short[0] + 200
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_command_takes_them_all(tmp_path) -> None:
     """And says them again in `reproduce`, so that the run can be repeated."""
     (tmp_path / "claim.toml").write_text(CLAIM)

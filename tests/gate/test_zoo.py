@@ -90,7 +90,7 @@ def test_a_broken_aggregator_is_reported(entry, seed) -> None:
 
 
 @pytest.mark.parametrize(("entry", "seed"), runs(CORRECT))
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_correct_aggregator_is_not_accused(entry, seed) -> None:
     """However it draws: a check that takes its way of drawing for a fault shows here."""
     report = run(entry, seed)
@@ -119,7 +119,7 @@ def test_what_is_not_left_for_later_has_every_check_and_mechanism() -> None:
     }
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_every_make_begins_afresh() -> None:
     """Nothing is left over from a run before: catches state kept in a module or a class.
 

@@ -172,7 +172,7 @@ def test_an_error_that_is_told_again_keeps_its_code() -> None:
     assert InputError("by itself").code == "value-not-allowed"
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_test_of_ones_own_sees_the_codes() -> None:
     """`assert_conforms` raises anew, to show the line of the test alone."""
     with pytest.raises(ClaimError) as raised:

@@ -77,7 +77,7 @@ def result_or_one_line(error, function, *arguments):
 # -- claims --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @many
 @given(claim_tables)
 @example({"mechanism": MECHANISM | {"classes": HUGE}})
@@ -87,6 +87,7 @@ def test_any_table_is_a_claim_or_a_line(table) -> None:
     assert claim is None or claim.mechanism.classes >= 2
 
 
+@pytest.mark.slow("over half a second")
 @many
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode()))
 @example(b"a = " + b"[" * 50_000)

@@ -50,6 +50,7 @@ def test_a_pipe_that_nobody_writes_is_given_up(pipe, impatient) -> None:
         read_bytes(pipe)
 
 
+@pytest.mark.slow("over half a second")
 def test_a_pipe_is_read_to_its_end_however_late_its_writer_speaks(pipe, monkeypatch) -> None:
     """Only the absence of a writer is judged: one that thinks for longer is waited for."""
     monkeypatch.setattr(reading, "_WRITER_SECONDS", 2.0)
@@ -95,7 +96,7 @@ def test_devices_in_every_place_of_a_file_are_one_line(tmp_path) -> None:
         assert len(found.stderr.splitlines()) == 1
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_process_substitution_is_read() -> None:
     """`<(...)` is a pipe without a name, whose writer may take its time or be done already."""
     command = f"{sys.executable} -m dpassay.verifiers.cli account <(sleep 0.3; echo 12,7,6) "

@@ -69,7 +69,7 @@ def every_run(batches, steps):
     return runs_of
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("sampling", "records", "steps"),
     [("poisson:0.4", 3, 3), ("fixed:2", 4, 3), ("shuffle:2", 4, 4)],
@@ -133,7 +133,7 @@ def test_a_right_sampler_passes(entry) -> None:
     assert report.verdict is Verdict.PASS, report.checks
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_failure_says_what_was_found() -> None:
     def found(name):
         entry = next(entry for entry in BROKEN if entry.name == name)
@@ -280,7 +280,7 @@ def test_batches_that_end_too_soon_are_inconclusive() -> None:
     assert all(fields["batches"] == 3 for fields in ended)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_one_step_costs_what_the_integrals_say() -> None:
     """By the closed form of delta (Balle, Barthe and Gaboardi 2018, Theorem 2), both directions.
 

@@ -58,7 +58,7 @@ def run(
 
 
 @pytest.mark.parametrize("text", [PUBLIC, GEOMETRIC])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_report_has_what_its_plan_foresaw_to_the_digit(text: str) -> None:
     """Catches a record that is made from answers, and one that a check makes only at its end."""
     report, foreseen = run(text), planned(text).excluded
@@ -78,7 +78,7 @@ def test_a_report_has_what_its_plan_foresaw_to_the_digit(text: str) -> None:
             assert 0.0 < one.false_alarm < 1e-6
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_was_refused_falls_out() -> None:
     """Catches a record of all planned inputs: neither no rows nor thousands are answered."""
     whole = planned(PUBLIC).excluded
@@ -94,7 +94,7 @@ def test_what_was_refused_falls_out() -> None:
     assert any(lost & set(one.where) for one in whole["contribution-bounding"])
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_only_a_pass_excludes() -> None:
     report = run(PUBLIC, made=PUBLIC.replace('"laplace:18"', '"laplace:6"'))
     assert report.verdict is Verdict.FAIL
@@ -102,7 +102,7 @@ def test_only_a_pass_excludes() -> None:
         assert found.verdict is Verdict.PASS or found.excludes == ()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_each_aggregate_has_entries_of_its_own() -> None:
     """Catches those of the first one told for all, with its scale."""
     names = {"count", "privacy-id-count", "sum"}
@@ -114,7 +114,7 @@ def test_each_aggregate_has_entries_of_its_own() -> None:
     assert off["sum"] == pytest.approx(20 * off["privacy-id-count"])
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_fewer_releases_exclude_less() -> None:
     """Catches counts that are ignored: of a run of few, and of one that has ended early."""
     few, whole = planned(PUBLIC).excluded, planned(PUBLIC, None).excluded
@@ -183,7 +183,7 @@ def test_other_bounds_show_after_as_many_releases_as_enumeration_gives() -> None
         assert shown(10_000) == (bounding is not claimed)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_a_selection_tells_is_what_all_outcomes_tell() -> None:
     """Mean and variance over all 2^3 outcomes of a release, each with what it gains."""
     table = planned(GEOMETRIC).claim.mechanism.table

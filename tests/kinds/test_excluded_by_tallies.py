@@ -64,7 +64,7 @@ def passed() -> Report:
     return run()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_report_has_what_its_plan_foresaw_to_the_digit() -> None:
     """Catches a record of the rounds that were answered, or of the evidence of their masks."""
     planned = foreseen()
@@ -80,7 +80,7 @@ def test_a_report_has_what_its_plan_foresaw_to_the_digit() -> None:
     assert {"mask-missing", "mask-kept-across-rounds", "keys-repeat"} <= told
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_is_not_shown_falls_out() -> None:
     """Catches masks that a target never shows, and keys: by what rounds have, not what is in it."""
     whole = foreseen()["mask-uniformity"]
@@ -96,7 +96,7 @@ def _without_keys(_: Any, found: Any) -> Any:
     return {what: of for what, of in found.items() if what != "keys"}
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_rounds_that_are_refused_fall_out() -> None:
     """Catches a record of all rounds with dropouts: who leaves after its values is refused."""
 
@@ -110,7 +110,7 @@ def test_rounds_that_are_refused_fall_out() -> None:
     assert fewer == whole[:1]  # five shares are there only in the rounds that are refused
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_only_a_pass_excludes() -> None:
     def moved(values: Any, found: Any) -> Any:
         return found | {"tally": [n + 40 for n in found["tally"]]}

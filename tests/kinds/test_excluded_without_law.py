@@ -33,7 +33,7 @@ def without_law(epsilon: float = 0.5) -> Any:
     return parse_claim({"mechanism": {"name": "any"}, "privacy": privacy, "pairs": PAIRS})
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("sampling", ["poisson:0.2", "fixed:12", "shuffle:12"])
 def test_a_report_of_batches_has_what_its_plan_foresaw(sampling: str) -> None:
     """Catches entries made of what was drawn, such as the sizes that came."""
@@ -100,7 +100,7 @@ def test_what_no_draws_show_is_not_told() -> None:
     assert share_told([Guarantee(8.0)], 4_000, 14.0, first=64, features=24) is None
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_report_without_a_law_has_what_its_plan_foresaw() -> None:
     """Catches entries made from replies, and pairs that have no name."""
     claim, rng = without_law(), np.random.default_rng(0)

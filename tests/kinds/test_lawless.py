@@ -132,7 +132,7 @@ def test_half_the_noise_is_found_whatever_the_form(kind) -> None:
     assert 1.0 <= told["refuted_epsilon"] < 2.5  # the true one
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_right_one_passes_and_says_what_was_seen() -> None:
     """What the draws prove lies between 0 and the true epsilon, 1; that it does not is 1 in 20."""
     report = judged("number", 1.0, 3)
@@ -174,7 +174,7 @@ def with_predictor(folder: Any, name: str, shown: float) -> Any:
     return verify(target, claim, seed=1, queries=1_500)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_predictor_finds_what_no_learner_would(tmp_path) -> None:
     """The leak is a parity, of which ranks show nothing; without it the same run passes."""
     assert with_predictor(tmp_path, "parity", 1.0).verdict is Verdict.FAIL
@@ -183,7 +183,7 @@ def test_a_predictor_finds_what_no_learner_would(tmp_path) -> None:
     assert verify(target, claim, seed=1, queries=1_500).verdict is Verdict.PASS
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_predictor_that_is_sure_and_wrong_accuses_nobody(tmp_path) -> None:
     assert with_predictor(tmp_path, "parity", 0.0).verdict is Verdict.PASS
 
@@ -216,7 +216,7 @@ def test_a_predictor_that_is_none_is_misuse(tmp_path, monkeypatch) -> None:
         assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_command_tells_a_verdict_and_needs_a_target(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "any.toml").write_text(

@@ -58,7 +58,7 @@ def masked(scale: float) -> Any:
     return one
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_replies_of_which_nothing_is_made_are_no_pass() -> None:
     """Catches a pass with nothing learnt, and a message without the parts of a reply."""
     found = result(judged(masked(1.0), claim_of()), "privacy-audit")
@@ -77,7 +77,7 @@ def unmasked(reply, here, there):
 """
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(("scale", "verdict"), [(1.0, Verdict.PASS), (0.2, Verdict.FAIL)])
 def test_a_predictor_makes_something_of_them(scale, verdict, tmp_path) -> None:
     (tmp_path / "own.py").write_text(PREDICTOR)
@@ -91,7 +91,7 @@ def response(epsilon: float, key: str) -> Any:
     return lambda data: int((data[key] > 0) == (rng.random() < truth))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_randomised_response_too_weak_to_be_told_passes_and_says_so() -> None:
     """At .05 and 1,500 calls: .4 nats. Catches a control without an excuse."""
     claim = claim_of(0.05, BARE)
@@ -101,14 +101,14 @@ def test_randomised_response_too_weak_to_be_told_passes_and_says_so() -> None:
     assert f"{nats:.2g} nats" in found.message
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_control_of_no_known_distance_excuses_nothing() -> None:
     """The same replies: who names a control says that it can be told."""
     found = result(judged(response(0.05, "n"), claim_of(0.05, BARE + FAR)), "privacy-audit")
     assert (found.verdict, found.code) == (Verdict.INCONCLUSIVE, "nothing-learned")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_control_that_is_told_makes_a_pass_of_noise_too_large_for_the_pair() -> None:
     """Laplace noise of scale 20 on a count: the pair shows nothing, n = 0 and 90 do."""
     rng = np.random.default_rng(6)
@@ -127,7 +127,7 @@ def test_nats_of_randomised_response_are_those_of_its_law() -> None:
     assert response_told(0.3, 4_000, 3.0)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_noise_of_the_factor_is_refuted() -> None:
     """20 audits, each refuted with probability .99 at least; catches a factor of the square."""
     wanted, claimed = math.log(1e6), Guarantee(1.0, 1e-6)
@@ -196,7 +196,7 @@ class Seeded:
         return found
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(("seed", "verdict"), [(3, Verdict.FAIL), (None, Verdict.PASS)])
 def test_a_generator_seeded_at_start_is_found(seed, verdict) -> None:
     """Its calls are counted from the start too, which is no noise: without a seed it passes."""

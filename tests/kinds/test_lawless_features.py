@@ -68,7 +68,7 @@ def private_table(rng: Any, one: int) -> Any:
     return [float(x) for x in rng.laplace(0.0, 1.0, 30) + one * (np.arange(30) == 28)]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_numbers_chosen_by_coins_are_judged_on_later_draws() -> None:
     """Of 39 numbers that know no input, held to epsilon 0: 12 e-values, each above 20 with
     probability 1 in 20 at most, of fixed seeds. Catches draws that choose and are judged too.

@@ -74,7 +74,7 @@ def test_kept_answers_that_are_private_are_not_accused(restarts) -> None:
     assert found.fields["states"] == (64 if restarts else 0)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_claim_that_says_what_is_kept_is_judged_in_fresh_states() -> None:
     """The same deployment passes, and one that turns too few permanent bits fails."""
     assert judged(1, said="caching = true").verdict is Verdict.PASS
@@ -89,13 +89,13 @@ def test_a_claim_of_kept_answers_needs_fresh_states() -> None:
     assert result(found, "input-contract").code == "options-do-not-fit"
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_who_claims_fresh_draws_is_held_to_it() -> None:
     """Under caching = false kept answers are no excuse."""
     assert judged(1, said="caching = false", restarts=False).verdict is Verdict.FAIL
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_fault_is_accused_in_fresh_states_too() -> None:
     """Permanent bits that are hardly ever turned give the input away in every state.
 
@@ -110,7 +110,7 @@ def test_a_fault_is_accused_in_fresh_states_too() -> None:
     assert 1.0 < found.fields["refuted_epsilon"] < 2.0 * math.log(99.0)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_bound_is_of_fresh_states_alone() -> None:
     """Draws of one state tell the input for certain, those of fresh states nothing: it is 0.
 
@@ -177,7 +177,7 @@ def taught(seed: int) -> FreshStates:
     return FreshStates([pair], math.log(20.0))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_evidence_of_fresh_states_has_expectation_1_at_most() -> None:
     """Enumerated over five coins, of replies that tell the input as well as epsilon allows.
 

@@ -113,7 +113,7 @@ def test_a_fault_of_other_inputs_is_found_by_a_drawn_pair() -> None:
     assert float(str(failed.fields["refuted_epsilon"])) > 1.0
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_right_one_passes_with_drawn_pairs_and_what_is_refused_is_left_out() -> None:
     def right(data: Any, size: int) -> list[float]:
         if not data["rows"]:

@@ -35,7 +35,7 @@ class Refuses(Engine):
         return super().complete(rows)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_row_that_ends_a_call_is_named_and_the_rest_is_judged() -> None:
     """A run that ended there would leave all else unsaid; catches a row that is not the one."""
     report, checks = judged(Fails, 400)
@@ -76,7 +76,7 @@ def test_no_row_is_blamed_where_the_others_are_not_answered_either() -> None:
     assert "RuntimeError: lost" in checks["input-contract"].message
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("name", ["rows without a number are not refused"])
 def test_rows_that_are_to_be_refused_are_still_refused(name) -> None:
     (entry,) = (entry for entry in BROKEN if entry.name == name)

@@ -55,7 +55,7 @@ def test_every_check_has_one_result_in_order_and_the_run_says_it_is_over(claim) 
     assert report.queries <= claim.gate.max_queries
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @WHOLE
 def test_ctrl_c_keeps_what_was_found(claim) -> None:
     def listener(progress):
@@ -121,7 +121,7 @@ def test_no_pass_fits_ten_queries(kind) -> None:
         verify(deployment(claim), claim, seed=1, queries=10)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("kind", KINDS)
 def test_after_a_failure_a_run_stops_diagnoses_or_keeps_going(kind) -> None:
     reports = {after: refuted(kind, after) for after in ("stop", "diagnose", "keep-going")}
@@ -138,6 +138,7 @@ def test_after_a_failure_a_run_stops_diagnoses_or_keeps_going(kind) -> None:
     assert not any(check.cut_short for check in reports["keep-going"].checks)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_junit_has_a_case_for_each_check(kind) -> None:
     report = refuted(kind, "stop")

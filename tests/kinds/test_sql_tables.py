@@ -64,7 +64,7 @@ def judged(spec: str, text: str, queries: int | None = None) -> Any:
         ),
     ],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_wrong_query_is_found(spec, left_out, put, check, codes, field, value) -> None:
     """Catches rows that do not reach the table, and a release that is not read from the query."""
     assert left_out in CLAIM
@@ -136,7 +136,7 @@ def test_a_claim_that_is_none_is_told(before, after, said) -> None:
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("before", "after", "code", "said"),
     [

@@ -102,7 +102,7 @@ def of_means(table: NoisyTable, rows: Rows, means: Any) -> Any:
     return Mistakes(table, cells, means.shape[1]).likeliest({"crowd": rows}, seen)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_cause_that_leaves_most_unexplained_is_not_named() -> None:
     """Catches the likeliest known mistake being named whatever it leaves: ten times the numbers of
     an engine without bounds are told better by that than by the claim, and it is not the cause.

@@ -40,7 +40,7 @@ def judged(text: str, made: Any, queries: int) -> Any:
 
 
 @pytest.mark.parametrize("text", [GEOMETRIC, PUBLIC])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_pass_fits_the_queries_that_it_is_planned_for(text) -> None:
     """Catches an estimate that leaves out the inputs between those that a check waits for."""
     least = 600
@@ -52,7 +52,7 @@ def test_a_pass_fits_the_queries_that_it_is_planned_for(text) -> None:
     assert report.queries <= least
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_finer_plan_takes_more_and_what_is_written_binds() -> None:
     plans = [planned(PUBLIC, n, GATE) for n in (500, 1_000, 2_000)]
     assert [plan.claim.gate.smallest_effect for plan in plans] == [0.1] * 3
@@ -114,7 +114,7 @@ class Half(Engine):
     ("made", "words"),
     [(Half, "half the claimed scale"), (Unbounded, "max_partitions is not enforced")],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_mistake_is_found_about_when_the_plan_says(made, words) -> None:
     """By then or before twice as many; checks that the plan does not count may find it earlier."""
     told = foreseen(planned(PUBLIC, 600))
@@ -124,7 +124,7 @@ def test_a_mistake_is_found_about_when_the_plan_says(made, words) -> None:
     assert report.found_after <= 2 * needed
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_no_release_shows_is_not_foreseen() -> None:
     """Where any rows may stay, none of them is the wrong one; no norm is claimed."""
     told = foreseen(planned(PUBLIC.replace('kept = "uniform"', 'kept = "any"'), 600))

@@ -79,7 +79,7 @@ def test_what_leaves_a_part_out_is_refuted(text, epsilon, delta, queries, code) 
         (RELEASED, "whether partitions are released is not added"),
     ],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_is_not_composed_with_the_selection_is_said(text, said) -> None:
     assert said in judged(text, 40.0, 1e-5).finding.message
     assert "not added" not in judged(GEOMETRIC, 40.0, 1e-5).finding.message

@@ -44,7 +44,7 @@ def judged(text: str, refuses: Callable[[int], bool]) -> Report:
     return verify(target, claim, queries=400, seed=1, selection=chosen)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_table_of_too_few_users_is_not_refused_unseen() -> None:
     """It was a warning. Catches steps of single rows, of which a user of several is none."""
     found = result(judged(PUBLIC + PRIVACY, lambda users: users < 4), "input-contract")
@@ -53,7 +53,7 @@ def test_a_table_of_too_few_users_is_not_refused_unseen() -> None:
     assert "of 4 users" in found.message
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_table_without_a_claimed_epsilon_is_not_judged() -> None:
     """Nothing says what a call may cost; the refusal is told as it was."""
     report = judged(PUBLIC, lambda users: users < 4)
@@ -61,7 +61,7 @@ def test_a_table_without_a_claimed_epsilon_is_not_judged() -> None:
     assert "input-refused" in {note.code for note in report.notes}
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_rule_of_sizes_is_of_replaced_users_alone() -> None:
     with pytest.raises(ClaimError, match="add-remove"):
         claim_of('refuses = "fewer than 4 users"\n' + PUBLIC)

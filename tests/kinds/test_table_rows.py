@@ -28,7 +28,7 @@ def table(rows, size):
 """
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("form", get_args(RowsForm))
 def test_rows_of_vectors_travel_to_a_process_and_back(tmp_path, form) -> None:
     if form != "array":
@@ -66,7 +66,7 @@ def arrays(rows, size):
 """
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("form", "name"), [("pandas", "frames"), ("polars", "lazy"), ("array", "arrays")]
 )
@@ -106,7 +106,7 @@ def answered(folder, release, sent):
         target.close()
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("form", ["array", "pandas"])
 def test_rows_that_lack_something_travel_whole(tmp_path, form) -> None:
     """And back; catches a NULL that becomes 0 or 'None', and a NaN taken for a changed input."""
@@ -141,7 +141,7 @@ def table(rows, size):
 """
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_null_and_nan_are_two_in_a_frame_of_polars(tmp_path) -> None:
     """Catches a null that becomes NaN, as it does in arrays, and so is no null to an engine."""
     pytest.importorskip("polars")

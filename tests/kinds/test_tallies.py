@@ -132,7 +132,7 @@ def test_a_shift_has_expectation_at_most_1_under_the_claim() -> None:
         assert total <= 1.0 + 1e-9
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_masks_have_expectation_at_most_1_under_the_claim() -> None:
     """Null: two of three rows are uniform, the third makes the sum; 400 runs of 6 rounds.
 

@@ -101,7 +101,7 @@ def travelled(tmp_path, what, shown) -> Any:
         target.close()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(("what", "shown"), [("ciphertexts", "[{}, {}]"), ("keys", "{}")])
 def test_bytes_are_read_whole_and_objects_refused(tmp_path, what, shown) -> None:
     """Bytes that begin alike, as of a library with a header, differ; objects have one text.
@@ -185,7 +185,7 @@ def rounds(given, size):
 """
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_rounds_travel_to_a_process_and_back(tmp_path) -> None:
     """What parties sent reaches the gate from a Python target, whose process speaks JSON."""
     (tmp_path / "target.py").write_text(TARGET)

@@ -85,7 +85,7 @@ def test_plan_reference_and_refusals(claim_file) -> None:
     assert refused.exit_code == 2
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_pytest_plugin_has_an_item_for_each_check(claim_file, tmp_path) -> None:
     here = Path(__file__).parent
     paths = [str(here), str(here.parent)]

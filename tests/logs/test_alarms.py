@@ -102,7 +102,7 @@ def test_alarms_that_were_not_told_are_told_later(tmp_path, requests_to, capsys)
     later.close()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="it is Linux's own")
 def test_a_full_stdout_leaves_alarms_to_the_next_run(tmp_path) -> None:
     """The status is that of the alarm; catches "lost", and alarms noted as printed that were not.

@@ -50,7 +50,7 @@ def test_rows_and_scale_share_the_error():
     assert each + each == pytest.approx(1.0 - changes.CONFIDENCE)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_more_rows_say_the_scale_more_exactly():
     """Catches an interval of the wagers alone, whose nearest scales are 0.25 and 0.67."""
     rows = drawn(1000, 3) + drawn(20_000, 4, 0.5)
@@ -59,7 +59,7 @@ def test_more_rows_say_the_scale_more_exactly():
     assert many["factor_high"] - many["factor_low"] < 0.12
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_how_rows_are_added_changes_no_interval():
     """Catches rows that are looked for in the wrong chunk."""
     rows = drawn(1500, 5) + drawn(500, 6, 0.5)
@@ -67,7 +67,7 @@ def test_how_rows_are_added_changes_no_interval():
     assert dict(one) == pytest.approx(dict(other))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_rows_are_told_with_their_times():
     """As the log writes them. Catches times of another row, and seconds in place of dates."""
     rows = drawn(1500, 7) + drawn(1000, 8, 0.5)
@@ -87,7 +87,7 @@ def test_a_fault_from_the_first_row_on_may_have_begun_there():
     assert fields["from_row"] > fields["from_row_low"] == 1
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_noise_that_was_missing_for_a_while_is_told_although_it_came_back():
     """Catches a cause, and a row, that are looked for at the end of the log alone."""
     rows = drawn(6000, 10)

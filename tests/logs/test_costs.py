@@ -58,7 +58,7 @@ def test_what_is_proved_is_below_every_account_and_near_it(name) -> None:
     assert certain_total(mechanism, asked, 1e-5, most).proved == 0.0
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_log_that_costs_more_than_is_claimed_fails() -> None:
     """By the claim itself where it is for so many queries, else by what the log has of them."""
     most = upper(VOTES, 100, small_claim().mechanism.mechanism())
@@ -72,7 +72,7 @@ def test_a_log_that_costs_more_than_is_claimed_fails() -> None:
     assert found.code is None
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_more_queries_than_the_claim_is_for_are_told_and_lookups_are_none() -> None:
     """Catches a deployment that keeps its answers accused of the times it gave them again."""
     found = judged(rows_of(30), claimed(50.0, queries=20))["privacy-claim"]
@@ -193,7 +193,7 @@ def test_without_a_budget_nothing_is_held_to_it() -> None:
     assert {result.code for result in found.values()} == {"no-privacy-claimed"}
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_monitor_raises_both_alarms_once(tmp_path) -> None:
     """In a log that a monitor reads in two starts; sound charges raise none."""
     rng = np.random.default_rng(1)

@@ -39,7 +39,7 @@ def test_wrong_noise_is_named(scale, code):
     assert found["noise-scale"].code in (code, "scale-too-small")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_noise_that_changes_midway_is_dated():
     """Catches evidence that sound rows drown, and an onset that is off."""
     found, evidence = judged(drawn(8000, 3) + drawn(1500, 4, 0.5))
@@ -87,7 +87,7 @@ def test_few_rows_are_inconclusive_and_say_how_many_more():
     assert found["class-probabilities"].fields["more"] > 12
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("scale", [0.5, pytest.param(2.0, marks=pytest.mark.slow("another scale"))])
 def test_what_a_pass_says_it_would_show_shows(scale):
     """Power: of 20 logs at 0.99, five or more are missed with probability 1.4e-6."""
@@ -98,7 +98,7 @@ def test_what_a_pass_says_it_would_show_shows(scale):
     assert missed < 5
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_log_sorted_by_its_labels_is_refuted():
     """5,000 correct labels: the null needs rows in the order of their draws, as the report says."""
     rows = sorted(drawn(5000, 10), key=lambda row: row.label)
@@ -106,7 +106,7 @@ def test_a_log_sorted_by_its_labels_is_refuted():
     assert evidence.refuted("class-probabilities")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_rows_that_were_left_out_by_their_labels_are_told():
     """A third of the labels other than the plurality's is gone; the others are all there."""
     rng = np.random.default_rng(4)
@@ -130,7 +130,7 @@ def test_a_log_in_which_nothing_comes_twice_cannot_show_kept_answers():
     )
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_chunks_change_nothing():
     """A log that is followed gives what the same log gives at once."""
     rows = drawn(1500, 11) + drawn(1500, 12, 0.5)
@@ -141,7 +141,7 @@ def test_chunks_change_nothing():
     assert many.found_after["class-probabilities"] == one.found_after["class-probabilities"]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_refusals_are_judged_and_may_be_left_out_where_the_claim_says_so():
     rng = np.random.default_rng(13)
     claim = small_claim("confident-gnmax")
@@ -274,7 +274,7 @@ def test_what_was_saved_goes_on_to_the_last_bit():
     assert bytes_of(late) == bytes_of(whole)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_one_client_without_noise_is_named():
     """One of twenty: all rows together would take many thousands."""
     bare = lambda i, row, rng, n: rng.normal(0.0, 10.0, 4) * (row.client != "c17")  # noqa: E731

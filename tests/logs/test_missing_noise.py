@@ -116,7 +116,7 @@ def test_the_last_rows_are_those_that_gain_enough():
     assert not all(shows(start, start + shorter) for start in range(1, ROWS - shorter + 1))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_noise_missing_in_so_many_rows_in_a_row_does_show():
     """Each of 9 logs shows: there is no chance in the labels of such rows."""
     for seed in range(3):
@@ -143,7 +143,7 @@ def test_noise_missing_in_that_share_of_rows_shows(logs, most):
     assert missed < most
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_share_that_is_not_excluded_may_pass():
     """The figure is of use: a fifth of it is seen in none of five logs. Catches a share of 1."""
     rows = drawn(ROWS, 3)
@@ -153,7 +153,7 @@ def test_a_share_that_is_not_excluded_may_pass():
         assert judged(without_noise(rows, bare))[0].verdict == "pass"
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_workers_and_hours_that_are_excluded_show_and_seldom_ones_are_not_named():
     """Three workers of 10 rows, in which no wager can gain enough."""
     rows = named(drawn(ROWS, 4))
@@ -170,7 +170,7 @@ def test_workers_and_hours_that_are_excluded_show_and_seldom_ones_are_not_named(
             assert judged(without_noise(rows, bare))[1].refuted("class-probabilities")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_one_hour_of_each_day_without_noise_is_found_and_named():
     """Catches an hour that is not wagered on: five rows in a row are too few, one in 24 of all too.
 

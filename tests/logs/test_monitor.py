@@ -29,7 +29,7 @@ from dpassay.verifiers.reporting.monitor_screen import page
 from dpassay.verifiers.schemas import schema_text as published_text
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("kills", [1, pytest.param(5, marks=pytest.mark.slow("more kills"))])
 def test_killed_at_any_moment_it_ends_as_if_it_had_not_been(tmp_path, monkeypatch, kills) -> None:
     """Catches rows counted twice or lost, and evidence apart from its place in the log.
@@ -179,7 +179,7 @@ def test_claims_that_no_attack_knows_as_they_are_are_followed(tmp_path, more, re
     following.close()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_an_interval_of_the_scale_says_which_rows_it_is_of(tmp_path, monkeypatch) -> None:
     """Noise "of late" was of all rows until a window had ended, halved noise among them or not."""
     monkeypatch.setattr(judge, "LATELY", 4000)
@@ -213,7 +213,7 @@ def test_no_row_has_cost_nothing(tmp_path) -> None:
     monitor.close()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_command_ends_with_the_status_of_the_worst(tmp_path) -> None:
     """On SIGTERM too, and what came through a pipe is kept."""
     claim = tmp_path / "claim.toml"
@@ -239,6 +239,7 @@ def test_the_command_ends_with_the_status_of_the_worst(tmp_path) -> None:
     assert os.path.getsize(tmp_path / "state" / "monitor.sqlite") > 0
 
 
+@pytest.mark.slow("over half a second")
 def test_metrics_tell_nothing_of_votes(tmp_path) -> None:
     """What Prometheus reads: rows, evidence, alarms, and the cost that no votes change."""
     log = tmp_path / "log.csv"

@@ -118,6 +118,7 @@ def test_a_state_of_another_version_is_told_as_that(followed, tmp_path, monkeypa
         run_out(followed / "log.csv", followed / "state")
 
 
+@pytest.mark.slow("over half a second")
 def test_what_starts_anew_says_so_and_what_goes_on_does_not(followed, tmp_path) -> None:
     """Catches a state that was taken away and is not missed, whatever journal it left behind."""
     claim, state = tmp_path / "claim.toml", tmp_path / "state"

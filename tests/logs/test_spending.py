@@ -52,7 +52,7 @@ def accounted(files, analysis):
     return re.match(r"epsilon (\S+) at", typed("account", log, *how).stdout).group(1)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_data_independent_cost_is_one_figure_in_every_command(files, tmp_path):
     """Catches a grid of orders of one's own, and digits of one's own.
 

@@ -31,7 +31,7 @@ def fresh(report: Report) -> CheckResult:
     return next(check for check in report.checks if check.id == "fresh-noise")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "text",
     [
@@ -63,7 +63,7 @@ def test_only_a_server_is_asked_so() -> None:
         in_process(lambda values, size: [values] * size, claimed(HISTOGRAM, GATE))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_expectation_is_at_most_one() -> None:
     """Over all second calls of one number; catches a match priced as if any of two copies did."""
     noise = parse_number_noise("discrete-laplace:2")

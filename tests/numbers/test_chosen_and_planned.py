@@ -72,7 +72,7 @@ def test_a_check_alone_comes_to_its_verdict(check: str) -> None:
     assert report.notes[0].code == "left-out-by-choice"
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_fault_of_what_is_left_out_is_not_reported() -> None:
     """Half the noise shows in the law and the scale; it is fresh, and the same for all inputs."""
     chosen = ["fresh-noise", "shift-invariance", "clipping"]
@@ -181,7 +181,7 @@ def test_fewer_queries_plan_for_a_coarser_pass() -> None:
 
 
 @pytest.mark.parametrize("text", [HISTOGRAM.replace("laplace:2", "laplace:2;round"), KEYS_CLAIM])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_pass_takes_about_what_is_planned(text: str) -> None:
     planned = PlannedNumbers(claimed(text + GATE), 0).queries
     report = run(text + GATE, seed=3)
@@ -189,7 +189,7 @@ def test_a_pass_takes_about_what_is_planned(text: str) -> None:
     assert 0.4 * planned <= report.queries <= 1.3 * planned
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_least_number_for_keys_is_one_number_and_enough() -> None:
     """It was 4,861 to 12,735 by what was asked for, and more than that ended inconclusive."""
     claim, told = claimed(KEYS_CLAIM), set()
@@ -215,7 +215,7 @@ def test_a_run_planned_for_few_queries_passes_within_them() -> None:
     assert any("--queries 3000 plans" in str(warning) for warning in short.notes)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_warning_names_no_queries_that_would_be_refused() -> None:
     """`--queries 900` was advised, and then refused as too few."""
     short = run(NARROW + "[gate]\nmax_queries = 900")
@@ -225,7 +225,7 @@ def test_a_warning_names_no_queries_that_would_be_refused() -> None:
     assert plan_for_budget(claimed(NARROW), least, 0).claim.gate.max_queries == least
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_commands_take_them(tmp_path: Path) -> None:
     """And refuse in one line what numbers have no use for."""
     claim, target = tmp_path / "claim.toml", tmp_path / "half.py"
@@ -253,7 +253,7 @@ def test_the_commands_take_them(tmp_path: Path) -> None:
         assert refused.stderr.count("\n") == 1
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_plan_says_what_a_run_would_ask(tmp_path: Path) -> None:
     claim = tmp_path / "claim.toml"
     claim.write_text(HISTOGRAM)

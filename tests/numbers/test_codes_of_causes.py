@@ -157,7 +157,7 @@ def at_threshold(moved: float) -> Any:
     return make
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("make", "code", "fields"),
     [

@@ -106,7 +106,7 @@ def columns_at_odd_boundaries(rng: np.random.Generator) -> Drawn:
         (columns_at_odd_boundaries, 400, "noise-shared-within-release", "neighbouring coordinates"),
     ],
 )
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_dependence_is_found(
     make: Callable[[np.random.Generator], Drawn], cells: int, code: str, compared: str
 ) -> None:

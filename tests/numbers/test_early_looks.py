@@ -29,7 +29,7 @@ def judged(text: str, aggregate: Aggregate, rest: str = "") -> Report:
     return verify(InProcessTarget(aggregate, release=claim.release), claim, seed=3)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_a_few_releases_prove_is_found_by_them() -> None:
     """56 were counted, since the first look came after a call of 40; 50 are still asked for."""
     report = judged(HISTOGRAM, lambda values, size: np.tile(np.array(values, float), (size, 1)))
@@ -40,7 +40,7 @@ def test_what_a_few_releases_prove_is_found_by_them() -> None:
     assert 50 <= report.queries < 90
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_calls_grow_with_what_was_seen() -> None:
     """A call asks for no more than a tenth of the releases before it, while they are few."""
     claim = claimed(COUNT, "[gate]\nmax_queries = 2000")
@@ -96,7 +96,7 @@ def begins_badly(bad: int, copied: float, drawn_from: int) -> Aggregate:
 
 
 @pytest.mark.parametrize(("bad", "copied", "drawn_from"), [(8, -1.0, 5), (120, 0.9, 0)])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_evidence_is_told_as_it_was_when_highest(bad: int, copied: float, drawn_from: int) -> None:
     """Fallen evidence of a fault at the start was shown, below what refutes.
 

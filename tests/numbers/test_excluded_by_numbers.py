@@ -72,7 +72,7 @@ def passed(request: pytest.FixtureRequest) -> tuple[NumbersClaim, Report]:
     return claim, run(claim)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_report_has_what_its_plan_foresaw_to_the_digit(
     passed: tuple[NumbersClaim, Report],
 ) -> None:
@@ -98,7 +98,7 @@ def test_a_report_has_what_its_plan_foresaw_to_the_digit(
             assert one.queries > 0
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_report_of_keys_has_what_its_plan_foresaw() -> None:
     """Catches rates by the keys that were seen, of which a run has more than a pass needs."""
     gate = {"smallest_effect": 0.1, "tolerance": 0.2}
@@ -114,6 +114,7 @@ def test_a_report_of_keys_has_what_its_plan_foresaw() -> None:
     assert (near.size, near.where) == ({"rate_off": 0.1}, ("near the threshold",))
 
 
+@pytest.mark.slow("over half a second")
 def test_what_is_measured_lies_within_what_is_excluded(
     passed: tuple[NumbersClaim, Report],
 ) -> None:
@@ -135,7 +136,7 @@ def test_what_is_measured_lies_within_what_is_excluded(
     assert all(one.measured is None for one in report.checks if one.id not in ALL_INPUTS)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_was_refused_falls_out() -> None:
     """Catches a record of all planned inputs: nothing of over a million is answered."""
     claim = CLAIMS["counts"]
@@ -152,7 +153,7 @@ def test_what_was_refused_falls_out() -> None:
     assert unmoved.excludes == planned["shift-invariance"]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_altered_records_that_are_refused_fall_out() -> None:
     """Catches a record of clipping that has records which are no numbers, all of them refused."""
     claim = CLAIMS["records"]
@@ -174,6 +175,7 @@ def test_low_bits_are_excluded_only_where_they_are_not_allowed() -> None:
     assert ideal == ()
 
 
+@pytest.mark.slow("over half a second")
 def test_only_a_pass_excludes() -> None:
     """Catches a record that is made before the verdict."""
     report = run(CLAIMS["counts"], scale=0.5)

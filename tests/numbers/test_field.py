@@ -69,7 +69,7 @@ def diffprivlib_count(length: int | None) -> Aggregate:
     return aggregate
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("aggregate", "noise"),
     [
@@ -103,7 +103,7 @@ def test_a_library_does_what_it_documents(aggregate: Aggregate, noise: str) -> N
     ],
     ids=["scale", "rounded", "family", "half", "gaussian"],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_another_claim_of_the_same_call_fails(aggregate: Aggregate, noise: str) -> None:
     """Noise of another law has another joint law too, which rarely shows first."""
     failed = {c.id for c in judged(aggregate, noise).checks if c.verdict is Verdict.FAIL}

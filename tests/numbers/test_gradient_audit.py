@@ -203,7 +203,7 @@ def aggregate(tensors, size):
 """
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_command_crafts_a_canary_against_a_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ def concluded(claim: NumbersClaim, factor: float = 1.0) -> Outcome:
     return found
 
 
+@pytest.mark.slow("over half a second")
 def test_leakage_that_nothing_forbids_is_a_pass_with_a_warning() -> None:
     found = concluded(made())
     assert found.verdict is Verdict.PASS
@@ -77,7 +78,7 @@ def test_leakage_that_nothing_forbids_is_a_pass_with_a_warning() -> None:
     assert found.queries == 100
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("noise", "limit", "verdict", "code"),
     [
@@ -95,7 +96,7 @@ def test_a_limit_is_held(noise: int, limit: float, verdict: Verdict, code: str |
         assert float(found.finding.fields["advantage"] or 0.0) > limit
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_an_advantage_just_above_a_limit_is_not_certain() -> None:
     """The same simulated trials: a limit a thousandth lower is exceeded, and not for certain."""
     (noted,) = concluded(made("gaussian:2")).finding.warnings
@@ -117,7 +118,7 @@ def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     assert found.finding.fields == {"package": "scikit-learn"}
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_limit_that_holds_is_not_accused_by_chance() -> None:
     """Noise of 10,000 clip norms: any success above chance is luck, and luck is no evidence."""
     for seed in range(4):
@@ -128,7 +129,7 @@ def test_a_limit_that_holds_is_not_accused_by_chance() -> None:
         assert concluded(claim).verdict is not Verdict.FAIL
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_verdict_is_of_the_claim_and_the_target_is_told_beside() -> None:
     """The target has no noise: what it leaks is for the checks of its noise to forbid."""
     found = concluded(made("gaussian:10", "max_advantage = 0.8"), factor=0.0)
@@ -138,14 +139,14 @@ def test_the_verdict_is_of_the_claim_and_the_target_is_told_beside() -> None:
     assert of_target > 95.0 > simulated
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("noise", ["laplace:0.01", "gaussian:0.01;grid=2^-10"])
 def test_other_noise_is_simulated_as_it_is(noise: str) -> None:
     found = concluded(made(noise, "max_advantage = 0.3"))
     assert found.verdict is Verdict.FAIL, found.finding.message
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_releases_of_a_batch_add_up() -> None:
     one = concluded(made("gaussian:8", "max_advantage = 0.3"))
     many = concluded(made("gaussian:8", "max_advantage = 0.3\nreleases = 100"))

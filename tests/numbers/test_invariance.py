@@ -51,7 +51,7 @@ def judged(text: str, scales: Scales, queries: int = 800) -> dict[str, CheckResu
         ),
     ],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_scale_that_is_wrong_alike_is_no_matter_of_theirs(text: str, scale: float) -> None:
     """Catches a comparison with the claimed law: half the scale refutes that within 30 releases."""
     found = judged(text, lambda values: scale)
@@ -87,7 +87,7 @@ def by_first_record(values: Any) -> Any:
         (SUM, by_first_record, CHECKS[1], "clipping"),
     ],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_noise_that_depends_on_the_input(
     text: str, scales: Scales, failing: str, other: str
 ) -> None:
@@ -101,7 +101,7 @@ def test_noise_that_depends_on_the_input(
     assert found[other].verdict is not Verdict.FAIL, found[other].message
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_single_count_has_no_order() -> None:
     text = 'name = "noisy-count"\nnoise = "laplace:2"\nadjacency = "add-remove"'
     found = judged(text, lambda values: 2.0, queries=300)
@@ -110,7 +110,7 @@ def test_a_single_count_has_no_order() -> None:
     assert found["shift-invariance"].verdict is not Verdict.NOT_APPLICABLE
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_an_input_that_is_refused_is_not_waited_for() -> None:
     """Catches a run that asks until its budget ends for pairs that never come."""
 
@@ -177,7 +177,7 @@ def expectation(laws: Laws, order: Order, *, reversed_: bool) -> float:
     return total
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_expectation_is_at_most_one() -> None:
     """Releases that wait for each other.
 
@@ -186,6 +186,7 @@ def test_the_expectation_is_at_most_one() -> None:
     assert expectation((LAWS[0], LAWS[0]), ORDERS[2], reversed_=False) <= 1.0 + 1e-12
 
 
+@pytest.mark.slow("over half a second")
 def test_of_counts_in_the_opposite_order_too() -> None:
     """A law may go with the count: the places are turned, so that a pair has one law."""
     assert expectation((LAWS[1], LAWS[2]), ORDERS[1], reversed_=True) <= 1.0 + 1e-12

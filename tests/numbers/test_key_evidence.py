@@ -28,7 +28,7 @@ from dpassay.verifiers.kinds.reading import parse_claim
 OTHERS = pytest.mark.slow("other noise, by the same enumeration")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("noise", [NOISES[0], *(pytest.param(n, marks=OTHERS) for n in NOISES[1:])])
 def test_a_wager_has_expectation_1_for_every_count(noise: str) -> None:
     """By enumeration: released or not, whatever the count. Catches a ratio that is not of a law."""
@@ -101,7 +101,7 @@ def test_fours_that_a_pass_wants_show_a_correlation_of_a_tenth() -> None:
     assert seen >= 95
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_pass_would_have_seen_a_quarter_more_than_delta() -> None:
     """So many keys of one record as a pass wants show 1.25 delta in 99 of 100 runs: 150 simulated.
 
@@ -131,7 +131,7 @@ def test_every_fault_has_a_law() -> None:
 
 
 @pytest.mark.parametrize(("delta", "verdict"), [(0.0049, "fail"), (0.0132, "pass")])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_delta_that_leaves_out_an_atom(delta: float, verdict: str) -> None:
     """OpenDP #2922: at a scale of 2.1, 0.0049 was reported where P(K >= T - 1) is 0.0130."""
     # tanh and tails of the two-sided geometric: P(K >= k) = exp(-k / b) / (1 + exp(-1 / b))

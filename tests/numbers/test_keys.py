@@ -36,7 +36,7 @@ from dpassay.verifiers.targets.process import ProcessTarget
         for n in NOISES
     ],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_correct_one_passes(noise: str) -> None:
     """A correct one fails with probability 1e-6 at most."""
     report = judged(correct(noise), claimed(noise))
@@ -53,7 +53,7 @@ def test_a_call_never_asks_for_more_keys_than_memory_holds(cells: int) -> None:
     assert max(sizes) * cells <= 1 << 21
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_correct_one_of_users_passes_in_calls_of_one() -> None:
     """Where a call may ask for one release alone, replies are gathered as they come."""
     more = 'unit = "user"\nmax_contributions = 3\n[gate]\n'
@@ -111,7 +111,7 @@ AGAIN = pytest.mark.slow("other rates by the same check are wrong")
         (once_per_call, 6.0, "partition-release"),
     ],
 )
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_a_broken_one_fails(noisy: Noisy, threshold: float, check: str) -> None:
     assert check in failed(judged(noisy, claimed(), threshold))
 
@@ -124,7 +124,7 @@ def test_an_empty_key_is_a_proof() -> None:
     assert (found.code, found.fields["count"]) == ("empty-partition-released", 0.0)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_pass_says_which_rate_of_empty_keys_would_have_shown() -> None:
     """A single one refutes, so that a rate r shows in n draws but for (1 - r)^n of runs."""
     report = judged(correct("discrete-laplace:1"), claimed())
@@ -145,7 +145,7 @@ def test_a_reply_of_another_form_is_an_error(reply: Any) -> None:
     assert '{"key": x}' in report.checks[0].message
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_count_beside_a_key_is_an_error(tmp_path: Path) -> None:
     """It may be exact, and was read over in silence; over a process too."""
     reply = [[{"key": 1, "count": 17}]]

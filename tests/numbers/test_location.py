@@ -103,7 +103,7 @@ NOISES = [
 
 @pytest.mark.parametrize("digits", [24, 53])
 @pytest.mark.parametrize("text", NOISES)
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_expectation_is_at_most_one(text: str, digits: int) -> None:
     """By enumeration, of centres at the bound and below it, in both directions.
 
@@ -208,6 +208,7 @@ def deployment(aggregation: Aggregation, kind: Kind, *, unclipped: bool = False)
     return aggregate
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("check", [ClippingCheck, Sensitivity])
 @pytest.mark.parametrize(
     ("lower", "upper", "noise", "kind"),

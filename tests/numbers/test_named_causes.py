@@ -75,6 +75,7 @@ def codes(report: Any) -> set[str]:
     return {check.code for check in report.checks if check.verdict is Verdict.FAIL}
 
 
+@pytest.mark.slow("over half a second")
 def test_a_snapping_mechanism_is_not_taken_for_another_fault() -> None:
     """Laplace noise, rounded to multiples of 2 and clamped (Mironov 2012), claimed as laplace:1.5.
 
@@ -102,7 +103,7 @@ def test_noise_that_has_no_scale_is_not_told_as_one(check: str | None) -> None:
     assert codes(found) == {CODE}
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_another_scale_is_still_told_as_one() -> None:
     """Catches a fault that is taken for refuted because its scale is none of a grid."""
     claim = claimed(HISTOGRAM)
@@ -145,7 +146,7 @@ def test_only_what_is_divided_has_a_divisor() -> None:
 
 
 @pytest.mark.parametrize("times", [2.0, 0.5, 24.0, 1 / 24])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_cause_is_the_divisor(times: float) -> None:
     """It was told as noise of twice the scale, or as Laplace noise of equal variance."""
     claim, rng = claimed(MEAN), np.random.default_rng(3)
@@ -158,7 +159,7 @@ def test_the_cause_is_the_divisor(times: float) -> None:
     assert (found.code, found.fields) == ("divisor-differs", {"factor": times})
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("noise_too", [True, False])
 def test_the_cause_is_the_true_number_of_records(noise_too: bool) -> None:
     """It was told as noise of four times the scale, whichever input was the smallest."""

@@ -127,7 +127,7 @@ def test_it_is_planned_for(tmp_path: Any) -> None:
     assert "student-t:2" in ended.output
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_its_reference_passes() -> None:
     """A right deployment fails with probability 1e-6 at most."""
     report = run(1.0)
@@ -135,13 +135,14 @@ def test_its_reference_passes() -> None:
     assert report.verdict is Verdict.PASS, messages
 
 
+@pytest.mark.slow("over half a second")
 def test_half_of_its_scale_fails() -> None:
     report = run(0.5)
     failed = {check.id: check.code for check in report.checks if check.verdict is Verdict.FAIL}
     assert failed["noise-scale"] == "scale-too-small"
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_it_costs_is_not_known() -> None:
     """No accountant composes it: its budget is held against nothing, and all else is tested."""
     report = run(1.0, privacy={"epsilon": 200.0, "delta": 1e-6, "queries": 100})

@@ -36,6 +36,7 @@ def judged(bad: float) -> Report:
     return verify(target, claim, seed=1)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_it_breaks_the_contract(bad: float) -> None:
     """It was told as a rounding, beside a passing contract and numpy's warnings."""
@@ -49,6 +50,7 @@ def test_it_breaks_the_contract(bad: float) -> None:
     assert not any("e-value" in check.message for check in report.checks)
 
 
+@pytest.mark.slow("over half a second")
 def test_one_that_stops_answering_is_told_with_its_call() -> None:
     """The whole message was "no more"."""
     claim, left = claimed(COUNT), AFTER

@@ -48,7 +48,7 @@ def judged(of_none: Any) -> Report:
     return verify(InProcessTarget(aggregate, release=claim.release), claim, seed=2)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_zero_without_noise_is_found() -> None:
     """It was never asked: a run passed what every empty table gave away."""
     report = judged(lambda size: np.zeros((size, 3)))
@@ -72,7 +72,7 @@ def test_a_process_that_ends_at_it_is_started_anew(tmp_path: Path) -> None:
     assert ("target-failed", {"input": "no records"}) in noted
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_who_fails_at_it_is_judged_by_all_else() -> None:
     """So is a refusal. That there is no answer tells of a record, which is a failure by itself."""
 

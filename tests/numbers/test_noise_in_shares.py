@@ -56,7 +56,7 @@ def test_noise_of_two_aggregators_passes() -> None:
     assert report.verdict is Verdict.PASS, [(c.id, c.message) for c in report.checks]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_noise_of_one_of_two_aggregators_fails() -> None:
     """Missed with probability below 1e-6: some 500 draws give an e-value of 10^16."""
     report = judged(1, "discrete-laplace:2;sum=2")
@@ -67,6 +67,7 @@ def test_noise_of_one_of_two_aggregators_fails() -> None:
     assert ("noise-shares-differ", {"present": 1, "parties": 1}) in told
 
 
+@pytest.mark.slow("over half a second")
 def test_epsilon_of_what_is_left_is_held_to_its_law() -> None:
     """Nine of ten shares cost more than 0.5, which all ten cost: a proof, of the claim alone."""
     report = judged(2, "discrete-laplace:2;shares=9/10", 0)

@@ -81,7 +81,7 @@ def test_names_of_faults_have_few_digits() -> None:
         assert not re.search(r"\d{10}", fault.name), fault.name
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_missing_noise_is_priced_by_what_a_release_stands_for() -> None:
     """At 10^12 an ulp is 1.2e-4: of floats around the exact value, one is a hit."""
     noise = parse_number_noise("laplace:2")
@@ -184,7 +184,7 @@ def test_polynomials_have_mean_one_and_stay_positive() -> None:
 
 
 @pytest.mark.parametrize("kind", [scores, folded])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_copulas_integrate_to_one(kind: Callable[[Vector], Vector]) -> None:
     """Over pairs and triples of uniform draws, by midpoints; correlations up to 0.8."""
     u = (np.arange(150) + 0.5) / 150
@@ -267,7 +267,7 @@ def test_moves_within_what_is_allowed(text: str, moved: float) -> None:
     assert (expected <= 1.0 + 1e-6).all()
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("text", "releases", "coordinates"),
     [

@@ -21,7 +21,7 @@ means = import_module("benchmarks.peers.mean_mechanisms")
 
 
 @pytest.mark.parametrize("factor", [0.5, 0.9, 2.0])
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_divergence_of_a_scale_by_its_formula(factor: float) -> None:
     """Catches the other direction of the divergence, which differs by a third and more."""
     for text, exact in [
@@ -34,6 +34,7 @@ def test_divergence_of_a_scale_by_its_formula(factor: float) -> None:
         )
 
 
+@pytest.mark.slow("over half a second")
 def test_divergence_of_an_offset_by_its_formula() -> None:
     noise = parse_number_noise("laplace:2")
     exact = 0.1 + math.exp(-0.1) - 1.0

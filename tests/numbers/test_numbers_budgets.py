@@ -256,7 +256,7 @@ SAID = """
 """
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("most", "more", "code", "fields"),
     [
@@ -292,7 +292,7 @@ target = Deployment()
 """
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_an_account_for_each_worker_is_the_cause(tmp_path: Path, workers: int) -> None:
     """94 answers cost 20. Catches a count that ends at the violation, at 95 answers or few more."""

@@ -46,7 +46,7 @@ def judged(entry: Entry, seed: int) -> Report:
 
 
 @pytest.mark.parametrize("entry", shelf(BROKEN, 1))
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_a_broken_one_fails(entry: Entry) -> None:
     report = judged(entry, 1)
     failed = {check.id for check in report.checks if check.verdict is Verdict.FAIL}
@@ -100,7 +100,7 @@ OTHER = pytest.mark.slow("whole runs; smaller and larger scales of this family a
         pytest.param("discrete-laplace:5e-4", TINY_SUM, marks=OTHER),
     ],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_run_comes_to_its_end(text: str, noise: str) -> None:
     """A step that the noise hardly ever takes was a crash before any verdict."""
     claim = parse_claim(tomllib.loads(text.format(noise)))
@@ -117,7 +117,7 @@ def test_a_run_comes_to_its_end(text: str, noise: str) -> None:
 
 
 @pytest.mark.parametrize("noise", ["laplace:0.1;round", "discrete-laplace:1e-3"])
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_a_step_aside_is_seen(noise: str) -> None:
     claim = parse_claim(tomllib.loads(TINY_COUNT.format(noise)))
     rng = np.random.default_rng(4)
@@ -219,6 +219,7 @@ upper = 11.0
 """
 
 
+@pytest.mark.slow("over half a second")
 def test_no_records_have_their_width_in_a_process_too(tmp_path: Path) -> None:
     """As JSON they are [], which a target in Python got as an array of shape (0,)."""
     claim = claimed(REPLACED)
@@ -232,7 +233,7 @@ def test_no_records_have_their_width_in_a_process_too(tmp_path: Path) -> None:
             assert np.asarray(reply).tolist() == [[records, 2]]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_no_call_asks_for_more_numbers_than_a_reply_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call of 300 releases of 10^6 numbers would be 6 GB of JSON, and was asked for."""
     monkeypatch.setattr(plan, "_NUMBERS", 60)

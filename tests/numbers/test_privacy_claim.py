@@ -115,6 +115,7 @@ def test_the_message_shows_digits_that_tell_the_two_apart() -> None:
     assert re.match(r"epsilon 3\.4 at delta 0.* 3\.33333;", passed.message)
 
 
+@pytest.mark.slow("over half a second")
 def test_many_releases_of_other_noise_are_bounded_by_a_thousand_of_them() -> None:
     claim = claimed(COUNT + PRIVATE.format(400.0, 10**12))
     found = told(claim)
@@ -123,7 +124,7 @@ def test_many_releases_of_other_noise_are_bounded_by_a_thousand_of_them() -> Non
     assert "1,000 of them" in found.finding.message
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_coarse_grids_of_losses_hold_the_truth() -> None:
     """1,000 counts with discrete Laplace noise: the loss is a walk of known steps, by sampling."""
     noise = parse_number_noise("discrete-laplace:4")
@@ -175,6 +176,7 @@ def test_a_claim_is_judged_whatever_becomes_of_the_target() -> None:
     assert found["privacy-audit"].verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.slow("over half a second")
 def test_checks_that_lack_something_say_what() -> None:
     found = results(COUNT, lambda values, size: np.tile(values, (size, 1)))
     assert found["privacy-claim"].code == "no-privacy-claimed"
@@ -261,7 +263,7 @@ def test_a_claim_of_keys_is_refuted_just_below_its_cost(
             assert found.finding.fields["cost"] == pytest.approx(true, rel=1e-6)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_keys_are_told_with_epsilon_and_delta() -> None:
     """A newcomer's claim, which passed: 1 for a hundredth."""
     parts = ("discrete-laplace:1", "add-remove", 6, "")

@@ -70,6 +70,7 @@ def test_extremes_stand_in_each_tensor_and_in_the_last_number() -> None:
     assert seen == set(range(15))
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("at", [-2.0, -0.5, 0.0, 0.3, 2.0])
 @pytest.mark.parametrize("text", ["discrete-laplace:2", "discrete-gaussian:1.5"])
 def test_the_same_replacement_is_no_evidence(text: str, at: float) -> None:

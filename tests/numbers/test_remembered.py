@@ -153,7 +153,7 @@ def sliced(rng: np.random.Generator) -> Callable[[int], Matrix]:
 
 
 @pytest.mark.parametrize("make", [tiled, halves, few_seeds, sliced])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_noise_that_comes_again_is_found(
     make: Callable[[np.random.Generator], Callable[[int], Matrix]],
 ) -> None:

@@ -82,7 +82,7 @@ def test_what_goes_on_as_before_is_fair(text: str, monkeypatch: pytest.MonkeyPat
     assert (expectation(text, exact, watch, honest) <= 1.0 + 1e-9).all()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("text", "forms"),
     [

@@ -57,7 +57,7 @@ def fresh(report: Report) -> Any:
     return next(check for check in report.checks if check.id == "fresh-noise")
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("kind", "seed"),
     [
@@ -80,13 +80,14 @@ def test_a_seed_set_at_the_start_is_found(kind: str, seed: str, tmp_path: Path) 
     assert 0 < found.fields["matches"] <= found.fields["draws"]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_fresh_seeds_pass(tmp_path: Path) -> None:
     found = fresh(judged("python", "", tmp_path))
     assert found.verdict is Verdict.PASS
     assert "after a restart was not seen to repeat" in found.message
 
 
+@pytest.mark.slow("over half a second")
 def test_state_that_is_saved_now_and_then_is_found() -> None:
     """A new start goes on from a point that the one before had passed; only the memory sees it."""
     claim, saved = claimed(COUNT), [0]
@@ -119,7 +120,7 @@ Path({lock!r}).touch()
 """
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_target_that_starts_once_is_judged_to_the_end(tmp_path: Path) -> None:
     """A lock file left behind: the restart was an error of the run, and of half of its checks."""
     path, lock = tmp_path / "served.py", str(tmp_path / "lock")
@@ -155,7 +156,7 @@ def test_what_cannot_be_restarted_is_said() -> None:
     assert "not-restarted" in [warning.code for warning in report.notes]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_no_pass_while_a_restart_is_owed() -> None:
     """One query less than a pass takes ends a run before its restarts: it passed, and warned."""
     claim = claimed(HISTOGRAM, COARSE)

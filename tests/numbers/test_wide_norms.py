@@ -68,7 +68,7 @@ def test_a_norm_of_many_numbers_shows(check: Any, clipped: Clipped, bound: float
     assert found.verdict is Verdict.FAIL
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "check",
     [
@@ -145,7 +145,7 @@ def test_a_norm_shows_under_any_noise(check: Any, noise: str, text: str, clipped
     assert found.verdict is Verdict.FAIL
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "noise",
     [

@@ -34,7 +34,7 @@ def labels_of(batches: list[LabelBatch]) -> dict[tuple[int | None, int], int]:
 
 
 @pytest.mark.parametrize("name", PLANS)
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_every_label_of_the_plan_is_asked_whatever_the_evidence(name) -> None:
     """Catches labels that are asked twice, or never: a pass would then say too much."""
     made, rng = plan(**PLANS[name]), np.random.default_rng(3)
@@ -51,6 +51,7 @@ def test_every_label_of_the_plan_is_asked_whatever_the_evidence(name) -> None:
         assert rotated[0] == rotated[1]
 
 
+@pytest.mark.slow("over half a second")
 def test_a_fault_that_has_won_is_followed_to_where_it_shows_most() -> None:
     """Catches a choice by the prior, and one by the labels that are left."""
     made = plan()
@@ -84,6 +85,7 @@ def test_the_sweeps_go_on_in_between() -> None:
     assert labels <= 4 * sum(b.labels for b in swept[:planned])
 
 
+@pytest.mark.slow("over half a second")
 def test_evidence_on_labels_chosen_by_evidence_has_expectation_1() -> None:
     """All ways that six labels can come out, each under its own choices.
 

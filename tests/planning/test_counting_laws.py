@@ -39,7 +39,7 @@ def test_classes_beyond_the_claimed_come_back_modulo() -> None:
     assert few.tolist() == [[1.0, 0.0, 0.0], pytest.approx([0.5, 0.5, 0.0])]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_both_at_once() -> None:
     """Four votes, two classes: counts of four classes, cut, and of equal ones the first wins."""
     claim, law = mechanism("gaussian:1.5", 2, 4), norm(0, 1.5)

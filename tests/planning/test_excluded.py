@@ -33,7 +33,7 @@ def foreseen(claim, seed=0, *, serves_all=True):
     return planned_labels(claim, None, seed, (), Selection(), serves_all=serves_all).excluded
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_report_has_what_its_plan_foresaw_to_the_digit(reports) -> None:
     """Catches a record that is made from answers: their number, or what they showed."""
     planned = foreseen(small_claim())
@@ -48,6 +48,7 @@ def test_a_report_has_what_its_plan_foresaw_to_the_digit(reports) -> None:
             assert 0.0 < one.false_alarm < small_claim().gate.false_alarm
 
 
+@pytest.mark.slow("over half a second")
 def test_what_is_measured_stands_in_the_report_alone(reports) -> None:
     """The interval of the scale is the one of the figure, within what the record excludes."""
     found = result(reports["pass"], "noise-scale")
@@ -57,13 +58,14 @@ def test_what_is_measured_stands_in_the_report_alone(reports) -> None:
     assert less <= low < 10.0 < high <= more
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("kind", ["fail", "error", "inconclusive"])
 def test_only_a_pass_excludes(reports, kind) -> None:
     for check in reports[kind].checks:
         assert check.verdict is Verdict.PASS or check.excludes == ()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_was_refused_falls_out() -> None:
     """A target of one total alone: the record has no histogram of another, by refusals alone."""
     claim = small_claim()

@@ -50,7 +50,7 @@ def test_every_factor_of_the_scale_is_a_law(plan) -> None:
         assert np.allclose(laws[at], plan.log_q[stream], atol=1e-9)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_evidence_grows_under_each_fault_and_names_it(plan) -> None:
     """Labels of each fault's own law on the planned streams refute, and no other fits better.
 
@@ -77,7 +77,7 @@ def test_evidence_grows_under_each_fault_and_names_it(plan) -> None:
         assert evidence.log_ratios[at] >= evidence.log_ratios.max() - 8.0, fault.wording
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_faults_of_a_class_follow_it_to_another_number(plan) -> None:
     """On turned classes each fault has the law that it has on the turned histogram itself.
 
@@ -98,6 +98,7 @@ def test_faults_of_a_class_follow_it_to_another_number(plan) -> None:
         assert np.allclose(found[same], expected[same], atol=1e-6)
 
 
+@pytest.mark.quick_cases(1)
 def test_favoured_classes_have_nearly_their_law(plan) -> None:
     """First order in the votes will do: within a tenth of the change, in total variation."""
     stream = plan.first(Role.NEAR_TIE)

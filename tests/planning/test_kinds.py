@@ -24,7 +24,7 @@ def divergence(votes, fault_votes, sigma=SIGMA):
     return float((p * np.log(np.maximum(p, 1e-300) / q)).sum())
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_half_the_noise_on_any_size_of_support_has_a_stream_that_shows_it() -> None:
     """25 nats are expected on one stream at least; catches a size left out, or asked too little."""
     told = dict.fromkeys(range(2, 11), 0.0)
@@ -53,6 +53,7 @@ def test_of_each_support_the_most_telling_lead_is_taken() -> None:
     assert divergence(kind.histogram, kind.histogram, 20.0) > 0.97 * best
 
 
+@pytest.mark.slow("over half a second")
 def test_votes_scaled_up_show_on_a_total_below_the_teachers() -> None:
     plan = make_plan(claimed(), 0)
     totals = {sum(plan.streams[i].histogram) for i in plan.of(Role.FEWER_VOTES)}
@@ -76,7 +77,7 @@ def test_laws_by_the_total_leave_the_claimed_total_alone() -> None:
     assert np.allclose(below, [scaled[0], right[1], right[2]], atol=1e-9)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_few_queries_and_kept_answers_have_none() -> None:
     few = make_plan(claimed(), 0, True, (), Extent(0.02)).of(Role.SUPPORT)
     assert not few

@@ -43,6 +43,7 @@ def test_no_winner_is_clear_where_noise_is_large() -> None:
     assert ladder(claimed("gaussian:100").mechanism) == ()
 
 
+@pytest.mark.slow("over half a second")
 def test_a_winner_without_noise_shows_after_the_planned_labels() -> None:
     """All labels are the winner's: the wager on that fault then has what refutes, and no sooner.
 
@@ -61,6 +62,7 @@ def test_a_winner_without_noise_shows_after_the_planned_labels() -> None:
                 assert n * gained >= wanted > (n - 2) * gained
 
 
+@pytest.mark.slow("over half a second")
 def test_the_ladder_is_no_finer_than_the_claim_asks_and_fits_the_budget() -> None:
     asked, _, instead, _ = (rung.histogram for rung in ladder(claimed().mechanism))
     whole, coarse, dear, dearer = (

@@ -24,7 +24,7 @@ SMALL = parse_claim({"mechanism": FEW})
 """Planned in a fraction of the time."""
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("claim", "queries"),
     [
@@ -46,6 +46,7 @@ def test_the_plan_fits_and_more_queries_see_more(claim, queries) -> None:
     assert more.smallest_effect < gate.smallest_effect
 
 
+@pytest.mark.slow("over half a second")
 def test_keys_that_the_claim_writes_bind() -> None:
     bound = parse_claim({"mechanism": FEW, "gate": {"tolerance": 0.1}})
     found = plan_for_budget(bound, 6000, 0)
@@ -56,7 +57,7 @@ def test_keys_that_the_claim_writes_bind() -> None:
         plan_for_budget(exacting, 1000, 0)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_least_number_is_the_same_whatever_was_asked() -> None:
     """It rose with what was asked for, since more was then asked for breadth."""
     told = set()
@@ -93,7 +94,7 @@ def test_a_pace_tells_what_calls_cost_from_what_labels_cost(monkeypatch) -> None
     assert alone.seconds(80, 80) == pytest.approx(10 * 0.501)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "seconds", [60.0, pytest.param(600.0, marks=pytest.mark.slow("more of them"))]
 )
@@ -131,7 +132,7 @@ def target(kind: str, seed: int) -> InProcessTarget:
         "kept",
     ],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_every_pass_rules_out_is_found_within_a_thousand_queries(kind) -> None:
     """Each with probability 0.99: of three runs, of fixed seeds, two miss with probability 3e-4."""
     found = [verify(target(kind, i), CLAIM, seed=0, queries=1000).verdict for i in range(3)]
@@ -161,7 +162,7 @@ def run(*words: str):
     return CliRunner().invoke(commands, list(words))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_run_with_too_few_queries_says_which_do() -> None:
     """With as many it passes; the sharpest pass of those there are is the test's below."""
     cut = small_claim(gate={"max_queries": 2000, "tolerance": 0.4, "smallest_effect": 0.3})
@@ -178,6 +179,7 @@ def test_the_sharpest_pass_of_two_thousand_queries_is_one() -> None:
     assert verify(drawing(open_to_plan), open_to_plan, seed=0, queries=2000).verdict == "pass"
 
 
+@pytest.mark.slow("over half a second")
 def test_the_plan_says_what_a_run_would_see(claim) -> None:
     found = json.loads(run("plan", "--claim", claim, "--queries", "1000", "--json").output)
     assert found["queries"] <= 1000

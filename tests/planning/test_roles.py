@@ -32,6 +32,7 @@ def test_the_anchors_counted_are_those_planned(other_totals) -> None:
     assert len(planned) == (9 if other_totals else 7)
 
 
+@pytest.mark.slow("over half a second")
 def test_neighbours_are_two_streams_of_one_role() -> None:
     made = plan()
     assert [pair.role for pair in made.pairs] == [Role.PAIR, Role.EVEN]
@@ -49,7 +50,7 @@ def test_streams_that_tell_the_scale_come_first() -> None:
     assert Plan(claim, streams[::-1], (), {}, (), traffic).deep == 1
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_refusal_is_no_clear_winner() -> None:
     """Twins are compared by their answers: catches a base that is refused 99 times in 100."""
     screen = {"name": "confident-gnmax", "threshold": 200.0, "threshold_noise": "gaussian:50"}

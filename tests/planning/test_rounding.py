@@ -53,6 +53,7 @@ def test_the_last_of_equal_counts_is_the_mirrored_law() -> None:
     assert last.law(votes)[0] == pytest.approx(mirrored, rel=1e-12)
 
 
+@pytest.mark.slow("over half a second")
 def test_a_plan_asks_what_shows_a_rounding_as_often_as_it_takes() -> None:
     plan = make_plan(claimed(max_queries=10**6), 3)
     asked = {stream.histogram: 0 for stream in plan.streams}

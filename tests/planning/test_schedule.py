@@ -33,7 +33,7 @@ def test_each_stream_is_asked_as_often_as_planned(name) -> None:
         assert rotated[i] == stream.rotated, stream.kind
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_every_class_contends_under_some_numbering() -> None:
     """Half of an anchor is asked under other numbers, each of them; not those that are compared."""
     made = plan()

@@ -50,6 +50,7 @@ def test_the_law_adds_two_votes_to_what_the_teacher_voted_for() -> None:
     assert not teacher_faults(claim("histogram"))
 
 
+@pytest.mark.slow("over half a second")
 def test_the_law_of_other_class_numbers_is_that_of_the_votes_sent_then() -> None:
     """Catches the ratio of the straight histogram taken for that of the turned one."""
     plan = make_plan(claim(), 0)
@@ -62,7 +63,7 @@ def test_the_law_of_other_class_numbers_is_that_of_the_votes_sent_then() -> None
         assert np.allclose(told, 0.999 * law + 0.001 * np.exp(plan.log_q[stream]), atol=1e-9)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_teacher_of_weight_three_is_found_and_named() -> None:
     """Passed while votes were sorted by class: the same teachers voted for the same class."""
     made, rng = claim(), np.random.default_rng(1)

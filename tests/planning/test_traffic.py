@@ -134,5 +134,6 @@ def test_no_calls_are_no_features() -> None:
     assert features(none, 5) == []
 
 
+@pytest.mark.slow("over half a second")
 def test_plans_of_a_threshold_ask_in_turn_too() -> None:
     assert plan(GNMAX | SCREENED).traffic.calls == CALLS

@@ -168,7 +168,7 @@ def test_the_report_is_kept_and_summarised_for_half_the_noise(runner, tmp_path) 
     assert "| fail | class-probabilities |" in unescape(table[2])
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_a_target_says_is_neither_markdown_nor_a_command(runner, tmp_path) -> None:
     (tmp_path / "raises.py").write_text(TARGETS)
     done = runner(target="raises.py:raises", claim="claim.toml")
@@ -201,7 +201,7 @@ def test_a_target_or_a_log_is_expected_in_one_line(inputs, words, runner) -> Non
     assert line == f"::error title=dpassay::{words}: expected one of them"
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_log_is_judged_and_summarised_as_one(runner, tmp_path) -> None:
     """Its name has a blank: catches one that the shell takes apart."""
     row = ",".join(["25"] * 10)
@@ -215,6 +215,7 @@ def test_a_log_is_judged_and_summarised_as_one(runner, tmp_path) -> None:
     assert "; 200 rows in " in text
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -239,6 +240,7 @@ http.server.HTTPServer(("127.0.0.1", {port}), Handler).handle_request()
 """
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the workflow waits by curl")
 def test_the_workflow_of_the_docs_waits_for_its_server(tmp_path) -> None:
     """The server is late, and has no page at /: any answer says that it is there."""

@@ -210,6 +210,9 @@ NOT_RUN = {
     ("docs/tutorial/queries.md", "pip install"): "needs a registry",
     (f"{HOW_TO}/accountants.md", "def rdp"): "a method alone; test_the_charge_of_the_page runs it",
     (f"{HOW_TO}/budgets.md", "rm -f"): "of a shell",
+    (f"{HOW_TO}/init.md", "dpassay init"): "test_init_command.py begins such a claim",
+    (f"{HOW_TO}/pre-commit.md", "# .pre-commit"): "pre-commit reads it; test_hook.py has the ids",
+    (f"{HOW_TO}/pre-commit.md", "      - id: dpassay-claims"): "pre-commit reads it",
     (f"{HOW_TO}/chain.md", "dpassay chain"): "trains 250 teachers; test_chain.py runs smaller ones",
     (f"{HOW_TO}/ci.md", "jobs:"): "GitHub runs it; test_action.py runs the Action's steps",
     (f"{HOW_TO}/ci.md", "if: always()"): "GitHub runs it; test_action.py has its step",
@@ -313,6 +316,7 @@ def test_the_charge_of_the_page() -> None:
     assert both - screening == pytest.approx(2.0 / 1600)
 
 
+@pytest.mark.slow("over half a second")
 def test_the_lines_on_exposure_run(tmp_path, monkeypatch) -> None:
     page = (ROOT / HOW_TO / "exposure.md").read_text()
     (tmp_path / "model.py").write_text(block_with("def bits", page))
@@ -320,6 +324,7 @@ def test_the_lines_on_exposure_run(tmp_path, monkeypatch) -> None:
     exec(block_with("import Template", page), {})
 
 
+@pytest.mark.slow("over half a second")
 def test_the_laws_of_the_page_hold() -> None:
     space: dict[str, Any] = {}
     exec(block_with("COMPOSITION", (ROOT / HOW_TO / "laws.md").read_text()), space)

@@ -58,7 +58,7 @@ def test_the_table_names_every_dependency_and_no_other() -> None:
     assert len(rows) == len(set(rows))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_jax_is_an_extra_that_only_what_trains_models_loads() -> None:
     """Catches a module of the attacks that loads JAX for one of its functions."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -112,6 +112,7 @@ atexit.register(lambda: print("numpy" in sys.modules))
 """
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("module", "arguments", "needs"),
     [
@@ -147,6 +148,7 @@ def test_a_missing_package_is_said_before_anything_is_loaded(module, arguments, 
     assert found.stderr.count("\n") == 1
 
 
+@pytest.mark.slow("over half a second")
 def test_the_demonstration_of_exposure_names_jax_and_its_optimiser() -> None:
     found = hiding("jax,optax", COMMAND, "exposure", "--demo")
     said = "exposure --demo needs jax and optax, which are not installed: pip install jax optax"

@@ -19,7 +19,7 @@ def methods(tree: ast.AST) -> Iterator[tuple[str, bool]]:
                     yield node.name, ast.get_docstring(node) is not None
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_undocumented_methods_override_a_documented_one():
     paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
     found = {path: list(methods(ast.parse(path.read_text(encoding="utf-8")))) for path in paths}

@@ -139,6 +139,7 @@ def served(socket: Path) -> Iterator[str]:
             thread.join()
 
 
+@pytest.mark.slow("over half a second")
 def test_a_target_by_a_scheme(tmp_path: Path, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A whole command, with a restart that the claim names."""
     lay("target", site)
@@ -227,6 +228,7 @@ def test_what_opens_no_target_ends_in_a_line(name: str, site: Path) -> None:
     assert len(str(caught.value).splitlines()) == 1
 
 
+@pytest.mark.slow("over half a second")
 def test_a_module_that_is_there_stays_a_python_target(
     tmp_path: Path, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ sampled_steps = import_module("benchmarks.sampled_steps")
 student_reading = import_module("benchmarks.student_reading")
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("share", [0.01, 0.1, 1.0])
 def test_the_limit_of_many_steps_is_a_gaussian_mechanism(share) -> None:
     """Its delta at that epsilon by Balle and Wang 2018, Theorem 8; catches mu without its root."""

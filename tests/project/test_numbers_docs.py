@@ -56,7 +56,7 @@ def claims(tmp_path, *names):
         (tmp_path / f"{name}.toml").write_text(block(GUIDE, "toml", key))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_numbers_in_python_and_from_a_program(tmp_path, monkeypatch) -> None:
     """So few queries end without a verdict, but with evidence."""
     monkeypatch.chdir(tmp_path)
@@ -71,7 +71,7 @@ def test_numbers_in_python_and_from_a_program(tmp_path, monkeypatch) -> None:
     assert '"partition-release"' in found.stdout
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_numbers_behind_http(tmp_path, monkeypatch) -> None:
     """And a record with a NaN arrives, where it is refused as the page's server does."""
     monkeypatch.chdir(tmp_path)
@@ -85,7 +85,7 @@ def test_numbers_behind_http(tmp_path, monkeypatch) -> None:
         target.close()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_tutorials_counts_fail_as_shown(tmp_path, monkeypatch) -> None:
     """Every line of the sample that does not depend on chance is printed."""
     monkeypatch.chdir(tmp_path)
@@ -132,7 +132,7 @@ def test_readme_names_the_demo() -> None:
     assert "**numbers**" in first
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_demo_writes_a_page(tmp_path) -> None:
     found = typed("verify", "--demo", "noisy-histogram", *SHORT, "--report", str(tmp_path))
     assert found.returncode == 3, found.stderr

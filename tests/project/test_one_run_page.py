@@ -37,7 +37,7 @@ def test_no_two_trainings_share_a_seed() -> None:
     assert len(seeds) == len(set(seeds)) == 306
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_page_counts_what_was_refuted() -> None:
     parts = [(*part[:3], part[3], 1) for part in {p[:3]: p for p in trainings.parts()}.values()]
     kinds = audited.kinds([(part, bare(part)) for part in parts])

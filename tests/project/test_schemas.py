@@ -19,6 +19,7 @@ def test_what_is_published_follows_from_the_models() -> None:
     )
 
 
+@pytest.mark.slow("over half a second")
 def test_it_is_a_schema_with_a_name_and_a_version() -> None:
     versions = {"claim": 1} | {name: version for name, (version, _) in MODELS.items()}
     for name, version in versions.items():

@@ -55,7 +55,7 @@ def with_missing() -> str:
     return whole
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("lines", "claim", "check", "said"),
     [

@@ -109,7 +109,7 @@ def test_the_published_histograms_agree_with_mpmath(published_data) -> None:
         assert relative_to_exact(log_probabilities(row, Gaussian(sigma)), exact) < LIMIT
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @settings(max_examples=12)
 @given(cases)
 def test_mpmath_lies_in_the_balls(case) -> None:
@@ -125,7 +125,7 @@ def test_mpmath_lies_in_the_balls(case) -> None:
             assert ball.rel_accuracy_bits() > 66  # 20 digits
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_balls_hold_float64_probabilities_to_rounding() -> None:
     """Enclosures against float64 directly, mpmath left out."""
     votes = [12, 7, 6, 30, 4, 161, 0, 10, 19, 1]
@@ -140,7 +140,7 @@ SOME = [
 ]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("family", SOME)
 def test_fifty_digits_are_stable_in_their_digits(family) -> None:
     """The digits asked for do not change when more are asked for."""
@@ -160,7 +160,7 @@ JAX_CASES = [
 
 
 @pytest.mark.parametrize("family", SOME)
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_jax_agrees_with_numpy(family) -> None:
     """One kernel serves both; the static grids and the far classes are JAX's own."""
     for votes, scale in JAX_CASES:

@@ -29,7 +29,7 @@ def excess(epsilon: float, rate: float, multiplier: float, steps: int) -> tuple[
     return max(found)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("rate", "multiplier", "steps", "epsilon"), [(0.5, 4.0, 64, 2.0), (0.02, 0.8, 50, 0.5)]
 )

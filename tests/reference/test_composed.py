@@ -59,7 +59,7 @@ def test_it_is_below_what_every_test_shows_and_near_it(times, delta) -> None:
         ((90, 80, 80), 6, 1e-16),
     ],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_rare_sums_show_what_they_show_in_sixty_digits(votes, times, delta) -> None:
     """Catches rounding of a transform taken for sums of one side, at which epsilon was doubled."""
     here, there = np.array(votes), np.add(votes, [-1, 1, 0])

@@ -63,7 +63,7 @@ def test_large_epsilons_are_not_refuted_by_underflow() -> None:
     assert _refutes(0.6, 0.4, claim(epsilon=900.0).privacy, 10_000)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_claim_of_a_million_million_queries_is_refuted() -> None:
     """An array of the counts would not fit in memory."""
     check = PrivacyClaimCheck(claim("gaussian:4000", epsilon=3.0, queries=10**12))

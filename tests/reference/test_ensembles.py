@@ -216,7 +216,7 @@ def test_adult_is_as_wang_et_al_used_it(published_data) -> None:
     assert abs(people.task.queries[:, :4].mean(0)).max() > 1e-4  # scaled as the others were
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_published_votes_are_on_these_records_in_this_order(published_data) -> None:
     """Who is likelier to earn more by logistic regression gets more of the published votes."""
     people = adult(published_data)

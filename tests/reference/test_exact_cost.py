@@ -152,7 +152,7 @@ def test_the_published_bracket_is_met() -> None:
     assert found.high - found.low < 0.05
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_mixed_queries_compose_in_any_order_and_add() -> None:
     one = Repeated(laws([125, 125]), laws([124, 126]), 30)
     two = Repeated(laws([160, 90]), laws([159, 91]), 50)
@@ -254,7 +254,7 @@ def climb(mechanism, classes, teachers, order, seed):
     return best
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("noise", "teachers", "order"),
     [

@@ -194,7 +194,7 @@ def test_many_releases_are_binomial(adjacency: Adjacency) -> None:
     assert 20 < found.epsilon < 300 * 20
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_more_releases_than_are_counted_are_bounded_from_below() -> None:
     law = described("laplace:1000", 30_000.0)
     most, more = (keys_cost(law, releases, 1e-6) for releases in (MOST, 10**12))

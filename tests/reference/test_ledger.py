@@ -144,7 +144,7 @@ except BudgetExhausted:
 """
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_processes_together_do_not_overspend(path) -> None:
     """Three at once get as many answers in all as one alone would."""
     alone = open_ledger(path, budget=0.5).remaining()

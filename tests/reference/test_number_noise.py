@@ -266,7 +266,7 @@ def test_a_wrong_text_says_what_is_allowed(text, said) -> None:
 
 @pytest.mark.parametrize("family", [Laplace, Gaussian, DiscreteLaplace, DiscreteGaussian])
 @given(scale=st.floats(0.3, 30.0), share=st.floats(-0.98, 0.98))
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_exponential_moment(family, scale, share) -> None:
     """By mpmath's sum or integral; of the discrete Gaussian it is a bound, tight where sigma > 1.
 

@@ -221,7 +221,7 @@ def test_lnmax_bounds_cover_every_neighbour(histogram, gamma) -> None:
         assert (actual <= bound * (1 + 1e-9) + 1e-12).all()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @given(histogram=histograms(4, 60), sigma=st.floats(2.0, 60.0))
 def test_q_is_the_chance_of_the_others(histogram, sigma) -> None:
     """Exactly, from mpmath; and the two bounds lie above their exact values."""

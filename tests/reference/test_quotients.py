@@ -73,7 +73,7 @@ def test_tails_are_those_of_a_quadrature_of_30_digits(
         ("gaussian", 40.0),
     ],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_quotients_become_sums_with_the_noise_of_the_claim(family, count) -> None:
     """Null: 20 cells of equal probability, each within 5.5 standard errors; the seed is fixed.
 

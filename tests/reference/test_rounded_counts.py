@@ -50,7 +50,7 @@ noises = st.builds(
 votes_of_few = histograms(classes=st.integers(2, 5), teachers=st.integers(1, 40))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @given(votes_of_few, noises)
 @settings(max_examples=25)
 def test_float64_agrees_with_mpmath_and_lies_in_the_balls(votes, noise) -> None:

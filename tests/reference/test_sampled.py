@@ -61,6 +61,7 @@ def enumerated(votes, scale, sampling):
         return law
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("votes", "scale", "way"), CASES)
 def test_the_law_is_the_mean_over_all_votes_that_may_be_drawn(votes, scale, way) -> None:
     """Catches counts drawn apart where their sum is fixed, and 1 - q for q."""

@@ -230,6 +230,7 @@ def clouds(seed=0):
     return task, Votes(np.where(wrong, 1 - task.truths[:, None], task.truths[:, None]), 2)
 
 
+@pytest.mark.slow("over half a second")
 def test_a_student_is_tested_on_what_it_never_saw() -> None:
     task, votes = clouds()
     options = {"budget": 2.0, "delta": DELTA, "tested": 100, "student": Student()}

@@ -109,7 +109,7 @@ def test_gaussian_noise_counts_the_l2_norm_of_all() -> None:
         *itertools.product(("gaussian:60", "discrete-laplace:90", "discrete-gaussian:60"), (200,)),
     ],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_unlike_noise_is_composed(sums: str, releases: int) -> None:
     """Beside privacy loss distributions of dp-accounting: below what is certain, and near it."""
     table = NoisyTable(
@@ -223,7 +223,7 @@ def test_counts_that_are_cut_cost_what_they_do_far_from_0() -> None:
 
 
 @pytest.mark.parametrize("threshold", [1.0, 4.0, 14.0])
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_counts_that_are_cut_beside_a_selection_cost_no_more_than_they_do(threshold: float) -> None:
     """Of them none is told beside a selection; catches a proof that needs one."""
     selection = Threshold(parse_number_noise("discrete-laplace:2"), threshold)
@@ -236,7 +236,7 @@ def test_counts_that_are_cut_beside_a_selection_cost_no_more_than_they_do(thresh
     assert both.epsilon > 1.0
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_another_user_elsewhere_costs_more_than_one_who_leaves() -> None:
     """Who leaves costs half by selection and half by a number, of either partition: 2.
 
@@ -299,7 +299,7 @@ def test_rows_of_one_user_lie_where_they_are_likeliest_released() -> None:
         assert released_alone(table, 1) == pytest.approx(wanted, rel=0.1)
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("noise", ["discrete-gaussian:2", "skellam:2", "binomial:2", "laplace:2"])
 def test_a_selection_whose_noise_leaves_out_rows_costs_much(noise: str) -> None:
     """A user of a hundred rows, where the threshold's noise is that of two or so: 1 is spent else.
@@ -319,7 +319,7 @@ def test_noise_a_thousand_times_too_small_costs_much(noise: str) -> None:
     assert table_cost(table, ADD, 1, 1e-6).epsilon > 100
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("selection", "releases", "delta"),
     [

@@ -93,7 +93,7 @@ def test_any_rows_are_bounded_by_the_largest_sum(bounding: Bounding, once: bool)
         assert found == pytest.approx(max(contributed(USER, s, rate, once) for s in subsets))
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("bounding", BOUNDS)
 def test_what_is_drawn_follows_the_enumerated_law(bounding: Bounding) -> None:
     """Catches partitions drawn in proportion to their rows."""

@@ -121,7 +121,7 @@ def test_a_dask_cluster_counts_what_one_process_counts_and_one_worker_may_be_kil
         assert killed_midway(executor, 60, 0.03)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_is_no_scheduler_is_said_in_one_line(monkeypatch) -> None:
     """A wrong address, and one where nothing answers, at once where nothing ever will."""
     pytest.importorskip("distributed", reason=ABSENT)

@@ -158,6 +158,7 @@ def test_a_refused_query_needs_no_noise_of_votes(make) -> None:
     assert fault is None
 
 
+@pytest.mark.slow("over half a second")
 def test_a_scale_in_votes_is_told_as_closely_as_rounded_counts_show_it() -> None:
     """Catches 5 votes over the 6 units that make up for them, taken for a scale of 5 / 6."""
 

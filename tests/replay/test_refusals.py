@@ -189,7 +189,7 @@ def asked(project: Any, name: str) -> Replayed:
     return replay_pairs(f"{project}/counted.py:{name}", claim, 1, 3)
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(("name", "limit"), [("checked", 5), ("null_for_zero", 1), ("ends", 1)])
 def test_what_is_no_release_is_judged_as_a_refusal(name, limit, tmp_path) -> None:
     """They ended the command, with status 2."""

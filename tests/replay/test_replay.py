@@ -72,7 +72,7 @@ CODES = {
 _FEW = {"counts_largest_first": 4, "sum_of_a_mean": 4, "labels_over_the_largest": 2}
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("name", "pairs"),
     [*_FEW.items()] + [pytest.param(n, _PAIRS, marks=_SLOW) for n in ORDERS],
@@ -85,7 +85,7 @@ def test_data_may_decide_what_is_drawn_when(name, pairs) -> None:
         assert seen.verdict is Verdict.PASS, seen.as_text()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_scale_of_noise_is_told_though_no_function_was_given_it(monkeypatch) -> None:
     # the simplest pair is sought below
     monkeypatch.setattr("dpassay.verifiers.replay.search._SHRINKS", 3)
@@ -94,7 +94,7 @@ def test_the_scale_of_noise_is_told_though_no_function_was_given_it(monkeypatch)
     assert seen.fields["first"] != pytest.approx(seen.fields["second"])
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_pair_is_the_simplest_and_shows_the_exact_distance() -> None:
     seen = found("wrong", "counts_small_ones_are_suppressed", COUNTS).public()
     one, other = map(np.array, seen["pair"])
@@ -155,7 +155,7 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.usefixtures("project")
 def test_what_cannot_be_frozen_is_said_and_never_guessed() -> None:
     done = typed("replay", "target.py:unfrozen", "--claim", "counts.toml", "--json")
@@ -180,7 +180,7 @@ def test_what_a_target_prints_is_seen_once(capfd) -> None:
     assert capfd.readouterr().err.count("a warning of a library") == 1
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.usefixtures("project")
 def test_a_record_that_is_no_number_is_named_with_its_line() -> None:
     done = typed("replay", "target.py:clipped", "--claim", "sum.toml")
@@ -190,6 +190,7 @@ def test_a_record_that_is_no_number_is_named_with_its_line() -> None:
     assert ": total moves" in done.stdout
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(
     ("arguments", "words"),
@@ -208,7 +209,7 @@ def test_misuse_is_one_line(arguments, words) -> None:
     assert_misuse(typed("replay", *arguments), *words)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.usefixtures("project")
 def test_a_failure_in_a_test_of_ones_own_names_the_pair(dpassay_replay) -> None:
     with pytest.raises(AssertionError, match="moves by"):

@@ -143,7 +143,7 @@ def test_the_reading_is_what_the_message_says_of_it(reports) -> None:
     assert figures(reports["fail"], "histogram-leakage") is None
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_cost_is_that_of_the_pair_that_refutes(reports) -> None:
     report = reports["costly"]
     cost = figures(report, "privacy-claim").cost
@@ -159,19 +159,21 @@ def test_the_cost_is_that_of_the_pair_that_refutes(reports) -> None:
     assert figures(reports["pass"], "privacy-claim") is None
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_an_interrupted_run_keeps_its_figures(reports) -> None:
     report = reports["interrupted"]
     assert report.verdict is Verdict.INCONCLUSIVE
     assert figures(report, "class-probabilities").evidence[-1][0] > 0
 
 
+@pytest.mark.slow("over half a second")
 def test_a_scale_without_bounds_is_null_in_json(reports) -> None:
     """Early on no scale is too large, and JSON has no infinity."""
     points = figures(reports["far"], "noise-scale").scale.points
     assert any(high is None for _, _, high in points)
 
 
+@pytest.mark.slow("over half a second")
 def test_what_costs_is_worked_out_for_page_and_json_alone(reports) -> None:
     """The bracket of the exact cost, which takes seconds, is the page's own."""
     report = reports["costly"]
@@ -184,7 +186,7 @@ def test_what_costs_is_worked_out_for_page_and_json_alone(reports) -> None:
     assert f"{low:.4g} to {high:.4g}" in page(report, "a.py:b", report.started)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_report_names_its_target_and_its_times() -> None:
     claim = small_claim(gate={"max_queries": 100})
     before = datetime.now(UTC)

@@ -117,7 +117,7 @@ def test_the_page_says_it_as_the_message_does(reports) -> None:
     assert "below 17.2." in shown
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("most", [1000, pytest.param(200_000, marks=pytest.mark.slow("more"))])
 def test_a_scale_that_no_label_tells_is_not_asked_more_for(most) -> None:
     """Where the noise is everything no number of queries helps, so none is named."""

@@ -29,7 +29,7 @@ def is_whole(path):
     return True
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_command_line_writes_what_it_prints(claim_file, tmp_path) -> None:
     where = tmp_path / "made" / "anew"
     target = f"{HERE}/aggregators.py:half_noise"

@@ -47,7 +47,7 @@ def test_real_reports_of_numbers_are_valid(number_reports, kind) -> None:
             assert check["log10_e_value"] >= check["threshold_log10"]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_every_key_of_a_report_is_required(failed) -> None:
     """Catches a key that the schema has forgotten, or does not demand."""
     assert set(SCHEMA["required"]) == set(failed)

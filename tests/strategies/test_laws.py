@@ -33,7 +33,7 @@ def test_what_is_wrong_is_found_within_two_hundred_examples(law, function) -> No
     assert law.first_broken(function, seed=1) is not None
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_breaks_a_law_is_told_shrunk_and_with_its_source() -> None:
     with pytest.raises(AssertionError) as error:
         GROUP.check(lambda epsilon, delta, size: (epsilon, delta))

@@ -65,7 +65,7 @@ def test_endless_output_is_ended(script, opened) -> None:
         ask(opened(script(body)))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_child_that_hangs_is_ended_and_its_last_words_are_shown(opened) -> None:
     target = opened("exec:sh -c 'echo one >&2; echo waiting for a lock >&2; sleep 600'", 1.0)
     words = rf"{CALL} gave no answer within 1 s \(timeout in \[gate\]\); the last line of its "

@@ -189,7 +189,7 @@ def test_a_server_may_name_its_orders(served, opened) -> None:
     assert "order 7:" in left_out(of, 1)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_python_target_names_orders_from_its_own_process(tmp_path, opened) -> None:
     path = tmp_path / "named.py"
     path.write_text(
@@ -242,6 +242,7 @@ def by_outcome(request, tmp_path, script, served):
     return served(handle).url
 
 
+@pytest.mark.quick_cases(1)
 def test_an_account_by_outcome_is_asked_for_each(by_outcome, opened) -> None:
     target, of = opened(by_outcome), ChargedOrders(small_claim(accountant={"orders": [2, 2]}))
     for answered, cost in ((False, 0.2), (True, 0.6)):

@@ -53,7 +53,7 @@ def code_of(make: Any) -> str:
     return error.value.code
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("attribute", "code"),
     [

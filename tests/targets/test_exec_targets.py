@@ -41,7 +41,7 @@ def test_the_protocol_is_the_one_of_the_contract(script, opened) -> None:
     assert checked_spent(target.spent(1e-5), 1e-5) == 0.5
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_slow_target_is_asked_in_parts_that_it_can_answer(opened, tmp_path) -> None:
     """At once, these labels would take longer than the timeout."""
     path = tmp_path / "slow.py"
@@ -149,7 +149,7 @@ def test_a_restart_is_a_new_process_of_the_same_command(script, opened, tmp_path
         os.kill(first[0][0], 0)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_python_target_is_loaded_anew_on_restart(opened, tmp_path) -> None:
     path = tmp_path / "counting.py"
     path.write_text("asked = []\ndef f(h, n):\n    asked.append(n)\n    return [len(asked)] * n\n")

@@ -45,6 +45,7 @@ def test_a_rate_limit_is_waited_for(served) -> None:
     target.close()
 
 
+@pytest.mark.slow("over half a second")
 def test_a_date_is_waited_for_too(served) -> None:
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=1), usegmt=True)
     target = open_target(served(answering([429], soon)).url, 5.0)

@@ -104,6 +104,7 @@ def error(server: Server, **http: Any) -> str:
     return str(raised.value)
 
 
+@pytest.mark.slow("over half a second")
 def test_the_store_is_that_of_the_system(served, authority, monkeypatch) -> None:
     """Catches a list of one's own: certifi's, say, which lacks what the machine trusts."""
     monkeypatch.setattr(httpx, "create_ssl_context", None)
@@ -140,7 +141,7 @@ def subject_hash(name: x509.Name) -> str:
     return f"{int.from_bytes(digest[:4], 'little'):08x}"
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_an_authority_of_the_claim_is_believed_beside_it(served, authority) -> None:
     server = served(LABELS, context=context(authority.issued("server")))
     assert "an authority that the system's store lacks is ca in [http]" in error(server)
@@ -157,7 +158,7 @@ def test_files_lie_beside_the_claim(served, authority, tmp_path) -> None:
     target.close()
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 def test_a_server_may_ask_for_a_certificate(newest, served, authority) -> None:
     """Under TLS 1.3 the refusal comes after the handshake, in place of an answer."""
@@ -169,6 +170,7 @@ def test_a_server_may_ask_for_a_certificate(newest, served, authority) -> None:
     assert asked(server, ca=authority.ca, certificate=client, key=client) == [0, 1, 2, 0, 0]
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("host", "days", "words"),
     [
@@ -181,6 +183,7 @@ def test_what_is_wrong_with_a_certificate_is_told(host, days, words, served, aut
     assert words in error(server, ca=authority.ca)
 
 
+@pytest.mark.slow("over half a second")
 def test_plain_http_behind_https_is_told(served, authority) -> None:
     server = served(LABELS)
     server.url = server.url.replace("http://", "https://")

@@ -107,7 +107,7 @@ def test_the_body_names_what_the_kind_takes() -> None:
         assert made.http_options.route.body == f"[{{{{{key}}}}}]"
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("scale", "verdict"),
     [

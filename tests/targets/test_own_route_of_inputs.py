@@ -78,7 +78,7 @@ def arrived(server: Server) -> set[str]:
     return {json.dumps(body["features"]) for _, _, body, _ in server.asked}
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("form", list(FORMS))
 def test_verify_sends_what_the_file_says(form, served, tmp_path) -> None:
     """Catches votes that are sorted, and an input that is looked up before the file is read."""
@@ -100,7 +100,7 @@ def test_plan_too(form, served, tmp_path) -> None:
     assert server.asked
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("scale", "expected"),
     [

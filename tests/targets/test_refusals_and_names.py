@@ -141,7 +141,7 @@ def test_numbers_have_no_names() -> None:
         parse_claim({"mechanism": histogram(), "http": {"labels": ["a"]}})
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("way", "gate", "verdict"),
     [

@@ -62,7 +62,7 @@ def command(body):
     return shlex.join([sys.executable, "-c", body])
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_python_target_keeps_its_process_id(module, opened) -> None:
     """A seed made of it is then the same in the next life, as it is in a container."""
     target = opened(f"{module}:pid")
@@ -73,7 +73,7 @@ def test_a_python_target_keeps_its_process_id(module, opened) -> None:
         target.restart_contained()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_restart_takes_nothing_of_the_life_before_with_it(module, opened) -> None:
     """Folder and environment are those of the first start; a replaced process keeps both."""
     target = opened(f"{module}:leaves_its_place")
@@ -82,7 +82,7 @@ def test_a_restart_takes_nothing_of_the_life_before_with_it(module, opened) -> N
     assert target.ask(HISTOGRAM, 2).tolist() == [0, 0]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("outside", [signal.SIG_DFL, signal.SIG_IGN])
 def test_the_children_of_a_life_end_with_it(module, opened, outside) -> None:
     """A gate run by what ignores SIGTERM does too: children inherit that."""
@@ -101,7 +101,7 @@ def test_the_children_of_a_life_end_with_it(module, opened, outside) -> None:
     # a zombie: nobody has asked for its status, as its parent has forgotten it
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_where_the_process_cannot_be_replaced_another_is_started(
     module, opened, monkeypatch
 ) -> None:
@@ -234,7 +234,7 @@ def test_the_key_takes_a_command(value) -> None:
         claim(restart=value)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_command_runs_for_every_kind_of_target(module, opened, tmp_path) -> None:
     """A process of ours may be a client of what the command restarts."""
     mark = tmp_path / "mark"

@@ -46,7 +46,7 @@ def run(address, at_once=8, name="gnmax", **gate):
         target.close()
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "kind", ["alike", pytest.param("by-time", marks=pytest.mark.slow("a seed in common too"))]
 )
@@ -166,7 +166,7 @@ def test_no_call_is_begun_after_one_has_failed(served) -> None:
     assert len(server.asked) == 3
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_limit_of_rate_holds_back_what_is_still_to_be_sent(served) -> None:
     """Four calls per turn of the clock: no more than what was in flight is asked in vain."""
     begun = []
@@ -183,7 +183,7 @@ def test_a_limit_of_rate_holds_back_what_is_still_to_be_sent(served) -> None:
     assert len(begun) <= 64
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_opening_keeps_to_the_budget(tmp_path) -> None:
     with service("own", tmp_path) as address:
         assert run(address, at_once=64, max_queries=300).queries <= 300

@@ -79,7 +79,7 @@ def test_an_aggregator_in_shell_and_awk_exits_0(shell_target, tmp_path) -> None:
     assert verdicts["accountant-soundness"] == "not-applicable"
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_its_half_noise_fails(shell_target, opened) -> None:
     report = verify(opened(shell_target(5)), parse_claim(tomllib.loads(CLAIM)), seed=0)
     assert report.verdict is Verdict.FAIL

@@ -28,7 +28,7 @@ def ask(name, timeout=20.0):
         target.close()
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("name", ["correct", "aggregator", "chatty"])
 def test_callables_and_objects_answer(name, capfd) -> None:
     labels = ask(name)
@@ -83,13 +83,13 @@ def test_a_class_is_no_target_though_it_can_be_called() -> None:
     InProcessTarget(Service())
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_target_that_hangs_is_ended() -> None:
     with pytest.raises(TargetError, match=r"no answer .*0\.5 s"):
         ask("hangs", timeout=0.5)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_refusal_is_no_error() -> None:
     with pytest.raises(Refused, match="closed on Saturdays"):
         ask("refuses_all")
@@ -101,7 +101,7 @@ def test_specs_that_name_nothing_are_refused(spec) -> None:
         open_target(spec, 1.0)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_files_and_modules_that_do_not_load_are_named(tmp_path) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text("import no_such_module\n")

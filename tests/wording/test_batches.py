@@ -366,7 +366,7 @@ def test_what_is_not_looked_at() -> None:
         ),
     ],
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_what_a_training_costs(sampling, epsilon, verdict, code, said) -> None:
     claim = claim_of(
         sampling,

@@ -267,6 +267,7 @@ def test_of_noise_that_aggregates_share() -> None:
     )
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("text", "epsilon", "queries", "code", "message", "diagnosis"),
     [

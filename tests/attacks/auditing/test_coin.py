@@ -161,7 +161,7 @@ def capital(epsilon: float, scale: float, seed: int, draws: int = 600, features:
     return most
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_private_mechanism_at_the_boundary_is_seldom_refuted() -> None:
     """Null: epsilon 1 of noise 1. Ville: 20 is reached in 5 % of runs at most, in 11 of 30 with
     probability below one in a million.

@@ -40,7 +40,7 @@ def bound_of(epsilon: float, seed: int, draws: int) -> float:
     return epsilon_lower(log_e_values, 0.05)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_bound_is_seldom_above_the_true_epsilon_and_near_it() -> None:
     """Null: 1 in 20 is above at most, so that 9 of 20 have probability 1e-6; seeds are fixed."""
     bounds = [bound_of(1.0, seed, 600) for seed in range(20)]

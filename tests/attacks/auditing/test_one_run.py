@@ -25,6 +25,7 @@ def wrong(epsilon: float, delta: float = 0.0) -> int:
     return sum(one_run_bound(*answers(epsilon, s), delta).epsilon > epsilon for s in range(RUNS))
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 4.0])
 def test_the_bound_exceeds_the_truth_in_one_of_twenty_at_most(epsilon) -> None:
     """Null: randomised response; a correct bound fails this with probability 8e-7."""

@@ -149,7 +149,7 @@ def test_all_told_with_probability_delta_is_nearly_what_is_refuted() -> None:
     assert mass(curve, every, 40, 0.03)[0] > 1.0
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("mu", [0.0, 0.5, 4.0])
 def test_a_right_curve_is_refuted_in_one_of_twenty_at_most(mu) -> None:
     """Null: Gaussian noise for each canary; a correct bound fails this with probability 8e-7."""

@@ -47,6 +47,7 @@ def refuted(canaries: int, mu: float, error: float) -> bool:
     return False
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(("epsilon", "tried"), [(1, 200), (2, 400), (4, 1_500)])
 def test_the_least_error_and_the_fewest_canaries_are_those_of_every_number(epsilon, tried) -> None:
     """Every number of canaries is tried; catches a floor in place of what each number reaches."""
@@ -172,6 +173,7 @@ def test_gaussian_trainings_at_their_own_curve_are_seldom_refuted(mu, canaries) 
     assert audits(lambda coins, rng: coins * 1.0, gaussian(mu), canaries, 0.05) == 1_000
 
 
+@pytest.mark.slow("over half a second")
 def test_a_real_training_with_sampled_batches_keeps_its_claimed_curve() -> None:
     """Null: 16 noisy steps on Poisson samples, each canary's own weight its score.
 

@@ -84,6 +84,7 @@ def test_gradients_that_are_none_are_named() -> None:
             ClippedModel(made, 1.0).clipped(records, np.zeros(3, dtype=np.int64))
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("steps", [1, 10])
 def test_exact_costs_are_those_of_privacy_loss_distributions(steps) -> None:
     """By dp-accounting, from both sides. sqrt(2 ln(1.25/delta))/sigma says 4.84 for add-remove."""
@@ -120,7 +121,7 @@ def test_steps_of_other_distances_compose_by_their_squares() -> None:
     assert separation([one] * 4, 1.0) == pytest.approx(1.2)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_bounds_exceed_the_exact_epsilon_as_seldom_as_stated() -> None:
     """1,000 repetitions, 5 %: more than 83 have probability 1e-6. Never above substitution."""
     mu, releases, rng = 1.11, 10_000, np.random.default_rng(1)
@@ -134,7 +135,7 @@ def test_bounds_exceed_the_exact_epsilon_as_seldom_as_stated() -> None:
     assert max(any_kind.max(), gaussian.max()) < epsilon_of(2.0, DELTA)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_null_is_never_told_apart() -> None:
     """Two worlds of one law: a threshold chosen after counting would find a difference."""
     rng = np.random.default_rng(2)

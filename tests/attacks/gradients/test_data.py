@@ -89,6 +89,7 @@ def test_more_than_there_is_is_refused():
         split_users(numbered(), 1, 1, 0, 2)
 
 
+@pytest.mark.slow("over half a second")
 def test_adult_as_published(published_data):
     hot, coded = adult(published_data), adult(published_data, "label")
     assert hot.features.shape == (48_842, 38)

@@ -57,7 +57,7 @@ def surrogate_says(defence, gradients):
     return (hidden @ last + biases).argmax(1)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_perturbation_misleads_its_surrogate_and_keeps_to_the_bound() -> None:
     """Descending in place of ascending would make the surrogate surer."""
     shown, known = two_kinds(1000)
@@ -71,6 +71,7 @@ def test_perturbation_misleads_its_surrogate_and_keeps_to_the_bound() -> None:
     assert np.isclose(steps, 0.005, atol=1e-6).mean() > 0.5  # 5 steps of .002, projected
 
 
+@pytest.mark.slow("over half a second")
 def test_perturbation_needs_a_surrogate_and_what_it_hides() -> None:
     gradients, sensitive = two_kinds(100)
     with pytest.raises(ValueError, match=r"perturbation .*surrogate"):
@@ -89,7 +90,7 @@ def test_the_bottleneck_is_another_model_with_its_own_loss() -> None:
         Bottleneck().network(Convolutional(16, 2, side=4))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_dp_sgd_releases_what_optax_does() -> None:
     """Bit for bit up to float32's rounding, from gradients of records, some of them clipped."""
     defence = DPSGD(multiplier=1.3, clip_norm=25.0, size=4)
@@ -105,7 +106,7 @@ def test_dp_sgd_releases_what_optax_does() -> None:
         assert np.allclose(found, expected, atol=1e-5)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_noise_of_dp_sgd_is_gaussian_and_fresh_in_each_batch() -> None:
     """Of the sum's standard deviation sigma C, divided by the records of a batch."""
     defence = DPSGD(multiplier=0.5, clip_norm=3.0, size=8)

@@ -50,7 +50,7 @@ def test_gradients_are_the_slopes_of_a_loss_written_in_numpy():
     ],
     ids=repr,
 )
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_batches_are_weighted_sums_and_norms_those_of_records(network):
     # catches shares that are left out, noise of the wrong record, and ghost norms without biases
     rng = np.random.default_rng(4)
@@ -68,7 +68,7 @@ def test_batches_are_weighted_sums_and_norms_those_of_records(network):
     np.testing.assert_allclose(lengths, np.linalg.norm(each, axis=1), rtol=1e-6)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_divergence_of_a_code_is_that_of_normals():
     # beta's part of the loss alone, against the integral by Monte Carlo: catches a sign or a half
     free = Perceptron(6, 3, hidden=(5,), bottleneck=2)

@@ -49,7 +49,7 @@ def test_the_share_of_right_guesses_has_its_interval_at_95_percent() -> None:
     assert found.success.low == pytest.approx(0.025 ** (1 / 20))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_who_knows_the_prior_alone_has_no_advantage():
     # the prior breaks the tie for the majority: catches a base of one half, and a prior left out
     data = split(people(), 200, 100, seed=1)
@@ -62,7 +62,7 @@ def test_who_knows_the_prior_alone_has_no_advantage():
     assert result.auroc.value == 0.5
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_nothing_is_inferred_where_there_is_nothing_and_all_where_there_is():
     game = Game(SharedValue(), NETWORK, size=8, rounds=2, trials=200)
     areas = {}
@@ -74,7 +74,7 @@ def test_nothing_is_inferred_where_there_is_nothing_and_all_where_there_is():
     assert areas[3.0].value > 0.99
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_released_is_what_a_defence_makes_of_records_gradients():
     # the fast way, by norms and weighted sums, and `release` of the records' own gradients
     data, rows = people(50), np.arange(12).reshape(3, 4)
@@ -103,7 +103,7 @@ class Clipped(Defence):
         return gradients if sensitive is None else gradients + sensitive[:, None]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_an_epoch_is_gradient_descent_over_every_record():
     # at once: one step by the mean. In batches: the loss falls further in an epoch
     data = people(48, tell=1.0)
@@ -121,7 +121,7 @@ def test_an_epoch_is_gradient_descent_over_every_record():
     assert losses[0] > losses[1] > losses[2]
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_static_adversaries_know_no_defence_and_adaptive_ones_do():
     # both see negated releases; the adaptive one's shadow gradients are negated as well
     data = split(people(), 200, 100, seed=3)
@@ -160,6 +160,7 @@ class Negated(Defence):
         return -gradients
 
 
+@pytest.mark.slow("over half a second")
 def test_rounds_that_are_not_observed_are_not_seen():
     data = split(people(), 200, 100, seed=1)
     game = Game(SharedValue(), NETWORK, size=4, rounds=3, observed=(0, 2), trials=20)

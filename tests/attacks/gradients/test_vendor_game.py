@@ -44,7 +44,7 @@ def played(game, number=300):
     return game.played(trials, game.simulated(trials))
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_release_is_the_defended_sum_of_its_batch() -> None:
     """Clipped record by record, not as a whole; with the attribute's records alone."""
     game = made(people(), DPSGD(multiplier=0.0, clip_norm=1.5, size=8))
@@ -93,7 +93,7 @@ def test_several_releases_of_a_batch_say_more() -> None:
     assert many > one + 0.1
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_rounds_show_the_same_batches_with_noise_of_their_own() -> None:
     """The same noise twice would be taken off, and other batches would not be added up."""
     first, second = (made(people(), DPSGD(multiplier=1.0, size=8), number=n) for n in (0, 1))

@@ -45,7 +45,7 @@ def test_exposures_of_all_strings_are_those_of_all_ranks() -> None:
         assert sorted((one.value for one in found), reverse=True) == pytest.approx(ranks)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_a_canary_that_the_sample_reaches_is_told_without_a_fit() -> None:
     """Scores are the strings' own numbers, so the share below is known: 1 in 100 is 6.6 bits."""
     template = Template.parse("[0-9]{8}")
@@ -55,6 +55,7 @@ def test_a_canary_that_the_sample_reaches_is_told_without_a_fit() -> None:
     assert found.at_least == found.low
 
 
+@pytest.mark.slow("over half a second")
 def test_a_space_too_large_for_any_float_of_its_ranks() -> None:
     """10^400 strings: what is far below the sample has a finite exposure, of all bits at most."""
     template = Template.parse("[0-9]{400}")
@@ -110,7 +111,7 @@ def test_the_fit_is_scipys_of_moments() -> None:
         assert by_moments(sample) == pytest.approx(skewnorm.fit(sample, method="MM"), rel=1e-6)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_the_distance_tells_a_law_that_is_not_skew_normal() -> None:
     """Of two humps the fit is refuted; of a skew-normal hardly: p below .01 once in a hundred.
 
@@ -142,7 +143,7 @@ def test_scores_that_are_all_alike_have_no_fit() -> None:
         exposures(lambda asked: [1.0] * len(asked), Template.parse("[0-9]{9}"), ["0" * 9], 2_000)
 
 
-@pytest.mark.slow("takes seconds")
+@pytest.mark.slow("over half a second")
 def test_some_intervals_cover_the_exact_exposure() -> None:
     """Two fixed trials, of a skew-normal and of symbols; the slow test has the rate."""
     assert all(trials.trial(number, 0).covered for number in (0, 1))

@@ -28,6 +28,7 @@ from dpassay.reference.numbers.moves import move_epsilon
 DELTA = 1e-5
 
 
+@pytest.mark.slow("over half a second")
 def test_scores_are_those_of_a_forward_pass_by_hand() -> None:
     """Catches a window that sees the character it predicts, and an end that is scored."""
     network = CharacterNetwork(10, len(ALPHABET), window=3, width=2, hidden=4)
@@ -53,7 +54,7 @@ def test_lines_that_the_model_cannot_read_are_refused(line) -> None:
         encoded([line], 12)
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("times", [1, 3])
 def test_all_lines_in_every_batch_cost_what_gaussian_noise_does(times) -> None:
     """By the exact formula of one Gaussian; of three copies three times as far."""
@@ -64,6 +65,7 @@ def test_all_lines_in_every_batch_cost_what_gaussian_noise_does(times) -> None:
     assert bracket.high - bracket.low < 0.01
 
 
+@pytest.mark.slow("over half a second")
 def test_lines_drawn_one_by_one_cost_less() -> None:
     """The half of them: one step is (log(1 + (e^eps - 1) / 2), delta / 2) of all lines' eps."""
     halved = epsilon(Training(steps=1, share=0.5, multiplier=4.0), DELTA / 2).high
@@ -71,6 +73,7 @@ def test_lines_drawn_one_by_one_cost_less() -> None:
     assert halved == pytest.approx(math.log1p(math.expm1(whole) / 2.0), rel=1e-3)
 
 
+@pytest.mark.slow("over half a second")
 def test_no_model_exposes_more_than_the_best_test_of_its_noise() -> None:
     """One step on all lines: ranks of 2^-k have the power Phi(Phi^-1(2^-k) + 1 / sigma)."""
     found = highest_exposure(Training(steps=1, share=1.0, multiplier=2.0))
