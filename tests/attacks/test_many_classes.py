@@ -115,6 +115,7 @@ def test_labels_that_tell_no_class_apart_are_a_tie() -> None:
     assert found.converged
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("teachers", "sigma", "queries", "concentration"),
     [(250, 40.0, 10**4, 0.02), (5000, 40.0, 10**4, 0.02), (5000, 5.0, 10**5, 5.0)],

@@ -25,7 +25,7 @@ from dpassay.reference.accounting.divergences import renyi_divergence
     ],
 )
 @pytest.mark.parametrize("order", [1.5, 2.0])
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 def test_the_region_has_the_smallest_divergence_that_another_solver_finds(
     here, there, order
 ) -> None:

@@ -114,6 +114,7 @@ def test_the_exact_error_is_that_of_the_limit_experiment():
     assert exact == pytest.approx(expected_error([150, 100], gnmax(40.0), 4000), rel=0.06)
 
 
+@pytest.mark.slow("over half a second")
 def test_noise_has_a_best_scale_at_fixed_queries_and_none_at_fixed_epsilon():
     """Counts 50 apart: the valley lies at 0.449 of that, where the information is largest."""
     sigmas = np.geomspace(10, 80, 25)

@@ -272,6 +272,7 @@ def test_an_accountant_is_held_to_the_orders_that_it_names() -> None:
     assert check.proved.order == 40.0
 
 
+@pytest.mark.slow("over half a second")
 def test_a_target_without_an_accountant_is_not_judged() -> None:
     found = judged("accountant-soundness")
     assert found.verdict is Verdict.NOT_APPLICABLE

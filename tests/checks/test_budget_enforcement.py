@@ -78,6 +78,7 @@ class Silent(Deployment):
         return 0.0
 
 
+@pytest.mark.slow("over half a second")
 def test_a_ledger_enforces_its_budget(enforced, tmp_path) -> None:
     check = enforced(Deployment(tmp_path / "ledger"), few_answers())
     assert check.verdict is Verdict.PASS

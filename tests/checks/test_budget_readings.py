@@ -49,6 +49,7 @@ def most(cost):
     return next(k for k in range(1, 10_000) if cost(k + 1) > 2.65)
 
 
+@pytest.mark.slow("over half a second")
 def test_answers_of_gnmax_are_held_to_the_exact_cost_of_its_noise() -> None:
     """A sound account gives 332 answers: a limit by Renyi costs, 287, would accuse it."""
     allowed = most(lambda k: gaussian(k, k))

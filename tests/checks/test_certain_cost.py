@@ -82,6 +82,7 @@ def test_an_account_that_stands_still_is_told_of() -> None:
     assert told.fields["still"] == told.fields["answers"] == 287
 
 
+@pytest.mark.slow("over half a second")
 def test_an_instance_that_is_used_up_is_no_pass(enforced) -> None:
     check = enforced(of_zoo("already-exhausted"), FULL)
     assert check.verdict is Verdict.INCONCLUSIVE

@@ -138,6 +138,7 @@ def test_an_expected_charge_is_no_realised_one() -> None:
     assert soundness(SHARP, charge).proved is not None
 
 
+@pytest.mark.slow("over half a second")
 def test_an_accountant_that_knows_no_outcomes_is_an_error_of_its_call() -> None:
     made = claim(SHARP, "realised", gate={"max_queries": 400})
     target = InProcessTarget(Charging(SHARP, lambda h, a: a))
@@ -163,6 +164,7 @@ def test_charges_that_are_data_independent_do_not_differ() -> None:
     assert found.fields["charge"] != pytest.approx(found.fields["other_charge"], rel=1e-3)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("share", [1.0, 0.97])
 def test_data_independent_charges_below_the_published_bound_are_a_warning(share) -> None:
     """Which only a proof can mend: the costliest pair known costs less than the bound."""
@@ -311,6 +313,7 @@ class PerHistogram(ByVotes):
             self.costs = np.max(list(self.kept.values()), axis=0)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("charges", [None, "data-independent"])
 def test_charges_alike_for_any_votes_are_added_up(enforced, charges) -> None:
     """Answers to several histograms cost as many to the costliest, where the claim says so."""

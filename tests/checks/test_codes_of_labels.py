@@ -41,7 +41,7 @@ def told_of_law(claim, code, **fields):
     return check.peak.finding
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("claim", "code", "fields"),
     [

@@ -56,6 +56,7 @@ def test_noise_drawn_once_a_call_is_not_taken_for_kept_answers(seed) -> None:
     assert found.code in ("noise-once-per-call", "answers-equal-in-call")
 
 
+@pytest.mark.slow("over half a second")
 def test_a_restart_that_repeats_the_first_call_is_told() -> None:
     check = LabelsFreshNoise(make_plan(claimed(), 0))
     mechanism = NoisyArgmax(Gaussian(40.0))

@@ -119,6 +119,7 @@ def concluded(made, advised=True):
     return check.conclude(None)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("gate", "verdict"), [({}, "pass"), ({"max_recoverable": 0.6}, "fail")])
 def test_advice_comes_with_a_warning_or_too_much_leakage_and_decides_nothing(gate, verdict):
     privacy = {"epsilon": 1.97, "delta": 1e-5, "queries": 286}

@@ -189,7 +189,7 @@ def test_a_budget_allows_twice_the_answers_of_a_teacher_more_or_less() -> None:
         assert abs(getattr(three, analysis) - allowed // 9) <= 1
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("near", [ADD_REMOVE, OF_THREE], ids=["add-remove", "records"])
 def test_the_costliest_histogram_has_all_teachers(near) -> None:
     """Others may be refused, and a budget would then not be tested."""

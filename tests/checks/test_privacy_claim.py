@@ -130,6 +130,7 @@ def test_a_claim_between_what_is_refuted_and_what_is_proven_is_put_between_both(
     assert cost.refuted_below == pytest.approx(proved.max(), rel=1e-6)
 
 
+@pytest.mark.slow("over half a second")
 def test_a_claim_is_proven_from_what_the_queries_cost_at_most_whatever_the_votes() -> None:
     """Catches Renyi accounting alone, which says 2.642 (docs/tutorial/claim.md)."""
     cost = judged(privacy()).figures.cost

@@ -24,6 +24,7 @@ def written(tmp_path, monkeypatch) -> None:
         (tmp_path / f"{name}.csv").write_text("\n".join(["score,in", *rows]) + "\n")
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.usefixtures("written")
 def test_a_claim_is_refuted_kept_or_not_told_apart() -> None:
     """Blind scores give a positive bound in 1 of 20 samples; this one was drawn once."""

@@ -75,6 +75,7 @@ def test_more_answers_say_more(told) -> None:
     assert figure(found, part, "1000 answers", "area") > figure(found, part, "1 answers", "area")
 
 
+@pytest.mark.slow("over half a second")
 def test_members_are_found_no_more_often_than_their_labels_allow(told) -> None:
     """The lower end of the interval stays below the bound; of votes there is none."""
     found, _ = told

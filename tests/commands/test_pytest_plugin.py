@@ -271,6 +271,7 @@ def answer(votes, size):
 """
 
 
+@pytest.mark.slow("over half a second")
 def test_the_strategies_serve_a_users_module(project) -> None:
     project.makepyfile(test_mine=STRATEGIES)
     run(project, "-p", "no:cacheprovider").assert_outcomes(passed=3)

@@ -138,6 +138,7 @@ def test_charges_are_given_for_each_outcome() -> None:
     assert found[1] == found[2] == pytest.approx(orders / 200 + orders / 100)
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("answered", ["yes", 1, []])
 def test_an_outcome_is_true_or_false(url, answered) -> None:
     body = {"histogram": [1, 2, 3], "orders": [2.0], "answered": answered}

@@ -168,6 +168,7 @@ def test_what_a_failure_cut_short_is_not_looked_at(reports: Mapping[str, Report]
     assert not failed & {one.check for one in found.values()}
 
 
+@pytest.mark.slow("over half a second")
 def test_nothing_is_said_of_a_log(reports: Mapping[str, Report]) -> None:
     assert reports["pass"].model_copy(update={"asked": False}).not_looked_at == ()
 

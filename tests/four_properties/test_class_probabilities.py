@@ -174,6 +174,7 @@ def test_a_wrong_sampler_is_told_by_as_many_labels(family, wrong) -> None:
     assert log_e_value(cases, tallied(cases, WRONG[wrong])) > LOG_THRESHOLD
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("factor", [0.9, 1.1])
 def test_the_power_against_a_tenth_of_the_scale_is_as_stated(factor, family) -> None:

@@ -126,7 +126,7 @@ def test_the_error_is_what_the_information_says(family) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("labels", SIZES[::-1])
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_elsewhere_it_is_bounded(family, labels) -> None:
     """Whatever the votes: what is read explains the labels no worse than the truth does.
 

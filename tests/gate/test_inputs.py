@@ -88,7 +88,7 @@ def test_each_form_passes_and_only_inputs_are_asked(form, votes, claim) -> None:
 
 
 @pytest.mark.parametrize("form", ["query", "one-hot"])
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_half_the_noise_is_found_and_named(form, votes, claim) -> None:
     made = claim(form)
     aggregate, _ = deployed(votes, form, SCALE / 2.0)

@@ -44,6 +44,7 @@ def written() -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow("over half a second")
 def test_every_claim_that_stands_somewhere_is_valid() -> None:
     """Of a page a fragment stands for the same with a [mechanism]; a configuration is none."""
     tables = {name: tomllib.loads(text) for name, text in written().items()}

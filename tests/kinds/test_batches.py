@@ -212,6 +212,7 @@ def test_what_is_no_batch_is_an_error(reply) -> None:
     assert error.value.code == "reply-malformed"
 
 
+@pytest.mark.slow("over half a second")
 def test_a_program_and_a_server_are_asked_for_batches() -> None:
     """The request is that of the pages, and has no size, which a sampler would take for its own."""
     program = (

@@ -83,6 +83,7 @@ def test_a_crowd_is_released_no_more_than_its_bound(kept, once) -> None:
     assert mean <= 1.0 + 1e-12
 
 
+@pytest.mark.slow("over half a second")
 def test_a_bound_on_a_crowd_is_near_the_rate() -> None:
     """A bound of 1 would be right, and see nothing."""
     for text in (GEOMETRIC, OWN):

@@ -202,7 +202,7 @@ def test_rounds_travel_to_a_process_and_back(tmp_path) -> None:
     assert again.tolist() == [[1.0, 2.0]] * 3
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("made", ["rows", "[list(row) for row in rows]"])
 def test_residues_beyond_2_63_lose_nothing_on_their_way(tmp_path, made) -> None:
     """Catches an array of floats, in which what lies just below the modulus is rounded to it."""

@@ -58,6 +58,7 @@ def test_an_alarm_carries_no_votes_and_is_signed(monkeypatch, requests_to) -> No
         check_webhook("http://[::1")
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("written", ["2026-03-01T12:00:{:02}+01:00", "{}.5", None])
 def test_the_time_of_an_alarm_is_that_of_its_row(tmp_path, written) -> None:
     """As the log writes it, with the time of detection beside; catches an alarm of old rows that

@@ -261,6 +261,7 @@ def test_noise_that_serves_several_rows_is_found(how, code, fields):
     assert fields.items() <= found["fresh-noise"].fields.items()
 
 
+@pytest.mark.slow("over half a second")
 def test_what_was_saved_goes_on_to_the_last_bit():
     """With workers, clients and calls. Catches state that is left out, or shared with the new."""
     rows = noise_of(1200, from_seed("worker"), 23)

@@ -79,6 +79,7 @@ def test_the_data_independent_cost_is_one_figure_in_every_command(files, tmp_pat
     assert told in typed("monitor", str(log), *state).stderr
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("analysis", ["data-dependent", "exact"])
 def test_costs_that_depend_on_votes_are_those_of_account_once_the_log_ends(
     files, tmp_path, analysis

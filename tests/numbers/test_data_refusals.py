@@ -130,6 +130,7 @@ def test_keys_are_judged_where_epsilon_is_claimed() -> None:
         assert (found is not None and found.finding.code == CODE) == told
 
 
+@pytest.mark.slow("over half a second")
 def test_a_pass_without_refusals_asks_nothing_more() -> None:
     claim, counted = claimed(SUM, COARSE), []
     for instead in (lambda *_: None, few_records):

@@ -137,7 +137,7 @@ def test_wagers_on_known_faults_add_up_to_one() -> None:
         "laplace:2;min=0",
     ],
 )
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_few_draws_at_once_have_the_likelihoods_of_many(text: str) -> None:
     """Scales and offsets; catches a clamped end, or a width, that is not stretched with the law."""
     claim = claimed(HISTOGRAM.replace("laplace:2", text))

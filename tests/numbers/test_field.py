@@ -110,6 +110,7 @@ def test_another_claim_of_the_same_call_fails(aggregate: Aggregate, noise: str) 
     assert failed & {"noise-law", "noise-scale", "joint"}
 
 
+@pytest.mark.slow("over half a second")
 def test_a_count_truncated_at_the_arrays_length_is_not_geometric() -> None:
     """The array is as long as the count, as the documentation counts elements."""
     whole = judged(diffprivlib_count(None), "discrete-laplace:1;min=0", "noisy-count")

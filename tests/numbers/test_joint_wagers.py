@@ -41,6 +41,7 @@ def law(noise: NumberNoise, exact: float) -> tuple[np.ndarray, np.ndarray]:
     return values[kept], shares[kept]
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("exact", [(3.0, 0.0), (0.3, 1.0)])
 @pytest.mark.parametrize("text", [*LAWS, *CLAMPED])
 def test_bare_wagers_have_expectation_one(text: str, exact: tuple[float, float]) -> None:

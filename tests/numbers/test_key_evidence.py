@@ -84,6 +84,7 @@ def test_a_wrong_rate_is_not_taken_for_noise_used_twice() -> None:
         assert not found & {"independence", "fresh-noise"}
 
 
+@pytest.mark.slow("over half a second")
 def test_fours_that_a_pass_wants_show_a_correlation_of_a_tenth() -> None:
     """In 99 of 100 runs: 3,000 fours of two keys, released half of the time, correlation 0.1.
 

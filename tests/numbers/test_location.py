@@ -65,6 +65,7 @@ def test_of_whole_noise_by_enumeration(text: str, moved: tuple[float, float]) ->
         np.testing.assert_allclose(found, 1.0, rtol=1e-6)
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize(
     "text",
     [

@@ -119,6 +119,7 @@ def test_its_laws_agree(center: float) -> None:
     assert noise.log_survival(noise.exceeded(shares)) == pytest.approx(shares, abs=1e-8)
 
 
+@pytest.mark.slow("over half a second")
 def test_it_is_planned_for(tmp_path: Any) -> None:
     path = tmp_path / "claim.toml"
     path.write_text(in_toml(mechanism=MECHANISM, gate=COARSE), encoding="utf-8")

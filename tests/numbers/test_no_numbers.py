@@ -36,7 +36,7 @@ def judged(bad: float) -> Report:
     return verify(target, claim, seed=1)
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_it_breaks_the_contract(bad: float) -> None:
     """It was told as a rounding, beside a passing contract and numpy's warnings."""

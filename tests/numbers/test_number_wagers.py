@@ -158,6 +158,7 @@ def test_rounding_has_a_mass_of_1_however_large_the_numbers(
             assert math.fsum(np.exp(law)) <= 1.0 + 1e-9, fault.name
 
 
+@pytest.mark.slow("over half a second")
 def test_cells_and_tree_are_martingales() -> None:
     """After some draws, the mean over all leaves of the next is what it was."""
     rng = np.random.default_rng(6)

@@ -156,7 +156,7 @@ def spec(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     yield f"exec:{sys.executable} {path}" if request.param == "exec" else f"{path}:target"
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_accounts_are_reached_over_every_transport(spec: str) -> None:
     claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 4))
     target = open_claimed(spec, claim)

@@ -63,6 +63,7 @@ def test_a_fault_that_has_won_is_followed_to_where_it_shows_most() -> None:
     assert np.unique(made.fault_divergences.argmax(0)).size > 5  # where each shows most differs
 
 
+@pytest.mark.slow("over half a second")
 def test_what_cannot_be_asked_is_passed_over() -> None:
     made = plan()
     zeros = np.zeros(len(made.faults))

@@ -58,7 +58,7 @@ def test_what_is_measured_stands_in_the_report_alone(reports) -> None:
     assert less <= low < 10.0 < high <= more
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("kind", ["fail", "error", "inconclusive"])
 def test_only_a_pass_excludes(reports, kind) -> None:
     for check in reports[kind].checks:

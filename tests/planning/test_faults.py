@@ -98,7 +98,7 @@ def test_faults_of_a_class_follow_it_to_another_number(plan) -> None:
         assert np.allclose(found[same], expected[same], atol=1e-6)
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_favoured_classes_have_nearly_their_law(plan) -> None:
     """First order in the votes will do: within a tenth of the change, in total variation."""
     stream = plan.first(Role.NEAR_TIE)

@@ -139,6 +139,7 @@ def test_what_every_pass_rules_out_is_found_within_a_thousand_queries(kind) -> N
     assert found.count("fail") >= 2
 
 
+@pytest.mark.slow("over half a second")
 def test_a_right_one_passes_and_the_report_says_what_was_seen() -> None:
     report = verify(target("right", 9), CLAIM, seed=0, queries=1000)
     assert report.verdict == "pass"
@@ -197,6 +198,7 @@ def test_the_plan_says_what_a_run_would_see(claim) -> None:
     assert f"factor {1 - found['tolerance']:.4g}" in text
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("words", "said"),
     [

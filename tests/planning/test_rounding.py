@@ -84,7 +84,7 @@ def test_so_many_labels_show_a_small_fault_with_probability_99_percent() -> None
 
 
 @pytest.mark.parametrize("rounding", ["round", "floor", "cut", "cut-noise"])
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_claimed_laws_are_asked_under_one_numbering(rounding) -> None:
     """A rotated or permuted histogram has another law where the first of equal counts wins."""
     plan = make_plan(claimed(f"gaussian:5;{rounding}"), 3)

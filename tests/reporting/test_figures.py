@@ -29,7 +29,7 @@ def figures(report, check):
 
 
 @pytest.mark.parametrize("kind", ["pass", "fail", "error", "inconclusive", "refusing"])
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_a_trace_ends_where_the_public_json_stands(reports, kind) -> None:
     """Catches a trace recorded before the labels are observed, in other units, or cut short."""
     report = reports[kind]
@@ -115,6 +115,7 @@ def test_the_scale_is_the_one_in_the_message(reports) -> None:
     assert not low < scale.claimed < high
 
 
+@pytest.mark.slow("over half a second")
 def test_when_no_scale_is_left_the_figure_says_so() -> None:
     """Labels that no scale explains: the leader always on one histogram, never on another."""
     mechanism = gnmax(40, 4)

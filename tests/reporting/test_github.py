@@ -26,6 +26,7 @@ def with_message(report, text):
     )
 
 
+@pytest.mark.slow("over half a second")
 def test_an_inconclusive_check_is_a_warning_and_never_an_error(inconclusive) -> None:
     open_checks = [c for c in inconclusive.checks if c.verdict == "inconclusive"]
     made = annotations(inconclusive)

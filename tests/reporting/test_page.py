@@ -101,7 +101,7 @@ def test_the_page_is_sound_and_can_be_read_aloud(all_reports, kind) -> None:
     assert dict(read.all("html")[0])["lang"] == "en"
 
 
-@pytest.mark.quick_cases(7)
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_on_the_page_comes_from_elsewhere(all_reports, kind) -> None:
     """No script, handler, style attribute or address; and a policy that would stop them."""
@@ -121,6 +121,7 @@ ROW = re.compile(
 )
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("kind", ["pass", "numbers", "keys", "inconclusive"])
 def test_what_passes_exclude_is_on_the_page_as_in_the_json(all_reports, kind) -> None:
     """Folded, in the section of its check: catches an entry left out, and one of another check."""

@@ -33,6 +33,7 @@ def test_real_reports_are_valid(reports, kind) -> None:
     assert complaints(json.loads(json.dumps(reports[kind].public(), allow_nan=False))) == []
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("kind", ["numbers", "clamped", "half", "bare", "raising", "keys", "every"])
 def test_real_reports_of_numbers_are_valid(number_reports, kind) -> None:
     """They list every check, those that do not apply with the reason."""

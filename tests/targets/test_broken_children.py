@@ -48,6 +48,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.quick_cases(12)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_broken_children_are_one_line(fault, script, opened, monkeypatch) -> None:
     monkeypatch.setattr(process, "_DEATH_SECONDS", 0.5)

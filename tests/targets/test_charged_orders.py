@@ -242,7 +242,7 @@ def by_outcome(request, tmp_path, script, served):
     return served(handle).url
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 def test_an_account_by_outcome_is_asked_for_each(by_outcome, opened) -> None:
     target, of = opened(by_outcome), ChargedOrders(small_claim(accountant={"orders": [2, 2]}))
     for answered, cost in ((False, 0.2), (True, 0.6)):

@@ -74,6 +74,7 @@ def test_of_a_python_target(tmp_path, opened, attribute, code) -> None:
     assert code_of(lambda: ask(opened(f"{tmp_path / 'of_python.py'}:{attribute}", seconds))) == code
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize(
     ("body", "code"),
     [

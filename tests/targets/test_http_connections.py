@@ -134,6 +134,7 @@ def test_after_the_command_any_answer_is_waited_for(served, opened, tmp_path) ->
     assert [asked[:2] for asked in server.asked] == [("GET", "/")] * 3
 
 
+@pytest.mark.slow("over half a second")
 def test_a_server_that_does_not_come_back_is_one_line(served, opened) -> None:
     server = served(replying({}, status=503))
     with pytest.raises(TargetError, match=r"no answer.*0\.5 s.*'true'"):

@@ -170,7 +170,7 @@ def test_a_server_may_ask_for_a_certificate(newest, served, authority) -> None:
     assert asked(server, ca=authority.ca, certificate=client, key=client) == [0, 1, 2, 0, 0]
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("host", "days", "words"),
     [

@@ -205,6 +205,7 @@ def test_a_command_that_is_not_there_is_told_before_the_run(key) -> None:
     in_process(lambda histogram, size: [0] * size, there)
 
 
+@pytest.mark.slow("over half a second")
 def test_a_command_that_does_not_return_is_ended(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(restart_command, "_SECONDS", 0.5)
     kept = tmp_path / "pid"

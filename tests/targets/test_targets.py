@@ -37,7 +37,7 @@ def test_callables_and_objects_answer(name, capfd) -> None:
     assert capfd.readouterr().out == ""  # what a target prints must not spoil --json
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("name", "words"),
     [

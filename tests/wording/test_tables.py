@@ -103,6 +103,7 @@ def test_of_what_adds_up(role, expected, code, diagnosis) -> None:
     }
 
 
+@pytest.mark.slow("over half a second")
 def test_of_rows_that_lack_something() -> None:
     check = made(ContributionBounding, UNUSUAL.replace('"dropped"', '"refused"'))
     assert told(shown(check, TableRole.NO_USERS, full(check, 1.0))) == (
@@ -174,6 +175,7 @@ def listed(check: Any) -> Any:
     return np.tile(np.arange(check.cells) < check.table.listed, check.columns)
 
 
+@pytest.mark.slow("over half a second")
 def test_of_the_selection() -> None:
     check = made(TablePartitionRelease, GEOMETRIC)
     check._rates, check.evidence.gains[:] = {(9.0, 9.0): [36, 60]}, 0.0
@@ -267,7 +269,7 @@ def test_of_noise_that_aggregates_share() -> None:
     )
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("text", "epsilon", "queries", "code", "message", "diagnosis"),
     [

@@ -161,7 +161,7 @@ def test_a_training_at_the_edge_of_its_curve_is_refuted_as_often_as_it_may_be() 
     assert 10 < audits(release, of_guarantees([0.0], [0.045]), 200, 0.05) <= MOST_WRONG
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(("mu", "canaries"), [(0.5, 60), (1.0, 200), (1.666, 400)])
 def test_gaussian_trainings_at_their_own_curve_are_seldom_refuted(mu, canaries) -> None:
     """Null: noise of exactly the claimed mu; power: a training without noise always is refuted."""

@@ -84,7 +84,7 @@ def test_gradients_that_are_none_are_named() -> None:
             ClippedModel(made, 1.0).clipped(records, np.zeros(3, dtype=np.int64))
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("steps", [1, 10])
 def test_exact_costs_are_those_of_privacy_loss_distributions(steps) -> None:
     """By dp-accounting, from both sides. sqrt(2 ln(1.25/delta))/sigma says 4.84 for add-remove."""

@@ -122,6 +122,7 @@ def test_batches_of_another_size_are_refused() -> None:
         DPSGD().release_many(RECORDS, 0)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("sigma", "releases"), [(0.75, 1), (1.0, 10), (4.0, 100)])
 def test_the_cost_is_that_of_another_accountant(sigma, releases) -> None:
     """dp-accounting's, by privacy loss distributions; and twice the distance by substitution."""

@@ -27,6 +27,7 @@ def loss_by_hand(parameters: np.ndarray, record: np.ndarray, label: int) -> floa
     return float(np.log(np.exp(values - values.max()).sum()) + values.max() - values[label])
 
 
+@pytest.mark.slow("over half a second")
 def test_gradients_are_the_slopes_of_a_loss_written_in_numpy():
     # catches a layout of parameters other than the stated one, a lost bias, a wrong loss
     parameters = PLAIN.initial(3)

@@ -135,6 +135,7 @@ def test_the_commonest_guess_gains_nothing() -> None:
     assert always.part(slice(8, None)).right.tolist() == [False] * 2
 
 
+@pytest.mark.slow("over half a second")
 def test_the_interval_of_an_advantage_holds_as_often_as_it_says() -> None:
     """Right for sure of the rare value, in 0.7 of the others: of 600 games 0.95 or more hold it.
 

@@ -71,6 +71,7 @@ def test_a_space_too_large_for_any_float_of_its_ranks() -> None:
     assert nearer.at_least < 10.0
 
 
+@pytest.mark.slow("over half a second")
 def test_scores_of_a_few_steps_have_an_interval() -> None:
     """Nor may the fit, which is poor here, contradict what the sample shows without it.
 
@@ -90,7 +91,7 @@ def test_scores_of_a_few_steps_have_an_interval() -> None:
 
 @pytest.mark.parametrize("shape", [-6.0, 0.0, 0.5, 5.0])
 @pytest.mark.parametrize("z", [-30.0, -1.5, -7.0, 1.0])
-@pytest.mark.quick_cases(8)
+@pytest.mark.quick_cases(2)
 def test_the_distribution_function_in_its_tail(z, shape) -> None:
     """By mpmath's quadrature. Catches the cancellation of Phi(z) - 2 T(z, a)."""
     steep = max(-z, 1.0) * (1.0 + max(shape, 0.0) ** 2)
