@@ -22,9 +22,9 @@ test: develop
 test-all: develop
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rs tests
 
-# how much of the code the quick suite runs, against the floor in pyproject.toml
+# all of it, and how much of the code it runs, against the floor in pyproject.toml
 coverage: develop
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(QUICK) --cov --cov-report=term:skip-covered tests
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rs --cov --cov-report=term:skip-covered tests
 
 bench: develop
 	$(BIN)/python -m benchmarks
