@@ -11,6 +11,7 @@ from claims import COARSE, SMALL, in_toml
 from documents import assert_published
 from typed import assert_misuse, typed
 
+from dpassay.verifiers.commands.verify_target import EndedRun
 from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.targets import InProcessTarget
@@ -50,10 +51,10 @@ def asked(monkeypatch) -> list[dict[str, Any]]:
     """What each run is given, of runs that end at once: by name, and in order."""
     runs = []
 
-    def run(given, show):
+    def run(given, show, more=False):
         runs.append(given)
         show(REPORT, "votes")
-        return REPORT, None
+        return EndedRun(REPORT, None, interrupted=False)
 
     monkeypatch.setattr(EACH, "verify_target", run)
     monkeypatch.setattr(ONE, "verify_target", run)
@@ -108,10 +109,11 @@ def test_the_exit_status_is_the_worst(folder, monkeypatch, verdicts, status) -> 
     (folder / "dpassay.toml").write_text("".join(f"[targets.{n}]\n{TARGET}" for n in names))
     left = [Verdict(verdict) for verdict in verdicts]
 
-    def run(given, show):
+    def run(given, show, more):
         report = REPORT.model_copy(update={"verdict": left.pop(0)})
         show(report, "a target")
-        return report, None
+        assert more is bool(left)  # else Ctrl-C is ignored from the first report on
+        return EndedRun(report, None, interrupted=False)
 
     monkeypatch.setattr(EACH, "verify_target", run)
     done = typed("verify")
@@ -126,10 +128,10 @@ def test_a_fault_of_a_run_stops_no_other_and_an_interrupt_all(folder, monkeypatc
     report = REPORT.model_copy(update={"verdict": Verdict.PASS})
     ways = [
         lambda: 1 / 0,
-        lambda: (report, "the disk is full"),
-        lambda: (REPORT.model_copy(update={"interrupted": True}), None),
+        lambda: EndedRun(report, "the disk is full", interrupted=False),
+        lambda: EndedRun(REPORT, None, interrupted=True),  # while its report was written
     ]
-    monkeypatch.setattr(EACH, "verify_target", lambda given, show: ways.pop(0)())
+    monkeypatch.setattr(EACH, "verify_target", lambda given, show, more: ways.pop(0)())
     done = typed("verify", "--json")
     errors = json.loads(done.stdout)["errors"]
     assert done.returncode == 2
@@ -156,6 +158,34 @@ def test_typed_options_win_over_the_profile_and_it_over_the_target(folder, asked
         (5, None, 60.0, 2, alone, ()),
         (5, None, 60.0, 2, alone, ()),
     ]
+
+
+def test_paths_of_a_profile_are_of_its_file_for_a_target_as_typed_too(folder, asked) -> None:
+    """They were taken from the working directory."""
+    (folder / "dpassay.toml").write_text(f'{VOTES}[profiles.ci]\nreport = "reports"\n')
+    line = ("verify", "../agg.py:fair", "--claim", "../claims/votes.toml", "--profile", "ci")
+    typed(*line)
+    typed(*line, "--report", "mine")
+    assert of(asked, "folder") == [(str(folder / "reports"),), ("mine",)]
+
+
+@pytest.mark.parametrize(("report", "status"), [(("--report", "out"), 1), ((), 2)])
+def test_what_is_written_is_not_lost_with_stdout(folder, monkeypatch, report, status) -> None:
+    """A full disk behind stdout made a failure an error, though its report was written."""
+    (folder / "dpassay.toml").write_text(VOTES)
+    failed = REPORT.model_copy(update={"verdict": Verdict.FAIL})
+    ended = EndedRun(failed, None, interrupted=False)
+    monkeypatch.setattr(EACH, "verify_target", lambda given, show, more: ended)
+    monkeypatch.setattr(EACH, "print", raise_full, raising=False)
+    monkeypatch.setattr("dpassay.verifiers.cli.exit_statuses.forget_stdout", lambda: None)
+    done = typed("verify", *report)
+    assert done.returncode == status
+    kept = f"what was found is in {folder / 'below' / 'out' / 'votes'}"
+    assert (kept if report else "what was found is lost") in done.stderr
+
+
+def raise_full(*_shown, **_how):
+    raise OSError(28, "No space left on device")
 
 
 def test_one_target_by_its_name(folder, asked) -> None:

@@ -22,7 +22,7 @@ from dpassay.reference import entry_points
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.reference.numbers.families import FAMILIES
 from dpassay.verifiers.targets import TargetError, open_target
-from dpassay.verifiers.targets.spec import look_up
+from dpassay.verifiers.targets.spec import is_python, look_up
 
 PAGE = EXAMPLES.parent / "extend.md"
 FEW = ("--max-queries", "300", "--seed", "7")
@@ -150,6 +150,7 @@ def test_a_target_by_a_scheme(tmp_path: Path, site: Path, monkeypatch: pytest.Mo
         found = typed("verify", spec, "--claim", "claim.toml", *FEW)
     assert found.returncode == 3, found.stdout + found.stderr
     assert f"target: {spec}" in found.stdout
+    assert not is_python(spec)  # by which `replay` and `init` know what they cannot look into
     ended = open_target(spec, 5.0)
     with pytest.raises(TargetError, match=r"^aggregate\(\[1, 0\], size=2\) got no reply: Connect"):
         ended.ask(np.array([1, 0]), 2)

@@ -153,6 +153,11 @@ def _folders(here: Path) -> Iterator[Path]:
     return iter(above[: above.index(roots[0]) + 1] if roots else above[:1])
 
 
+def _from_folder(folder: Path, options: dict[str, Any]) -> dict[str, Any]:
+    """The options, with their paths seen from a folder."""
+    return options | {k: os.path.join(folder, options[k]) for k in _PATHS if k in options}
+
+
 class Chosen:
     """What a command line asks of a configuration: targets by name, and a profile.
 
@@ -204,12 +209,15 @@ class Chosen:
         """
         source, default = self._context.get_parameter_source, click.core.ParameterSource.DEFAULT
         typed = {k: v for k, v in self._context.params.items() if source(k) is not default}
-        layers = [self._profile.parameters]
+        profile = self._profile.parameters
+        if name is None and self.configuration is not None:
+            profile = _from_folder(self.configuration.folder, profile)
+        layers = [profile]
         if name is not None and self.configuration is not None:
             layers.insert(0, self.configuration.targets[name].parameters)
             typed.pop("target", None)
             if self.folder != self._here:
-                typed |= {k: os.path.join(self._here, typed[k]) for k in _PATHS if k in typed}
+                typed = _from_folder(self._here, typed)
         options: dict[str, Any] = {}
         for layer in (*layers, typed):
             replaced = {key for rivals in _RIVALS if rivals & layer.keys() for key in rivals}

@@ -116,7 +116,8 @@ def verify(
         verify_each(chosen, typed_options(context, set(context.params) - _OF_ONE), as_json)
     name = next(iter(chosen.names), None)
     with chdir(chosen.folder):
-        end(*verify_target(chosen.given(name), lambda *found: _print_report(context, *found)))
+        ended = verify_target(chosen.given(name), lambda *found: _print_report(context, *found))
+        end(ended.report, ended.trouble)
 
 
 def _print_report(context: click.Context, report: "Report", name: str) -> None:

@@ -16,7 +16,7 @@ from ..findings.report import Report
 from ..findings.verdict import Verdict, worst
 from ..reporting.files import ReportFileError
 from ..text import counted, printable
-from .verify_target import Show, verify_target
+from .verify_target import EndedRun, Show, verify_target
 
 _SHOWN = 3  # checks in a row of the summary
 
@@ -48,6 +48,11 @@ class TargetRun:
     errors: tuple[str, ...] = ()
     interrupted: bool = False
 
+    @property
+    def written(self) -> bool:
+        """Whether its report is in the files that were asked for."""
+        return self.report is not None and not self.errors
+
     def row(self, name: str, wide: int) -> str:
         """It as a row of the summary; wide: characters of the longest name."""
         if self.report is None:
@@ -76,13 +81,15 @@ def verify_each(chosen: Chosen, of_one: list[str], as_json: bool) -> NoReturn:
     file, ended = chosen.file, dict[str, TargetRun]()
     with chdir(chosen.folder):
         for name in chosen.names:
-            ended[name] = _verify(name, chosen, as_json)
+            ended[name] = _verify(name, chosen, as_json, more=name != chosen.names[-1])
             if ended[name].interrupted:
                 break
     not_begun = TargetRun(Verdict.INCONCLUSIVE, errors=("not begun, as the run was interrupted",))
     ended |= dict.fromkeys(chosen.names[len(ended) :], not_begun)
     verdict = worst(one.verdict for one in ended.values())
-    with on_stdout():
+    folders = {name: chosen.given(name)["folder"] for name, one in ended.items() if one.written}
+    kept = " and ".join(filter(None, folders.values())) if all(folders.values()) else None
+    with on_stdout(kept=kept or None):
         if as_json:
             found = NamedReports(
                 verdict=verdict,
@@ -100,7 +107,7 @@ def verify_each(chosen: Chosen, of_one: list[str], as_json: bool) -> NoReturn:
     sys.exit(verdict.exit_status)
 
 
-def _verify(name: str, chosen: Chosen, as_json: bool) -> TargetRun:
+def _verify(name: str, chosen: Chosen, as_json: bool, *, more: bool) -> TargetRun:
     """The run of a target, whatever comes of it."""
 
     def say(report: Report, _shown: str) -> None:
@@ -108,7 +115,7 @@ def _verify(name: str, chosen: Chosen, as_json: bool) -> TargetRun:
         click.echo(printable(line), err=as_json)
 
     try:
-        report, trouble = _verify_or_fail(chosen.given(name), say)
+        report, trouble, interrupted = _verify_or_fail(chosen.given(name), say, more=more)
     except (KeyboardInterrupt, click.Abort):
         return TargetRun(Verdict.ERROR, errors=("interrupted",), interrupted=True)
     except CommandFailed as failed:
@@ -116,16 +123,16 @@ def _verify(name: str, chosen: Chosen, as_json: bool) -> TargetRun:
         verdict = Verdict.INCONCLUSIVE if out_of_time else Verdict.ERROR
         return TargetRun(verdict, errors=tuple(failed.lines))
     if trouble is None:
-        return TargetRun(report.verdict, report, interrupted=report.interrupted)
+        return TargetRun(report.verdict, report, interrupted=interrupted)
     line = f"{trouble} [{ReportFileError.code}]"
     click.echo(f"dpassay: {printable(line)}", err=True)
     verdict = Verdict.FAIL if report.verdict is Verdict.FAIL else Verdict.ERROR
-    return TargetRun(verdict, report, (line,), report.interrupted)
+    return TargetRun(verdict, report, (line,), interrupted)
 
 
-def _verify_or_fail(given: dict[str, Any], show: Show) -> tuple[Report, str | None]:
+def _verify_or_fail(given: dict[str, Any], show: Show, *, more: bool) -> EndedRun:
     """As `verify_target`; errors that nobody foresaw end it as they end a command."""
     try:
-        return verify_target(given, show)
+        return verify_target(given, show, more=more)
     except Exception as error:
         fail_by(error)

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..cli.exit_statuses import fail, on_stdout
 from ..cli.interrupts import Interrupts, remembered_interrupts
@@ -25,10 +25,22 @@ Show = Callable[["Report", str], None]
 """Prints a report of a target, which is named in words."""
 
 
-def verify_target(given: dict[str, Any], show: Show) -> "tuple[Report, str | None]":
-    """The report of a run, once it is written and shown, and why a file could not be written.
+class EndedRun(NamedTuple):
+    """A run whose report is written and shown.
 
-    given: the parameters of the command. Ends the command where a run cannot begin.
+    trouble: why a file could not be written; interrupted: by Ctrl-C, also while it was written.
+    """
+
+    report: "Report"
+    trouble: str | None
+    interrupted: bool
+
+
+def verify_target(given: dict[str, Any], show: Show, *, more: bool = False) -> EndedRun:
+    """Asks a target, and writes and shows the report.
+
+    given: the parameters of the command; more: whether other targets are still to come, so that
+    Ctrl-C must go on to be heard. Ends the command where a run cannot begin.
     """
     from ...reference.clock import run_clock, untimed
     from ..demos import BROKEN
@@ -61,8 +73,9 @@ def verify_target(given: dict[str, Any], show: Show) -> "tuple[Report, str | Non
             interrupts.say()
         with untimed():
             trouble = write_report(report, files, lambda: show(report, name))
-        interrupts.until_exit()
-    return report, trouble
+        if not more:
+            interrupts.until_exit()
+    return EndedRun(report, trouble, interrupts.pressed or report.interrupted)
 
 
 def write_report(

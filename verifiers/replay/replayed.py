@@ -15,7 +15,7 @@ from ..findings.document import Document
 from ..findings.note import Fields, Note
 from ..findings.verdict import Verdict
 from ..kinds.labels.claim import LabelsClaim
-from ..targets.spec import split_spec
+from ..targets.spec import is_python, split_spec
 from .frozen import FrozenTarget
 from .labels import pairs as label_pairs
 from .number_pairs import pairs as number_pairs
@@ -101,7 +101,7 @@ def replay_pairs(spec: str, claim: Claim, seed: int, pairs: int) -> Replayed:
 
     Raises ValueError and TargetError of one line.
     """
-    if spec.startswith(("exec:", "http:", "https:")):
+    if not is_python(spec):
         raise ValueError(f"{spec}: noise is frozen in Python targets alone, file.py:attr")
     split_spec(spec)
     made, began = pairs_of(claim, seed), time.monotonic()

@@ -76,7 +76,7 @@ def _added(spec: str) -> tuple[Any, str] | None:
     Where a module NAME can be found, NAME:attr stays what it says. Raises TargetError.
     """
     scheme = re.match(r"([a-z][a-z0-9+-]*):", spec)
-    if scheme is None or scheme[1] in _OURS or _is_python(spec):
+    if scheme is None or scheme[1] in _OURS or _can_be_found(spec):
         return None
     try:
         return load_added(TARGETS, scheme[1], _OURS)
@@ -85,7 +85,16 @@ def _added(spec: str) -> tuple[Any, str] | None:
         raise TargetError(message, code="target-not-found") from None
 
 
-def _is_python(spec: str) -> bool:
+def is_python(spec: str) -> bool:
+    """Whether a spec is of a Python target: no server, no program, nothing that a package opens.
+
+    Raises TargetError.
+    """
+    ours = _is_server(spec) or spec.startswith("exec:")
+    return not ours and _added(spec) is None
+
+
+def _can_be_found(spec: str) -> bool:
     """Whether a spec names an attribute of a module that can be found, here or on Python's path."""
     module, attribute = spec.split(":", 1)
     if not attribute.replace(".", "").isidentifier():
