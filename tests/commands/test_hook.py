@@ -53,6 +53,10 @@ def replays(monkeypatch) -> list[str]:
 def test_claims_are_read_and_all_that_is_wrong_is_told(folder) -> None:
     (folder / "claim2.toml").write_text(in_toml(mechanism=histogram() | {"cels": 3}, gate={"x": 1}))
     assert typed("hook", "claims", "claim.toml", "batches.toml", "dpassay.toml").returncode == 0
+    (folder / "claim.toml").rename(folder / "elsewhere.toml")  # the configuration names it
+    lost = typed("hook", "claims", "dpassay.toml")
+    assert (lost.returncode, lost.stderr.count("claim.toml: No such file")) == (2, 1)
+    (folder / "elsewhere.toml").rename(folder / "claim.toml")
     (folder / "dpassay.toml").write_text("[profiles.quick]\nquerries = 3\n")
     done = typed("hook", "claims", "claim2.toml", "dpassay.toml", "claim.toml")
     lines = [re.sub(r" is no known key.*\[", " [", line) for line in done.stderr.splitlines()]

@@ -199,3 +199,7 @@ def test_verify_loads_neither_jax_nor_sklearn() -> None:
     )
     found = run([sys.executable, "-c", code])
     assert found.stderr.strip() == "[]"
+
+
+def test_a_claim_in_place_of_a_target_is_told(claim_file) -> None:
+    assert_misuse(typed("verify", claim_file), "a claim, not a target: it goes with --claim")

@@ -207,6 +207,12 @@ def test_files_that_are_no_claims_are_named(tmp_path) -> None:
         read_claim(broken)
     with pytest.raises(ClaimError, match=r"py:aggregate: a target, not a claim"):
         read_claim("service.py:aggregate")
+    broken.write_text('[targets.votes]\ntarget = "agg.py:fair"\n')
+    with pytest.raises(ClaimError, match=r"broken.toml: a configuration, not a claim"):
+        read_claim(broken)
+    broken.write_text(f"[mechanism]\n{LABELS}[gate]\nqueries = 9\n")
+    with pytest.raises(ClaimError, match=r"did you mean max_queries, or the option --queries\?"):
+        read_claim(broken)
 
 
 LABELS = 'name = "gnmax"\nclasses = 10\nteachers = 250\n'

@@ -165,6 +165,15 @@ def test_a_whole_run_has_a_claim_with_its_tables(served, monkeypatch) -> None:
     assert "kept" not in json.dumps(report.public()["claim"])
 
 
+@pytest.mark.parametrize("written", ["Bearer s3cret", "s3cret"])
+def test_a_value_in_place_of_its_variable_is_not_shown(written: str) -> None:
+    """The message named it, and CI keeps what is printed."""
+    table = {"mechanism": MECHANISM, "http": {"headers": {"Authorization": written}}}
+    with pytest.raises((ClaimError, TargetError), match=r"headers.*Authorization") as raised:
+        open_target("http://127.0.0.1:1", 5.0, http=parse_claim(table).http_options)
+    assert "s3cret" not in str(raised.value)
+
+
 def test_statuses_refuse_where_the_claim_says_so(served) -> None:
     server = served(answering([400] * 9))
     target = open_target(server.url, 5.0, http=HttpOptions(refusal_status=(400,)))

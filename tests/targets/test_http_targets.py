@@ -128,7 +128,7 @@ def test_credentials_are_sent_but_never_shown(served, opened) -> None:
     server = served(replying(b"who are you?", status=401))
     url = server.url.replace("http://", "http://user:s3cr3t@")
     assert shown_spec("exec:curl //a@b?c") == "exec:curl //a@b?c"  # a command is no URL
-    with pytest.raises(TargetError, match=r" 401: who are you\?$") as raised:
+    with pytest.raises(TargetError, match=r" 401: who are you\?; \[http\] headers") as raised:
         ask(opened(url))
     lost = served(replying(b"nothing here", status=404)).url.replace("//", "//user:s3cr3t@")
     with pytest.raises(TargetError, match=r"404 from POST http://\*\*\*@127[^ ]*/aggregate:"):

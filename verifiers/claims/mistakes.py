@@ -133,7 +133,9 @@ def _place(mistake: ErrorDetails) -> str:
 def _unknown_key(root: type[BaseModel], mistake: ErrorDetails) -> str:
     near, keys, key = _likely(root, mistake), _keys(root, mistake), str(mistake["loc"][-1])
     meant = f" (did you mean {near}?)" if near else ""
-    if len(mistake["loc"]) <= 2 and (table := _table_of(root, key)):
+    if mistake["loc"] == ("gate", "queries"):  # of [privacy], where they are what is promised
+        meant = " (did you mean max_queries, or the option --queries?)"
+    elif len(mistake["loc"]) <= 2 and (table := _table_of(root, key)):
         meant = f" (it belongs to [{table}])"
     elsewhere = _ELSEWHERE.get(key.lower(), "")
     if not meant and (table := _table_of(root, elsewhere)):

@@ -39,6 +39,15 @@ MOST_AT_ONCE = 64
 HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
 
 
+def _variable(name: str) -> str:
+    if not (name.isascii() and name.isidentifier()):  # not shown: it may be a secret
+        raise ValueError("expected the name of an environment variable that holds the value")
+    return name
+
+
+Variable = Annotated[str, AfterValidator(_variable)]
+
+
 def _status_of_refusal(status: int) -> int:
     if not (200 < status < 300 or 400 <= status < 500) or status == 429:
         raise ValueError("expected statuses from 400 to 499 but 429, or from 201 to 299")
@@ -167,7 +176,7 @@ class Gate(Table):
 class HttpClaim(Table):
     """`[http]`: options of requests to a server."""
 
-    headers: dict[HeaderName, str] = Field(default_factory=dict)
+    headers: dict[HeaderName, Variable] = Field(default_factory=dict)
     refusal_status: list[Status] = Field(default_factory=lambda: [422])
     refusal_answers: list[Annotated[str, AfterValidator(_as_json)]] = Field(default_factory=list)
     labels: list[Annotated[Any, AfterValidator(_class_name)]] = Field(default_factory=list)

@@ -1,5 +1,6 @@
 """`dpassay hook`: what the hooks of pre-commit run on the files of a commit."""
 
+import os
 import sys
 from contextlib import chdir
 from pathlib import Path
@@ -23,10 +24,10 @@ _MOST_PAIRS = 100
 def hook(*, what: str, files: tuple[str, ...]) -> None:
     """Check FILES as the hooks of pre-commit do: claims, or Python targets by replay.
 
-    claims: each file is read as a claim (dpassay.toml and pyproject.toml as a configuration), and
-    nothing is asked. replay: each target of the configuration whose Python file is among FILES is
-    run on neighbours with its noise frozen, as by dpassay replay. Where it cannot be frozen the
-    hook passes, and says so: dpassay verify judges such a target.
+    claims: each file is read as a claim (dpassay.toml and pyproject.toml as a configuration, with
+    the claims that it names), and nothing is asked. replay: each target of the configuration whose
+    Python file is among FILES is run on neighbours with its noise frozen, as by dpassay replay.
+    Where it cannot be frozen the hook passes, and says so: dpassay verify judges such a target.
 
     Exit 0: nothing was found; 1: a pair shows a fault; 2: a mistake in a file, or a target error.
     """
@@ -41,12 +42,23 @@ def _read(files: tuple[str, ...]) -> "list[Verdict]":
     from ..cli.configuration import FILES, Configuration
     from ..kinds.reading import read_claim
 
-    wrong = []
+    wrong, seen = [], set[str]()
     for file in files:
         try:
-            Configuration.read(Path(file)) if Path(file).name in FILES else read_claim(file)
+            claims = [file]
+            if Path(file).name in FILES:
+                read = Configuration.read(Path(file))
+                targets = () if read is None else read.targets.values()
+                claims = [os.path.normpath(Path(file).parent / one.claim) for one in targets]
         except ValueError as error:
             wrong += _errors(error)
+            continue
+        for claim in dict.fromkeys(claims):
+            try:
+                _ = claim in seen or read_claim(claim)
+            except ValueError as error:
+                wrong += _errors(error)
+            seen.add(claim)
     return wrong
 
 

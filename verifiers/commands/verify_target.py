@@ -97,6 +97,8 @@ def _read_request(
     from ..run.request import after_failure
     from ..run.selection import select
 
+    if spec is not None and spec.endswith(".toml"):
+        raise OptionsError(f"TARGET {spec}: a claim, not a target: it goes with --claim")
     if spec is not None and given["claim_file"] is None:
         raise OptionsError(f"TARGET {spec} needs --claim FILE: what should it be held to?")
     if given["queries"] is not None and given["max_queries"] is not None:

@@ -33,6 +33,8 @@ def parse_claim(
             code="claim-unfilled",
         )
     mechanism = table.get("mechanism")
+    if mechanism is None and {"targets", "tool"} & table.keys():
+        raise ClaimError(f"{source}: a configuration, not a claim: dpassay verify NAME takes it")
     name = mechanism.get("name") if isinstance(mechanism, dict) else None
     kind = kind_of(name) if isinstance(name, str) else kinds()[0]
     if kind is None:

@@ -38,6 +38,8 @@ class Call(NamedTuple):
         return {"content": written.encode(), "headers": {"Content-Type": "application/json"}}
 
 
+_UNKNOWN_CALLER = (401, 403)
+
 LACKING = (404, 405, 501)
 """Statuses of a server that has no such route."""
 
@@ -136,4 +138,5 @@ def status_text(call: Call, status: int, body: bytes, url: httpx.URL) -> str:
     place = ""
     if status in LACKING:
         place = f" from {call.method} {shown_spec(str(url).rstrip('/') + call.path)}"
-    return f"{call.text} got HTTP status {status}{place}: {page_text(body)}"
+    who = "; [http] headers of the claim say who calls" if status in _UNKNOWN_CALLER else ""
+    return f"{call.text} got HTTP status {status}{place}: {page_text(body)}{who}"

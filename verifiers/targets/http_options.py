@@ -1,6 +1,7 @@
 """The options of `[http]`: headers from the environment, refusals, limits, certificates."""
 
 import os
+import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -94,6 +95,9 @@ MOST_WAITED = 3600.0
 _TRIES_503 = 3
 _PAUSE_503 = 1.0  # seconds, unless the server says how many
 _LONGEST_PAUSE = 60.0  # of pauses that double, before a call that got 429 is made again
+_VARIABLE = re.compile("[A-Z_][A-Z0-9_]*")
+"""How environment variables are called: a name of another form may be a secret."""
+
 _WRONG_REQUEST = (400, 422)  # by RFC 9110 the content is at fault: they refuse an input
 
 
@@ -136,9 +140,11 @@ class HttpOptions:
         for header, variable in self.headers.items():
             value = os.environ.get(variable)
             if not value:
+                # the value itself may stand there by mistake, and must not be shown
+                named = variable if _VARIABLE.fullmatch(variable) else "that the claim names"
                 raise TargetError(
                     f"http.headers: {header} takes its value from the environment variable "
-                    f"{variable}, which is not set",
+                    f"{named}, which is not set: the claim has its name, never the value",
                     code="target-option-wrong",
                 )
             if not (value.isascii() and value.isprintable()):

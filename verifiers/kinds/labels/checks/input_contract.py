@@ -21,6 +21,7 @@ from ....targets import (
     calls_at_once,
     checked_labels,
 )
+from ....text import counted
 from ..claim import LabelsClaim
 from ..planning.given_inputs import clearest_histogram, opening_histogram
 from ..planning.streams import FRESH_CALL
@@ -95,7 +96,7 @@ class LabelsInputContract(LabelsCheck):
                 self._ask(target, _even(self.mechanism.classes, total), _OF_A_TOTAL)
             except Refused as refusal:
                 self.serves_other_totals = False
-                message = f"a total of {total} votes is refused: {refusal}"
+                message = f"a total of {counted(total, 'vote', 'votes')} is refused: {refusal}"
                 self.refusals.append(Note("input-refused", message, {"votes": total}))
             except TargetError as error:
                 raise TargetError(f"{error}; {self._refusal_that_helps}") from None

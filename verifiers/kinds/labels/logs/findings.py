@@ -210,8 +210,8 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
         text = "no" if repeated == 0 else "hardly any"
         message = (
             f"{text} histogram occurs twice in the log, so that kept answers cannot show; no noise "
-            "was seen to be shared with up to 16 rows before, or with another worker, client or "
-            "call"
+            "was seen to be shared with up to 16 rows before, nor, as far as rows name them, with "
+            "another worker, client or call"
         )
         unseen = Note("no-input-repeated", message, {"rows": repeated})
         return CheckResult.of(name, Verdict.NOT_APPLICABLE, unseen)
@@ -219,9 +219,10 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
     if lacking:
         return _too_few(evidence, name, "answers that are kept", lacking)
     message = (
-        "no copies were seen of the label before of the same histogram, of the row before or of "
-        "the same worker, and no noise of up to 16 rows before or of another worker, client or "
-        "call; with probability 0.99 an answer that is the one before of its histogram would show"
+        "no copies were seen of the label before of the same histogram or of the row before, and "
+        "no noise of up to 16 rows before, nor, as far as rows name them, of the same or another "
+        "worker, client or call; with probability 0.99 an answer that is the one before of its "
+        "histogram would show"
     )
     return _result(evidence, name, Verdict.PASS, message)
 
