@@ -285,7 +285,7 @@ class OneSeedForEveryCall(Engine):
         return super().__call__(rows, size)
 
 
-@broken(PUBLIC, "noise-law", code="rounding-differs", step=1.0, cut=False)
+@broken(PUBLIC, "noise-law", code="rounding-differs", step=1.0, rounding="nearest")
 class CountsAreRounded(Engine):
     def noisy(self, partition, numbers):
         found = super().noisy(partition, numbers)

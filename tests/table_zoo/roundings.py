@@ -26,13 +26,13 @@ class WholeCounts(Engine):
         return found
 
 
-@broken(CUT, "noise-law", code="rounding-differs", cut=False)
+@broken(CUT, "noise-law", code="rounding-differs", rounding="nearest")
 class RoundedWhereCutIsClaimed(WholeCounts):
     def whole(self, number):
         return float(np.rint(number))
 
 
-@broken(CUT_KEYS, "noise-law", code="rounding-differs", cut=False)
+@broken(CUT_KEYS, "noise-law", code="rounding-differs", rounding="nearest")
 class RoundedAndComparedWhereCutIsClaimed(RoundedWhereCutIsClaimed):
     pass
 
@@ -44,11 +44,11 @@ class TheNoiseAloneIsCut(Engine):
         return noise if name == "sum" else int(noise)
 
 
-@broken(CUT.replace(";cut", ";round"), "noise-law", code="rounding-differs", cut=True)
+@broken(CUT.replace(";cut", ";round"), "noise-law", code="rounding-differs", rounding="towards zero")
 class CutWhereRoundIsClaimed(WholeCounts):
     pass
 
 
-@broken(CUT.replace(";cut", ""), "noise-law", code="rounding-differs", cut=True)
+@broken(CUT.replace(";cut", ""), "noise-law", code="rounding-differs", rounding="towards zero")
 class CutWithoutSaying(WholeCounts):
     pass
