@@ -120,7 +120,8 @@ def test_confident_gnmax_is_told_by_its_refusals():
         return np.where(votes.max() + rng.normal(0, 150, size) >= 200, labels, -1)
 
     draft = begun(target)
-    assert read(draft) == {"name": "confident-gnmax", "classes": 5}
+    assert read(draft) == {"classes": 5}
+    assert 'fits: "confident-gnmax"' in said_of(draft, "name")
     assert {*fitted(draft, "noise")} == {"gaussian"}
     assert fits(draft, "noise", 40, "gaussian")
     assert fits(draft, "threshold", 200)
@@ -183,6 +184,60 @@ def test_an_object_is_asked_by_its_method():
     look = look_at(Aggregator(), "a.py:it")
     assert (look.spec, look.called) == ("a.py:it.aggregate", "aggregate(histogram, size)")
     assert fits(begun(Aggregator()), "noise", 15, "gaussian")
+
+
+def rng_of(seed):
+    return np.random.default_rng(seed)
+
+
+def capped(histogram, size, rng=rng_of(20)):  # noqa: B008 - one stream for all calls
+    if histogram.size != 10 or histogram.sum() > 1500:
+        raise ValueError("too many votes")
+    return (histogram + rng.normal(0, 40, (size, 10))).argmax(1)
+
+
+def fives(histogram, size, rng=rng_of(21)):  # noqa: B008
+    if histogram.size % 5:
+        raise ValueError("cells")
+    return histogram + rng.normal(0, 4, (size, histogram.size))
+
+
+def sign(histogram, size, rng=rng_of(22)):  # noqa: B008
+    return np.sign(histogram[0] - histogram[1] + rng.laplace(0, 20, size)).astype(int)
+
+
+def length(histogram, size, rng=rng_of(23)):  # noqa: B008
+    return np.rint(histogram.size + rng.laplace(0, 3, size)).astype(int)
+
+
+def total(counts, size, rng=rng_of(24)):  # noqa: B008
+    return np.clip(counts, 0, 10).sum() + rng.laplace(0, 10, size)
+
+
+def no_key(counts, size, rng=rng_of(25)):  # noqa: B008
+    return [
+        [{"label": int(k)} for k in np.flatnonzero(np.asarray(counts) > 50)] for _ in range(size)
+    ]
+
+
+def nothing(counts, size):
+    return [[] for _ in range(size)]
+
+
+@pytest.mark.parametrize(
+    ("target", "shown"),
+    [
+        (capped, {"classes": 10}),  # any total up to 1500
+        (fives, {"name": "noisy-histogram"}),  # any multiple of five
+        (sign, {}),
+        (length, {}),
+        (total, {}),
+        (no_key, {"name": "any"}),
+        (nothing, {"name": "any"}),
+    ],
+)
+def test_only_what_was_shown_is_read(target, shown):
+    assert read(begun(target)) == shown
 
 
 # -- what goes wrong -----------------------------------------------------------------------------
@@ -269,6 +324,8 @@ def test_without_calls_all_is_left_open():
 
     assert likely(look_at(labels, "a.py:b")).open_keys == ["name", "noise", "classes", "teachers"]
     assert likely(look_at(sums, "a.py:b")).open_keys == ["name", "noise", "adjacency", "dimensions"]
+    for target in (lambda rows, size: None, lambda: None):
+        assert read(likely(look_at(target, "a.py:b"))) == {}
 
 
 def test_a_callable_of_one_argument_is_refused():
@@ -296,7 +353,7 @@ def counts(draw, finish=lambda noisy: noisy, cells=None):
     ],
 )
 def test_a_noisy_histogram(noise, finish):
-    law, rng = parse_number_noise(noise), np.random.default_rng(12)
+    law, rng = parse_number_noise(noise), np.random.default_rng(28)
     draft = begun(counts(lambda shape: law.family.sample(rng, shape), finish, cells=8))
     assert read(draft) == {"name": "noisy-histogram", "cells": 8}
     assert fits(draft, "noise", law.family.scale, law.family.family)
@@ -322,7 +379,8 @@ def test_releases_of_another_number_have_no_noise_fitted():
 def test_a_noisy_count():
     rng = np.random.default_rng(14)
     draft = begun(lambda counts, size: counts[0] + rng.laplace(0, 3, size))
-    assert read(draft) == {"name": "noisy-count"}
+    assert read(draft) == {}
+    assert "noisy-count" in said_of(draft, "name")
     assert fits(draft, "noise", 3, "laplace")
 
 

@@ -46,6 +46,25 @@ class Key:
         return [*found, *(f"#   {one}" for one in rest)]
 
 
+def number_key(
+    name: str, value: int, others: Sequence[int], takes: Callable[[int], bool], question: str
+) -> Key:
+    """The key of a number that inputs have: open where the target takes another one as well.
+
+    others: that are tried until one is taken; takes: tries one.
+    """
+    tried = [other for other in dict.fromkeys(others) if other > 0 and other != value]
+    for other in tried:
+        if takes(other):
+            return Key(name, None, f"it takes {other} too: {question}")
+    return Key(name, value, f"read: it does not take {', '.join(map(str, tried))}")
+
+
+def around(number: int) -> list[int]:
+    """Numbers that a target may take beside this one."""
+    return [number + 1, 2 * number, number - 1, number // 2]
+
+
 @dataclass
 class Draft:
     """What is known of a claim.

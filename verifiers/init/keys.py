@@ -1,6 +1,8 @@
 """Keys: from which noisy count they are released, and with which noise."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +10,7 @@ from ...reference.accounting.adjacency import Adjacency
 from ...reference.arrays import Matrix, Vector
 from ...reference.numbers import NumberNoise, ThresholdedHistogram
 from ...reference.numbers.families import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from .asking import Asker
+from .asking import Asker, StoppedError
 from .draft import Draft, Key
 from .fits import DROP, NOT_SUCH, FittedValue, deviates, fit_threshold
 from .numbers import ADJACENCY, MOST, NOISE, noise_text
@@ -18,13 +20,8 @@ _KEY_LAWS = [
 ]
 
 
-def draft_keys(cells: int, others: bool) -> Draft:
+def draft_keys(cells: Key) -> Draft:
     """A draft of keys above a threshold."""
-    note = (
-        "it takes other lengths too: how many keys may there be?"
-        if others
-        else "read: no other is taken"
-    )
     return Draft(
         "keys, those whose noisy count reaches a threshold",
         "keys",
@@ -32,9 +29,18 @@ def draft_keys(cells: int, others: bool) -> Draft:
             Key("name", "thresholded-histogram", "read: it releases keys"),
             NOISE,
             ADJACENCY,
-            Key("cells", None if others else cells, note),
+            cells,
             Key("threshold", None, "the noisy count from which a key is released"),
         ],
+    )
+
+
+def are_keys(releases: Sequence[Any]) -> bool:
+    """Whether releases are lists of keys, each `{"key": x}` with a whole number."""
+    return all(
+        isinstance(one, list)
+        and all(isinstance(key, dict) and isinstance(key.get("key"), int) for key in one)
+        for one in releases
     )
 
 
@@ -49,7 +55,10 @@ class KeyAnswers:
 
     def ask(self, counts: np.ndarray, draws: int) -> None:
         """Asks for releases of counts (cells,)."""
-        for release in self.asker.ask(self.form, counts, draws):
+        releases = self.asker.ask(self.form, counts, draws)
+        if not are_keys(releases):
+            raise StoppedError("a release is no list of keys")
+        for release in releases:
             released = {one["key"] for one in release}
             for key, count in enumerate(counts.tolist()):
                 yes, no = self.seen.get(count, (0, 0))

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from ...reference import REFUSAL, ConfidentGNMax, Gaussian, log_probabilities
-from ...reference.arrays import Matrix
+from ...reference.arrays import Matrix, Vector
 from ...reference.mechanisms import Labels
 from ...reference.noise import FAMILIES
 from .asking import Asker
@@ -31,7 +32,7 @@ class LabelAnswers:
     Attributes:
         form: how the histogram travels.
         classes: of the histograms that are asked.
-        total: votes, where the target takes no other total.
+        total: of votes, where the target takes no larger one.
     """
 
     asker: Asker
@@ -165,10 +166,27 @@ class LabelAnswers:
             least = min(least, deviates(counts[:-1], counts[:-1].sum() * np.exp(logs)))
         return min(least * len(self.counts), 1.0)
 
-    def fit_refusals(self) -> tuple[FittedValue, FittedValue]:
-        """The threshold, and the scale of its Gaussian noise, by what was refused."""
+    def refuses_by_votes(self) -> bool:
+        """Whether fewer are refused as the top count rises, as a threshold with noise does."""
+        tops, both = self._tops
+        threshold, scale = self.fit_refusals()
+        released = ndtr((tops - threshold.best) / scale.best)
+        expected = both.sum(1) * np.stack([released, 1.0 - released])
+        alike = both.sum(0) @ np.log(np.maximum(both.mean(0) / both.sum(1).mean(), 1e-300))
+        fits = deviates(both.T.reshape(-1), expected.reshape(-1)) >= NOT_SUCH
+        return bool(fits and threshold.log_likelihood > alike + DROP)
+
+    @property
+    def _tops(self) -> tuple[Vector, Matrix]:
+        """The top counts (n,) that were asked, and how often each was answered, and refused."""
         tops = np.array([max(votes) for votes in self.counts], dtype=float)
         both = np.array([[counts[:-1].sum(), counts[-1]] for counts in self.counts.values()])
+        distinct, place = np.unique(tops, return_inverse=True)
+        return distinct, np.stack([np.bincount(place, one) for one in both.T], 1)
+
+    def fit_refusals(self) -> tuple[FittedValue, FittedValue]:
+        """The threshold, and the scale of its Gaussian noise, by what was refused."""
+        tops, both = self._tops
         counts = np.stack([tops, np.zeros_like(tops)], 1)
 
         def log_likelihood(threshold: float, scale: float) -> float:
@@ -185,14 +203,8 @@ class LabelAnswers:
         )
 
 
-def draft_labels(answers: LabelAnswers, other_classes: bool) -> Draft:
-    """A draft of labels, for `fill_labels`; other_classes: whether other lengths are answered."""
-    classes = Key("classes", answers.classes, "read: no other number is taken")
-    teachers = Key("teachers", answers.total, "read: no other total is taken")
-    if other_classes:
-        classes = Key("classes", None, "it answers other lengths too: how many are there?")
-    if answers.total is None:
-        teachers = Key("teachers", None, "it answers any total: how many vote?")
+def draft_labels(classes: Key, teachers: Key) -> Draft:
+    """A draft of labels, for `fill_labels`."""
     return Draft(
         "labels, the class with most votes under noise",
         "labels",
@@ -211,8 +223,13 @@ def fill_labels(draft: Draft, answers: LabelAnswers) -> None:
     name, noise = _noise_keys(answers, name)
     screen: list[Key] = []
     if answers.refused:
-        name = Key("name", "confident-gnmax", "read: it refuses queries, with the label -1")
-        screen = _screen_keys(answers)
+        asked = "some labels were -1: does it refuse queries without consensus?"
+        name = Key("name", None, asked)
+        if answers.refuses_by_votes():
+            screen = _screen_keys(answers)
+            if noise.fitted:
+                told = 'fits: "confident-gnmax", by its refusals (-1) and its labels'
+                name = Key("name", None, "", told)
     draft.keys = [name, noise, *others, *screen]
     draft.asked.append(f"{answers.labels:,} labels of {len(answers.counts)} histograms")
 

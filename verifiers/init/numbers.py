@@ -142,20 +142,16 @@ def _fit(law: NumberNoise, y: Vector, x: Vector) -> FittedValue:
 # -- counts ------------------------------------------------------------------------------------
 
 
-def draft_counts(cells: int, other_cells: bool) -> Draft:
-    """A draft of counts with noise; other_cells: whether other lengths are taken."""
-    if cells == 1:
-        name = Key("name", "noisy-count", "read: one number for one count")
-        more: list[Key] = []
-    else:
-        name = Key("name", "noisy-histogram", "read: as many numbers as counts")
-        note = (
-            "it takes other lengths too: how many cells?"
-            if other_cells
-            else "read: no other is taken"
-        )
-        more = [Key("cells", None if other_cells else cells, note)]
-    return Draft("numbers, a count each with noise", "numbers", [name, NOISE, ADJACENCY, *more])
+def draft_counts(cells: Key) -> Draft:
+    """A draft of counts with noise."""
+    name = Key("name", "noisy-histogram", "read: as many numbers as counts")
+    return Draft("numbers, a count each with noise", "numbers", [name, NOISE, ADJACENCY, cells])
+
+
+def draft_count() -> Draft:
+    """A draft of one number, for a target that takes more counts than one too."""
+    name = Key("name", None, "noisy-count, of a count? it answers longer inputs with one number")
+    return Draft("one number with noise", "numbers", [name, NOISE, ADJACENCY])
 
 
 def gather_counts(answers: NumberAnswers, cells: int) -> None:
@@ -178,13 +174,8 @@ def fill_noise(draft: Draft, answers: NumberAnswers) -> None:
 # -- sums of records ---------------------------------------------------------------------------
 
 
-def draft_sums(dimensions: int, others: bool) -> Draft:
-    """A draft of sums of records; others: whether records of other lengths are taken."""
-    note = (
-        "it takes others too: how many numbers has a record?"
-        if others
-        else "read: no other is taken"
-    )
+def draft_sums(dimensions: Key) -> Draft:
+    """A draft of sums of records."""
     return Draft(
         "numbers, a sum or mean of records with noise",
         "numbers",
@@ -192,7 +183,7 @@ def draft_sums(dimensions: int, others: bool) -> Draft:
             Key("name", None, "noisy-sum, or noisy-mean with divide_by?"),
             NOISE,
             ADJACENCY,
-            Key("dimensions", None if others else dimensions, note),
+            dimensions,
         ],
     )
 

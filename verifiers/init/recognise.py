@@ -11,14 +11,15 @@ from ..optional_packages import lacking
 from ..targets.replies import TargetError
 from .asking import PARTITIONS, Asker
 from .batches import draft_batches, known_batches
-from .draft import Draft, Key, Known
-from .keys import KeyAnswers, draft_keys
+from .draft import Draft, Key, Known, around, number_key
+from .keys import KeyAnswers, are_keys, draft_keys
 from .labels import LabelAnswers, are_labels, draft_labels, fill_labels, gather_labels
 from .look import Look
 from .numbers import (
     ADJACENCY,
     NumberAnswers,
     Sums,
+    draft_count,
     draft_counts,
     draft_sums,
     fill_noise,
@@ -67,24 +68,24 @@ def forms(look: Look) -> Iterator[str]:
 
 
 def likely(look: Look) -> Draft:
-    """A draft by the signature alone, where nothing may be asked."""
-    asker = Asker(lambda release: _never(), 0, 1.0)
-    if look.gives_batches:
-        return draft_batches()
-    form = next(forms(look))
-    if form == "rows":
-        return _of_tables(["count"])
-    if form == "records":
-        return draft_sums(1, others=True)
-    found = draft_labels(LabelAnswers(asker, form, 2), other_classes=True)
-    found.what = f"labels, if {look.input or 'the input'} is votes; or counts with noise, if cells"
-    open_keys = {"classes": "how many are there?", "teachers": "how many vote?"}
-    found.keys = [Key(key.name, None, open_keys.get(key.name, key.note)) for key in found.keys]
+    """A draft by the signature alone, where nothing may be asked: all is left open."""
+    form = "batches" if look.gives_batches else next(forms(look))
+    if form == "batches":
+        found = draft_batches()
+    elif form == "rows":
+        found = _of_tables([])
+    elif form == "records":
+        found = draft_sums(Key("dimensions", None, "how many numbers has a record?"))
+    else:
+        teachers = Key("teachers", None, "how many vote?")
+        found = draft_labels(Key("classes", None, "how many are there?"), teachers)
+        given = look.input or "the input"
+        found.what = f"labels, if {given} is votes; or counts with noise, if cells"
+    found.keys = [
+        key if key.is_open else Key(key.name, None, f"{key.value}, by its signature?")
+        for key in found.keys
+    ]
     return found
-
-
-def _never() -> Any:
-    raise AssertionError("nothing is asked")
 
 
 # -- histograms, and counts ----------------------------------------------------------------------
@@ -125,18 +126,31 @@ def _counts(asker: Asker, form: str) -> Known | None:
     if found is None:
         return None
     classes, total, reply = found
-    more = asker.serves(form, _histogram(classes + 1, total))
+
+    def takes(cells: int) -> bool:
+        more = asker.serves(form, _histogram(cells, total))
+        return more is not None and _width(more) == cells
+
     if are_labels(reply, classes):
-        others = more is not None and are_labels(more, classes + 1)
-        return _labels(asker, form, classes, total, others)
-    if all(isinstance(one, list) and all(isinstance(k, dict) for k in one) for one in reply):
-        answers = KeyAnswers(asker, form, classes)
-        draft = draft_keys(classes, more is not None)
-        return Known(draft, answers.gather, lambda: answers.fill(draft))
+        return _labels(asker, form, classes, total)
+    if reply == [[]]:  # as with keys of which none reached a threshold
+        reply = asker.serves(form, np.full(classes, _MOST_TOTAL)) or []
+    if any(reply) and are_keys(reply):
+        return _keys(asker, form, classes, total)
     if _width(reply) == classes:
-        others = more is not None and _width(more) == classes + 1
-        return _noisy_counts(asker, form, classes, others)
+        question = "how many cells?"
+        draft = draft_counts(number_key("cells", classes, around(classes), takes, question))
+        return _noisy_numbers(asker, form, classes, draft)
     return _one_number(asker, form, reply)
+
+
+def _keys(asker: Asker, form: str, cells: int, total: int) -> Known:
+    def takes(other: int) -> bool:
+        return asker.serves(form, _histogram(other, total)) is not None
+
+    answers, question = KeyAnswers(asker, form, cells), "how many keys may there be?"
+    draft = draft_keys(number_key("cells", cells, around(cells), takes, question))
+    return Known(draft, answers.gather, lambda: answers.fill(draft))
 
 
 def _one_number(asker: Asker, form: str, reply: Sequence[Any]) -> Known | None:
@@ -150,14 +164,34 @@ def _one_number(asker: Asker, form: str, reply: Sequence[Any]) -> Known | None:
     single = asker.serves(form, np.array([500]))
     if single is None or _width(single) != 1:
         return None
-    return _noisy_counts(asker, form, 1, others=False)
+    return _noisy_numbers(asker, form, 1, draft_count())
 
 
-def _labels(asker: Asker, form: str, classes: int, total: int, others: bool) -> Known:
-    totals = (2 * total, 3 * total + 7)
-    any_total = any(asker.serves(form, _histogram(classes, other)) for other in totals)
-    answers = LabelAnswers(asker, form, classes, None if any_total else total)
-    draft = draft_labels(answers, others)
+def _labels(asker: Asker, form: str, classes: int, total: int) -> Known:
+    def takes(other: int) -> bool:
+        reply = asker.serves(form, _histogram(other, total)) if other > 1 else None
+        return reply is not None and are_labels(reply, other)
+
+    def takes_total(other: int) -> bool:
+        if asker.serves(form, _histogram(classes, other)) is None:
+            return False
+        if other >= 2 * total:
+            answers.total = None
+        return True
+
+    # of votes that name fewer classes nothing tells how many there are
+    lengths = [classes + 1, 2 * classes] if form == "votes" else around(classes)
+    answers = LabelAnswers(asker, form, classes, total)
+    draft = draft_labels(
+        number_key("classes", classes, lengths, takes, "how many are there?"),
+        number_key(
+            "teachers",
+            total,
+            [2 * total, 3 * total + 7, total - 1, total // 2, total + 1],
+            takes_total,
+            "how many vote?",
+        ),
+    )
     if form in ("votes", "one-hot"):
         draft.tables = [
             "",
@@ -167,9 +201,8 @@ def _labels(asker: Asker, form: str, classes: int, total: int, others: bool) -> 
     return Known(draft, lambda: gather_labels(answers), lambda: fill_labels(draft, answers))
 
 
-def _noisy_counts(asker: Asker, form: str, cells: int, others: bool) -> Known:
+def _noisy_numbers(asker: Asker, form: str, cells: int, draft: Draft) -> Known:
     answers = NumberAnswers(asker, form)
-    draft = draft_counts(cells, others)
     return Known(draft, lambda: gather_counts(answers, cells), lambda: fill_noise(draft, answers))
 
 
@@ -183,9 +216,9 @@ def _votes(asker: Asker, form: str) -> Known | None:
         return None
     for _ in range(_CLIMB):  # votes for some of the classes alone are taken too
         if asker.serves(form, _histogram(classes + 1, total)) is None:
-            return _labels(asker, form, classes, total, others=False)
+            break
         classes += 1
-    return _labels(asker, form, classes, total, others=True)
+    return _labels(asker, form, classes, total)
 
 
 def _width(reply: Sequence[Any]) -> int | None:
@@ -202,20 +235,17 @@ def _width(reply: Sequence[Any]) -> int | None:
 
 
 def _records(asker: Asker, form: str) -> Known | None:
-    taken = []
-    asker.failures = 0
-    for d in _DIMENSIONS:
-        if asker.failures >= _FAILURES:
-            break
+    def takes(d: int) -> bool:
         reply = asker.serves(form, np.zeros((100, d)))
-        if reply is not None and _width(reply) == d:
-            taken.append(d)
-        if len(taken) == 2:
-            break
-    if not taken:
+        return reply is not None and _width(reply) == d
+
+    asker.failures = 0
+    d = next((d for d in _DIMENSIONS if asker.failures < _FAILURES and takes(d)), None)
+    if d is None:
         return None
-    answers, sums = NumberAnswers(asker, form), Sums(taken[0])
-    draft = draft_sums(taken[0], len(taken) > 1)
+    answers, sums = NumberAnswers(asker, form), Sums(d)
+    question = "how many numbers has a record?"
+    draft = draft_sums(number_key("dimensions", d, around(d), takes, question))
     return Known(draft, lambda: gather_sums(answers, sums), lambda: fill_sums(draft, answers, sums))
 
 
