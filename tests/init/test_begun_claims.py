@@ -15,6 +15,8 @@ import pytest
 from dpassay.reference import BudgetExhausted
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.commands.init import asked_for
+from dpassay.verifiers.init.fits import FittedValue
+from dpassay.verifiers.init.labels import LabelAnswers, gather_labels
 from dpassay.verifiers.init.look import look_at
 from dpassay.verifiers.init.recognise import likely
 from dpassay.verifiers.kinds.reading import parse_claim, unfilled_keys
@@ -126,6 +128,51 @@ def test_confident_gnmax_is_told_by_its_refusals():
     assert fits(draft, "noise", 40, "gaussian")
     assert fits(draft, "threshold", 200)
     assert fits(draft, "threshold_noise", 150, "gaussian")
+
+
+class Screen:
+    """What `LabelAnswers` asks: answers from 300 votes on, by noise of scale 15."""
+
+    left = 600
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def ask(self, form, votes, draws):
+        draws = min(draws, self.left)
+        self.left -= draws
+        labels = (votes + self.rng.normal(0, 40, (draws, votes.size))).argmax(1)
+        return np.where(votes.max() + self.rng.normal(0, 15, draws) >= 300, labels, -1).tolist()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_intervals_of_a_threshold_hold(seed):
+    """Catches a grid over a narrow ridge, and questions that are put where nothing turns."""
+    answers = LabelAnswers(Screen(seed), "counts", 10)
+    gather_labels(answers)
+    threshold, scale = answers.fit_refusals()
+    assert threshold.low <= 300 <= threshold.high < threshold.low + 20
+    assert scale.low <= 15 <= scale.high < 4 * scale.low
+
+
+def test_keys_with_noise_far_below_their_threshold():
+    """Catches a bound of the scale that shuts out the truth."""
+    rng = np.random.default_rng(1)
+
+    def target(counts, size):
+        noisy = counts + rng.laplace(0, 1, (size, counts.size))
+        return [[{"key": int(k)} for k in np.flatnonzero(row >= 5000)] for row in noisy]
+
+    draft = begun(target)
+    assert fits(draft, "noise", 1, "laplace")
+    assert "4999." in said_of(draft, "threshold")
+
+
+def test_an_interval_has_digits_by_its_width():
+    assert FittedValue(5000.0, 4999.871, 5000.123).text == "5000.000 (4999.871 to 5000.123)"
+    assert FittedValue(38.1, 31.84, 45.63).text == "38.1 (31.8 to 45.7)"
+    assert FittedValue(0.1, -np.inf, 1.44).text == "(at most 1.44)"
+    assert FittedValue(9.0, 1.44, np.inf).text == "(at least 1.44)"
 
 
 @pytest.mark.parametrize("form", ["votes", "one-hot"])

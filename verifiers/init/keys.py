@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from ...reference.numbers import NumberNoise, ThresholdedHistogram
 from ...reference.numbers.families import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from .asking import Asker, StoppedError
 from .draft import Draft, Key
-from .fits import DROP, NOT_SUCH, FittedValue, deviates, fit_threshold
-from .numbers import ADJACENCY, MOST, NOISE, noise_text
+from .fits import DROP, NOT_SUCH, FittedValue, deviates, fit_threshold, scale_text
+from .numbers import ADJACENCY, MOST, NOISE
 
 _KEY_LAWS = [
     NumberNoise(one(1.0)) for one in (Laplace, Gaussian, DiscreteLaplace, DiscreteGaussian)
@@ -71,10 +72,10 @@ class KeyAnswers:
             self.ask(np.resize(wide[start : start + self.cells], self.cells), 1)
             if all(no == 0 for count, (_, no) in self.seen.items() if count >= wide[start]):
                 break
-        for _ in range(2):
+        for part in (8, 6, 4, 2):  # of the answers that are left: most of them where it matters
             low, high = self.turn
             some = np.rint(np.linspace(low, high, self.cells)).astype(np.int64)
-            draws = max(1, min(self.asker.left // 2, 3 * MOST // self.cells))
+            draws = max(1, min(self.asker.left // part, 3 * MOST // self.cells))
             self.ask(np.maximum(some, 1), draws)
 
     @property
@@ -104,12 +105,12 @@ class KeyAnswers:
             draft.keys = [changed if key.name == "noise" else key for key in draft.keys]
             return
         alike = [one for one in fits if one[1].log_likelihood >= top - DROP]
-        noises = [f'"{noise_text(law, scale)}" {scale.interval}' for law, _, scale in alike]
+        noises = [scale_text(law.family.family, scale) for law, _, scale in alike]
         law, threshold, _ = fits[0]
         more = [f"fits as well: {', '.join(noises[1:])}"] if noises[1:] else []
         noise = Key("noise", None, "", f"fitted to keys: {noises[0]}", more)
-        told = f"fitted to keys, with {law.family.family}: {threshold.best:.4g} "
-        last = Key("threshold", None, "", told + threshold.interval)
+        told = f"fitted to keys, with {law.family.family}: {threshold.text}"
+        last = Key("threshold", None, "", told)
         draft.keys = [{"noise": noise, "threshold": last}.get(key.name, key) for key in draft.keys]
 
     @staticmethod
@@ -125,14 +126,19 @@ class KeyAnswers:
     def _fit(
         self, law: NumberNoise, exact: Vector, both: Matrix, low: float, high: float
     ) -> tuple[FittedValue, FittedValue]:
-        def log_likelihood(threshold: float, scale: float) -> float:
+        @cache
+        def of_one(threshold: float, scale: float) -> float:
             it = _of_keys(law.times(scale), exact.size, threshold)
             logs = np.stack([it.log_released(exact), it.log_withheld(exact)], 1)
-            return float(np.sum(np.maximum(logs, -1e6) * both))
+            return float(np.sum(np.where(both > 0, logs * both, 0.0)))
 
-        wide = high - low
-        thresholds, scales = (low - wide, high + wide), (max(wide / 100, 0.05), 3 * wide)
-        return fit_threshold(log_likelihood, thresholds, scales, whole=law.family.whole)
+        def of_many(thresholds: Matrix, scales: Matrix) -> Matrix:
+            short = (thresholds[..., None] - exact) / scales[..., None]
+            reached, missed = law.family.log_survival(short), law.family.log_cdf(short)
+            return np.asarray(reached @ both[:, 0] + missed @ both[:, 1])
+
+        each = np.vectorize(of_one, otypes=[float]) if law.family.whole else of_many
+        return fit_threshold(each, (low, high), whole=law.family.whole)
 
 
 def _of_keys(noise: NumberNoise, keys: int, threshold: float) -> ThresholdedHistogram:

@@ -5,21 +5,22 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr
 
-from ...reference import REFUSAL, ConfidentGNMax, Gaussian, log_probabilities
+from ...reference import REFUSAL, log_probabilities
 from ...reference.arrays import Matrix, Vector
 from ...reference.mechanisms import Labels
 from ...reference.noise import FAMILIES
 from .asking import Asker
 from .draft import Draft, Key
-from .fits import DROP, NOT_SUCH, FittedValue, deviates, fit_scale, fit_threshold
+from .fits import DROP, NOT_SUCH, FittedValue, deviates, fit_scale, fit_threshold, scale_text
 
 _NAMES = {"gaussian": "gnmax", "laplace": "lnmax"}
 _OTHER = "report-noisy-max"
 NOISE = Key("noise", None, "its family and scale, as gaussian:40")
 _MOST_LEAD = 1_000_000
 _FEW, _ROUNDS = 8, 4
+_AROUND, _NEARER = (1.3, 0.5, 1.3, 0.5, 1.3, 0.5), 0.15  # where, in scales, and at least
 _FAR = 4.0  # scales of its noise beyond a threshold where all is answered
 _LEADS = (1.4, 4.1)  # in scales of Gumbel noise: the second wins a fifth of the labels, or few
 _NARROW, _WIDE = 50.0, 30.0  # scales of the noise within the leads that were asked
@@ -110,11 +111,16 @@ class LabelAnswers:
             most = min(4 * most, self.total or _MOST_LEAD)
             if (self.ask(self.peaked(most), _FEW) >= 0).all():
                 break
-        for offsets in ((-1.3, 1.3), (-0.5, 0.5)):
+        for off in _AROUND:
             threshold, scale = self.fit_refusals()
-            for off in offsets:
-                count = int(np.clip(round(threshold.best + off * scale.best), least, most))
-                self.ask(self.peaked(count), draws // 4)
+            low, high = self._turn
+            if np.isfinite(scale.low):
+                spread = scale.best
+            else:  # the questions lie too far apart to tell
+                spread = max(min(scale.best, high - low), _NEARER * (high - low))
+            for count in (threshold.best - off * spread, threshold.best + off * spread):
+                asked = self.peaked(int(np.clip(round(count), least, most)))
+                self.ask(asked, max(draws // (2 * len(_AROUND)), 1))
 
     def gather(self, draws: int, least: int) -> None:
         """Asks two leading classes at several leads; least: votes that the first one needs."""
@@ -187,20 +193,20 @@ class LabelAnswers:
     def fit_refusals(self) -> tuple[FittedValue, FittedValue]:
         """The threshold, and the scale of its Gaussian noise, by what was refused."""
         tops, both = self._tops
-        counts = np.stack([tops, np.zeros_like(tops)], 1)
 
-        def log_likelihood(threshold: float, scale: float) -> float:
-            screen = ConfidentGNMax(Gaussian(1.0), threshold, Gaussian(scale))
-            logs = screen.released(np.zeros((tops.size, 1)), counts)
-            return float(np.sum(np.maximum(logs, -1e6) * both))
+        def log_likelihood(thresholds: Matrix, scales: Matrix) -> Matrix:
+            beyond = (tops - thresholds[..., None]) / scales[..., None]
+            return np.asarray(log_ndtr(beyond) @ both[:, 0] + log_ndtr(-beyond) @ both[:, 1])
 
+        return fit_threshold(log_likelihood, self._turn)
+
+    @property
+    def _turn(self) -> tuple[float, float]:
+        """The top counts between which refusals turn into answers."""
+        tops, both = self._tops
         low = tops[both[:, 0] > 0].min(initial=tops.max())
         high = tops[both[:, 1] > 0].max(initial=tops.min())
-        low, high = min(low, high), max(low, high) + 1.0
-        wide = high - low
-        return fit_threshold(
-            log_likelihood, (low - wide, high + wide), (max(wide / 100.0, 0.05), 3.0 * wide)
-        )
+        return min(low, high), max(low, high) + 1.0
 
 
 def draft_labels(classes: Key, teachers: Key) -> Draft:
@@ -250,7 +256,7 @@ def _noise_keys(answers: LabelAnswers, name: Key) -> tuple[Key, Key]:
     if why is not None:
         return name, replace(NOISE, more=[f"{why}: is it a noisy argmax of histograms?"])
     alike = [f for f in ranked if fits[f].log_likelihood >= top.log_likelihood - DROP]
-    shown = [f'"{family}:{fits[family].best:.3g}" {fits[family].interval}' for family in alike]
+    shown = [scale_text(family, fits[family]) for family in alike]
     more = [f"fits as well: {', '.join(shown[1:])}"] if shown[1:] else []
     names = dict.fromkeys(_NAMES.get(family, _OTHER) for family in alike)
     text = " or ".join(f'"{one}"' for one in names)
@@ -276,14 +282,12 @@ def _no_fit(answers: LabelAnswers) -> str | None:
 def _screen_keys(answers: LabelAnswers) -> list[Key]:
     threshold, scale = answers.fit_refusals()
     return [
-        Key(
-            "threshold", None, "", f"fitted to refusals: {threshold.best:.3g} {threshold.interval}"
-        ),
+        Key("threshold", None, "", f"fitted to refusals: {threshold.text}"),
         Key(
             "threshold_noise",
             None,
             "",
-            f'fitted to refusals: "gaussian:{scale.best:.3g}" {scale.interval}',
+            f"fitted to refusals: {scale_text('gaussian', scale)}",
         ),
     ]
 
@@ -295,7 +299,8 @@ def gather_labels(answers: LabelAnswers) -> None:
     if answers.refused:
         answers.gather_refusals(answers.asker.left // 2)
         threshold, scale = answers.fit_refusals()
-        least = int(max(threshold.best + _FAR * scale.best, 0))
+        passes = threshold.best + _FAR * scale.high
+        least = int(np.clip(passes, 0, max(max(votes) for votes in answers.counts)))
     answers.gather(answers.asker.left - 4 * _FEW, least)
 
 
