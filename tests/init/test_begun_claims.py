@@ -327,6 +327,37 @@ def test_a_slow_target_is_left():
     assert read(draft) == {"classes": 10} or "classes" in draft.open_keys
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_leave_a_draft(bad):
+    rng = np.random.default_rng(30)
+
+    def target(counts, size):
+        noisy = counts + rng.laplace(0, 4, (size, 8))
+        return np.where(rng.random(noisy.shape) < 0.01, bad, noisy)
+
+    draft = begun(target)
+    assert read(draft)["cells"] == 8
+    assert "no finite numbers" in said_of(draft, "noise")
+
+
+@pytest.mark.parametrize("ends", ["budget", "ragged"])
+def test_what_was_answered_before_a_call_stops_is_fitted(ends):
+    """Catches answers of the same question that are thrown away."""
+    rng = np.random.default_rng(31)
+
+    def target(counts, size):
+        releases = (counts + rng.laplace(0, 4, (size, 10))).tolist()
+        if size > 32 and ends == "budget":
+            raise BudgetExhausted("spent")
+        if size > 32:
+            del releases[-1][-1]
+        return releases
+
+    draft = begun(target)
+    assert draft.stopped
+    assert fits(draft, "noise", 4, "laplace")
+
+
 @pytest.mark.parametrize("after", [25, 300])
 def test_ctrl_c_keeps_what_was_answered(after):
     rng, asked = np.random.default_rng(10), [0]

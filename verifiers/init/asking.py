@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ...reference import BudgetExhausted
 from ...reference.clock import OutOfTime
 from ..targets import Refused, Target, TargetError
 from ..targets.anything import AnyRelease, plain_json
@@ -67,6 +68,7 @@ class Asker:
         self._spent = 0.0
         self.refusals: list[str] = []
         """What was said of inputs that were not taken."""
+        self._ended: Exception | None = None
         self.failures = 0
         """Inputs at which the target failed, in place of refusing them, one after another."""
 
@@ -74,24 +76,30 @@ class Asker:
         """Up to `draws` replies to one input, as JSON has them: fewer where the limit is near.
 
         Raises Refused, BudgetExhausted or TargetError as the target does, StoppedError once nothing
-        more may be asked.
+        more may be asked. What was answered before that is returned, and the next `ask` raises it.
         """
+        if self._ended is not None:
+            raise self._ended
         found: list[Any] = []
         while len(found) < draws:
-            size = min(self._size, draws - len(found), self.left)
-            if size == 0 and found:
+            try:
+                found += self._ask_once(form, given, draws - len(found))
+            except (StoppedError, BudgetExhausted, Refused, TargetError) as error:
+                if not found:
+                    raise
+                self._ended = error
                 break
-            if size == 0:
-                raise StoppedError(f"all {self.most:,} answers that were announced are there")
-            if self._spent > self._seconds:
-                raise StoppedError(
-                    f"the target is slow: {self.most - self.left:,} answers took "
-                    f"{self._spent:.3g} s, and ten calls' timeout is the limit (--timeout)"
-                )
-            found += self._ask_once(form, given, size)
         return found
 
-    def _ask_once(self, form: str, given: Any, size: int) -> list[Any]:
+    def _ask_once(self, form: str, given: Any, most: int) -> list[Any]:
+        size = min(self._size, most, self.left)
+        if size == 0:
+            raise StoppedError(f"all {self.most:,} answers that were announced are there")
+        if self._spent > self._seconds:
+            raise StoppedError(
+                f"the target is slow: {self.most - self.left:,} answers took "
+                f"{self._spent:.3g} s, and ten calls' timeout is the limit (--timeout)"
+            )
         release = FORMS[form]
         if self._target is None or self._form != form:
             self.close()
@@ -121,6 +129,8 @@ class Asker:
     def serves(self, form: str, given: Any) -> list[Any] | None:
         """A reply to one input; None where the target does not take it."""
         failures, self.failures = self.failures, 0
+        if self._ended is not None:
+            raise self._ended
         try:
             return self.ask(form, given, 1)
         except Refused as refusal:

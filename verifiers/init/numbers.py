@@ -17,7 +17,7 @@ from ...reference.numbers.families import (
     Gaussian,
     Laplace,
 )
-from .asking import Asker
+from .asking import Asker, StoppedError
 from .draft import Draft, Key
 from .fits import DROP, NOT_SUCH, FittedValue, fit_scale
 
@@ -45,9 +45,12 @@ class NumberAnswers:
     def ask(self, given: Any, exact: Sequence[float] | Vector, draws: int) -> Matrix:
         """Releases (n, d) of an input, which are exact numbers (d,) with noise."""
         replies = self.asker.ask(self.form, given, draws)
-        found = np.array(replies, dtype=np.float64).reshape(len(replies), -1)
+        good = [one for one in replies if width([one]) == len(exact)]
+        found = np.array(good, dtype=np.float64).reshape(len(good), -1)
         self.released.append(found.reshape(-1))
-        self.exact.append(np.tile(np.asarray(exact, dtype=np.float64), len(replies)))
+        self.exact.append(np.tile(np.asarray(exact, dtype=np.float64), len(good)))
+        if len(good) < len(replies):
+            raise StoppedError(f"a release has other than {len(exact)} numbers")
         return found
 
     @property
@@ -60,6 +63,16 @@ class NumberAnswers:
         return y[some], x[some]
 
 
+def width(replies: Sequence[Any]) -> int | None:
+    """How many numbers each release has; None where they are none."""
+    rows = [one if isinstance(one, list) else [one] for one in replies]
+    widths = {len(row) for row in rows}
+    numbers = all(
+        isinstance(x, int | float) and not isinstance(x, bool) for row in rows for x in row
+    )
+    return widths.pop() if len(widths) == 1 and numbers else None
+
+
 def counts_of(cells: int) -> np.ndarray:
     """Counts (cells,) from nothing to thousands."""
     return np.resize(np.array(_COUNTS, dtype=np.int64), cells)
@@ -67,11 +80,13 @@ def counts_of(cells: int) -> np.ndarray:
 
 def noise_key(y: Vector, x: Vector) -> Key:
     """The key `noise`, with what fits releases (n,) of exact numbers (n,)."""
-    fits = [(law, _fit(law, y, x)) for law in _laws(y, x)] if y.size >= _FEW else []
-    if y.size < _FEW or not np.isfinite(y).all():
+    if not np.isfinite(y).all():
+        return replace(NOISE, more=["some releases are no finite numbers: are they meant to be?"])
+    if y.size < _FEW:
         return replace(NOISE, more=["too few numbers to fit anything"])
     if np.array_equal(y, x):
         return replace(NOISE, more=["every release was the number itself: is there noise?"])
+    fits = [(law, _fit(law, y, x)) for law in _laws(y, x)]
     top = max(fit.log_likelihood - _penalty(law) for law, fit in fits)
     fits.sort(key=lambda one: _penalty(one[0]) - one[1].log_likelihood)
     best, its = fits[0]

@@ -26,6 +26,7 @@ from .numbers import (
     fill_sums,
     gather_counts,
     gather_sums,
+    width,
 )
 
 _ROWS = ("rows", "frame", "df", "table")
@@ -129,7 +130,7 @@ def _counts(asker: Asker, form: str) -> Known | None:
 
     def takes(cells: int) -> bool:
         more = asker.serves(form, _histogram(cells, total))
-        return more is not None and _width(more) == cells
+        return more is not None and width(more) == cells
 
     if are_labels(reply, classes):
         return _labels(asker, form, classes, total)
@@ -137,7 +138,7 @@ def _counts(asker: Asker, form: str) -> Known | None:
         reply = asker.serves(form, np.full(classes, _MOST_TOTAL)) or []
     if any(reply) and are_keys(reply):
         return _keys(asker, form, classes, total)
-    if _width(reply) == classes:
+    if width(reply) == classes:
         question = "how many cells?"
         draft = draft_counts(number_key("cells", classes, around(classes), takes, question))
         return _noisy_numbers(asker, form, classes, draft)
@@ -155,14 +156,14 @@ def _keys(asker: Asker, form: str, cells: int, total: int) -> Known:
 
 def _one_number(asker: Asker, form: str, reply: Sequence[Any]) -> Known | None:
     """A target that gives one number, which is no class of a histogram."""
-    if _width(reply) != 1:
+    if width(reply) != 1:
         return None
-    if all(x == int(x) for x in np.ravel(reply)):
+    if all(x % 1 == 0 for x in np.ravel(reply)):
         known = _votes(asker, "votes")  # of which a histogram names too many classes
         if known is not None:
             return known
     single = asker.serves(form, np.array([500]))
-    if single is None or _width(single) != 1:
+    if single is None or width(single) != 1:
         return None
     return _noisy_numbers(asker, form, 1, draft_count())
 
@@ -221,23 +222,13 @@ def _votes(asker: Asker, form: str) -> Known | None:
     return _labels(asker, form, classes, total)
 
 
-def _width(reply: Sequence[Any]) -> int | None:
-    """How many numbers each release has; None where they are none."""
-    rows = [one if isinstance(one, list) else [one] for one in reply]
-    widths = {len(row) for row in rows}
-    numbers = all(
-        isinstance(x, int | float) and not isinstance(x, bool) for row in rows for x in row
-    )
-    return widths.pop() if len(widths) == 1 and numbers else None
-
-
 # -- records, rows, anything ---------------------------------------------------------------------
 
 
 def _records(asker: Asker, form: str) -> Known | None:
     def takes(d: int) -> bool:
         reply = asker.serves(form, np.zeros((100, d)))
-        return reply is not None and _width(reply) == d
+        return reply is not None and width(reply) == d
 
     asker.failures = 0
     d = next((d for d in _DIMENSIONS if asker.failures < _FAILURES and takes(d)), None)
