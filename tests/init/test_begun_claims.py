@@ -327,6 +327,13 @@ def test_a_slow_target_is_left():
     assert read(draft) == {"classes": 10} or "classes" in draft.open_keys
 
 
+def test_labels_from_one_on_are_asked_after():
+    rng = np.random.default_rng(32)
+    draft = begun(lambda votes, size: (votes + rng.normal(0, 40, (size, votes.size))).argmax(1) + 1)
+    assert "are classes counted from 1?" in str(draft.stopped)
+    assert fitted(draft, "noise") == {}
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_numbers_that_are_not_finite_leave_a_draft(bad):
     rng = np.random.default_rng(30)
@@ -523,6 +530,15 @@ def test_an_engine_is_asked_for_its_aggregates_alone():
     assert read(draft) == {"name": "table"}
     assert table["aggregates"] == {"count": {"noise": "?"}, "sum": {"noise": "?"}}
     assert "mechanism.aggregates.sum.noise" in unfilled_keys({"mechanism": table})
+
+
+def test_columns_of_any_name_are_asked_after():
+    """Catches a claim that is no TOML."""
+    row = {"partition": "a", "total count": 3.5, "😀": 1.0, "count": 2}
+    draft = begun(lambda rows, size: [[row]] * size)
+    table = tomllib.loads(in_file(draft))["mechanism"]
+    assert table["aggregates"] == {"count": {"noise": "?"}}
+    assert '"total count"' in in_file(draft)
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,8 @@ def asked_for(
     try:
         known = recognise(asker, look)
         known.gather()
+        if asker.ended is not None:
+            raise asker.ended
         why = ""
     except KeyboardInterrupt:
         pass

@@ -68,7 +68,8 @@ class Asker:
         self._spent = 0.0
         self.refusals: list[str] = []
         """What was said of inputs that were not taken."""
-        self._ended: Exception | None = None
+        self.ended: Exception | None = None
+        """What stopped an `ask` that had answers already."""
         self.failures = 0
         """Inputs at which the target failed, in place of refusing them, one after another."""
 
@@ -78,16 +79,16 @@ class Asker:
         Raises Refused, BudgetExhausted or TargetError as the target does, StoppedError once nothing
         more may be asked. What was answered before that is returned, and the next `ask` raises it.
         """
-        if self._ended is not None:
-            raise self._ended
+        if self.ended is not None:
+            raise self.ended
         found: list[Any] = []
-        while len(found) < draws:
+        while len(found) < draws and (self.left or not found):
             try:
                 found += self._ask_once(form, given, draws - len(found))
             except (StoppedError, BudgetExhausted, Refused, TargetError) as error:
                 if not found:
                     raise
-                self._ended = error
+                self.ended = error
                 break
         return found
 
@@ -129,8 +130,8 @@ class Asker:
     def serves(self, form: str, given: Any) -> list[Any] | None:
         """A reply to one input; None where the target does not take it."""
         failures, self.failures = self.failures, 0
-        if self._ended is not None:
-            raise self._ended
+        if self.ended is not None:
+            raise self.ended
         try:
             return self.ask(form, given, 1)
         except Refused as refusal:

@@ -35,7 +35,7 @@ class Key:
 
     def lines(self) -> list[str]:
         """The key in TOML, with its comment."""
-        value = json.dumps(UNFILLED if self.value is None else self.value)
+        value = json.dumps(UNFILLED if self.value is None else self.value, ensure_ascii=False)
         parts = ["from your specification"] * self.is_open + [self.note, self.fitted]
         line, *rest = "; ".join(filter(None, parts)), *self.more
         found = [f"{self.name} = {value}  # {line}" if line else f"{self.name} = {value}"]

@@ -11,7 +11,8 @@ from ...reference import REFUSAL, log_probabilities
 from ...reference.arrays import Matrix, Vector
 from ...reference.mechanisms import Labels
 from ...reference.noise import FAMILIES
-from .asking import Asker
+from ..targets.replies import shown
+from .asking import Asker, StoppedError
 from .draft import Draft, Key
 from .fits import DROP, NOT_SUCH, FittedValue, deviates, fit_scale, fit_threshold, scale_text
 
@@ -33,6 +34,7 @@ class LabelAnswers:
     Attributes:
         form: how the histogram travels.
         classes: of the histograms that are asked.
+        odd: a reply that was no label of these; () where there was none.
         total: of votes, where the target takes no larger one.
     """
 
@@ -42,6 +44,7 @@ class LabelAnswers:
     total: int | None = None
     counts: dict[tuple[int, ...], Matrix] = field(default_factory=dict)
     turn: int = 0
+    odd: Any = ()
 
     def ask(self, votes: Sequence[int], draws: int) -> Labels:
         """Labels (n,) of a histogram, given from its largest count down; each time another leads.
@@ -51,12 +54,22 @@ class LabelAnswers:
         self.turn += 1
         moved = self.turn % self.classes
         asked = np.roll(np.array(votes, dtype=np.int64), moved)
-        labels = np.array(self.asker.ask(self.form, asked, draws), dtype=np.int64)
+        replies = self.asker.ask(self.form, asked, draws)
+        if not are_labels(replies, self.classes):
+            self.odd = next(one for one in replies if not are_labels([one], self.classes))
+            raise StoppedError(self.out_of_range)
+        labels = np.array(replies, dtype=np.int64)
         labels = np.where(labels == REFUSAL, REFUSAL, (labels - moved) % self.classes)
         key = tuple(votes)
         at = self.counts.setdefault(key, np.zeros(self.classes + 1))
         at += np.bincount(np.where(labels < 0, self.classes, labels), minlength=self.classes + 1)
         return labels
+
+    @property
+    def out_of_range(self) -> str:
+        """What is said of the reply that was no label."""
+        counted = "; are classes counted from 1?" if self.odd == self.classes else ""
+        return f"a label was {shown(self.odd)}, of classes 0 to {self.classes - 1}{counted}"
 
     def votes(self, lead: int, least: int = 0) -> list[int]:
         """A histogram whose first class leads by so many votes, and has so many at least."""
@@ -256,18 +269,20 @@ def _noise_keys(answers: LabelAnswers, name: Key) -> tuple[Key, Key]:
     if why is not None:
         return name, replace(NOISE, more=[f"{why}: is it a noisy argmax of histograms?"])
     alike = [f for f in ranked if fits[f].log_likelihood >= top.log_likelihood - DROP]
-    shown = [scale_text(family, fits[family]) for family in alike]
-    more = [f"fits as well: {', '.join(shown[1:])}"] if shown[1:] else []
+    noises = [scale_text(family, fits[family]) for family in alike]
+    more = [f"fits as well: {', '.join(noises[1:])}"] if noises[1:] else []
     names = dict.fromkeys(_NAMES.get(family, _OTHER) for family in alike)
     text = " or ".join(f'"{one}"' for one in names)
     return (
         Key("name", None, "", f"fitted, by the noise: {text}"),
-        Key("noise", None, "", f"fitted to {labels:,} labels: {shown[0]}", more),
+        Key("noise", None, "", f"fitted to {labels:,} labels: {noises[0]}", more),
     )
 
 
 def _no_fit(answers: LabelAnswers) -> str | None:
     """Why no noise can be fitted to labels; None where it can."""
+    if answers.odd != ():
+        return answers.out_of_range
     told = [counts[:-1] for counts in answers.counts.values() if counts[:-1].sum() > 1]
     if answers.answered < _FEW or answers.leads[1] == 0:
         return "too few labels to fit anything"

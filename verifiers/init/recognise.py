@@ -1,12 +1,14 @@
 """What a target releases, found by asking it: labels, numbers, keys, tables, batches, anything."""
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from ...reference.tables import Rows
+from ...reference.tables.table import AggregateKind
 from ..optional_packages import lacking
 from ..targets.replies import TargetError
 from .asking import PARTITIONS, Asker
@@ -258,7 +260,11 @@ def _rows(asker: Asker, form: str) -> Known | None:
 
 
 def _of_tables(aggregates: Sequence[str]) -> Draft:
-    noises = [f'{name} = {{noise = "?"}}' for name in aggregates]
+    known = [name for name in aggregates if name in get_args(AggregateKind)]
+    noises = [f'{name} = {{noise = "?"}}' for name in known]
+    others = ", ".join(json.dumps(name, ensure_ascii=False) for name in aggregates)
+    if len(known) < len(aggregates):
+        noises.append(f"# of {others}: which aggregate is each?")
     return Draft(
         "tables, a row for each partition",
         "tables",
