@@ -27,6 +27,7 @@ _FEW = 20
 _CLEARLY = 8.0  # log-likelihood by which a clamp, which fits its own end, must be better
 _POWERS = [2.0**-k for k in range(1, 41)] + [10.0**-k for k in range(1, 7)]
 _HUGE, _RECORDS = 1e6, 100
+_SURELY, _PRECISELY = 2.576, 4.0  # standard errors of 99 %; and of those, below which none is told
 
 
 ADJACENCY = Key("adjacency", None, "which inputs are neighbours: add-remove or replace-one?")
@@ -205,9 +206,13 @@ def draft_sums(dimensions: Key) -> Draft:
 
 @dataclass
 class Sums:
-    """Mean releases (d,) of records that show what becomes of large ones; None: not asked."""
+    """Mean releases (d,) of records that show what becomes of large ones; None: not asked.
+
+    draws: of which each is the mean.
+    """
 
     dimensions: int
+    draws: int = 1
     along: Vector | None = None
     half_as_many: Vector | None = None
     equal: Vector | None = None
@@ -222,7 +227,10 @@ def gather_sums(answers: NumberAnswers, sums: Sums) -> None:
 
     def mean_of(record: Vector, records: int) -> Vector:
         replies = asker.ask(answers.form, np.tile(record, (records, 1)), draws)
+        if width(replies) != d:
+            raise StoppedError(f"a release has other than {d} numbers")
         found = np.array(replies, dtype=np.float64).reshape(len(replies), -1)
+        sums.draws = min(draws, len(found))
         return np.asarray(found.mean(0))
 
     one = _HUGE * np.eye(d)[0]
@@ -239,8 +247,19 @@ def fill_sums(draft: Draft, answers: NumberAnswers, sums: Sums) -> None:
     if sums.below is None or sums.along is None or sums.equal is None or sums.half_as_many is None:
         draft.keys += bounds
         return
-    top, ratio = sums.along[0], sums.half_as_many[0] / sums.along[0]
-    if not 0.4 < ratio < 0.6:
+    means = np.stack([sums.along, sums.half_as_many, sums.equal, sums.below])
+    noise = np.concatenate(answers.released)
+    error = float(_SURELY * noise.std() / np.sqrt(sums.draws))
+    if not np.isfinite(means).all() or not np.isfinite(error):
+        draft.keys += bounds
+        return
+    top, half = sums.along[0], sums.half_as_many[0]
+    if abs(top) < _PRECISELY * error and abs(half) < _PRECISELY * error:
+        question = f"too much noise to see what {_RECORDS} records add: is it a sum of records?"
+        draft.keys[0] = replace(draft.keys[0], more=[question])
+        draft.keys += bounds
+        return
+    if abs(half - 0.5 * top) > 1.5 * error + 0.1 * abs(top):
         question = "half as many records gave as much: is it a mean over their number, or no sum "
         question += "of records but a noisy-count, of one?"
         draft.keys[0] = replace(draft.keys[0], more=[question])
@@ -252,11 +271,19 @@ def fill_sums(draft: Draft, answers: NumberAnswers, sums: Sums) -> None:
     fitted = 'fitted: "noisy-sum", as half the records gave half'
     draft.keys[0] = Key("name", None, "or noisy-mean, with divide_by", fitted)
     share = float(sums.equal[0] / top)
-    each = (f"fitted: {v / _RECORDS:.3g}" for v in (sums.below.mean(), sums.equal.mean()))
-    clipped, d = f"fitted: {top / _RECORDS:.3g}", sums.dimensions
+    d = sums.dimensions
+    whole = error / np.sqrt(d)
+    each = (_bound(v, whole) for v in (sums.below.mean(), sums.equal.mean()))
+    clipped = _bound(top, error)
     if d > 1 and abs(share - d**-0.5) < 0.1 * abs(1 - d**-0.5):
         draft.keys.append(Key("clip_norm", None, "the L2 norm of a record", clipped))
     elif d > 1 and abs(share - 1 / d) < 0.1 * abs(1 - 1 / d):
         draft.keys.append(Key("clip_norm1", None, "the L1 norm of a record", clipped))
     else:
         draft.keys += [Key("lower", None, "", next(each)), Key("upper", None, "", next(each))]
+
+
+def _bound(total: float, error: float) -> str:
+    """A bound of each of the records whose sum is near this one, with the interval of 99 %."""
+    ends = FittedValue(*(float(v) / _RECORDS for v in (total, total - error, total + error)))
+    return f"fitted: {ends.text}"
