@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from added_packages import lay_points, on_the_path
 from every_kind import CLAIMS, claimed
 from http_server import Server, replying
 from typed import assert_misuse, typed
@@ -193,3 +194,22 @@ def test_a_question_mark_elsewhere_is_a_value():
         'pairs = [{here = "?", there = "!"}]\n'
     )
     assert parse_claim(table).pairs[0].here == "?"
+
+
+OPENER = """
+from dpassay.verifiers.targets import open_target
+
+
+def opened(rest, timeout, restart, release):
+    return open_target(rest, timeout, release=release)
+"""
+
+
+def test_a_target_that_a_package_opens_is_asked_in_each_form(folder):
+    (folder / "relayed.py").write_text(OPENER)
+    lay_points(folder, "relay", "dpassay.targets", {"relay": "relayed:opened"})
+    with on_the_path(folder):
+        made = typed("init", "relay:deployment.py:aggregate", "--calls", "60")
+    assert made.returncode == 0, made.stderr
+    table = tomllib.loads(Path("claim.toml").read_text())["mechanism"]
+    assert table["classes"] == 10

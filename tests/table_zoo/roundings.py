@@ -44,7 +44,9 @@ class TheNoiseAloneIsCut(Engine):
         return noise if name == "sum" else int(noise)
 
 
-@broken(CUT.replace(";cut", ";round"), "noise-law", code="rounding-differs", rounding="towards zero")
+@broken(
+    CUT.replace(";cut", ";round"), "noise-law", code="rounding-differs", rounding="towards zero"
+)
 class CutWhereRoundIsClaimed(WholeCounts):
     pass
 

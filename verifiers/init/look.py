@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..targets.replies import TargetError, one_line
-from ..targets.spec import load
+from ..targets.spec import is_python, load
 
 _SECONDS = 120.0  # importing a deployment may load its models
 
@@ -84,7 +84,7 @@ def _takes(call: Callable[..., Any]) -> list[str] | None:
 
 def looked_up(spec: str) -> Look:
     """Looks at the target of a spec, a Python one in a process of its own. Raises TargetError."""
-    if spec.lower().startswith(("http://", "https://", "exec:")):
+    if not is_python(spec):
         return Look(spec)
     command = [sys.executable, "-m", __name__, spec]
     try:
