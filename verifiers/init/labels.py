@@ -1,7 +1,7 @@
 """Labels: how many classes and votes a target takes, its noise, and what it refuses."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,18 +13,14 @@ from ...reference.mechanisms import Labels
 from ...reference.noise import FAMILIES
 from ..targets.replies import shown
 from .asking import Asker, StoppedError
-from .draft import Draft, Key
-from .fits import DROP, NOT_SUCH, FittedValue, deviates, fit_scale, fit_threshold, scale_text
+from .fits import DROP, NOT_SUCH, FittedValue, deviates, fit_scale, fit_threshold
 
-_NAMES = {"gaussian": "gnmax", "laplace": "lnmax"}
-_OTHER = "report-noisy-max"
-NOISE = Key("noise", None, "its family and scale, as gaussian:40")
 _MOST_LEAD = 1_000_000
-_FEW, _ROUNDS = 8, 4
+FEW, _ROUNDS = 8, 4
 _AROUND, _NEARER = (1.3, 0.5, 1.3, 0.5, 1.3, 0.5), 0.15  # where, in scales, and at least
 _FAR = 4.0  # scales of its noise beyond a threshold where all is answered
 _LEADS = (1.4, 4.1)  # in scales of Gumbel noise: the second wins a fifth of the labels, or few
-_NARROW, _WIDE = 50.0, 30.0  # scales of the noise within the leads that were asked
+_NARROW, WIDE = 50.0, 30.0  # scales of the noise within the leads that were asked
 
 
 @dataclass
@@ -114,7 +110,7 @@ class LabelAnswers:
 
     def look_for_refusals(self) -> None:
         """Asks histograms without consensus, which a threshold refuses."""
-        self.ask(self.peaked(1 if self.total is None else -(-self.total // self.classes)), 2 * _FEW)
+        self.ask(self.peaked(1 if self.total is None else -(-self.total // self.classes)), 2 * FEW)
 
     def gather_refusals(self, draws: int) -> None:
         """Asks around the threshold: from few votes of the leader to so many that all pass."""
@@ -122,7 +118,7 @@ class LabelAnswers:
         most = least
         while most < (self.total or _MOST_LEAD):
             most = min(4 * most, self.total or _MOST_LEAD)
-            if (self.ask(self.peaked(most), _FEW) >= 0).all():
+            if (self.ask(self.peaked(most), FEW) >= 0).all():
                 break
         for off in _AROUND:
             threshold, scale = self.fit_refusals()
@@ -139,10 +135,10 @@ class LabelAnswers:
         """Asks two leading classes at several leads; least: votes that the first one needs."""
         lead = 10
         most = self.total or _MOST_LEAD
-        while (self.ask(self.votes(lead, least), _FEW) > 0).any() and lead < most:
+        while (self.ask(self.votes(lead, least), FEW) > 0).any() and lead < most:
             lead *= 10
         if lead == 10:
-            self.ask(self.votes(1, least), _FEW)
+            self.ask(self.votes(1, least), FEW)
         for step in range(_ROUNDS):
             scale = self.fit_noise("gumbel").best  # whose law is a softmax: quick
             lead = int(np.clip(round(_LEADS[step % 2] * scale), 1, _MOST_LEAD))
@@ -175,7 +171,7 @@ class LabelAnswers:
 
         lost = [lead for lead, labels in leads.items() if labels[:-1].any()]  # by the leader
         low = max(lost, default=min(leads, default=1.0)) / _NARROW
-        return fit_scale(log_likelihood, low, _WIDE * max(leads, default=1.0))
+        return fit_scale(log_likelihood, low, WIDE * max(leads, default=1.0))
 
     def misfit(self, family: str, scale: float) -> float:
         """How likely labels are that differ from a law as much as these, of any histogram."""
@@ -222,91 +218,6 @@ class LabelAnswers:
         return min(low, high), max(low, high) + 1.0
 
 
-def draft_labels(classes: Key, teachers: Key) -> Draft:
-    """A draft of labels, for `fill_labels`."""
-    return Draft(
-        "labels, the class with most votes under noise",
-        "labels",
-        [
-            Key("name", None, "gnmax, lnmax, confident-gnmax or report-noisy-max"),
-            NOISE,
-            classes,
-            teachers,
-        ],
-    )
-
-
-def fill_labels(draft: Draft, answers: LabelAnswers) -> None:
-    """Fits what was answered, as far as it goes, into the keys of a draft."""
-    name, _, *others = draft.keys
-    name, noise = _noise_keys(answers, name)
-    screen: list[Key] = []
-    if answers.refused:
-        asked = "some labels were -1: does it refuse queries without consensus?"
-        name = Key("name", None, asked)
-        if answers.refuses_by_votes():
-            screen = _screen_keys(answers)
-            if noise.fitted:
-                told = 'fits: "confident-gnmax", by its refusals (-1) and its labels'
-                name = Key("name", None, "", told)
-    draft.keys = [name, noise, *others, *screen]
-    draft.asked.append(f"{answers.labels:,} labels of {len(answers.counts)} histograms")
-
-
-def _noise_keys(answers: LabelAnswers, name: Key) -> tuple[Key, Key]:
-    """The keys `name` and `noise`, with the families that fit, or why none does."""
-    labels, why = answers.answered, _no_fit(answers)
-    if why is not None:
-        return name, replace(NOISE, more=[why])
-    families = ["gaussian"] if answers.refused else list(FAMILIES)
-    fits = {family: answers.fit_noise(family) for family in families}
-    ranked = sorted(fits, key=lambda family: -fits[family].log_likelihood)
-    top = fits[ranked[0]]
-    if top.high >= 0.5 * _WIDE * answers.leads[1]:
-        why = f"labels do not follow the votes, up to a lead of {answers.leads[1]:,}"
-    elif answers.misfit(ranked[0], top.best) < NOT_SUCH:
-        why = f"none of {', '.join(families)} fits {labels:,} labels"
-    if why is not None:
-        return name, replace(NOISE, more=[f"{why}: is it a noisy argmax of histograms?"])
-    alike = [f for f in ranked if fits[f].log_likelihood >= top.log_likelihood - DROP]
-    noises = [scale_text(family, fits[family]) for family in alike]
-    more = [f"fits as well: {', '.join(noises[1:])}"] if noises[1:] else []
-    names = dict.fromkeys(_NAMES.get(family, _OTHER) for family in alike)
-    text = " or ".join(f'"{one}"' for one in names)
-    return (
-        Key("name", None, "", f"fitted, by the noise: {text}"),
-        Key("noise", None, "", f"fitted to {labels:,} labels: {noises[0]}", more),
-    )
-
-
-def _no_fit(answers: LabelAnswers) -> str | None:
-    """Why no noise can be fitted to labels; None where it can."""
-    if answers.odd != ():
-        return answers.out_of_range
-    told = [counts[:-1] for counts in answers.counts.values() if counts[:-1].sum() > 1]
-    if answers.answered < _FEW or answers.leads[1] == 0:
-        return "too few labels to fit anything"
-    if all((counts > 0).sum() == 1 for counts in told):
-        return (
-            f"each histogram repeated one label, down to a lead of {answers.leads[0]}: is there "
-            "noise? are answers kept (caching = true)?"
-        )
-    return None
-
-
-def _screen_keys(answers: LabelAnswers) -> list[Key]:
-    threshold, scale = answers.fit_refusals()
-    return [
-        Key("threshold", None, "", f"fitted to refusals: {threshold.text}"),
-        Key(
-            "threshold_noise",
-            None,
-            "",
-            f"fitted to refusals: {scale_text('gaussian', scale)}",
-        ),
-    ]
-
-
 def gather_labels(answers: LabelAnswers) -> None:
     """Asks for what is left of the announced answers; raises as `Asker.ask`."""
     answers.look_for_refusals()
@@ -316,7 +227,7 @@ def gather_labels(answers: LabelAnswers) -> None:
         threshold, scale = answers.fit_refusals()
         passes = threshold.best + _FAR * scale.high
         least = int(np.clip(passes, 0, max(max(votes) for votes in answers.counts)))
-    answers.gather(answers.asker.left - 4 * _FEW, least)
+    answers.gather(answers.asker.left - 4 * FEW, least)
 
 
 def are_labels(replies: Sequence[Any], classes: int) -> bool:

@@ -1,24 +1,21 @@
 """What a target releases, found by asking it: labels, numbers, keys, tables, batches, anything."""
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
-from ...reference.tables import Rows
-from ...reference.tables.table import AggregateKind
 from ..optional_packages import lacking
 from ..targets.replies import TargetError
-from .asking import PARTITIONS, Asker
+from .asking import Asker
 from .batches import draft_batches, known_batches
 from .draft import Draft, Key, Known, around, number_key
 from .keys import KeyAnswers, are_keys, draft_keys
-from .labels import LabelAnswers, are_labels, draft_labels, fill_labels, gather_labels
+from .label_keys import draft_labels, fill_labels
+from .labels import LabelAnswers, are_labels, gather_labels
 from .look import Look
 from .numbers import (
-    ADJACENCY,
     NumberAnswers,
     Sums,
     draft_count,
@@ -30,6 +27,7 @@ from .numbers import (
     gather_sums,
     width,
 )
+from .tables import draft_tables, known_tables
 
 _ROWS = ("rows", "frame", "df", "table")
 _RECORDS = ("values", "records", "data", "samples", "gradients")
@@ -76,7 +74,7 @@ def likely(look: Look) -> Draft:
     if form == "batches":
         found = draft_batches()
     elif form == "rows":
-        found = _of_tables([])
+        found = draft_tables([])
     elif form == "records":
         found = draft_sums(Key("dimensions", None, "how many numbers has a record?"))
     else:
@@ -242,44 +240,6 @@ def _records(asker: Asker, form: str) -> Known | None:
     return Known(draft, lambda: gather_sums(answers, sums), lambda: fill_sums(draft, answers, sums))
 
 
-def _rows(asker: Asker, form: str) -> Known | None:
-    users = np.arange(300)
-    reply = asker.serves(form, Rows.of(users, users % len(PARTITIONS), np.ones(300)))
-    for table in reply or []:
-        each = table.values() if isinstance(table, dict) else table
-        cells = (
-            [one for one in each if isinstance(one, dict)] if isinstance(table, dict | list) else []
-        )
-        names = list(dict.fromkeys(name for one in cells for name in one if name != "partition"))
-        if names:
-            draft = _of_tables(names)
-            if form == "pandas":
-                draft.keys.append(Key("rows", "pandas", "read: it takes a frame"))
-            return Known(draft)
-    return None
-
-
-def _of_tables(aggregates: Sequence[str]) -> Draft:
-    known = [name for name in aggregates if name in get_args(AggregateKind)]
-    noises = [f'{name} = {{noise = "?"}}' for name in known]
-    others = ", ".join(json.dumps(name, ensure_ascii=False) for name in aggregates)
-    if len(known) < len(aggregates):
-        noises.append(f"# of {others}: which aggregate is each?")
-    return Draft(
-        "tables, a row for each partition",
-        "tables",
-        [
-            Key("name", "table", "read: it takes rows of users"),
-            ADJACENCY,
-            Key("kept", None, "which rows of a user stay: uniform, first, last, any or all?"),
-            Key("max_partitions", None, "of a user at most"),
-            Key("max_per_partition", None, "rows of a user in a partition at most"),
-            Key("partitions", None, "the public ones, or [mechanism.selection] of private ones"),
-        ],
-        tables=["", "[mechanism.aggregates]  # sums and means with lower and upper too", *noises],
-    )
-
-
 def _any(asker: Asker, form: str) -> Known | None:
     for given in _INPUTS:
         if asker.serves(form, given) is not None:
@@ -311,7 +271,7 @@ _BY_FORM: dict[str, Callable[[Asker, str], Known | None]] = {
     "votes": _votes,
     "one-hot": _votes,
     "records": _records,
-    "rows": _rows,
-    "pandas": _rows,
+    "rows": known_tables,
+    "pandas": known_tables,
     "any": _any,
 }
