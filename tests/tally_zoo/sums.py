@@ -179,6 +179,6 @@ SHELF = [
         half_the_noise,
         LAW,
         "noise-before-the-modulus",
-        "noise-family-differs",
+        "noise-shares-differ",
     ),
 ]
