@@ -522,6 +522,7 @@ def test_a_mean_over_the_records_is_asked_after():
 # -- keys, tables, batches, anything ---------------------------------------------------------------
 
 
+@pytest.mark.slow("over half a second")
 def test_keys_above_a_threshold():
     rng = np.random.default_rng(18)
 
