@@ -315,6 +315,21 @@ def test_a_budget_that_ends_leaves_what_was_answered():
     assert "# Stopped: the target's budget was spent" in in_file(draft)
 
 
+def test_calls_of_a_limited_size_are_kept_to():
+    """It stopped at the first larger call, and fitted 32 labels."""
+    rng = np.random.default_rng(3)
+
+    def target(histogram, size):
+        if size > 50:
+            raise ValueError("at most 50 labels a call")
+        return (histogram + rng.normal(0, 40, (size, 10))).argmax(1)
+
+    draft = begun(target)
+    assert re.search(r"largest_call = \d\d in \[gate\]", in_file(draft))
+    (labels,) = re.findall(r"fitted to (\d+) labels", said_of(draft, "noise"))
+    assert int(labels) > 350  # of 600 answers, some of which a larger call asked for in vain
+
+
 def test_a_slow_target_is_left():
     def target(histogram, size):
         time.sleep(0.004 * size)

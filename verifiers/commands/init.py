@@ -125,6 +125,11 @@ def asked_for(
         raise TargetError(f"{look.spec}: nothing is known of what it releases: {why}")
     known.draft.stopped = why or None
     known.fill()
+    if asker.largest_call is not None:
+        known.draft.asked.append(
+            f"in calls of {asker.largest_call:,} at most, as a larger one was refused "
+            f"(largest_call = {asker.largest_call} in [gate] keeps a run to that)"
+        )
     return known.draft
 
 

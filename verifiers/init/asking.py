@@ -65,6 +65,9 @@ class Asker:
         self._quick, self._seconds = _SHARE * timeout, _CALLS * timeout
         self._target: Target | None = None
         self._form, self._size = "", _FIRST
+        self._answered_at_once = 0
+        self.largest_call: int | None = None
+        """The largest call that was answered, where a larger one for the same input was not."""
         self._spent = 0.0
         self.refusals: list[str] = []
         """What was said of inputs that were not taken."""
@@ -110,6 +113,13 @@ class Asker:
         began = time.monotonic()
         try:
             reply = ask_whole(self._target, given, size)
+        except Refused:
+            if not 0 < self._answered_at_once < size:
+                raise
+            self._size = self._answered_at_once  # a limit of calls, unless this is refused as well
+            reply = self._ask_once(form, given, most)
+            self.largest_call = self._answered_at_once
+            return reply
         except OutOfTime as end:
             raise StoppedError(str(end)) from None
         except TargetError as error:
@@ -119,7 +129,8 @@ class Asker:
         finally:
             seconds = time.monotonic() - began
             self._spent += seconds
-        if seconds < self._quick:
+        self._answered_at_once = max(self._answered_at_once, size)
+        if seconds < self._quick and self.largest_call is None:
             self._size *= _GROWTH
         replies = [plain_json(reply)] if form == "batches" else plain_json(reply)
         if not isinstance(replies, list) or len(replies) != size:
