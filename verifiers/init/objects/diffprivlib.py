@@ -62,7 +62,7 @@ def _of_noise(it: Any, family: str, scale: float, said: str) -> Said:
             Key("lower", 0.0, "as the target beside this claim adds up numbers from 0"),
             Key("upper", most or None, "to the sensitivity"),
         ]
-        value = f"{cast}(values.clip(0, {most!r}).sum())"
+        value = f"{cast}(values[values > 0].clip(0, {most!r}).sum())"  # NaN counts as 0
     privacy = one_release(it.epsilon, it.delta, f"{name}.epsilon and .delta, of one release")
     draft = Draft("one number with noise", "numbers", keys, privacy)
     return Said(

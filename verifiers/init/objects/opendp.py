@@ -1,6 +1,6 @@
 """A measurement of OpenDP: how it was made, as `__opendp_dict__` says, and its privacy map."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..draft import Draft, Key
@@ -9,7 +9,7 @@ from .said import Said, draft_any, noise_text, one_release
 
 _WRAPS = ("make_zCDP_to_approxDP", "make_fix_delta", "make_approximate", "make_pureDP_to_zCDP")
 _NOISE = {"make_laplace": "laplace", "make_gaussian": "gaussian"}
-_CASTS = {"f64": "float", "String": "str", "bool": "bool"}
+_ARRAYS = {"f64": "float64", "i32": "int32", "i64": "int64"}  # lists of millions take too long
 _FINE = 2.0**-10  # scales of noise: on a coarser grid, rounding before and after noise differ
 _BY_RECORDS = ("SymmetricDistance()", "InsertDeleteDistance()")
 
@@ -133,13 +133,15 @@ def _of_records(it: Any, noise: Key, steps: list[Any]) -> Said | None:
     element = getattr(domain, "element_domain", None)
     if element is None or domain.size is not None or metric not in _BY_RECORDS:
         return None
-    cast = _CASTS.get(str(element.carrier_type), "int")
+    kind = _ARRAYS.get(str(element.carrier_type))
+    if kind is None:
+        return None
     adjacency = Key("adjacency", "add-remove", f"read: at distance 1 by {metric}")
     privacy = _privacy(it, 1, "of a record more or less")
     if how == "make_count" and len(steps) == 1:
         name = Key("name", "noisy-count", "read: make_count")
         draft = Draft("a noisy count of records", "numbers", [name, noise, adjacency], privacy)
-        return _asked(draft, f"[it([{cast}()] * int(values[0]))]")
+        return _asked(draft, f"[it(np.zeros(int(values[0]), '{kind}'))]", "import numpy as np")
     clamped = len(steps) == 2 and _made(first)[0] == "make_clamp"
     if how == "make_sum" and (clamped or len(steps) == 1):
         keys = [Key("name", "noisy-sum", "read: make_sum"), noise, adjacency]
@@ -152,15 +154,20 @@ def _of_records(it: Any, noise: Key, steps: list[Any]) -> Said | None:
             said = f"input_domain has bounds {element.bounds}, which OpenDP does not enforce: clamp"
             keys += [Key(key, None, f"{said}, or does your code?") for key in ("lower", "upper")]
         draft = Draft("a noisy sum of records", "numbers", keys, privacy)
-        return _asked(draft, f"[it([{cast}(one) for one in values[:, 0]])]")
+        refuse = [
+            "    if not np.isfinite(values).all():",
+            '        raise ValueError("records are finite numbers")',
+        ]
+        data = f"values[:, 0].astype('{kind}')"
+        return _asked(draft, f"[it({data})]", "import numpy as np", refuse)
     if how == "make_count_by_categories" and len(steps) == 1 and not given.get("null_category"):
         names = list(given["categories"])
         name = Key("name", "noisy-histogram", "read: make_count_by_categories")
         cells = Key("cells", len(names), "read: its categories, without a null category")
         keys = [name, noise, adjacency, cells]
         draft = Draft("a count of each category with noise", "numbers", keys, privacy)
-        each = f"[one for one, n in zip({names!r}, values) for _ in range(int(n))]"
-        return _asked(draft, f"it({each})")
+        data = f"np.repeat(np.array({names!r}, '{kind}'), values)"
+        return _asked(draft, f"it({data})", "import numpy as np")
     return None
 
 
@@ -172,11 +179,15 @@ def _cast(it: Any) -> str | None:
     return "float" if "f64" in carried or "f32" in carried else "int"
 
 
-def _asked(draft: Draft, release: str) -> Said:
-    return Said(
-        draft,
-        ["def aggregate(values, size):", f"    return [{release} for _ in range(size)]"],
-    )
+def _asked(draft: Draft, release: str, imports: str = "", refuse: Sequence[str] = ()) -> Said:
+    """What was read, with a target that gives so many of `release`."""
+    head = [imports, "", ""] if imports else []
+    lines = [
+        "def aggregate(values, size):",
+        *refuse,
+        f"    return [{release} for _ in range(size)]",
+    ]
+    return Said(draft, [*head, *lines])
 
 
 def _of_epsilon(it: Any) -> Said:
