@@ -28,6 +28,7 @@ def stand_in(path, **attributes):
 
 def text_of(it):
     what, said = read_object(it)
+    compile("\n".join(said.stub or []), "target.py", "exec")
     return said.draft.text("a.py:b", what)
 
 
@@ -538,6 +539,7 @@ def test_dp_accounting_says_what_the_stand_ins_say():
     assert "queries = 1000" in text_of(it)
 
 
+@pytest.mark.filterwarnings("ignore:Secure RNG turned off")
 def test_opacus_says_what_the_stand_ins_say():
     opacus = pytest.importorskip("opacus", reason="opacus is not installed")
     it = opacus.PrivacyEngine(accountant="rdp")
