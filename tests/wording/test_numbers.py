@@ -73,6 +73,11 @@ def said(found: Finding) -> tuple[str, str | None]:
         ("laplace:2", "noise-missing-at-times", "no noise in 5% of the numbers"),
         ("laplace:2", "rounding-differs", "sums are cut to whole numbers, towards zero"),
         ("laplace:2", "rounding-differs", "rounded to multiples of 0.5"),
+        (
+            "laplace:2",
+            "noise-tails-cut",
+            "no noise beyond 16 from the exact value, where the claim has 0.00034 of the draws",
+        ),
         ("laplace:2", "noise-one-sided", "noise is only ever added"),
         ("laplace:2", "noise-one-sided", "noise is only ever taken away"),
         (
