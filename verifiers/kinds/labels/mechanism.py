@@ -1,6 +1,6 @@
 """`[mechanism]` and `[log]` of a claim on labels, as pydantic models."""
 
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
@@ -231,7 +231,7 @@ def _as_list(names: object) -> object:
     return names if isinstance(names, list) else [names]
 
 
-def _columns(names: object) -> object:
+def _columns(names: Any) -> Any:
     listed = isinstance(names, list) and len(names) > 1
     if not all(isinstance(name, str) and name for name in (names if listed else [names])):
         raise ValueError(
