@@ -1,6 +1,9 @@
 """A log whose columns and labels have other names than dpassay's: `[log]` of the claim."""
 
 import json
+import re
+import tomllib
+from pathlib import Path
 
 import pytest
 from small import small_claim
@@ -10,6 +13,7 @@ from dpassay.verifiers.inputs.input_error import ColumnsError
 from dpassay.verifiers.inputs.label_log import labels_by_id
 from dpassay.verifiers.inputs.log_file import read_asked
 from dpassay.verifiers.inputs.release_log import LogError
+from dpassay.verifiers.kinds.reading import parse_claim
 
 LABELS = ["cat", "dog", "bird", "cow"]
 VOTES = [f"votes_{name}" for name in LABELS]
@@ -161,6 +165,23 @@ def test_files_of_queries_and_of_people_have_the_same_names(tmp_path) -> None:
     keys = dict(zip(HEAD.strip().split(","), LINE.strip().split(","), strict=True)) | {"who": "x"}
     found = labels_by_id([json.dumps(keys)], "log", claim.log.names)
     assert found == {"ann": [1]}
+
+
+def test_the_log_and_the_claim_of_the_page_fit() -> None:
+    """Votes by the names of their columns: catches a page that shows what is refused."""
+    page = (Path(__file__).parents[2] / "docs/how-to/log.md").read_text()
+    claim, log = (block_with(words, page) for words in ("refusal_labels", "ts,requester"))
+    reader = parse_claim(tomllib.loads(claim)).log_reader()
+    head, *lines = log.splitlines()
+    assert reader.row(head, "line 1") is None
+    first, second = (reader.row(line, "line") for line in lines)
+    assert (first.histogram, first.label, first.client) == ((132, 63, 55), 0, "ann")
+    assert (second.histogram, second.label, second.time - first.time) == ((58, 116, 76), -1, 7.0)
+
+
+def block_with(words: str, page: str) -> str:
+    found: list[str] = re.findall(r"^```\w+\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    return next(text for text in found if words in text)
 
 
 # -- times ---------------------------------------------------------------------------------------
