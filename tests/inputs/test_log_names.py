@@ -151,6 +151,13 @@ def test_claims_with_names_that_cannot_hold(log, words) -> None:
     assert len(raised.value.mistakes) == 1
 
 
+def test_a_claim_without_names_is_as_it_was() -> None:
+    """As monitors keep it with their state: catches names that make each of them begin anew."""
+    claim = small_claim("confident-gnmax", log={"refusals": "left-out"})
+    kept = claim.model_dump(mode="json", exclude_none=True)
+    assert kept["log"] == {"refusals": "left-out"}
+
+
 def test_files_of_queries_and_of_people_have_the_same_names(tmp_path) -> None:
     """What `account` and `chain` read: catches a second reader that knows dpassay's names alone."""
     claim = small_claim("confident-gnmax", log=NAMED | {"id": "requester", "client": "who"})
