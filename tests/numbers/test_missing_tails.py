@@ -6,6 +6,7 @@ what such a draw gains, is at most 1. Whole runs of it are in the zoo of numbers
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from scipy import stats
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.kinds.numbers.evidence.tails import missing_tails
 
-LAWS = {
+LAWS: dict[str, Any] = {
     "laplace:2": stats.laplace(scale=2.0),
     "gaussian:2": stats.norm(scale=2.0),
     "discrete-laplace:2": stats.dlaplace(0.5),
