@@ -69,8 +69,9 @@ def init(
     its answers, for comments: a claim is to say what was specified, not what was found. No file is
     overwritten. Exit 0 where a claim was written, else 2.
     """
-    from ..init.beside import write_beside, write_new
+    from ..init.beside import target_of, write_beside, write_new, write_target
     from ..init.look import looked_up
+    from ..init.objects.said import Said
     from ..init.recognise import likely
     from ..targets import TargetError, open_target, shown_spec
 
@@ -79,7 +80,10 @@ def init(
             raise OptionsError(f"--out {out}: it is there, and stays as it is: name another file")
         http = _read_http(http_file, target)
         look = looked_up(target)
-        if no_calls:
+        said = None if look.said is None else Said.from_json(look.said)
+        if said is not None:
+            draft = said.draft
+        elif no_calls:
             draft = likely(look)
         else:
 
@@ -99,13 +103,20 @@ def init(
             error = TargetError(f"{error} (--http FILE gives init that table)", code=error.code)
         fail(error)
     spec = shown_spec(look.spec)
+    asked = spec if said is None else "TARGET"
+    if said is not None and said.stub is not None:
+        asked = target_of(spec)
     try:
         write_new(Path(out), draft.text(spec, look.called))
     except OSError as error:
         fail(f"--out {out}: {error.strerror}", code="file-not-written")
     with on_stdout():
-        _tell(draft, spec, out)
-        for line in write_beside(beside, spec, out):
+        if said is not None and said.stub is not None:
+            click.echo(write_target(spec, str(look.called), said.stub))
+        _tell(draft, spec, asked, out)
+        if asked == "TARGET" and said is not None:
+            click.echo(f"where TARGET is {said.where}")
+        for line in write_beside(beside, asked, out):
             click.echo(line)
 
 
@@ -204,8 +215,8 @@ def asked_for(
     return known.draft
 
 
-def _tell(draft: "Draft", spec: str, out: str) -> None:
-    """Prints what was found, and what to do next."""
+def _tell(draft: "Draft", spec: str, asked: str, out: str) -> None:
+    """Prints what was found of a spec, and what to do next; asked: the target to verify."""
     import shlex
 
     click.echo(f"{spec}: {draft.what}")
@@ -219,4 +230,4 @@ def _tell(draft: "Draft", spec: str, out: str) -> None:
     claim = shlex.quote(out)
     click.echo(f'wrote {out}; fill in what says "?", from the specification, then')
     click.echo(f"  dpassay plan --claim {claim}")
-    click.echo(f"  dpassay verify {shlex.quote(spec)} --claim {claim}")
+    click.echo(f"  dpassay verify {shlex.quote(asked)} --claim {claim}")

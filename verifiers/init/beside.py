@@ -1,9 +1,11 @@
-"""Files beside a claim: a test, a job of continuous integration, a hook. None is overwritten."""
+"""Files beside a claim: a target, a test, a job, a hook. None is overwritten."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+
+from ..targets.spec import split_spec
 
 _REPOSITORY = "your-organisation/dpassay"
 
@@ -92,11 +94,43 @@ def write_beside(words: list[str], target: str, claim: str) -> Iterator[str]:
     """
     for word in words:
         name, make = BESIDE[word]
-        text = make(target, claim)
-        try:
-            write_new(Path(name), text)
-            yield f"wrote {name}"
-        except FileExistsError:
-            yield f"{name} is there and stays as it is; this would stand in it:\n\n{text}"
-        except OSError as error:
-            yield f"{name} cannot be written: {error.strerror}; this would stand in it:\n\n{text}"
+        yield _write_or_show(Path(name), make(target, claim))
+
+
+def _write_or_show(path: Path, text: str) -> str:
+    """Writes a file that is not there; says so, or what would stand in it."""
+    try:
+        write_new(path, text)
+        return f"wrote {path}"
+    except FileExistsError:
+        return f"{path} is there and stays as it is; this would stand in it:\n\n{text}"
+    except OSError as error:
+        return f"{path} cannot be written: {error.strerror}; this would stand in it:\n\n{text}"
+
+
+def target_of(spec: str) -> str:
+    """The target that is written for the object of a spec, beside it."""
+    module, attribute = split_spec(spec)
+    name = f"{attribute.replace('.', '_')}_target.py"
+    place = Path(module).with_name(name) if module.endswith(".py") else Path(name)
+    return f"{place}:aggregate"
+
+
+def write_target(spec: str, what: str, stub: Sequence[str]) -> str:
+    """Writes a target of which `stub` is the code, where `it` is the object of a spec; says so.
+
+    what: the object in words.
+    """
+    module, attribute = split_spec(spec)
+    first, _, rest = attribute.partition(".")
+    stem = Path(module).stem if module.endswith(".py") else module
+    head = [f'"""A target that asks {spec}, {what}; written by dpassay init."""', ""]
+    if stem.replace(".", "").isidentifier():
+        head.append(f"from {stem} import {first} as it")
+    else:  # no name of a module
+        head += ["from dpassay.verifiers.targets.spec import load", "", f"it = load({spec!r})"]
+        rest = ""
+    head += ["", f"it = it.{rest}"] * bool(rest)
+    path = Path(target_of(spec).rpartition(":")[0])
+    code = stub if stub[0].startswith("import ") else ["", "", *stub]
+    return _write_or_show(path, "\n".join([*head, *code, ""]))

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..targets.replies import TargetError, one_line
 from ..targets.spec import is_python, load
+from .objects import read_object
 
 _SECONDS = 120.0  # importing a deployment may load its models
 
@@ -28,8 +29,8 @@ class Look:
         called: in words, such as `aggregate(histogram, size)`; None of a server or a program.
         input: the name of the parameter that takes the input; None where it is not known.
         gives_batches: whether it takes no input, as a sampler of batches does.
-        type: of an object, `package.module.Class`: where objects of libraries, which say their
-            mechanism themselves, are to be recognised one day.
+        type: of an object, `package.module.Class`.
+        said: what an object of a library says of its mechanism itself, as `Said.as_json` gives it.
     """
 
     spec: str
@@ -37,11 +38,15 @@ class Look:
     input: str | None = None
     gives_batches: bool = False
     type: str | None = None
+    said: dict[str, Any] | None = None
 
 
 def look_at(target: Any, spec: str) -> Look:
     """Looks at a Python object. Raises TargetError for one that is no target."""
     kind = f"{type(target).__module__}.{type(target).__qualname__}"
+    read = read_object(target)
+    if read is not None:
+        return Look(spec, read[0], type=kind, said=read[1].as_json())
     sample = getattr(target, "sample", None)
     call: Callable[..., Any] | None = sample if callable(sample) else None
     if call is not None and _takes(call) == []:
@@ -112,7 +117,8 @@ def main(spec: str) -> None:
     try:
         found = asdict(look_at(load(spec), spec))
     except TargetError as error:
-        found = {"error": str(error), "code": error.code}
+        named = str(error) if str(error).startswith(spec) else f"{spec}: {error}"
+        found = {"error": named, "code": error.code}
     replies.write(json.dumps(found))
     replies.flush()
 
