@@ -87,8 +87,7 @@ def _tail(p: float, times: int, least: int | NDArray[np.int64]) -> NDArray[np.fl
 
     See https://dlmf.nist.gov/8.17.E5.
     """
-    tail: NDArray[np.float64] = betainc(least, times - least + 1, p)
-    return tail
+    return np.asarray(betainc(least, times - least + 1, p), dtype=np.float64)
 
 
 def _log_tail(p: float, times: int, least: int) -> float:
