@@ -226,9 +226,8 @@ def test_noise_that_comes_again(way: CopyOf, where: str, cause: str) -> None:
     check.ways = {way: evidence}
     if way is CopyOf.ABREAST:
         check._abreast = evidence
-    check.ways |= {
-        each: QUIET for each in (CopyOf.BESIDE, CopyOf.BESIDE_NEGATED) if each is not way
-    }
+    beside = (CopyOf.BESIDE, CopyOf.BESIDE_NEGATED, CopyOf.EARLIER_RUN, CopyOf.AFTER_RESTART)
+    check.ways |= {each: QUIET for each in beside if each is not way}
     found = check.fail_finding()
     assert said(found) == (f"30 of 1,200 draws repeat the noise of {where}", cause)
     assert (found.code, found.fields["repeated"]) == (way.cause.code, where)
