@@ -212,6 +212,13 @@ NOT_RUN = {
     (f"{HOW_TO}/budgets.md", "rm -f"): "of a shell",
     (f"{HOW_TO}/init.md", "dpassay init"): "test_init_command.py begins such a claim",
     (f"{HOW_TO}/init.md", "export"): "of a shell; test_init_command.py sets it",
+    (f"{HOW_TO}/init-objects.md", "dpassay init"): "test_objects.py begins such claims",
+    (
+        f"{HOW_TO}/init-objects.md",
+        "dpassay verify",
+    ): "test_objects.py runs one; opacus takes PyTorch",
+    (f"{HOW_TO}/init-objects.md", "diffprivlib"): "needs diffprivlib; test_objects.py",
+    (f"{HOW_TO}/init-objects.md", "audited"): "needs PipelineDP; test_objects.py",
     (f"{HOW_TO}/pre-commit.md", "# .pre-commit"): "pre-commit reads it; test_hook.py has the ids",
     (f"{HOW_TO}/pre-commit.md", "      - id: dpassay-claims"): "pre-commit reads it",
     (f"{HOW_TO}/chain.md", "dpassay chain"): "trains 250 teachers; test_chain.py runs smaller ones",
