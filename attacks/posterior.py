@@ -25,7 +25,7 @@ _CHAINS, _CHAINS_OF_FEW = 16, 32
 _FEW = 32  # rows times classes, up to which steps take their time however many chains make them
 _STAGES = (10, 10, 20)  # proposals after each of which the surrogate and the moves are fitted anew
 _DRAWS = 1280  # kept, of all chains, before asking whether they agree
-_MOST_RUNS = 5  # of so many proposals, while they do not
+_LONGEST = 400  # proposals of a chain, while they do not: agreement depends on how long each is
 _ENOUGH = 0.95  # of the histograms; the others are marked
 _ROUNDS = 1.5  # of four cheap steps, a class and proposal
 _EXACT_STEPS = 2  # under the exact likelihood, after each proposal
@@ -61,9 +61,8 @@ def sample_posterior(
         chains.fit(kept[proposals // 2 :])
     each = (_DRAWS // 4 if brief else _DRAWS) // chains.votes.shape[0]
     kept, accepted = chains.run(each)
-    for _ in range(0 if brief else _MOST_RUNS - 1):
-        if _mixed(kept).mean() >= _ENOUGH:
-            break
+    longest = 0 if brief else _LONGEST
+    while len(kept) + each <= longest and _mixed(kept).mean() < _ENOUGH:
         more, accepted = chains.run(each)
         kept = np.concatenate([kept, more])
     return PosteriorDraws(kept.reshape(-1, *kept.shape[2:]), _mixed(kept), accepted)

@@ -50,11 +50,18 @@ class Entry:
         return InProcessTarget(made, release=self.claim.release)
 
     def tells(self, code: str | None, fields: Mapping[str, Any]) -> bool:
-        """Whether a finding has this code, and the fields of it that are known."""
+        """Whether a finding has this code, and the fields of it that are known.
+
+        Or names it beside the likeliest cause, as one that explains what was seen nearly as well.
+        """
         if not self.code:
             return True
-        alike = (_alike(fields.get(name), value) for name, value in self.fields.items())
-        return code == self.code and all(alike)
+        causes = ((code, ""), (fields.get("nearly"), "nearly_"))
+        return any(
+            named == self.code
+            and all(_alike(fields.get(begin + name), one) for name, one in self.fields.items())
+            for named, begin in causes
+        )
 
 
 def _alike(found: Any, known: str | float) -> bool:

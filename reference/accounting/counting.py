@@ -1,10 +1,11 @@
 """The best test that counts an event: told apart by how often one of two labels comes."""
 
+from bisect import bisect_left
 from functools import lru_cache
 
 import numpy as np
-import scipy  # whose `stats` load late, when they are first used
 from numpy.typing import NDArray
+from scipy.special import betainc, gammaln, xlog1py, xlogy
 
 MOST = 10**9
 """Queries that a test counts at most: it may leave out the later ones."""
@@ -49,7 +50,8 @@ def costliest_count(p: float, q: float, times: int, delta: float) -> tuple[int, 
     """
     if not p > q or times < 1:
         return times, 0.0
-    last = int(scipy.stats.binom.isf(delta, times, p))  # later counts come more rarely than delta
+    # later counts come more rarely than delta
+    last = bisect_left(range(times), -delta, key=lambda count: -float(_tail(p, times, count + 1)))
     spread = _REACH * (1.0 + np.sqrt(times * p * (1.0 - p)))
     first = max(1, int(last - spread))
     counts = np.arange(first, max(last, first) + 1)
@@ -67,9 +69,9 @@ def _proved(
     p: float, q: float, times: int, counts: NDArray[np.int64], delta: float
 ) -> NDArray[np.float64]:
     """The epsilon that accusing from each count (n,) proves; minus infinity for none."""
-    above = scipy.stats.binom.sf(counts - 1, times, p) - delta
+    above = _tail(p, times, counts) - delta
     with np.errstate(divide="ignore", invalid="ignore"):
-        proved = np.log(above) - scipy.stats.binom.logsf(counts - 1, times, q)
+        proved = np.log(above) - np.log(_tail(q, times, counts))
     for place in np.flatnonzero(np.isinf(proved) & (above > 0)):
         proved[place] = np.log(above[place]) - _log_tail(q, times, int(counts[place]))
     return np.where(above > 0, proved, -np.inf)
@@ -77,16 +79,30 @@ def _proved(
 
 def _gap(p: float, q: float, times: int, least: int, epsilon: float) -> float:
     far = np.exp(min(epsilon + _log_tail(q, times, least), 0.0))
-    return float(scipy.stats.binom.sf(least - 1, times, p) - far)
+    return float(_tail(p, times, least) - far)
+
+
+def _tail(p: float, times: int, least: int | NDArray[np.int64]) -> NDArray[np.float64]:
+    """P(count >= least) for each of `least` (n,), from 1 to `times`, as `scipy.stats` has it.
+
+    See https://dlmf.nist.gov/8.17.E5.
+    """
+    return np.asarray(betainc(least, times - least + 1, p), dtype=np.float64)
 
 
 def _log_tail(p: float, times: int, least: int) -> float:
-    """Log of P(count >= least), from above; scipy's is minus infinity below 1e-308.
+    """Log of P(count >= least), from above; floats have nothing below 1e-308.
 
     There the terms fall by `ratio` or more from each to the next: a geometric series bounds them.
     """
-    log_tail = float(scipy.stats.binom.logsf(least - 1, times, p))
-    if log_tail > -np.inf or p == 0:
-        return log_tail
+    tail = _tail(p, times, least)
+    if tail > 0:
+        return float(np.log(tail))
+    if p == 0:
+        return -np.inf
     ratio = (times - least) * p / ((least + 1) * (1.0 - p))
-    return float(scipy.stats.binom.logpmf(least, times, p) - np.log1p(-ratio)) if ratio < 1 else 0.0
+    if ratio >= 1:
+        return 0.0
+    ways = gammaln(times + 1) - (gammaln(least + 1) + gammaln(times - least + 1))
+    term = ways + xlogy(least, p) + xlog1py(times - least, -p)
+    return float(term - np.log1p(-ratio))

@@ -46,8 +46,8 @@ def test_only_the_first_label_of_a_histogram_counts() -> None:
     own = [(10, 0, 0, 0, 0)] * 5
     report = verify(InProcessTarget(deployment), made, seed=7, own=own)
     assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
-    # the calls of the contract, and those asked again
-    assert report.queries < len(deployment.kept) + 400
+    # a hundred histograms are asked three times more, two of them some sixty, and the contract
+    assert report.queries < len(deployment.kept) + 500
     audited = result(report, "privacy-audit")  # its pair would be asked as other histograms
     assert audited.verdict is Verdict.NOT_APPLICABLE
     assert audited.code == "answers-cached"

@@ -1,6 +1,7 @@
 """Targets by name and profiles, in dpassay.toml or pyproject.toml: `verify` and `plan` of them."""
 
 import json
+import re
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
@@ -92,6 +93,55 @@ def test_all_targets_run_and_one_that_errs_stops_no_other(folder, monkeypatch) -
     assert written["queries"] == found["reports"]["fair"]["queries"]
     assert done.stderr.splitlines()[0] == "dpassay: configuration: ../dpassay.toml"
     assert "fair: FAIL: " in done.stderr
+
+
+def overview(folder: Path) -> str:
+    return (folder / "index.html").read_text()
+
+
+def test_a_page_over_all_reports_lies_beside_them(folder, monkeypatch) -> None:
+    """Catches links to reports that there are none of, names unescaped, a verdict that is not the
+    worst, and an empty folder of a target in error."""
+    (folder / "agg.py").write_text("def fair(votes, size): raise RuntimeError('<b>no</b>')\n")
+    (folder / "dpassay.toml").write_text(
+        f"{VOTES.format('fair')}[targets.gone]\n{TARGET.format('<i>')}[targets.no]\n"
+        'target = "agg.py:fair"\nclaim = "none.toml"\nreport = "elsewhere"\n'
+        '[profiles.kept]\nreport = "kept"\n'
+    )
+    assert typed("verify", "--profile", "kept").returncode == 2
+    page = overview(folder / "kept")
+    assert "0 of 3 targets passed" in page
+    assert "ERROR" in page
+    assert "dpassay.toml, profile kept" in page
+    assert re.findall(r'href="(.*?)"', page) == ["votes/index.html"]
+    assert (folder / "kept" / "votes" / "index.html").is_file()
+    assert "&lt;i&gt;" in page
+    assert "<i>" not in page
+    assert sorted(path.name for path in (folder / "kept").iterdir()) == ["index.html", "votes"]
+    assert not (folder / "elsewhere").exists()
+
+
+def test_each_folder_of_reports_has_its_page(folder, asked) -> None:
+    """Of the targets whose reports lie in it; none where none is asked for."""
+    (folder / "dpassay.toml").write_text(
+        f'{VOTES.format("fair")}report = "one"\n{COUNTS.format("fair")}report = "other"\n'
+        f"[targets.third]\n{TARGET.format('fair')}"
+    )
+    typed("verify")
+    assert "votes" in overview(folder / "one")
+    assert "counts" not in overview(folder / "one")
+    assert "counts" in overview(folder / "other")
+    assert not (folder / "index.html").exists()
+
+
+def test_a_page_that_cannot_be_written_is_an_error(folder, asked) -> None:
+    (folder / "dpassay.toml").write_text(f'{VOTES.format("fair")}report = "one"\n')
+    (folder / "one" / "index.html").mkdir(parents=True)
+    done = typed("verify")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (2, "ERROR: 0 of 1 passed")
+    assert "dpassay: one/index.html: cannot be written: Is a directory [file-not-written]" in (
+        done.stderr
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from added_packages import lay_points, on_the_path
+from claims import gnmax, in_toml
 from every_kind import CLAIMS, claimed
 from http_server import Server, replying
 from typed import assert_misuse, typed
@@ -139,6 +140,109 @@ def test_secrets_of_an_address_are_not_written(folder, server):
     address = server.url.replace("://", "://user:secret@")
     typed("init", address, "--calls", "120", "--with", "pytest")
     assert "secret" not in Path("claim.toml").read_text() + Path("test_privacy.py").read_text()
+
+
+# -- a server that asks for more ------------------------------------------------------------------
+
+SECRET = "Bearer tok-8f31c2"
+HTTP = 'headers = {Authorization = "AGGREGATOR_TOKEN"}'
+
+
+def guarded(handler):
+    """As `answer`, for who has the token; what it says of any else repeats what it got."""
+    if handler.headers.get("Authorization") != SECRET:
+        return replying({"error": "who are you?"}, 401)(handler)
+    if sum(handler.content.get("histogram", [])) != 90:
+        word = SECRET.split()[1]
+        return replying({"error": f"{SECRET}, {word}: expected 90 votes"}, 422)(handler)
+    return answer(handler)
+
+
+def every_text(folder, made):
+    """All that a command printed, and wrote."""
+    files = [path.read_text() for path in folder.rglob("*") if path.is_file()]
+    return "".join([made.stdout, made.stderr, *files])
+
+
+def test_a_server_that_asks_for_a_header(folder, monkeypatch):
+    """Catches a claim that `verify` cannot use as it is, and a secret that is written anywhere."""
+    monkeypatch.setenv("AGGREGATOR_TOKEN", SECRET)
+    Path("http.toml").write_text(f"[http]\n{HTTP}\nrefusal_status = [422, 409]\n")
+    server = Server(guarded)
+    made = typed("init", server.url, "--http", "http.toml", "--calls", "90", "--with", "pytest")
+    server.close()
+    assert made.returncode == 0, made.stderr
+    table = tomllib.loads(Path("claim.toml").read_text())
+    assert table["mechanism"] == {"name": "?", "noise": "?", "classes": 3, "teachers": 90}
+    headers = {"Authorization": "AGGREGATOR_TOKEN"}
+    assert table["http"] == {"headers": headers, "refusal_status": [422, 409]}
+    assert "tok-8f31c2" not in every_text(folder, made)
+    assert all(asked.get("Authorization") == SECRET for *_, asked in server.asked)
+
+
+def test_without_the_header_nothing_is_written(folder):
+    server = Server(guarded)
+    made = typed("init", server.url, "--calls", "90")
+    server.close()
+    assert (made.returncode, made.stdout) == (2, "")
+    assert "status 401" in made.stderr
+    assert "--http FILE" in made.stderr
+    assert not Path("claim.toml").exists()
+
+
+def test_what_a_server_repeats_of_a_secret_is_not_shown(folder, monkeypatch):
+    """By `verify` neither, which asks as `init` does."""
+    monkeypatch.setenv("AGGREGATOR_TOKEN", SECRET)
+    Path("http.toml").write_text(f"[http]\n{HTTP}\n")
+    claim = in_toml(mechanism=gnmax(10, 3, 60))
+    Path("own.toml").write_text(f"{claim}[http]\n{HTTP}\n")
+    server = Server(replying({"error": SECRET}, 422))
+    made = typed("init", server.url, "--http", "http.toml", "--calls", "90")
+    run = typed("verify", server.url, "--claim", "own.toml")
+    server.close()
+    assert "***" in made.stderr
+    assert "***" in run.stdout + run.stderr
+    assert "tok-8f31c2" not in every_text(folder, made) + run.stdout + run.stderr
+
+
+def test_a_server_is_begun_by_its_own_route(folder):
+    """Each label by itself, under another key, by name: catches a form that the body has not."""
+
+    def one(handler):
+        votes = handler.content.get("v", [])
+        if len(votes) != 3 or sum(votes) != 90:
+            return replying({"error": "expected 90 votes"}, 422)(handler)
+        return replying({"out": ["cat", "dog", "bird"][votes.index(max(votes))]})(handler)
+
+    Path("http.toml").write_text(
+        '[http]\npath = "/predict"\nbody = \'{"v": {{histogram}}}\'\nanswer = "/out"\n'
+        'labels = ["cat", "dog", "bird"]\n'
+    )
+    server = Server(one)
+    made = typed("init", server.url, "--http", "http.toml", "--calls", "90")
+    server.close()
+    assert made.returncode == 0, made.stderr
+    table = tomllib.loads(Path("claim.toml").read_text())
+    assert table["mechanism"]["classes"] == 3
+    assert table["http"] == tomllib.loads(Path("http.toml").read_text())["http"]
+    assert {path for _, path, *_ in server.asked} == {"/predict"}
+    assert {tuple(content) for _, _, content, _ in server.asked} == {("v",)}
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "words"),
+    [
+        ("http://127.0.0.1:9", f"[http]\n{HTTP}\n", "AGGREGATOR_TOKEN, which is not set"),
+        ("http://127.0.0.1:9", '[http]\nheader = "x"\n', "did you mean headers?"),
+        ("http://127.0.0.1:9", "[gate]\n", "no [http]"),
+        ("deployment.py:aggregate", f"[http]\n{HTTP}\n", "--http is of a server"),
+    ],
+)
+def test_what_says_nothing_of_a_server_is_one_line(folder, target, text, words):
+    Path("http.toml").write_text(text)
+    for more in ((), ("--no-calls",)):
+        assert_misuse(typed("init", target, "--http", "http.toml", *more), words)
+    assert not Path("claim.toml").exists()
 
 
 # -- what claims say of it -----------------------------------------------------------------------

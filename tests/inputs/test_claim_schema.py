@@ -15,12 +15,14 @@ from claims import KEYS, gnmax, histogram
 from documents import schema_of
 from typed import assert_misuse, typed
 
+from dpassay.verifiers.cli.configuration import Configuration
 from dpassay.verifiers.demos import BROKEN
 from dpassay.verifiers.kinds import kinds
 from dpassay.verifiers.schemas import NAMES
 
 ROOT = Path(__file__).parents[2]
 VALIDATOR = jsonschema.Draft202012Validator(schema_of("claim"))
+OF_CONFIGURATION = jsonschema.Draft202012Validator(schema_of("configuration"))
 PAIR = {"here": 1, "there": 2}
 ANY = {"mechanism": {"name": "any"}, "pairs": [PAIR], "privacy": {"epsilon": 1, "delta": 0}}
 
@@ -93,6 +95,43 @@ def test_a_mistake_is_told_once_and_as_such(claim, words) -> None:
     found = complaints(claim)
     assert len([one for one in found if words in one]) == 1, found
     assert len(found) <= 2 + ("divide_by" in words), found
+
+
+CONFIGURATION = """
+[targets.votes]
+target = "agg.py:fair"
+claim = "votes.toml"
+{0}
+[profiles.quick]
+{0}
+"""
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["queries = 20", "max-queries = 20", "max_queries = 20", 'skip = ["order"]', "strict = true"],
+)
+def test_a_configuration_that_can_be_read_is_valid(tmp_path, option) -> None:
+    """Catches a schema that knows one spelling of a key alone."""
+    file = tmp_path / "dpassay.toml"
+    file.write_text(CONFIGURATION.format(option))
+    assert Configuration.read(file) is not None
+    assert list(OF_CONFIGURATION.iter_errors(tomllib.loads(file.read_text()))) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"targets": {"votes": {"target": "agg.py:fair"}}}, "'claim' is a required"),
+        ({"profiles": {"quick": {"querys": 3}}}, "'querys' was unexpected"),
+        ({"profiles": {"quick": {"max-seconds": 0}}}, "0 is less than or equal"),
+        ({"target": {}}, "'target' was unexpected"),
+    ],
+)
+def test_a_mistake_of_a_configuration_is_told(table, words) -> None:
+    """Catches a schema that allows anything."""
+    (found,) = OF_CONFIGURATION.iter_errors(table)
+    assert words in found.message
 
 
 def test_the_command_prints_what_is_published() -> None:

@@ -76,8 +76,8 @@ def test_a_row_with_a_key_for_each_class_is_that_of_a_list(table) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a,b,c,epoch,label\n", "4 columns of votes: expected 3, .* found a, b, c, epoch$"),
-        ("a,b,label\n", "2 columns of votes: expected 3, .* found a, b$"),
+        ("a,b,c,epoch,label\n", "4 columns of votes: expected 3, .* found a, b, c, epoch;"),
+        ("a,b,label\n", "2 columns of votes: expected 3, .* found a, b;"),
         ("a;b;c;label\n", "with commas between them; found semicolons, 'a;b;c;label'"),
         ('[{"label": 1}]', "JSON objects, one a line, .* found a JSON array, "),
         ('{"votes": [1, 2], "answer": 1}', "no label: allowed are .*; found votes, answer"),

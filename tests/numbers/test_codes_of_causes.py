@@ -47,6 +47,14 @@ def alone(one: Entry, check: str) -> CheckResult:
         ("one-bare-cell-of-a-thousand", "joint", "noise-missing-in-places", {"coordinate": 615}),
         ("one-cell-without-noise", "noise-law", "noise-missing", {"where": "coordinate 7"}),
         ("one-sided-noise", "noise-law", "noise-one-sided", {"above": True, "held": False}),
+        *(
+            (name, "noise-law", "noise-tails-cut", {})
+            for name in (
+                "drawn-anew-beyond-eight-scales",
+                "whole-noise-drawn-anew-beyond-fourteen",
+                "held-at-three-and-a-half-sigma",
+            )
+        ),
         ("noise-cut-to-integers", "noise-law", "noise-cut", {"step": 1.0}),
         ("rounded-laplace-for-discrete", "noise-law", "noise-not-discrete", {"step": 1.0}),
         ("laplace-of-equal-variance", "noise-law", "noise-family-differs", {"family": "laplace"}),
@@ -61,7 +69,7 @@ def alone(one: Entry, check: str) -> CheckResult:
         ),
         ("rounding-forgotten", "noise-law", "release-impossible", {}),
         ("clamped-without-saying", "noise-law", "clamped-unclaimed", {"low": 0.0}),
-        ("noise-truncated", "noise-law", "law-unexplained", {}),
+        ("noise-truncated", "noise-law", "noise-tails-cut", {"reach": 6.0}),
         ("a-tenth-of-a-scale-too-high", "location", "releases-off-centre", {}),
         ("the-second-cell-counted-twice", "location", "sums-multiplied", {"coordinate": 1}),
         ("clipped-by-the-sum-of-sizes", "location", "clipped-otherwise", {"by": "the L1 norm"}),

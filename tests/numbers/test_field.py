@@ -119,6 +119,6 @@ def test_a_count_truncated_at_the_arrays_length_is_not_geometric() -> None:
 
 @pytest.mark.slow("a whole pass of the library's geometric noise; of another it has one")
 def test_a_count_truncated_at_a_public_length_that_none_comes_near_is_geometric() -> None:
-    public = judged(diffprivlib_count(10**7), "discrete-laplace:1;min=0", "noisy-count")
+    public = judged(diffprivlib_count(10**12), "discrete-laplace:1;min=0", "noisy-count")
     messages = [(c.id, c.message) for c in public.checks if c.verdict is not Verdict.PASS]
     assert public.verdict is Verdict.PASS, messages

@@ -97,8 +97,23 @@ def test_a_stricter_error_rate_takes_more_draws_of_the_law() -> None:
     assert wanted(0.1) == wanted(0.1, nats[1e-3]) == wanted(0.1, nats[1e-6]) == 2_400
     assert 2_800 < wanted(0.1, nats[1e-9]) < wanted(0.1, nats[1e-12]) < 4_200
     assert seen_effect(wanted(0.1, nats[1e-9]), nats[1e-9]) == pytest.approx(0.1, rel=1e-3)
-    (one,) = of("noise-law", "laplace:2", rest="[gate]\nfalse_alarm = 1e-9\nsmallest_effect = 0.1")
+    (one, *_) = of(
+        "noise-law", "laplace:2", rest="[gate]\nfalse_alarm = 1e-9\nsmallest_effect = 0.1"
+    )
     assert one.queries == wanted(0.1, nats[1e-9])
+
+
+def test_the_farthest_cut_that_shows_is_told() -> None:
+    """Catches a wager without its weight, by which a farther cut would be told.
+
+    The check refutes at 15 nats, and the wager on a cut has some thousandth of its evidence. Of
+    2,400 draws of Laplace noise 44 lie beyond 4 scales, 16 beyond 5 of them; of 60,000 draws 20 lie
+    beyond 8, and 7 beyond 9.
+    """
+    _, cut = of("noise-law", "laplace:2")
+    assert (cut.code, cut.size["reach"]) == ("noise-tails-cut", 16.0)
+    _, cut = of("noise-law", "laplace:2", rest="[gate]\nsmallest_effect = 0.1")
+    assert cut.size["reach"] == 8.0
 
 
 def test_clamped_noise_is_often_none() -> None:

@@ -80,3 +80,32 @@ def one_sided_noise(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
 def noise_truncated(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
     exact = of.exact(values)
     return exact + np.clip(noisy(of, rng, values, size) - exact, -6.0, 6.0)
+
+
+def redrawn(noise: Any, draw: Any, reach: float) -> Any:
+    """Noise (...) with all that lies beyond a reach drawn anew."""
+    while (beyond := np.abs(noise) > reach).any():
+        noise[beyond] = draw(int(beyond.sum()))
+    return noise
+
+
+@broken(HISTOGRAM, "noise-law", source="20 of 60,204 draws of a default run lie beyond")
+def drawn_anew_beyond_eight_scales(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
+    noise = rng.laplace(scale=2.0, size=(size, 10))
+    return of.exact(values) + redrawn(noise, lambda n: rng.laplace(scale=2.0, size=n), 16.0)
+
+
+@broken(WHOLE, "noise-law", source="a table of the inverse law that ends")
+def whole_noise_drawn_anew_beyond_fourteen(
+    of: Aggregation, rng: Rng, values: Any, size: int
+) -> Any:
+    def draw(shape: Any) -> Any:
+        return of.noise.family.sample(rng, shape if isinstance(shape, tuple) else (shape,))
+
+    return of.exact(values) + redrawn(draw((size, 10)), draw, 14.0)
+
+
+@broken(GAUSSIAN, "noise-law", source="outliers are held at 3.5 sigma")
+def held_at_three_and_a_half_sigma(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
+    noise = rng.normal(scale=3.0, size=(size, 10))
+    return of.exact(values) + np.clip(noise, -10.5, 10.5)

@@ -211,6 +211,7 @@ NOT_RUN = {
     (f"{HOW_TO}/accountants.md", "def rdp"): "a method alone; test_the_charge_of_the_page runs it",
     (f"{HOW_TO}/budgets.md", "rm -f"): "of a shell",
     (f"{HOW_TO}/init.md", "dpassay init"): "test_init_command.py begins such a claim",
+    (f"{HOW_TO}/init.md", "export"): "of a shell; test_init_command.py sets it",
     (f"{HOW_TO}/init-objects.md", "dpassay init"): "test_objects.py begins such claims",
     (
         f"{HOW_TO}/init-objects.md",

@@ -19,6 +19,7 @@ from dpassay.verifiers.kinds.labels.checks.compared_streams import CUT
 from dpassay.verifiers.kinds.labels.checks.noise_scale import LabelsNoiseScale
 from dpassay.verifiers.kinds.labels.checks.reuse import WORDS, of_wager
 from dpassay.verifiers.kinds.labels.logs.changes import OnsetInterval
+from dpassay.verifiers.kinds.labels.logs.column_order import ColumnOrder
 from dpassay.verifiers.kinds.labels.logs.excluded import exclusions_text
 from dpassay.verifiers.kinds.labels.logs.laws import Alternatives
 from dpassay.verifiers.kinds.labels.mechanism import LabelsMechanism
@@ -68,6 +69,17 @@ def notes_of(mechanism: LabelsMechanism) -> list[Note]:
 )
 def test_a_known_fault(code: str, words: str) -> None:
     assert str(next(note for note in notes_of(SCREENED) if note.code == code)) == words
+
+
+def test_another_order_of_columns() -> None:
+    order = ColumnOrder(3)
+    order.observe(np.log(np.tile([0.1, 0.8, 0.1], (40, 1))), np.array([0] * 40))
+    _, note = order.likeliest(["cat", "dog", "bird"]) or (0.0, None)
+    assert str(note) == (
+        "the columns may be in another order than the classes, or labels be numbered in another: "
+        "label 'cat' fits the votes of 'dog', label 'dog' fits the votes of 'cat' (histogram in "
+        "[log] says the order of the columns)"
+    )
 
 
 def test_where_a_fault_is_confined_to() -> None:

@@ -73,6 +73,11 @@ def said(found: Finding) -> tuple[str, str | None]:
         ("laplace:2", "noise-missing-at-times", "no noise in 5% of the numbers"),
         ("laplace:2", "rounding-differs", "sums are cut to whole numbers, towards zero"),
         ("laplace:2", "rounding-differs", "rounded to multiples of 0.5"),
+        (
+            "laplace:2",
+            "noise-tails-cut",
+            "no noise beyond 16 from the exact value, where the claim has 0.00034 of the draws",
+        ),
         ("laplace:2", "noise-one-sided", "noise is only ever added"),
         ("laplace:2", "noise-one-sided", "noise is only ever taken away"),
         (
@@ -221,9 +226,8 @@ def test_noise_that_comes_again(way: CopyOf, where: str, cause: str) -> None:
     check.ways = {way: evidence}
     if way is CopyOf.ABREAST:
         check._abreast = evidence
-    check.ways |= {
-        each: QUIET for each in (CopyOf.BESIDE, CopyOf.BESIDE_NEGATED) if each is not way
-    }
+    beside = (CopyOf.BESIDE, CopyOf.BESIDE_NEGATED, CopyOf.EARLIER_RUN, CopyOf.AFTER_RESTART)
+    check.ways |= {each: QUIET for each in beside if each is not way}
     found = check.fail_finding()
     assert said(found) == (f"30 of 1,200 draws repeat the noise of {where}", cause)
     assert (found.code, found.fields["repeated"]) == (way.cause.code, where)

@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pydantic import ValidationError, model_validator
 
@@ -100,16 +100,7 @@ class Claim(Table):
     @property
     def http_options(self) -> HttpOptions:
         """Options of requests to a server: `[http]` or its defaults."""
-        http = self.http or HttpClaim()
-        return HttpOptions(
-            headers=http.headers,
-            refusal_status=tuple(http.refusal_status),
-            refuses=self.refuses,
-            retry_503=http.retry_503,
-            retry_429=http.retry_429,
-            route=http.route,
-            tls=http.tls,
-        )
+        return (self.http or HttpClaim()).options(refuses=self.refuses)
 
     def with_gate(self, gate: Gate) -> Self:
         """A copy of the claim under another gate."""
@@ -134,12 +125,34 @@ class Claim(Table):
     @classmethod
     def checked(cls, table: dict[str, Any], source: str) -> Self:
         """The claim in a table. Raises ClaimError with all mistakes, each headed by `source`."""
-        try:
-            return cls.model_validate(table)
-        except ValidationError as error:
-            found = mistakes(error, cls)
-            lines, codes = [f"{source}: {line}" for line, _ in found], [code for _, code in found]
-            raise ClaimError(*lines, codes=codes) from None
+        return parse_table(cls, table, source)
+
+
+Parsed = TypeVar("Parsed", bound=Table)
+
+
+def parse_table(model: type[Parsed], table: dict[str, Any], source: str) -> Parsed:
+    """What a model makes of a table. Raises ClaimError with all mistakes, each after `source`."""
+    try:
+        return model.model_validate(table)
+    except ValidationError as error:
+        found = mistakes(error, model)
+        lines, codes = [f"{source}: {line}" for line, _ in found], [code for _, code in found]
+        raise ClaimError(*lines, codes=codes) from None
+
+
+class _OfHttp(Table):
+    http: HttpClaim
+
+
+def read_http(path: str) -> HttpClaim:
+    """`[http]` of the TOML file at `path`, whatever else is in it. Raises ClaimError."""
+    table = read_table(path)
+    if "http" not in table:
+        raise ClaimError(f"{path}: no [http]: expected that table, as a claim has it")
+    found = parse_table(_OfHttp, {"http": table["http"]}, path).http
+    found.lie_in(Path(path).parent)
+    return found
 
 
 def read_table(path: str | Path) -> dict[str, Any]:

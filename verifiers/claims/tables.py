@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from ..inputs.files import found_from
-from ..targets.http_options import HttpTls
+from ..targets.http_options import HttpOptions, HttpTls
 from ..targets.http_route import HttpRoute, as_json, pointer_steps
 from ..targets.replies import shown, shown_spec
 from ..targets.restart_command import command_words
@@ -228,6 +228,18 @@ class HttpClaim(Table):
             self.spent,
             tuple(self.labels),
             tuple(self.refusal_answers),
+        )
+
+    def options(self, *, refuses: bool) -> HttpOptions:
+        """Options of requests; refuses: whether the claimed mechanism refuses queries."""
+        return HttpOptions(
+            headers=self.headers,
+            refusal_status=tuple(self.refusal_status),
+            refuses=refuses,
+            retry_503=self.retry_503,
+            retry_429=self.retry_429,
+            route=self.route,
+            tls=self.tls,
         )
 
     @property

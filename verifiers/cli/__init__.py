@@ -29,8 +29,8 @@ COMMANDS = {
     "probabilities": "Print the probability of each label for HISTOGRAM, such as 12,7,6,30.",
     "reconstruct": "Read the vote histogram behind the LABELS released for one query.",
     "replay": "Run a Python TARGET on two neighbours with the same noise, and compare.",
-    "schema": "Print the JSON Schema of claims (NAME is claim), or of a document that "
-    "--json prints.",
+    "schema": "Print the JSON Schema of a claim, a configuration, or a document that --json "
+    "prints.",
     "serve": "Serve the reference of a claim on 127.0.0.1 as an HTTP target, until Ctrl-C.",
     "verify": "Check that TARGET does what its claim says; "
     "exit 0 pass, 1 fail, 2 error, 3 inconclusive.",

@@ -4,8 +4,9 @@ What asks and fits loads once it runs, so that `--help` answers at once.
 """
 
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,9 +15,11 @@ from ..cli.options import Seconds, WholeNumber, option_with_default
 from ..inputs.input_error import OptionsError
 
 if TYPE_CHECKING:
+    from ..claims.tables import HttpClaim
     from ..init.draft import Draft
     from ..init.look import Look
     from ..targets import Target
+    from ..targets.http_options import HttpOptions
     from ..targets.release import Release
 
 _CALLS, _MOST_CALLS = 600, 100_000
@@ -43,9 +46,22 @@ def _words(_context: click.Context, _option: click.Parameter, text: str | None) 
 @click.option(
     "--with", "beside", metavar="LIST", callback=_words, help="pytest,github,gitlab,pre-commit"
 )
+@click.option(
+    "--http",
+    "http_file",
+    metavar="FILE",
+    help="Of a server: [http] of a claim, with headers by environment variables, and its route.",
+)
 @option_with_default("--timeout", type=Seconds(), default=30.0, help="Seconds for a call.")
 def init(
-    *, target: str, out: str, no_calls: bool, calls: int, beside: list[str], timeout: float
+    *,
+    target: str,
+    out: str,
+    no_calls: bool,
+    calls: int,
+    beside: list[str],
+    http_file: str | None,
+    timeout: float,
 ) -> None:
     """Begin a claim for TARGET: what it shows is written, all else is left to be filled in.
 
@@ -62,6 +78,7 @@ def init(
     try:
         if Path(out).exists():
             raise OptionsError(f"--out {out}: it is there, and stays as it is: name another file")
+        http = _read_http(http_file, target)
         look = looked_up(target)
         said = None if look.said is None else Said.from_json(look.said)
         if said is not None:
@@ -71,7 +88,8 @@ def init(
         else:
 
             def opened(release: "Release") -> "Target":
-                return open_target(look.spec, timeout, release=release)
+                options = check_route(http, release)
+                return open_target(look.spec, timeout, http=options, release=release)
 
             click.echo(
                 f"dpassay: asking {shown_spec(look.spec)} for {calls:,} answers at most, which "
@@ -79,7 +97,10 @@ def init(
                 err=True,
             )
             draft = asked_for(look, opened, calls, timeout)
+        draft.tables = [*draft.tables, *http_lines(http)]
     except (TargetError, ValueError) as error:
+        if http_file is None and isinstance(error, TargetError) and "[http]" in str(error):
+            error = TargetError(f"{error} (--http FILE gives init that table)", code=error.code)
         fail(error)
     spec = shown_spec(look.spec)
     asked = spec if said is None else "TARGET"
@@ -97,6 +118,56 @@ def init(
             click.echo(f"where TARGET is {said.where}")
         for line in write_beside(beside, asked, out):
             click.echo(line)
+
+
+def _read_http(path: str | None, target: str) -> "HttpClaim":
+    """`[http]` of a file, its defaults without one.
+
+    Raises ClaimError, OptionsError where TARGET is no server, and TargetError where an environment
+    variable is not set: what stands there as its name may then be the secret.
+    """
+    from ..claims.claim import read_http
+    from ..claims.tables import HttpClaim
+    from ..targets.spec import is_server
+
+    if path is None:
+        return HttpClaim()
+    if not is_server(target):
+        raise OptionsError("--http is of a server: expected http://host:port as TARGET")
+    http = read_http(path)
+    http.options(refuses=True).values()
+    return http
+
+
+def check_route(http: "HttpClaim", release: "Release") -> "HttpOptions":
+    """The options of requests for a form of input; a mechanism may refuse queries, as it looks.
+
+    Raises TargetError where the body of requests has another form.
+    """
+    from ..targets import TargetError
+    from ..targets.http_route import check_template
+
+    if http.body is not None:
+        try:
+            check_template(http.body, release.key)
+        except ValueError as error:
+            raise TargetError(f"http.{error}", code="target-option-wrong") from None
+    return http.options(refuses=True)
+
+
+def http_lines(http: "HttpClaim") -> list[str]:
+    """The keys of `[http]` that were given, as lines of TOML: variables by name, no secret."""
+    import json
+
+    def toml(value: Any) -> str:
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{key} = {toml(one)}" for key, one in value.items()) + "}"
+        return json.dumps(value, ensure_ascii=False)
+
+    files = {key: value for key, value in asdict(http.tls).items() if value is not None}
+    given = http.model_dump(exclude_unset=True) | files
+    lines = [f"{key} = {toml(value)}" for key, value in given.items()]
+    return ["", "[http]", *lines] if lines else []
 
 
 def asked_for(

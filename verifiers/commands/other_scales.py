@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from ...attacks import Answers, reconstruct
 from ...reference import Noise
@@ -65,7 +65,7 @@ def log_odds_wanted(answers: Answers) -> float:
     this is the limit for the supremum over all laws against the true law, which the ratio between
     scales does not exceed.
     """
-    return float(chi2.isf(ALARM, answers.counts.size - 1)) / 2.0
+    return float(chdtri(answers.counts.size - 1, ALARM)) / 2.0
 
 
 def _nearest(explained: Callable[[float], float], far: float, wanted: float) -> float:

@@ -20,6 +20,7 @@ from ..inputs.files import ReadingError, read_bytes
 from ..inputs.histogram_file import read_histograms
 from ..inputs.input_error import ColumnsError, InputError, UnclaimedError
 from ..inputs.label_log import labels_by_id
+from ..inputs.log_names import PLAIN
 from ..inputs.people_file import PeopleColumn, read_people_column
 from ..kinds.labels.reading import read_labels_claim
 from ..reporting.chain import (
@@ -139,7 +140,7 @@ def _counts(
         lines = content.decode(ENCODING).splitlines()
     except (ReadingError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error}") from None
-    answers = labels_by_id(lines, path)
+    answers = labels_by_id(lines, path, PLAIN if claim.log is None else claim.log.names)
     known = set(people.ids)
     unknown = next((key for key in answers if key not in known), None)
     if unknown is not None:

@@ -1,4 +1,4 @@
-"""`dpassay schema`: what is published of the form of claims, and of what `--json` prints."""
+"""`dpassay schema`: what is published of the form of what people write, and of `--json`."""
 
 import difflib
 from importlib.resources import files
@@ -11,9 +11,10 @@ from ..cli.exit_statuses import fail, on_stdout
 @click.command()
 @click.argument("name")
 def schema(*, name: str) -> None:
-    """Print the JSON Schema of claims (NAME is claim), or of a document that --json prints.
+    """Print the JSON Schema of a claim, a configuration, or a document that --json prints.
 
-    Documents are report, plan, account, and others by the names of their commands.
+    NAME is claim, configuration (of dpassay.toml), or that of a document: report, plan, account,
+    and others by the names of their commands.
     """
     from .. import schemas
     from ..targets.replies import shown_repr

@@ -2,8 +2,11 @@
 
 import json
 import sys
+from collections.abc import Mapping
 from contextlib import chdir
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -15,6 +18,7 @@ from ..findings.document import Document
 from ..findings.report import Report
 from ..findings.verdict import Verdict, worst
 from ..reporting.files import ReportFileError
+from ..reporting.overview import OverviewRow, write_overview
 from ..text import counted, printable
 from .verify_target import EndedRun, Show, verify_target
 
@@ -58,15 +62,15 @@ class TargetRun:
         if self.report is None:
             return f"{name:<{wide}}  {self.verdict:<12}  {'; '.join(self.errors)}".rstrip()
         asked = counted(self.report.queries, "query", "queries")
-        said = [f"{asked}, {self.report.seconds:.1f} s", *self._causes(self.report), *self.errors]
+        said = [f"{asked}, {self.report.seconds:.1f} s", *self.causes, *self.errors]
         return f"{name:<{wide}}  {self.verdict:<12}  {'; '.join(said)}"
 
-    @staticmethod
-    def _causes(report: Report) -> list[str]:
+    @property
+    def causes(self) -> list[str]:
         """The checks by which a run has its verdict, with their codes; none of a pass."""
-        if report.verdict is Verdict.PASS:
+        if self.report is None or self.report.verdict is Verdict.PASS:
             return []
-        found = [one for one in report.checks if one.verdict is report.verdict]
+        found = [one for one in self.report.checks if one.verdict is self.report.verdict]
         named = [f"{one.id} [{one.code}]" if one.code else one.id for one in found[:_SHOWN]]
         return named + [f"{len(found) - _SHOWN} more"] * (len(found) > _SHOWN)
 
@@ -78,7 +82,7 @@ def verify_each(chosen: Chosen, of_one: list[str], as_json: bool) -> NoReturn:
     """
     if of_one:
         fail(f"{of_one[0]}: it goes with one target, dpassay verify NAME")
-    file, ended = chosen.file, dict[str, TargetRun]()
+    file, ended, started = chosen.file, dict[str, TargetRun](), datetime.now(UTC)
     with chdir(chosen.folder):
         for name in chosen.names:
             ended[name] = _verify(name, chosen, as_json, more=name != chosen.names[-1])
@@ -87,9 +91,15 @@ def verify_each(chosen: Chosen, of_one: list[str], as_json: bool) -> NoReturn:
     not_begun = TargetRun(Verdict.INCONCLUSIVE, errors=("not begun, as the run was interrupted",))
     ended |= dict.fromkeys(chosen.names[len(ended) :], not_begun)
     verdict = worst(one.verdict for one in ended.values())
+    with chdir(chosen.folder):
+        lost = _write_overviews(chosen, ended, started)
+    if lost and verdict is not Verdict.FAIL:
+        verdict = Verdict.ERROR
     folders = {name: chosen.given(name)["folder"] for name, one in ended.items() if one.written}
     kept = " and ".join(filter(None, folders.values())) if all(folders.values()) else None
     with on_stdout(kept=kept or None):
+        for line in lost:
+            click.echo(f"dpassay: {printable(line)} [{ReportFileError.code}]", err=True)
         if as_json:
             found = NamedReports(
                 verdict=verdict,
@@ -105,6 +115,22 @@ def verify_each(chosen: Chosen, of_one: list[str], as_json: bool) -> NoReturn:
             passed = sum(one.verdict is Verdict.PASS for one in ended.values())
             print(f"{verdict.upper()}: {passed} of {len(ended)} passed")
     sys.exit(verdict.exit_status)
+
+
+def _write_overviews(
+    chosen: Chosen, ended: Mapping[str, TargetRun], started: datetime
+) -> list[str]:
+    """Writes a page beside the folders of reports; lines where one could not be written."""
+    rows: dict[Path, list[OverviewRow]] = {}
+    for name, one in ended.items():
+        folder = chosen.given(name)["folder"]
+        if folder is not None:
+            link = name if one.written else None
+            row = OverviewRow(name, one.verdict, one.report, link, one.causes, one.errors)
+            rows.setdefault(Path(folder).parent, []).append(row)
+    title = f"{chosen.file}, profile {chosen.profile}" if chosen.profile else chosen.file
+    lines = (write_overview(folder, each, title, started) for folder, each in rows.items())
+    return [line for line in lines if line is not None]
 
 
 def _verify(name: str, chosen: Chosen, as_json: bool, *, more: bool) -> TargetRun:

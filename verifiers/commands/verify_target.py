@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..cli.exit_statuses import fail, on_stdout
@@ -58,7 +59,13 @@ def verify_target(given: dict[str, Any], show: Show, *, more: bool = False) -> E
     except (ReportFileError, ValueError) as error:
         fail(error)
     name = spec or (REFERENCE if demo is None else demo.name)
-    with run_clock(claim.gate.run_timeout), remembered_interrupts() as interrupts:
+    with (
+        ExitStack() as undone,
+        run_clock(claim.gate.run_timeout),
+        remembered_interrupts() as interrupts,
+    ):
+        for file in files:
+            undone.callback(file.undo)
         deployment = open_or_fail(target, claim) if demo is None else demo.target(claim.release)
         of_reference = spec is None and demo is None
         try:
@@ -69,6 +76,7 @@ def verify_target(given: dict[str, Any], show: Show, *, more: bool = False) -> E
             fail(error)
         finally:
             deployment.close()
+        undone.pop_all()
         if interrupts.pressed:
             interrupts.say()
         with untimed():

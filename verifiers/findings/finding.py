@@ -1,6 +1,6 @@
 """What a check has to say for a report, and what it has come to."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .note import Fields, Note
@@ -49,6 +49,18 @@ class Finding:
         """A finding whose diagnosis is its cause; seen: fields of what the message tells beside."""
         words, fields = cause.message, {**cause.fields, **seen}
         return cls(message, words, cause=words, log_odds=log_odds, code=cause.code, fields=fields)
+
+    def with_near(self, near: Note) -> "Finding":
+        """It with a second cause, which explains what was seen nearly as well.
+
+        Its code is the field `nearly`, and its fields have this before their names.
+        """
+        fields = {f"nearly_{name}": value for name, value in near.fields.items()}
+        return replace(
+            self,
+            diagnosis=f"{self.diagnosis}; nearly as well: {near.message}",
+            fields={**self.fields, "nearly": near.code, **fields},
+        )
 
     @classmethod
     def of(cls, note: Note) -> "Finding":

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc, gammaincinv
 
 from ...reference.arrays import Matrix, Vector
 
 CONFIDENCE = 0.99
-DROP = float(0.5 * chi2.ppf(CONFIDENCE, 1))
+DROP = float(gammaincinv(0.5, CONFIDENCE))
 """How far below the largest log-likelihood the ends of an interval lie (Wilks)."""
 
 NOT_SUCH = 1e-4
@@ -180,4 +180,4 @@ def deviates(observed: Matrix, expected: Matrix) -> float:
     seen, meant = seen[meant > 0], meant[meant > 0]
     if seen.size < 2:
         return 1.0
-    return float(chi2.sf(np.sum((seen - meant) ** 2 / np.maximum(meant, 0.5)), seen.size - 1))
+    return float(chdtrc(seen.size - 1, np.sum((seen - meant) ** 2 / np.maximum(meant, 0.5))))

@@ -67,12 +67,23 @@ def epsilon_of(charged: str | None, place: str) -> float | None:
     return found
 
 
+def parts_of_a_second(number: float) -> int:
+    """How many parts make a second, of a time given as a number: 1, or of a clock since 1970 more.
+
+    From 1e11 on it is of milliseconds (of 1973 or later, where seconds were of the year 5138), from
+    1e14 on of microseconds, and from 1e17 on of nanoseconds.
+    """
+    size = abs(number)
+    return next((int(parts) for parts in (1e9, 1e6, 1e3) if size >= 1e8 * parts), 1)
+
+
 def seconds_of(time: str | None, place: str) -> float | None:
-    """A time in seconds, from a number of them or an ISO 8601 date and time. Raises LogError."""
+    """A time in seconds, from a number or an ISO 8601 date and time. Raises LogError."""
     if time is None:
         return None
     try:
-        found = float(time)
+        number = float(time)
+        found = number / parts_of_a_second(number)
     except ValueError:
         try:
             then = datetime.fromisoformat(time)
@@ -81,7 +92,8 @@ def seconds_of(time: str | None, place: str) -> float | None:
             found = float("nan")
     if not isfinite(found):
         raise LogError(
-            f"{place}: time {time[:60]!r}: expected seconds, or ISO 8601, as 2026-03-01T12:00:00"
+            f"{place}: time {time[:60]!r}: expected seconds, or ISO 8601, as 2026-03-01T12:00:00, "
+            "or milliseconds, microseconds or nanoseconds since 1970"
         )
     return found
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ...reference import REFUSAL
 from .cells import json_object, whole
 from .input_error import ColumnsError, OptionsError, RowsError
+from .log_names import PLAIN, LogNames
 from .release_log import ABOUT
 
 _SHOWN = 3  # ids in a message
@@ -39,26 +40,31 @@ def read_labels(lines: Iterable[str], source: str, key: str | None = None) -> li
     return [_label(row, source) for row in _of_one(rows, source, key)]
 
 
-def labels_by_id(lines: Iterable[str], source: str) -> dict[str, list[int]]:
+def labels_by_id(
+    lines: Iterable[str], source: str, names: LogNames = PLAIN
+) -> dict[str, list[int]]:
     """The labels of each input that the log in `lines` names, in the order of its first rows.
 
-    The log is as for `read_labels`, with an id in each row. Raises RowsError that names the line.
+    The log is as for `read_labels`, with an id in each row; names: of its columns and labels.
+    Raises RowsError that names the line.
     """
     found: dict[str, list[int]] = {}
-    for row in _rows(lines, source):
+    for row in _rows(lines, source, names):
         if row.key is None:
             raise RowsError(
                 f"{source}, line {row.number}: no id: expected who the answer is about, in a "
-                "column or key named id"
+                f"column or key named {names.columns.get('id', 'id')}"
             )
-        found.setdefault(row.key, []).append(_label(row, source))
+        found.setdefault(row.key, []).append(_label(row, source, names))
     if not found:
         raise RowsError(f"{source}: no labels: expected rows with an id and a label")
     return found
 
 
-def _label(row: _Labelled, source: str) -> int:
+def _label(row: _Labelled, source: str, names: LogNames = PLAIN) -> int:
     """The label of a row, -1 for a refusal. Raises RowsError."""
+    if names.of_labels:
+        return names.label(row.label, f"{source}, line {row.number}", refuses=True)
     label = whole(row.label)
     if label is None or label < REFUSAL:
         raise RowsError(
@@ -102,27 +108,35 @@ def _are_histograms(found: set[tuple[str, ...]]) -> bool:
     return numbers and len({sum(row) for row in rows}) == 1
 
 
-def _rows(lines: Iterable[str], source: str) -> Iterator[_Labelled]:
+def _rows(lines: Iterable[str], source: str, names: LogNames = PLAIN) -> Iterator[_Labelled]:
     numbered = ((i, line) for i, line in enumerate(lines, 1) if line.strip())
     first = next(numbered, None)
     if first is None:
         return
     every = chain([first], numbered)
     if first[1].lstrip().startswith("{"):
-        yield from (_of_json(line, number, source) for number, line in every)
+        yield from (_of_json(line, number, source, names) for number, line in every)
     else:
-        yield from _of_csv(every, source)
+        yield from _of_csv(every, source, names)
 
 
-def _of_json(line: str, number: int, source: str) -> _Labelled:
-    table = json_object(line, f"{source}, line {number}")
+def _of_json(line: str, number: int, source: str, names: LogNames) -> _Labelled:
+    place = f"{source}, line {number}"
+    table = json_object(line, place)
+    if names is not PLAIN:
+        table = names.rename(table, ("histogram", "label", *ABOUT), place)
+        return _Labelled(number, _text(table.get("label")), _text(table.get("id")) or None)
     label, key, votes = (table.get(name) for name in ("label", "id", "histogram"))
     text = str(label) if isinstance(label, int) and not isinstance(label, bool) else repr(label)
     cells = tuple(map(str, votes)) if isinstance(votes, list) else ()
     return _Labelled(number, text, None if key is None else str(key).strip() or None, cells)
 
 
-def _of_csv(lines: Iterator[tuple[int, str]], source: str) -> Iterator[_Labelled]:
+def _text(value: object) -> str:
+    return "" if value is None else str(value).strip()
+
+
+def _of_csv(lines: Iterator[tuple[int, str]], source: str, names: LogNames) -> Iterator[_Labelled]:
     """The rows of a CSV file. Raises RowsError for anything else."""
     column, at_id, votes = None, None, []
     for number, line in lines:
@@ -132,12 +146,18 @@ def _of_csv(lines: Iterator[tuple[int, str]], source: str) -> Iterator[_Labelled
             raise RowsError(f"{source}: neither one label per line nor a CSV file") from None
         if not any(cells):
             continue
+        if column is None and names is not PLAIN:
+            header = [cell.lower() for cell in cells]
+            places, _ = names.places(header, ("label", *ABOUT), f"{source}, line {number}")
+            column, at_id = places.get("label"), places.get("id")
+            if column is not None:
+                continue
         if column is None:
             column = _label_column(cells, f"{source}, line {number}")
             if cells[column].lower() == "label":
-                names = [cell.lower() for cell in cells]
-                at_id = names.index("id") if "id" in names else None
-                votes = [i for i, name in enumerate(names) if name not in (*ABOUT, "label")]
+                header = [cell.lower() for cell in cells]
+                at_id = header.index("id") if "id" in header else None
+                votes = [i for i, name in enumerate(header) if name not in (*ABOUT, "label")]
                 continue
         named = None if at_id is None or at_id >= len(cells) else cells[at_id] or None
         text = cells[column] if column < len(cells) else ""

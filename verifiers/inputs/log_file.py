@@ -19,6 +19,7 @@ from .csv_rows import ENCODING
 from .files import ReadingError, read_bytes
 from .histogram_file import HistogramRow, histograms_of, is_header, is_numbering, label_column
 from .input_error import ColumnsError, RowsError
+from .log_names import PLAIN, lower
 from .release_log import ABOUT, LogError, Row, RowReader
 
 LINE_BYTES = 1_000_000
@@ -143,7 +144,11 @@ def read_asked(path: str, reader: RowReader | None = None) -> AskedRows:
     except ReadingError as error:
         raise RowsError(f"{place}: {error}") from None
     names = _names(content)
-    if names is None or ("label" in names and any(name in ABOUT for name in names)):
+    named = reader.names
+    label = lower(named.columns.get("label", "label"))
+    if names is None or (
+        label in names and (named is not PLAIN or any(name in ABOUT for name in names))
+    ):
         return _of_log(_rows(content, place, reader), place)
     about = next((name for name in names if name in ABOUT), None)
     if about is not None:

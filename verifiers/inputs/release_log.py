@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...reference import REFUSAL, as_histogram
-from .cells import LogError, cells_of, epsilon_of, json_object, seconds_of, text_of, whole
+from .cells import LogError, cells_of, json_object, parts_of_a_second, text_of, whole
 from .csv_rows import INDEX, votes_among
 from .input_error import ColumnsError, UnclaimedError
+from .log_names import PLAIN, LogNames, lower
+from .log_row import Row, row_of
 
 __all__ = ["ABOUT", "LogError", "Row", "RowReader"]
 
@@ -20,26 +22,9 @@ _ALL = {*_KNOWN}
 _SEEN = {"[{": "a JSON array, ", ";": "semicolons, ", "\t": "tabs, "}
 """What a first line that is no header of CSV has in it, in words."""
 
+_MAPPED = "; [log] of the claim says what a log calls its columns"
+
 _OF_VOTES = "is not a whole number of votes: expected 0 to 2^53"
-
-
-class Row(NamedTuple):
-    """One release: a histogram (c,) and the label drawn for it, -1 for a refusal.
-
-    key: the id of the input, if any; time: in seconds of the log's clock; time_text: as the log has
-    it; charged: the epsilon that the deployment charged for this release; worker, client, call: as
-    the log names them.
-    """
-
-    histogram: tuple[int, ...]
-    label: int
-    key: str | None = None
-    time: float | None = None
-    worker: str | None = None
-    charged: float | None = None
-    client: str | None = None
-    call: str | None = None
-    time_text: str | None = None
 
 
 Parse = Callable[[str, str], Row | None]
@@ -50,8 +35,9 @@ class RowReader:
     """Parses the lines of a log, CSV or JSON Lines as its first line shows, into rows.
 
     classes: of every histogram, None for as many as the first has; may_refuse: whether a label may
-    be -1; given: the histogram of each id, for rows that name an input without its votes. Times may
-    not decrease. header, last_time: of the reader whose work this one continues.
+    be -1; given: the histogram of each id, for rows that name an input without its votes; names: of
+    columns and labels, where they are not dpassay's. Times may not decrease. header, last_time: of
+    the reader whose work this one continues.
     """
 
     def __init__(
@@ -60,12 +46,15 @@ class RowReader:
         may_refuse: bool,
         header: str | None = None,
         last_time: float | None = None,
+        *,
         given: Mapping[str, tuple[int, ...]] | None = None,
+        names: LogNames = PLAIN,
     ) -> None:
         self.classes, self.may_refuse = classes, may_refuse
         self._whose = "those of the first row" if classes is None else "those of the claim"
-        self._given = given or {}
-        self.last_time = last_time
+        self._given, self.names = given or {}, names
+        # states from before other units than seconds were read have the number as it was
+        self.last_time = last_time and last_time / parts_of_a_second(last_time)
         self.header: str | None = None
         self._parse: Parse | None = None
         self._met: dict[str, tuple[int, ...]] = {}
@@ -104,24 +93,34 @@ class RowReader:
         self.header = line
         if line.lstrip().startswith("{"):
             self._parse = self._json_row
+            if self.names is not PLAIN:  # of a log that is read on its first line says all names
+                self.names.rename(json_object(line, place), _KNOWN, place)
             return False
         columns = [name.strip().lower() for name in cells_of(line, place)]
-        if columns.count("label") != 1:
-            seen = next((what for mark, what in _SEEN.items() if mark in line), "")
+        label = self.names.columns.get("label")
+        seen = next((what for mark, what in _SEEN.items() if mark in line), "")
+        if columns.count(lower(label or "label")) != 1 and (label is None or seen):
             raise ColumnsError(
                 f"{place}: expected JSON objects, one a line, or a header with a column for each "
-                f"class and one named label, with commas between them; found {seen}"
-                f"{line.strip()[:200]!r}"
+                f"class and one named {label or 'label'}, with commas between them; found {seen}"
+                f"{line.strip()[:200]!r}{'' if label else _MAPPED}"
             )
         self._parse = self._csv_parser(columns, place)
         return True
 
     def _csv_parser(self, columns: Sequence[str], place: str) -> Parse:
-        votes = [i for i, name in enumerate(columns) if name not in (*ABOUT, "label")]
-        about = {name: columns.index(name) for name in ABOUT if name in columns}
-        label = columns.index("label")
+        key = self.names.columns.get("histogram")
+        if key is not None:
+            raise ColumnsError(
+                f"{place}: {key[:60]!r} (log.histogram of the claim) is one key, as of JSON Lines; "
+                "CSV has a column for each class: expected histogram = [...], in the order of the "
+                "classes"
+            )
+        named, votes = self.names.places(columns, ("label", *ABOUT), place)
+        about = {name: i for name, i in named.items() if name != "label"}
+        label = named["label"]
         if votes or not self._given:
-            votes = votes_among(columns, votes, self.classes, place)
+            votes = self._votes_among(columns, votes, place)
         if self.classes is None and votes:
             self.classes = len(votes)
         first = len(votes) if votes == list(range(len(votes))) else 0
@@ -138,10 +137,7 @@ class RowReader:
                 histogram = self._histogram_of_text(text, place)
             else:
                 histogram = self._histogram_of_id(named.get("id"), place)
-            drawn = whole(cells[label - at])
-            if drawn is None:
-                raise LogError(self._no_label(cells[label - at], place))
-            return _row(histogram, drawn, named, place)
+            return row_of(histogram, self._label(cells[label - at], place), named, place)
 
         return parse
 
@@ -149,7 +145,9 @@ class RowReader:
         return self._of_table(json_object(line, place), place)
 
     def _of_table(self, table: Mapping[str, Any], place: str) -> Row:
-        if not table.keys() <= _ALL:  # frames have an index, and a column for each class
+        if self.names is not PLAIN:
+            table = self.names.rename(table, _KNOWN, place)
+        elif not table.keys() <= _ALL:  # frames have an index, and a column for each class
             named_so = ((key.strip().lower(), value) for key, value in table.items())
             table = {key: value for key, value in named_so if key not in INDEX}
         others = [key for key in table if key not in _KNOWN]
@@ -157,10 +155,10 @@ class RowReader:
             raise ColumnsError(f"{place}: {others[0][:60]!r}: allowed are {', '.join(_KNOWN)}")
         if "label" not in table:
             found = ", ".join(table)[:200]
-            raise ColumnsError(f"{place}: no label: allowed are {', '.join(_KNOWN)}; found {found}")
-        label = _whole(table["label"])
-        if label is None:
-            raise LogError(self._no_label(str(table["label"]), place))
+            raise ColumnsError(
+                f"{place}: no label: allowed are {', '.join(_KNOWN)}; found {found}{_MAPPED}"
+            )
+        label = self._label(table["label"], place)
         named = {k: None if table.get(k) is None else text_of(table[k], place) for k in ABOUT}
         votes = self._votes(table, others, place) if others else table.get("histogram")
         histogram = (
@@ -168,19 +166,36 @@ class RowReader:
             if votes is None
             else self._histogram_of(votes, place)
         )
-        return _row(histogram, label, named, place)
+        return row_of(histogram, label, named, place)
 
-    def _no_label(self, given: str, place: str) -> str:
-        """The message on a label that is no number."""
+    def _label(self, given: Any, place: str) -> int:
+        """The class that a label stands for, -1 for a refusal. Raises LogError."""
+        if self.names.of_labels:
+            return self.names.label(given, place, refuses=self.may_refuse)
+        number = _whole(given)
+        if number is not None:
+            return number
         last = "" if self.classes is None else f" to {self.classes - 1}"
         refusals = f", or {REFUSAL} for a refusal" if self.may_refuse else ""
-        expected = f"expected a class, from 0{last}{refusals}"
-        return f"{place}: label {given[:60]!r} is not a whole number: {expected}"
+        raise LogError(
+            f"{place}: label {str(given)[:60]!r} is not a whole number: expected a class, from 0"
+            f"{last}{refusals}; labels in [log] of the claim says what classes are called"
+        )
+
+    def _votes_among(self, names: Sequence[str], places: Sequence[int], place: str) -> list[int]:
+        """The places of the columns of votes, by class, among those of `names` at `places`."""
+        order = self.names.order(names, places, place)
+        if order is not None:
+            return order
+        try:
+            return votes_among(names, places, self.classes, place)
+        except UnclaimedError as error:
+            raise UnclaimedError(f"{error}{_MAPPED}") from None
 
     def _votes(self, table: Mapping[str, Any], names: Sequence[str], place: str) -> list[int]:
         """The votes of an object with a key for each class."""
         if self._columns is None or self._columns[0] != tuple(names):
-            order = votes_among(names, range(len(names)), self.classes, place)
+            order = self._votes_among(names, range(len(names)), place)
             self._columns = tuple(names), [names[i] for i in order]
         votes = []
         for name in self._columns[1]:
@@ -264,21 +279,3 @@ def _whole(value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value) if math.isfinite(value) and value == int(value) else None
-
-
-def _row(
-    histogram: tuple[int, ...], label: int, named: Mapping[str, str | None], place: str
-) -> Row:
-    if not named:
-        return Row(histogram, label)
-    return Row(
-        histogram,
-        label,
-        named.get("id"),
-        seconds_of(named.get("time"), place),
-        named.get("worker"),
-        epsilon_of(named.get("charged"), place),
-        named.get("client"),
-        named.get("call"),
-        named.get("time"),
-    )

@@ -13,6 +13,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ class ReportFolder:
             raise ReportFileError("--report '': expected a folder")
         self.path, self.claim_file = Path(path), claim_file
         self.target = REFERENCE if target is None else target
+        self._was_there = os.path.exists(path)  # False of a path that is none, too
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
@@ -75,6 +77,12 @@ class ReportFolder:
             return str(error)
         return None
 
+    def undo(self) -> None:
+        """Removes the folder of a run that ends without a report, if it was made for that."""
+        if not self._was_there:
+            with suppress(OSError):  # it holds something, or is gone
+                self.path.rmdir()
+
     def _write_file(self, name: str, text: Callable[[], str], keep: bool = True) -> None:
         try:
             write_whole(self.path / name, text(), keep)
@@ -93,6 +101,9 @@ class SarifFile:
         self.path, self.target, self.claim_file = Path(path), target, claim_file
         if not path or self.path.is_dir() or not self.path.parent.is_dir():
             raise ReportFileError(f"--sarif {path!r}: expected a file in a folder that is there")
+
+    def undo(self) -> None:
+        """Does nothing: the file was not begun."""
 
     def write(self, report: Report) -> str | None:
         """Writes it; returns a line where it could not be written."""

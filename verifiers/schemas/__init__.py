@@ -1,4 +1,4 @@
-"""The published schemas of JSON documents, and of claims, which follow from their models.
+"""The published schemas of JSON documents, and of what people write, which follow from models.
 
 `python -m dpassay.verifiers.schemas FOLDER` writes them, and `metrics.json`: what `dpassay monitor`
 exports. They lie beside this file.
@@ -33,20 +33,18 @@ MODELS = {
 }
 """Documents by command and variant: the version of the schema, and the model, loaded late."""
 
+WRITTEN = {"claim": "toml:claim_schema", "configuration": "toml:configuration_schema"}
+"""What people write, a claim of any kind and a dpassay.toml: what makes the schema, loaded late."""
 
-CLAIM = "claim"
-"""The schema of what people write: a claim, of any kind."""
-
-NAMES = (CLAIM, *MODELS, "metrics")
+NAMES = (*WRITTEN, *MODELS, "metrics")
 """All that is published."""
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a document, by its name in `MODELS`, or of a claim."""
-    if name == CLAIM:
-        from .claim import claim_schema
-
-        version, found = 1, claim_schema()
+    """The JSON Schema by its name in `WRITTEN` or `MODELS`."""
+    if name in WRITTEN:
+        module, _, maker = WRITTEN[name].partition(":")
+        version, found = 1, getattr(import_module(f".{module}", __package__), maker)()
     else:
         version, place = MODELS[name]
         module, _, model = place.partition(":")

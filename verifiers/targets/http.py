@@ -24,7 +24,7 @@ from .http_call import (
     status_text,
     value_in_reply,
 )
-from .http_options import PLAIN_HTTP, HttpOptions
+from .http_options import PLAIN_HTTP, HttpOptions, secret_words
 from .labels import LABELS
 from .release import Release
 from .replies import REPLY_BYTES, NotOffered, Refused, TargetError
@@ -71,6 +71,8 @@ class HttpTarget:
         self.opened = 0
         """Connections made so far."""
         base, self._options = parse_url(url), options
+        headers = options.values()
+        self._secrets = secret_words(headers.values())
         self.waited = 0.0
         """Total seconds that calls have waited because the server limits their rate."""
         self._client = httpx.AsyncClient(
@@ -80,7 +82,7 @@ class HttpTarget:
             trust_env=False,  # a proxy would be another deployment
             # takes a while to load, and is of no use to plain HTTP
             verify=options.tls.context() if base.scheme == "https" else False,
-            headers={"Accept-Encoding": "identity"} | options.values(),
+            headers={"Accept-Encoding": "identity"} | headers,
             limits=_KEPT if keeps else _NEW_EACH,
         )
         # own event loop: whole calls get a deadline, whatever loop the caller runs
@@ -297,7 +299,10 @@ class HttpTarget:
                 if len(body) > REPLY_BYTES:
                     message = f"{call.text} returned more than {REPLY_BYTES >> 20} MB"
                     raise TargetError(message, code="reply-malformed")
-            return response.status_code, response.headers.get("Retry-After"), bytes(body)
+            found = bytes(body)
+            for secret in self._secrets:  # a server may repeat one where it says what is wrong
+                found = found.replace(secret, b"***")
+            return response.status_code, response.headers.get("Retry-After"), found
 
     async def _count(self, event: str, _: dict[str, Any]) -> None:
         """Counts connections: httpx calls it for each step of a request."""

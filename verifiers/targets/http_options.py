@@ -3,7 +3,7 @@
 import os
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -173,6 +173,18 @@ class HttpOptions:
 
 PLAIN_HTTP = HttpOptions()
 """The options of a claim without `[http]`."""
+
+
+def secret_words(values: Iterable[str]) -> list[bytes]:
+    """What no message shows of the values of headers: each, and what follows a word as `Bearer`.
+
+    What is shorter than eight characters guards nothing, and would stand in many a reply.
+    """
+    words = [word for value in values for word in (value, value.partition(" ")[2].strip())]
+    return [word.encode() for word in words if len(word) >= _LEAST_SECRET]
+
+
+_LEAST_SECRET = 8
 
 
 def _seconds(retry_after: str | None) -> float | None:

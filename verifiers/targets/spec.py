@@ -43,13 +43,13 @@ def open_target(
     except ValueError as error:
         raise TargetError(f"restart = {error}", code="target-option-wrong") from None
     added = _added(spec)
-    if at_once > 1 and not _is_server(spec):
+    if at_once > 1 and not is_server(spec):
         raise TargetError(
             f"concurrency = {at_once} in [gate]: only http://host:port is asked over parallel "
             f"connections, not {shown_spec(spec)}",
             code="target-option-wrong",
         )
-    elsewhere = added is not None or _is_server(spec) or spec.startswith("exec:")
+    elsewhere = added is not None or is_server(spec) or spec.startswith("exec:")
     if release.only_python is not None and elsewhere:
         raise TargetError(
             f"{shown_spec(spec)}: {release.only_python} needs a Python target, "
@@ -58,7 +58,7 @@ def open_target(
         )
     if added is not None:
         reached: Target = _open_added(*added, spec, (timeout, command, release))
-    elif _is_server(spec):
+    elif is_server(spec):
         from .http import HttpTarget
 
         reached = HttpTarget(spec, timeout, command, release=release, options=http, at_once=at_once)
@@ -90,7 +90,7 @@ def is_python(spec: str) -> bool:
 
     Raises TargetError.
     """
-    ours = _is_server(spec) or spec.startswith("exec:")
+    ours = is_server(spec) or spec.startswith("exec:")
     return not ours and _added(spec) is None
 
 
@@ -125,7 +125,8 @@ def _open_added(
     return target
 
 
-def _is_server(spec: str) -> bool:
+def is_server(spec: str) -> bool:
+    """Whether a spec is the address of a server."""
     return spec.lower().startswith(("http://", "https://"))
 
 
@@ -164,7 +165,7 @@ def _meant(spec: str) -> str:
 
 def look_up(spec: str) -> None:
     """Raises TargetError with one line where a spec names a file that is not there."""
-    if _is_server(spec) or spec.startswith("exec:") or _added(spec) is not None:
+    if is_server(spec) or spec.startswith("exec:") or _added(spec) is not None:
         return
     module, _ = split_spec(spec)
     if module.endswith(".py") and not Path(module).is_file():

@@ -11,6 +11,7 @@ from ...claims.tables import ANY_QUERIES
 from ...findings.note import Note
 from ...inputs.histogram_file import read_histograms
 from ...inputs.input_file import Input
+from ...inputs.log_names import PLAIN
 from ...inputs.release_log import RowReader
 from ...run.checks import NO_PRIVACY
 from ...targets.labels import LABELS
@@ -82,6 +83,17 @@ class LabelsClaim(Claim):
             )
         return self
 
+    @model_validator(mode="after")
+    def _names_in_logs(self) -> Self:
+        named = {} if self.log is None else {"labels": self.log.labels, "histogram": self.log.votes}
+        for key, names in named.items():
+            if names and len(names) != self.mechanism.classes:
+                raise ValueError(
+                    f"log.{key}: {len(names)} names of {self.mechanism.classes} classes: expected "
+                    "one of each, in their order"
+                )
+        return self
+
     @property
     def refuses(self) -> bool:
         return self.mechanism.refuses
@@ -107,7 +119,10 @@ class LabelsClaim(Claim):
         """The reader for its log; header, last_time: of the part already read."""
         refuses = self.refuses and not self.leaves_out_refusals
         given = {row.key: row.histogram for row in self.given if row.key is not None}
-        return RowReader(self.mechanism.classes, refuses, header, last_time, given)
+        names = PLAIN if self.log is None else self.log.names
+        return RowReader(
+            self.mechanism.classes, refuses, header, last_time, given=given, names=names
+        )
 
     @property
     def kind(self) -> ReleaseKind:

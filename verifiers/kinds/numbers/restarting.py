@@ -19,6 +19,9 @@ class ComparesOpenings(Protocol):
 
     id: str
 
+    def before_restarts(self) -> None:
+        """Is called once, before the first restart."""
+
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
         """Compares them; way: how they differ, in words."""
 
@@ -53,4 +56,6 @@ def compare_openings(
         for check in checks:
             check.compare(one, other, CopyOf.AFTER_RESTART)
 
+    for check in checks:
+        check.before_restarts()
     return compare_starts(state, first, opening, compare)

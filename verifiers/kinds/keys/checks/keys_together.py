@@ -178,6 +178,9 @@ class KeysFreshNoise(KeysTogether):
         self._before: tuple[str, Released] | None = None
         self._streams: dict[str, list[Released]] = {KeysRole.NEAR: [], KeysRole.REVERSED: []}
 
+    def before_restarts(self) -> None:
+        """Does nothing: what a restart changes is compared alone."""
+
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
         """Takes the first releases of an earlier start, and those of the same calls in this one.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import chdtri
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import ThresholdedHistogram
@@ -192,15 +193,13 @@ def named_selection(
     cause: of the likeliest known fault; counts: exact (k,), each once; seen: how often keys of each
     were released, and were not (k, 2).
     """
-    from scipy.stats import chi2
-
     some = counts > 0  # an empty key is released by none of these laws
     counts, seen = counts[some], seen[some]
     total = seen.sum(1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         best = float(np.where(seen > 0, seen * np.log(seen / total), 0.0).sum())
     # twice the log-ratio to the best rates is about chi-squared where a law is true
-    fits = best - 0.5 * float(chi2.isf(_CHANCE, len(counts)))
+    fits = best - 0.5 * float(chdtri(len(counts), _CHANCE))
     noisy = max(_at_thresholds(claimed, counts, seen))
     epsilon, delta, geometric = _most_geometric(claimed, counts, seen)
     if max(noisy, geometric) < fits:

@@ -16,6 +16,7 @@ from ....evidence.onset import OnsetEvidence, log_prior
 from ....evidence.scale import ScaleEvidence, scale_factors
 from ....findings.figures import finite
 from ....findings.note import Note
+from ....inputs.cells import parts_of_a_second
 from ....inputs.release_log import Row
 from .laws import Alternatives, Histogram
 
@@ -151,6 +152,7 @@ class Changes:
         self._histograms: list[Histogram] = []
         self._outcomes, self._times = array("l"), array("d")
         self._form: str | None = None  # how the log writes times
+        self._parts = 1  # of a second, in which it counts
         self._begun: list[int] = []
         self._stood: list[Vector] = []
         self._lowest: list[Vector] = []
@@ -171,7 +173,9 @@ class Changes:
         self._times.extend(math.nan if row.time is None else row.time for row in rows)
         if self._form is None and rows[0].time_text is not None:
             text = rows[0].time_text
-            self._form = _SECONDS if _is_number(text) else "Z" if text[-1] in "Zz" else "+00:00"
+            number = _number(text)
+            self._parts = parts_of_a_second(number or 0.0)
+            self._form = _SECONDS if number is not None else "Z" if text[-1] in "Zz" else "+00:00"
 
     def interval(self, pointed: OnsetEvidence) -> OnsetInterval | None:
         """What the rows that `pointed` has seen leave of a change; None if they leave none."""
@@ -191,12 +195,12 @@ class Changes:
         return OnsetInterval((first + 1, last + 1), times, self._factors(last, pointed))
 
     def time(self, row: int) -> str | None:
-        """Of a row, from 1, as the log has it: in seconds, or ISO 8601 in UTC."""
+        """Of a row, from 1, as the log has it: a number, or ISO 8601 in UTC."""
         time = self._times[row - 1]
         if math.isnan(time):
             return None
         if self._form == _SECONDS or self._form is None:
-            return f"{time:.15g}"
+            return f"{time:.15g}" if self._parts == 1 else f"{time * self._parts:.0f}"
         return datetime.fromtimestamp(time, UTC).isoformat().replace("+00:00", self._form)
 
     def _onsets(self, chunk: int, most: Vector, end: int) -> NDArray[np.intp]:
@@ -237,9 +241,8 @@ def _before(ratios: Matrix, stood: Vector) -> Matrix:
     return np.asarray(stood + np.cumsum(ratios, 0) - ratios)
 
 
-def _is_number(text: str) -> bool:
+def _number(text: str) -> float | None:
     try:
-        float(text)
+        return float(text)
     except ValueError:
-        return False
-    return True
+        return None

@@ -50,7 +50,7 @@ def log_results(
 def cause_of(evidence: LogEvidence, check: str) -> Note | None:
     """The likeliest cause of a refutation by `check`; None where unknown.
 
-    It names laws, workers and clients, and no votes or labels.
+    It names laws, workers, clients and classes, and no votes or labels of rows.
     """
     if check not in _JUDGES or not evidence.refuted(check):
         return None
@@ -83,6 +83,11 @@ def _labels(evidence: LogEvidence) -> CheckResult:
         one = _of_one(evidence)
         if one is not None and one[0] > log_ratio:
             log_ratio, fits = one
+        other = evidence.other_order
+        if other is not None and other[0] > log_ratio + SURE:
+            log_ratio, fits = other
+        elif other is not None and other[0] > log_ratio - SURE:  # of two classes argmin is both
+            fits = replace(fits, message=f"{fits.message}; or {other[1].message}")
         cause = Note("law-unexplained", "", found)
         if log_ratio > SURE:
             cause = replace(fits, fields={**fits.fields, **found})
@@ -141,9 +146,11 @@ def _scale(evidence: LogEvidence) -> CheckResult:
     text = interval_text(noise, interval, evidence.thresholds[name])
     value = evidence.scale.log_e_value
     if evidence.refuted(name):
-        if evidence.highest["class-probabilities"] > value:
+        elsewhere = _elsewhere(evidence)
+        higher = evidence.highest["class-probabilities"] > value
+        if higher or elsewhere.code == "columns-permuted":  # then no scale fits
             message = f"{text}: the claimed {noise} is refuted (see class-probabilities)"
-            return _result(evidence, name, Verdict.FAIL, message, _elsewhere(evidence), value)
+            return _result(evidence, name, Verdict.FAIL, message, elsewhere, value)
         best = evidence.scale.best
         code = "scale-too-small" if best < 1.0 else "scale-too-large"
         where, fields = _found_at(evidence, name)

@@ -25,6 +25,7 @@ from ....run.error_budget import log_threshold
 from ..claim import LabelsClaim
 from ..registry import SHARES
 from .changes import Changes, Parties
+from .column_order import ColumnOrder
 from .laws import EXPONENTS, Alternatives, Histogram, Laws, LawTable, Wanted, laws_of
 from .missing_noise import MissingNoise
 from .reuse import (
@@ -91,7 +92,8 @@ class LogEvidence:
     all rows and of those from row `lately_from` on, since the last complete `window` ended;
     strongest: `pointed` when the evidence on labels was highest, as a fault may end before the log;
     missed: `Laws.missed`, summed over rows; wanted: evidence that each alternative needs, by its
-    weight, from the first row on; time_found: of the rows of `found_after`, as the log has it.
+    weight, from the first row on; order: of the columns of votes; time_found: of the rows of
+    `found_after`, as the log has it.
     """
 
     def __init__(self, claim: LabelsClaim, seed: int, *, endless: bool = False) -> None:
@@ -120,6 +122,7 @@ class LogEvidence:
         self.strongest: OnsetEvidence | None = None
         self.cells = [CellEvidence(gate.smallest_effect) for _ in range(2)]
         self.parties = [Parties(self.alternatives) for _ in PARTIES]
+        self.order = ColumnOrder(mechanism.classes)
         self.copies = CopiedLabels(None if mechanism.caching else self.last)
         self.noise = NoiseTable(mechanism)
         self.lagged = LaggedNoise()
@@ -239,6 +242,7 @@ class LogEvidence:
             beyond = np.flatnonzero(evidence >= self.thresholds[check])
             if beyond.size:
                 self._refute(check, int(numbers[beyond[0]]), rows[beyond[0]].time_text)
+        self.order.observe(laws.of_law, outcomes)
         self._follow_scale(laws, int(numbers[-1]), rows[-1].time_text)
         self.missed += laws.missed.sum(0)
         self.rows += labels.size
@@ -286,6 +290,16 @@ class LogEvidence:
     def likeliest(self) -> OnsetEvidence:
         """The evidence by which a failure is explained."""
         return self.pointed if self.strongest is None else self.strongest
+
+    @property
+    def other_order(self) -> tuple[float, Note] | None:
+        """Another order of the columns that fits better, as `ColumnOrder.likeliest` has it.
+
+        None also where not all rows were seen: a monitor that goes on begins anew with it.
+        """
+        log = self.claim.log
+        names = () if log is None else log.names.labels
+        return self.order.likeliest(names) if self.order.rows == self.rows else None
 
     @property
     def best(self) -> int:

@@ -123,6 +123,9 @@ _OF_STARTS = {
 }
 """What a pass says of starts that were compared."""
 
+_ANYWHERE = (CopyOf.LONG_AGO, CopyOf.WHOLE, CopyOf.TURNED, CopyOf.RUN, CopyOf.NEARBY)
+"""What noise is also a copy of that begins anew at a restart."""
+
 _LATE = (CopyOf.LONG_AGO, CopyOf.ANY_CALL)  # of which copies may begin late
 
 _COMPARED = 16  # first numbers of a release that are compared with all that is remembered
@@ -172,6 +175,7 @@ class FreshNoise(NumberCheck):
         self.ways |= self._learned
         weights = np.concatenate([evidence.log_weights for evidence in self.ways.values()])
         self._log_weights = weights - math.log(len(self.ways))
+        self._anew = False
         self._value: float | None = None  # of the evidence as it stands: each look asks thrice
 
     def observe(self, draws: Draws) -> None:
@@ -223,6 +227,11 @@ class FreshNoise(NumberCheck):
             for way, whole in self._whole.items():
                 whole.observe(self._learned[way], started if way is CopyOf.ANY_CALL else steps)
 
+    def before_restarts(self) -> None:
+        """Notes whether noise has come again already, without any restart."""
+        known = (self.ways[way].log_e_value for way in _ANYWHERE if way in self.ways)
+        self._anew = max(known) < self.log_threshold
+
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: CopyOf) -> None:
         """Compares the first releases of two starts of the target, to the same calls."""
         self._value = None
@@ -247,11 +256,15 @@ class FreshNoise(NumberCheck):
     def fail_finding(self) -> Finding:
         """See `NumberCheck.fail_finding`.
 
-        Calls in flight that begin alike are told as that: runs of noise that come again follow.
+        Calls in flight that begin alike are told as that, and so are starts, unless noise came
+        again before: runs of noise that come again follow from either.
         """
         way = max(self.ways, key=lambda name: self.ways[name].log_e_value)
         if CopyOf.ABREAST in self.ways and self._abreast.log_e_value >= self.log_threshold:
             way = CopyOf.ABREAST
+        begun = max(_OF_STARTS, key=lambda name: self.ways[name].log_e_value)
+        if self._anew and way in _ANYWHERE and self.ways[begun].log_e_value >= self.log_threshold:
+            way = begun
         found = self.ways[way]
         message = f"{found.matches:,} of {found.draws:,} draws repeat the noise of {way}"
         odds, cause = float(found.log_ratios.max()), way.cause

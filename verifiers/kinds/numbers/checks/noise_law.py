@@ -158,15 +158,21 @@ class NoiseLaw(NumberCheck):
         effect = seen_effect(self.wanted_draws, self.log_threshold)
         size: Fields = {"total_variation": effect, "cells": CELLS}
         draws = self.wanted_draws
-        return (self.entry("law-unexplained", size, self.roles, draws, method=MEASURED_ON),)
+        any_law = self.entry("law-unexplained", size, self.roles, draws, method=MEASURED_ON)
+        cut = self.evidence.seen_cut(draws, self.log_threshold)
+        if cut is None:
+            return (any_law,)
+        method = "a draw that lies where the noise was cut would have ended this wager"
+        return any_law, self.entry(cut.code, cut.fields, self.roles, draws, method=method)
 
     def pass_finding(self) -> Finding:
         excludes = self.excluded
-        said = "".join(
-            f"; a law {one.size['total_variation']:.3g} away in total variation over "
-            f"{one.size['cells']} cells of equal probability would have been seen with probability "
-            f"{one.probability:g}"
-            for one in excludes
+        effect, cells = excludes[0].size["total_variation"], excludes[0].size["cells"]
+        said = (
+            f"; a law {effect:.3g} away in total variation over {cells} cells of equal probability "
+            f"would have been seen with probability {excludes[0].probability:g}"
         )
+        for cut in excludes[1:]:
+            said += f", and so would noise that never lies more than {cut.size['reach']:g} off"
         message = f"no departure from {self.noise} was seen in {self.draws:,} draws{said}"
         return Finding(message, excludes=excludes)

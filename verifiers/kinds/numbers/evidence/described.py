@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from .....reference.arrays import Vector
 from ....findings.note import Note
@@ -42,4 +42,4 @@ def squares_beyond(means: int) -> float:
     With probability `ERROR` at most where they are normal; twice that, as means of few releases
     have heavier tails.
     """
-    return 2.0 * float(chi2.isf(ERROR, max(1, means)))
+    return 2.0 * float(chdtri(max(1, means), ERROR))

@@ -14,6 +14,7 @@ from .....reference.numbers.families import Additive, Shares
 from .....reference.numbers.floats import is_power_of_two
 from ....findings.note import Fields, Note
 from .derived_noise import CutNoise, Folded, Held
+from .tails import missing_tails
 
 LEAK = 1e-3
 """Share of the claimed law in every alternative, so that no single release rules one out."""
@@ -42,7 +43,7 @@ Hits = Callable[[Vector, Vector, Vector], NDArray[np.bool_]]
 class FaultKind(Enum):
     """What a fault changes."""
 
-    SCALE, OFFSET, FAMILY, MISSING, ROUNDING, CUT, RANGE, DIVISOR = range(8)
+    SCALE, OFFSET, FAMILY, MISSING, ROUNDING, CUT, RANGE, DIVISOR, TAILS = range(9)
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,10 @@ def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Faul
     faults += [_missing(noise, share) for share in _MISSING]
     faults += _rounded(noise)
     faults += _cut(noise)
+    faults += [
+        Fault(one.cause, FaultKind.TAILS, one.log_mass, one.often, None, one.hits, one.elsewhere)
+        for one in missing_tails(noise)
+    ]
     if math.isinf(noise.low) and math.isinf(noise.high):
         faults += _one_sided(noise)
     if math.isinf(noise.low):

@@ -118,6 +118,20 @@ class NoiseLawEvidence:
             logs.append(math.log(waiting))
         return float(np.logaddexp.reduce(logs))
 
+    def seen_cut(self, draws: int, nats: float) -> Note | None:
+        """The farthest cut of the tails that so many draws show for certain; None if none does.
+
+        nats: the evidence that refutes. Noise that is cut nearer is shown by the same wager.
+        """
+        wants = nats + math.log(2.0) - float(_PARTS[0]) - self._log_weights
+        seen = [
+            fault.cause
+            for fault, least in zip(self.faults, wants, strict=True)
+            if fault.kind is FaultKind.TAILS
+            and draws * float(with_leak(np.array(fault.elsewhere))) >= least
+        ]
+        return max(seen, key=lambda cause: cause.fields["reach"], default=None)
+
     def describes(self, group: str | None, fault: Fault) -> bool:
         """Whether the draws of a group (None: all) may be of a fault that bins tell from the claim.
 

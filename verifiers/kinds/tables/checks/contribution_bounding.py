@@ -262,8 +262,9 @@ class ContributionBounding(TableCheck):
             "releases": found.releases,
         }
 
-        def because(cause: Note, odds: float) -> Finding:
-            return replace(Finding.caused(message, cause, odds), fields={**fields, **cause.fields})
+        def because(cause: Note, odds: float, near: Note | None = None) -> Finding:
+            made = replace(Finding.caused(message, cause, odds), fields={**fields, **cause.fields})
+            return made if near is None else made.with_near(near)
 
         others = [one.log_e_value for of, one in judged.items() if of[0] not in UNUSUAL]
         if role in _CAUSES and max(others, default=0.0) < SURE:

@@ -209,6 +209,10 @@ class TableFreshNoise(OfEachAggregate):
 
     id, made, thinned = "fresh-noise", FreshNoise, True
 
+    def before_restarts(self) -> None:
+        """As the check of the first aggregate, whose starts are compared."""
+        self._of_first.before_restarts()
+
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: CopyOf) -> None:
         """Takes the first releases of two starts: those of the first aggregate are compared."""
         width = self._columns.cells.size
@@ -217,6 +221,10 @@ class TableFreshNoise(OfEachAggregate):
             rows = tuple(row[:width] for row in opening.releases)
             return NumbersOpening(exact=opening.exact[:width], releases=rows)
 
+        self._of_first.compare(first(earlier), first(now), way)
+
+    @property
+    def _of_first(self) -> FreshNoise:
         check = self.each[0]
         assert isinstance(check, FreshNoise)
-        check.compare(first(earlier), first(now), way)
+        return check

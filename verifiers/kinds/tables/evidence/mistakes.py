@@ -15,6 +15,9 @@ from .other_engines import Numbers, numbers, other_engines
 SURE = 3.0
 """Nats by which a known mistake must be likelier than the claim to be named."""
 
+_NEAR = math.log(100.0)
+"""Nats within which a second mistake is named beside the likeliest one."""
+
 _LEFT = 0.2  # of what the claim leaves unexplained, that a known mistake may leave at most
 _CHANCE = 6.0  # times the root of how many numbers there are: nats that noise may leave besides
 
@@ -34,11 +37,12 @@ class Mistakes:
 
     def likeliest(
         self, rows: Mapping[str, Rows], seen: Mapping[Of, LinearEvidence]
-    ) -> tuple[Note, float] | None:
-        """The mistake that explains the means best, with its log-odds to the claim.
+    ) -> tuple[Note, float, Note | None] | None:
+        """The mistake that explains the means best, its log-odds to the claim, and a second one.
 
-        None where it is not likelier by `SURE`, or leaves most of what is off unexplained, since a
-        wrong cause is worse than none. rows: by the role of their input.
+        The second is the next best, where it explains them nearly as well. None where no mistake is
+        likelier by `SURE`, or the best leaves most of what is off unexplained, since a wrong cause
+        is worse than none. rows: by the role of their input.
         """
         table, width = self._table, self._width
 
@@ -52,13 +56,15 @@ class Mistakes:
 
         claim = misfit("", lambda own, width: numbers(table, own, width, 0))
         each = [(misfit(cause.message, made), cause) for cause, made in other_engines(table)]
-        least, best = min(each, key=lambda one: one[0], default=(math.inf, None))
-        if best is None or claim - least < SURE:
+        each.sort(key=lambda one: one[0])
+        if not each or claim - each[0][0] < SURE:
             return None
+        least, best = each[0]
+        near = next((cause for other, cause in each[1:] if other - least < _NEAR), None)
         terms = len(seen) * (1 + self._cells.size)
         by_noise = 0.25 * terms
         most = _LEFT * (claim - by_noise) + _CHANCE * math.sqrt(terms)
-        return (best, claim - least) if least - by_noise <= most else None
+        return (best, claim - least, near) if least - by_noise <= most else None
 
     def _misfit(self, role: str, expected: Matrix, seen: Mapping[Of, LinearEvidence]) -> float:
         """How far means are from numbers (aggregates, cells), in nats; 1/4 a number by noise alone.

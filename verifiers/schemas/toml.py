@@ -1,4 +1,4 @@
-"""The JSON Schema of claims, which follows from the models of all kinds of release."""
+"""The JSON Schemas of what people write in TOML, a claim or a configuration, from their models."""
 
 import json
 from typing import Any, Literal
@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
+from ..cli.configuration import Configuration
 from ..kinds import kinds
 
 _MODE: Literal["validation"] = "validation"
@@ -50,6 +51,15 @@ def claim_schema() -> dict[str, Any]:
         "allOf": branches,
         "$defs": {name: table for name, table in tables.items() if f'/{name}"' in pointed},
     }
+
+
+def configuration_schema() -> dict[str, Any]:
+    """A dpassay.toml; its keys may be written with `_` in place of `-`, as those of claims are."""
+    found = Configuration.model_json_schema(schema_generator=_TomlSchema)
+    for table in found["$defs"].values():
+        properties = table["properties"]
+        properties |= {key.replace("-", "_"): value for key, value in properties.items()}
+    return found
 
 
 def _of(names: list[str]) -> dict[str, Any]:
