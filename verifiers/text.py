@@ -1,11 +1,26 @@
 """Numbers in words, and text from targets and claims, made safe to show."""
 
+import difflib
 import unicodedata
+from collections.abc import Iterable
 
 # Cc: control characters, escape sequences among them; Cs: halves of surrogate pairs, which UTF-8
 # cannot write; Cn: non-characters, which XML forbids; Zl, Zp: line breaks that are not \n
 _UNSAFE = ("Cc", "Cs", "Cn", "Zl", "Zp")
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def nearest(given: str, known: Iterable[str]) -> str | None:
+    """The known name that a wrong one resembles, without regard to case; None where none does."""
+    names = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(given.lower(), names, 1)
+    return names[near[0]] if near else None
+
+
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """` (did you mean seed?)` for a name that resembles a known one; empty for any other."""
+    near = nearest(given, known)
+    return f" (did you mean {near}?)" if near else ""
 
 
 def counted(number: int, one: str, several: str) -> str:

@@ -83,9 +83,10 @@ def _gap(p: float, q: float, times: int, least: int, epsilon: float) -> float:
 
 
 def _tail(p: float, times: int, least: int | NDArray[np.int64]) -> NDArray[np.float64]:
-    """P(count >= least) for each of `least` (n,), from 1 to `times`, as `scipy.stats` has it.
+    """P(count >= least) for each of `least` (n,), from 1 to `times`.
 
-    See https://dlmf.nist.gov/8.17.E5.
+    By the incomplete beta function (https://dlmf.nist.gov/8.17.E5), as `scipy.stats` computes it,
+    which takes a second to import.
     """
     return np.asarray(betainc(least, times - least + 1, p), dtype=np.float64)
 

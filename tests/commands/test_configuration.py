@@ -14,7 +14,7 @@ from typed import assert_misuse, typed
 
 from dpassay.verifiers.commands.verify_target import EndedRun
 from dpassay.verifiers.findings.report import Report
-from dpassay.verifiers.findings.verdict import Verdict
+from dpassay.verifiers.findings.verdict import Subject, Verdict
 from dpassay.verifiers.targets import InProcessTarget
 from dpassay.verifiers.targets.spec import load
 
@@ -119,6 +119,19 @@ def test_a_page_over_all_reports_lies_beside_them(folder, monkeypatch) -> None:
     assert "<i>" not in page
     assert sorted(path.name for path in (folder / "kept").iterdir()) == ["index.html", "votes"]
     assert not (folder / "elsewhere").exists()
+
+
+def test_what_stands_below_stands_in_the_report_of_a_target(folder, monkeypatch) -> None:
+    """Catches a sentence of a report that promises what the page over reports does not show."""
+    (folder / "dpassay.toml").write_text(f'{VOTES.format("fair")}report = "one"\n')
+    meaning = Subject.DEPLOYMENT.meaning(Verdict.PASS, Verdict.PASS.meaning)
+    assert "stands below" in meaning
+    passed = REPORT.model_copy(update={"verdict": Verdict.PASS, "meaning": meaning})
+    ended = EndedRun(passed, None, interrupted=False)
+    monkeypatch.setattr(EACH, "verify_target", lambda given, show, more: ended)
+    assert typed("verify").returncode == 0
+    assert "stands in its report" in overview(folder / "one")
+    assert "stands below" not in overview(folder / "one")
 
 
 def test_each_folder_of_reports_has_its_page(folder, asked) -> None:

@@ -1,6 +1,5 @@
 """Targets by name and profiles, which a project keeps in dpassay.toml or in pyproject.toml."""
 
-import difflib
 import os
 import re
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from ..claims.mistakes import mistakes
 from ..claims.tables import MOST_RUN_SECONDS, Table
 from ..inputs.input_error import InputError
 from ..targets.replies import shown_repr
+from ..text import did_you_mean
 
 FILES = ("dpassay.toml", "pyproject.toml")
 """Files that may hold a configuration; of one folder, the first that does."""
@@ -128,10 +128,9 @@ class Configuration(Table):
         """Raises InputError where there is no such target, or profile."""
         there = self.targets if what == "target" else self.profiles
         if name not in there:
-            near = difflib.get_close_matches(name, there, 1)
-            meant = f" (did you mean {near[0]}?)" if near else ""
             known = f"expected one of {', '.join(there)}" if there else f"it has no {what}s"
-            raise InputError(f"{shown_repr(name)} is no {what} of {self.file}{meant}: {known}")
+            near = did_you_mean(name, there)
+            raise InputError(f"{shown_repr(name)} is no {what} of {self.file}{near}: {known}")
 
 
 def find_configuration() -> Configuration | None:

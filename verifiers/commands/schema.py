@@ -1,11 +1,11 @@
 """`dpassay schema`: what is published of the form of what people write, and of `--json`."""
 
-import difflib
 from importlib.resources import files
 
 import click
 
 from ..cli.exit_statuses import fail, on_stdout
+from ..text import did_you_mean
 
 
 @click.command()
@@ -20,10 +20,9 @@ def schema(*, name: str) -> None:
     from ..targets.replies import shown_repr
 
     if name not in schemas.NAMES:
-        near = difflib.get_close_matches(name, schemas.NAMES, 1)
-        meant = f" (did you mean {near[0]}?)" if near else ""
+        near = did_you_mean(name, schemas.NAMES)
         allowed = f"expected one of {', '.join(schemas.NAMES)}"
-        fail(f"{shown_repr(name)} has no schema{meant}: {allowed}", code="value-not-allowed")
+        fail(f"{shown_repr(name)} has no schema{near}: {allowed}", code="value-not-allowed")
     published = files(schemas).joinpath(f"{name}.json").read_text("utf-8")
     with on_stdout():
         click.echo(published, nl=False)

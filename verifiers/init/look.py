@@ -29,7 +29,6 @@ class Look:
         called: in words, such as `aggregate(histogram, size)`; None of a server or a program.
         input: the name of the parameter that takes the input; None where it is not known.
         gives_batches: whether it takes no input, as a sampler of batches does.
-        type: of an object, `package.module.Class`.
         said: what an object of a library says of its mechanism itself, as `Said.as_json` gives it.
     """
 
@@ -37,7 +36,6 @@ class Look:
     called: str | None = None
     input: str | None = None
     gives_batches: bool = False
-    type: str | None = None
     said: dict[str, Any] | None = None
 
 
@@ -46,17 +44,17 @@ def look_at(target: Any, spec: str) -> Look:
     kind = f"{type(target).__module__}.{type(target).__qualname__}"
     read = read_object(target)
     if read is not None:
-        return Look(spec, read[0], type=kind, said=read[1].as_json())
+        return Look(spec, read[0], said=read[1].as_json())
     sample = getattr(target, "sample", None)
     call: Callable[..., Any] | None = sample if callable(sample) else None
     if call is not None and _takes(call) == []:
-        return Look(f"{spec}.sample", "sample()", gives_batches=True, type=kind)
+        return Look(f"{spec}.sample", "sample()", gives_batches=True)
     if call is None and callable(target):
         call = target
     if call is None and callable(getattr(target, "aggregate", None)):
         call, spec = target.aggregate, f"{spec}.aggregate"
     if call is None and isinstance(target, Iterable):
-        return Look(spec, "iter(...)", gives_batches=True, type=kind)
+        return Look(spec, "iter(...)", gives_batches=True)
     if call is None:
         raise TargetError(
             f"{spec}: a {kind} is neither callable nor has it a method sample or aggregate",
@@ -64,7 +62,7 @@ def look_at(target: Any, spec: str) -> Look:
         )
     name, takes = getattr(call, "__name__", type(call).__name__), _takes(call)
     if takes is None:
-        return Look(spec, f"{name}(...)", type=kind)
+        return Look(spec, f"{name}(...)")
     called = f"{name}({', '.join(takes)})"
     if len(takes) == 1:
         raise TargetError(
@@ -72,7 +70,7 @@ def look_at(target: Any, spec: str) -> Look:
             "releases",
             code="target-not-found",
         )
-    return Look(spec, called, next(iter(takes), None), gives_batches=not takes, type=kind)
+    return Look(spec, called, next(iter(takes), None), gives_batches=not takes)
 
 
 def _takes(call: Callable[..., Any]) -> list[str] | None:

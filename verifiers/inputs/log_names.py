@@ -1,12 +1,12 @@
 """What a log calls its columns and its labels, where a claim says it."""
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...reference import REFUSAL
+from ..text import nearest
 from .cells import LogError, whole
 from .csv_rows import INDEX
 from .input_error import ColumnsError
@@ -183,6 +183,5 @@ def _listed(names: Sequence[str]) -> str:
 
 def _meant(given: str, known: Sequence[str]) -> str:
     """The name that one which is unknown resembles, in brackets; empty for none."""
-    lowered = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(lower(given), lowered, 1)
-    return f" (did you mean {lowered[near[0]]!r}?)" if near else ""
+    near = nearest(given.strip(), known)
+    return f" (did you mean {near!r}?)" if near else ""

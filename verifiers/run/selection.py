@@ -4,12 +4,12 @@ What is left out keeps its share of `false_alarm`, unspent: the error rate of a 
 and the thresholds of a check do not depend on which others stand beside it.
 """
 
-import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..findings.note import Note
 from ..inputs.input_error import OptionsError
+from ..text import did_you_mean
 
 ALWAYS = "input-contract"
 """The check that no run does without: a reply that breaks the contract is no evidence."""
@@ -63,10 +63,8 @@ def select(check: Sequence[str] = (), skip: Sequence[str] = (), *, of: Iterable[
     option, ids = "--check" if check else "--skip", tuple(of)
     for name in (*check, *skip):
         if name not in ids:
-            near = difflib.get_close_matches(name, ids, 1)
-            meant = f" (did you mean {near[0]}?)" if near else ""
-            allowed = ", ".join(ids)
-            raise ValueError(f"{option} {name[:60]!r}{meant}: expected one of {allowed}")
+            near, allowed = did_you_mean(name, ids), ", ".join(ids)
+            raise ValueError(f"{option} {name[:60]!r}{near}: expected one of {allowed}")
     if ALWAYS in skip:
         raise ValueError(f"--skip {ALWAYS}: it cannot be left out, as all others rest on it")
     kept = {ALWAYS, *check} if check else set(ids) - set(skip)

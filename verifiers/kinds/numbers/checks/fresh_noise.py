@@ -175,7 +175,7 @@ class FreshNoise(NumberCheck):
         self.ways |= self._learned
         weights = np.concatenate([evidence.log_weights for evidence in self.ways.values()])
         self._log_weights = weights - math.log(len(self.ways))
-        self._anew = False
+        self._fresh_until_restarts = False
         self._value: float | None = None  # of the evidence as it stands: each look asks thrice
 
     def observe(self, draws: Draws) -> None:
@@ -230,7 +230,7 @@ class FreshNoise(NumberCheck):
     def before_restarts(self) -> None:
         """Notes whether noise has come again already, without any restart."""
         known = (self.ways[way].log_e_value for way in _ANYWHERE if way in self.ways)
-        self._anew = max(known) < self.log_threshold
+        self._fresh_until_restarts = max(known) < self.log_threshold
 
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: CopyOf) -> None:
         """Compares the first releases of two starts of the target, to the same calls."""
@@ -263,7 +263,8 @@ class FreshNoise(NumberCheck):
         if CopyOf.ABREAST in self.ways and self._abreast.log_e_value >= self.log_threshold:
             way = CopyOf.ABREAST
         begun = max(_OF_STARTS, key=lambda name: self.ways[name].log_e_value)
-        if self._anew and way in _ANYWHERE and self.ways[begun].log_e_value >= self.log_threshold:
+        follows = self._fresh_until_restarts and way in _ANYWHERE
+        if follows and self.ways[begun].log_e_value >= self.log_threshold:
             way = begun
         found = self.ways[way]
         message = f"{found.matches:,} of {found.draws:,} draws repeat the noise of {way}"

@@ -162,7 +162,7 @@ class NoiseLaw(NumberCheck):
         cut = self.evidence.seen_cut(draws, self.log_threshold)
         if cut is None:
             return (any_law,)
-        method = "a draw that lies where the noise was cut would have ended this wager"
+        method = "exact: draws without one that far win the wager for certain"
         return any_law, self.entry(cut.code, cut.fields, self.roles, draws, method=method)
 
     def pass_finding(self) -> Finding:
@@ -173,6 +173,7 @@ class NoiseLaw(NumberCheck):
             f"would have been seen with probability {excludes[0].probability:g}"
         )
         for cut in excludes[1:]:
-            said += f", and so would noise that never lies more than {cut.size['reach']:g} off"
+            ends = f"{cut.size['reach']:g} from the exact value"
+            said += f", and so would noise that ends {ends}, or nearer"
         message = f"no departure from {self.noise} was seen in {self.draws:,} draws{said}"
         return Finding(message, excludes=excludes)

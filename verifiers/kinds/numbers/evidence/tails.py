@@ -5,7 +5,7 @@ apart. At delta above 0 it costs as much delta as the tails weigh.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,11 @@ _SCALES = (3.0, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
 _LIKELY = (2e-5, 0.05)
 """Shares of the claimed noise in tails whose absence is looked for.
 
-Rarer tails want a million draws to be missed; of larger ones every other wager on the law knows.
+It takes over a million draws to miss rarer ones. Without larger ones the law is so much another
+that every wager on it sees that.
 """
 _OFTEN = 2e-4
-"""The rarest tails of which a run of 100,000 draws or so is sure: these are looked for most."""
+"""The least share of the tails that are looked for most: 100,000 draws miss it surely."""
 
 
 _AND_AT = 1.0 + 1e-6  # noise that is held at a reach is left there
@@ -91,7 +92,7 @@ def missing_tails(noise: NumberNoise) -> list[MissingTails]:
         if _LIKELY[0] <= share <= _LIKELY[1]:
             found.append(MissingTails(noise, reach, below, above, share))
     often = [one for one in found if one.share >= _OFTEN][-1:]
-    return [MissingTails(**{**vars(one), "often": one in often}) for one in found]
+    return [replace(one, often=one in often) for one in found]
 
 
 def _share_beyond(noise: NumberNoise, reach: float) -> float:
