@@ -499,6 +499,7 @@ def test_a_target_that_is_there_stays(tmp_path, monkeypatch):
     assert (tmp_path / "noisy_target.py").read_text() == "mine"
 
 
+@pytest.mark.slow("over half a second")
 def test_an_event_without_a_promise_is_one_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(STAND_IN)
@@ -521,6 +522,7 @@ def test_opendp_says_what_the_stand_ins_say():
     assert str(filled(it, adjacency='"add-remove"').mechanism.noise) == "discrete-gaussian:4"
 
 
+@pytest.mark.slow("importing diffprivlib takes over half a second")
 def test_diffprivlib_says_what_the_stand_ins_say():
     try:
         from diffprivlib import mechanisms
