@@ -24,6 +24,7 @@ Law = Callable[[Matrix], Matrix]
 
 _EDGES = np.arange(-8.0, 12.0, 0.2)  # scales of the noise about the leader
 _RACED = 256  # histograms at a time
+_KEPT = 512  # most votes, all histograms together, whose laws are kept
 
 
 class ScaledNoise(Enum):
@@ -74,7 +75,20 @@ def log_laws(
 ) -> Matrix:
     """Claimed log-laws (..., o) of histograms (..., c), at `factor` times the noise scale."""
     mechanism = claim.mechanism(claim.noise.times(factor))
-    return np.asarray(mechanism.log_probabilities(histograms.astype(np.float64)))
+    return _log_laws(mechanism, histograms.astype(np.float64, order="C"))
+
+
+def _log_laws(mechanism: ClaimedMechanism, votes: Matrix) -> Matrix:
+    if votes.size > _KEPT:
+        return np.asarray(mechanism.log_probabilities(votes))
+    return _kept_log_laws(mechanism, votes.tobytes(), votes.shape)
+
+
+@lru_cache(maxsize=4096)  # the plans that are tried for a claim ask the same histograms
+def _kept_log_laws(mechanism: ClaimedMechanism, votes: bytes, shape: tuple[int, ...]) -> Matrix:
+    found = np.asarray(mechanism.log_probabilities(np.frombuffer(votes).reshape(shape)))
+    found.flags.writeable = False
+    return found
 
 
 def mechanism_law(mechanism: ClaimedMechanism) -> Law:
@@ -92,7 +106,7 @@ def _mechanism_probabilities(
     mechanism: ClaimedMechanism, votes: bytes, shape: tuple[int, int]
 ) -> Matrix:
     histograms = np.frombuffer(votes).reshape(shape)
-    return np.asarray(np.exp(mechanism.log_probabilities(histograms)))
+    return np.asarray(np.exp(_log_laws(mechanism, histograms)))
 
 
 def release(claim: LabelsMechanism, law: Law) -> Law:

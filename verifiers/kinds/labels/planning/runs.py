@@ -6,7 +6,7 @@ labels are hard to predict. So leads are chosen at which too little noise shows 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,43 +81,45 @@ class RelatedRuns(ABC):
         return self.any(1)[0]
 
 
+@lru_cache(maxsize=16)  # for other plans of the mechanism
+def _telling_leads(claim: LabelsMechanism) -> dict[int, list[int]]:
+    """For each size of support, the lead at which each factor of `_LESS` shows soonest."""
+    found, total, most = {}, claim.teachers, min(claim.classes, claim.teachers)
+    supports = np.arange(2, most + 1) if most >= 3 else np.array([most])
+    if most > _SUPPORTS:
+        supports = np.unique(np.geomspace(2, most, _SUPPORTS).round().astype(np.int64))
+    for support in supports.tolist():
+        tried = np.zeros(1, dtype=np.int64)
+        if support > 1:
+            tried = np.unique(np.linspace(0, total - support, _LEADS_TRIED).astype(np.int64))
+        votes = np.array([_even(claim.classes, total, support, lead) for lead in tried.tolist()])
+        log_q = log_laws(claim, votes)
+        laws = (log_laws(claim, votes, factor) for factor in _LESS)
+        found[support] = [int(tried[int(np.argmax(divergences(law, log_q)))]) for law in laws]
+    return found
+
+
+def _even(classes: int, total: int, support: int, lead: int) -> Histogram:
+    """A histogram where class 0 leads by about `lead` votes and the others are even."""
+    votes = np.zeros(classes, dtype=np.int64)
+    votes[:support] = (total - lead) // support
+    votes[0] += total - votes.sum()
+    return votes
+
+
 class RunsOfAny(RelatedRuns):
     """Runs of any histograms of the claimed teachers."""
 
     def __init__(self, claim: LabelsMechanism, rng: np.random.Generator) -> None:
         self.claim, self.rng = claim, rng
-        most = min(claim.classes, claim.teachers)
-        found = np.arange(2, most + 1) if most >= 3 else np.array([most])
-        if most > _SUPPORTS:
-            found = np.unique(np.geomspace(2, most, _SUPPORTS).round().astype(np.int64))
-        self._supports: NDArray[np.int64] = found
-
-    @cached_property
-    def _leads(self) -> dict[int, list[int]]:
-        """For each size of support, the lead at which each factor of `_LESS` shows soonest."""
-        found, total = {}, self.claim.teachers
-        for support in self._supports.tolist():
-            tried = np.zeros(1, dtype=np.int64)
-            if support > 1:
-                tried = np.unique(np.linspace(0, total - support, _LEADS_TRIED).astype(np.int64))
-            votes = np.array([self._even(total, support, lead) for lead in tried.tolist()])
-            log_q = log_laws(self.claim, votes)
-            laws = (log_laws(self.claim, votes, factor) for factor in _LESS)
-            found[support] = [int(tried[int(np.argmax(divergences(law, log_q)))]) for law in laws]
-        return found
-
-    def _even(self, total: int, support: int, lead: int) -> Histogram:
-        """A histogram where class 0 leads by about `lead` votes and the others are even."""
-        votes = np.zeros(self.claim.classes, dtype=np.int64)
-        votes[:support] = (total - lead) // support
-        votes[0] += total - votes.sum()
-        return votes
+        self._leads = _telling_leads(claim)
+        self._supports = np.array(list(self._leads))
 
     def _one(self, total: int, support: int, lead: int, leader: int | None = None) -> Histogram:
         """A histogram with this lead over one runner-up, the others at or below it; shuffled."""
         support = max(1, min(support, total))
         lead = max(0, min(lead, total - support))
-        votes = self._even(total, support, lead)
+        votes = _even(self.claim.classes, total, support, lead)
         if support > 2:
             spread = float(self.rng.choice((0.0, 0.25, 0.5)))
             less = (votes[2:support] * spread * self.rng.random(support - 2)).astype(np.int64)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,23 +112,47 @@ def roundings_to_see(
     faults: all that a plan knows; given: the histograms (n, c) that alone are asked, if so.
     """
     mechanism = claim.mechanism
-    roundings = unclaimed_roundings(mechanism)
-    if not roundings:
+    if not unclaimed_roundings(mechanism):
         return
-    pool = leaders_together(mechanism, mechanism.teachers) if given is None else given
-    if other_totals and given is None:
-        pool = np.concatenate([pool, pool + _more_for_each(mechanism)])
-    votes, log_q = pool.astype(np.float64), log_laws(mechanism, pool)
+    if given is None:
+        shown: Iterable[_ShownRounding] = _shown_roundings_of_any(mechanism, other_totals)
+    else:
+        shown = _shown_roundings(mechanism, given)
     wanted = log_threshold(SHARES["class-probabilities"], claim.gate.false_alarm)
-    for fault in roundings:
+    for one in shown:
+        share = POOLED * one.fault.weight / sum(each.weight for each in faults) * FROM_THE_START
+        queries = small_ratios_to_see(one.law, one.claimed, float(wanted - np.log(share)))
+        moves = 0.5 * float(np.abs(np.exp(one.law) - np.exp(one.claimed)).sum())
+        yield RoundingToSee(one.fault, one.histogram, queries, moves)
+
+
+class _ShownRounding(NamedTuple):
+    """A rounding, the histogram on which it shows soonest, its log-law there, and the claimed."""
+
+    fault: LabelFault
+    histogram: tuple[int, ...]
+    law: NDArray[np.float64]
+    claimed: NDArray[np.float64]
+
+
+@lru_cache(maxsize=16)  # for other plans of the mechanism
+def _shown_roundings_of_any(
+    claim: LabelsMechanism, other_totals: bool
+) -> tuple[_ShownRounding, ...]:
+    pool = leaders_together(claim, claim.teachers)
+    if other_totals:
+        pool = np.concatenate([pool, pool + _more_for_each(claim)])
+    return tuple(_shown_roundings(claim, pool))
+
+
+def _shown_roundings(claim: LabelsMechanism, pool: NDArray[np.int64]) -> Iterator[_ShownRounding]:
+    """Of each rounding that is not claimed, where it shows soonest among the histograms (n, c)."""
+    votes, log_q = pool.astype(np.float64), log_laws(claim, pool)
+    for fault in unclaimed_roundings(claim):
         step("roundings")
         laws = fault_laws((fault,), log_q, votes)
         best = int(np.argmax(divergences(laws, log_q[:, None, :])[:, 0]))
-        law = laws[best, 0]
-        share = POOLED * fault.weight / sum(one.weight for one in faults) * FROM_THE_START
-        queries = small_ratios_to_see(law, log_q[best], float(wanted - np.log(share)))
-        moves = 0.5 * float(np.abs(np.exp(law) - np.exp(log_q[best])).sum())
-        yield RoundingToSee(fault, tuple(pool[best].tolist()), queries, moves)
+        yield _ShownRounding(fault, tuple(pool[best].tolist()), laws[best, 0], log_q[best])
 
 
 def _more_for_each(claim: LabelsMechanism) -> int:
