@@ -88,8 +88,8 @@ class Workers(Restartable):
     def labels(self, votes, size):
         return next(self.turns)(votes, size)
 
-    def ask_each(self, histogram, sizes):
-        return [self.ask(histogram, size) for size in sizes]
+    def ask_each(self, calls):
+        return [self.ask(histogram, size) for histogram, size in calls]
 
     def restart(self):
         self.begin(self.alike)

@@ -107,7 +107,7 @@ class Counting:
 def test_replies_stand_in_the_order_of_the_calls(served) -> None:
     handle = Counting()
     target = HttpTarget(served(handle).url, 5.0, at_once=3)
-    found = target.ask_each(HISTOGRAM, [1, 2, 3, 1, 2])
+    found = target.ask_each([(HISTOGRAM, size) for size in [1, 2, 3, 1, 2]])
     target.close()
     assert found == [[1], [2, 2], [3, 3, 3], [1], [2, 2]]
     assert handle.most == 3
@@ -124,9 +124,9 @@ def test_the_first_failure_in_order_is_raised(served) -> None:
 
     target = HttpTarget(served(handle).url, 5.0, at_once=2)
     with pytest.raises(BudgetExhausted):
-        target.ask_each(HISTOGRAM, [2, 3])
+        target.ask_each([(HISTOGRAM, size) for size in [2, 3]])
     with pytest.raises(TargetError, match=r"size=3\) .*status 500: "):
-        target.ask_each(HISTOGRAM, [3, 2])
+        target.ask_each([(HISTOGRAM, size) for size in [3, 2]])
     target.close()
 
 
@@ -144,7 +144,7 @@ def test_calls_beyond_a_limit_of_rate_are_made_again(served) -> None:
     target = open_target(served(handle).url, 5.0, at_once=4)
     target.ask(HISTOGRAM, 4)  # so that its size is known to be allowed
     asked.clear()
-    found = target.ask_each(HISTOGRAM, [1, 2, 3, 4])
+    found = target.ask_each([(HISTOGRAM, size) for size in [1, 2, 3, 4]])
     target.close()
     assert [labels.size for labels in found] == [1, 2, 3, 4]
     assert target.parts == (1, 2, 3, 4)
@@ -161,7 +161,7 @@ def test_no_call_is_begun_after_one_has_failed(served) -> None:
     server = served(handle)
     target = HttpTarget(server.url, 5.0, at_once=3)
     with pytest.raises(TargetError, match="HTTP status 500"):
-        target.ask_each(HISTOGRAM, [1] * 40)
+        target.ask_each([(HISTOGRAM, size) for size in [1] * 40])
     target.close()
     assert len(server.asked) == 3
 
@@ -178,7 +178,7 @@ def test_a_limit_of_rate_holds_back_what_is_still_to_be_sent(served) -> None:
         return replying({"labels": [0]})(handler)
 
     target = HttpTarget(served(handle).url, 5.0, at_once=2)
-    assert target.ask_each(HISTOGRAM, [1] * 40) == [[0]] * 40
+    assert target.ask_each([(HISTOGRAM, size) for size in [1] * 40]) == [[0]] * 40
     target.close()
     assert len(begun) <= 64
 

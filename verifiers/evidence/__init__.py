@@ -12,6 +12,7 @@ What is wagered on, and in which file:
   as in production: `dependence`
 - antithetic noise and systematic draws, whose counts in a call are too even: `dispersion`
 - calls, histograms or connections that share their noise: `kept_noise`
+- calls in flight that get each other's releases: `crossed`
 - refusals that tell two inputs apart, whose calls are counted beforehand: `refusals`
 
 `power` says how many labels a wager takes, `outcomes` counts labels, `mixture` sums wagers.
@@ -21,6 +22,7 @@ most 1 at any stopping time, so that by Ville's inequality it ever reaches 1/alp
 at most alpha. All values are natural logs. Wagers are fixed before the labels they are made on.
 """
 
+from .crossed import CrossedReleases
 from .dependence import (
     Conditional,
     Copies,
@@ -43,6 +45,7 @@ __all__ = [
     "CallCopies",
     "Conditional",
     "Copies",
+    "CrossedReleases",
     "Dependence",
     "Dispersion",
     "Frozen",

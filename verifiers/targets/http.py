@@ -27,7 +27,7 @@ from .http_call import (
 from .http_options import PLAIN_HTTP, HttpOptions, secret_words
 from .labels import LABELS
 from .release import Release
-from .replies import REPLY_BYTES, NotOffered, Refused, TargetError
+from .replies import REPLY_BYTES, InputAndSize, NotOffered, Refused, TargetError
 from .restart_command import RestartCommand
 
 _PAUSES = (0.2, 0.5)  # seconds before a connection is tried again
@@ -92,25 +92,25 @@ class HttpTarget:
 
     def ask(self, histogram: Histogram, size: int) -> Any:
         """See `Target.ask`: POST /aggregate, or the call of another release."""
-        return self.ask_each(histogram, (size,))[0]
+        return self.ask_each([(histogram, size)])[0]
 
-    def ask_each(self, histogram: Histogram, sizes: Sequence[int]) -> list[Any]:
-        """The raw replies to calls of these sizes, in order, with `at_once` calls in flight.
+    def ask_each(self, calls: Sequence[InputAndSize]) -> list[Any]:
+        """The raw replies to the calls, in order, with `at_once` of them in flight.
 
         If some fail, the error of the first in this order is raised once none is in flight.
         """
         release, route = self._release, self._options.route
         path = route.path or f"/{release.call}"
-        parts = [route.calls(size) for size in sizes]
-        calls = [
+        parts = [(histogram, route.calls(size)) for histogram, size in calls]
+        requests = [
             Call(release.text(histogram, n), "POST", path, route.content(asked), n)
-            for part in parts
+            for histogram, part in parts
             for n, asked in ((n, release.asked(histogram, n)) for n in part)
         ]
-        found = iter(self._request(release.reply, calls))
+        found = iter(self._request(release.reply, requests))
         return [
             next(found) if len(part) == 1 else list(chain.from_iterable(islice(found, len(part))))
-            for part in parts
+            for _, part in parts
         ]
 
     def rdp(

@@ -1,9 +1,10 @@
 """Splits large calls, so that a slow target is not asked for more than it answers in time.
 
-Several calls on one histogram are concurrent where a target takes them so, else in sequence.
+Several calls are concurrent where a target takes them so, else in sequence.
 """
 
 from collections.abc import Sequence
+from itertools import accumulate, chain
 from time import monotonic
 from typing import Any, Protocol, runtime_checkable
 
@@ -15,7 +16,7 @@ from ...reference.clock import check_clock
 from .kept import Connection, Keeping
 from .labels import LABELS
 from .release import Release
-from .replies import NotOffered, Refused, Target
+from .replies import InputAndSize, NotOffered, Refused, Target
 
 _ROUNDS_AT_ONCE = 2  # opening calls for each that may be in flight
 
@@ -28,8 +29,8 @@ class ParallelTarget(Protocol):
     def at_once(self) -> int:
         """How many calls may be in flight."""
 
-    def ask_each(self, histogram: Histogram, sizes: Sequence[int]) -> Sequence[Any]:
-        """The raw replies to calls of these sizes, in order; raises as `Target.ask`."""
+    def ask_each(self, calls: Sequence[InputAndSize]) -> Sequence[Any]:
+        """The raw replies to the calls, in order; raises as `Target.ask`."""
 
 
 def at_once(target: Target) -> int:
@@ -42,22 +43,20 @@ def calls_at_once(at_once: int) -> int:
     return _ROUNDS_AT_ONCE * at_once if at_once > 1 else 0
 
 
-def ask_each(
-    target: Target, histogram: Histogram, sizes: Sequence[int]
-) -> tuple[list[Any], tuple[int, ...]]:
-    """The raw replies to calls of these sizes, in order, and the sizes of the calls made.
+def ask_each(target: Target, calls: Sequence[InputAndSize]) -> tuple[list[Any], tuple[int, ...]]:
+    """The raw replies to the calls, in order, and the sizes of the calls made.
 
     A paced target may split one call into several. Raises as `Target.ask`.
     """
     if isinstance(target, ParallelTarget) and target.at_once > 1:
-        found = list(target.ask_each(histogram, sizes))
-        return found, getattr(target, "parts", tuple(sizes))
+        found = list(target.ask_each(calls))
+        return found, getattr(target, "parts", tuple(size for _, size in calls))
     replies: list[Any] = []
-    calls: list[int] = []
-    for size in sizes:
+    made: list[int] = []
+    for histogram, size in calls:
         replies.append(target.ask(histogram, size))
-        calls += getattr(target, "parts", (size,))
-    return replies, tuple(calls)
+        made += getattr(target, "parts", (size,))
+    return replies, tuple(made)
 
 
 def parts(size: int, most: int) -> list[int]:
@@ -116,25 +115,28 @@ class PacedTarget:
             self._answered = max(self._answered, part)
         return found[0] if len(found) == 1 else np.concatenate(found)
 
-    def ask_each(self, histogram: Histogram, sizes: Sequence[int]) -> list[NDArray[Any]]:
-        """Labels of calls of these sizes, in order, with as many in flight as the target takes.
+    def ask_each(self, calls: Sequence[InputAndSize]) -> list[NDArray[Any]]:
+        """Labels of the calls, in order, with as many in flight as the target takes.
 
         Sizes larger than any answered so far are asked alone first, as they may be refused. Raises
         as `ask`, the first failure in this order.
         """
         found: list[NDArray[Any]] = []
         made: tuple[int, ...] = ()
-        for place, size in enumerate(sizes):
-            if self.at_once > 1 and min(max(sizes[place:]), self._allowed) <= self._answered:
+        largest = list(accumulate((size for _, size in reversed(calls)), max))[::-1]
+        for place, (histogram, size) in enumerate(calls):
+            if self.at_once > 1 and min(largest[place], self._allowed) <= self._answered:
                 break
             found.append(self.ask(histogram, size))
             made += self.parts
-        split = [parts(size, self._allowed) for size in sizes[len(found) :]]
+        split = [
+            [(histogram, part) for part in parts(size, self._allowed)]
+            for histogram, size in calls[len(found) :]
+        ]
         if split:
-            calls = [part for each in split for part in each]
-            replies = iter(self._in_flight(histogram, calls))
+            replies = iter(self._in_flight(list(chain.from_iterable(split))))
             found += [np.concatenate([next(replies) for _ in each]) for each in split]
-            made += tuple(calls)
+            made += tuple(size for each in split for _, size in each)
         self.parts = made
         return found
 
@@ -147,16 +149,16 @@ class PacedTarget:
         allowed = size if self._largest is None else min(size, self._largest)
         return min(largest_whole(self._target, allowed), self._fits)
 
-    def _in_flight(self, histogram: Histogram, calls: Sequence[int]) -> list[NDArray[Any]]:
+    def _in_flight(self, calls: Sequence[InputAndSize]) -> list[NDArray[Any]]:
         """The labels of concurrent calls, whose time sets the size of later ones."""
         assert isinstance(self._target, ParallelTarget)
         started, waited = monotonic(), self._waited
-        replies = self._target.ask_each(histogram, calls)
-        rounds = -(-len(calls) // self.at_once)
-        self._learn(max(calls), (monotonic() - started - (self._waited - waited)) / rounds)
+        replies = self._target.ask_each(calls)
+        rounds, most = -(-len(calls) // self.at_once), max(size for _, size in calls)
+        self._learn(most, (monotonic() - started - (self._waited - waited)) / rounds)
         return [
             self._release.shaped(reply, histogram, size)
-            for reply, size in zip(replies, calls, strict=True)
+            for reply, (histogram, size) in zip(replies, calls, strict=True)
         ]
 
     @property

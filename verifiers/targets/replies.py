@@ -12,6 +12,10 @@ from ...reference import Histogram
 
 REPLY_BYTES = 1 << 26
 """Longest reply that is read."""
+
+InputAndSize = tuple[Any, int]
+"""A call: its input, a histogram (c,) or what the claim's release takes, and how many releases."""
+
 _LINE = 300  # characters of a target's own text in a message
 
 

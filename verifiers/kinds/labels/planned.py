@@ -22,7 +22,7 @@ from ...run.session import Planned
 from .checks import Order, cached_answers, input_contract
 from .checks.base import TOO_FEW, LabelsSetting, all_checks, labels_checks, streams_asked
 from .claim import LabelsClaim
-from .gathering import connections, restarting
+from .gathering import connections, in_flight, restarting
 from .planning.plan import Plan
 from .planning.planner import make_plan
 from .planning.schedule import Schedule
@@ -242,6 +242,7 @@ def queries_of(plan: Plan, chosen: Selection = _ALL) -> int:
     asked += input_contract.most_queries(plan.claim)
     asked += restarting.most_queries(plan, more=everything)
     asked += connections.MOST_QUERIES if everything else 0
+    asked += in_flight.MOST_QUERIES if plan.claim.gate.concurrency > 1 and everything else 0
     asked += cached_answers.MOST_QUERIES if plan.claim.mechanism.caching else 0
     return asked + _for_the_scale(plan)
 

@@ -21,6 +21,7 @@ from .claim import LabelsClaim
 from .gathering.connections import ask_over_kept
 from .gathering.explaining import explain, explanations
 from .gathering.gathering import LabelsGathering
+from .gathering.in_flight import ask_together
 from .gathering.recorder import LabelsRecorder
 from .gathering.restarting import ask_after_restart, compare_with, expect_restart, restart
 from .planned import BringsIn, dearer_than, extent_of, queries_of
@@ -97,6 +98,7 @@ class LabelSession(Session):
         self._gathering.show_opening()
         ask_over_kept(self._gathering, lambda: queries_of(self._gathering.plan))
         self._gathering.sweep()
+        ask_together(self._gathering, lambda: queries_of(self._gathering.plan))
 
     def explain(self) -> None:
         explain(self._gathering)

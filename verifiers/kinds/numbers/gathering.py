@@ -7,17 +7,23 @@ import numpy as np
 from ...findings.note import Note
 from ...run.request import RunRequest
 from ...run.state import RunState
-from ...targets import Refused
+from ...targets import Refused, at_once
 from ...targets.replies import CallError
 from .checks.base import NumberCheck
 from .checks.input_contract import InputContract
 from .evidence.bins import Placing
-from .planning.asked import Asked, Batch, Draws, asked_for
+from .planning.asked import Asked, Batch, Draws, asked_for, asked_together
 from .planning.plan import NumbersPlan
 from .recorder import Recorder
 
 _PART = 16
 """Releases of a call from which on several in flight share what one would ask for."""
+
+_TOGETHER = 64
+"""Calls for one release of each of two inputs that are in flight together."""
+
+_NEAR, _FAR = 2.0, 20.0
+"""Scales of the noise, in all, below which inputs tell nothing; most that a number counts for."""
 
 _PATIENCE = 0.3
 """Share of the timeout within which the long call must fit; else it is not asked for."""
@@ -52,6 +58,9 @@ class Gathering:
         self._show_contract()
         if not self.checks or self.stops():
             return
+        self._ask_two_at_once()
+        if self.stops():
+            return
         pending: list[Batch] = []
         for asked, wanted, look in self.plan.paced(self.request.seed, self.contract.queries):
             size = min(wanted, self.state.left)
@@ -81,6 +90,28 @@ class Gathering:
             size = min(wanted, left)
             left -= size
             self.show([self._batch(asked, size)])
+
+    def _ask_two_at_once(self) -> None:
+        """Asks two inputs far apart in calls that are in flight together, where several may be."""
+        several, (first, *others) = at_once(self.state.target), self.plan.inputs
+        wanted = 2 * _TOGETHER
+        if several < 2 or not others or self.state.left < wanted:
+            return
+        scale = self.claim.mechanism.added.family.scale
+        off = [np.nan_to_num(np.abs(other.exact - first.exact)) / scale for other in others]
+        apart = [np.minimum(each, _FAR).sum() for each in off]
+        if max(apart) < _NEAR:
+            return
+        pair = first, others[int(np.argmax(apart))]
+        try:
+            batches = asked_together(self.state.target, self.claim.release, pair, _TOGETHER)
+        except Refused as refusal:
+            call = self.claim.release.text(first.values, 1)
+            raise CallError(
+                call, f"was refused in flight beside another input: {refusal}", code="refused-later"
+            ) from None
+        self.state.spend(wanted)
+        self.show(batches)
 
     def _ask_long_call(self) -> None:
         """Asks once for more than 1,000 releases, which a service may answer in another way.

@@ -1,12 +1,13 @@
 """`fresh-noise`: every label has new noise, within a call, across calls and restarts."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from .....reference.arrays import Vector
+from .....reference.arrays import Matrix, Vector
 from .....reference.mechanisms import Labels
-from ....evidence import InTurn, OfConnections, Periodic, as_outcomes
+from ....evidence import CrossedReleases, InTurn, OfConnections, Periodic, as_outcomes
 from ....evidence.power import chi_squared_quantile, copies_to_see
 from ....evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights
 from ....findings.excluded import Excluded
@@ -33,13 +34,14 @@ _WEIGHTS = {
     "neighbours": 0.05,  # labels of two histograms have the same noise at the same place
     "totals": 0.02,  # as "neighbours", for labels of two totals
     "same votes": 0.02,  # as "neighbours", for two inputs with one histogram
-    "in turn": 0.04,  # a label depends on that of another histogram, asked just before
+    "in turn": 0.03,  # a label depends on that of another histogram, asked just before
     "dispersed": 0.06,  # the counts of a call vary less, or more, than those of independent labels
     "spread": 0.05,  # as "dispersed", for blocks of a histogram's labels, over calls
     "ordered": 0.04,  # which of two labels of a call comes first is not random
     "restarted": 0.08,
     "recurring": 0.04,  # a start begins like an earlier start
-    "connection": 0.04,  # labels over a kept connection depend on each other
+    "connection": 0.03,  # labels over a kept connection depend on each other
+    "crossed": 0.02,  # a call gets the label of another histogram that is in flight with it
 }
 
 _WEIGHTS["kept teachers"] = _WEIGHTS["totals"]
@@ -63,7 +65,8 @@ class LabelsFreshNoise(LabelsEvidence):
     answers, which are such a law themselves, are tested against the claimed law.
 
     places, restarts: evidence on noise shared by places, and on starts that give the same labels;
-    of_connections: words on what kept connections have shown, to end the finding's sentence.
+    crossed: evidence on calls in flight together; of_connections, of_flight: words on what kept
+    connections and calls in flight have shown, to end the finding's sentence.
     """
 
     id = "fresh-noise"
@@ -92,7 +95,9 @@ class LabelsFreshNoise(LabelsEvidence):
         self._kept = KeptTeachers(plan)
         self.restarts = ComparedRestarts(plan.log_q[self._fresh])
         self._connections = OfConnections(plan.log_q[self._fresh])
-        self.of_connections = ""
+        self.crossed = CrossedReleases()
+        self._pair = (self._fresh, self._fresh)
+        self.of_connections = self.of_flight = ""
         self._parts_then = self._parts()
 
     def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
@@ -126,6 +131,16 @@ class LabelsFreshNoise(LabelsEvidence):
         outcomes = self.plan.log_q.shape[1]
         both = as_outcomes(labels, outcomes), as_outcomes(others, outcomes)
         self._in_turn[stream].observe(*both)
+
+    def counts_of(self, streams: Sequence[int]) -> Matrix:
+        """Labels (n, o) that `observe` has had of these streams, by outcome."""
+        return np.asarray(self._alike.counts[list(streams)])
+
+    def look_at_flight(self, pair: tuple[int, int], words: str) -> None:
+        """Looks at `crossed`, once it has seen calls on these two streams in flight together."""
+        self._pair, self.of_flight = pair, words
+        self.queries += self.crossed.draws
+        self._look()
 
     def observe_start(self, first: Labels, *, new: bool = True) -> None:
         """Adds the first labels of a start; if it is new, no other method gets them."""
@@ -176,6 +191,7 @@ class LabelsFreshNoise(LabelsEvidence):
             "restarted": self.restarts.log_e_value,
             "recurring": self.restarts.recurring.log_e_value,
             "connection": self._connections.log_e_value - misfit[self._fresh],
+            "crossed": self.crossed.log_e_value,
         }
 
     def _look(self) -> None:
@@ -239,8 +255,9 @@ class LabelsFreshNoise(LabelsEvidence):
         code, message, diagnosis = WORDS[heaviest]
         period = self._periodic.heaviest
         told = {"size": size, "period": period, "factor": factor}
+        told |= {"crossed": self.crossed.matches, "calls": self.crossed.draws}
         fields = {name: value for name, value in told.items() if f"{{{name}" in message}
-        message = message.format(size=size, period=ordinal(period), factor=factor)
+        message = message.format(**{**told, "period": ordinal(period)})
         histogram = self.plan.streams[at].histogram
         return Finding(message, diagnosis, histogram, code=code, fields=fields)
 
@@ -248,6 +265,8 @@ class LabelsFreshNoise(LabelsEvidence):
         """The stream with most evidence of an e-process."""
         if part == "in turn":
             return max(self._in_turn, key=lambda i: self._in_turn[i].log_e_value)
+        if part == "crossed":
+            return self._pair[0]
         if part == "kept teachers":
             return self._kept.heaviest
         if part in self.places.parts:
@@ -264,7 +283,7 @@ class LabelsFreshNoise(LabelsEvidence):
             for one in excludes
         )
         said = said or "too few labels of one histogram to say which copies would have been caught"
-        return f"{said}{self.of_connections}{self.restarts.shown(recurring)}"
+        return f"{said}{self.of_connections}{self.of_flight}{self.restarts.shown(recurring)}"
 
     @property
     def planned(self) -> Vector:

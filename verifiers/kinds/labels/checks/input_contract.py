@@ -114,7 +114,7 @@ class LabelsInputContract(LabelsCheck):
         fits = self._budget // FRESH_CALL - _KEPT
         sizes = (FRESH_CALL,) * max(0, min(calls_at_once(at_once(target)), fits))
         self.queries += sum(sizes)
-        replies, _ = ask_each(target, self.opening, sizes)
+        replies, _ = ask_each(target, [(self.opening, size) for size in sizes])
         return [self._checked(reply, self.opening, FRESH_CALL) for reply in replies]
 
     @contextmanager

@@ -72,6 +72,13 @@ WORDS = {
         "noise, a generator's seed or a scale is set once per connection, and every client that "
         "keeps its connection gets it again: draw it anew for each answer",
     ),
+    "crossed": (
+        "release-of-another-call",
+        "{crossed} of {calls} calls, on two histograms that were in flight together, were given a "
+        "label of the other histogram",
+        "a request is kept where the next one overwrites it (an attribute of the service, a "
+        "global, a buffer): keep what belongs to a request in its own variables",
+    ),
     "calls": (
         "noise-reused",
         "a call of {size} answers gives the answers of an earlier call again",

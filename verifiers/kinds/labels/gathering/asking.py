@@ -44,7 +44,7 @@ class StreamAsking:
         if self.mechanism.caching:
             return self._first_labels(histogram, batch.size), (1,) * batch.size
         votes = np.roll(histogram, batch.rotation) if batch.rotation else histogram
-        replies, calls = ask_each(self.target, votes, batch.calls)
+        replies, calls = ask_each(self.target, [(votes, size) for size in batch.calls])
         labels = [self._checked(*each, votes) for each in zip(replies, batch.calls, strict=True)]
         found = np.concatenate(labels)
         back = (found - batch.rotation) % histogram.size

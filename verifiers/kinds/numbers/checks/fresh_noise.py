@@ -2,14 +2,15 @@
 
 import math
 from enum import StrEnum, unique
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .....reference.arrays import Matrix
+from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import Aggregation
 from ....claims.tables import Gate
+from ....evidence import CrossedReleases
 from ....evidence.mixture import log_mixture_of
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
@@ -25,7 +26,7 @@ from ..evidence.copies import (
 )
 from ..evidence.remembered import RememberedNoise
 from ..opening import NumbersOpening
-from ..planning.asked import Draws, digits_of
+from ..planning.asked import Batch, Draws, digits_of
 from ..planning.plan import NumbersPlan
 from .base import NumberCheck
 
@@ -54,6 +55,14 @@ class CopyOf(StrEnum):
 
     cause: Note
 
+    CROSSED = (
+        "the other input that was in flight",
+        Note(
+            "release-of-another-call",
+            "a call is given the release of another one: a request is kept where the next one "
+            "overwrites it",
+        ),
+    )
     EARLIER_RUN = "the same calls of an earlier run", _AT_THE_START
     AFTER_RESTART = "the same calls before a restart", _AT_THE_START
     LAST = (
@@ -131,6 +140,8 @@ _LATE = (CopyOf.LONG_AGO, CopyOf.ANY_CALL)  # of which copies may begin late
 _COMPARED = 16  # first numbers of a release that are compared with all that is remembered
 _SOON = 8  # releases
 _FEWEST_NEARBY = 4  # numbers of a release: of fewer, `independence` sees what comes so soon
+_SCALES = (1.0, 0.5, 2.0, 4.0, 10.0)  # factors of the scale that are not taken for crossed calls
+_LEAST = -1e9  # in place of a log-chance of none
 _AT_A_LOOK = 1 << 16  # releases of a look that are, at most: of 10^7, all would take 4 seconds
 
 
@@ -147,14 +158,14 @@ class FreshNoise(NumberCheck):
         self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
     ) -> None:
         super().__init__(law, gate, share, plan, seed)
-        self.ways: dict[CopyOf, CopyEvidence] = {
+        self.ways: dict[CopyOf, Any] = {
             way: CopyEvidence(starts=STARTS if way in _LATE else (0,))
             for way in CopyOf
-            if way is not CopyOf.ABREAST
+            if way not in (CopyOf.ABREAST, CopyOf.CROSSED)
         }
-        self._abreast = AbreastCopies(self.noise)
+        self._abreast, self._crossed = AbreastCopies(self.noise), CrossedReleases()
         if gate.concurrency > 1:
-            self.ways[CopyOf.ABREAST] = self._abreast
+            self.ways |= {CopyOf.ABREAST: self._abreast, CopyOf.CROSSED: self._crossed}
         self._last: Matrix | None = None
         self._first: Matrix | None = None
         self._remembered, self._begun = RememberedNoise(self.noise), RememberedNoise(self.noise)
@@ -201,6 +212,9 @@ class FreshNoise(NumberCheck):
             started = begins[:_AT_A_LOOK], slice(1)
             self.ways[CopyOf.ANY_CALL].observe(*self._begun.repeats(y[started], x[started], digits))
         self._take_abreast(draws)
+        for batch in draws.batches:
+            if batch.beside is not None:
+                self._take_crossed(batch, batch.beside, draws)
         self._remember(y, x, begins, digits)
         self._last, self._first = noise[-1:], noise[begins[-1:]]
         self.draws += y.size
@@ -214,6 +228,17 @@ class FreshNoise(NumberCheck):
                 rows = [slice(cut - size, cut) for cut, size in zip(cuts, batch.calls, strict=True)]
                 calls = [(draws.released[row].ravel(), draws.exact[row].ravel()) for row in rows]
                 self._abreast.take(calls, draws.digits)
+
+    def _take_crossed(self, batch: Batch, beside: Vector, draws: Draws) -> None:
+        """Compares releases with the other input that was in flight with theirs."""
+        places = draws.coordinates
+        y, half = batch.releases[:, places], self.noise.half_width(batch.releases[:, places])
+        own = [
+            self.noise.times(factor).log_mass(y, batch.asked.exact[places], half).sum(1)
+            for factor in _SCALES
+        ]
+        other = self.noise.log_mass(y, beside[places], half).sum(1)
+        self._crossed.observe(np.maximum(np.stack(own, 1), _LEAST), np.maximum(other, _LEAST))
 
     def _remember(self, y: Matrix, x: Matrix, begins: NDArray[np.int64], digits: int) -> None:
         """Compares runs of numbers, and whole releases, with those remembered."""
@@ -263,11 +288,14 @@ class FreshNoise(NumberCheck):
         if CopyOf.ABREAST in self.ways and self._abreast.log_e_value >= self.log_threshold:
             way = CopyOf.ABREAST
         begun = max(_OF_STARTS, key=lambda name: self.ways[name].log_e_value)
+        if CopyOf.CROSSED in self.ways and self._crossed.log_e_value >= self.log_threshold:
+            way = CopyOf.CROSSED
         follows = self._fresh_until_restarts and way in _ANYWHERE
         if follows and self.ways[begun].log_e_value >= self.log_threshold:
             way = begun
         found = self.ways[way]
-        message = f"{found.matches:,} of {found.draws:,} draws repeat the noise of {way}"
+        does = "releases fit" if way is CopyOf.CROSSED else "draws repeat the noise of"
+        message = f"{found.matches:,} of {found.draws:,} {does} {way}"
         odds, cause = float(found.log_ratios.max()), way.cause
         beside = CopyOf.BESIDE, CopyOf.BESIDE_NEGATED
         if all(self.ways[name].log_e_value >= self.log_threshold for name in beside):
@@ -277,6 +305,12 @@ class FreshNoise(NumberCheck):
 
     def pass_finding(self) -> Finding:
         starts = "".join(said for way, said in _OF_STARTS.items() if self.ways[way].draws)
+        flight = ""
+        if self._crossed.draws:
+            flight = (
+                f"; of {self._crossed.draws:,} calls on two inputs, {self.gate.concurrency} in "
+                "flight, none was seen to have the release of the other input"
+            )
         long_ago = ", nor, in its first numbers, of any draw remembered"
         excludes = self.excluded
         said = "".join(
@@ -287,7 +321,7 @@ class FreshNoise(NumberCheck):
         return Finding(
             f"no more of {self.draws:,} draws than the claim gives were seen to repeat the noise "
             "of the release before, of the call before or of the number beside"
-            f"{long_ago if self._remembered.applies else ''}{starts}{said}",
+            f"{long_ago if self._remembered.applies else ''}{starts}{flight}{said}",
             excludes=excludes,
         )
 

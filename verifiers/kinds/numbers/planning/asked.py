@@ -72,13 +72,15 @@ class Asked:
 class Batch:
     """Releases (n, d) of one input, in the order asked.
 
-    calls: the sizes of the calls that gave them; abreast: whether these were in flight together.
+    calls: the sizes of the calls that gave them; abreast: whether these were in flight together;
+    beside: the exact numbers (d,) of another input that was in flight with them, if any.
     """
 
     asked: Asked
     releases: Matrix
     calls: tuple[int, ...]
     abreast: bool = False
+    beside: Vector | None = None
 
 
 def finite(release: NumberRelease, reply: Any, values: Any, size: int) -> Matrix:
@@ -100,13 +102,29 @@ def asked_for(target: Target, release: NumberRelease, asked: Asked, sizes: Seque
 
     Raises as `Target.ask`, and TargetError for a reply of wrong shape or type.
     """
-    replies, _ = ask_each(target, asked.values, sizes)
+    replies, _ = ask_each(target, [(asked.values, size) for size in sizes])
     found = [
         finite(release, reply, asked.values, size)
         for reply, size in zip(replies, sizes, strict=True)
     ]
     releases = found[0] if len(found) == 1 else np.concatenate(found)
     return Batch(asked, releases, tuple(sizes), abreast=len(found) > 1)
+
+
+def asked_together(
+    target: Target, release: NumberRelease, pair: tuple[Asked, Asked], calls: int
+) -> tuple[Batch, Batch]:
+    """The releases of so many calls for one of each input, in turn, in flight together.
+
+    Raises as `asked_for`.
+    """
+    replies, _ = ask_each(target, [(asked.values, 1) for asked in pair] * calls)
+    batches = []
+    for place, asked in enumerate(pair):
+        found = [finite(release, reply, asked.values, 1) for reply in replies[place::2]]
+        other, sizes = pair[1 - place].exact, (1,) * calls
+        batches.append(Batch(asked, np.concatenate(found), sizes, abreast=True, beside=other))
+    return batches[0], batches[1]
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,10 @@ class Columns:
                 if one.hidden is not None:
                     assert isinstance(batch.asked, TableAsked)
                     numbers = as_sums(one, numbers, asked.exact, batch.asked.rows[self.cells])
-                batches.append(Batch(asked, numbers, batch.calls, batch.abreast))
+                beside = batch.beside if one.hidden is None else None
+                if beside is not None:
+                    beside = beside.reshape(len(aggregates), -1)[column, self.cells]
+                batches.append(Batch(asked, numbers, batch.calls, batch.abreast, beside))
             if batches:
                 placing = draws.placing.beside(one.noise)
                 found.append(Draws(tuple(batches), placing, np.arange(self.cells.size)))
