@@ -68,6 +68,15 @@ def truncated(rng: Rng) -> Made:
     return (rng.permutation(batch)[:48] for batch in law(POISSON)(rng))
 
 
+def kept_if(fits: Callable[[int], bool], records: int = RECORDS) -> Callable[[Rng], Made]:
+    """Poisson batches, drawn again until their size fits."""
+
+    def made(rng: Rng) -> Made:
+        return (batch for batch in law(POISSON, records)(rng) if fits(len(batch)))
+
+    return made
+
+
 def replaced(rng: Rng) -> Made:
     """As many records as the claim says, each drawn from all."""
     while True:
@@ -191,6 +200,31 @@ BROKEN = (
     entry("Poisson, claimed as fixed", FIXED, law(POISSON), SIZES, 5, "batch-size-differs"),
     entry("with replacement", FIXED, replaced, ("repeats",), 50, "drawn-with-replacement"),
     entry("batches cut at 48", POISSON, truncated, SIZES, 700, "batch-sizes-repeat"),
+    entry(
+        "small batches drawn again",
+        POISSON,
+        kept_if(lambda size: size >= 4, 475),
+        SIZES,
+        2_000,
+        "batch-sizes-missing",
+        records=475,
+    ),
+    entry(
+        "large batches drawn again",
+        POISSON,
+        kept_if(lambda size: size <= 53),
+        SIZES,
+        2_000,
+        "batch-sizes-missing",
+    ),
+    entry(
+        "sizes of whole tens",
+        POISSON,
+        kept_if(lambda size: size % 10 == 0),
+        SIZES,
+        20,
+        "batch-sizes-missing",
+    ),
     entry(
         "a rate of 1.1 times",
         POISSON,

@@ -11,7 +11,7 @@ from dpassay.verifiers.kinds.batches import subsets
 from dpassay.verifiers.kinds.batches.checks import made_checks
 from dpassay.verifiers.kinds.batches.price import BatchesPrivacyClaim
 from dpassay.verifiers.kinds.batches.registry import CHECKS
-from dpassay.verifiers.kinds.batches.sizes import AGAIN, DRIFT, EVEN, RATE
+from dpassay.verifiers.kinds.batches.sizes import AGAIN, DRIFT, EVEN, MISSING, RATE
 from dpassay.verifiers.kinds.batches.watch import Watch
 from dpassay.verifiers.kinds.reading import parse_claim
 
@@ -121,6 +121,36 @@ def test_a_proof(sampling, check, batches, code, fields, message, diagnosis) -> 
             RATES,
             SIZES,
             "sizes spread less or more than they should",
+        ),
+        (
+            "poisson:0.3",
+            "batch-size",
+            SOME,
+            (MISSING, 0),
+            "batch-sizes-missing",
+            {"below": 1, "expected": pytest.approx(4 * 0.7**10)},
+            SIZES,
+            "no batch has a size below 1, where 0.1 are expected",
+        ),
+        (
+            "poisson:0.3",
+            "batch-size",
+            SOME,
+            (MISSING, 3),
+            "batch-sizes-missing",
+            {"above": 5, "expected": pytest.approx(4 * 0.04735, rel=1e-3)},
+            SIZES,
+            "no batch has a size above 5, where 0.2 are expected",
+        ),
+        (
+            "poisson:0.3",
+            "batch-size",
+            SOME,
+            (MISSING, -1),
+            "batch-sizes-missing",
+            {"multiples_of": 10},
+            SIZES,
+            "nearly all sizes are multiples of 10",
         ),
         (
             "poisson:0.3",
@@ -263,7 +293,8 @@ def test_a_proof(sampling, check, batches, code, fields, message, diagnosis) -> 
             (subsets.BLOCKS, -1),
             "neighbours-avoid-each-other",
             {},
-            "3 batches are not independent: records with numbers beside each other come together",
+            "3 batches are not independent: records with numbers beside each other avoid each "
+            "other",
             "records with numbers beside each other avoid each other",
         ),
     ],

@@ -12,7 +12,7 @@ from ...run.checks import EvidenceCheck, Reason
 from . import shown, subsets
 from .claim import BatchesClaim
 from .registry import CHECKS
-from .sizes import AGAIN, DRIFT, EVEN, RATE
+from .sizes import AGAIN, DRIFT, EVEN, MISSING, RATE
 from .wagers import LOWER, TILTS, Wagers
 from .watch import Watch
 
@@ -23,6 +23,7 @@ _CODES = {
     RATE: "sampling-rate-differs",
     DRIFT: "sampling-rate-drifts",
     EVEN: "batch-size-spread-differs",
+    MISSING: "batch-sizes-missing",
     subsets.NUMBERED: "draws-follow-numbers",
     subsets.NEVER: "records-never-drawn",
     subsets.OFTEN: "records-drawn-too-often",
@@ -141,6 +142,8 @@ class BatchSize(BatchCheck):
         cause = likeliest
         if likeliest == RATE:
             cause = f"the rate is about {self.watch.rate:.4g}, not {self.watch.of.rate:.4g}"
+        elif likeliest == MISSING:
+            cause, fields = sizes.missing()
         elif likeliest == AGAIN:
             size, times = sizes.seen.most_common(1)[0]
             fields = {"size": size, "times": times, "batches": self.watch.seen}
@@ -196,6 +199,7 @@ class BatchIndependence(BatchCheck):
             return message, Note("neighbours-come-together", likeliest)
         if likeliest == subsets.BLOCKS:
             avoid = "records with numbers beside each other avoid each other"
+            message = f"{self.watch.seen:,} batches are not independent: {avoid}"
             return message, Note("neighbours-avoid-each-other", avoid)
         cause, fields = likeliest, {}
         if likeliest == subsets.COPIED and of.copies.found is not None:

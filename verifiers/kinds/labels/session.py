@@ -27,7 +27,7 @@ from .gathering.restarting import ask_after_restart, compare_with, expect_restar
 from .planned import BringsIn, dearer_than, extent_of, queries_of
 from .planning.given_inputs import coverage
 from .planning.planner import make_plan
-from .planning.telling import roundings_not_excluded
+from .planning.telling import roundings_not_excluded, samplings_not_excluded
 from .registry import CHECKS
 from .weighted import cost_by_weight
 
@@ -131,9 +131,10 @@ class LabelSession(Session):
             for warning in coverage(self.gathering.plan, self.gathering.observers.answered):
                 outcome.warn(warning)
             refuted = self.gathering.observers.refuted
-            left = roundings_not_excluded(self.gathering.plan)
-            if left is not None and not refuted and not chosen.left_out:
-                outcome.warn(left)
+            for not_excluded in (roundings_not_excluded, samplings_not_excluded):
+                left = not_excluded(self.gathering.plan)
+                if left is not None and not refuted and not chosen.left_out:
+                    outcome.warn(left)
             if outcome.used_up and not refuted and not chosen.left_out:
                 outcome.warn(dearer_than(self.gathering.plan, planned=self.request.planned))
         costs = cost_by_weight(self.claim.mechanism)

@@ -187,3 +187,41 @@ def roundings_not_excluded(plan: Plan) -> Note | None:
         f"this run may have missed a rounding: {'; or '.join(words)}",
         {"roundings": len(left), "moves": left[0].moves, "queries": left[0].queries},
     )
+
+
+def samplings_not_excluded(plan: Plan) -> Note | None:
+    """Other ways to draw teachers that the labels of the plan may leave unseen; None where none.
+
+    They are wagered on as other faults are: nothing is asked for them alone. See
+    `counting_faults.sampling_faults`.
+    """
+    votes = plan.histograms.astype(np.float64)
+    gate, left = plan.claim.gate, []
+    wanted = log_threshold(SHARES["class-probabilities"], gate.false_alarm)
+    weights = sum(one.weight for one in plan.faults)
+    for fault in plan.faults:
+        if fault.note.code != "sampling-way-differs":
+            continue
+        laws = fault_laws((fault,), plan.log_q, votes)
+        apart = divergences(laws, plan.log_q[:, None, :])[:, 0]
+        best = int(np.argmax(apart))
+        law, claimed = laws[best, 0], plan.log_q[best]
+        share = POOLED * fault.weight / weights * FROM_THE_START
+        queries = small_ratios_to_see(law, claimed, float(wanted - np.log(share)))
+        asked = float(apart @ plan.queries_of_streams) / apart[best]
+        if asked < queries:
+            moves = 0.5 * float(np.abs(np.exp(law) - np.exp(claimed)).sum())
+            left.append((fault, plan.streams[best].histogram, queries, moves))
+    if not left:
+        return None
+    words = (
+        f"{fault.wording} ({queries:,} labels of {list(histogram)} would show it, of which it "
+        f"changes {100 * moves:.2g} %)"
+        for fault, histogram, queries, moves in left
+    )
+    _, _, queries, moves = left[0]
+    return Note(
+        "sampling-not-excluded",
+        f"this run may have missed another way to draw teachers: {'; or '.join(words)}",
+        {"samplings": len(left), "moves": moves, "queries": queries},
+    )
