@@ -10,7 +10,6 @@ from ..mechanisms import (
     ScreenedGNMax,
     UnknownMechanismError,
 )
-from ..noise import Gaussian
 from .adjacency import Adjacency, between
 from .analyses import answer_data_independent
 from .conversions import ORDERS, best_epsilon, to_epsilon
@@ -81,8 +80,5 @@ class CountedCost:
             screen, answer = release_costs(mechanism, orders, neighbourhood, teachers=teachers)
             return np.asarray((answered + refused) * screen + answered * answer)
 
-        noise = mechanism.noise.unrounded
-        pure = (
-            np.inf if isinstance(noise, Gaussian) else pure_epsilon(mechanism.noise, neighbourhood)
-        )
+        pure = pure_epsilon(mechanism.noise, neighbourhood)
         return best_epsilon(cost, delta, pure=(answered + refused) * pure).epsilon

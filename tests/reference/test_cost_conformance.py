@@ -3,7 +3,6 @@
 Found this way: `query_cost` charged Interactive-GNMax as Confident-GNMax, 880 times too little.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -236,16 +235,7 @@ class AccountantConformance(Conformance):
             forth, back = found.from_here, found.towards
             return queries * (forth if self.one_sided else np.maximum(forth, back))
 
-        return best_epsilon(cost, DELTA, pure=queries * pure_of(mechanism)).epsilon
-
-
-def pure_of(mechanism):
-    """Epsilon of one query at delta 0, infinity where there is none."""
-    return (
-        math.inf
-        if isinstance(mechanism.noise.unrounded, Gaussian)
-        else pure_epsilon(mechanism.noise)
-    )
+        return best_epsilon(cost, DELTA, pure=queries * pure_epsilon(mechanism.noise)).epsilon
 
 
 class TestAccount(AccountantConformance):

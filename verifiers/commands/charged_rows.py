@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from ...reference import REFUSAL, Gaussian, UnknownMechanismError
+from ...reference import REFUSAL, UnknownMechanismError
 from ...reference.accounting.analyses import MEANING, Analysis
 from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
 from ...reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
@@ -142,11 +142,7 @@ def account_of(
     if charging == "realised" and rows.labels is None:
         raise ColumnsError("--charging realised needs a column 'label' of what was released")
     near = MOVED_VOTE if neighbourhood is None else neighbourhood
-    pure = (
-        math.inf
-        if isinstance(mechanism.noise.unrounded, Gaussian)
-        else pure_epsilon(mechanism.noise, near)
-    )
+    pure = pure_epsilon(mechanism.noise, near)
 
     def costs_by(analysis: Analysis) -> RowCosts:
         return RowCosts(rows, mechanism, analysis, charging, neighbourhood=near, executor=executor)

@@ -139,9 +139,7 @@ class BudgetAllowed:
 
     def _repeats(self, cost: Matrix) -> int:
         """How many times a Rényi cost at `ORDERS`, or the pure cost, fits the claim."""
-        noise, pure = self.claim.mechanism.noise, math.inf
-        if not (self.claim.mechanism.refuses or isinstance(noise.unrounded, Gaussian)):
-            pure = pure_epsilon(noise, self._neighbourhood)
+        pure = pure_epsilon(self.claim.mechanism.noise, self._neighbourhood)
         return most_repeats(cost, self.privacy.delta, self._epsilon, _COUNTED, pure)
 
     @property
