@@ -56,7 +56,7 @@ class Answers:
 
         Raises ValueError that shows the offending label and its place.
         """
-        refuses = isinstance(mechanism, ConfidentGNMax)
+        refuses = mechanism.refuses
         array = np.asarray(labels)
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
             raise ValueError(f"labels of shape {array.shape}, {array.dtype}: expected whole labels")
@@ -72,7 +72,7 @@ class Answers:
     @property
     def refuses(self) -> bool:
         """Whether the last count is of refusals."""
-        return isinstance(self.mechanism, ConfidentGNMax)
+        return self.mechanism.refuses
 
     @property
     def labels(self) -> Matrix:

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..reference import ConfidentGNMax, Histogram, Noise, NoisyArgmax, as_histogram
+from ..reference import Histogram, Noise, NoisyArgmax, as_histogram
 from ..reference.arrays import Matrix
 from ..reference.mechanisms import ClaimedMechanism
 from .answers import Answers, Likelihood
@@ -90,7 +90,7 @@ def expected_error(histogram: ArrayLike, mechanism: ClaimedMechanism, queries: f
     """
     votes = _with_votes(histogram).astype(np.float64)
     law = np.exp(mechanism.log_probabilities(votes))
-    if isinstance(mechanism, ConfidentGNMax) or law.min() * queries < _SEEN_OFTEN:
+    if mechanism.refuses or law.min() * queries < _SEEN_OFTEN:
         counts = np.random.default_rng(0).multinomial(round(queries), law / law.sum(), _SIMULATED)
         answers = Answers(counts.astype(np.float64), mechanism)
         read = reconstruct(answers, int(votes.sum()))

@@ -6,9 +6,9 @@ import numpy as np
 
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax, digit_histograms
 from dpassay.reference.accounting.analyses import Analysis, query_cost
-from dpassay.reference.accounting.confident import confident_cost
 from dpassay.reference.accounting.conversions import Epsilon, best_epsilon
 from dpassay.reference.accounting.pairs import worst_neighbours
+from dpassay.reference.accounting.screened import screened_cost
 from dpassay.reference.arrays import Matrix
 from dpassay.verifiers.commands.charged_rows import ChargedRows, account_of
 from dpassay.verifiers.inputs.log_file import AskedRows
@@ -87,8 +87,10 @@ def _costs() -> Iterator[Row]:
     votes = np.resize(digit_histograms(), (HISTOGRAMS, 10))
     mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
     together, alone = in_turn(
-        lambda: confident_cost(votes, mechanism, ORDERS),
-        lambda: [confident_cost(row, mechanism, ORDERS) for row in votes[:ALONE]],
+        lambda: screened_cost(votes, mechanism, ORDERS, charging="expected"),
+        lambda: [
+            screened_cost(row, mechanism, ORDERS, charging="expected") for row in votes[:ALONE]
+        ],
         rounds=3,
     )
     each, one = together / HISTOGRAMS, alone / ALONE

@@ -1,7 +1,7 @@
 """Aggregation mechanisms as frozen descriptions: how they sample and what they draw, exactly."""
 
 from dataclasses import dataclass, replace
-from typing import Never, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,13 +49,49 @@ class UnknownMechanismError(ValueError):
         super().__init__(f"mechanism {mechanism!r}: {asked} is not known for it")
 
 
-def unsupported(mechanism: Never, asked: str) -> UnknownMechanismError:
-    """The error at the end of a chain of `isinstance`, where the type checker sees what is left."""
-    return UnknownMechanismError(mechanism, asked)
+class OfNoisyVotes:
+    """What mechanisms share that add noise to votes, and release the class in the lead or less.
+
+    noise: of the votes; refuses: whether the teachers may give no label.
+    """
+
+    noise: Noise
+    refuses: ClassVar[bool] = False
+
+    @property
+    def answering(self) -> "NoisyArgmax | SampledArgmax":
+        """The mechanism of a query that is answered for certain.
+
+        An answer costs what it costs there: what `released` does to it must not look at the votes
+        again, but for the test of a `ScreenedGNMax`.
+        """
+        return NoisyArgmax(self.noise)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the law depends on the order of the classes: the first of equal counts wins."""
+        return isinstance(self.noise, Rounded)
+
+    def released(self, log_answers: Array, histogram: Array) -> Array:
+        """Log-probabilities (..., o) of what is released, from those (..., c) of the answer."""
+        return log_answers
+
+    def log_screening(self, histogram: Array) -> Array:
+        """Log-probabilities (..., 2) that histograms (..., c) get the teachers' label, or none."""
+        return np.broadcast_to([0.0, -np.inf], (*np.shape(histogram)[:-1], 2))
+
+    def log_probabilities(self, histogram: Array) -> Array:
+        """See `Mechanism.log_probabilities`. The source is Wang et al. 2022, Theorem 1."""
+        return self.released(log_probabilities(histogram, self.noise), histogram)
+
+    def log_probabilities_at(self, histogram: ArrayLike, factors: ArrayLike) -> Matrix:
+        """Log-probabilities (f, o) of a histogram (c,), the votes' noise times each factor (f,)."""
+        answers = self.answering.log_probabilities_at(histogram, factors)
+        return np.asarray(self.released(answers, np.asarray(histogram, dtype=np.float64)))
 
 
 @dataclass(frozen=True)
-class NoisyArgmax:
+class NoisyArgmax(OfNoisyVotes):
     """Releases the class whose count plus noise is largest.
 
     GNMax with Gaussian noise (Papernot et al. 2018, section 4.1), LNMax with Laplace noise
@@ -76,24 +112,10 @@ class NoisyArgmax:
             part[:] = self.noise.noisy(votes, part.size, rng).argmax(-1)
         return labels
 
-    def log_probabilities(self, histogram: Array) -> Array:
-        """The source is Wang et al. 2022, Theorem 1."""
-        return self.released(log_probabilities(histogram, self.noise), histogram)
-
-    @property
-    def answering(self) -> "NoisyArgmax":
-        """The mechanism of a query that is answered for certain."""
-        return self
-
-    def released(self, log_answers: Array, histogram: Array) -> Array:
-        """Log-probabilities (..., o) of what is released, from those (..., c) of the answer."""
-        return log_answers
-
     def log_probabilities_at(self, histogram: ArrayLike, factors: ArrayLike) -> Matrix:
-        """Log-probabilities (f, o) of a histogram (c,), the votes' noise times each factor (f,).
+        """So many times the noise is as so many times fewer votes: one pass serves all factors.
 
-        So many times the noise is as so many times fewer votes: one pass serves all factors, but
-        where noisy counts are rounded, to whole votes.
+        But where noisy counts are rounded, to whole votes.
         """
         votes = np.asarray(histogram, dtype=np.float64)
         if isinstance(self.noise, Rounded):
@@ -107,51 +129,7 @@ class NoisyArgmax:
 
 
 @dataclass(frozen=True)
-class ConfidentGNMax:
-    """Refuses unless the noisy largest count reaches a threshold, then answers by GNMax.
-
-    Papernot et al. 2018 (arXiv 1802.08908v1), Algorithm 1. noise: of the votes (sigma_2);
-    threshold: in votes (T); threshold_noise: of the check (sigma_1), drawn afresh for each query
-    and apart from the votes' noise. Noisy votes may be rounded.
-    """
-
-    noise: Gaussian | Rounded
-    threshold: float
-    threshold_noise: Gaussian
-
-    def sample(
-        self, histogram: ArrayLike, size: int, rng: np.random.Generator | None = None
-    ) -> Labels:
-        """Refused queries are -1."""
-        votes = as_histogram(histogram)
-        rng = secure_generator() if rng is None else rng
-        labels = NoisyArgmax(self.noise).sample(votes, size, rng)
-        screened = votes.max() + self.threshold_noise.sample(rng, (size,))
-        return np.where(screened >= self.threshold, labels, REFUSAL)
-
-    def log_probabilities(self, histogram: Array) -> Array:
-        """Exact, as the two noises are independent."""
-        return self.released(log_probabilities(histogram, self.noise), histogram)
-
-    @property
-    def answering(self) -> NoisyArgmax:
-        return NoisyArgmax(self.noise)
-
-    def released(self, log_answers: Array, histogram: Array) -> Array:
-        """The refusal last."""
-        log_refusal, log_answer = _screen(histogram, self.threshold, self.threshold_noise)
-        xp = namespace(log_refusal)
-        refusals = xp.broadcast_to(log_refusal, (*log_answers.shape[:-1], 1))
-        return xp.concatenate([log_answer + log_answers, refusals], -1)
-
-    def log_probabilities_at(self, histogram: ArrayLike, factors: ArrayLike) -> Matrix:
-        """The noise of the check stays what it is."""
-        answers = self.answering.log_probabilities_at(histogram, factors)
-        return np.asarray(self.released(answers, np.asarray(histogram, dtype=np.float64)))
-
-
-@dataclass(frozen=True)
-class SampledArgmax:
+class SampledArgmax(OfNoisyVotes):
     """Noisy argmax over a part of the teachers, drawn anew for each answer.
 
     noise: of the votes that are drawn; sampling: how. A teacher's chance is amplified by that, or
@@ -170,18 +148,15 @@ class SampledArgmax:
         drawn = self.sampling.sample(votes, size, rng)
         return np.asarray((drawn + self.noise.sample(rng, drawn.shape)).argmax(-1))
 
+    @property
+    def answering(self) -> "SampledArgmax":
+        return self
+
     def log_probabilities(self, histogram: Array) -> Array:
         """Of whole votes, by `sampled_log_probabilities`."""
         votes = np.asarray(histogram, dtype=np.float64)
         rows = votes.reshape(-1, votes.shape[-1])
         return sampled_log_probabilities(rows, self.noise, self.sampling).reshape(votes.shape)
-
-    @property
-    def answering(self) -> "SampledArgmax":
-        return self
-
-    def released(self, log_answers: Array, histogram: Array) -> Array:
-        return log_answers
 
     def log_probabilities_at(self, histogram: ArrayLike, factors: ArrayLike) -> Matrix:
         """The votes that are drawn stay what they are."""
@@ -192,8 +167,69 @@ class SampledArgmax:
         return np.array(laws)
 
 
+class ScreenedGNMax(OfNoisyVotes):
+    """GNMax behind a test that a noisy score of the votes reaches a threshold.
+
+    threshold: in votes (T); threshold_noise: of the score (sigma_1), drawn afresh for each query
+    and apart from the votes' noise (sigma_2), which is not scaled with it.
+    """
+
+    refuses = True
+    threshold: float
+    threshold_noise: Gaussian
+
+    @property
+    def confirmed(self) -> int:
+        """The label released where the score is too low; -1 is a refusal."""
+        return REFUSAL
+
+    def scored(self, histogram: Array) -> Array:
+        """What the score is the largest of, (..., c)."""
+        return histogram
+
+    def sample(
+        self, histogram: ArrayLike, size: int, rng: np.random.Generator | None = None
+    ) -> Labels:
+        """Refused queries are -1."""
+        votes = as_histogram(histogram)
+        rng = secure_generator() if rng is None else rng
+        labels = self.answering.sample(votes, size, rng)
+        screened = self.scored(votes).max() + self.threshold_noise.sample(rng, (size,))
+        return np.where(screened >= self.threshold, labels, self.confirmed)
+
+    def log_screening(self, histogram: Array) -> Array:
+        votes = histogram if is_jax(histogram) else np.asarray(histogram, dtype=np.float64)
+        margin = (self.scored(votes).max(-1) - self.threshold) / self.threshold_noise.scale
+        return log_ndtr(namespace(margin).stack([margin, -margin], -1))
+
+    def released(self, log_answers: Array, histogram: Array) -> Array:
+        """The refusal last; exact, as the two noises are independent."""
+        screening = self.log_screening(histogram)
+        xp = namespace(screening)
+        answers = screening[..., :1] + log_answers
+        missed = xp.broadcast_to(screening[..., 1:], (*answers.shape[:-1], 1))
+        if self.confirmed == REFUSAL:
+            return xp.concatenate([answers, missed], -1)
+        outcomes = xp.concatenate([answers, xp.full_like(missed, -xp.inf)], -1)
+        own = np.arange(outcomes.shape[-1]) == self.confirmed
+        return xp.where(own, xp.logaddexp(outcomes, missed), outcomes)
+
+
 @dataclass(frozen=True)
-class InteractiveGNMax:
+class ConfidentGNMax(ScreenedGNMax):
+    """Refuses unless the noisy largest count reaches a threshold, then answers by GNMax.
+
+    Papernot et al. 2018 (arXiv 1802.08908v1), Algorithm 1. noise: of the votes (sigma_2), which may
+    be rounded; threshold, threshold_noise: see `ScreenedGNMax`.
+    """
+
+    noise: Gaussian | Rounded
+    threshold: float
+    threshold_noise: Gaussian
+
+
+@dataclass(frozen=True)
+class InteractiveGNMax(ScreenedGNMax):
     """Answers by GNMax where teachers disagree with the student, else confirms or refuses.
 
     Papernot et al. 2018 (arXiv 1802.08908v1), Algorithm 2: with the student's prediction p,
@@ -218,12 +254,18 @@ class InteractiveGNMax:
         object.__setattr__(self, "prediction", prediction)
 
     @property
+    def ordered(self) -> bool:
+        """By its prediction, which favours a class."""
+        return True
+
+    @property
     def confirmed(self) -> int:
-        """The label released where the teachers agree with the student; -1 is a refusal."""
+        """The student's label where it is sure, in place of a refusal."""
         best = int(np.argmax(self.prediction))
         return best if self.prediction[best] > self.confidence else REFUSAL
 
-    def _disagreement(self, histogram: Array) -> Array:
+    def scored(self, histogram: Array) -> Array:
+        """How far the teachers are from the student."""
         prediction = np.asarray(self.prediction)
         if np.shape(histogram)[-1:] != prediction.shape:
             raise ValueError(
@@ -231,36 +273,6 @@ class InteractiveGNMax:
                 "as the prediction has"
             )
         return histogram - self.weight * prediction
-
-    def sample(
-        self, histogram: ArrayLike, size: int, rng: np.random.Generator | None = None
-    ) -> Labels:
-        """Refused queries are -1."""
-        votes = as_histogram(histogram)
-        rng = secure_generator() if rng is None else rng
-        labels = NoisyArgmax(self.noise).sample(votes, size, rng)
-        screened = self._disagreement(votes).max() + self.threshold_noise.sample(rng, (size,))
-        return np.where(screened >= self.threshold, labels, self.confirmed)
-
-    def log_probabilities(self, histogram: Array) -> Array:
-        """Exact, as the two noises are independent."""
-        votes = histogram if is_jax(histogram) else np.asarray(histogram, dtype=np.float64)
-        gap = self._disagreement(votes)
-        log_agree, log_disagree = _screen(gap, self.threshold, self.threshold_noise)
-        xp = namespace(log_agree)
-        answers = log_disagree + log_probabilities(votes, self.noise)
-        never = xp.full_like(log_agree, -xp.inf)
-        outcomes = xp.concatenate([answers, never], -1)
-        confirmed = np.zeros(outcomes.shape[-1], dtype=bool)
-        confirmed[self.confirmed] = True
-        return xp.where(confirmed, xp.logaddexp(outcomes, log_agree), outcomes)
-
-
-def _screen(scores: Array, threshold: float, noise: Gaussian) -> tuple[Array, Array]:
-    """Log-probabilities (..., 1) that the largest score plus noise stays below, and reaches, T."""
-    scores = scores if is_jax(scores) else np.asarray(scores, dtype=np.float64)
-    margin = (scores.max(-1, keepdims=True) - threshold) / noise.scale
-    return log_ndtr(-margin), log_ndtr(margin)
 
 
 ClaimedMechanism = NoisyArgmax | ConfidentGNMax | SampledArgmax

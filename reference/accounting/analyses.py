@@ -7,29 +7,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Matrix
 from ..histograms import as_histogram
-from ..mechanisms import (
-    ClaimedMechanism,
-    ConfidentGNMax,
-    InteractiveGNMax,
-    KnownMechanism,
-    NoisyArgmax,
-    SampledArgmax,
-    UnknownMechanismError,
-    unsupported,
-)
+from ..mechanisms import KnownMechanism, SampledArgmax, ScreenedGNMax, UnknownMechanismError
 from ..noise import Gaussian, Laplace, Noise
 from .adjacency import Adjacency, between
-from .confident import (
-    Charging,
-    confident_cost,
-    log_answered,
-    threshold_data_dependent,
-    threshold_data_independent,
-)
-from .interactive import interactive_cost, log_screen
 from .lnmax import lnmax_data_dependent, lnmax_laplace, pure_data_dependent
 from .neighbourhood import MOVED_VOTE, Neighbourhood
-from .pairs import worst_costs, worst_neighbours
+from .pairs import worst_costs
 from .pure import pure_data_independent, pure_epsilon
 from .rounding import (
     gaussian_answer,
@@ -38,6 +21,7 @@ from .rounding import (
     log_unlikely,
 )
 from .sampled import sampled_data_independent
+from .screened import Charging, screened_cost
 from .worst_pair import worst_pair
 
 Analysis = Literal["data-independent", "data-dependent", "exact", "worst-pair"]
@@ -105,93 +89,32 @@ def query_costs(
     """
     a = np.atleast_1d(np.asarray(orders, dtype=np.float64))
     if not isinstance(mechanism, KnownMechanism):
-        raise unsupported(mechanism, "the cost of a query")
+        raise UnknownMechanismError(mechanism, "the cost of a query")
     if analysis == "exact":
-        if not isinstance(mechanism, InteractiveGNMax):
-            return worst_costs(histograms, mechanism, a, neighbourhood)
-        return np.stack([_exact(votes, mechanism, a, neighbourhood) for votes in histograms])
+        return worst_costs(histograms, mechanism, a, neighbourhood)
     if analysis == "worst-pair":
         classes, totals = histograms.shape[1], histograms.sum(1).tolist()
         pairs = [worst_pair(mechanism, classes, n, a, neighbourhood) for n in totals]
         return np.stack([pair.divergence for pair in pairs])
-    if charging == "realised" and refused is None and not _always_answers(mechanism):
-        raise ValueError("charging realised needs to know which queries were refused")
-    if isinstance(mechanism, InteractiveGNMax):
-        answered = [True] * len(histograms) if refused is None else (~refused).tolist()
-        return np.stack(
-            [
-                interactive_cost(
-                    votes,
-                    mechanism,
-                    a,
-                    neighbourhood,
-                    analysis=analysis,
-                    charging=charging,
-                    answered=given,
-                )
-                for votes, given in zip(histograms, answered, strict=True)
-            ]
+    if isinstance(mechanism, ScreenedGNMax):
+        found = screened_cost(
+            histograms,
+            mechanism,
+            a,
+            neighbourhood,
+            analysis=analysis,
+            charging=charging,
+            refused=refused,
         )
-    dependent = analysis == "data-dependent"
-    found = _published(
-        histograms,
-        mechanism,
-        a,
-        neighbourhood,
-        dependent=dependent,
-        charging=charging,
-        refused=refused,
-    )
-    return np.broadcast_to(found, (len(histograms), a.size))
-
-
-def _always_answers(mechanism: KnownMechanism) -> bool:
-    return isinstance(mechanism, NoisyArgmax | SampledArgmax)
-
-
-def _exact(
-    votes: NDArray[np.int64],
-    mechanism: KnownMechanism,
-    orders: Matrix,
-    neighbourhood: Neighbourhood,
-) -> Matrix:
-    """Cost (n,) against the worst neighbours in both directions."""
-    found = worst_neighbours(votes, mechanism, orders, neighbourhood)
-    return np.maximum(found.from_here, found.towards)
-
-
-def _published(
-    votes: NDArray[np.int64],
-    mechanism: ClaimedMechanism,
-    orders: Matrix,
-    neighbourhood: Neighbourhood,
-    *,
-    dependent: bool,
-    charging: Charging,
-    refused: NDArray[np.bool_] | None,
-) -> Matrix:
-    """Costs (m, n), or (n,) where they are the same for all histograms (m, c)."""
-    if isinstance(mechanism, NoisyArgmax):
-        return _answer(votes, mechanism.noise, orders, neighbourhood, dependent)
-    if isinstance(mechanism, SampledArgmax):  # no data-dependent analysis is known
+    elif isinstance(mechanism.answering, SampledArgmax):  # no data-dependent analysis is known
         if neighbourhood != MOVED_VOTE:
             raise UnknownMechanismError(mechanism, f"the cost between {neighbourhood}")
-        costs = [sampled_data_independent(mechanism, int(n), orders) for n in votes.sum(-1)]
-        return np.stack(costs)
-    if charging != "realised":
-        analysis: Literal["data-independent", "data-dependent"] = (
-            "data-dependent" if dependent else "data-independent"
-        )
-        return confident_cost(
-            votes, mechanism, orders, neighbourhood, analysis=analysis, charging=charging
-        )
-    test = (
-        threshold_data_dependent(votes, mechanism, orders, neighbourhood)
-        if dependent
-        else threshold_data_independent(mechanism.threshold_noise.scale, orders, neighbourhood)
-    )
-    answer = _answer(votes, mechanism.noise, orders, neighbourhood, dependent)
-    return np.where(np.asarray(refused)[:, None], test, test + answer)
+        totals = histograms.sum(-1).tolist()
+        found = np.stack([sampled_data_independent(mechanism.answering, n, a) for n in totals])
+    else:
+        dependent = analysis == "data-dependent"
+        found = _answer(histograms, mechanism.noise, a, neighbourhood, dependent)
+    return np.broadcast_to(found, (len(histograms), a.size))
 
 
 def answered_share(histogram: ArrayLike, mechanism: KnownMechanism) -> float:
@@ -199,14 +122,9 @@ def answered_share(histogram: ArrayLike, mechanism: KnownMechanism) -> float:
 
     Raises ValueError for an invalid histogram or a mechanism that is not known.
     """
-    votes = as_histogram(histogram)
-    if isinstance(mechanism, NoisyArgmax | SampledArgmax):
-        return 1.0
-    if isinstance(mechanism, ConfidentGNMax):
-        return float(np.exp(log_answered(votes, mechanism)))
-    if isinstance(mechanism, InteractiveGNMax):
-        return float(np.exp(log_screen(votes, mechanism)[0]))
-    raise unsupported(mechanism, "the share of answers")
+    if not isinstance(mechanism, KnownMechanism):
+        raise UnknownMechanismError(mechanism, "the share of answers")
+    return float(np.exp(mechanism.log_screening(as_histogram(histogram))[0]))
 
 
 @between(Adjacency.REPLACE_ONE)

@@ -15,14 +15,14 @@ from ..enclosures import enclose_probabilities
 from ..mechanisms import (
     REFUSAL,
     ClaimedMechanism,
-    ConfidentGNMax,
     InteractiveGNMax,
     KnownMechanism,
     NoisyArgmax,
     SampledArgmax,
-    unsupported,
+    ScreenedGNMax,
+    UnknownMechanismError,
 )
-from ..noise import Gaussian, Noise
+from ..noise import Gaussian
 
 DIGITS = 25
 _FEW_DIGITS = 12
@@ -34,48 +34,30 @@ def enclosed_law(votes: Sequence[int], mechanism: KnownMechanism) -> list[arb]:
     Raises ValueError for a mechanism that is not known.
     """
     if not isinstance(mechanism, KnownMechanism):
-        raise unsupported(mechanism, "a certified law")
-    if isinstance(mechanism, SampledArgmax):
-        return list(_of_sampled(tuple(votes), mechanism))
-    answers = list(_answers(tuple(votes), mechanism.noise))
-    if isinstance(mechanism, NoisyArgmax):
-        return answers
-    with ctx.workdps(4 * DIGITS):
-        if isinstance(mechanism, ConfidentGNMax):
-            score, otherwise = arb(max(votes)), REFUSAL
-        elif isinstance(mechanism, InteractiveGNMax):
-            score, otherwise = _disagreement(votes, mechanism), mechanism.confirmed
-        else:
-            raise unsupported(mechanism, "a certified law")
-        reached, missed = _screened(score, mechanism)
-        law = [reached * answer for answer in answers] + [arb(0)]
-        law[otherwise] += missed
-        return law
+        raise UnknownMechanismError(mechanism, "a certified law")
+    answers = dict(enumerate(_answers(tuple(votes), mechanism.answering)))
+    return list(_released(answers, votes, mechanism).values())
 
 
 @lru_cache(maxsize=64)
-def _answers(votes: tuple[int, ...], noise: Noise) -> list[arb]:
+def _answers(votes: tuple[int, ...], mechanism: NoisyArgmax | SampledArgmax) -> list[arb]:
     """Balls around Q(H), which several checks ask of one histogram: the last ones are kept."""
-    return enclose_probabilities(votes, noise, DIGITS)
+    if isinstance(mechanism, SampledArgmax):
+        return enclose_sampled(votes, mechanism.noise, mechanism.sampling, DIGITS)
+    return enclose_probabilities(votes, mechanism.noise, DIGITS)
 
 
-@lru_cache(maxsize=64)
-def _of_sampled(votes: tuple[int, ...], mechanism: SampledArgmax) -> list[arb]:
-    """As `_answers`, where answers are of sampled teachers."""
-    return enclose_sampled(votes, mechanism.noise, mechanism.sampling, DIGITS)
-
-
-def enclosed_screening(votes: Sequence[int], mechanism: ConfidentGNMax) -> list[arb]:
-    """Balls around the probabilities that the screening of a histogram (c,) passes, and fails."""
+def _released(
+    law: dict[int, arb], votes: Sequence[int], mechanism: KnownMechanism
+) -> dict[int, arb]:
+    """Balls around the probabilities of what is released, by label, from those of answers."""
+    if not isinstance(mechanism, ScreenedGNMax):
+        return law
     with ctx.workdps(4 * DIGITS):
-        return list(_screened(arb(max(votes)), mechanism))
-
-
-def _disagreement(votes: Sequence[int], mechanism: InteractiveGNMax) -> arb:
-    """The largest of n_j - M p_j, what its threshold test looks at."""
-    weight = arb(mechanism.weight)
-    gaps = [arb(n) - weight * arb(p) for n, p in zip(votes, mechanism.prediction, strict=True)]
-    return reduce(lambda one, other: one.max(other), gaps)
+        reached, missed = enclosed_screening(votes, mechanism)
+        law = {k: reached * ball for k, ball in law.items()} | {REFUSAL: arb(0)}
+        law[mechanism.confirmed] += missed
+        return law
 
 
 def enclosed_event(votes: Sequence[int], mechanism: KnownMechanism, labels: Sequence[int]) -> arb:
@@ -93,29 +75,31 @@ def enclosed_parts(
     labels: a refusal, `REFUSAL`, may be one of them. Costs as many integrals as there are classes
     among them, each to `_FEW_DIGITS`.
     """
-    classes = [k for k in labels if k != REFUSAL]
-    if isinstance(mechanism, SampledArgmax):
-        answers = enclosed_law(votes, mechanism)
+    classes, answering = [k for k in labels if k != REFUSAL], mechanism.answering
+    if isinstance(answering, SampledArgmax):
+        answers = _answers(tuple(votes), answering)
         found = [answers[k] for k in classes]
     else:
-        found = enclose_probabilities(votes, mechanism.noise, _FEW_DIGITS, classes)
+        found = enclose_probabilities(votes, answering.noise, _FEW_DIGITS, classes)
+    law = _released(dict(zip(classes, found, strict=True)), votes, mechanism)
     with ctx.workdps(4 * DIGITS):
-        law = dict(zip(classes, found, strict=True))
-        if isinstance(mechanism, ConfidentGNMax):
-            reached, missed = _screened(arb(max(votes)), mechanism)
-            law = {k: reached * ball for k, ball in law.items()} | {REFUSAL: missed}
         parts = [law[k] for k in labels]
         return [*parts, 1 - sum(parts, arb(0))]
 
 
-def _screened(score: arb, mechanism: ConfidentGNMax | InteractiveGNMax) -> tuple[arb, arb]:
-    """Balls around the probabilities that a noisy score reaches the threshold, and that it misses.
+def enclosed_screening(votes: Sequence[int], mechanism: ScreenedGNMax) -> list[arb]:
+    """Balls around the probabilities that the screening of a histogram (c,) passes, and fails.
 
     Each from its own tail: 1 less the other has no digits left where the other is near 1.
     """
-    short = arb(mechanism.threshold) - score
-    noise = mechanism.threshold_noise
-    return _normal_tail(short, noise), _normal_tail(-short, noise)
+    with ctx.workdps(4 * DIGITS):
+        scores = [arb(n) for n in votes]
+        if isinstance(mechanism, InteractiveGNMax):
+            weight, prediction = arb(mechanism.weight), mechanism.prediction
+            scores = [n - weight * arb(p) for n, p in zip(scores, prediction, strict=True)]
+        short = arb(mechanism.threshold) - reduce(lambda one, other: one.max(other), scores)
+        noise = mechanism.threshold_noise
+        return [_normal_tail(short, noise), _normal_tail(-short, noise)]
 
 
 def _normal_tail(x: arb, noise: Gaussian) -> arb:

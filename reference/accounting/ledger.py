@@ -15,13 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..budget import BudgetExhausted
-from ..mechanisms import (
-    InteractiveGNMax,
-    KnownMechanism,
-    NoisyArgmax,
-    SampledArgmax,
-    UnknownMechanismError,
-)
+from ..mechanisms import InteractiveGNMax, KnownMechanism, UnknownMechanismError
 from ..searches import last_from_zero
 from .adjacency import Adjacency
 from .release_costs import CountedCost
@@ -92,7 +86,7 @@ class Ledger:
         """
         if answered < 0 or refused < 0:
             raise ValueError(f"{answered} answered, {refused} refused: expected numbers from 0")
-        if refused and isinstance(self.mechanism, NoisyArgmax | SampledArgmax):
+        if refused and not self.mechanism.refuses:
             raise ValueError(f"{refused} refused: the mechanism refuses no query")
         with self._locked() as (before, without, write):
             most = self._epsilon(before + answered + refused, without)

@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Matrix
 from ..histograms import Histogram, as_histogram
-from ..mechanisms import ClaimedMechanism, Mechanism
-from ..noise import Rounded
+from ..mechanisms import KnownMechanism, Mechanism
 from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
 from .neighbourhood import MOVED_VOTE, Neighbourhood
@@ -69,7 +68,7 @@ def worst_among(
 @between(Adjacency.REPLACE_ONE)
 def worst_costs(
     histograms: NDArray[np.int64],
-    mechanism: ClaimedMechanism,
+    mechanism: KnownMechanism,
     orders: Matrix,
     neighbourhood: Neighbourhood = MOVED_VOTE,
 ) -> Matrix:
@@ -81,7 +80,7 @@ def worst_costs(
     2), so that it lies below its chords. Raises ValueError for a histogram with no neighbour, or
     too many.
     """
-    if isinstance(mechanism.noise, Rounded):  # whose ties depend on the names of classes
+    if mechanism.ordered:
         pairs = [neighbourhood.of(votes) for votes in histograms]
     else:
         pairs = [neighbourhood.unlike(votes) for votes in histograms]

@@ -1,10 +1,12 @@
 """Pure differential privacy of report-noisy-max, as a Rényi cost."""
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Matrix
-from ..noise import Exponential, Gumbel, Laplace, Noise, Rounded
+from ..noise import Exponential, Gaussian, Gumbel, Noise, Rounded
 from .gnmax import as_orders
 from .neighbourhood import MOVED_VOTE, Neighbourhood
 
@@ -20,12 +22,11 @@ def pure_epsilon(noise: Noise, neighbourhood: Neighbourhood = MOVED_VOTE) -> flo
     reaches a bound, which moves by as many votes as change, and its chance falls by a factor of
     e^(1/scale) a vote at most. What is cut towards zero leaves a step of two votes there, so that
     the bound moves by one more; that of exponential noise, never negative, lies where none is, and
-    cut counts with Laplace noise have the cost of noisy counts. Raises ValueError for Gaussian
-    noise, which has none.
+    cut counts with Laplace noise have the cost of noisy counts. Infinite for Gaussian noise.
     """
     plain = noise.unrounded
-    if not isinstance(plain, Laplace | Gumbel | Exponential):
-        raise ValueError(f"noise {noise}: no pure privacy")
+    if isinstance(plain, Gaussian):
+        return math.inf
     how = noise.rounding if isinstance(noise, Rounded) else None
     of_counts = how == "cut" and isinstance(plain, Gumbel)
     of_noise = how == "cut-noise" and not isinstance(plain, Exponential)

@@ -5,20 +5,18 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Matrix
 from ..mechanisms import (
-    ConfidentGNMax,
-    InteractiveGNMax,
     KnownMechanism,
     SampledArgmax,
+    ScreenedGNMax,
     UnknownMechanismError,
 )
-from ..noise import Gaussian
 from .adjacency import Adjacency, between
 from .analyses import answer_data_independent
-from .confident import threshold_data_independent
 from .conversions import ORDERS, best_epsilon, to_epsilon
 from .neighbourhood import MOVED_VOTE, Neighbourhood
 from .pure import pure_epsilon
 from .sampled import sampled_data_independent
+from .screened import threshold_data_independent
 
 
 @between(Adjacency.REPLACE_ONE)
@@ -33,19 +31,19 @@ def release_costs(
 
     By the data-independent analyses; a refused query costs its test, an answered one both. So do
     those of Interactive-GNMax, where the student's label was confirmed as where there is none
-    (`interactive.interactive_cost`). teachers: of whom some are drawn, where they are. Raises
+    (`screened.screened_cost`). teachers: of whom some are drawn, where they are. Raises
     UnknownMechanismError for any other mechanism, and where it is of drawn teachers, without their
     number or between other votes than one moved.
     """
     if not isinstance(mechanism, KnownMechanism):
         raise UnknownMechanismError(mechanism, "costs by the number of queries")
-    if isinstance(mechanism, SampledArgmax):
+    if isinstance(mechanism.answering, SampledArgmax):
         if teachers is None or neighbourhood != MOVED_VOTE:
             raise UnknownMechanismError(mechanism, "costs by the number of queries")
-        answer = sampled_data_independent(mechanism, teachers, orders)
+        answer = sampled_data_independent(mechanism.answering, teachers, orders)
         return np.zeros_like(answer), answer
     answer = answer_data_independent(mechanism.noise, orders, neighbourhood)
-    if isinstance(mechanism, ConfidentGNMax | InteractiveGNMax):
+    if isinstance(mechanism, ScreenedGNMax):
         noise = mechanism.threshold_noise
         return threshold_data_independent(noise.scale, orders, neighbourhood), answer
     return np.zeros_like(answer), answer
@@ -82,8 +80,5 @@ class CountedCost:
             screen, answer = release_costs(mechanism, orders, neighbourhood, teachers=teachers)
             return np.asarray((answered + refused) * screen + answered * answer)
 
-        noise = mechanism.noise.unrounded
-        pure = (
-            np.inf if isinstance(noise, Gaussian) else pure_epsilon(mechanism.noise, neighbourhood)
-        )
+        pure = pure_epsilon(mechanism.noise, neighbourhood)
         return best_epsilon(cost, delta, pure=(answered + refused) * pure).epsilon

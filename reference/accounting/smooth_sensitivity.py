@@ -19,8 +19,8 @@ from ..histograms import Histogram, as_histogram
 from ..mechanisms import ConfidentGNMax
 from ..noise import Gaussian
 from ..special import log_ndtr
-from .confident import threshold_data_dependent
 from .gnmax import as_orders, gaussian_data_dependent, gnmax_data_independent, log_q_union
+from .screened import threshold_data_dependent
 
 _BISECTIONS = 80
 

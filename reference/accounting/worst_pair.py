@@ -21,7 +21,6 @@ from ..mechanisms import (
     Mechanism,
     UnknownMechanismError,
 )
-from ..noise import Rounded
 from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
 from .neighbourhood import MOVED_VOTE, Neighbourhood, changed, representatives
@@ -78,7 +77,7 @@ def _search(
     orders: tuple[float, ...],
     neighbourhood: Neighbourhood,
 ) -> WorstPair:
-    alike = not isinstance(mechanism.noise, Rounded)
+    alike = not mechanism.ordered
     pairs = _unlike(_candidates(classes, teachers, neighbourhood), set(), alike)
     costs = _costs(mechanism, pairs, orders)
     expanded: set[bytes] = set()

@@ -8,9 +8,9 @@ from runs import result
 from small import small_claim
 
 from dpassay.reference import BudgetExhausted, ConfidentGNMax, Gaussian
-from dpassay.reference.accounting.confident import log_answered, threshold_data_dependent
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.reference.accounting.gnmax import gnmax_data_dependent
+from dpassay.reference.accounting.screened import threshold_data_dependent
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import privacy_audit, privacy_claim
@@ -133,7 +133,7 @@ def test_an_expected_charge_is_no_realised_one() -> None:
     """Whatever the outcome, times the chance of an answer: what an answer adds is nothing."""
 
     def charge(h, a, answered):
-        return screen(SHARP, a) + np.exp(log_answered(h, SHARP)) * answer(SHARP, a)
+        return screen(SHARP, a) + np.exp(SHARP.log_screening(h)[..., 0]) * answer(SHARP, a)
 
     assert soundness(SHARP, charge).proved is not None
 

@@ -17,7 +17,8 @@ from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.accountant_claim import LabelsAccountant
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.labels.inputs_claim import InputsClaim
-from dpassay.verifiers.kinds.labels.mechanism import LabelsMechanism, LogClaim
+from dpassay.verifiers.kinds.labels.log_claim import LogClaim
+from dpassay.verifiers.kinds.labels.mechanism import LabelsMechanism
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.numbers.mechanism import NumberMechanism
 from dpassay.verifiers.kinds.reading import parse_claim

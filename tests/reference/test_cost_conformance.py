@@ -3,7 +3,6 @@
 Found this way: `query_cost` charged Interactive-GNMax as Confident-GNMax, 880 times too little.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,15 +26,14 @@ from dpassay.reference import (
 from dpassay.reference.accounting.adjacency import Adjacency, adjacency_of
 from dpassay.reference.accounting.analyses import answered_share, query_cost
 from dpassay.reference.accounting.certified import enclosed_law
-from dpassay.reference.accounting.confident import confident_cost
 from dpassay.reference.accounting.conversions import ORDERS as GRID
 from dpassay.reference.accounting.conversions import best_epsilon, to_epsilon
-from dpassay.reference.accounting.interactive import interactive_cost
 from dpassay.reference.accounting.knn import knn_data_independent
 from dpassay.reference.accounting.ledger import Ledger
 from dpassay.reference.accounting.pairs import worst_neighbours
 from dpassay.reference.accounting.pure import pure_epsilon
 from dpassay.reference.accounting.release_costs import CountedCost, release_costs
+from dpassay.reference.accounting.screened import screened_cost
 from dpassay.reference.accounting.worst_pair import worst_pair
 from dpassay.verifiers.commands.charged_rows import account_of
 from dpassay.verifiers.inputs.log_file import AskedRows
@@ -237,16 +235,7 @@ class AccountantConformance(Conformance):
             forth, back = found.from_here, found.towards
             return queries * (forth if self.one_sided else np.maximum(forth, back))
 
-        return best_epsilon(cost, DELTA, pure=queries * pure_of(mechanism)).epsilon
-
-
-def pure_of(mechanism):
-    """Epsilon of one query at delta 0, infinity where there is none."""
-    return (
-        math.inf
-        if isinstance(mechanism.noise.unrounded, Gaussian)
-        else pure_epsilon(mechanism.noise)
-    )
+        return best_epsilon(cost, DELTA, pure=queries * pure_epsilon(mechanism.noise)).epsilon
 
 
 class TestAccount(AccountantConformance):
@@ -285,17 +274,12 @@ def test_a_query_that_the_teachers_do_not_answer_costs_its_screen_alone() -> Non
         np.testing.assert_allclose(answered, every, rtol=1e-12)
 
 
-def test_interactive_gnmax_costs_what_its_own_analysis_says() -> None:
+def test_interactive_gnmax_is_not_charged_as_confident_gnmax() -> None:
     votes, mechanism = np.array([150, 60, 40, 0]), INTERACTIVE[0]
-    for analysis in ("data-independent", "data-dependent"):
-        np.testing.assert_array_equal(
-            query_cost(votes, mechanism, ORDERS, analysis),
-            interactive_cost(votes, mechanism, ORDERS, analysis=analysis),
-        )
     confident = ConfidentGNMax(
         mechanism.noise, mechanism.threshold, mechanism.threshold_noise
     )  # what was charged: its screen looks at 150 votes where Interactive-GNMax's sees 122
-    fallen_through = confident_cost(votes, confident, ORDERS, charging="all")
+    fallen_through = screened_cost(votes, confident, ORDERS)
     assert (query_cost(votes, mechanism, ORDERS, "data-dependent") > fallen_through).any()
 
 
@@ -322,7 +306,7 @@ def test_the_share_of_answers_is_that_of_the_teachers_labels() -> None:
 
 def test_every_cost_names_its_neighbours() -> None:
     """Those of records drawn at random are data sets with one more or less; all others replace."""
-    replace = (query_cost, worst_neighbours, worst_pair, confident_cost, interactive_cost)
+    replace = (query_cost, worst_neighbours, worst_pair, screened_cost)
     assert {adjacency_of(cost) for cost in replace} == {Adjacency.REPLACE_ONE}
     assert adjacency_of(knn_data_independent) is Adjacency.ADD_REMOVE
     assert Ledger.adjacency is Adjacency.REPLACE_ONE

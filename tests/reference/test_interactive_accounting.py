@@ -10,13 +10,12 @@ from scipy.special import logsumexp
 
 from dpassay.reference import ConfidentGNMax, Gaussian, InteractiveGNMax, neighbours
 from dpassay.reference.accounting.analyses import query_cost
-from dpassay.reference.accounting.confident import threshold_data_independent
 from dpassay.reference.accounting.divergences import renyi_divergence
 from dpassay.reference.accounting.gnmax import gnmax_data_independent
-from dpassay.reference.accounting.interactive import (
-    interactive_cost,
-    log_screen,
-    screen_data_dependent,
+from dpassay.reference.accounting.screened import (
+    screened_cost,
+    threshold_data_dependent,
+    threshold_data_independent,
 )
 from dpassay.verifiers.strategies import histograms
 
@@ -50,7 +49,7 @@ def test_charging_all_covers_the_exact_divergence(histogram, mechanism) -> None:
     there = mechanism.log_probabilities(others_of(histogram))
     here = np.broadcast_to(mechanism.log_probabilities(histogram.astype(float)), there.shape)
     exact = renyi_divergence(here, there, ORDERS).max(0)
-    costs = [interactive_cost(histogram, mechanism, ORDERS, analysis=name) for name in PUBLISHED]
+    costs = [screened_cost(histogram, mechanism, ORDERS, analysis=name) for name in PUBLISHED]
     for cost in costs:
         assert (exact <= cost * (1 + SLACK) + 1e-12).all()
     assert (costs[1] <= costs[0] * (1 + 1e-12)).all()
@@ -58,10 +57,10 @@ def test_charging_all_covers_the_exact_divergence(histogram, mechanism) -> None:
 
 @given(histogram=histograms(4, 60), mechanism=interactive())
 def test_the_screen_is_covered_for_a_maximum_that_moves_by_one(histogram, mechanism) -> None:
-    there = np.stack(log_screen(others_of(histogram), mechanism), -1)
-    here = np.broadcast_to(np.stack(log_screen(histogram, mechanism), -1), there.shape)
+    there = mechanism.log_screening(others_of(histogram))
+    here = np.broadcast_to(mechanism.log_screening(histogram), there.shape)
     exact = renyi_divergence(here, there, ORDERS).max(0)
-    cost = screen_data_dependent(histogram, mechanism, ORDERS)
+    cost = threshold_data_dependent(histogram, mechanism, ORDERS)
     assert (exact <= cost * (1 + SLACK) + 1e-12).all()
     plain = threshold_data_independent(mechanism.threshold_noise.scale, ORDERS)
     assert (cost <= plain * (1 + 1e-12)).all()
@@ -70,7 +69,7 @@ def test_the_screen_is_covered_for_a_maximum_that_moves_by_one(histogram, mechan
 def test_the_screen_of_a_maximum_is_nearly_as_costly_as_its_gaussian() -> None:
     """Charged for half a vote, a quarter of the cost, the exact divergence would not be covered."""
     mechanism = InteractiveGNMax(Gaussian(9.0), 60.0, Gaussian(30.0), (0.5, 0.5), 0.0, 0.9)
-    there, here = (np.stack(log_screen(h, mechanism), -1) for h in ([61, 39], [60, 40]))
+    there, here = (mechanism.log_screening(h) for h in ([61, 39], [60, 40]))
     exact = renyi_divergence(here, there, ORDERS)[0]
     assert exact > 0.25 * threshold_data_independent(30.0, ORDERS)[0]
 
@@ -82,12 +81,12 @@ def test_a_charge_without_the_answer_is_caught() -> None:
     there = mechanism.log_probabilities(others_of(histogram))
     here = np.broadcast_to(mechanism.log_probabilities(histogram.astype(float)), there.shape)
     exact = renyi_divergence(here, there, ORDERS).max(0)
-    without = interactive_cost(
+    without = screened_cost(
         histogram, mechanism, ORDERS, analysis="data-independent", charging="realised",
-        answered=False,
+        refused=True,
     )  # fmt: skip
     assert (exact > without).all()
-    assert (exact <= interactive_cost(histogram, mechanism, ORDERS)).all()
+    assert (exact <= screened_cost(histogram, mechanism, ORDERS)).all()
 
 
 def excess(here, there, charges):
@@ -111,7 +110,7 @@ def interactive_law(votes, mechanism):
 @given(histogram=histograms(4, 60), mechanism=interactive())
 def test_the_screen_is_the_mechanism_s(histogram, mechanism) -> None:
     """A screen that forgets the prediction's weight, or compares the plain counts, fails."""
-    answered, kept = log_screen(histogram, mechanism)
+    answered, kept = mechanism.log_screening(histogram)
     law = interactive_law(histogram, mechanism)
     assert kept == pytest.approx(law[-1], rel=1e-9)
     assert answered == pytest.approx(logsumexp(law[:-1]), rel=1e-6, abs=1e-9)
@@ -120,10 +119,10 @@ def test_the_screen_is_the_mechanism_s(histogram, mechanism) -> None:
 @pytest.mark.parametrize("analysis", PUBLISHED)
 @given(histogram=histograms(4, 60), mechanism=interactive())
 def test_realised_charging_of_interactive_gnmax_is_a_filter(analysis, histogram, mechanism) -> None:
-    answered = np.array([True] * 4 + [False])
-    charges = interactive_cost(
+    refused = np.array([False] * 4 + [True])
+    charges = screened_cost(
         np.broadcast_to(histogram, (5, 4)), mechanism, ORDERS, analysis=analysis,
-        charging="realised", answered=answered,
+        charging="realised", refused=refused,
     )  # fmt: skip
     here = interactive_law(histogram, mechanism)
     found = excess(here, interactive_law(others_of(histogram), mechanism), charges)
@@ -167,11 +166,11 @@ def test_expected_charging_lies_between() -> None:
     mechanism = InteractiveGNMax(Gaussian(9.0), 10.0, Gaussian(12.0), (0.6, 0.2, 0.2), 40.0, 0.5)
     votes = np.array([[30, 8, 2], [10, 25, 5]])
     realised = [
-        interactive_cost(votes, mechanism, ORDERS, charging="realised", answered=[was, was])
-        for was in (False, True)
+        screened_cost(votes, mechanism, ORDERS, charging="realised", refused=[was, was])
+        for was in (True, False)
     ]
-    expected = interactive_cost(votes, mechanism, ORDERS, charging="expected")
+    expected = screened_cost(votes, mechanism, ORDERS, charging="expected")
     assert ((realised[0] < expected) & (expected < realised[1])).all()
-    np.testing.assert_array_equal(realised[1], interactive_cost(votes, mechanism, ORDERS))
-    with pytest.raises(ValueError, match=r"realised.* answered"):
-        interactive_cost(votes, mechanism, ORDERS, charging="realised")
+    np.testing.assert_array_equal(realised[1], screened_cost(votes, mechanism, ORDERS))
+    with pytest.raises(ValueError, match=r"realised.* refused"):
+        screened_cost(votes, mechanism, ORDERS, charging="realised")

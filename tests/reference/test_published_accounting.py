@@ -19,12 +19,6 @@ from dpassay.reference import (
     exact_probabilities,
     neighbours,
 )
-from dpassay.reference.accounting.confident import (
-    confident_cost,
-    log_answered,
-    threshold_data_dependent,
-    threshold_data_independent,
-)
 from dpassay.reference.accounting.conversions import to_epsilon
 from dpassay.reference.accounting.divergences import renyi_divergence
 from dpassay.reference.accounting.gnmax import (
@@ -40,6 +34,11 @@ from dpassay.reference.accounting.lnmax import (
     lnmax_data_independent,
     lnmax_laplace,
     log_q_lemma_4,
+)
+from dpassay.reference.accounting.screened import (
+    screened_cost,
+    threshold_data_dependent,
+    threshold_data_independent,
 )
 from dpassay.verifiers.strategies import histograms
 
@@ -59,8 +58,8 @@ def released_cost(published_data, row):
     }[row["dataset"], row["sample"]]
     threshold, noise, delta = SETTINGS[row["dataset"]]
     mechanism = ConfidentGNMax(Gaussian(float(row["sigma"])), threshold, Gaussian(noise))
-    answered = float(np.exp(log_answered(votes, mechanism)))
-    return confident_cost(votes, mechanism, RELEASED_ORDERS), delta, answered
+    answered = float(np.exp(mechanism.log_screening(votes)[..., 0]))
+    return screened_cost(votes, mechanism, RELEASED_ORDERS, charging="expected"), delta, answered
 
 
 def test_all_120_published_costs_are_met(published_data) -> None:
@@ -110,7 +109,10 @@ def test_the_exact_q_never_costs_more_than_the_union_bound(published_data) -> No
         spent = [
             to_epsilon(
                 RELEASED_ORDERS,
-                10_000 * confident_cost(votes, mechanism, RELEASED_ORDERS, exact_q=exact),
+                10_000
+                * screened_cost(
+                    votes, mechanism, RELEASED_ORDERS, charging="expected", exact_q=exact
+                ),
                 delta,
             ).epsilon
             for exact in (False, True)
@@ -244,7 +246,7 @@ def test_the_cost_of_the_threshold_covers_the_test(histogram, threshold, noise) 
     others = np.array(list(neighbours(histogram)))
 
     def law(votes):
-        answered = log_answered(votes, mechanism)
+        answered = mechanism.log_screening(votes)[..., 0]
         return np.stack([answered, np.log1p(-np.exp(np.minimum(answered, -1e-300)))], -1)
 
     with np.errstate(divide="ignore"):
@@ -266,7 +268,9 @@ def test_costs_rise_with_the_order(histogram, sigma) -> None:
         gnmax_data_independent(sigma, orders),
         lnmax_laplace(1 / sigma, orders),
         lnmax_data_independent(1 / sigma, orders),
-        confident_cost(histogram, mechanism, orders, analysis="data-independent"),
+        screened_cost(
+            histogram, mechanism, orders, analysis="data-independent", charging="expected"
+        ),
     ):
         assert (np.diff(cost) >= -1e-12 * cost[1:]).all()
 
@@ -274,11 +278,11 @@ def test_costs_rise_with_the_order(histogram, sigma) -> None:
 def test_charging_all_is_never_less_than_expected() -> None:
     mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
     votes = np.array([[200, 30, 20], [90, 80, 80]])
-    expected = confident_cost(votes, mechanism, COMMON)
-    everything = confident_cost(votes, mechanism, COMMON, charging="all")
+    expected = screened_cost(votes, mechanism, COMMON, charging="expected")
+    everything = screened_cost(votes, mechanism, COMMON, charging="all")
     assert (everything > expected).all()
-    with pytest.raises(ValueError, match="needs the outcomes"):
-        confident_cost(votes, mechanism, COMMON, charging="realised")
+    with pytest.raises(ValueError, match=r"realised.* refused"):
+        screened_cost(votes, mechanism, COMMON, charging="realised")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from mpmath import exp, log, mp, mpf, ncdf
 
 from dpassay.reference import ConfidentGNMax, Gaussian, neighbours
 from dpassay.reference.accounting.certified import enclosed_law, enclosed_screening, renyi_lower
-from dpassay.reference.accounting.confident import log_screening
 from dpassay.reference.accounting.divergences import renyi_divergence
 from dpassay.reference.oracle import exact_probabilities
 
@@ -133,7 +132,7 @@ def test_costs_of_parts_are_those_of_floats_and_of_balls(votes, order) -> None:
     with mp.workdps(30):
         for other in others(votes):
             exact = divergence(screening(votes), screening(other), order)
-            here, there = (log_screening(np.array(v), MECHANISM) for v in (votes, other))
+            here, there = (MECHANISM.log_screening(np.array(v)) for v in (votes, other))
             found = float(renyi_divergence(here, there, [order])[0])
             assert found == pytest.approx(float(exact), rel=1e-9, abs=1e-15)
             p, q = (enclosed_screening(v, MECHANISM) for v in (votes, other))

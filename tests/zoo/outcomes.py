@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from dpassay.reference import BudgetExhausted, ConfidentGNMax, Gaussian, NoisyArgmax
-from dpassay.reference.accounting.confident import log_answered, threshold_data_dependent
 from dpassay.reference.accounting.conversions import ORDERS
 from dpassay.reference.accounting.gnmax import gnmax_data_dependent
+from dpassay.reference.accounting.screened import threshold_data_dependent
 
 from .claims import GNMAX, METERED, SHARP_THRESHOLD, SIGMA
 from .deployments import Accounted, DataDependent, Metered, metered
@@ -82,7 +82,7 @@ def answer_at_half(histogram: np.ndarray, orders: np.ndarray, answered: bool) ->
     source="cleverhans-lab/capc-iclr learning/analysis/rdp_cumulative.py",
 )
 def expected_for_realised(histogram: np.ndarray, orders: np.ndarray, answered: bool) -> Any:
-    return screen(orders) + np.exp(log_answered(histogram, sharp)) * answer(orders)
+    return screen(orders) + np.exp(sharp.log_screening(histogram)[..., 0]) * answer(orders)
 
 
 @shelf.makes(

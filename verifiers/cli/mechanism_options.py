@@ -1,9 +1,9 @@
 """The mechanism that the options of a command describe."""
 
-from ...reference import Gaussian, parse_noise
+from ...reference import ConfidentGNMax, Gaussian, NoisyArgmax, parse_noise
 from ...reference.mechanisms import ClaimedMechanism
-from ...reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
 from ..inputs.input_error import OptionsError
+from ..kinds.labels.mechanism import MOST_VOTES, needed_noise
 
 _SCREENED = "confident-gnmax"
 
@@ -31,9 +31,11 @@ def mechanism_of_options(
         raise OptionsError(
             "--threshold and --threshold-noise belong together: give both or neither"
         )
-    screen = None if threshold_noise is None else parse_noise(threshold_noise)
-    if screen is not None and not isinstance(votes, Gaussian):
+    if threshold is None or threshold_noise is None:
+        return NoisyArgmax(votes)
+    screen = parse_noise(threshold_noise)
+    if not isinstance(votes, Gaussian):
         raise ValueError(f"--noise {noise}: --threshold takes gaussian noise")
-    if screen is not None and not isinstance(screen, Gaussian):
+    if not isinstance(screen, Gaussian):
         raise ValueError(f"--threshold-noise {threshold_noise}: expected gaussian noise")
-    return described_mechanism(votes, threshold, screen)
+    return ConfidentGNMax(votes, threshold, screen)

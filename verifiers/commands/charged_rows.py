@@ -7,12 +7,12 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from ...reference import REFUSAL, ConfidentGNMax, Gaussian, UnknownMechanismError
+from ...reference import REFUSAL, UnknownMechanismError
 from ...reference.accounting.analyses import MEANING, Analysis
-from ...reference.accounting.confident import Charging, log_answered
 from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
 from ...reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
 from ...reference.accounting.pure import pure_epsilon
+from ...reference.accounting.screened import Charging
 from ...reference.mechanisms import ClaimedMechanism
 from ..findings.document import Document
 from ..inputs.input_error import ColumnsError
@@ -134,7 +134,7 @@ def account_of(
     """
     if not isinstance(mechanism, ClaimedMechanism):
         raise UnknownMechanismError(mechanism, "an account")
-    if rows.refused.any() and not isinstance(mechanism, ConfidentGNMax):
+    if rows.refused.any() and not mechanism.refuses:
         raise ValueError(
             f"label {REFUSAL} of histogram {int(rows.refused.argmax()) + 1}: a refusal, but only "
             "confident-gnmax refuses: expected a class from 0"
@@ -142,11 +142,7 @@ def account_of(
     if charging == "realised" and rows.labels is None:
         raise ColumnsError("--charging realised needs a column 'label' of what was released")
     near = MOVED_VOTE if neighbourhood is None else neighbourhood
-    pure = (
-        math.inf
-        if isinstance(mechanism.noise.unrounded, Gaussian)
-        else pure_epsilon(mechanism.noise, near)
-    )
+    pure = pure_epsilon(mechanism.noise, near)
 
     def costs_by(analysis: Analysis) -> RowCosts:
         return RowCosts(rows, mechanism, analysis, charging, neighbourhood=near, executor=executor)
@@ -165,7 +161,6 @@ def account_of(
     found = independent = epsilon_of(costs)
     if analysis != "data-independent":
         independent = epsilon_of(costs_by("data-independent"))
-    refuses = isinstance(mechanism, ConfidentGNMax)
     return ChargedRows(
         epsilon=found.epsilon,
         data_independent_epsilon=independent.epsilon,
@@ -177,13 +172,13 @@ def account_of(
         adjacency=near.adjacency.value,
         votes=near.votes,
         charging=charging,
-        note=_NO_GUARANTEE if refuses and charging == "expected" else None,
+        note=_NO_GUARANTEE if mechanism.refuses and charging == "expected" else None,
         repeats=repeat,
         rows_beyond=beyond,
         budget=budget,
         rows=len(rows),
         once=once,
-        refuses=refuses,
+        refuses=mechanism.refuses,
     )
 
 
@@ -191,6 +186,4 @@ def _answered(rows: AskedRows, mechanism: ClaimedMechanism, charging: Charging) 
     """Rows answered on average, or, where charging is `realised`, in fact."""
     if charging == "realised":
         return float((~rows.refused).sum())
-    if not isinstance(mechanism, ConfidentGNMax):
-        return float(len(rows))
-    return float(np.exp(log_answered(rows.histograms, mechanism)).sum())
+    return float(np.exp(mechanism.log_screening(rows.histograms)[:, 0]).sum())

@@ -223,7 +223,7 @@ def answers_from_log(
         )
     if classes > MOST_CLASSES:
         raise ValueError(f"{source}: label {found - 1}: expected at most {MOST_CLASSES} classes")
-    kept = labels if isinstance(mechanism, ConfidentGNMax) else [x for x in labels if x >= 0]
+    kept = labels if mechanism.refuses else [x for x in labels if x >= 0]
     return Answers.tally(kept, classes, mechanism), len(labels) - len(kept)
 
 

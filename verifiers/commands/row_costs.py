@@ -6,11 +6,10 @@ from concurrent.futures import Executor
 import numpy as np
 from numpy.typing import NDArray
 
-from ...reference import ConfidentGNMax
 from ...reference.accounting.analyses import Analysis, query_costs
-from ...reference.accounting.confident import Charging
 from ...reference.accounting.conversions import ORDERS, at_most_pure, most_repeats, to_epsilon
 from ...reference.accounting.neighbourhood import Neighbourhood
+from ...reference.accounting.screened import Charging
 from ...reference.arrays import Matrix
 from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.progress import shown
@@ -112,7 +111,7 @@ def _decisive(rows: AskedRows, how: How) -> NDArray[np.int64]:
     if analysis == "worst-pair":
         return np.asarray(votes.sum(1, keepdims=True))
     if analysis == "data-independent":
-        screened = isinstance(mechanism, ConfidentGNMax) and charging == "expected"
+        screened = mechanism.refuses and charging == "expected"
         return np.asarray(votes.max(1, keepdims=True)) if screened else votes[:, :0]
     return np.sort(votes, axis=1)
 

@@ -20,10 +20,8 @@ from .. import kind_in
 from ..kind import ReleaseKind
 from .accountant_claim import Charges, LabelsAccountant
 from .inputs_claim import InputsClaim
-from .mechanism import LabelsMechanism, LogClaim
-
-_SHOWN = 3  # groups of teachers in the summary
-
+from .log_claim import LogClaim
+from .mechanism import LabelsMechanism
 
 BY_OUTCOME = Note(
     "charged-by-outcome",
@@ -130,18 +128,7 @@ class LabelsClaim(Claim):
 
     @property
     def summary(self) -> str:
-        """The mechanism in a few words, as reports head themselves."""
-        it = self.mechanism
-        drawn = "" if it.sampled is None else f", sampled {it.sampled}"
-        screened = it.threshold is not None and it.threshold_noise is not None
-        answered = f", threshold {it.threshold:g} with {it.threshold_noise}" if screened else ""
-        groups = [f"{number} of weight {weight}" for number, weight in it.weights or ()]
-        more = ", ..." if len(groups) > _SHOWN else ""
-        weighed = f" ({', '.join(groups[:_SHOWN])}{more})" if groups else ""
-        return (
-            f"{it.name} with {it.noise}{answered}, {it.classes} classes, {it.teachers} teachers"
-            f"{weighed}{drawn}, {it.protected}"
-        )
+        return self.mechanism.summary
 
     @property
     def given(self) -> tuple[Input, ...]:

@@ -1,20 +1,21 @@
-"""`[mechanism]` and `[log]` of a claim on labels, as pydantic models."""
+"""`[mechanism]` of a claim on labels, as a pydantic model."""
 
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Final, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
 from ....reference import Gaussian, Noise, Sampling, parse_noise
 from ....reference.accounting.adjacency import Adjacency
 from ....reference.accounting.neighbourhood import Neighbourhood
-from ....reference.mechanisms import ClaimedMechanism
-from ....reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
-from ....reference.noise import Rounded
+from ....reference.mechanisms import (
+    ClaimedMechanism,
+    ConfidentGNMax,
+    NoisyArgmax,
+    SampledArgmax,
+)
+from ....reference.noise import Laplace, Rounded
 from ...claims.mistakes import are_missing
 from ...claims.tables import Fitted, Table
-from ...inputs.log_names import PLAIN, LogNames, lower
-from ...inputs.release_log import ABOUT
-from ...targets.replies import shown_repr
 
 
 def _noise(value: object) -> Noise:
@@ -80,6 +81,24 @@ MOST_WEIGHED, MOST_VOTING = 10**7, 10_000
 LabelName = Literal["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"]
 OF_LABELS: tuple[str, ...] = get_args(LabelName)
 """Mechanisms that release labels."""
+
+_NOISE_OF: dict[str | None, type[Noise]] = {
+    "gnmax": Gaussian,
+    "confident-gnmax": Gaussian,
+    "lnmax": Laplace,
+}
+"""The only noise of the mechanisms whose names say it; the others take any."""
+
+MOST_VOTES: Final = 1e9
+"""No threshold is further from 0."""
+
+_SHOWN = 3  # groups of teachers in the summary
+
+
+def needed_noise(name: str | None, noise: Noise) -> str | None:
+    """The family that the mechanism of this name takes, where the noise is of another one."""
+    needed = _NOISE_OF.get(name)
+    return None if needed is None or isinstance(noise.unrounded, needed) else needed.family
 
 
 class LabelsMechanism(Table):
@@ -205,12 +224,12 @@ class LabelsMechanism(Table):
     @property
     def refuses(self) -> bool:
         """Whether the mechanism may answer -1."""
-        return self.threshold is not None
+        return self.mechanism().refuses
 
     @property
     def ordered(self) -> bool:
         """Whether the law depends on the order of the classes: the first of equal counts wins."""
-        return isinstance(self.noise, Rounded)
+        return self.mechanism().ordered
 
     @property
     def moved_by_shifts(self) -> bool:
@@ -220,77 +239,25 @@ class LabelsMechanism(Table):
     def mechanism(self, noise: Noise | None = None) -> ClaimedMechanism:
         """The claimed mechanism; noise: of the votes, the claimed one when None."""
         noise = self.noise if noise is None else noise
-        return described_mechanism(noise, self.threshold, self.threshold_noise, self.sampled)
+        if self.sampled is not None:
+            assert isinstance(noise, Gaussian)
+            return SampledArgmax(noise, self.sampled)
+        if self.threshold is None:
+            return NoisyArgmax(noise)
+        assert isinstance(noise, Gaussian | Rounded)
+        assert isinstance(self.threshold_noise, Gaussian)
+        return ConfidentGNMax(noise, self.threshold, self.threshold_noise)
 
-
-def _as_text(name: object) -> object:
-    return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
-
-
-def _as_list(names: object) -> object:
-    return names if isinstance(names, list) else [names]
-
-
-def _columns(names: Any) -> Any:
-    listed = isinstance(names, list) and len(names) > 1
-    if not all(isinstance(name, str) and name for name in (names if listed else [names])):
-        raise ValueError(
-            'expected the columns of votes in the order of the classes, as ["votes_cat", '
-            '"votes_dog"], or the key of a list of them'
+    @property
+    def summary(self) -> str:
+        """It in a few words, as reports head themselves."""
+        drawn = "" if self.sampled is None else f", sampled {self.sampled}"
+        screen = self.threshold_noise
+        screened = "" if screen is None else f", threshold {self.threshold:g} with {screen}"
+        groups = [f"{number} of weight {weight}" for number, weight in self.weights or ()]
+        more = ", ..." if len(groups) > _SHOWN else ""
+        weighed = f" ({', '.join(groups[:_SHOWN])}{more})" if groups else ""
+        return (
+            f"{self.name} with {self.noise}{screened}, {self.classes} classes, "
+            f"{self.teachers} teachers{weighed}{drawn}, {self.protected}"
         )
-    return names
-
-
-ColumnName = Annotated[str, Field(min_length=1)]
-Columns = Annotated[str | list[str], BeforeValidator(_columns)]
-LabelText = Annotated[str, BeforeValidator(_as_text)]
-
-
-class LogClaim(Table):
-    """`[log]`: what a recorded log of the deployment holds, and what it calls it."""
-
-    refusals: Literal["logged", "left-out"] = "logged"
-    label: ColumnName | None = None
-    histogram: Columns | None = None
-    labels: Annotated[list[LabelText], Field(min_length=2)] | None = None
-    refusal_labels: (
-        Annotated[list[LabelText], Field(min_length=1), BeforeValidator(_as_list)] | None
-    ) = None
-    id: ColumnName | None = None
-    time: ColumnName | None = None
-    worker: ColumnName | None = None
-    call: ColumnName | None = None
-    client: ColumnName | None = None
-    charged: ColumnName | None = None
-
-    @model_validator(mode="after")
-    def _each_once(self) -> Self:
-        named = [*self.names.columns.items(), *(("histogram", name) for name in self.votes)]
-        keys: dict[str, str] = {}
-        for key, name in named:
-            if lower(name) in keys:
-                other = keys[lower(name)]
-                raise ValueError(
-                    f"{key} = {shown_repr(name)}: {other} names that column too: expected each once"
-                )
-            keys[lower(name)] = key
-        marks = [*(self.labels or ()), *(self.refusal_labels or ())]
-        twice = next((name for name in marks if marks.count(name) > 1), None)
-        if twice is not None:
-            raise ValueError(f"labels and refusal_labels: {shown_repr(twice)} stands there twice")
-        return self
-
-    @property
-    def votes(self) -> tuple[str, ...]:
-        """The columns of votes, by class; none where it names none, or one key for all."""
-        return tuple(self.histogram) if isinstance(self.histogram, list) else ()
-
-    @property
-    def names(self) -> LogNames:
-        """What a reader of the log needs to know."""
-        own = ("histogram", "label", *ABOUT)
-        given = {name: getattr(self, name) for name in own}
-        columns = {name: value for name, value in given.items() if isinstance(value, str)}
-        labels, refusals = self.labels or (), self.refusal_labels or ()
-        found = LogNames(columns, self.votes, tuple(labels), tuple(refusals))
-        return PLAIN if found == PLAIN else found

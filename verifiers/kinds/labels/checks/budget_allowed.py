@@ -14,12 +14,12 @@ from flint import arb
 
 from .....reference import ConfidentGNMax, Gaussian, Laplace, NoisyArgmax
 from .....reference.accounting.analyses import query_cost
-from .....reference.accounting.confident import Charging
 from .....reference.accounting.conversions import ORDERS, best_epsilon, most_repeats
 from .....reference.accounting.neighbourhood import MOVED_VOTE
 from .....reference.accounting.pure import pure_epsilon
 from .....reference.accounting.release_costs import release_costs
 from .....reference.accounting.rounding import is_of_noisy_counts
+from .....reference.accounting.screened import Charging
 from .....reference.arrays import Matrix
 from .....reference.numbers import Move, NumberNoise, families
 from .....reference.numbers.certified import CertifiedPair, gaussian_epsilon
@@ -139,9 +139,7 @@ class BudgetAllowed:
 
     def _repeats(self, cost: Matrix) -> int:
         """How many times a Rényi cost at `ORDERS`, or the pure cost, fits the claim."""
-        noise, pure = self.claim.mechanism.noise, math.inf
-        if not (self.claim.mechanism.refuses or isinstance(noise.unrounded, Gaussian)):
-            pure = pure_epsilon(noise, self._neighbourhood)
+        pure = pure_epsilon(self.claim.mechanism.noise, self._neighbourhood)
         return most_repeats(cost, self.privacy.delta, self._epsilon, _COUNTED, pure)
 
     @property

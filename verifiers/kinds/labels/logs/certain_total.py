@@ -11,7 +11,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from .....reference import REFUSAL, ConfidentGNMax
+from .....reference import REFUSAL
 from .....reference.accounting.certified import enclosed_parts
 from .....reference.accounting.composed import SumTest, sum_test, sum_test_epsilon
 from .....reference.accounting.divergences import renyi_divergence
@@ -169,7 +169,7 @@ class _Kinds:
             last = to if apart else REFUSAL  # an answer by itself is no refusal
             labels = [REFUSAL, REFUSAL, REFUSAL] if screened else [source, to, last]
             sides = [
-                _merge(law, labels, isinstance(mechanism, ConfidentGNMax))
+                _merge(law, labels, mechanism.refuses)
                 for law in (laws, np.asarray(mechanism.log_probabilities(there.astype(np.float64))))
             ]
             log_p, log_q = sides[::-1] if reverse else sides
@@ -262,8 +262,7 @@ def _merge(log_law: Matrix, labels: list[int], refuses: bool) -> Matrix:
 
 def _enclose(mechanism: ClaimedMechanism, votes: list[int], labels: list[int]) -> list[arb]:
     """Probabilities of the outcomes of `_merge` as balls."""
-    refuses = isinstance(mechanism, ConfidentGNMax)
-    kept = [k for k in dict.fromkeys(labels) if k != REFUSAL or refuses]
+    kept = [k for k in dict.fromkeys(labels) if k != REFUSAL or mechanism.refuses]
     *parts, rest = enclosed_parts(votes, mechanism, kept)
     balls = dict(zip(kept, parts, strict=True))
     return [*(balls.pop(label, arb(0)) for label in labels), rest]

@@ -86,10 +86,7 @@ class RunningCost:
         votes, number = np.array(list(times)), np.array(list(times.values()), dtype=np.float64)
         near = self.neighbourhood
         costs = partial(query_costs, votes, self.mechanism, analysis=analysis, neighbourhood=near)
-        noise = self.mechanism.noise
-        gaussian = isinstance(noise.unrounded, Gaussian)
-        pure = np.inf if gaussian else pure_epsilon(noise, near)
-        most = float(number.sum()) * pure
+        most = float(number.sum()) * pure_epsilon(self.mechanism.noise, near)
         return best_epsilon(lambda orders: number @ costs(orders=orders), delta, pure=most).epsilon
 
     @property

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference import (
-    ConfidentGNMax,
     Noise,
     NoisyArgmax,
     SampledArgmax,
@@ -101,7 +100,7 @@ def total_faults(claim: LabelsMechanism) -> Iterator[LabelFault]:
     words = f"votes of {fewest} to {teachers} in all scaled up to {teachers}"
     note = Note("votes-rescaled", words, {"to": teachers, "from_votes": fewest})
     yield LabelFault(note, _rescaling_law(claim, fewest, teachers))
-    if isinstance(claim.mechanism(), ConfidentGNMax):
+    if claim.refuses:
         words = "the threshold compared with the share of the votes, not with their number"
         note = Note("threshold-of-the-share", words)
         yield LabelFault(note, _share_screen_law(claim, 0, None))

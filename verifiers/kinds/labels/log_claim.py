@@ -1,0 +1,83 @@
+"""`[log]` of a claim on labels, as a pydantic model."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from ...claims.tables import Table
+from ...inputs.log_names import PLAIN, LogNames, lower
+from ...inputs.release_log import ABOUT
+from ...targets.replies import shown_repr
+
+
+def _as_text(name: object) -> object:
+    return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
+
+
+def _as_list(names: object) -> object:
+    return names if isinstance(names, list) else [names]
+
+
+def _columns(names: Any) -> Any:
+    listed = isinstance(names, list) and len(names) > 1
+    if not all(isinstance(name, str) and name for name in (names if listed else [names])):
+        raise ValueError(
+            'expected the columns of votes in the order of the classes, as ["votes_cat", '
+            '"votes_dog"], or the key of a list of them'
+        )
+    return names
+
+
+ColumnName = Annotated[str, Field(min_length=1)]
+Columns = Annotated[str | list[str], BeforeValidator(_columns)]
+LabelText = Annotated[str, BeforeValidator(_as_text)]
+
+
+class LogClaim(Table):
+    """`[log]`: what a recorded log of the deployment holds, and what it calls it."""
+
+    refusals: Literal["logged", "left-out"] = "logged"
+    label: ColumnName | None = None
+    histogram: Columns | None = None
+    labels: Annotated[list[LabelText], Field(min_length=2)] | None = None
+    refusal_labels: (
+        Annotated[list[LabelText], Field(min_length=1), BeforeValidator(_as_list)] | None
+    ) = None
+    id: ColumnName | None = None
+    time: ColumnName | None = None
+    worker: ColumnName | None = None
+    call: ColumnName | None = None
+    client: ColumnName | None = None
+    charged: ColumnName | None = None
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        named = [*self.names.columns.items(), *(("histogram", name) for name in self.votes)]
+        keys: dict[str, str] = {}
+        for key, name in named:
+            if lower(name) in keys:
+                other = keys[lower(name)]
+                raise ValueError(
+                    f"{key} = {shown_repr(name)}: {other} names that column too: expected each once"
+                )
+            keys[lower(name)] = key
+        marks = [*(self.labels or ()), *(self.refusal_labels or ())]
+        twice = next((name for name in marks if marks.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"labels and refusal_labels: {shown_repr(twice)} stands there twice")
+        return self
+
+    @property
+    def votes(self) -> tuple[str, ...]:
+        """The columns of votes, by class; none where it names none, or one key for all."""
+        return tuple(self.histogram) if isinstance(self.histogram, list) else ()
+
+    @property
+    def names(self) -> LogNames:
+        """What a reader of the log needs to know."""
+        own = ("histogram", "label", *ABOUT)
+        given = {name: getattr(self, name) for name in own}
+        columns = {name: value for name, value in given.items() if isinstance(value, str)}
+        labels, refusals = self.labels or (), self.refusal_labels or ()
+        found = LogNames(columns, self.votes, tuple(labels), tuple(refusals))
+        return PLAIN if found == PLAIN else found
