@@ -262,10 +262,15 @@ class LogClaim(Table):
     call: ColumnName | None = None
     client: ColumnName | None = None
     charged: ColumnName | None = None
+    columns: Annotated[list[ColumnName], Field(min_length=1, max_length=20)] | None = None
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
-        named = [*self.names.columns.items(), *(("histogram", name) for name in self.votes)]
+        named = [
+            *self.names.columns.items(),
+            *(("histogram", name) for name in self.votes),
+            *(("columns", name) for name in self.columns or ()),
+        ]
         keys: dict[str, str] = {}
         for key, name in named:
             if lower(name) in keys:
@@ -292,5 +297,5 @@ class LogClaim(Table):
         given = {name: getattr(self, name) for name in own}
         columns = {name: value for name, value in given.items() if isinstance(value, str)}
         labels, refusals = self.labels or (), self.refusal_labels or ()
-        found = LogNames(columns, self.votes, tuple(labels), tuple(refusals))
+        found = LogNames(columns, self.votes, tuple(labels), tuple(refusals), tuple(self.columns or ()))
         return PLAIN if found == PLAIN else found
