@@ -243,6 +243,8 @@ def _columns(names: Any) -> Any:
 
 ColumnName = Annotated[str, Field(min_length=1)]
 Columns = Annotated[str | list[str], BeforeValidator(_columns)]
+_OWN = ("histogram", "label", *ABOUT)
+
 LabelText = Annotated[str, BeforeValidator(_as_text)]
 
 
@@ -279,6 +281,13 @@ class LogClaim(Table):
                     f"{key} = {shown_repr(name)}: {other} names that column too: expected each once"
                 )
             keys[lower(name)] = key
+        own = {name for name in _OWN if getattr(self, name) is None}
+        taken = next((name for name in self.columns or () if lower(name) in own), None)
+        if taken is not None:
+            raise ValueError(
+                f"columns: {shown_repr(taken)} is read by itself: expected further columns, known "
+                "before the noise was drawn"
+            )
         marks = [*(self.labels or ()), *(self.refusal_labels or ())]
         twice = next((name for name in marks if marks.count(name) > 1), None)
         if twice is not None:
@@ -293,9 +302,10 @@ class LogClaim(Table):
     @property
     def names(self) -> LogNames:
         """What a reader of the log needs to know."""
-        own = ("histogram", "label", *ABOUT)
-        given = {name: getattr(self, name) for name in own}
+        given = {name: getattr(self, name) for name in _OWN}
         columns = {name: value for name, value in given.items() if isinstance(value, str)}
         labels, refusals = self.labels or (), self.refusal_labels or ()
-        found = LogNames(columns, self.votes, tuple(labels), tuple(refusals), tuple(self.columns or ()))
+        found = LogNames(
+            columns, self.votes, tuple(labels), tuple(refusals), tuple(self.columns or ())
+        )
         return PLAIN if found == PLAIN else found

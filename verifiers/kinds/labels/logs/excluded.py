@@ -91,7 +91,9 @@ def exclusions_text(excludes: tuple[Excluded, ...]) -> str:
         elif "of" in size:
             missing.append(_parties_text(one))
         elif "every" in size:
-            missing.append(f"in one row of k, always in the same place, for any k up to {size['every']}")
+            missing.append(
+                f"in one row of k, always in the same place, for any k up to {size['every']}"
+            )
         elif "share" in size:
             missing.append(f"in {100.0 * size['share']:.3g} % of the rows, drawn at random")
         elif one.where == (_LAST,):

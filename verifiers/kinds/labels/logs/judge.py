@@ -90,11 +90,11 @@ class LogEvidence:
     had different labels; last: the latest outcome of each histogram, and for a caching deployment
     its label; of_input: for that one, the votes and the label of each input with an id; parties:
     evidence on workers, on clients, and on hours of the day; strata: on what else parts a log, and
-    in_strata: what it told when the evidence on labels was highest; scale, lately: that on the scale, of
-    all rows and of those from row `lately_from` on, since the last complete `window` ended;
-    strongest: `pointed` when the evidence on labels was highest, as a fault may end before the log;
-    missed: `Laws.missed`, summed over rows; wanted: evidence that each alternative needs, by its
-    weight, from the first row on; order: of the columns of votes; time_found: of the rows of
+    in_strata: what it told when the evidence on labels was highest; scale, lately: that on the
+    scale, of all rows and of those from row `lately_from` on, since the last complete `window`
+    ended; strongest: `pointed` when the evidence on labels was highest, as a fault may end before
+    the log; missed: `Laws.missed`, summed over rows; wanted: evidence that each alternative needs,
+    by its weight, from the first row on; order: of the columns of votes; time_found: of the rows of
     `found_after`, as the log has it.
     """
 

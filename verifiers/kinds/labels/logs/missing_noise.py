@@ -38,8 +38,8 @@ class RowsOfParty:
 class PartiesShown(NamedTuple):
     """Which parties of one kind would show that they have no noise.
 
-    names: of those that would, or the first of `seen`; parties: of all that were looked at; rows: a party with so many rows
-    would have shown, None where none would.
+    names: of those that would, or of the first of them; seen: how many would; parties: how many
+    were looked at; rows: a party with so many rows would have shown, None where none would.
     """
 
     names: tuple[str, ...]

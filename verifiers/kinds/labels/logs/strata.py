@@ -6,8 +6,8 @@ likelihood ratio L of the stratum's own rows, is a martingale. So several parts 
 little show together.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ _SHARES = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0)  # of its rows that do
 _OF_WINDOWS = np.array([0.2, 0.5, 0.8])  # shares of the rows of a window that do
 _MOST = 10_000  # strata of a kind that are looked at: the first to occur
 _NAMED = 24  # most that a cause counts by name
+
+OF_STRATA = "strata."
+"""How the names of arrays of a saved state begin."""
 
 Key = str | Histogram
 
@@ -206,6 +209,31 @@ class AllStrata:
             found[kind] = strata.observe(at, numbers, ratios, gains)
         thinned = np.logaddexp(np.log1p(-_OF_WINDOWS), np.log(_OF_WINDOWS) + ratios[:, None])
         return found | {"window": self.windows.observe(thinned)}
+
+    def keys(self) -> dict[str, list[tuple[int, Key]]]:
+        """The strata of each kind, in order, as JSON can hold them."""
+        return {kind: list(strata.keys) for kind, strata in self.of.items()}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What later rows need beside `keys`, by a name that begins with `OF_STRATA`."""
+        parts: dict[str, Any] = self.of | {"window": self.windows}
+        return {
+            f"{OF_STRATA}{kind}.{field}": np.asarray(getattr(part, field))
+            for kind, part in parts.items()
+            for field in part.SAVED
+        }
+
+    def restore(self, keys: Mapping[str, list[Any]], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Goes on from what `keys` and `arrays` gave."""
+        for kind, strata in self.of.items():
+            named = ((g, key if isinstance(key, str) else tuple(key)) for g, key in keys[kind])
+            strata.keys = {key: at for at, key in enumerate(named)}
+            for field in strata.SAVED:
+                setattr(strata, field, arrays[f"{OF_STRATA}{kind}.{field}"].copy())
+            strata.gains = np.zeros((len(strata.logs), POWERS.size))  # of a pass, which is not told
+        for field in self.windows.SAVED:
+            found = arrays[f"{OF_STRATA}window.{field}"]
+            setattr(self.windows, field, found.copy() if found.ndim else int(found))
 
     def _groups(self, kind: str) -> list[NDArray[np.int64]]:
         """The strata of each group of a kind."""
