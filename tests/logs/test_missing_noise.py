@@ -16,6 +16,7 @@ from dpassay.reference.noise import Gaussian
 from dpassay.verifiers.kinds.labels.logs import Costs, LogEvidence, chunks, judge, log_results
 from dpassay.verifiers.kinds.labels.logs.missing_noise import Runs
 from dpassay.verifiers.kinds.labels.logs.store import bytes_of, restore
+from dpassay.verifiers.kinds.labels.logs.strata import WEIGHTS
 
 ROWS = 3000
 LEAK = 1e-3  # of the claim in each wager
@@ -98,7 +99,9 @@ def test_the_last_rows_are_those_that_gain_enough():
         q = math.exp(log_probabilities(np.array(votes), Gaussian(10.0)).max())
         m = 1.0 / votes.count(max(votes))
         gains[votes] = math.log((1.0 - LEAK) * m / q + LEAK)
-    weight = 0.6 * 0.5 * math.exp(evidence.pointed.log_weights[evidence.alternatives.bare])
+    weight = (
+        judge.POINTED * 0.5 * math.exp(evidence.pointed.log_weights[evidence.alternatives.bare])
+    )
     threshold = evidence.thresholds["class-probabilities"]
     gain = np.array([gains[row.histogram] for row in rows])
 
@@ -200,7 +203,10 @@ def test_a_stretch_of_inputs_that_tell_nothing_is_not_excluded():
 
 def test_all_wagers_on_labels_together_are_worth_one():
     """Their mean is no martingale otherwise: correct logs would fail more often than is told."""
-    weights = (judge.POINTED, judge.BY_RANK, judge.BY_NUMBER, *judge.PARTIES.values())
+    weights = (
+        *(judge.POINTED, judge.BY_RANK, judge.BY_NUMBER),
+        *(*judge.PARTIES.values(), *WEIGHTS.values()),
+    )
     assert sum(weights) == pytest.approx(1.0, abs=1e-12)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...reference import REFUSAL
 from ..text import nearest
-from .cells import LogError, whole
+from .cells import LogError, text_of, whole
 from .csv_rows import INDEX
 from .input_error import ColumnsError
 
@@ -28,12 +28,14 @@ class LogNames:
         votes: the columns of votes, in the order of the classes; none where the claim names none.
         labels: what stands for the classes, in their order; none for their numbers.
         refusals: what stands for a refusal; none for -1.
+        more: further columns by whose values rows are told apart.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     votes: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     refusals: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
     _layouts: dict[tuple[str, ...], Layout] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -53,7 +55,11 @@ class LogNames:
         Raises:
             ColumnsError: the claim names a column that is not there, or there twice.
         """
-        given = [*self.columns.items(), *(("histogram", name) for name in self.votes)]
+        given = [
+            *self.columns.items(),
+            *(("histogram", name) for name in self.votes),
+            *(("columns", name) for name in self.more),
+        ]
         for key, name in given:
             times = names.count(lower(name))
             if times > 1 or (times == 0 and (all_of_them or key in ("label", "histogram"))):
@@ -62,7 +68,7 @@ class LogNames:
                     f"{place}: {wrong} named {name[:60]!r} (log.{key} of the claim): expected one "
                     f"of {_listed(names)}{_meant(name, names)}"
                 )
-        taken = {*map(lower, (*self.columns.values(), *self.votes))}
+        taken = {*map(lower, (*self.columns.values(), *self.votes, *self.more))}
         own = {one: lower(self.columns[one]) for one in known if one in self.columns}
         own |= {one: one for one in known if one not in self.columns and one not in taken}
         named = {one: names.index(name) for one, name in own.items() if name in names}
@@ -125,6 +131,14 @@ class LogNames:
         if "histogram" not in renamed:
             renamed |= {names[i]: values[i] for i in votes if names[i] not in INDEX}
         return renamed
+
+    def more_of(self, table: Mapping[str, Any], place: str) -> tuple[str | None, ...]:
+        """The cells of the further columns in an object of JSON Lines. Raises LogError."""
+        if not self.more:
+            return ()
+        cells = {lower(key): value for key, value in table.items()}
+        found = (cells.get(lower(name)) for name in self.more)
+        return tuple(None if cell is None else text_of(cell, place) for cell in found)
 
     @property
     def of_labels(self) -> bool:

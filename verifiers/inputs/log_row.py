@@ -11,7 +11,7 @@ class Row(NamedTuple):
 
     key: the id of the input, if any; time: in seconds of the log's clock; time_text: as the log has
     it; charged: the epsilon that the deployment charged for this release; worker, client, call: as
-    the log names them.
+    the log names them; more: of the columns that the claim names beyond these.
     """
 
     histogram: tuple[int, ...]
@@ -23,13 +23,18 @@ class Row(NamedTuple):
     client: str | None = None
     call: str | None = None
     time_text: str | None = None
+    more: tuple[str | None, ...] = ()
 
 
 def row_of(
-    histogram: tuple[int, ...], label: int, named: Mapping[str, str | None], place: str
+    histogram: tuple[int, ...],
+    label: int,
+    named: Mapping[str, str | None],
+    place: str,
+    more: tuple[str | None, ...] = (),
 ) -> Row:
-    """The row; named: its other cells, by name. Raises LogError."""
-    if not named:
+    """The row; named: its other cells, by name; more: as `Row` has it. Raises LogError."""
+    if not named and not more:
         return Row(histogram, label)
     return Row(
         histogram,
@@ -41,4 +46,5 @@ def row_of(
         named.get("client"),
         named.get("call"),
         named.get("time"),
+        more,
     )

@@ -119,6 +119,7 @@ class RowReader:
         named, votes = self.names.places(columns, ("label", *ABOUT), place)
         about = {name: i for name, i in named.items() if name != "label"}
         label = named["label"]
+        further = [columns.index(lower(name)) for name in self.names.more]
         if votes or not self._given:
             votes = self._votes_among(columns, votes, place)
         if self.classes is None and votes:
@@ -137,7 +138,8 @@ class RowReader:
                 histogram = self._histogram_of_text(text, place)
             else:
                 histogram = self._histogram_of_id(named.get("id"), place)
-            return row_of(histogram, self._label(cells[label - at], place), named, place)
+            more = tuple(cells[i - at].strip() or None for i in further)
+            return row_of(histogram, self._label(cells[label - at], place), named, place, more)
 
         return parse
 
@@ -145,6 +147,7 @@ class RowReader:
         return self._of_table(json_object(line, place), place)
 
     def _of_table(self, table: Mapping[str, Any], place: str) -> Row:
+        more = self.names.more_of(table, place)
         if self.names is not PLAIN:
             table = self.names.rename(table, _KNOWN, place)
         elif not table.keys() <= _ALL:  # frames have an index, and a column for each class
@@ -166,7 +169,7 @@ class RowReader:
             if votes is None
             else self._histogram_of(votes, place)
         )
-        return row_of(histogram, label, named, place)
+        return row_of(histogram, label, named, place, more)
 
     def _label(self, given: Any, place: str) -> int:
         """The class that a label stands for, -1 for a refusal. Raises LogError."""

@@ -30,6 +30,8 @@ def _columns(names: Any) -> Any:
 
 ColumnName = Annotated[str, Field(min_length=1)]
 Columns = Annotated[str | list[str], BeforeValidator(_columns)]
+_OWN = ("histogram", "label", *ABOUT)
+
 LabelText = Annotated[str, BeforeValidator(_as_text)]
 
 
@@ -49,10 +51,15 @@ class LogClaim(Table):
     call: ColumnName | None = None
     client: ColumnName | None = None
     charged: ColumnName | None = None
+    columns: Annotated[list[ColumnName], Field(min_length=1, max_length=20)] | None = None
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
-        named = [*self.names.columns.items(), *(("histogram", name) for name in self.votes)]
+        named = [
+            *self.names.columns.items(),
+            *(("histogram", name) for name in self.votes),
+            *(("columns", name) for name in self.columns or ()),
+        ]
         keys: dict[str, str] = {}
         for key, name in named:
             if lower(name) in keys:
@@ -61,6 +68,13 @@ class LogClaim(Table):
                     f"{key} = {shown_repr(name)}: {other} names that column too: expected each once"
                 )
             keys[lower(name)] = key
+        own = {name for name in _OWN if getattr(self, name) is None}
+        taken = next((name for name in self.columns or () if lower(name) in own), None)
+        if taken is not None:
+            raise ValueError(
+                f"columns: {shown_repr(taken)} is read by itself: expected further columns, known "
+                "before the noise was drawn"
+            )
         marks = [*(self.labels or ()), *(self.refusal_labels or ())]
         twice = next((name for name in marks if marks.count(name) > 1), None)
         if twice is not None:
@@ -75,9 +89,10 @@ class LogClaim(Table):
     @property
     def names(self) -> LogNames:
         """What a reader of the log needs to know."""
-        own = ("histogram", "label", *ABOUT)
-        given = {name: getattr(self, name) for name in own}
+        given = {name: getattr(self, name) for name in _OWN}
         columns = {name: value for name, value in given.items() if isinstance(value, str)}
         labels, refusals = self.labels or (), self.refusal_labels or ()
-        found = LogNames(columns, self.votes, tuple(labels), tuple(refusals))
+        found = LogNames(
+            columns, self.votes, tuple(labels), tuple(refusals), tuple(self.columns or ())
+        )
         return PLAIN if found == PLAIN else found

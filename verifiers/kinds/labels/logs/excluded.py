@@ -55,17 +55,21 @@ def _missing(evidence: LogEvidence) -> Iterator[_Entry]:
         yield "noise-missing", last, (_LAST,), _BY_BOUND
     if power.share is not None:
         yield "noise-missing-at-times", {"share": power.share}, ("rows at random",), _BY_MOMENTS
-    for kind in PARTIES:
-        shown = power.of_parties(kind)
+    strata, threshold = evidence.strata, evidence.thresholds[_LABELS]
+    groups = {kind: power.of_parties(kind) for kind in PARTIES} | strata.shown(threshold)
+    for kind, shown in groups.items():
         size = {
             "of": kind,
-            "seen": len(shown.names),
+            "seen": shown.seen,
             "groups": shown.parties,
             "rows": shown.rows,
         }
         method = f"{_BY_BOUND}, or {_BY_MOMENTS}; of each named, all rows"
         if shown.names:
             yield "noise-missing", size, shown.names[:_NAMED], method
+    period = strata.period(threshold)
+    if period is not None:
+        yield "noise-missing-in-part", {"every": period}, ("rows so far apart",), _BY_BOUND
 
 
 def _scales(evidence: LogEvidence) -> Iterator[_Entry]:
@@ -86,6 +90,10 @@ def exclusions_text(excludes: tuple[Excluded, ...]) -> str:
             scales.append(f"{size['factor']:.3g}")
         elif "of" in size:
             missing.append(_parties_text(one))
+        elif "every" in size:
+            missing.append(
+                f"in one row of k, always in the same place, for any k up to {size['every']}"
+            )
         elif "share" in size:
             missing.append(f"in {100.0 * size['share']:.3g} % of the rows, drawn at random")
         elif one.where == (_LAST,):
@@ -99,7 +107,9 @@ def exclusions_text(excludes: tuple[Excluded, ...]) -> str:
 def _parties_text(one: Excluded) -> str:
     """Of which workers, clients or hours missing noise would show."""
     kind, seen, parties = one.size["of"], one.size["seen"], one.size["groups"]
-    kinds = f"{kind}s" if kind != "hour" else "hours of the day"
+    kinds = {"hour": "hours of the day"}.get(kind, f"{kind}s")
+    if kind.startswith("column "):
+        kinds = f"values of {kind}"
     if seen == parties:
         return f"in all rows of any one of the {parties:,} {kinds}"
     named = f" ({', '.join(name[:60] for name in one.where)})" if seen == len(one.where) else ""

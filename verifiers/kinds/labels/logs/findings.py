@@ -132,9 +132,12 @@ def _of_one(evidence: LogEvidence) -> tuple[float, Note] | None:
     """Whose labels alone fit another law best, with its log-ratio, and the cause."""
     parties = zip(evidence.parties, PARTIES, strict=True)
     found = [(*one, kind) for each, kind in parties if (one := each.likeliest) is not None]
-    if not found:
+    part = evidence.in_strata
+    value, name, law, kind = max(found, key=lambda one: one[:2], default=(0.0, "", None, ""))
+    if part is not None and part.log_ratio > value:
+        return part
+    if law is None:
         return None
-    value, name, law, kind = max(found, key=lambda one: one[:2])
     of = f"the hour from {name}:00 on" if kind == "hour" else f"{kind} {name[:60]!r}"
     message = f"labels of {of} fit {law} ({NEAREST})"
     return value, replace(law, message=message, fields={**law.fields, kind: name[:60]})

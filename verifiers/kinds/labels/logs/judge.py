@@ -37,6 +37,7 @@ from .reuse import (
     NoiseOfParties,
     NoiseTable,
 )
+from .strata import WEIGHTS, AllStrata, MissingInStrata
 
 CHUNK = 2048
 """Rows that are added together; e-processes still advance row by row."""
@@ -44,7 +45,7 @@ CHUNK = 2048
 LATELY = 65_536
 """Rows of the windows in which the noise scale is estimated anew."""
 
-POINTED, BY_RANK, BY_NUMBER = 0.6, 0.15, 0.1
+POINTED, BY_RANK, BY_NUMBER = 0.5, 0.15, 0.1
 """Weights of wagers: known faults, and any deviation in cells of the two probability transforms."""
 
 PARTIES = {"worker": 0.05, "client": 0.05, "hour": 0.05}
@@ -88,11 +89,12 @@ class LogEvidence:
     for a caching deployment, whether answers are kept by input, since two inputs of one histogram
     had different labels; last: the latest outcome of each histogram, and for a caching deployment
     its label; of_input: for that one, the votes and the label of each input with an id; parties:
-    evidence on workers, on clients, and on hours of the day; scale, lately: that on the scale, of
-    all rows and of those from row `lately_from` on, since the last complete `window` ended;
-    strongest: `pointed` when the evidence on labels was highest, as a fault may end before the log;
-    missed: `Laws.missed`, summed over rows; wanted: evidence that each alternative needs, by its
-    weight, from the first row on; order: of the columns of votes; time_found: of the rows of
+    evidence on workers, on clients, and on hours of the day; strata: on what else parts a log, and
+    in_strata: what it told when the evidence on labels was highest; scale, lately: that on the
+    scale, of all rows and of those from row `lately_from` on, since the last complete `window`
+    ended; strongest: `pointed` when the evidence on labels was highest, as a fault may end before
+    the log; missed: `Laws.missed`, summed over rows; wanted: evidence that each alternative needs,
+    by its weight, from the first row on; order: of the columns of votes; time_found: of the rows of
     `found_after`, as the log has it.
     """
 
@@ -122,6 +124,8 @@ class LogEvidence:
         self.strongest: OnsetEvidence | None = None
         self.cells = [CellEvidence(gate.smallest_effect) for _ in range(2)]
         self.parties = [Parties(self.alternatives) for _ in PARTIES]
+        self.strata = AllStrata(() if claim.log is None else claim.log.names.more)
+        self.in_strata: MissingInStrata | None = None
         self.order = ColumnOrder(mechanism.classes)
         self.copies = CopiedLabels(None if mechanism.caching else self.last)
         self.noise = NoiseTable(mechanism)
@@ -229,11 +233,15 @@ class LogEvidence:
             self.missing_noise.observe(laws.shows, of_parties)
             self.changes.observe(rows, outcomes, laws.ratios, self.pointed.log_ratios)
         before = deepcopy(self.pointed)
-        parts = [self.pointed.observe(laws.ratios), *general, *ones]
-        values = _weigh(parts, [POINTED, BY_RANK, BY_NUMBER, *PARTIES.values()])
+        bare = laws.ratios[:, self.alternatives.bare]
+        strata = self.strata.observe(rows, numbers, bare, laws.shows.gains)
+        parts = [self.pointed.observe(laws.ratios), *general, *ones, *strata.values()]
+        weights = [POINTED, BY_RANK, BY_NUMBER, *PARTIES.values(), *WEIGHTS.values()]
+        values = _weigh(parts, weights)
         if values.max() > max(self.highest[_LABELS], self.thresholds[_LABELS]):
             before.observe(laws.ratios[: int(values.argmax()) + 1])
             self.strongest = before
+            self.in_strata = self.strata.likeliest(int(numbers[values.argmax()]))
         again = self._again(rows, laws, outcomes, [workers, clients, [row.call for row in rows]])
         for check, evidence in ((_LABELS, values), (_FRESH, again)):
             if np.isnan(evidence).any():

@@ -16,7 +16,9 @@ from ....evidence.onset import log_prior
 from ....evidence.power import MISSES
 from .laws import POWERS, ROUNDING, Shows
 
-_COSTS = np.log(1.0 / MISSES) / POWERS
+COSTS = np.log(1.0 / MISSES) / POWERS
+"""Of the bound on what rows gain, at each of `POWERS`."""
+
 _QUANTILE = 2.3263478740408408  # of the normal law, exceeded with probability `MISSES`
 _SHARES = np.array([k / 10.0**d for d in (4, 3, 2) for k in range(10, 100)] + [1.0])
 
@@ -36,11 +38,12 @@ class RowsOfParty:
 class PartiesShown(NamedTuple):
     """Which parties of one kind would show that they have no noise.
 
-    names: of those that would; parties: of all that were looked at; rows: a party with so many rows
-    would have shown, None where none would.
+    names: of those that would, or of the first of them; seen: how many would; parties: how many
+    were looked at; rows: a party with so many rows would have shown, None where none would.
     """
 
     names: tuple[str, ...]
+    seen: int
     parties: int
     rows: int | None
 
@@ -98,13 +101,13 @@ class MissingNoise:
         names, unseen = [], 0
         for wanted, (name, party) in zip(self._of_parties[kind], parties.items(), strict=False):
             mean, variance = party.moments.T
-            if (party.gains - _COSTS >= wanted).any() or self._surely(m + mean, v + variance):
+            if (party.gains - COSTS >= wanted).any() or self._surely(m + mean, v + variance):
                 names.append(name)
             else:
                 unseen = max(unseen, party.rows)
         enough = (parties[name].rows for name in names)
         least = min((rows for rows in enough if rows > unseen), default=None)
-        return PartiesShown(tuple(names), len(parties), least)
+        return PartiesShown(tuple(names), len(names), len(parties), least)
 
     def _surely(self, mean: Matrix, variance: Matrix) -> NDArray[np.bool_]:
         """Whether log-ratios (..., a), sums over many rows, show with probability 0.99."""
@@ -135,7 +138,7 @@ class Runs:
         grown = self._grown + np.vstack([np.zeros(POWERS.size), np.cumsum(gains, 0)])
         starts = self.rows + np.arange(n)
         late = np.where(starts > 0, -log_prior(starts.astype(np.float64) + 1.0), 0.0)
-        needed = grown[:-1] + (self.wanted + late)[:, None] + _COSTS
+        needed = grown[:-1] + (self.wanted + late)[:, None] + COSTS
         self._starts = np.concatenate([self._starts, starts])
         self._needed = np.vstack([self._needed, needed])
         ends = np.min(

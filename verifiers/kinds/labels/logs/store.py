@@ -16,6 +16,7 @@ from ....evidence.scale import ScaleEvidence
 from .judge import LogEvidence, Window
 from .laws import Histogram
 from .sealed import OTHER_VERSION, Sealed, StateError
+from .strata import OF_STRATA
 
 _TABLES = {
     "state": "id INTEGER PRIMARY KEY CHECK (id = 0), claim TEXT NOT NULL, log TEXT NOT NULL, "
@@ -218,7 +219,9 @@ def bytes_of(evidence: LogEvidence) -> bytes:
             each = [getattr(one, field) for one in party.evidence.values()]
             arrays[f"party{at}.{field}"] = np.array(each)
         arrays[f"party{at}.log_values"] = np.array(party.log_values)
+    arrays |= evidence.strata.arrays()
     fields = {
+        "strata": evidence.strata.keys(),
         "parties": [list(party.evidence) for party in evidence.parties],
         "sides": [[s.value, s.names, list(s.seen.items())] for s in evidence.sides],
         "highest": evidence.highest,
@@ -243,8 +246,9 @@ def restore(evidence: LogEvidence, kept: bytes) -> None:
     with np.load(io.BytesIO(kept), allow_pickle=False) as file:
         arrays = dict(file)
     state: dict[str, Any] = json.loads(str(arrays.pop("told")))
+    strata = {name: arrays.pop(name) for name in [*arrays] if name.startswith(OF_STRATA)}
     parts, of_party = _parts(evidence), (*OnsetEvidence.SAVED, "log_values")
-    # states from before wagers on hours go on; those begin with the next row
+    # states from before wagers on hours, or on strata, go on; those begin with the next row
     parties = list(zip(evidence.parties, state["parties"], strict=False))
     known = {f"party{at}.{field}" for at in range(len(parties)) for field in of_party}
     if arrays.keys() != parts.keys() | known:
@@ -258,6 +262,8 @@ def restore(evidence: LogEvidence, kept: bytes) -> None:
             for field in OnsetEvidence.SAVED:
                 _put(one, field, arrays[f"party{at}.{field}"][k])
         party.log_values = arrays[f"party{at}.log_values"].tolist()
+    if strata:
+        evidence.strata.restore(state["strata"], strata)
     evidence.highest, evidence.found_after = state["highest"], state["found_after"]
     evidence.contradiction = state["contradiction"]
     if "lately_from" in state:  # states from before it did not say which rows their window had
