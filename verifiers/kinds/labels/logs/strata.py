@@ -97,7 +97,7 @@ class Strata:
             grown[place] = self._grow(flat[place], place // groups, numbers, ratios, gains)
         product = self.terms + np.cumsum(grown.reshape(n, groups, -1), 0)
         self.terms = product[-1]
-        return log_sums(product.reshape(n, -1), 1) - np.log(self.terms.size)
+        return np.asarray(log_sums(product.reshape(n, -1), 1) - np.log(self.terms.size))
 
     def _make_room(self, strata: int) -> None:
         more = strata - len(self.logs)
