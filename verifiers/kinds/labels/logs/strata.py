@@ -59,10 +59,10 @@ class Strata:
         self.rows, self.first = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         self.terms = np.zeros((groups, _RARE.size))
 
-    def places(self, names: Sequence[Sequence[Key | None]]) -> NDArray[np.int64]:
+    def places(self, names: Sequence[Sequence[Key | None]], rows: int) -> NDArray[np.int64]:
         """The stratum (n, g) of each row by its name in each group; -1 where it has none."""
         found = [[self._place(g, key) for key in each] for g, each in enumerate(names)]
-        return np.array(found, dtype=np.int64).reshape(len(names), -1).T
+        return np.array(found, dtype=np.int64).reshape(len(names), rows).T
 
     @property
     def names(self) -> list[Key]:
@@ -204,7 +204,7 @@ class AllStrata:
             at = (
                 self._begin + (numbers[:, None] - 1) % np.array(_PERIODS)
                 if kind == "position"
-                else strata.places(names[kind])
+                else strata.places(names[kind], len(rows))
             )
             found[kind] = strata.observe(at, numbers, ratios, gains)
         thinned = np.logaddexp(np.log1p(-_OF_WINDOWS), np.log(_OF_WINDOWS) + ratios[:, None])
