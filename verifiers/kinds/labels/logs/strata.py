@@ -282,7 +282,10 @@ class AllStrata:
         """A stratum in words and as fields, without its votes; its name is the first field."""
         if kind == "position":
             period, first = _PERIODS[group], stratum - int(self._begin[group]) + 1
-            return f"row {first} and every {period}th after it", {"row": first, "every": period}
+            return f"row {first} and every {period}th after it", {
+                "first_row": first,
+                "every": period,
+            }
         strata = self.of[kind]
         name = strata.names[stratum]
         if kind == "weekday":
