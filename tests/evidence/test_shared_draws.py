@@ -57,15 +57,16 @@ def test_each_wager_is_fair_given_any_past(claim) -> None:
     assert np.isclose(np.exp(draws._log_weights).sum() * draws.log_ratios.shape[1], 1.0)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_the_average_is_seldom_large_where_draws_are_new(claim) -> None:
     """Under the claim it reaches 20 in one run of twenty at most: 0.05 and five standard errors."""
     mechanism = plan(claim, effect=0.5).claim.mechanism.mechanism()
     reached = []
-    for seed in range(60):
+    for seed in range(25):
         draws, of_labels = evidence_on(claim)
         rng, highest = np.random.default_rng(seed), 0.0
-        while draws.queries < 600:
+        while draws.queries < 400:
             votes = INPUTS[rng.integers(3)]
             of_labels.observe(votes, mechanism.sample(votes, int(rng.integers(1, 16)), rng))
             highest = max(highest, draws.log_e_value)
