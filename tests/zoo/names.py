@@ -190,8 +190,8 @@ _REUSE = {
     "one-seed-for-two-noises": of("screening-shares-draws", offset=0),
     "one-seed-votes-if-answered": of("screening-shares-draws", offset=0),
     "one-seed-five-ahead": of("screening-shares-draws", offset=5),
-    "one-draw-overlaps": of("noise-overlaps", stride=9),
-    "two-of-one-seed-in-turn": of("generators-in-step", generators=2),
+    "one-draw-overlaps": of("noise-overlaps", stride=9) + CORRELATED,
+    "two-of-one-seed-in-turn": of("generators-in-step", generators=2) + REUSED,
 }
 
 _LATE = {

@@ -34,7 +34,7 @@ _LEAST = 1e-9
 Indices = NDArray[np.int64]
 
 
-class Laws(NamedTuple):
+class Chances(NamedTuple):
     """What is known of the answers to some inputs (n,).
 
     log_q: claimed log-probabilities (n, o), a refusal last; of_class: the chance (n, c, g) that an
@@ -47,7 +47,7 @@ class Laws(NamedTuple):
     refused: Matrix
 
 
-class Wager(NamedTuple):
+class Pairing(NamedTuple):
     """A pairing of draws. kind: a key of the words; by: its offset, stride or number of workers."""
 
     kind: str
@@ -65,11 +65,17 @@ class SharedDraws:
     """
 
     def __init__(
-        self, classes: int, laws: Callable[[NDArray[np.int64]], Laws], *, refuses: bool, most: int
+        self,
+        classes: int,
+        laws: Callable[[NDArray[np.int64]], Chances],
+        *,
+        refuses: bool,
+        most: int,
     ) -> None:
         self._classes, self._refuses, self._laws, self._most = classes, refuses, laws, most
-        self.wagers = _wagers(classes, refuses=refuses)
+        self.wagers = tuple(_pairings(classes, refuses=refuses))
         screens = np.array([one.kind.startswith("screening") for one in self.wagers])
+        self._screening = int(screens.sum())
         ahead = np.array([abs(one.by) for one in self.wagers])
         prior = np.where(screens, 1.0 / (1.0 + ahead), 1.0)
         for of_kind in (screens, ~screens):
@@ -77,7 +83,7 @@ class SharedDraws:
         self._log_weights = np.log(prior / prior.sum() / _SHARES.size)[:, None]
         self.log_ratios = np.zeros((len(self.wagers), _SHARES.size))
         self._known: dict[bytes, int] = {}
-        self._table: Laws | None = None
+        self._table: Chances | None = None
         self._new: list[NDArray[np.int64]] = []
         self._calls: list[tuple[int, Outcomes]] = []  # that are still to be judged
         self._waiting = self._judged = self._made = 0
@@ -116,7 +122,7 @@ class SharedDraws:
         return log_mixture_of(self.log_ratios, self._log_weights)
 
     @property
-    def heaviest(self) -> Wager:
+    def heaviest(self) -> Pairing:
         """The likeliest pairing."""
         return self.wagers[int(np.argmax(self.log_ratios.max(-1)))]
 
@@ -138,12 +144,9 @@ class SharedDraws:
         self._judged, self._waiting = self._inputs.size, 0
         later = np.arange(first, self._judged)
         if self._table is not None:
-            at = 0
             if self._refuses:
-                gains = self._of_screening(later)
-                self.log_ratios[: len(gains)] += gains
-                at = len(gains)
-            self.log_ratios[at:] += self._of_votes(later)
+                self.log_ratios[: self._screening] += self._of_screening(later)
+            self.log_ratios[self._screening :] += self._of_votes(later)
         self._made += len(self._calls)
         self._calls = []
 
@@ -153,13 +156,13 @@ class SharedDraws:
         found = self._laws(np.array(self._new))
         if self._table is not None:
             both = zip(self._table, found, strict=True)
-            found = Laws(*(np.concatenate(pair) for pair in both))
+            found = Chances(*(np.concatenate(pair) for pair in both))
         self._table, self._new = found, []
 
     def _of_screening(self, later: Indices) -> Matrix:
         """Log-gains (wagers, shares) of the screening wagers on queries (n,)."""
         assert self._table is not None
-        pairs = [self._paired(one, later) for one in self.wagers if one.kind.startswith("screen")]
+        pairs = [self._paired(one, later) for one in self.wagers[: self._screening]]
         earlier, column = (np.array(one) for one in zip(*pairs, strict=True))  # (wagers, n)
         told = self._tells(earlier, later)
         row, at = np.nonzero(told)
@@ -183,14 +186,15 @@ class SharedDraws:
         """Log-gains (wagers, shares) of the other wagers on queries (n,)."""
         found: list[Matrix] = []
         strides = np.arange(1, 1 + min(self._classes - 1, _MOST_STRIDES))
-        for answers in (False, True)[: 1 + self._refuses]:
+        bases = (False, True)[: 1 + self._refuses]  # draws of all queries, or of answered ones
+        for answers in bases:
             earlier = later - 1
             if answers:
                 before = self._before[later]
                 earlier = np.where(before > 0, np.append(self._answers, -1)[before - 1], -1)
             found.append(self._classes_shared(earlier, later, strides))
         for number in WORKERS:
-            for answers in (False, True)[: 1 + self._refuses]:
+            for answers in bases:
                 earlier = self._other_worker(number, later, answers=answers)
                 found.append(self._classes_shared(earlier, later, np.zeros(1, dtype=np.int64)))
         return np.concatenate(found)
@@ -234,7 +238,7 @@ class SharedDraws:
         found &= (self._outcomes[earlier] < self._classes) & (self._inputs[earlier] >= 0)
         return np.asarray(found)
 
-    def _paired(self, wager: Wager, later: Indices) -> tuple[Indices, Indices]:
+    def _paired(self, wager: Pairing, later: Indices) -> tuple[Indices, Indices]:
         """The earlier query (n,), and its class (n,), whose draw the screening of each has."""
         starts = self._starts[later] if wager.kind.endswith("call") else np.zeros_like(later)
         place = later - starts + wager.by
@@ -283,28 +287,19 @@ class _Turns:
         return np.asarray(np.where(there & (by != worker), query, -1))
 
 
-def _wagers(classes: int, *, refuses: bool) -> tuple[Wager, ...]:
-    return tuple(_screening_wagers() if refuses else ()) + tuple(
-        _vote_wagers(classes, refuses=refuses)
-    )
-
-
-def _screening_wagers() -> Iterator[Wager]:
-    for offset in OFFSETS:
-        yield Wager("screening, all", offset)
-        yield Wager("screening, answers", offset)
-    yield Wager("screening, columns", 0)
-    yield Wager("screening, all of a call", 0)
-    yield Wager("screening, answers of a call", 0)
-
-
-def _vote_wagers(classes: int, *, refuses: bool) -> Iterator[Wager]:
+def _pairings(classes: int, *, refuses: bool) -> Iterator[Pairing]:
+    """Those of screening first, then in the order of `_of_votes`."""
+    if refuses:
+        for offset in OFFSETS:
+            yield Pairing("screening, all", offset)
+            yield Pairing("screening, answers", offset)
+        for kind in ("columns", "all of a call", "answers of a call"):
+            yield Pairing(f"screening, {kind}", 0)
     for _ in range(1 + refuses):
         for stride in range(1, 1 + min(classes - 1, _MOST_STRIDES)):
-            yield Wager("stride", stride)
+            yield Pairing("stride", stride)
     for number in WORKERS:
-        for _ in range(1 + refuses):
-            yield Wager("workers", number)
+        yield from [Pairing("workers", number)] * (1 + refuses)
 
 
 def _posterior(chances: NDArray[np.float64]) -> NDArray[np.float64]:

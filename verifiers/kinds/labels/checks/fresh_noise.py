@@ -53,9 +53,8 @@ _CALLS = (WayOfAsking.IN_CALLS, WayOfAsking.ONE_BY_ONE)  # ways of asking that s
 
 
 def _of_one_stream(parts: dict[str, float]) -> bool:
-    """Whether "one stream" is clearly the likeliest: copies of whole labels show in it too."""
-    rest = max(odds for name, odds in parts.items() if name != "one stream")
-    return parts["one stream"] > max(rest, 0.0) + SURE
+    """Whether no other part is likely where "one stream" is: copies of labels show in it too."""
+    return parts["one stream"] > SURE >= max(v for k, v in parts.items() if k != "one stream")
 
 
 _BY_BOUND = "quantiles of the evidence of so many labels, taken to be normal"
@@ -216,7 +215,8 @@ class LabelsFreshNoise(LabelsEvidence):
     def log_odds(self) -> float:
         """Current log-odds of the likeliest kind of reuse."""
         parts, once = self._parts(), self._alike.once_a_call()
-        if _of_one_stream(parts) and once is None:
+        by_law = float(self._alike.any_law[self._alike.anchors].sum())
+        if _of_one_stream(parts) and once is None and parts["one stream"] > by_law + SURE:
             return parts["one stream"]
         rest = [odds for name, odds in parts.items() if name != "one stream"]
         return float(max([*rest, *(() if once is None else once[1:])]))

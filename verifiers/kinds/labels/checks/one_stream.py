@@ -7,7 +7,7 @@ from .....reference import ConfidentGNMax, Noise, NoisyArgmax
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....evidence import SharedDraws, as_outcomes
-from ....evidence.shared_draws import Laws
+from ....evidence.shared_draws import Chances
 from ....findings.finding import Finding
 from ....findings.note import Fields
 from ..planning.plan import Plan
@@ -81,7 +81,7 @@ class OneStream:
             fields={name: heaviest.by},
         )
 
-    def _laws(self, histograms: NDArray[np.int64]) -> Laws:
+    def _laws(self, histograms: NDArray[np.int64]) -> Chances:
         """The laws of histograms (n, c), where rounded noise counts as it is before."""
         noise = self._mechanism.answering.noise.unrounded
         places = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
@@ -92,7 +92,7 @@ class OneStream:
         if isinstance(self._mechanism, ConfidentGNMax):
             below = _QUANTILES * np.exp(log_q[:, -1:])
             refused = np.clip(below - np.arange(_QUANTILES), 0.0, 1.0)
-        return Laws(log_q, of_class, refused)
+        return Chances(log_q, of_class, refused)
 
 
 def _of_classes(votes: NDArray[np.int64], noise: Noise, quantiles: Vector) -> NDArray[np.float64]:
