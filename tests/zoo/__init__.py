@@ -29,6 +29,7 @@ from . import (
     seeds,
     seldom,
     shortcuts,
+    streams,
     weights,
 )
 from .entry import Aggregator, Deployed, opened
@@ -57,6 +58,7 @@ _FAULTS = (
     neighbours,
     restarts,
     seldom,
+    streams,
 )
 
 BROKEN: tuple[Aggregator, ...] = tuple(entry for file in _FAULTS for entry in file.shelf.entries)
@@ -72,6 +74,7 @@ CORRECT: tuple[Aggregator, ...] = (
     *ledgers.correct.entries,
     *neighbours.correct.entries,
     *outcomes.correct.entries,
+    *streams.correct.entries,
 )
 
 __all__ = ["BROKEN", "CORRECT", "Aggregator", "Deployed", "opened"]

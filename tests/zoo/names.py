@@ -187,6 +187,11 @@ _REUSE = {
     "state-saved-every-50-calls": of("state-replayed"),
     "noise-of-a-hash": of("labels-follow-votes"),
     "noise-of-a-hash-kept": of("labels-follow-votes"),
+    "one-seed-for-two-noises": of("screening-shares-draws", offset=0),
+    "one-seed-votes-if-answered": of("screening-shares-draws", offset=0),
+    "one-seed-five-ahead": of("screening-shares-draws", offset=5),
+    "one-draw-overlaps": of("noise-overlaps", stride=9) + CORRELATED,
+    "two-of-one-seed-in-turn": of("generators-in-step", generators=2) + REUSED,
 }
 
 _LATE = {

@@ -13,6 +13,7 @@ What is wagered on, and in which file:
 - antithetic noise and systematic draws, whose counts in a call are too even: `dispersion`
 - calls, histograms or connections that share their noise: `kept_noise`
 - calls in flight that get each other's releases: `crossed`
+- draws that two queries share at places, or for uses, that differ: `shared_draws`
 - refusals that tell two inputs apart, whose calls are counted beforehand: `refusals`
 
 `power` says how many labels a wager takes, `outcomes` counts labels, `mixture` sums wagers.
@@ -39,6 +40,7 @@ from .outcomes import Outcomes, as_outcomes, count_outcomes, log_supremum_ratio,
 from .repetition import Periodic, Recurrence, Repetition, Replay, log_e_value_again
 from .same_law import LevelsOfOneLaw, SameLawEvidence, log_e_value_above, log_e_value_larger
 from .scale import ScaleEvidence
+from .shared_draws import SharedDraws
 
 __all__ = [
     "BlockDispersion",
@@ -62,6 +64,7 @@ __all__ = [
     "Replay",
     "SameLawEvidence",
     "ScaleEvidence",
+    "SharedDraws",
     "SharedNoise",
     "Switching",
     "as_outcomes",

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .....reference import Histogram
 from .....reference.arrays import Matrix, Vector
 from .....reference.mechanisms import Labels
 from ....evidence import CrossedReleases, InTurn, OfConnections, Periodic, as_outcomes
@@ -22,15 +23,16 @@ from ..planning.streams import FRESH_CALL, Role, Stream, WayOfAsking
 from .base import CACHED, PLAIN, Circumstances, LabelsEvidence
 from .beyond_one_histogram import ComparedRestarts, KeptTeachers, SamePlaces
 from .of_one_histogram import OfOneHistogram
+from .one_stream import OneStream
 from .reuse import OTHERWISE, WORDS, copies_most, of_wager, ordinal
 
 _WEIGHTS = {
-    "together": 0.12,  # labels copy, or avoid, those at one distance, on all anchors
-    "single": 0.1,  # as "together", on one histogram
-    "dependent": 0.1,
+    "together": 0.11,  # labels copy, or avoid, those at one distance, on all anchors
+    "single": 0.09,  # as "together", on one histogram
+    "dependent": 0.09,
     "periodic": 0.08,
-    "frozen": 0.08,
-    "calls": 0.08,  # a call copies an earlier one
+    "frozen": 0.07,
+    "calls": 0.07,  # a call copies an earlier one
     "neighbours": 0.05,  # labels of two histograms have the same noise at the same place
     "totals": 0.02,  # as "neighbours", for labels of two totals
     "same votes": 0.02,  # as "neighbours", for two inputs with one histogram
@@ -42,12 +44,18 @@ _WEIGHTS = {
     "recurring": 0.04,  # a start begins like an earlier start
     "connection": 0.03,  # labels over a kept connection depend on each other
     "crossed": 0.02,  # a call gets the label of another histogram that is in flight with it
+    "one stream": 0.05,  # two queries share a draw, at other places or for another use
 }
 
 _WEIGHTS["kept teachers"] = _WEIGHTS["totals"]
 """Labels of a histogram have the law of one sample: of one total alone, in the place of totals."""
 
 _CALLS = (WayOfAsking.IN_CALLS, WayOfAsking.ONE_BY_ONE)  # ways of asking that serve this check
+
+
+def _of_one_stream(parts: dict[str, float]) -> bool:
+    """Whether no other part is likely where "one stream" is: copies of labels show in it too."""
+    return parts["one stream"] > SURE >= max(v for k, v in parts.items() if k != "one stream")
 
 
 _BY_BOUND = "quantiles of the evidence of so many labels, taken to be normal"
@@ -98,6 +106,7 @@ class LabelsFreshNoise(LabelsEvidence):
         self.crossed = CrossedReleases()
         self._pair = (self._fresh, self._fresh)
         self.of_connections = self.of_flight = ""
+        self.one_stream = OneStream(plan)
         self._parts_then = self._parts()
 
     def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
@@ -125,6 +134,14 @@ class LabelsFreshNoise(LabelsEvidence):
             self._periodic.skip(outcomes.size)
         if not how.goes_on:
             self._look()
+
+    def observe_calls(self, calls: Sequence[tuple[Histogram, Labels]]) -> None:
+        """Adds all calls of this start since the last ones, with the labels as they came.
+
+        `observe` gets those labels next that are of a stream.
+        """
+        for histogram, labels in calls:
+            self.one_stream.observe(histogram, labels)
 
     def observe_in_turn(self, stream: int, other: int, labels: Labels, others: Labels) -> None:
         """Adds labels (n,) of two streams asked alternately, before `observe` gets each of them."""
@@ -192,12 +209,14 @@ class LabelsFreshNoise(LabelsEvidence):
             "recurring": self.restarts.recurring.log_e_value,
             "connection": self._connections.log_e_value - misfit[self._fresh],
             "crossed": self.crossed.log_e_value,
+            "one stream": self.one_stream.draws.log_odds,
         }
 
     def _look(self) -> None:
         """Updates the highest average so far, with its parts."""
         parts = self._parts()
-        logs = [np.log(_WEIGHTS[name]) + log for name, log in parts.items()]
+        seen = parts | {"one stream": self.one_stream.draws.log_e_value}
+        logs = [np.log(_WEIGHTS[name]) + log for name, log in seen.items()]
         average = float(np.logaddexp.reduce(logs))
         if average > self.log_e_value:
             self.log_e_value, self._parts_then = average, parts
@@ -210,8 +229,12 @@ class LabelsFreshNoise(LabelsEvidence):
     @property
     def log_odds(self) -> float:
         """Current log-odds of the likeliest kind of reuse."""
-        once = self._alike.once_a_call()
-        return float(max([*self._parts().values(), *(() if once is None else once[1:])]))
+        parts, once = self._parts(), self._alike.once_a_call()
+        by_law = float(self._alike.any_law[self._alike.anchors].sum())
+        if _of_one_stream(parts) and once is None and parts["one stream"] > by_law + SURE:
+            return parts["one stream"]
+        rest = [odds for name, odds in parts.items() if name != "one stream"]
+        return float(max([*rest, *(() if once is None else once[1:])]))
 
     def fail_finding(self) -> Finding:
         """By the e-process with most evidence now.
@@ -225,7 +248,10 @@ class LabelsFreshNoise(LabelsEvidence):
             found = Finding(seen, why, self.plan.streams[self._fresh].histogram, code=code)
             return replace(found, log_odds=odds, cause=found.message, otherwise=OTHERWISE)
         shown = parts if odds > 0.0 else self._parts_then
-        heaviest = max(shown, key=lambda name: shown[name])
+        if _of_one_stream(shown):
+            found = self.one_stream.found()
+            return replace(found, log_odds=odds, cause=found.message, otherwise=OTHERWISE)
+        heaviest = max(shown.keys() - {"one stream"}, key=lambda name: shown[name])
         copied = max(("together", "single"), key=lambda name: shown[name])
         # Copies at one distance also make calls copy calls, and calls that copy some earlier calls
         # make copies at a distance: whichever copies nearly every label is the cause.

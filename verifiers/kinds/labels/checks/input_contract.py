@@ -51,7 +51,8 @@ class LabelsInputContract(LabelsCheck):
     `first` holds the labels of the first call of all, of the histogram `opening`; `more` those of
     calls like it, in flight at once where the claim allows that: a generator that several workers
     have alike gives each of them the same first labels; `others` how many labels it had of which
-    total of votes afterwards; `drawn` the first label of each histogram, in the order asked.
+    total of votes afterwards; `drawn` the first label of each histogram, in the order asked;
+    `calls` all calls with their labels, in that order.
     """
 
     id = "input-contract"
@@ -74,6 +75,7 @@ class LabelsInputContract(LabelsCheck):
         self.more: list[Labels] = []
         self.others: list[tuple[int, int]] = []
         self.drawn: dict[tuple[int, ...], int] = {}
+        self.calls: list[tuple[Histogram, Labels]] = []
 
     def conclude(self, context: RunContext) -> Outcome | None:
         """Later calls are under the contract too, so that the end tells."""
@@ -115,7 +117,9 @@ class LabelsInputContract(LabelsCheck):
         sizes = (FRESH_CALL,) * max(0, min(calls_at_once(at_once(target)), fits))
         self.queries += sum(sizes)
         replies, _ = ask_each(target, [(self.opening, size) for size in sizes])
-        return [self._checked(reply, self.opening, FRESH_CALL) for reply in replies]
+        more = [self._checked(reply, self.opening, FRESH_CALL) for reply in replies]
+        self.calls += [(self.opening, labels) for labels in more]
+        return more
 
     @contextmanager
     def _covered(self, histogram: Histogram, size: int) -> Iterator[None]:
@@ -137,6 +141,7 @@ class LabelsInputContract(LabelsCheck):
     def _ask(self, target: Target, histogram: Histogram, size: int) -> Labels:
         self.queries += size
         labels = self._checked(target.ask(histogram, size), histogram, size)
+        self.calls.append((histogram, labels))
         if self.first.size:
             self.others.append((int(histogram.sum()), labels.size))
         self.drawn.setdefault(tuple(histogram.tolist()), int(labels[0]))

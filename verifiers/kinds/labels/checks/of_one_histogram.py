@@ -125,6 +125,13 @@ class OfOneHistogram:
             "ordered": own["ordered"],
         }
 
+    @property
+    def any_law(self) -> Vector:
+        """Log-odds (s,) of any law on each stream, less what so many free chances gain anyway."""
+        labels = np.maximum(self.counts.sum(-1), 1.0)
+        free = 0.5 * ((self.counts > 0).sum(-1) - 1.0) * np.log(labels)
+        return np.asarray(np.maximum(self.misfit - free, 0.0))
+
     def once_a_call(self) -> tuple[str, float] | None:
         """What every call draws once, a key of `reuse.WORDS`, with its log-odds.
 
@@ -136,12 +143,17 @@ class OfOneHistogram:
         name = max(names, key=lambda one: found[one])
         depends = np.maximum(self._logs["dependent"] + self.misfit, 0.0).sum()
         together = log_mixture(self._together)
-        labels = np.maximum(self.counts.sum(-1), 1.0)
-        free = 0.5 * ((self.counts > 0).sum(-1) - 1.0) * np.log(labels)
-        any_law = np.maximum(self.misfit - free, 0.0).sum()
         single = float((self._logs["single"] + self.misfit).max())
         ordered = float(self._logs["ordered"].max())
-        rivals = (depends, together, single, any_law, ordered, self.frozen.log_e_value, 0.0)
+        rivals = (
+            depends,
+            together,
+            single,
+            self.any_law.sum(),
+            ordered,
+            self.frozen.log_e_value,
+            0.0,
+        )
         if self.frozen.constant or found[name] <= max(rivals) + SURE:
             return None
         return name, found[name]

@@ -25,6 +25,7 @@ class StreamAsking:
     A caching deployment draws one label per histogram. It is asked for one label each of many
     histograms with the law of the stream's: renumbered, and with the same votes added to every
     class where the law allows that (Wang et al. 2022, Theorem 2). `kept` holds what it answered.
+    Of any other, `calls` holds the calls that no check has seen, with the labels as they came.
     """
 
     def __init__(self, target: Target, plan: Plan, other_totals: bool, seed: int) -> None:
@@ -33,6 +34,7 @@ class StreamAsking:
         self.shifts = other_totals and not self.mechanism.refuses
         self.rng = np.random.default_rng(seed)
         self.kept: dict[tuple[int, ...], int] = {}
+        self.calls: list[tuple[Histogram, Labels]] = []
 
     def labels(self, batch: LabelBatch) -> tuple[Labels, tuple[int, ...]]:
         """The labels (size,) of a batch, classes numbered back, and the sizes of the calls made.
@@ -46,6 +48,7 @@ class StreamAsking:
         votes = np.roll(histogram, batch.rotation) if batch.rotation else histogram
         replies, calls = ask_each(self.target, [(votes, size) for size in batch.calls])
         labels = [self._checked(*each, votes) for each in zip(replies, batch.calls, strict=True)]
+        self.calls += [(votes, of_call) for of_call in labels]
         found = np.concatenate(labels)
         back = (found - batch.rotation) % histogram.size
         return np.where(found < 0, found, back), calls
@@ -88,7 +91,10 @@ class StreamAsking:
         return np.array(found, dtype=np.int64)
 
     def _call(self, histogram: Histogram, size: int) -> Labels:
-        return self._checked(self.target.ask(histogram, size), size, histogram)
+        labels = self._checked(self.target.ask(histogram, size), size, histogram)
+        if not self.mechanism.caching:
+            self.calls.append((histogram, labels))
+        return labels
 
     def _checked(self, reply: Any, size: int, histogram: Histogram) -> Labels:
         return checked_labels(reply, histogram, size, self.mechanism.refuses, self.release)

@@ -77,6 +77,7 @@ def _ask(gathering: LabelsGathering, kept: KeptConnections) -> None:
         refuses, release = claim.mechanism.refuses, claim.release
         labels = [checked_labels(reply, histogram, 1, refuses, release) for reply in replies]
         if labels:
+            gathering.asking.calls += [(histogram, label) for label in labels]
             how = Circumstances(calls=(1,) * len(labels), connections=tuple(over))
             gathering.show(gathering.plan.first(Role.FRESH), np.concatenate(labels), how)
 

@@ -118,6 +118,7 @@ class LabelsGathering:
             return
         calls = [self.contract.first, *self.contract.more]
         first, sizes = np.concatenate(calls), tuple(call.size for call in calls)
+        self.asking.calls += self.contract.calls
         self.show(self.plan.first(Role.FRESH), first, Circumstances(calls=sizes))
         if self.observers.fresh is not None:
             for total, labels in self.contract.others:
@@ -175,6 +176,9 @@ class LabelsGathering:
         """Shows all checks fresh labels of a stream, and how they were asked."""
         if stream == self.plan.first(Role.FRESH):
             self.opened.append(labels)
+        if self.observers.fresh is not None:
+            self.observers.fresh.observe_calls(self.asking.calls)
+        self.asking.calls.clear()
         self.observers.observe(stream, labels, how)
         self.say_seen()
 

@@ -153,6 +153,7 @@ class RestartComparison:
 
         Raises as the target does where it cannot be restarted as it was started.
         """
+        check.one_stream.end()
         check.observe_start(np.concatenate(earlier)[:FRESH_CALL], new=False)
         alike = self._contained(check)
         began = monotonic()
