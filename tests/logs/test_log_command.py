@@ -33,6 +33,7 @@ def run(*words):
 
 
 HEAD = "a,b,c,d,label,time\n"
+BEGIN = 978_307_200  # 2001-01-01, in seconds
 
 
 @pytest.mark.parametrize(
@@ -73,10 +74,12 @@ def test_rows_of_other_totals_are_told(files):
 
 
 def test_the_command_judges_both_forms_alike(files):
+    """At the same times, since weekdays and hours are looked at."""
     claim, write = files
     rows = drawn(3000, 14)
     text = HEAD + "".join(
-        f"{','.join(map(str, r.histogram))},{r.label},{t}\n" for t, r in enumerate(rows)
+        f"{','.join(map(str, r.histogram))},{r.label},{BEGIN + 86_400 * t}\n"
+        for t, r in enumerate(rows)
     )
     lines = "".join(
         json.dumps({"histogram": list(r.histogram), "label": r.label, "time": f"{day}T00:00:00Z"})

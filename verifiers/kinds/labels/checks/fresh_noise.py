@@ -209,13 +209,15 @@ class LabelsFreshNoise(LabelsEvidence):
             "recurring": self.restarts.recurring.log_e_value,
             "connection": self._connections.log_e_value - misfit[self._fresh],
             "crossed": self.crossed.log_e_value,
-            "one stream": self.one_stream.draws.log_odds,
+            # any law of a stream explains what shows there as well: less of it is no less fair
+            "one stream": self.one_stream.draws.log_odds - float(self._alike.any_law.sum()),
         }
 
     def _look(self) -> None:
         """Updates the highest average so far, with its parts."""
         parts = self._parts()
-        seen = parts | {"one stream": self.one_stream.draws.log_e_value}
+        waits = np.isneginf(self.one_stream.draws.log_e_value)
+        seen = parts | {"one stream": -np.inf} if waits else parts
         logs = [np.log(_WEIGHTS[name]) + log for name, log in seen.items()]
         average = float(np.logaddexp.reduce(logs))
         if average > self.log_e_value:
@@ -230,8 +232,7 @@ class LabelsFreshNoise(LabelsEvidence):
     def log_odds(self) -> float:
         """Current log-odds of the likeliest kind of reuse."""
         parts, once = self._parts(), self._alike.once_a_call()
-        by_law = float(self._alike.any_law[self._alike.anchors].sum())
-        if _of_one_stream(parts) and once is None and parts["one stream"] > by_law + SURE:
+        if _of_one_stream(parts) and once is None:
             return parts["one stream"]
         rest = [odds for name, odds in parts.items() if name != "one stream"]
         return float(max([*rest, *(() if once is None else once[1:])]))
