@@ -1,5 +1,6 @@
 """`dpassay init` as it is typed: what it writes, what it never overwrites, and how it ends."""
 
+import re
 import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -227,6 +228,28 @@ def test_a_server_is_begun_by_its_own_route(folder):
     assert table["http"] == tomllib.loads(Path("http.toml").read_text())["http"]
     assert {path for _, path, *_ in server.asked} == {"/predict"}
     assert {tuple(content) for _, _, content, _ in server.asked} == {("v",)}
+
+
+@pytest.mark.parametrize(
+    ("status", "key"), [(401, "[http] headers"), (400, "refusal_status = [400] in [http]")]
+)
+def test_the_answer_to_the_form_that_the_body_has_is_shown(folder, status, key):
+    """It showed that the body has no {{data}}, the form that was tried last."""
+    Path("http.toml").write_text('[http]\nbody = \'{"v": {{histogram}}}\'\nanswer = "/out"\n')
+    server = Server(replying({"error": "not so"}, status))
+    made = typed("init", server.url, "--http", "http.toml")
+    server.close()
+    assert made.returncode == 2
+    for part in (f"HTTP status {status}", "not so", key):
+        assert part in made.stderr
+    assert {tuple(content) for _, _, content, _ in server.asked} == {("v",)}
+
+
+def test_a_body_of_other_inputs_is_named(folder):
+    Path("http.toml").write_text('[http]\nbody = \'{"v": {{query}}}\'\nanswer = "/out"\n')
+    made = typed("init", "http://127.0.0.1:9", "--http", "http.toml")
+    assert made.returncode == 2
+    assert re.search(r"\{\{histogram\}\}, .*\[target-option-wrong\]", made.stderr)
 
 
 @pytest.mark.parametrize(
