@@ -206,6 +206,17 @@ def test_what_a_server_repeats_of_a_secret_is_not_shown(folder, monkeypatch):
     assert "tok-8f31c2" not in every_text(folder, made) + run.stdout + run.stderr
 
 
+def test_jobs_beside_a_configuration_of_several_are_for_all_of_them(folder):
+    named = '[targets.{}]\ntarget = "deployment.py:aggregate"\nclaim = "claim.toml"\n'
+    Path("dpassay.toml").write_text(named.format("one") + named.format("two"))
+    made = typed("init", "deployment.py:aggregate", "--no-calls", "--with", "github,gitlab")
+    assert made.returncode == 0, made.stderr
+    assert "target:" not in Path(".github/workflows/dpassay.yml").read_text()
+    job = Path(".gitlab-ci.dpassay.yml").read_text()
+    assert "dpassay verify --report report" in job
+    assert "junit: report/*/junit.xml" in job
+
+
 def test_a_server_is_begun_by_its_own_route(folder):
     """Each label by itself, under another key, by name: catches a form that the body has not."""
 
