@@ -13,6 +13,7 @@ from documents import assert_published
 from typed import assert_misuse, typed
 
 from dpassay.verifiers.commands.verify_target import EndedRun
+from dpassay.verifiers.findings.codes import codes
 from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.findings.verdict import Subject, Verdict
 from dpassay.verifiers.targets import InProcessTarget
@@ -140,6 +141,16 @@ def test_what_stands_below_stands_in_the_report_of_a_target(folder, monkeypatch)
     assert "stands below" not in done.stdout
     assert "stands in its report" in overview(folder / "one")
     assert "stands below" not in overview(folder / "one")
+
+
+def test_a_page_says_what_codes_mean_before_it_names_them() -> None:
+    failed = REPORT.checks[0].model_copy(
+        update={"verdict": Verdict.FAIL, "code": "scale-too-small"}
+    )
+    report = REPORT.model_copy(update={"verdict": Verdict.FAIL, "checks": (failed,)})
+    one = EACH.TargetRun(Verdict.FAIL, report)
+    assert one.meanings == [codes()["scale-too-small"].sentence]
+    assert one.causes == [f"{failed.id} [scale-too-small]"]
 
 
 def test_the_row_of_a_failure_says_why_and_where_more_is() -> None:

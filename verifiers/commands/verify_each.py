@@ -14,8 +14,9 @@ from pydantic import Field
 
 from ..cli.configuration import Chosen
 from ..cli.exit_statuses import CommandFailed, fail, fail_by, on_stdout
+from ..findings.codes import codes
 from ..findings.document import Document
-from ..findings.report import Report
+from ..findings.report import CheckResult, Report
 from ..findings.verdict import Verdict, worst
 from ..reporting.files import ReportFileError
 from ..reporting.overview import OverviewRow, write_overview
@@ -74,11 +75,21 @@ class TargetRun:
     @property
     def causes(self) -> list[str]:
         """The checks by which a run has its verdict, with their codes; none of a pass."""
-        if self.report is None or self.report.verdict is Verdict.PASS:
-            return []
-        found = [one for one in self.report.checks if one.verdict is self.report.verdict]
+        found = self._deciding
         named = [f"{one.id} [{one.code}]" if one.code else one.id for one in found[:_SHOWN]]
         return named + [f"{len(found) - _SHOWN} more"] * (len(found) > _SHOWN)
+
+    @property
+    def meanings(self) -> list[str]:
+        """What the first codes by which a run has its verdict say, a sentence or two each."""
+        found = dict.fromkeys(one.code for one in self._deciding[:_SHOWN] if one.code)
+        return [codes()[code].sentence for code in found if code in codes()]
+
+    @property
+    def _deciding(self) -> list[CheckResult]:
+        if self.report is None or self.report.verdict is Verdict.PASS:
+            return []
+        return [one for one in self.report.checks if one.verdict is self.report.verdict]
 
 
 def verify_each(chosen: Chosen, of_one: list[str], as_json: bool) -> NoReturn:
@@ -135,7 +146,9 @@ def _write_overviews(
         folder = chosen.given(name)["folder"]
         if folder is not None:
             link = name if one.written else None
-            row = OverviewRow(name, one.verdict, one.report, link, one.causes, one.errors)
+            row = OverviewRow(
+                name, one.verdict, one.report, link, one.meanings, one.causes, one.errors
+            )
             rows.setdefault(Path(folder).parent, []).append(row)
     title = f"{chosen.file}, profile {chosen.profile}" if chosen.profile else chosen.file
     lines = (write_overview(folder, each, title, started) for folder, each in rows.items())
