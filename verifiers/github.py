@@ -1,6 +1,7 @@
 """A report for GitHub Actions: a summary of the job in Markdown, and annotations.
 
-`python -m dpassay.verifiers.github DIR` reads `report.json` in DIR, appends the summary to the file
+`python -m dpassay.verifiers.github DIR` reads `report.json` in DIR, or those of several targets,
+`DIR/NAME/report.json`, appends the summary to the file
 that GITHUB_STEP_SUMMARY names, and prints the annotations. The action runs it after its run; any
 workflow that has a report can. What a report quotes may be a target's own words, so nothing of it
 is ever Markdown, HTML, or a command to the runner.
@@ -20,8 +21,11 @@ _LONGEST = 2000  # characters of a text: a summary beyond 1 MiB is dropped as a 
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 
 
-def summary(report: Report) -> str:
-    """The Markdown of a report: verdict, then checks, worst first."""
+def summary(report: Report, name: str = "") -> str:
+    """The Markdown of a report: verdict, then checks, worst first.
+
+    name: of its target, where there are several.
+    """
     kind = "target" if report.asked else "log"
     facts = [f"{kind}: {report.target}"] if report.target is not None else []
     facts.append(f"claim: {report.claimed}")
@@ -29,7 +33,7 @@ def summary(report: Report) -> str:
     facts.append(f"{number} in {report.seconds:.1f} s")
     facts.append(f"seed {report.seed}")
     lines = [
-        f"### dpassay: {report.verdict.value}",
+        f"### {_titled(name, report.verdict.value)}",
         "",
         f"{_text(report.meaning)}\\",
         _text("; ".join(facts)),
@@ -42,18 +46,23 @@ def summary(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def annotations(report: Report) -> list[str]:
+def annotations(report: Report, name: str = "") -> list[str]:
     """Workflow commands, one per line: errors for what failed, warnings for what is inconclusive.
 
-    A check that a failure of another one cut short has none: one fault, one annotation.
+    A check that a failure of another one cut short has none: one fault, one annotation. name: of
+    its target, where there are several.
     """
     made = []
     for check in _ordered(report):
         verdict = check.verdict.value
         if verdict in ("fail", "error", "inconclusive") and not check.cut_short:
             level = "warning" if verdict == "inconclusive" else "error"
-            made.append(_command(level, f"dpassay: {check.id}: {verdict}", _found(check)))
+            made.append(_command(level, _titled(name, check.id, verdict), _found(check)))
     return made
+
+
+def _titled(name: str, *parts: str) -> str:
+    return ": ".join(["dpassay", *([name] if name else []), *parts])
 
 
 def _ordered(report: Report) -> list[CheckResult]:
@@ -84,11 +93,17 @@ def _command(level: str, title: str, message: str) -> str:
     return f"::{level} title={named}::{data}"
 
 
-def _read(folder: str) -> Report | None:
-    try:
-        return Report.read(json.loads((Path(folder) / "report.json").read_text("utf-8")))
-    except (OSError, ValueError):  # pydantic's errors among them
-        return None
+def _read_all(folder: Path) -> dict[str, Report]:
+    """The reports in a folder, by the names of their targets, of one alone "".
+
+    Raises OSError, ValueError where there is none, or one that cannot be read.
+    """
+    paths = {"": folder / "report.json"}
+    if not paths[""].exists():
+        paths = {path.parent.name: path for path in sorted(folder.glob("*/report.json"))}
+    if not paths:
+        raise FileNotFoundError(folder)
+    return {name: Report.read(json.loads(path.read_text("utf-8"))) for name, path in paths.items()}
 
 
 def main(arguments: list[str]) -> None:
@@ -98,18 +113,20 @@ def main(arguments: list[str]) -> None:
             "usage: python -m dpassay.verifiers.github DIR, the folder of a report",
             code="option-not-allowed",
         )
-    report = _read(arguments[0])
-    if report is None:
+    try:
+        reports = _read_all(Path(arguments[0]))
+        text = "\n".join(summary(report, name) for name, report in reports.items())
+        shown = [line for name, report in reports.items() for line in annotations(report, name)]
+    except (OSError, ValueError):  # pydantic's errors among them
+        reports = {}
         text = "### dpassay: no report\n\nThe run ended before it had one: its log says why.\n"
         shown = ["::error title=dpassay::there is no report: the log of the run says why"]
-    else:
-        text, shown = summary(report), annotations(report)
     place = os.environ.get("GITHUB_STEP_SUMMARY")
     if place:
         with open(place, "a", encoding="utf-8") as file:
             file.write(text)
     print("\n".join(shown))
-    sys.exit(2 if report is None else 0)
+    sys.exit(0 if reports else 2)
 
 
 if __name__ == "__main__":

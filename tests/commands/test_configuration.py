@@ -13,6 +13,7 @@ from documents import assert_published
 from typed import assert_misuse, typed
 
 from dpassay.verifiers.commands.verify_target import EndedRun
+from dpassay.verifiers.findings.codes import codes
 from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.findings.verdict import Subject, Verdict
 from dpassay.verifiers.targets import InProcessTarget
@@ -128,10 +129,37 @@ def test_what_stands_below_stands_in_the_report_of_a_target(folder, monkeypatch)
     assert "stands below" in meaning
     passed = REPORT.model_copy(update={"verdict": Verdict.PASS, "meaning": meaning})
     ended = EndedRun(passed, None, interrupted=False)
-    monkeypatch.setattr(EACH, "verify_target", lambda given, show, more: ended)
-    assert typed("verify").returncode == 0
+
+    def run(given, show, more):
+        show(passed, "votes")
+        return ended
+
+    monkeypatch.setattr(EACH, "verify_target", run)
+    done = typed("verify")
+    assert done.returncode == 0
+    assert "votes: PASS: " in done.stdout
+    assert "stands below" not in done.stdout
     assert "stands in its report" in overview(folder / "one")
     assert "stands below" not in overview(folder / "one")
+
+
+def test_a_page_says_what_codes_mean_before_it_names_them() -> None:
+    failed = REPORT.checks[0].model_copy(
+        update={"verdict": Verdict.FAIL, "code": "scale-too-small"}
+    )
+    report = REPORT.model_copy(update={"verdict": Verdict.FAIL, "checks": (failed,)})
+    one = EACH.TargetRun(Verdict.FAIL, report)
+    assert one.meanings == [codes()["scale-too-small"].sentence]
+    assert one.causes == [f"{failed.id} [scale-too-small]"]
+
+
+def test_the_row_of_a_failure_says_why_and_where_more_is() -> None:
+    failed = next(check for check in REPORT.checks if check.id == "noise-scale").model_copy(
+        update={"verdict": Verdict.FAIL, "diagnosis": "half of the noise"}
+    )
+    report = REPORT.model_copy(update={"verdict": Verdict.FAIL, "checks": (failed,)})
+    row = EACH.TargetRun(Verdict.FAIL, report).row("votes", 5, "dpassay verify votes")
+    assert row.endswith("; likely cause: half of the noise; more: dpassay verify votes")
 
 
 def test_each_folder_of_reports_has_its_page(folder, asked) -> None:

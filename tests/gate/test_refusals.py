@@ -9,6 +9,7 @@ from runs import claimed, drawing_with, result
 
 from dpassay.verifiers.commands.planned_run import planned_run
 from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.kinds.labels.checks.input_contract import LabelsInputContract
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
@@ -32,6 +33,20 @@ def test_totals_that_are_refused_make_the_shift_not_applicable() -> None:
     told = next(warning for warning in report.notes if warning.code == "input-refused")
     assert told.fields["votes"] == 1
     assert told.message.endswith("expected 250 votes")
+
+
+def test_totals_that_are_refused_are_one_warning() -> None:
+    """A deployment that serves one total got three."""
+
+    def fixed(histogram, size):
+        if histogram.sum() != 250:
+            raise ValueError("expected 250 votes")
+        return [0] * size
+
+    contract = LabelsInputContract(claimed(**COARSE))
+    contract.run(InProcessTarget(fixed))
+    (note,) = contract.refusals
+    assert (note.code, note.fields) == ("input-refused", {"votes": 1, "totals": [1, 750, 10_000]})
 
 
 @pytest.mark.slow("whole runs; others are")

@@ -1,5 +1,6 @@
 """`dpassay init` as it is typed: what it writes, what it never overwrites, and how it ends."""
 
+import re
 import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -205,6 +206,17 @@ def test_what_a_server_repeats_of_a_secret_is_not_shown(folder, monkeypatch):
     assert "tok-8f31c2" not in every_text(folder, made) + run.stdout + run.stderr
 
 
+def test_jobs_beside_a_configuration_of_several_are_for_all_of_them(folder):
+    named = '[targets.{}]\ntarget = "deployment.py:aggregate"\nclaim = "claim.toml"\n'
+    Path("dpassay.toml").write_text(named.format("one") + named.format("two"))
+    made = typed("init", "deployment.py:aggregate", "--no-calls", "--with", "github,gitlab")
+    assert made.returncode == 0, made.stderr
+    assert "target:" not in Path(".github/workflows/dpassay.yml").read_text()
+    job = Path(".gitlab-ci.dpassay.yml").read_text()
+    assert "dpassay verify --report report" in job
+    assert "junit: report/*/junit.xml" in job
+
+
 def test_a_server_is_begun_by_its_own_route(folder):
     """Each label by itself, under another key, by name: catches a form that the body has not."""
 
@@ -227,6 +239,28 @@ def test_a_server_is_begun_by_its_own_route(folder):
     assert table["http"] == tomllib.loads(Path("http.toml").read_text())["http"]
     assert {path for _, path, *_ in server.asked} == {"/predict"}
     assert {tuple(content) for _, _, content, _ in server.asked} == {("v",)}
+
+
+@pytest.mark.parametrize(
+    ("status", "key"), [(401, "[http] headers"), (400, "refusal_status = [400] in [http]")]
+)
+def test_the_answer_to_the_form_that_the_body_has_is_shown(folder, status, key):
+    """It showed that the body has no {{data}}, the form that was tried last."""
+    Path("http.toml").write_text('[http]\nbody = \'{"v": {{histogram}}}\'\nanswer = "/out"\n')
+    server = Server(replying({"error": "not so"}, status))
+    made = typed("init", server.url, "--http", "http.toml")
+    server.close()
+    assert made.returncode == 2
+    for part in (f"HTTP status {status}", "not so", key):
+        assert part in made.stderr
+    assert {tuple(content) for _, _, content, _ in server.asked} == {("v",)}
+
+
+def test_a_body_of_other_inputs_is_named(folder):
+    Path("http.toml").write_text('[http]\nbody = \'{"v": {{query}}}\'\nanswer = "/out"\n')
+    made = typed("init", "http://127.0.0.1:9", "--http", "http.toml")
+    assert made.returncode == 2
+    assert re.search(r"\{\{histogram\}\}, .*\[target-option-wrong\]", made.stderr)
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,11 @@ def test_a_refusal_where_the_claim_has_none() -> None:
         rows(text, NAMED | {"refusal_labels": "REJECTED"}, "gnmax")
 
 
+def test_a_mark_of_refusals_that_is_unknown_names_the_key() -> None:
+    with pytest.raises(LogError, match="refusal_labels in "):
+        rows(HEAD + LINE.replace("dog", "none"), NAMED, "confident-gnmax")
+
+
 @pytest.mark.parametrize(
     ("log", "words"),
     [

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from io import StringIO
 from urllib.request import urlopen
 
@@ -211,6 +212,22 @@ def test_no_row_has_cost_nothing(tmp_path) -> None:
     monitor = Monitor(str(log), small_claim(), str(tmp_path / "state"), once=True)
     assert set(monitor.snapshot().spent.values()) == {0.0}
     monitor.close()
+
+
+def test_the_guarantee_stands_first_and_nothing_exceeds_it(tmp_path) -> None:
+    """A looser bound stood above it; and a table without rows had a header."""
+    log = tmp_path / "log.csv"
+    log.write_text(HEAD)
+    run_out(log, tmp_path / "state")
+    monitor = Monitor(str(log), small_claim(), str(tmp_path / "state"), once=True)
+    spent = {"exact": None, "data-dependent": 10.0122, "data-independent": 9.9596}
+    shown, screen = replace(monitor.snapshot(), spent=spent, readings=[]), StringIO()
+    monitor.close()
+    Console(file=screen, width=300).print(page(str(log), small_claim(), shown))
+    text = screen.getvalue()
+    assert "10.01" not in text
+    assert text.index("data-independent ") < text.index("data-dependent ")
+    assert "misplaced" not in text
 
 
 @pytest.mark.slow("over half a second")

@@ -118,7 +118,7 @@ def test_inputs_are_declared_and_never_pasted_into_a_script() -> None:
     used = set(re.findall(r"inputs\.([\w-]+)", ACTION))
     assert used == declared
     wanted = {"requirements", "python-version", "artifact-name", "target", "claim", "report"}
-    assert declared == wanted | {"log", "queries", "max-seconds", "sarif"}
+    assert declared == wanted | {"log", "profile", "queries", "max-seconds", "sarif"}
     for step in STEPS:
         assert step.run is None or "${{" not in step.run
 
@@ -189,7 +189,7 @@ def test_what_a_target_says_is_neither_markdown_nor_a_command(runner, tmp_path) 
     ("inputs", "words"),
     [
         ({"target": "mine.py:x", "log": "a.csv"}, "both target and log were given"),
-        ({}, "neither target nor log was given"),
+        ({}, "neither target nor log was given, and no dpassay.toml is here"),
     ],
 )
 def test_a_target_or_a_log_is_expected_in_one_line(inputs, words, runner) -> None:
@@ -220,6 +220,7 @@ def test_a_log_is_judged_and_summarised_as_one(runner, tmp_path) -> None:
     ("given", "words"),
     [
         ({"queries": "0"}, "--queries': '0': expected a whole number from 1"),
+        ({"profile": "nightly"}, "--profile nightly: no dpassay.toml"),
         ({"sarif": "none/found.sarif"}, "--sarif 'none/found.sarif': expected a file in a folder"),
         ({"max-seconds": "0"}, "--max-seconds': '0': expected seconds above 0"),
     ],

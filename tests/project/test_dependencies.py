@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from claims import COARSE, SMALL, in_toml
 
+from dpassay.verifiers.kinds.tally.kind import KIND
+
 ROOT = Path(__file__).parents[2]
 TABLE = (ROOT / "docs" / "dependencies.md").read_text()
 HIDING = """
@@ -153,3 +155,15 @@ def test_the_demonstration_of_exposure_names_jax_and_its_optimiser() -> None:
     found = hiding("jax,optax", COMMAND, "exposure", "--demo")
     said = "exposure --demo needs jax and optax, which are not installed: pip install jax optax"
     assert (found.returncode, found.stderr) == (2, f"dpassay: {said} [package-missing]\n")
+
+
+@pytest.mark.slow("over half a second")
+@pytest.mark.parametrize("asked", [("--demo", "secure-tally"), ("--claim", "votes.toml")])
+def test_the_reference_of_tallies_names_its_package(tmp_path, monkeypatch, asked) -> None:
+    """It ended by a traceback, as a fault of dpassay itself."""
+    monkeypatch.chdir(tmp_path)
+    Path("votes.toml").write_text(KIND.demos["secure-tally"])
+    found = hiding("cryptography", COMMAND, "verify", *asked)
+    said = "the reference of tallies needs cryptography, which is not installed"
+    line = f"dpassay: {said}: pip install cryptography [package-missing]\n"
+    assert (found.returncode, found.stderr) == (2, line)

@@ -1,5 +1,7 @@
 """What GitHub shows of a report: one line of Markdown a check, one annotation a fault."""
 
+import json
+import re
 from datetime import UTC, datetime
 from html import unescape
 
@@ -110,3 +112,22 @@ def test_the_command_takes_one_folder(capsys) -> None:
     said = capsys.readouterr().err
     assert said.startswith("dpassay: usage: ")
     assert "dpassay.verifiers.github" in said
+
+
+def test_the_reports_of_several_targets_are_read(reports, tmp_path, capsys, monkeypatch) -> None:
+    """It said that there is no report."""
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    for name, verdict in {"votes": "pass", "counts": "fail"}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "report.json").write_text(json.dumps(reports[verdict].public()))
+    with pytest.raises(SystemExit) as ended:
+        main([str(tmp_path)])
+    assert ended.value.code == 0
+    text = (tmp_path / "summary.md").read_text()
+    assert re.findall("^### (.*)$", text, re.MULTILINE) == [
+        "dpassay: counts: fail",
+        "dpassay: votes: pass",
+    ]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines
+    assert all(line.startswith("::error title=dpassay%3A counts%3A ") for line in lines)

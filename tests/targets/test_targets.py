@@ -151,6 +151,7 @@ def test_refusals_are_labels_where_the_claim_has_a_threshold() -> None:
     [
         ("localhost:8123", "did you mean http://localhost:8123?"),
         ("claim.toml", "a claim is named by --claim"),
+        ("good.csv", "a log is named by --log"),
         ("service.py", "as in service.py:aggregate"),
     ],
 )
@@ -158,3 +159,13 @@ def test_what_is_no_target_leads_to_what_was_meant(spec, meant):
     with pytest.raises(TargetError) as raised:
         split_spec(spec)
     assert str(raised.value).endswith(meant)
+
+
+def test_an_object_is_asked_by_its_method_aggregate() -> None:
+    """`dpassay init` took it, and `verify` did not."""
+
+    class Aggregator:
+        def aggregate(self, histogram, size):
+            return [int(histogram.argmax())] * size
+
+    assert list(InProcessTarget(Aggregator()).ask(np.array([1, 9, 2]), 2)) == [1, 1]

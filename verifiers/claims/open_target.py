@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..inputs.input_error import InputError
 from ..targets import (
     FreshStateCommand,
     InProcessTarget,
@@ -63,7 +64,11 @@ def _look_up_commands(claim: Claim) -> None:
 def open_reference(claim: Claim) -> Target:
     """The reference implementation of a claim. Raises TargetError with one line."""
     _look_up_budget_target(claim)
-    reference: Target = claim.kind.reference(claim)
+    try:
+        reference: Target = claim.kind.reference(claim)
+    except ValueError as error:  # a package that is absent, or a claim that it cannot follow
+        code = getattr(error, "code", InputError.code)
+        raise TargetError(str(error), code=code) from None
     return reference
 
 

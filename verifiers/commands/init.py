@@ -96,7 +96,7 @@ def init(
                 "spend its budget, if it has one (--no-calls asks nothing)",
                 err=True,
             )
-            draft = asked_for(look, opened, calls, timeout)
+            draft = asked_for(look, opened, calls, timeout, http.body)
         draft.tables = [*draft.tables, *http_lines(http)]
     except (TargetError, ValueError) as error:
         if http_file is None and isinstance(error, TargetError) and "[http]" in str(error):
@@ -171,19 +171,29 @@ def http_lines(http: "HttpClaim") -> list[str]:
 
 
 def asked_for(
-    look: "Look", opened: "Callable[[Release], Target]", calls: int, timeout: float
+    look: "Look",
+    opened: "Callable[[Release], Target]",
+    calls: int,
+    timeout: float,
+    body: str | None = None,
 ) -> "Draft":
     """The draft of a claim, as far as a target answers.
 
-    opened: opens it for a form of its input; calls: answers that are asked for at most; timeout: of
-    a call. Raises TargetError where nothing is learnt of what it releases.
+    Args:
+        look: how it is called.
+        opened: opens it for a form of its input.
+        calls: answers that are asked for at most.
+        timeout: seconds of a call.
+        body: of requests to a server, where it is of the server's own.
+
+    Raises TargetError where nothing is learnt of what it releases.
     """
     from ...reference import BudgetExhausted
     from ..init.asking import Asker, StoppedError
     from ..init.recognise import recognise
     from ..targets import Refused, TargetError
 
-    asker, known = Asker(opened, calls, timeout), None
+    asker, known = Asker(opened, calls, timeout, body), None
     why = "it was interrupted"
     try:
         known = recognise(asker, look)

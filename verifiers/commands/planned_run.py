@@ -174,10 +174,12 @@ class PlannedRun(VariedDocument):
                 for one in sorted(self.foreseen, key=_by_queries)
             ]
         if self.queries > self.max_queries:
-            lines += ["", f"max_queries = {self.max_queries:,} is too small for that"]
+            least = f"{self.queries:,} or more"
+            lines += ["", f"max_queries = {self.max_queries:,} is too small for that: {least}"]
         if self.taken is not None:
             rate = _rate(self.queries, self.taken)
-            lines += ["", f"at {rate:,.1f} {self.unit}s per second: {_duration(self.taken)}"]
+            line = f"at {rate:,.1f} {self.unit}s per second: {_duration(self.taken)}"
+            lines += ["", f"{line} of the target's, with dpassay's own time on top"]
         return "\n".join(lines)
 
 

@@ -14,8 +14,9 @@ from pydantic import Field
 
 from ..cli.configuration import Chosen
 from ..cli.exit_statuses import CommandFailed, fail, fail_by, on_stdout
+from ..findings.codes import codes
 from ..findings.document import Document
-from ..findings.report import Report
+from ..findings.report import CheckResult, Report
 from ..findings.verdict import Verdict, worst
 from ..reporting.files import ReportFileError
 from ..reporting.overview import OverviewRow, write_overview
@@ -57,22 +58,38 @@ class TargetRun:
         """Whether its report is in the files that were asked for."""
         return self.report is not None and not self.errors
 
-    def row(self, name: str, wide: int) -> str:
-        """It as a row of the summary; wide: characters of the longest name."""
+    def row(self, name: str, wide: int, place: str) -> str:
+        """It as a row of the summary.
+
+        name: of its target; wide: characters of the longest name; place: where more is said.
+        """
         if self.report is None:
             return f"{name:<{wide}}  {self.verdict:<12}  {'; '.join(self.errors)}".rstrip()
         asked = counted(self.report.queries, "query", "queries")
         said = [f"{asked}, {self.report.seconds:.1f} s", *self.causes, *self.errors]
+        if self.causes:
+            likely = next((one.diagnosis for one in self.report.checks if one.diagnosis), None)
+            said += [f"likely cause: {likely}"] * (likely is not None) + [f"more: {place}"]
         return f"{name:<{wide}}  {self.verdict:<12}  {'; '.join(said)}"
 
     @property
     def causes(self) -> list[str]:
         """The checks by which a run has its verdict, with their codes; none of a pass."""
-        if self.report is None or self.report.verdict is Verdict.PASS:
-            return []
-        found = [one for one in self.report.checks if one.verdict is self.report.verdict]
+        found = self._deciding
         named = [f"{one.id} [{one.code}]" if one.code else one.id for one in found[:_SHOWN]]
         return named + [f"{len(found) - _SHOWN} more"] * (len(found) > _SHOWN)
+
+    @property
+    def meanings(self) -> list[str]:
+        """What the first codes by which a run has its verdict say, a sentence or two each."""
+        found = dict.fromkeys(one.code for one in self._deciding[:_SHOWN] if one.code)
+        return [codes()[code].sentence for code in found if code in codes()]
+
+    @property
+    def _deciding(self) -> list[CheckResult]:
+        if self.report is None or self.report.verdict is Verdict.PASS:
+            return []
+        return [one for one in self.report.checks if one.verdict is self.report.verdict]
 
 
 def verify_each(chosen: Chosen, of_one: list[str], as_json: bool) -> NoReturn:
@@ -111,7 +128,10 @@ def verify_each(chosen: Chosen, of_one: list[str], as_json: bool) -> NoReturn:
             print(json.dumps(found.public()))
         else:
             wide = max(map(len, ended))
-            print("", *(printable(one.row(name, wide)) for name, one in ended.items()), sep="\n")
+            print()
+            for name, one in ended.items():
+                place = folders.get(name) or f"dpassay verify {name}"
+                print(printable(one.row(name, wide, place)))
             passed = sum(one.verdict is Verdict.PASS for one in ended.values())
             print(f"{verdict.upper()}: {passed} of {len(ended)} passed")
     sys.exit(verdict.exit_status)
@@ -126,7 +146,9 @@ def _write_overviews(
         folder = chosen.given(name)["folder"]
         if folder is not None:
             link = name if one.written else None
-            row = OverviewRow(name, one.verdict, one.report, link, one.causes, one.errors)
+            row = OverviewRow(
+                name, one.verdict, one.report, link, one.meanings, one.causes, one.errors
+            )
             rows.setdefault(Path(folder).parent, []).append(row)
     title = f"{chosen.file}, profile {chosen.profile}" if chosen.profile else chosen.file
     lines = (write_overview(folder, each, title, started) for folder, each in rows.items())
@@ -135,13 +157,17 @@ def _write_overviews(
 
 def _verify(name: str, chosen: Chosen, as_json: bool, *, more: bool) -> TargetRun:
     """The run of a target, whatever comes of it."""
+    given = chosen.given(name)
+    folder = given["folder"]
 
     def say(report: Report, _shown: str) -> None:
-        line = f"{name}: {report.verdict.upper()}: {report.meaning}"
+        place = f"is said by dpassay verify {name}" if folder is None else "stands in its report"
+        meaning = report.meaning.replace("stands below", place)
+        line = f"{name}: {report.verdict.upper()}: {meaning}"
         click.echo(printable(line), err=as_json)
 
     try:
-        report, trouble, interrupted = _verify_or_fail(chosen.given(name), say, more=more)
+        report, trouble, interrupted = _verify_or_fail(given, say, more=more)
     except (KeyboardInterrupt, click.Abort):
         return TargetRun(Verdict.ERROR, errors=("interrupted",), interrupted=True)
     except CommandFailed as failed:

@@ -9,6 +9,7 @@ from ...reference.clock import OutOfTime
 from ..targets import Refused, Target, TargetError
 from ..targets.anything import AnyRelease, plain_json
 from ..targets.batches import BatchRelease
+from ..targets.http_route import template_keys
 from ..targets.labels import LABELS, FormRelease
 from ..targets.numbers import NumberRelease
 from ..targets.paced import ask_whole
@@ -41,6 +42,7 @@ _ENDS = (
     "handshake-failed",
     "target-not-found",
     "target-not-started",
+    "target-option-wrong",
 )
 _CALLS = 10  # timeouts that all calls together may take
 
@@ -58,10 +60,17 @@ class Asker:
         open_with: opens the target for a form of its input. Raises TargetError.
         most: answers that are asked for in all; calls are no more than these.
         timeout: seconds for a call; all of them together may take ten times as many.
+        body: of requests, as `[http]` has it: only forms of input that it has are asked.
     """
 
-    def __init__(self, open_with: Callable[[Release], Target], most: int, timeout: float) -> None:
-        self._open, self.most, self.left = open_with, most, most
+    def __init__(
+        self,
+        open_with: Callable[[Release], Target],
+        most: int,
+        timeout: float,
+        body: str | None = None,
+    ) -> None:
+        self._open, self.most, self.left, self.body = open_with, most, most, body
         self._quick, self._seconds = _SHARE * timeout, _CALLS * timeout
         self._target: Target | None = None
         self._form, self._size = "", _FIRST
@@ -143,6 +152,8 @@ class Asker:
         failures, self.failures = self.failures, 0
         if self.ended is not None:
             raise self.ended
+        if self.body is not None and FORMS[form].key not in template_keys(self.body):
+            return None
         try:
             return self.ask(form, given, 1)
         except Refused as refusal:

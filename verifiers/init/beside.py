@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from ..cli.configuration import find_configuration
 from ..targets.spec import split_spec
 
 _REPOSITORY = "your-organisation/dpassay"
@@ -20,6 +21,10 @@ def test_the_deployment_keeps_its_claim():
 
 
 def _github(target: str, claim: str) -> str:
+    """A job for one target or, where none is named, for all of the configuration."""
+    of_one = ""
+    if target:
+        of_one = f"          target: {json.dumps(target)}\n          claim: {json.dumps(claim)}\n"
     return f"""name: dpassay
 on: [push]
 jobs:
@@ -29,14 +34,16 @@ jobs:
       - uses: actions/checkout@v4
       - uses: {_REPOSITORY}@main  # where you keep it, and a commit you trust
         with:
-          target: {json.dumps(target)}
-          claim: {json.dumps(claim)}
-          python-version: "3.12"
+{of_one}          python-version: "3.12"
 """
 
 
 def _gitlab(target: str, claim: str) -> str:
-    command = f"dpassay verify {json.dumps(target)} --claim {json.dumps(claim)} --report report"
+    """A job for one target or, where none is named, for all of the configuration."""
+    command, junit = "dpassay verify --report report", "report/*/junit.xml"
+    if target:
+        command = f"dpassay verify {json.dumps(target)} --claim {json.dumps(claim)} --report report"
+        junit = "report/junit.xml"
     return f"""# include it in .gitlab-ci.yml: include: {{local: .gitlab-ci.dpassay.yml}}
 dpassay:
   image: python:3.12
@@ -47,7 +54,7 @@ dpassay:
     when: always
     paths: [report]
     reports:
-      junit: report/junit.xml
+      junit: {junit}
 """
 
 
@@ -89,12 +96,15 @@ def write_new(path: Path, text: str) -> None:
 def write_beside(words: list[str], target: str, claim: str) -> Iterator[str]:
     """Writes what the words of `--with` name, in this folder; says of each what came of it.
 
-    target, claim: as they stand in the files. Where a file is there, what would stand in it is
-    said instead.
+    target, claim: as they stand in the files; a job of CI is for all targets of a dpassay.toml that
+    names several. Where a file is there, what would stand in it is said instead.
     """
+    configuration = find_configuration() if words else None
+    several = configuration is not None and len(configuration.targets) > 1
     for word in words:
         name, make = BESIDE[word]
-        yield _write_or_show(Path(name), make(target, claim))
+        of_all = several and word in ("github", "gitlab")
+        yield _write_or_show(Path(name), make("", "") if of_all else make(target, claim))
 
 
 def _write_or_show(path: Path, text: str) -> str:

@@ -7,8 +7,8 @@ from .draft import Draft, Key
 from .fits import DROP, NOT_SUCH, scale_text
 from .labels import FEW, WIDE, LabelAnswers
 
-_NAMES = {"gaussian": "gnmax", "laplace": "lnmax"}
-_OTHER = "report-noisy-max"
+_NAMES = {"gaussian": '"gnmax" (Gaussian)', "laplace": '"lnmax" (Laplace)'}
+_OTHER = '"report-noisy-max" (any noise)'
 _NOISE = Key("noise", None, "its family and scale, as gaussian:40")
 
 
@@ -62,7 +62,7 @@ def _noise_keys(answers: LabelAnswers, name: Key) -> tuple[Key, Key]:
     noises = [scale_text(family, fits[family]) for family in alike]
     more = [f"fits as well: {', '.join(noises[1:])}"] if noises[1:] else []
     names = dict.fromkeys(_NAMES.get(family, _OTHER) for family in alike)
-    text = " or ".join(f'"{one}"' for one in names)
+    text = " or ".join(names)
     return (
         Key("name", None, "", f"fitted, by the noise: {text}"),
         Key("noise", None, "", f"fitted to {labels:,} labels: {noises[0]}", more),

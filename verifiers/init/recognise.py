@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..optional_packages import lacking
-from ..targets.replies import TargetError
-from .asking import Asker
+from ..targets.replies import TargetError, shown
+from .asking import FORMS, Asker
 from .batches import draft_batches, known_batches
 from .draft import Draft, Key, Known, around, number_key
 from .keys import KeyAnswers, are_keys, draft_keys
@@ -48,9 +48,17 @@ def recognise(asker: Asker, look: Look) -> Known:
         known = _BY_FORM[form](asker, form)
         if known is not None:
             return known
-    said = asker.refusals[-1] if asker.refusals else "nothing was answered"
+    if not asker.refusals and asker.body is not None:
+        keys = dict.fromkeys(FORMS[form].key for form in forms(look))
+        places = ", ".join(f"{{{{{key}}}}}" for key in keys)
+        raise TargetError(
+            f"http.body = {shown(asker.body)}: expected one of {places} in it: a claim of other "
+            "inputs is begun by hand",
+            code="target-option-wrong",
+        )
+    said = asker.refusals[0] if asker.refusals else "nothing was answered"
     raise TargetError(
-        f"{look.spec}: it takes none of the inputs that were tried, the last time: {said}"
+        f"{look.spec}: it takes none of the inputs that were tried, the first time: {said}"
     )
 
 

@@ -93,7 +93,7 @@ def seconds_of(time: str | None, place: str) -> float | None:
     if not isfinite(found):
         raise LogError(
             f"{place}: time {time[:60]!r}: expected seconds, or ISO 8601, as 2026-03-01T12:00:00, "
-            "or milliseconds, microseconds or nanoseconds since 1970"
+            "or milliseconds, microseconds or nanoseconds since 1970; or leave time out of [log]"
         )
     return found
 

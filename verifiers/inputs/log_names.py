@@ -167,14 +167,19 @@ class LogNames:
             return number
         if not refused and (text in self.labels or plain in self.labels):
             return self.labels.index(text if text in self.labels else plain)
-        wrong = ": " if not refused else " is a refusal, of which a log of this claim has none: "
+        wrong = ": " if not refused else _NO_REFUSALS
         marks = f", or {' or '.join(map(repr, refusals))} for a refusal" if refuses else ""
         allowed = _listed([*map(repr, self.labels)]) or "a class, from 0"
+        said = "" if self.refusals or not refuses else "; refusal_labels in [log] names others"
         raise LogError(
             f"{place}: label {text[:60]!r}{wrong}expected {allowed}{marks}"
-            f"{_meant(text, self.labels)}"
+            f"{_meant(text, self.labels)}{said}"
         )
 
+
+_NO_REFUSALS = (
+    ' is a refusal, of which a log of this claim has none (name = "confident-gnmax" refuses): '
+)
 
 PLAIN = LogNames()
 """The names of a log whose claim has no `[log]`: dpassay's own."""

@@ -182,7 +182,8 @@ class RowReader:
         refusals = f", or {REFUSAL} for a refusal" if self.may_refuse else ""
         raise LogError(
             f"{place}: label {str(given)[:60]!r} is not a whole number: expected a class, from 0"
-            f"{last}{refusals}; labels in [log] of the claim says what classes are called"
+            f"{last}{refusals}; in [log] of the claim, labels says what classes are called"
+            f"{', and refusal_labels what refusals are' if self.may_refuse else ''}"
         )
 
     def _votes_among(self, names: Sequence[str], places: Sequence[int], place: str) -> list[int]:

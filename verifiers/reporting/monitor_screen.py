@@ -76,7 +76,11 @@ def page(log: str, claim: LabelsClaim, snapshot: Snapshot) -> Group:
     ):  # counted, without an e-value
         evidence.add_row(check, "", "", _alarm(alarms[check]))
     spent = Table("analysis", "epsilon", "which is", box=None, pad_edge=False)
-    for analysis, epsilon in snapshot.spent.items():
+    guarantee = snapshot.spent["data-independent"]
+    for analysis in sorted(snapshot.spent, key="data-independent".__ne__):  # the guarantee first
+        epsilon = snapshot.spent[analysis]
+        if epsilon is not None and guarantee is not None:
+            epsilon = min(epsilon, guarantee)  # a looser bound says nothing more
         loose = "" if snapshot.refined or analysis == "data-independent" else "at most "
         text = "not followed" if epsilon is None else f"{loose}{epsilon_text(epsilon)}"
         spent.add_row(analysis, text, MEANING[analysis])
@@ -98,7 +102,7 @@ def page(log: str, claim: LabelsClaim, snapshot: Snapshot) -> Group:
             "as answered)"
         ),
         spent,
-        inputs,
+        *([inputs] if snapshot.readings else []),
     )
 
 

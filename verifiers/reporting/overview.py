@@ -17,6 +17,7 @@ class OverviewRow:
 
     Attributes:
         folder: of its report, as a link from the page; None where none was written.
+        meanings: what the codes say by which it has its verdict.
         causes: the checks by which it has its verdict.
         errors: lines that say why there is no report, or none that could be written.
     """
@@ -25,6 +26,7 @@ class OverviewRow:
     verdict: Verdict
     report: Report | None
     folder: str | None
+    meanings: Sequence[str]
     causes: Sequence[str]
     errors: Sequence[str]
 

@@ -134,9 +134,16 @@ def limit_text(body: bytes) -> str:
 
 
 def status_text(call: Call, status: int, body: bytes, url: httpx.URL) -> str:
-    """A call that got a status of failure; where there is no such route, with its URL."""
+    """A call that got a status of failure, with its URL where there is no such route.
+
+    Where a key of `[http]` may help, it names that key.
+    """
     place = ""
     if status in LACKING:
         place = f" from {call.method} {shown_spec(str(url).rstrip('/') + call.path)}"
-    who = "; [http] headers of the claim say who calls" if status in _UNKNOWN_CALLER else ""
-    return f"{call.text} got HTTP status {status}{place}: {page_text(body)}{who}"
+    key = ""
+    if status in _UNKNOWN_CALLER:
+        key = "; [http] headers of the claim say who calls"
+    elif 400 <= status < 500 and not place and call.method == "POST":
+        key = f"; if that is how it refuses an input: refusal_status = [{status}] in [http]"
+    return f"{call.text} got HTTP status {status}{place}: {page_text(body)}{key}"

@@ -40,12 +40,12 @@ class HttpRoute:
         """Where a call that a server may lack is asked. Raises NotOffered."""
         named = self.rdp if call == "rdp" else self.spent
         if named is None and self.path is not None:
-            raise NotOffered(f"the claim names no path for it: {call} in [http], beside path")
+            raise NotOffered(f'path in [http] is of releases alone: add {call} = "/..." there')
         return named or f"/{call}"
 
     def calls(self, size: int) -> list[int]:
         """Releases of each request, for `size` in all."""
-        alone = self.body is not None and "size" not in _PLACE.findall(self.body)
+        alone = self.body is not None and "size" not in template_keys(self.body)
         return [1] * size if alone else [size]
 
     def content(self, content: Mapping[str, Any]) -> Any:
@@ -129,7 +129,7 @@ def pointer_steps(pointer: str) -> list[str]:
 
 def fill_template(template: str, content: Mapping[str, Any]) -> Any:
     """The JSON of a template with values in its places. Raises ValueError of one line."""
-    found = [name for name in _PLACE.findall(template) if name not in content]
+    found = [name for name in template_keys(template) if name not in content]
     if found:
         allowed = " or ".join(f"{{{{{name}}}}}" for name in content)
         raise ValueError(f"body: {{{{{found[0]}}}}}: expected {allowed}")
@@ -143,10 +143,15 @@ def fill_template(template: str, content: Mapping[str, Any]) -> Any:
         ) from None
 
 
+def template_keys(template: str) -> list[str]:
+    """What stands in the places of a template, such as histogram and size."""
+    return _PLACE.findall(template)
+
+
 def check_template(template: str, key: str) -> None:
     """Raises ValueError of one line for a template that does not hold the input, of this key."""
     fill_template(template, {key: [1, 2], "size": 1})
-    if key not in _PLACE.findall(template):
+    if key not in template_keys(template):
         raise ValueError(f"body = {shown(template)}: expected the input in it, {{{{{key}}}}}")
 
 

@@ -20,9 +20,10 @@ from .restart_command import RestartCommand
 
 
 class InProcessTarget:
-    """Calls a function `(histogram, size) -> labels`, or the method `sample` of an object.
+    """Calls a function `(histogram, size) -> labels`, or a method of an object.
 
-    Raises ValueError for a target that is neither.
+    That is `sample`, or of an object that cannot be called and has none, `aggregate`. Raises
+    ValueError for a target that is neither.
 
     Args:
         restart: the command that restarts what the object is a client of.
@@ -43,10 +44,12 @@ class InProcessTarget:
     def _bind(self, target: Any) -> None:
         target = self._release.function(target)
         sample = getattr(target, "sample", None)
+        if not callable(sample) and not callable(target):
+            sample = getattr(target, "aggregate", None)
         if isinstance(target, type):  # calling it would make an instance, not labels
             raise ValueError(f"{target.__name__} is a class: expected an instance of it")
         if not callable(sample) and not callable(target):
-            lacks = "is neither callable nor has it a method sample(histogram, size)"
+            lacks = "is neither callable nor has it a method sample or aggregate(histogram, size)"
             raise ValueError(f"{_without_address(target)} {lacks}")
         self._aggregate: Callable[[Histogram, int], Any] = sample if callable(sample) else target
         spent = getattr(target, "spent", None)

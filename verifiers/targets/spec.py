@@ -158,6 +158,8 @@ def _meant(spec: str) -> str:
         return f"; did you mean http://{shown_spec(spec)}?"
     if spec.endswith(".toml"):
         return "; a claim is named by --claim"
+    if spec.endswith((".csv", ".jsonl", ".parquet")):
+        return "; a log is named by --log"
     if spec.endswith(".py"):
         return f"; name what answers, as in {shown_spec(spec)}:aggregate"
     return ""

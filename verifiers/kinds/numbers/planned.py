@@ -110,7 +110,7 @@ class PlannedNumbers(PlannedReleases):
 
     @property
     def _in_part(self) -> str:
-        return f"checks that ask for their own ask {self.extent:.1%}"
+        return f"checks with inputs of their own ask {self.extent:.1%} of what they ask alone"
 
     def _tell_least(self, made: Iterable[object]) -> None:
         tell_least(made)

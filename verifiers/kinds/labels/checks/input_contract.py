@@ -1,6 +1,6 @@
 """`input-contract`: valid input gets as many labels as asked for, all of them in range."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -93,15 +93,17 @@ class LabelsInputContract(LabelsCheck):
         for size in _SIZES:
             with self._covered(self.clear, size):
                 self._ask(target, self.clear, size)
+        refused: dict[int, Refused] = {}
         for total in self._totals:
             try:
                 self._ask(target, _even(self.mechanism.classes, total), _OF_A_TOTAL)
             except Refused as refusal:
                 self.serves_other_totals = False
-                message = f"a total of {counted(total, 'vote', 'votes')} is refused: {refusal}"
-                self.refusals.append(Note("input-refused", message, {"votes": total}))
+                refused[total] = refusal
             except TargetError as error:
                 raise TargetError(f"{error}; {self._refusal_that_helps}") from None
+        if refused:
+            self.refusals.append(_totals_refused(refused))
 
     @property
     def _refusal_that_helps(self) -> str:
@@ -149,6 +151,16 @@ class LabelsInputContract(LabelsCheck):
 
     def _checked(self, reply: Any, histogram: Histogram, size: int) -> Labels:
         return checked_labels(reply, histogram, size, self.mechanism.refuses, self.release)
+
+
+def _totals_refused(refused: Mapping[int, Refused]) -> Note:
+    """One warning for all totals of votes that were refused, by what was said of the first."""
+    first, *more = refused
+    what = f"a total of {counted(first, 'vote', 'votes')} is"
+    if more:
+        what = f"totals of {', '.join(f'{total:,}' for total in refused)} votes are"
+    fields = {"votes": first, "totals": list(refused)}
+    return Note("input-refused", f"{what} refused: {refused[first]}", fields)
 
 
 def most_queries(claim: LabelsClaim) -> int:

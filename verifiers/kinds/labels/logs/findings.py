@@ -63,7 +63,10 @@ def cause_of(evidence: LogEvidence, check: str) -> Note | None:
 def _contract(evidence: LogEvidence, stopped: Note | None) -> CheckResult:
     if stopped is not None:
         return CheckResult.of("input-contract", Verdict.INCONCLUSIVE, stopped, evidence.asked)
-    message = f"{evidence.asked:,} rows, each with a label in range, no time before an earlier one"
+    message = (
+        f"{evidence.asked:,} rows, each with a label in range, and no time, where rows have one, "
+        "before an earlier one"
+    )
     return CheckResult(
         id="input-contract", verdict=Verdict.PASS, message=message, queries=evidence.asked
     )
