@@ -241,7 +241,8 @@ class LogEvidence:
         if values.max() > max(self.highest[_LABELS], self.thresholds[_LABELS]):
             before.observe(laws.ratios[: int(values.argmax()) + 1])
             self.strongest = before
-            self.in_strata = self.strata.likeliest(int(numbers[values.argmax()]))
+            at = int(values.argmax())
+            self.in_strata = self.strata.likeliest(at, int(numbers[at]))
         again = self._again(rows, laws, outcomes, [workers, clients, [row.call for row in rows]])
         for check, evidence in ((_LABELS, values), (_FRESH, again)):
             if np.isnan(evidence).any():

@@ -7,6 +7,7 @@ little show together.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,7 +61,7 @@ class Strata:
         self.terms = np.zeros((groups, _RARE.size))
 
     def places(self, names: Sequence[Sequence[Key | None]], rows: int) -> NDArray[np.int64]:
-        """The stratum (n, g) of each row by its name in each group; -1 where it has none."""
+        """The stratum (n, g) of each of n rows by its names (g, n); -1 where it has none."""
         found = [[self._place(g, key) for key in each] for g, each in enumerate(names)]
         return np.array(found, dtype=np.int64).reshape(len(names), rows).T
 
@@ -185,6 +186,7 @@ class AllStrata:
         self.of = {"input": Strata(1), "weekday": Strata(1)}
         self.of |= {"column": Strata(len(columns)), "position": Strata(len(_PERIODS), [1.0])}
         self.windows = OnsetEvidence(np.full(_OF_WINDOWS.size, 1.0 / _OF_WINDOWS.size))
+        self._latest = deepcopy(self.windows), np.zeros((0, _OF_WINDOWS.size))
         ends = np.cumsum(_PERIODS)
         self._begin = ends - np.array(_PERIODS)
         self.of["position"]._make_room(int(ends[-1]))
@@ -208,6 +210,7 @@ class AllStrata:
             )
             found[kind] = strata.observe(at, numbers, ratios, gains)
         thinned = np.logaddexp(np.log1p(-_OF_WINDOWS), np.log(_OF_WINDOWS) + ratios[:, None])
+        self._latest = deepcopy(self.windows), thinned
         return found | {"window": self.windows.observe(thinned)}
 
     def keys(self) -> dict[str, list[tuple[int, Key]]]:
@@ -246,16 +249,24 @@ class AllStrata:
             groups[group].append(at)
         return [np.array(group, dtype=np.int64) for group in groups]
 
-    def likeliest(self, last: int) -> MissingInStrata:
-        """Where noise is likeliest to be missing; last: the row with most evidence for it."""
-        at = int(np.argmax(self.windows.recent))
-        window = float(self.windows.recent[at])
+    def likeliest(self, place: int, last: int) -> MissingInStrata:
+        """Where noise is likeliest to be missing.
+
+        Args:
+            place: of the row with most evidence among those added last, from 0.
+            last: its number.
+        """
+        before, thinned = self._latest  # a window may end before these rows do
+        windows = deepcopy(before)
+        windows.observe(thinned[: place + 1])
+        at = int(np.argmax(windows.recent))
+        window = float(windows.recent[at])
         kinds = [kind for kind, strata in self.of.items() if strata.keys or kind == "position"]
         kind = max(kinds, key=lambda one: float(self.of[one].terms.max()))
         log_ratio = float(self.of[kind].terms.max())
         if log_ratio > window:
             return MissingInStrata(log_ratio, self._cause(kind))
-        share, first = float(_OF_WINDOWS[at]), int(self.windows.onsets[at]) + 1
+        share, first = float(_OF_WINDOWS[at]), int(windows.onsets[at]) + 1
         words = f"of rows {first:,} to {last:,}, about {100.0 * share:.3g} % lack noise"
         fields = {"from_row": first, "to_row": last, "share": share}
         return MissingInStrata(window, Note("noise-missing-in-part", words, fields))
