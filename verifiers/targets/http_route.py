@@ -40,7 +40,9 @@ class HttpRoute:
         """Where a call that a server may lack is asked. Raises NotOffered."""
         named = self.rdp if call == "rdp" else self.spent
         if named is None and self.path is not None:
-            raise NotOffered(f'path in [http] is of releases alone: add {call} = "/..." there')
+            raise NotOffered(
+                f'the claim names no path for it: add {call} = "/..." beside path in [http]'
+            )
         return named or f"/{call}"
 
     def calls(self, size: int) -> list[int]:
