@@ -3,6 +3,9 @@
 import difflib
 import unicodedata
 from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal
+
+_FEWEST_DIGITS = 2  # of an epsilon that is taken for a rounded cost
 
 # Cc: control characters, escape sequences among them; Cs: halves of surrogate pairs, which UTF-8
 # cannot write; Cn: non-characters, which XML forbids; Zl, Zp: line breaks that are not \n
@@ -31,6 +34,18 @@ def counted(number: int, one: str, several: str) -> str:
 def epsilon_text(epsilon: float) -> str:
     """A privacy cost as every command prints it: to four decimals. Documents have all digits."""
     return f"{epsilon:,.4f}"
+
+
+def rounded_down(claimed: float, cost: float) -> str:
+    """A hint where a claimed epsilon is a larger cost in fewer digits; empty for any other."""
+    exact, digits = Decimal(repr(cost)), len(Decimal(repr(claimed)).normalize().as_tuple().digits)
+    near = {
+        float(Context(digits, how).create_decimal(exact)) for how in (ROUND_FLOOR, ROUND_HALF_UP)
+    }
+    if digits < _FEWEST_DIGITS or not claimed < cost or claimed not in near:
+        return ""
+    up = float(Context(digits, ROUND_CEILING).create_decimal(exact))
+    return f"; {claimed:g} is that cost rounded down: round an epsilon up, to {up:g}"
 
 
 def four_digits(value: float) -> str:

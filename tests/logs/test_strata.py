@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,7 +75,7 @@ def day(row):
     return (int(row.time // DAY) + 3) % 7
 
 
-FAULTS = {
+FAULTS: dict[str, tuple[Any, dict[str, Any]]] = {
     "three inputs": (lambda at, row: row.key in {"i5", "i20", "i40"}, {"parts": 3}),
     "one input": (lambda at, row: row.key == "i15", {"input": "i15", "parts": 1}),
     "three tenths of four inputs": (

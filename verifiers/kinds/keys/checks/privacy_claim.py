@@ -10,6 +10,7 @@ from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.checks import Check, Reason, without_privacy
 from ....run.phase import Phase
+from ....text import rounded_down
 from ...numbers.checks.privacy_claim import (
     CAUSE,
     ROUNDING,
@@ -63,7 +64,8 @@ class KeysPrivacyClaim(Check):
             f"{privacy.epsilon:.{digits}g} is claimed"
         )
         if cost.epsilon > privacy.epsilon:
-            proof = f"{message} (certified in ball arithmetic)"
+            hint = rounded_down(privacy.epsilon, cost.epsilon)
+            proof = f"{message} (certified in ball arithmetic){hint}"
             seen = of_cost(cost.epsilon, self.claim)
             return Outcome(Verdict.FAIL, Finding.caused(proof, CAUSE, **seen))
         return Outcome(Verdict.PASS, Finding(f"{message}; {alone}"))

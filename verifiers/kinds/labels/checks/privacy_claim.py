@@ -23,7 +23,7 @@ from ....findings.report import Verdict
 from ....inputs.histogram_file import read_histograms
 from ....run.checks import Reason, RunContext, Setting
 from ....run.phase import Phase
-from ....text import counted
+from ....text import counted, rounded_down
 from ..claim import LabelsClaim
 from ..exact_cost import MOST_COMPOSED, exact_epsilon, proven_epsilon
 from .base import LabelsCheck, refuting
@@ -158,7 +158,8 @@ class PrivacyClaimCheck(LabelsCheck):
             f"neighbour {list(test.of.there)} are told apart by counting labels "
             f"{list(test.of.labels)} ({test.least} or more) with delta at least "
             f"{self.certified:.4g} at that epsilon (certified in ball arithmetic)",
-            f"the accountant charges too little, or the claim allows too many queries{others}",
+            f"the accountant charges too little, or the claim allows too many queries{others}"
+            f"{rounded_down(claim.epsilon, self.refuted_below)}",
             test.of.here,
             self.figure(),
             code="cost-above-claim",

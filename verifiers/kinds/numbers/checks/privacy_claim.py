@@ -11,6 +11,7 @@ from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.checks import Check, Reason, without_privacy
 from ....run.phase import Phase
+from ....text import rounded_down
 from ..claim import NumbersClaim
 from ..planning.pairs import certified_pair
 from .pair_check import fractions
@@ -70,6 +71,7 @@ class NumbersPrivacyClaim(Check):
             message = (
                 f"{what} is claimed, and {of} at least {certain:.{digits}g} (certified in "
                 f"ball arithmetic; {cost} in floating point)"
+                f"{rounded_down(privacy.epsilon, certain)}"
             )
             return Outcome(
                 Verdict.FAIL, Finding.caused(message, CAUSE, **of_cost(certain, self.claim))

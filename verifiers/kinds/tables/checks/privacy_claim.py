@@ -10,6 +10,7 @@ from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....run.checks import NO_PRIVACY, Check, Reason, Setting
 from ....run.phase import Phase
+from ....text import rounded_down
 from ...numbers.checks.privacy_claim import (
     CAUSE,
     ROUNDING,
@@ -74,7 +75,8 @@ class TablePrivacyClaim(Check):
             f"{privacy.epsilon:.{digits}g} is claimed"
         )
         if cost.epsilon > privacy.epsilon:
-            proof = f"{message} (certified in ball arithmetic)"
+            hint = rounded_down(privacy.epsilon, cost.epsilon)
+            proof = f"{message} (certified in ball arithmetic){hint}"
             claimed: Fields = {"epsilon": privacy.epsilon, "delta": privacy.delta}
             counted = {"queries": privacy.queries, "releases": cost.releases}
             why = replace(CAUSE, fields={"cost": cost.epsilon, **claimed, **counted})
