@@ -23,7 +23,8 @@ WORKERS = (2, 3, 4, 8)
 
 _SHARES = np.array([0.95, 0.3])  # probabilities that a draw is shared where a wager says so
 _MOST_STRIDES = 31
-_MOST = 1 << 16  # queries that are followed: later ones cost more than they would show
+_MOST = 1 << 16  # queries that are followed: later ones cost more than they would show,
+_OF_CLASSES = 20  # of so many classes; of more, fewer queries, as each costs more
 _FIRST_LOOK, _LATER_LOOKS = 64, 16  # queries judged together: these at least, or 1 in so many
 _TOGETHER = 1024  # pairs of queries whose laws are computed together
 _LEAST = 1e-9
@@ -79,6 +80,7 @@ class SharedDraws:
             prior[of_kind] /= max(prior[of_kind].sum(), _LEAST)
         self._log_weights = np.log(prior / prior.sum() / _SHARES.size)[:, None]
         self.log_ratios = np.zeros((len(self.wagers), _SHARES.size))
+        self._followed = round(_MOST * min(1.0, _OF_CLASSES / classes))
         self.full = False
         """Whether as many queries as are followed were seen."""
         self._known: dict[bytes, int] = {}
@@ -93,7 +95,7 @@ class SharedDraws:
 
     def observe(self, histogram: NDArray[np.int64], outcomes: Outcomes) -> None:
         """Adds the outcomes (n,) of one call, in the order of all calls since the start."""
-        if self.full or self.queries + outcomes.size > _MOST:
+        if self.full or self.queries + outcomes.size > self._followed:
             self.full = True
             self.judge()
             return

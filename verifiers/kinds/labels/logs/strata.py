@@ -30,7 +30,9 @@ CONFIDENCE = 0.99
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _FIRST_DAY = 3  # 1 January 1970 was a Thursday
-_PERIODS = (*range(2, 65), 80, 96, 100, 120, 128, 150, 200, 250, 256, 300, 400, 500, 512, 1000)
+_ALL_TO = 64  # periods up to this one are all looked at
+_LONGER = 80, 96, 100, 120, 128, 150, 200, 250, 256, 300, 400, 500, 512, 1000
+_PERIODS = (*range(2, _ALL_TO + 1), *_LONGER)
 _RARE = np.array([0.1, 0.01, 0.001])  # prior probabilities that a stratum lacks noise
 _SHARES = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0)  # of its rows that do
 _OF_WINDOWS = np.array([0.2, 0.5, 0.8])  # shares of the rows of a window that do
@@ -326,9 +328,13 @@ class AllStrata:
         return found
 
     def period(self, threshold: float) -> int | None:
-        """The k up to which noise that is missing in one row of k would show; None for none."""
+        """The k up to which noise that is missing in one row of k would show; None for none.
+
+        Beyond `_ALL_TO` some k are not looked at, so that nothing is said of them.
+        """
         wanted = threshold - np.log(WEIGHTS["position"] / len(_PERIODS))
         groups = zip(_PERIODS, self._groups("position"), strict=True)
         hidden = (k for k, of in groups if not self.of["position"].shows(of, wanted).all())
         first = next(hidden, None)
-        return max((k for k in _PERIODS if first is None or k < first), default=None)
+        every = range(2, _ALL_TO + 1)
+        return max((k for k in every if first is None or k < first), default=None)
