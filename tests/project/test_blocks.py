@@ -223,7 +223,7 @@ NOT_RUN = {
     (f"{HOW_TO}/pre-commit.md", "      - id: dpassay-claims"): "pre-commit reads it",
     (f"{HOW_TO}/chain.md", "dpassay chain"): "trains 250 teachers; test_chain.py runs smaller ones",
     (f"{HOW_TO}/ci.md", "jobs:"): "GitHub runs it; test_action.py runs the Action's steps",
-    (f"{HOW_TO}/ci.md", "- uses: your-organisation"): "GitHub runs it; test_action.py has its inputs",
+    (f"{HOW_TO}/ci.md", "- uses: your-organ"): "GitHub runs it; test_action.py has its inputs",
     (f"{HOW_TO}/ci.md", "if: always()"): "GitHub runs it; test_action.py has its step",
     (f"{HOW_TO}/ci.md", "image:"): "GitLab runs it",
     (f"{HOW_TO}/container.md", "docker"): "needs Docker",
