@@ -5,7 +5,7 @@ content security policy forbids all but its own style sheet.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from ...reference import REFUSAL
 from ..findings.evidence_text import power_of_ten, told_apart
 from ..findings.excluded import by_reason, unseen_line
 from ..findings.figures import MOST_LABELS
-from ..findings.report import Report, Verdict
+from ..findings.report import CheckResult, Report, Verdict
 from ..text import counted, epsilon_text, printable
 from .charts import (
     HEIGHT,
@@ -50,6 +50,10 @@ _MEASURES = {
 def page(report: Report, target: str, started: datetime) -> str:
     """The HTML of a report; target: as the user named it; started: in UTC."""
     checks = sorted(report.whole.checks, key=lambda check: check.gravity)
+    absent = [check for check in checks if check.verdict is Verdict.NOT_APPLICABLE]
+    cut_short = [
+        check for check in checks if check.cut_short and check.verdict is Verdict.INCONCLUSIVE
+    ]
     return (
         page_environment()
         .get_template("report.html")
@@ -59,9 +63,19 @@ def page(report: Report, target: str, started: datetime) -> str:
             target=target,
             started=started.strftime("%Y-%m-%d %H:%M"),
             checks=checks,
-            absent=[check for check in checks if check.verdict is Verdict.NOT_APPLICABLE],
+            told=[check for check in checks if check not in absent and check not in cut_short],
+            cut_short=cut_short,
+            absent=absent,
+            cause=_likely_cause(checks),
         )
     )
+
+
+def _likely_cause(checks: Sequence[CheckResult]) -> str | None:
+    """What one failed check says of the cause, rather than one that refers to another check."""
+    elsewhere = tuple(f"(see {check.id})" for check in checks)
+    said = [one.diagnosis for one in checks if one.diagnosis and one.verdict is Verdict.FAIL]
+    return min(said, key=lambda cause: cause.endswith(elsewhere), default=None)
 
 
 def _claim(report: Report) -> str:
