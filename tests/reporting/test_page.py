@@ -202,6 +202,28 @@ def test_long_tables_are_folded(number_reports) -> None:
     assert len(found) > 2
 
 
+@pytest.mark.parametrize(
+    ("more", "first"),
+    [((), "Nothing has"), (("labels-copied",), "To be mended"), (("of-a-plugin",), None)],
+)
+def test_a_pass_says_first_whether_anything_is_to_be_mended(reports, more, first) -> None:
+    """Of warnings a defect alone is; catches a promise about a code that nobody knows."""
+    notes = tuple(Note(code, "a warning") for code in ("not-restarted", *more))
+    passed = reports["pass"].model_copy(update={"notes": notes})
+    section = page(passed, "a.py:b", WHEN).partition('<h2 id="warnings">')[2].partition("<li>")[0]
+    assert re.findall(r"<p>(Nothing has|To be mended)", section) == ([first] if first else [])
+
+
+@pytest.mark.parametrize(("asked", "unit"), [(True, "queries"), (False, "rows")])
+def test_a_log_has_rows(reports, asked, unit) -> None:
+    """Where nobody was asked: in the header, over the table of checks, and along the charts."""
+    report = reports["pass"].model_copy(update={"asked": asked})
+    text = Read(page(report, "log.csv", WHEN)).text
+    assert f"{report.queries:,} {unit} in" in text
+    assert unit.capitalize() in text
+    assert f"{unit} seen by this check" in text
+
+
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 PIECES = st.sampled_from(["<script>", "</style>", "]]>", "-->", '"', "'", "&lt;", "{{ 1 }}", "{%"])
 HOSTILE = st.lists(st.one_of(ANY_TEXT, PIECES), max_size=5).map("".join)
