@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
@@ -16,6 +17,7 @@ from dpassay.verifiers.commands.verify_target import EndedRun
 from dpassay.verifiers.findings.codes import codes
 from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.findings.verdict import Subject, Verdict
+from dpassay.verifiers.reporting.overview import OverviewRow, write_overview
 from dpassay.verifiers.targets import InProcessTarget
 from dpassay.verifiers.targets.spec import load
 
@@ -151,6 +153,24 @@ def test_a_page_says_what_codes_mean_before_it_names_them() -> None:
     one = EACH.TargetRun(Verdict.FAIL, report)
     assert one.meanings == [codes()["scale-too-small"].sentence]
     assert one.causes == [f"{failed.id} [scale-too-small]"]
+
+
+def test_a_page_says_an_error_rate_once(tmp_path) -> None:
+    """Of all targets where they share it; catches one whose rate is told of another."""
+    other = REPORT.model_copy(update={"false_alarm": 0.25})
+    assert other.error_rate != REPORT.error_rate
+
+    def rates(**reports: Report) -> str:
+        rows = [
+            OverviewRow(name, one.verdict, one, None, (), (), ()) for name, one in reports.items()
+        ]
+        assert write_overview(tmp_path, rows, "dpassay.toml", datetime.now(UTC)) is None
+        return re.search("Error rate</dt><dd>(.*?)</dd>", overview(tmp_path))[1]
+
+    assert rates(one=REPORT, two=REPORT).count(f"{REPORT.false_alarm:g}") == 1
+    apart = rates(one=REPORT, two=other, three=REPORT).split("<br>")
+    assert [line.partition(":")[0] for line in apart] == ["one, three", "two"]
+    assert apart[1].endswith(" 0.25")
 
 
 def test_the_row_of_a_failure_says_why_and_where_more_is() -> None:

@@ -166,6 +166,64 @@ def test_an_axis_names_what_it_counts(all_reports, kind) -> None:
     assert not re.search(rf"{kind} seen|has seen are {kind}", text)
 
 
+def test_the_likely_cause_stands_under_the_headline(reports) -> None:
+    """Of the check that found it; catches one that refers to another check, and none at all."""
+    report = reports["fail"]
+    causes = [f"half of the noise (see {report.checks[2].id})", "half of the noise: double it"]
+    failed = [
+        check.model_copy(update={"verdict": Verdict.FAIL, "diagnosis": cause})
+        for check, cause in zip(report.checks[1:3], causes, strict=True)
+    ]
+    text = page(report.model_copy(update={"checks": tuple(failed)}), "a.py:b", WHEN)
+    assert causes[1] in text[: text.index("<dl>")]
+    assert "Likely cause" not in page(reports["pass"], "a.py:b", WHEN)
+
+
+def test_checks_that_another_failure_ended_are_one_folded_line(reports) -> None:
+    """Catches a card that is lost, and one of a check that has something to say."""
+    report = reports["fail"]
+    text = page(report, "a.py:b", WHEN)
+    ended = [check.id for check in report.checks if check.cut_short]
+    (folded,) = re.findall("<summary>[^<]* not finished: .*?\n</details>\n</section>", text, re.S)
+    assert sorted(re.findall('<h3 id="check-(.*?)"', folded)) == sorted(ended) != []
+
+
+def test_long_tables_are_folded(number_reports) -> None:
+    """Of more than 20 rows, but for the one of all checks; catches a fold of a short one too."""
+    text = page(number_reports["numbers"], "a.py:b", WHEN)
+    figures = text[text.index('id="findings"') : text.index('id="unseen"')]
+    found = list(re.finditer("<table>.*?</table>", figures, re.S))
+    for table in found:
+        folded = figures.rfind("<details>", 0, table.start()) > figures.rfind(
+            "</details>", 0, table.start()
+        )
+        if '<th scope="col">Fault</th>' not in table[0]:
+            assert folded == (table[0].count("<tr>") > 21)
+    assert len(found) > 2
+
+
+@pytest.mark.parametrize(
+    ("more", "first"),
+    [((), "Nothing has"), (("labels-copied",), "To be mended"), (("of-a-plugin",), None)],
+)
+def test_a_pass_says_first_whether_anything_is_to_be_mended(reports, more, first) -> None:
+    """Of warnings a defect alone is; catches a promise about a code that nobody knows."""
+    notes = tuple(Note(code, "a warning") for code in ("not-restarted", *more))
+    passed = reports["pass"].model_copy(update={"notes": notes})
+    section = page(passed, "a.py:b", WHEN).partition('<h2 id="warnings">')[2].partition("<li>")[0]
+    assert re.findall(r"<p>(Nothing has|To be mended)", section) == ([first] if first else [])
+
+
+@pytest.mark.parametrize(("asked", "unit"), [(True, "queries"), (False, "rows")])
+def test_a_log_has_rows(reports, asked, unit) -> None:
+    """Where nobody was asked: in the header, over the table of checks, and along the charts."""
+    report = reports["pass"].model_copy(update={"asked": asked})
+    text = Read(page(report, "log.csv", WHEN)).text
+    assert f"{report.queries:,} {unit} in" in text
+    assert unit.capitalize() in text
+    assert f"{unit} seen by this check" in text
+
+
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 PIECES = st.sampled_from(["<script>", "</style>", "]]>", "-->", '"', "'", "&lt;", "{{ 1 }}", "{%"])
 HOSTILE = st.lists(st.one_of(ANY_TEXT, PIECES), max_size=5).map("".join)

@@ -10,7 +10,9 @@ from datetime import datetime
 
 import pytest
 
+from dpassay.verifiers.findings.codes import codes
 from dpassay.verifiers.findings.note import Note
+from dpassay.verifiers.reporting.overview import OverviewRow, write_overview
 from dpassay.verifiers.reporting.page import page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -152,6 +154,21 @@ UNREACHABLE = """[...document.querySelectorAll("*")].filter(e =>
 BROKEN_LINKS = """[...document.querySelectorAll("a")].filter(a =>
   !document.getElementById(decodeURIComponent(a.hash.slice(1)))).length"""
 
+# words of tables that stand in two lines
+BROKEN_WORDS = """(() => {
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  const broken = [];
+  while (texts.nextNode()) {
+    for (const word of texts.currentNode.data.matchAll(/[A-Za-z]+/g)) {
+      const range = document.createRange();
+      range.setStart(texts.currentNode, word.index);
+      range.setEnd(texts.currentNode, word.index + word[0].length);
+      if (range.getClientRects().length > 1) broken.push(word[0]);
+    }
+  }
+  return broken;
+})()"""
+
 # texts of one chart that overlap, or stick out of it
 COLLISIONS = """[...document.querySelectorAll("svg")].flatMap(svg => {
   const frame = svg.getBoundingClientRect();
@@ -215,6 +232,29 @@ def test_no_width_needs_scrolling_sideways(chromium, pages, kind, width) -> None
     assert chromium.value("document.documentElement.scrollWidth") <= width
     assert chromium.value(UNREACHABLE) == 0
     assert chromium.value(COLLISIONS) == []
+
+
+@pytest.mark.parametrize("kind", ["fail", "bare"])
+def test_what_is_unfolded_needs_no_scrolling_sideways(chromium, pages, kind) -> None:
+    """Catches a table that makes the page wider, or cuts its words to fit."""
+    chromium.open(pages[kind], width=320)
+    chromium.value("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+    assert chromium.value("document.documentElement.scrollWidth") <= 320
+    assert chromium.value(UNREACHABLE) == 0
+    assert chromium.value(BROKEN_WORDS) == []
+
+
+def test_the_page_over_reports_breaks_no_words_on_a_phone(chromium, reports, tmp_path) -> None:
+    """Catches columns of which words are cut to fit, as a narrow one of sentences."""
+    sentence = codes()["scale-too-small"].sentence
+    rows = [
+        OverviewRow(kind, reports[kind].verdict, reports[kind], kind, [sentence], ["order"], ())
+        for kind in ("pass", "fail")
+    ]
+    assert write_overview(tmp_path, rows, "dpassay.toml", datetime(2026, 3, 4)) is None
+    chromium.open(tmp_path / "index.html", width=320)
+    assert chromium.value(BROKEN_WORDS) == []
+    assert chromium.value("document.documentElement.scrollWidth") <= 320
 
 
 @pytest.mark.parametrize("kind", ["pass", "fail", "error", "costly", "half", "every"])

@@ -41,8 +41,13 @@ def write_overview(
     """
     file = folder / "index.html"
     page = page_environment().get_template("overview.html")
+    rates: dict[str, list[str]] = {}  # in the order of the rows: most targets share one
+    for row in rows:
+        if row.report is not None and row.report.error_rate is not None:
+            rates.setdefault(row.report.error_rate, []).append(row.name)
     text = page.render(
         rows=rows,
+        rates=rates,
         verdict=worst(row.verdict for row in rows),
         passed=sum(row.verdict is Verdict.PASS for row in rows),
         configuration=configuration,

@@ -5,7 +5,7 @@ content security policy forbids all but its own style sheet.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -15,10 +15,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ...reference import REFUSAL
+from ..findings.codes import CodeClass, codes
 from ..findings.evidence_text import power_of_ten, told_apart
 from ..findings.excluded import by_reason, unseen_line
 from ..findings.figures import MOST_LABELS
-from ..findings.report import Report, Verdict
+from ..findings.note import Note
+from ..findings.report import CheckResult, Report, Verdict
 from ..text import counted, epsilon_text, printable
 from .charts import (
     HEIGHT,
@@ -46,10 +48,22 @@ _MEASURES = {
 }
 """Kinds of `Mitigation` in words."""
 
+_WARN_OF: dict[CodeClass, str] = {
+    "power": "what this run could not see",
+    "coverage": "what this run could not see",
+    "leakage": "what an attacker reads although the claim holds",
+    "input": "what was odd in the input",
+}
+"""What warnings of a class tell; those of a defect are to be mended."""
+
 
 def page(report: Report, target: str, started: datetime) -> str:
     """The HTML of a report; target: as the user named it; started: in UTC."""
     checks = sorted(report.whole.checks, key=lambda check: check.gravity)
+    absent = [check for check in checks if check.verdict is Verdict.NOT_APPLICABLE]
+    cut_short = [
+        check for check in checks if check.cut_short and check.verdict is Verdict.INCONCLUSIVE
+    ]
     return (
         page_environment()
         .get_template("report.html")
@@ -59,9 +73,32 @@ def page(report: Report, target: str, started: datetime) -> str:
             target=target,
             started=started.strftime("%Y-%m-%d %H:%M"),
             checks=checks,
-            absent=[check for check in checks if check.verdict is Verdict.NOT_APPLICABLE],
+            told=[check for check in checks if check not in absent and check not in cut_short],
+            cut_short=cut_short,
+            absent=absent,
+            cause=_likely_cause(checks),
+            to_do=_to_do(report.notes) if report.verdict is Verdict.PASS else None,
         )
     )
+
+
+def _likely_cause(checks: Sequence[CheckResult]) -> str | None:
+    """What one failed check says of the cause, rather than one that refers to another check."""
+    elsewhere = tuple(f"(see {check.id})" for check in checks)
+    said = [one.diagnosis for one in checks if one.diagnosis and one.verdict is Verdict.FAIL]
+    return min(said, key=lambda cause: cause.endswith(elsewhere), default=None)
+
+
+def _to_do(notes: Sequence[Note]) -> str | None:
+    """What the warnings of a pass ask for, in a sentence; None where that is not known."""
+    told = [codes()[note.code] for note in notes if note.code in codes()]
+    mended = dict.fromkeys(code.title for code in told if code.what == "defect")
+    if mended:
+        return f"To be mended: {'; '.join(mended)}."
+    if len(told) < len(notes):
+        return None
+    tell = " and ".join(dict.fromkeys(_WARN_OF[code.what] for code in told))
+    return f"Nothing has to be mended: the warnings tell {tell}."
 
 
 def _claim(report: Report) -> str:
