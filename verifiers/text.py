@@ -38,14 +38,17 @@ def epsilon_text(epsilon: float) -> str:
 
 def rounded_down(claimed: float, cost: float) -> str:
     """A hint where a claimed epsilon is a larger cost in fewer digits; empty for any other."""
-    exact, digits = Decimal(repr(cost)), len(Decimal(repr(claimed)).normalize().as_tuple().digits)
+    exact, digits = (
+        Decimal(repr(float(cost))),
+        len(Decimal(repr(claimed)).normalize().as_tuple().digits),
+    )
     near = {
         float(Context(digits, how).create_decimal(exact)) for how in (ROUND_FLOOR, ROUND_HALF_UP)
     }
     if digits < _FEWEST_DIGITS or not claimed < cost or claimed not in near:
         return ""
     up = float(Context(digits, ROUND_CEILING).create_decimal(exact))
-    return f"; {claimed:g} is that cost rounded down: round an epsilon up, to {up:g}"
+    return f"; {claimed!r} is that cost rounded down: round an epsilon up, to {up!r} or more"
 
 
 def four_digits(value: float) -> str:

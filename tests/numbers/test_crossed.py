@@ -11,6 +11,10 @@ from table_zoo.correct import Reference
 from table_zoo.shelf import PUBLIC
 
 from dpassay.verifiers.findings.report import CheckResult, Verdict
+from dpassay.verifiers.kinds.numbers.checks.fresh_noise import CopyOf, FreshNoise
+from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
+from dpassay.verifiers.kinds.numbers.planning.asked import Asked, Batch, Draws
+from dpassay.verifiers.run.checks import Setting
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
@@ -88,3 +92,23 @@ def test_right_ones_pass_and_the_calls_are_told(text: str) -> None:
 @pytest.mark.slow("over half a second")
 def test_a_wrong_scale_is_not_taken_for_crossed_calls() -> None:
     assert fresh(HISTOGRAM, own, scale=4.0).code != "release-of-another-call"
+
+
+def test_releases_in_single_floats_are_not_taken_for_crossed() -> None:
+    """Honest noise rounded once to 24 digits, where an ulp is ten times the scale.
+
+    Catches a release that is judged as a point, not as all sums that are rounded to it.
+    """
+    claim = claimed(HISTOGRAM.replace("laplace:2", "gaussian:0.1"), GATE)
+    check = FreshNoise.make(Setting(claim, 0, claim.inputs(0)))
+    rng, sums = np.random.default_rng(3), (np.full(10, 1e7), np.full(10, 1e7 + 0.3))
+    inputs = [Asked(exact, exact, "typical", "") for exact in sums]
+    batches = []
+    for asked, other in zip(inputs, sums[::-1], strict=True):
+        released = asked.exact + rng.normal(0.0, 0.1, (64, 10))
+        carried = released.astype(np.float32).astype(np.float64)
+        batches.append(Batch(asked, carried, (1,) * 64, abreast=True, beside=other))
+    draws = Draws(tuple(batches), Placing(claim.mechanism.added, rng), np.arange(10))
+    for batch, other in zip(batches, sums[::-1], strict=True):
+        check._take_crossed(batch, other, draws)
+    assert check.ways[CopyOf.CROSSED].log_e_value < 1.0

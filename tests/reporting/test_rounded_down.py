@@ -11,10 +11,16 @@ from dpassay.verifiers.text import rounded_down
 
 @pytest.mark.parametrize(
     ("claimed_epsilon", "cost", "up"),
-    [(3.34, 3.34141, "3.35"), (3.3, 3.34141, "3.4"), (0.66, 0.6667, "0.67"), (12.5, 12.53, "12.6")],
+    [
+        (3.34, 3.34141, "3.35"),
+        (3.3, 3.34141, "3.4"),
+        (0.66, 0.6667, "0.67"),
+        (12.5, 12.53, "12.6"),
+        (2.3456781, 2.34567815, "2.3456782"),
+    ],
 )
 def test_an_epsilon_rounded_down_is_told(claimed_epsilon, cost, up) -> None:
-    assert rounded_down(claimed_epsilon, cost).endswith(f"round an epsilon up, to {up}")
+    assert rounded_down(claimed_epsilon, cost).endswith(f"round an epsilon up, to {up} or more")
 
 
 @pytest.mark.parametrize(

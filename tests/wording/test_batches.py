@@ -148,9 +148,9 @@ def test_a_proof(sampling, check, batches, code, fields, message, diagnosis) -> 
             SOME,
             (MISSING, -1),
             "batch-sizes-missing",
-            {"multiples_of": 10},
+            {"multiples_of": 10, "times": 0},
             SIZES,
-            "nearly all sizes are multiples of 10",
+            "0 of 4 sizes are multiples of 10",
         ),
         (
             "poisson:0.3",

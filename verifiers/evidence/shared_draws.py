@@ -238,7 +238,8 @@ class SharedDraws:
     def _tells(self, earlier: NDArray[np.int64], later: Indices) -> NDArray[np.bool_]:
         """Whether an earlier query was answered, and the laws of both are known."""
         found = (earlier >= 0) & (earlier < later) & (self._inputs[later] >= 0)
-        found &= (self._outcomes[earlier] < self._classes) & (self._inputs[earlier] >= 0)
+        safe = np.where(found, earlier, 0)
+        found &= (self._outcomes[safe] < self._classes) & (self._inputs[safe] >= 0)
         return np.asarray(found)
 
     def _paired(self, wager: Pairing, later: Indices) -> tuple[Indices, Indices]:

@@ -20,6 +20,7 @@ _ATOMS = (1.0, 20.0)  # weights of the claimed law beside sizes that came before
 _RARE = (0.0005, 0.05)
 """How much of the law lies beyond the least size, or the largest, that may be the last to come."""
 
+_MOST_CUTS = 16  # least sizes, and largest ones, that are tried
 _STEPS = (2, 4, 8, 10)  # of which all sizes, but one in ten, may be multiples
 _OF_A_STEP = 0.9
 _SPAN = 14.0  # deviations around the mean in which a law is made sharper
@@ -82,9 +83,12 @@ class SizeEvidence:
     def _cut_off(self) -> Iterator[Vector]:
         """Log-ratios (n,) of the law from a size on, and up to one, to the law; see `_RARE`."""
         law = np.exp(self._law)
+        law /= law.sum()
         for inwards, turn in ((law, 1), (law[::-1], -1)):
             beyond = np.append(0.0, np.cumsum(inwards)[:-1])  # of what lies before each size
-            for first in np.flatnonzero((beyond >= _RARE[0]) & (beyond <= _RARE[1])):
+            rare = np.flatnonzero((beyond >= _RARE[0]) & (beyond <= _RARE[1]))
+            tried = np.linspace(0, rare.size - 1, min(rare.size, _MOST_CUTS)).round()
+            for first in rare[tried.astype(np.int64)]:
                 kept = np.arange(law.size) >= first
                 with np.errstate(divide="ignore"):
                     yield np.log(kept / inwards[kept].sum())[::turn]
@@ -92,6 +96,7 @@ class SizeEvidence:
     def _of_steps(self) -> Iterator[Vector]:
         """Log-ratios (n,) to the law of one whose sizes are mostly multiples; see `_STEPS`."""
         law = np.exp(self._law)
+        law /= law.sum()
         for step in _STEPS:
             fits = self._window % step == 0
             share = float(law[fits].sum())
@@ -103,7 +108,9 @@ class SizeEvidence:
         steps = best - len(self._laws_with_gaps) + len(_STEPS)
         if steps >= 0:
             step = _STEPS[steps]
-            return f"nearly all sizes are multiples of {step}", {"multiples_of": step}
+            times = sum(size % step == 0 for size in self.sizes)
+            words = f"{times:,} of {len(self.sizes):,} sizes are multiples of {step}"
+            return words, {"multiples_of": step, "times": times}
         kept = self._window[np.isfinite(self._laws_with_gaps[best])]
         least = kept[0] > self._window[0]
         end = int(kept[0] if least else kept[-1])

@@ -74,8 +74,8 @@ WORDS = {
     ),
     "crossed": (
         "release-of-another-call",
-        "{crossed} of {calls} calls, on two histograms that were in flight together, were given a "
-        "label of the other histogram",
+        "{crossed} of {calls} calls, on two histograms that were in flight together, have a label "
+        "that fits the other histogram better",
         "a request is kept where the next one overwrites it (an attribute of the service, a "
         "global, a buffer): keep what belongs to a request in its own variables",
     ),

@@ -19,7 +19,8 @@ MOST_QUERIES = 2 * CALLS
 """Labels that these calls are asked for."""
 
 _SCALES = (0.5, 2.0, 4.0, 10.0)  # factors of the noise scale that are not taken for crossed labels
-_SURE = 20.0  # nats: one label that is less likely than that tells its histogram
+_TELLS, _SURE = 5.0, 20.0  # nats by which a label tells its histogram: at least; most that counts
+_LEAST = -1e9  # in place of a log-chance of none
 _FORMER = 1.0  # labels of the claimed law that count beside those seen before
 
 
@@ -49,28 +50,30 @@ def ask_together(gathering: LabelsGathering, needed: Callable[[], int]) -> None:
     votes = np.array([plan.streams[i].histogram for i in pair], dtype=np.int64)
     laws = [plan.log_q[list(pair)], *(log_laws(claim, votes, factor) for factor in _SCALES)]
     former = fresh.counts_of(pair) + _FORMER * np.exp(laws[0])
-    laws.append(np.log(former / former.sum(-1, keepdims=True)))
+    with np.errstate(divide="ignore"):
+        laws.append(np.log(former / former.sum(-1, keepdims=True)))
+    laws = [np.maximum(law, _LEAST) for law in laws]
     for row in (0, 1):
         outcomes = as_outcomes(labels[:, row], plan.log_q.shape[1])
         own = np.stack([law[row, outcomes] for law in laws], -1)
         fresh.crossed.observe(own, laws[0][1 - row, outcomes])
     fresh.look_at_flight(
         pair,
-        f"; of {MOST_QUERIES} calls on two histograms, {several} in flight and up to "
-        f"{rate:,.0f} a second, each had a label of its own histogram",
+        f"; of {MOST_QUERIES} calls on two histograms, {several} in flight and "
+        f"{rate:,.0f} a second, no more fit the other histogram better than the claim gives",
     )
     gathering.say_seen()
 
 
 def _far_apart(gathering: LabelsGathering) -> tuple[int, int] | None:
-    """Two streams that are answered, whose labels tell them apart best; None where none do."""
+    """Two streams that are answered, whose labels tell them apart; None where none surely do."""
     plan = gathering.plan
     answered = [
         i
         for i, stream in enumerate(plan.streams)
         if gathering.observers.answered[i] and i not in gathering.without and not stream.second
     ]
-    best, found = 0.0, None
+    best, found = _TELLS, None
     for pair in combinations(answered, 2):
         laws = plan.log_q[list(pair)]
         apart = min(_SURE, float(divergences(laws, laws[::-1]).min()))

@@ -25,6 +25,7 @@ from .rounding_faults import unclaimed_roundings
 from .streams import Role
 
 _SURELY_ANSWERED = 4.0  # scales of the threshold's noise
+_ONE_LAW = 1e-11  # nats, below which two laws are one
 _NAMED = 20.0  # smallest effect over the least total variation of a rounding that is named
 
 
@@ -205,6 +206,8 @@ def samplings_not_excluded(plan: Plan) -> Note | None:
         laws = fault_laws((fault,), plan.log_q, votes)
         apart = divergences(laws, plan.log_q[:, None, :])[:, 0]
         best = int(np.argmax(apart))
+        if apart[best] < _ONE_LAW:
+            continue  # the same law under another name, as one teacher drawn with replacement
         law, claimed = laws[best, 0], plan.log_q[best]
         share = POOLED * fault.weight / weights * FROM_THE_START
         queries = small_ratios_to_see(law, claimed, float(wanted - np.log(share)))

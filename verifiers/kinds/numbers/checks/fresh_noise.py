@@ -232,7 +232,8 @@ class FreshNoise(NumberCheck):
     def _take_crossed(self, batch: Batch, beside: Vector, draws: Draws) -> None:
         """Compares releases with the other input that was in flight with theirs."""
         places = draws.coordinates
-        y, half = batch.releases[:, places], self.noise.half_width(batch.releases[:, places])
+        y = batch.releases[:, places]
+        half = self.noise.half_width(y, draws.digits)
         own = [
             self.noise.times(factor).log_mass(y, batch.asked.exact[places], half).sum(1)
             for factor in _SCALES
@@ -309,7 +310,7 @@ class FreshNoise(NumberCheck):
         if self._crossed.draws:
             flight = (
                 f"; of {self._crossed.draws:,} calls on two inputs, {self.gate.concurrency} in "
-                "flight, none was seen to have the release of the other input"
+                "flight, no more fit the other input better than the claim gives"
             )
         long_ago = ", nor, in its first numbers, of any draw remembered"
         excludes = self.excluded
