@@ -96,6 +96,7 @@ def screened_by(draws: np.ndarray, ahead: int, answers: bool) -> Any:
     ("ahead", "answers", "kind"),
     [(0, False, "screening, all"), (5, False, "screening, all"), (2, True, "screening, answers")],
 )
+@pytest.mark.quick_cases(1)
 def test_screening_with_the_votes_draws_is_found(ahead, answers, kind) -> None:
     """By the pairing that is there, within 4,000 queries of three classes."""
     draws, of_labels = evidence_on(SCREENED)

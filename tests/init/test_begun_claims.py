@@ -155,6 +155,7 @@ def test_the_intervals_of_a_threshold_hold(seed):
     assert scale.low <= 15 <= scale.high < 4 * scale.low
 
 
+@pytest.mark.slow("over half a second")
 def test_keys_with_noise_far_below_their_threshold():
     """Catches a bound of the scale that shuts out the truth."""
     rng = np.random.default_rng(1)

@@ -83,7 +83,9 @@ def test_no_file_is_overwritten(folder):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("deployment.py:Made",), "is a class"),
+        pytest.param(
+            ("deployment.py:Made",), "is a class", marks=pytest.mark.slow("over half a second")
+        ),
         (("deployment.py:nothing",), "has no attribute"),
         (("deployment.py:aggregate", "--with", "jenkins"), "expected some of pytest, github"),
         (("deployment.py:aggregate", "--calls", "0"), "expected a whole number"),
@@ -206,6 +208,7 @@ def test_what_a_server_repeats_of_a_secret_is_not_shown(folder, monkeypatch):
     assert "tok-8f31c2" not in every_text(folder, made) + run.stdout + run.stderr
 
 
+@pytest.mark.slow("over half a second")
 def test_jobs_beside_a_configuration_of_several_are_for_all_of_them(folder):
     named = '[targets.{}]\ntarget = "deployment.py:aggregate"\nclaim = "claim.toml"\n'
     Path("dpassay.toml").write_text(named.format("one") + named.format("two"))

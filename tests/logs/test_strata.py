@@ -182,7 +182,9 @@ def wagered(rows, ratios, size):
     return {kind: np.concatenate([one[kind] for one in found]) for kind in WEIGHTS}
 
 
-@pytest.mark.parametrize("stops", [False, True])
+@pytest.mark.parametrize(
+    "stops", [False, pytest.param(True, marks=pytest.mark.slow("over half a second"))]
+)
 def test_each_wager_is_worth_one_under_the_claim(stops):
     """Enumerated over all labels of five rows, also when they end at the first gain.
 
@@ -232,6 +234,7 @@ def test_chunks_make_no_difference():
     assert all(whole[kind] == pytest.approx(parts[kind], abs=1e-9) for kind in WEIGHTS)
 
 
+@pytest.mark.slow("over half a second")
 def test_a_pass_says_which_parts_would_have_shown():
     """Catches a pass that speaks of parts that it did not look at, or could not see."""
     found = {one.size.get("of"): one for one in judged(asked()).excludes}

@@ -41,10 +41,12 @@ def test_what_is_asked_often_enough_is_not_named() -> None:
     assert left is None or "with-replacement" not in left.message
 
 
+@pytest.mark.slow("over half a second")
 def test_a_claim_of_all_teachers_has_no_such_warning() -> None:
     assert samplings_not_excluded(plan_of()) is None
 
 
+@pytest.mark.slow("over half a second")
 def test_one_teacher_drawn_in_two_ways_is_one_law() -> None:
     """Catches a warning that no number of labels could answer."""
     left = samplings_not_excluded(plan_of(FEW, sampled="fixed:1"))
