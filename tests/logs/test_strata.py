@@ -182,9 +182,8 @@ def wagered(rows, ratios, size):
     return {kind: np.concatenate([one[kind] for one in found]) for kind in WEIGHTS}
 
 
-@pytest.mark.parametrize(
-    "stops", [False, pytest.param(True, marks=pytest.mark.slow("over half a second"))]
-)
+@pytest.mark.slow("over half a second")
+@pytest.mark.parametrize("stops", [False, True])
 def test_each_wager_is_worth_one_under_the_claim(stops):
     """Enumerated over all labels of five rows, also when they end at the first gain.
 

@@ -78,6 +78,7 @@ def test_the_suite_counts_its_cases(reports, kind) -> None:
     assert suite.get("timestamp") == "2026-03-04T05:06:07"
 
 
+@pytest.mark.slow("over half a second")
 def test_cases_of_two_deployments_are_told_apart(reports) -> None:
     """GitLab keeps only the first of two cases that share classname and name."""
     one, other = (parsed(reports["pass"], target) for target in ("a.py:x", "http://host:80"))
