@@ -23,8 +23,8 @@ WORKERS = (2, 3, 4, 8)
 
 _SHARES = np.array([0.95, 0.3])  # probabilities that a draw is shared where a wager says so
 _MOST_STRIDES = 31
-_MOST = 1 << 16  # queries that are followed: later ones cost more than they would show,
-_OF_CLASSES = 20  # of so many classes; of more, fewer queries, as each costs more
+_MOST = 1 << 16  # queries that are followed: later ones cost more than they would show
+_OF_CLASSES = 20  # of more classes fewer queries are followed, as each costs more
 _FIRST_LOOK, _LATER_LOOKS = 64, 16  # queries judged together: these at least, or 1 in so many
 _TOGETHER = 1024  # pairs of queries whose laws are computed together
 _LEAST = 1e-9

@@ -40,7 +40,8 @@ class SizeEvidence:
         low, high = max(0.0, np.floor(mean - span)), min(self.n, np.ceil(mean + span))
         self._window = np.arange(low, high + 1.0)
         self._law = log_binomial(self._window, self.n, self.rate)
-        self._laws_with_gaps = np.array([*self._cut_off(), *self._of_steps()])
+        law = np.exp(self._law) / np.exp(self._law).sum()
+        self._laws_with_gaps = np.array([*_cut_off(law), *_of_steps(self._window, law)])
         self.wagers = Wagers(
             [
                 (RATE, SHARE_RATE, RATES.size),
@@ -80,28 +81,6 @@ class SizeEvidence:
         self.seen[size] += 1
         self.sizes.append(size)
 
-    def _cut_off(self) -> Iterator[Vector]:
-        """Log-ratios (n,) of the law from a size on, and up to one, to the law; see `_RARE`."""
-        law = np.exp(self._law)
-        law /= law.sum()
-        for inwards, turn in ((law, 1), (law[::-1], -1)):
-            beyond = np.append(0.0, np.cumsum(inwards)[:-1])  # of what lies before each size
-            rare = np.flatnonzero((beyond >= _RARE[0]) & (beyond <= _RARE[1]))
-            tried = np.linspace(0, rare.size - 1, min(rare.size, _MOST_CUTS)).round()
-            for first in rare[tried.astype(np.int64)]:
-                kept = np.arange(law.size) >= first
-                with np.errstate(divide="ignore"):
-                    yield np.log(kept / inwards[kept].sum())[::turn]
-
-    def _of_steps(self) -> Iterator[Vector]:
-        """Log-ratios (n,) to the law of one whose sizes are mostly multiples; see `_STEPS`."""
-        law = np.exp(self._law)
-        law /= law.sum()
-        for step in _STEPS:
-            fits = self._window % step == 0
-            share = float(law[fits].sum())
-            yield np.log1p(_OF_A_STEP * (fits / share - 1.0)) if share else np.zeros(law.size)
-
     def missing(self) -> tuple[str, Fields]:
         """Which sizes do not come, by the wager on that which shows most."""
         best = self.wagers.best(MISSING)
@@ -123,6 +102,26 @@ class SizeEvidence:
     def _against(self, size: int, rates: Vector) -> Vector:
         come, missed = rate_gains(self.rate, rates)
         return np.asarray(size * come + (self.n - size) * missed)
+
+
+def _cut_off(law: Vector) -> Iterator[Vector]:
+    """Log-ratios (n,) of a law from a size on, and up to one, to the law (n,); see `_RARE`."""
+    for inwards, turn in ((law, 1), (law[::-1], -1)):
+        beyond = np.append(0.0, np.cumsum(inwards)[:-1])  # of what lies before each size
+        rare = np.flatnonzero((beyond >= _RARE[0]) & (beyond <= _RARE[1]))
+        tried = np.linspace(0, rare.size - 1, min(rare.size, _MOST_CUTS)).round()
+        for first in rare[tried.astype(np.int64)]:
+            kept = np.arange(law.size) >= first
+            with np.errstate(divide="ignore"):
+                yield np.log(kept / inwards[kept].sum())[::turn]
+
+
+def _of_steps(sizes: Vector, law: Vector) -> Iterator[Vector]:
+    """Log-ratios (n,) to a law (n,) of one whose sizes are mostly multiples; see `_STEPS`."""
+    for step in _STEPS:
+        fits = sizes % step == 0
+        share = float(law[fits].sum())
+        yield np.log1p(_OF_A_STEP * (fits / share - 1.0)) if share else np.zeros(law.size)
 
 
 def other_rates(rate: float) -> Vector:

@@ -93,13 +93,12 @@ class Gathering:
 
     def _ask_two_at_once(self) -> None:
         """Asks two inputs far apart in calls that are in flight together, where several may be."""
-        several, (first, *others) = at_once(self.state.target), self.plan.inputs
-        wanted = 2 * _TOGETHER
-        if several < 2 or not others or self.state.left < wanted:
+        wanted, (first, *others) = 2 * _TOGETHER, self.plan.inputs
+        if at_once(self.state.target) < 2 or not others or self.state.left < wanted:
             return
         scale = self.claim.mechanism.added.family.scale
-        off = [np.nan_to_num(np.abs(other.exact - first.exact)) / scale for other in others]
-        apart = [np.minimum(each, _FAR).sum() for each in off]
+        off = [np.abs(other.exact - first.exact) / scale for other in others]
+        apart = [np.nansum(np.minimum(each, _FAR)) for each in off]  # some numbers have no law
         if max(apart) < _NEAR:
             return
         pair = first, others[int(np.argmax(apart))]

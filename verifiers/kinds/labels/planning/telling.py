@@ -119,12 +119,26 @@ def roundings_to_see(
         shown: Iterable[_ShownRounding] = _shown_roundings_of_any(mechanism, other_totals)
     else:
         shown = _shown_roundings(mechanism, given)
-    wanted = log_threshold(SHARES["class-probabilities"], claim.gate.false_alarm)
     for one in shown:
-        share = POOLED * one.fault.weight / sum(each.weight for each in faults) * FROM_THE_START
-        queries = small_ratios_to_see(one.law, one.claimed, float(wanted - np.log(share)))
-        moves = 0.5 * float(np.abs(np.exp(one.law) - np.exp(one.claimed)).sum())
-        yield RoundingToSee(one.fault, one.histogram, queries, moves)
+        seen = _labels_to_see(claim, faults, one.fault, one.law, one.claimed)
+        yield RoundingToSee(one.fault, one.histogram, *seen)
+
+
+def _labels_to_see(
+    claim: LabelsClaim,
+    faults: tuple[LabelFault, ...],
+    fault: LabelFault,
+    law: NDArray[np.float64],
+    claimed: NDArray[np.float64],
+) -> tuple[int, float]:
+    """How many labels of a histogram show a small fault of all that are known; what it moves there.
+
+    law, claimed: log-laws (o,) of the fault and of the claim on that histogram.
+    """
+    wanted = log_threshold(SHARES["class-probabilities"], claim.gate.false_alarm)
+    share = POOLED * fault.weight / sum(each.weight for each in faults) * FROM_THE_START
+    queries = small_ratios_to_see(law, claimed, float(wanted - np.log(share)))
+    return queries, 0.5 * float(np.abs(np.exp(law) - np.exp(claimed)).sum())
 
 
 class _ShownRounding(NamedTuple):
@@ -196,10 +210,7 @@ def samplings_not_excluded(plan: Plan) -> Note | None:
     They are wagered on as other faults are: nothing is asked for them alone. See
     `counting_faults.sampling_faults`.
     """
-    votes = plan.histograms.astype(np.float64)
-    gate, left = plan.claim.gate, []
-    wanted = log_threshold(SHARES["class-probabilities"], gate.false_alarm)
-    weights = sum(one.weight for one in plan.faults)
+    votes, left = plan.histograms.astype(np.float64), []
     for fault in plan.faults:
         if fault.note.code != "sampling-way-differs":
             continue
@@ -209,11 +220,9 @@ def samplings_not_excluded(plan: Plan) -> Note | None:
         if apart[best] < _ONE_LAW:
             continue  # the same law under another name, as one teacher drawn with replacement
         law, claimed = laws[best, 0], plan.log_q[best]
-        share = POOLED * fault.weight / weights * FROM_THE_START
-        queries = small_ratios_to_see(law, claimed, float(wanted - np.log(share)))
+        queries, moves = _labels_to_see(plan.claim, plan.faults, fault, law, claimed)
         asked = float(apart @ plan.queries_of_streams) / apart[best]
         if asked < queries:
-            moves = 0.5 * float(np.abs(np.exp(law) - np.exp(claimed)).sum())
             left.append((fault, plan.streams[best].histogram, queries, moves))
     if not left:
         return None

@@ -232,11 +232,12 @@ class FreshNoise(NumberCheck):
     def _take_crossed(self, batch: Batch, beside: Vector, draws: Draws) -> None:
         """Compares releases with the other input that was in flight with theirs."""
         places = draws.coordinates
+        exact = batch.asked.exact
+        places = places[np.isfinite(exact[places]) & np.isfinite(beside[places])]
         y = batch.releases[:, places]
         half = self.noise.half_width(y, draws.digits)
         own = [
-            self.noise.times(factor).log_mass(y, batch.asked.exact[places], half).sum(1)
-            for factor in _SCALES
+            self.noise.times(factor).log_mass(y, exact[places], half).sum(1) for factor in _SCALES
         ]
         other = self.noise.log_mass(y, beside[places], half).sum(1)
         self._crossed.observe(np.maximum(np.stack(own, 1), _LEAST), np.maximum(other, _LEAST))
