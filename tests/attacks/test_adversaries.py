@@ -77,7 +77,7 @@ def test_pate_chooses_its_poison_by_other_trainings_than_it_measures() -> None:
     assert all(score_of(asked.worlds) == 0.0 for asked in found.asked)
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("adversary", list(Adversary))
 def test_capc_finds_its_best_party(adversary) -> None:
     """By asking for each party anew, without the classes of parties that are tried once."""

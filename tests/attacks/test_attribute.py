@@ -72,6 +72,7 @@ def test_thresholds_of_a_learned_score_come_from_models_that_saw_none_of_the_jud
     assert frozenset.union(*set(missed)) == everybody
 
 
+@pytest.mark.slow("over half a second")
 def test_learned_score_finds_what_no_threshold_of_consensus_does():
     # who is hidden votes for class 2 in place of 1; consensus is the same
     rng = np.random.default_rng(3)

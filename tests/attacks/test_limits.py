@@ -147,6 +147,7 @@ def test_in_a_fixed_budget_the_error_levels_off() -> None:
     assert found[-2] - found[-1] < 0.05 * found[-1]
 
 
+@pytest.mark.slow("over half a second")
 def test_queries_for_an_error_are_those_that_reach_it() -> None:
     needed = queries_for_error(SEEN_WELL, GNMAX, 0.01)
     assert expected_error(SEEN_WELL, GNMAX, needed) == pytest.approx(0.01, rel=0.01)
@@ -154,6 +155,7 @@ def test_queries_for_an_error_are_those_that_reach_it() -> None:
         queries_for_error(SEEN_WELL, GNMAX, 2)
 
 
+@pytest.mark.slow("over half a second")
 @given(histogram=histograms(4, 60))
 def test_the_limit_is_the_bound_where_all_is_seen(histogram) -> None:
     """So many queries that no class comes near zero: the two limits agree to the draws' 400."""

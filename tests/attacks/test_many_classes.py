@@ -49,6 +49,7 @@ def test_equal_votes_taken_together_have_the_slopes_of_all(family, data) -> None
     np.testing.assert_allclose(alone, log_q, rtol=1e-12)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_groups_are_fitted_as_all_classes_are(family, monkeypatch) -> None:
     """The dense fit knows no groups: neither beats the other by more than its certificate."""

@@ -111,6 +111,7 @@ def test_scores_without_variance_have_the_interval_of_disjoint_pairs(scores, are
     assert (found.low, found.high) == pytest.approx((area * alike, 1 - (1 - area) * alike))
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("fpr", "steps"), [(0.01, None), (0.2, 1)])
 def test_share_at_a_false_positive_rate_covers(fpr, steps):
     # exact but wide; ties are the case in which order statistics taken as open sides would fail

@@ -77,6 +77,7 @@ def test_answers_of_lnmax_are_held_to_the_loss_distribution_of_its_noise() -> No
     assert warned(LNMAX, allowed + 2).code == "above-one-reading"
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("charges", [None, "all", "data-independent", "realised"])
 def test_refused_queries_are_charged_as_the_claim_says(charges) -> None:
     """Half are refused. Catches a reading that counts answers alone, by which 500 queries pass

@@ -162,6 +162,7 @@ def test_free_single_queries_are_found_without_an_account(enforced) -> None:
     assert found.fields["cost"] > found.fields["epsilon"] == 2.65
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("queries", "charged", "verdict", "code"),
     [

@@ -138,6 +138,7 @@ COARSE = {"tolerance": 0.5, "smallest_effect": 0.3, "false_alarm": 1e-3}
 ALONE = select(["fresh-noise"], of=SHARES)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("hashed", [0.0, 1.0])
 def test_a_run_empties_the_store(hashed, tmp_path) -> None:
     store = tmp_path / "answers"

@@ -74,6 +74,7 @@ def test_a_restart_that_repeats_the_first_call_is_told() -> None:
 CODES = {"replayed": "state-replayed", "contained": "seed-of-process-id"}
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("alike", "likeliest"),
     [

@@ -46,6 +46,7 @@ def test_leakage_is_a_pass_with_a_warning_where_no_gate_forbids_it() -> None:
     assert 0.5 < told.fields["recovered"] < 1.0
 
 
+@pytest.mark.slow("over half a second")
 def test_leakage_above_the_gate_fails_and_says_on_which_histogram() -> None:
     report, leakage = run(claim(max_recoverable=0.6), selection=ALONE)
     assert report.verdict is Verdict.FAIL

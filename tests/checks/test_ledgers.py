@@ -31,7 +31,7 @@ def within() -> list[Any]:
 
 
 @pytest.mark.parametrize("entry", within())
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 def test_ledgers_are_asked_in_every_way(entry) -> None:
     """Each fault is out of sight of calls of one kind, after each of which `spent` is asked."""
     deployment = InProcessTarget(entry.make(0))

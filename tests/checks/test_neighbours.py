@@ -153,7 +153,7 @@ PRIVACY = {"epsilon": 1.0, "delta": 1e-5, "queries": 3}
     ids=["moved", "add-remove", "records"],
 )
 @pytest.mark.parametrize("teachers", [1, 3, 40, 41])
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 def test_the_audited_pair_is_one_of_neighbours(near, neighbourhood, teachers) -> None:
     if neighbourhood.votes > teachers:
         return

@@ -35,6 +35,7 @@ def test_ids_are_those_of_the_registry_in_its_order() -> None:
     assert opening == ALWAYS
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", CLAIMS)
 def test_each_id_has_one_check_or_a_reason(name) -> None:
     """Catches a claim for which two checks share a verdict, or for which one is silent."""

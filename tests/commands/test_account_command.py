@@ -231,6 +231,7 @@ MECHANISMS = [
 ]
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
 @given(histogram=histograms(4, 60))
 def test_exact_is_below_every_bound_that_covers_both_directions(mechanism, histogram) -> None:

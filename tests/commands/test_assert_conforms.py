@@ -120,6 +120,7 @@ def logged(folder, scale, rows=4000):
     return folder / "log.csv"
 
 
+@pytest.mark.slow("over half a second")
 def test_a_log_is_judged_in_place_of_a_target(tmp_path) -> None:
     with pytest.raises(AssertionError) as caught:
         assert_conforms(None, TABLE, log=logged(tmp_path, 1.0), seed=5)

@@ -54,6 +54,7 @@ def test_a_pair_is_one_of_the_claimed_neighbours() -> None:
         audit(target(), made, HERE, np.array([5, 6, 0]), 4000)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("p", [0.0, 0.002, 0.3, 0.5, 1.0])
 def test_the_interval_holds_at_all_looks_at_once(p) -> None:
     """Null: it ever leaves out p in at most 10 % of runs, limit exceeded once in 1e6."""
@@ -72,6 +73,7 @@ def test_the_interval_narrows_and_holds_its_centre() -> None:
     assert anytime_interval(0, 0, 0.01) == (0.0, 1.0)
 
 
+@pytest.mark.slow("over half a second")
 def test_the_bounds_hold_with_the_stated_confidence() -> None:
     """Coverage: above the exact divergence in at most 1 % of 200 runs, limit exceeded 1 in 1e6."""
     truth = exact("gaussian:2")

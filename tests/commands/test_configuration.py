@@ -102,6 +102,7 @@ def overview(folder: Path) -> str:
     return (folder / "index.html").read_text()
 
 
+@pytest.mark.slow("over half a second")
 def test_a_page_over_all_reports_lies_beside_them(folder, monkeypatch) -> None:
     """Catches links to reports that there are none of, names unescaped, a verdict that is not the
     worst, and an empty folder of a target in error."""

@@ -115,6 +115,7 @@ def recurrence(starts, claimed):
 recurrence_again = cache(recurrence)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_lives_that_come_again_are_wagered_on_fairly(law) -> None:
     """Exactly, over four starts of two labels (of three outcomes three), the first ones included.
@@ -133,6 +134,7 @@ def test_lives_that_come_again_are_wagered_on_fairly(law) -> None:
         assert found <= 1.0 + 1e-9, claimed
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("outcomes", [2, 4, 10])
 def test_seeds_in_turn_are_found_as_often_as_the_power_says(outcomes) -> None:
     """Ten starts of 32 labels; of 80 at the longest round that is said to show, .8 may be missed.

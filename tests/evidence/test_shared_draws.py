@@ -28,6 +28,7 @@ def evidence_on(claim: dict[str, Any]) -> tuple[SharedDraws, OneStream]:
     return of_labels.draws, of_labels
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_each_wager_is_fair_given_any_past(claim) -> None:
     """Enumerated: over the outcomes of the next call, for two labels, each factor has mean 1.

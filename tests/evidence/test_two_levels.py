@@ -130,6 +130,7 @@ def test_queries_to_see_a_move_over_both_levels() -> None:
     assert n < 90_000  # over 120,000 where all outcomes are on one level
 
 
+@pytest.mark.slow("over half a second")
 def test_merged_labels_have_one_law_where_all_have() -> None:
     """Null: two streams of any one law; the mean e-value of few pairs, enumerated, is at most 1."""
     rest = np.array([False, True, True])

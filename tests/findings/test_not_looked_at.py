@@ -159,6 +159,7 @@ def test_a_plan_looks_at_its_claim(mechanism: str) -> None:
     assert "seed-of-the-votes" in told
 
 
+@pytest.mark.slow("over half a second")
 def test_what_a_failure_cut_short_is_not_looked_at(reports: Mapping[str, Report]) -> None:
     found = by_code(reports["fail"].not_looked_at)
     cut = {check.id for check in reports["fail"].checks if check.cut_short}

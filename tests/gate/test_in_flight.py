@@ -98,6 +98,7 @@ def evidence(drawn, rng, labels=30):
     return found
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("law", [0, 1])
 def test_evidence_on_crossed_calls_is_fair_under_each_law_of_the_null(law) -> None:
     """The mean of 4,000 values, each below 1 in expectation: six standard errors of room."""

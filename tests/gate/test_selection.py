@@ -66,6 +66,7 @@ def test_a_check_alone_comes_to_its_verdict(check, claim, share, whole) -> None:
     assert share is None or report.queries <= share * whole
 
 
+@pytest.mark.slow("over half a second")
 def test_kept_answers_are_asked_again_alone() -> None:
     """Of a caching deployment: a few hundred histograms, and those of them again."""
     claim = small_claim()

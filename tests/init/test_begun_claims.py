@@ -441,6 +441,7 @@ def counts(draw, finish=lambda noisy: noisy, cells=None):
     return lambda counts, size: finish(counts + draw((size, cells or counts.size)))
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("noise", "finish"),
     [

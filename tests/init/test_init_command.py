@@ -111,6 +111,7 @@ def server():
     made.close()
 
 
+@pytest.mark.slow("over half a second")
 def test_a_server_is_asked_as_often_as_was_said_at_most(folder, server):
     made = typed("init", server.url, "--calls", "120")
     assert made.returncode == 0, made.stderr
@@ -139,6 +140,7 @@ def test_a_server_that_hangs_up_at_other_inputs_is_recognised(folder):
     assert "is there noise?" in made.stdout
 
 
+@pytest.mark.slow("over half a second")
 def test_secrets_of_an_address_are_not_written(folder, server):
     address = server.url.replace("://", "://user:secret@")
     typed("init", address, "--calls", "120", "--with", "pytest")
@@ -167,6 +169,7 @@ def every_text(folder, made):
     return "".join([made.stdout, made.stderr, *files])
 
 
+@pytest.mark.slow("over half a second")
 def test_a_server_that_asks_for_a_header(folder, monkeypatch):
     """Catches a claim that `verify` cannot use as it is, and a secret that is written anywhere."""
     monkeypatch.setenv("AGGREGATOR_TOKEN", SECRET)
@@ -183,6 +186,7 @@ def test_a_server_that_asks_for_a_header(folder, monkeypatch):
     assert all(asked.get("Authorization") == SECRET for *_, asked in server.asked)
 
 
+@pytest.mark.slow("over half a second")
 def test_without_the_header_nothing_is_written(folder):
     server = Server(guarded)
     made = typed("init", server.url, "--calls", "90")
@@ -193,6 +197,7 @@ def test_without_the_header_nothing_is_written(folder):
     assert not Path("claim.toml").exists()
 
 
+@pytest.mark.slow("over half a second")
 def test_what_a_server_repeats_of_a_secret_is_not_shown(folder, monkeypatch):
     """By `verify` neither, which asks as `init` does."""
     monkeypatch.setenv("AGGREGATOR_TOKEN", SECRET)
@@ -220,6 +225,7 @@ def test_jobs_beside_a_configuration_of_several_are_for_all_of_them(folder):
     assert "junit: report/*/junit.xml" in job
 
 
+@pytest.mark.slow("over half a second")
 def test_a_server_is_begun_by_its_own_route(folder):
     """Each label by itself, under another key, by name: catches a form that the body has not."""
 
@@ -346,6 +352,7 @@ def opened(rest, timeout, restart, release):
 """
 
 
+@pytest.mark.slow("over half a second")
 def test_a_target_that_a_package_opens_is_asked_in_each_form(folder):
     (folder / "relayed.py").write_text(OPENER)
     lay_points(folder, "relay", "dpassay.targets", {"relay": "relayed:opened"})

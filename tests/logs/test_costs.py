@@ -47,6 +47,7 @@ def upper(votes, number, mechanism):
     return to_epsilon(ORDERS, total, 1e-5).epsilon
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", ["gnmax", "confident-gnmax"])
 def test_what_is_proved_is_below_every_account_and_near_it(name) -> None:
     """Catches a proof above what composition allows, and one that sees one histogram alone."""
@@ -89,6 +90,7 @@ def test_more_queries_than_the_claim_is_for_are_told_and_lookups_are_none() -> N
     assert dict(found.fields) == {"queries": 31, "claimed": 20}
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(("share", "verdict"), [(0.5, "fail"), (1.0, "pass"), (None, None)])
 def test_charges_are_held_to_what_queries_cost(share, verdict) -> None:
     claim = claimed(100.0)
@@ -99,6 +101,7 @@ def test_charges_are_held_to_what_queries_cost(share, verdict) -> None:
     assert found.verdict == (verdict or "not-applicable")
 
 
+@pytest.mark.slow("over half a second")
 def test_a_refusal_may_be_charged_its_screen_alone() -> None:
     """Realised charging, were all queries refused. Catches a sound account that is accused."""
     claim = claimed(100.0, name="confident-gnmax")
@@ -144,6 +147,7 @@ def test_realised_charges_pay_for_answers_by_themselves(charges, of_answer, verd
     assert found.verdict == verdict, found.message
 
 
+@pytest.mark.slow("over half a second")
 def test_where_all_is_charged_a_refusal_is_too() -> None:
     """Catches refusals that are charged their screening alone, which only `realised` allows."""
     made = claimed(100.0, name="confident-gnmax")
@@ -226,6 +230,7 @@ def test_what_does_not_apply_is_one_line(tmp_path) -> None:
     assert [found["id"] for found in report["checks"]] == list(SHARES)
 
 
+@pytest.mark.slow("over half a second")
 def test_clear_winners_cost_nothing_that_can_be_shown() -> None:
     """Catches a grid of 2^35 sums, for outcomes too rare to count and far more telling than all."""
     mechanism = NoisyArgmax(Gaussian(20.0))

@@ -73,6 +73,7 @@ def test_rows_of_other_totals_are_told(files):
     assert told["other-totals-logged"] == {"rows": 1}
 
 
+@pytest.mark.slow("over half a second")
 def test_the_command_judges_both_forms_alike(files):
     """At the same times, since weekdays and hours are looked at."""
     claim, write = files
@@ -121,6 +122,7 @@ def test_rows_count_once_although_judging_them_was_interrupted(tmp_path, monkeyp
     assert (report.queries, report.interrupted) == (CHUNK, True)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("scale", "code"), [(0.5, "noise-refuted"), (1.0, None)])
 def test_a_log_whose_noise_is_refuted_leaves_its_claimed_cost_open(tmp_path, scale, code) -> None:
     """Catches a green tick for a cost that holds for other noise than what was logged."""

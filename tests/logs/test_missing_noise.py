@@ -72,6 +72,7 @@ def test_a_pass_says_in_how_many_rows_missing_noise_would_have_shown():
     assert all(one.probability == 0.99 and one.queries == ROWS for one in found.values())
 
 
+@pytest.mark.slow("over half a second")
 def test_what_is_excluded_follows_from_the_histograms_alone():
     """Catches figures that answers move: other labels of the same inputs exclude the same."""
     rows = named(drawn(ROWS, 1))

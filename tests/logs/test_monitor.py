@@ -75,6 +75,7 @@ def test_killed_at_any_moment_it_ends_as_if_it_had_not_been(tmp_path, monkeypatc
     assert content(tmp_path / "broken") == content(tmp_path / "whole")
 
 
+@pytest.mark.slow("over half a second")
 def test_what_is_appended_is_read_on_and_the_fault_is_told_once(tmp_path) -> None:
     log = tmp_path / "log.csv"
     log.write_text(HEAD + lines(3000, 3))
@@ -147,6 +148,7 @@ def test_a_bad_row_ends_it_and_loses_nothing_before(tmp_path) -> None:
     assert run_out(log, tmp_path / "state").evidence.asked == 21
 
 
+@pytest.mark.slow("over half a second")
 def test_votes_that_can_be_read_are_named(tmp_path) -> None:
     """An input answered 6,000 times, one that is named by the log, and one asked twice."""
     log = tmp_path / "log.jsonl"

@@ -97,7 +97,7 @@ FAULTS: dict[str, tuple[Any, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-@pytest.mark.quick_cases(3)
+@pytest.mark.quick_cases(1)
 def test_a_part_without_noise_is_found_and_named(name):
     """Catches a kind of part that is not wagered on, or told as another."""
     lacks, fields = FAULTS[name]
@@ -106,6 +106,7 @@ def test_a_part_without_noise_is_found_and_named(name):
     assert fields.items() <= result.fields.items()
 
 
+@pytest.mark.slow("over half a second")
 def test_the_share_of_a_part_is_told_with_its_interval():
     """Half of a model's rows: catches ends that leave out the truth, or say nothing."""
     fields = judged(without_noise(asked(), FAULTS["half of a model"][0])).fields
@@ -158,7 +159,7 @@ def easier(rows, here):
     ],
     ids=["as claimed", "all clear", "a clear hour", "a clear weekday", "a clear model"],
 )
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 def test_a_correct_log_of_easy_rows_is_not_accused(rows):
     """Catches consensus that is taken for missing noise."""
     assert judged(rows()).verdict != "fail"

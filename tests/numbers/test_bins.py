@@ -137,6 +137,7 @@ def test_faults_are_told_as_the_laws_tell_them(text: str) -> None:
     assert by_bins[one_by_one] == pytest.approx(exact[one_by_one], rel=1e-9)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("text", [*FINE, *STEPS])
 def test_draws_that_are_no_hit_have_the_ratio_that_is_stated(text: str) -> None:
     noise = parse_number_noise(text)

@@ -82,7 +82,7 @@ def test_records_left_a_little_below_are_found(bounds: tuple[float, float]) -> N
 @pytest.mark.parametrize("check", ["sensitivity", "clipping"])
 @pytest.mark.parametrize("clip", [np.clip, left_out])
 @pytest.mark.parametrize("bounds", BOUNDS)
-@pytest.mark.quick_cases(4)
+@pytest.mark.quick_cases(1)
 def test_bounds_that_are_kept_pass(
     check: str, clip: ClipBetween, bounds: tuple[float, float]
 ) -> None:

@@ -156,6 +156,7 @@ def test_a_refusal_by_a_noisy_count_is_not_accused(seed: int) -> None:
     assert result(report, "input-contract").code != CODE
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("kind", ["response", "in turn"])
 def test_the_worst_private_refusal_is_proven_no_more_often_than_allowed(kind: str) -> None:
     """Null: randomised response at epsilon, or a refusal of every other call. Rate: 1e-7.
@@ -224,6 +225,7 @@ def test_a_refusal_that_takes_too_many_calls_is_a_warning_that_names_them() -> N
 REPLACED = MEAN + '\nrefuses = "fewer than 10 records"'
 
 
+@pytest.mark.slow("over half a second")
 def test_a_public_rule_of_sizes_is_no_finding() -> None:
     """It warned of each; where it is not claimed it still does, and is no failure either."""
     for text, warned in ((REPLACED, False), (MEAN, True)):

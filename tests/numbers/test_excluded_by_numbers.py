@@ -165,6 +165,7 @@ def test_altered_records_that_are_refused_fall_out() -> None:
     assert fewer.size == whole.size
 
 
+@pytest.mark.slow("over half a second")
 def test_low_bits_are_excluded_only_where_they_are_not_allowed() -> None:
     """Catches a record of what would pass all the same."""
     exact, ideal = (

@@ -130,6 +130,7 @@ def test_the_expectation_is_at_most_one(text: str, digits: int) -> None:
             assert (expected <= 1.0 + 1e-9).all(), (bound, below, sign)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     "text",
     [

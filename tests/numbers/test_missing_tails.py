@@ -33,6 +33,7 @@ def atoms(name: str) -> tuple[np.ndarray, np.ndarray]:
     return 0.5 * (edges[1:] + edges[:-1]), np.diff(law.cdf(edges))
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("options", ["", ";round", ";cut", ";grid=0.7", ";min=0", ";max=5"])
 @pytest.mark.parametrize("name", LAWS)
 def test_a_wager_on_missing_tails_is_fair_and_misses_little(name: str, options: str) -> None:

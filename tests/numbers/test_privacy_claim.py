@@ -31,6 +31,7 @@ def told(claim: NumbersClaim) -> Outcome:
     return NumbersPrivacyClaim(claim, claim.inputs(0), 0).conclude()
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("text", "queries", "true"),
     [

@@ -106,6 +106,7 @@ def test_types_travel_to_a_target_in_python() -> None:
         assert given.dtype == kind
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     "name",
     ["norm-of-the-first-tensor", "missing-taken-for-the-mean", "whole-sums-of-32-bits"],

@@ -67,6 +67,7 @@ SOME = [
 ]
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("text", SOME)
 def test_what_goes_on_as_before_is_fair(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Contexts of one number, with either sign, and exact values that change."""

@@ -48,6 +48,7 @@ def half_of_single_calls(claim: NumbersClaim, values: Any, size: int) -> Any:
     return scaled(claim, values, size, 0.5 if size == 1 else 1.0)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("aggregate", "said"),
     [
@@ -66,6 +67,7 @@ def test_the_simplest_counts_are_named(aggregate: Any, said: str) -> None:
     assert f", {said}, give" in found.message
 
 
+@pytest.mark.slow("over half a second")
 def test_nothing_more_is_asked_where_a_run_stops_at_once() -> None:
     assert "simplest" not in told(HISTOGRAM, "noise-law", half, "stop").message
     assert "simplest" not in told(SUM, "clipping", unclipped, "stop").message

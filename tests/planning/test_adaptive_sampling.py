@@ -74,6 +74,7 @@ def test_what_cannot_be_asked_is_passed_over() -> None:
     assert list(nothing.batches()) == list(Schedule(made).sweeps())
 
 
+@pytest.mark.slow("over half a second")
 def test_the_sweeps_go_on_in_between() -> None:
     """A fault that nobody knows, of a histogram that no known one tells of, shows there alone."""
     made = plan()

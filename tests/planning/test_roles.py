@@ -24,6 +24,7 @@ def test_a_role_is_an_anchor_only_where_it_says_so() -> None:
     assert len({role.kind for role in Role}) == len(Role)
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("other_totals", [True, False])
 def test_the_anchors_counted_are_those_planned(other_totals) -> None:
     made = plan(other_totals)

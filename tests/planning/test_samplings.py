@@ -16,6 +16,7 @@ def plan_of(gate=(), **more):
     return make_plan(parse_claim({"mechanism": mechanism, "gate": dict(gate)}), 0)
 
 
+@pytest.mark.slow("over half a second")
 def test_ways_to_draw_that_a_run_may_have_missed_are_named() -> None:
     """Few of many teachers drawn with replacement differ little from as many different ones."""
     left = samplings_not_excluded(plan_of(FEW, sampled="fixed:10"))

@@ -24,7 +24,7 @@ CLAIM = LabelsMechanism(**GNMAX)
 FULL = Traffic(CLAIM, 0, CALLS)
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("kind", PLANS)
 def test_every_call_is_a_histogram_that_the_target_serves(kind) -> None:
     """Catches votes that went below 0, and other totals where they are refused."""

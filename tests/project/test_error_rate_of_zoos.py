@@ -25,6 +25,7 @@ def test_every_correct_one_is_run() -> None:
     assert len(without_law) >= 12
 
 
+@pytest.mark.slow("over half a second")
 def test_a_wrong_one_is_told_by_its_check_and_name(monkeypatch: Any) -> None:
     """Catches deployments that are mixed up, and a name whose comma would part it."""
     right = zoos.rights()["batches fixed"]

@@ -81,6 +81,7 @@ def verified(folder: Path, site: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow("over half a second")
 def test_a_claim_names_its_noise_in_a_process(tmp_path: Path, site: Path) -> None:
     """Half of the noise is found, and named."""
     lay("noise", site)

@@ -122,6 +122,7 @@ def test_bracket_of_one_gaussian_release() -> None:
     assert delta(bracket.low) >= 1e-5 * (1 - 1e-6)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("text", ["laplace:2", "laplace:2;round", "discrete-laplace:2;min=0"])
 def test_keys_are_released_at_the_rate_of_the_law(text) -> None:
     """100,000 releases; each rate within 5.5 standard errors (4e-8). Rounding matters: 28 %."""

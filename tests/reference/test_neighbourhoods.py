@@ -99,6 +99,7 @@ def test_too_many_neighbours_are_refused_in_one_line() -> None:
         Neighbourhood(votes=4).of(votes)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("near", [ONE_MORE_OR_LESS, TWO], ids=str)
 @pytest.mark.parametrize("mechanism", MECHANISMS[:4], ids=str)
 def test_exact_costs_are_those_of_mpmath(mechanism, near) -> None:

@@ -125,7 +125,7 @@ def test_a_budget_of_realised_charges_holds_where_each_part_is_paid(pair) -> Non
             assert (spent > budget * (1 + mpf(10) ** -20)) is exceeds
 
 
-@pytest.mark.quick_cases(4)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("votes", HISTOGRAMS)
 def test_costs_of_parts_are_those_of_floats_and_of_balls(votes, order) -> None:

@@ -62,6 +62,7 @@ def test_float64_agrees_with_mpmath_and_lies_in_the_balls(votes, noise) -> None:
         assert ball.rel_accuracy_bits() > 45
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("rounding", ROUNDINGS)
 def test_the_law_is_that_of_all_draws_enumerated(rounding) -> None:
     """Three classes: each count's law by differences of the cdf, each triple by its argmax."""

@@ -53,6 +53,7 @@ def _screened_first_with_noise_of_the_votes(rng):
     return aggregate
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     ("wrong", "code"),
     [
@@ -86,6 +87,7 @@ def _answered_last_with_noise_of_the_votes(rng):
     return aggregate
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     "wrong", [_answered_with_noise_of_the_votes, _answered_last_with_noise_of_the_votes]
 )

@@ -53,6 +53,7 @@ def test_a_fault_is_found_with_its_line(name) -> None:
     assert {*lines} & {*fault_lines(name)}, seen.as_text()
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize(
     "name",
     [n if n == "counts_of_python" else pytest.param(n, marks=_SLOW) for n in CORRECT],

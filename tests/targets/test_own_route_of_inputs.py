@@ -90,6 +90,7 @@ def test_verify_sends_what_the_file_says(form, served, tmp_path) -> None:
     assert {path for _, path, _, _ in server.asked} == {PATH}
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("form", list(FORMS))
 def test_plan_too(form, served, tmp_path) -> None:
     server = served(predicting())

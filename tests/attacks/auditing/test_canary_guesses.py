@@ -42,6 +42,7 @@ def test_infinite_scores_are_scores() -> None:
     assert guessed(np.where(coins, np.inf, -np.inf), coins)[0].right == 8
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0])
 def test_the_mean_is_no_more_often_in_the_upper_tail(epsilon) -> None:
     """All groups of up to nine tied canaries, beside up to eight others, each right with p.

@@ -117,6 +117,7 @@ def drawn_law(rng: np.random.Generator) -> np.ndarray:
     return law
 
 
+@pytest.mark.slow("over half a second")
 def test_no_mechanism_is_refuted_more_often_than_the_error() -> None:
     """All of 60 laws of three canaries, enumerated; guessed are 1, 2 or 3, by what is likeliest.
 

@@ -47,7 +47,7 @@ def refuted(canaries: int, mu: float, error: float) -> bool:
     return False
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("epsilon", "tried"), [(1, 200), (2, 400), (4, 1_500)])
 def test_the_least_error_and_the_fewest_canaries_are_those_of_every_number(epsilon, tried) -> None:
     """Every number of canaries is tried; catches a floor in place of what each number reaches."""
@@ -148,6 +148,7 @@ def audits(release, least, canaries: int, error: float) -> int:
     return count
 
 
+@pytest.mark.slow("over half a second")
 def test_a_training_at_the_edge_of_its_curve_is_refuted_as_often_as_it_may_be() -> None:
     """All is published with probability .045, which a curve of delta .045 allows, at .05.
 

@@ -56,6 +56,7 @@ def gaussian_information(distance: float) -> float:
     return whole - 0.5 * log(2.0 * np.pi * np.e)
 
 
+@pytest.mark.slow("over half a second")
 def test_information_seen_is_that_of_a_known_law():
     # posteriors that exaggerate threefold, as sums over rounds do: the recalibrated have what the
     # true ones have. Catches a missing recalibration, and one that is judged where it was fitted

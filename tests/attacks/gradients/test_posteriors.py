@@ -36,6 +36,7 @@ def test_ordinal_probabilities_by_enumeration():
     np.testing.assert_allclose(crossed, np.array([[0.5, 0.0, 0.5, 0.2]]) / 1.2)
 
 
+@pytest.mark.slow("over half a second")
 def test_an_ordered_variable_is_learned_in_its_order():
     # catches thresholds off by one, and probabilities of a class in another's column
     rng = np.random.default_rng(1)

@@ -68,6 +68,7 @@ def test_the_adversary_learns_from_other_records_than_are_attacked() -> None:
     assert game.prior[1] == pytest.approx(table.sensitive.mean(), abs=0.01)
 
 
+@pytest.mark.slow("over half a second")
 def test_what_is_there_is_read() -> None:
     """Without noise most of it: 0.89 or 0.97, as floats choose the features of so few shadows.
 
@@ -113,6 +114,7 @@ def test_rounds_are_added_up_by_equation_5() -> None:
     assert np.allclose(together(each[:1]).logs, each[0].logs)
 
 
+@pytest.mark.slow("over half a second")
 def test_of_few_coordinates_each_is_looked_at() -> None:
     """A small one that is 0 for one value tells all, and is lost in the others' pool and sum."""
 
