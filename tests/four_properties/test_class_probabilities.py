@@ -25,7 +25,6 @@ from dpassay.verifiers.strategies import examples
 from .drawing import FAMILIES, USUAL, deployments, exact
 
 
-@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_float64_is_the_50_digits_of_mpmath(family) -> None:
     """To 1e-12 of each probability down to 1e-300, below to 1e-13 of its logarithm."""
@@ -45,7 +44,6 @@ def test_float64_is_the_50_digits_of_mpmath(family) -> None:
     agree()
 
 
-@pytest.mark.slow("over half a second")
 def test_draws_are_of_what_deployments_look_like() -> None:
     """Of 200 draws: both ends of classes and teachers, each usual scale, little and much noise."""
     drawn = [d for family in FAMILIES for d in examples(deployments(family), 50, 0)]
@@ -123,7 +121,6 @@ def tallied(cases, sample):
     return [np.bincount(d, minlength=len(c[0])) for d, c in zip(drawn, cases, strict=True)]
 
 
-@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_sampler_draws_these_probabilities(family) -> None:
     """Null: labels follow mpmath's laws. A correct sampler fails once in 10^6; power is below."""
@@ -167,7 +164,6 @@ WRONG = {
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.slow("over half a second")
 def test_a_wrong_sampler_is_told_by_as_many_labels(family, wrong) -> None:
     """Power: each of these is found; of a tenth of the scale the test below says how surely."""
     cases = sampled(family)

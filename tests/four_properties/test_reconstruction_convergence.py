@@ -31,7 +31,6 @@ def exact_law(votes, noise):
     return np.array([float(q) for q in high_precision.probabilities(votes, noise, 16)])
 
 
-@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_exact_probabilities_give_the_histogram_back(family) -> None:
     """With the total the votes, without it the votes up to a shift.

@@ -23,7 +23,6 @@ SHIFTS = st.integers(1, 50) | st.integers(51, 10_000)
 FEW = st.integers(2, 6)
 
 
-@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_reference_at_shifted_votes_is_the_integral_at_the_votes(family) -> None:
     """To 1e-12, against mpmath at the votes that were not shifted, and at those that were."""
