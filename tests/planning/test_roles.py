@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 from claims import gnmax
 
+from dpassay.verifiers.kinds.labels.planning.given_inputs import opening_histogram
+from dpassay.verifiers.kinds.labels.planning.inputs import entropies
+from dpassay.verifiers.kinds.labels.planning.laws import divergences, log_laws
 from dpassay.verifiers.kinds.labels.planning.plan import Plan
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.streams import Role, Stream, Traits, anchors
@@ -58,3 +61,32 @@ def test_a_refusal_is_no_clear_winner() -> None:
     made = make_plan(parse_claim({"mechanism": GNMAX | screen}), 9)
     base = made.compared_streams["shift-invariance"].base
     assert np.exp(made.log_q[base, -1]) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("noise", "classes", "teachers", "told"),
+    [
+        ("gaussian:40", 10, 250, 0.25),
+        ("laplace:20", 10, 250, 0.2),
+        ("gaussian:150", 100, 5000, 0.5),
+    ],
+)
+def test_the_first_call_tells_the_scale_and_its_labels_differ(noise, classes, teachers, told):
+    """Catches even votes, which have one law whatever the noise, and a winner that is clear.
+
+    told: nats a label that half and twice the noise are away, which a leader above even votes has.
+    """
+    name = "lnmax" if noise.startswith("laplace") else "gnmax"
+    mechanism = gnmax(1, classes, teachers) | {"name": name, "noise": noise}
+    claim = parse_claim({"mechanism": mechanism}).mechanism
+    votes = opening_histogram(parse_claim({"mechanism": mechanism}))[None]
+    log_q = log_laws(claim, votes)
+    assert entropies(log_q)[0] >= 1.0
+    for factor in (0.5, 2.0):
+        assert divergences(log_laws(claim, votes, factor), log_q)[0] >= told
+
+
+def test_of_two_classes_the_first_call_is_a_tie():
+    """No label of two classes has a nat of entropy: catches a call that tells no copy."""
+    claim = parse_claim({"mechanism": gnmax(2, 2, 20)})
+    assert opening_histogram(claim).tolist() == [10, 10]

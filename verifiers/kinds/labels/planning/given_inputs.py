@@ -15,15 +15,18 @@ from numpy.typing import NDArray
 from .....reference import Histogram
 from ....findings.note import Note
 from ..claim import LabelsClaim
-from .histograms import CHANCES, INSTEAD, Rung, even, unanimous
+from .histograms import CHANCES, INSTEAD, Rung, unanimous
 from .inputs import CLEAR, Pool, entropies, leads, least_predictable, nearest_to_clear, nearly_tied
-from .laws import LabelFault, log_laws
+from .laws import LabelFault, divergences, log_laws
 from .plan import Plan
+from .runs import one_leader
 from .streams import Role
 
 _WEIGHED, _LEAST_WEIGHED = 40_000, 200  # histograms times classes whose laws are computed
 _PAIRED = 2_000_000  # histograms times classes that are searched for neighbours
 _TRIED = 200  # related pairs whose laws are computed
+_OPENING = 1.0  # nats a label
+_SCALES = (0.5, 2.0)  # factors of the claimed noise scale that the first call should show
 _SIMPLE, _TYPICAL, _EXPLORED = 6, 2, 60  # inputs in these roles
 
 
@@ -85,11 +88,6 @@ class GivenInputs:
         if same_votes is not None:  # no claim of inputs is of kept answers
             asked[Role.SAME_VOTES] = [same_votes, same_votes]
         return asked
-
-    def least_predictable(self) -> Histogram:
-        """The histogram whose labels are hardest to predict."""
-        best: Histogram = self.pool.histograms[int(np.argmax(entropies(self.pool.log_q)))]
-        return best
 
     def clearest(self) -> Histogram:
         """The histogram whose label is easiest to predict."""
@@ -197,16 +195,23 @@ def given_inputs(claim: LabelsClaim) -> GivenInputs:
     return GivenInputs(claim)
 
 
+@lru_cache(maxsize=32)
 def opening_histogram(claim: LabelsClaim) -> Histogram:
-    """The histogram of the first call: that with the least predictable labels.
+    """The histogram of the first call: that on which noise of another scale shows soonest.
 
-    Among the claim's inputs, or else among those even over the first k classes.
+    Among the claim's inputs, or else among those with one leader and even votes below it. Labels of
+    one call are compared with those of another too, so that each has a nat of entropy; where no
+    histogram has, it is the one with the least predictable labels.
     """
-    if claim.given:
-        return given_inputs(claim).least_predictable()
-    classes, teachers = claim.mechanism.classes, claim.mechanism.teachers
-    found = np.array([even(classes, teachers, k) for k in range(1, classes + 1)])
-    best: Histogram = found[least_predictable(claim.mechanism, found)]
+    given = claim.given
+    found = given_inputs(claim).pool.histograms if given else one_leader(claim.mechanism)
+    log_q = log_laws(claim.mechanism, found)
+    score = unpredictable = entropies(log_q)
+    if unpredictable.max() >= _OPENING:
+        others = [log_laws(claim.mechanism, found, factor) for factor in _SCALES]
+        shown = np.min([divergences(law, log_q) for law in others], axis=0)
+        score = np.where(unpredictable >= _OPENING, shown, -np.inf)
+    best: Histogram = found[int(np.argmax(score))]
     return best
 
 

@@ -107,6 +107,20 @@ def _even(classes: int, total: int, support: int, lead: int) -> Histogram:
     return votes
 
 
+def one_leader(claim: LabelsMechanism) -> NDArray[np.int64]:
+    """Histograms (b, c) of the claimed teachers: even ones, and those that show too little noise.
+
+    Class 0 leads, and the classes with votes below it are even.
+    """
+    leads = {support: {0, *found} for support, found in _telling_leads(claim).items()}
+    votes = [
+        _even(claim.classes, claim.teachers, support, lead)
+        for support, found in leads.items()
+        for lead in sorted(found)
+    ]
+    return np.array(votes)
+
+
 class RunsOfAny(RelatedRuns):
     """Runs of any histograms of the claimed teachers."""
 
