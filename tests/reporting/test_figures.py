@@ -63,7 +63,7 @@ def test_labels_are_compared_with_the_claimed_law(reports, kind) -> None:
     report = reports[kind]
     mechanism = parse_claim(report.claim).mechanism.mechanism()
     histograms = figures(report, "class-probabilities").histograms
-    assert len(histograms) >= 2
+    assert len(histograms) >= (1 if kind == "fail" else 2)  # it may have shown at once
     for asked in histograms:
         law = np.exp(mechanism.log_probabilities(np.array(asked.histogram, dtype=float)))
         assert [label.expected for label in asked.labels] == pytest.approx(list(law))

@@ -7,7 +7,7 @@ from ...findings.opening import EarlierReportError, opening_of
 from ...findings.report import LabelsOpening
 from ...targets.replies import shown
 from .claim import LabelsClaim
-from .planning.given_inputs import opening_histogram
+from .planning.given_inputs import may_open
 
 
 def read_opening(path: str | Path, claim: LabelsClaim) -> LabelsOpening:
@@ -22,24 +22,25 @@ def read_opening(path: str | Path, claim: LabelsClaim) -> LabelsOpening:
         )
     said = claim.model_dump(mode="json", exclude_none=True)
     opening = opening_of(path, said, {"adjacency", "unit", "max_teachers"})
-    histogram = opening_histogram(claim).tolist()
-    if not isinstance(opening, dict) or opening.get("histogram") != histogram:
-        found = opening.get("histogram") if isinstance(opening, dict) else opening
+    histogram = opening.get("histogram") if isinstance(opening, dict) else opening
+    votes = histogram if isinstance(histogram, list) else []
+    whole = all(type(count) is int and count >= 0 for count in votes)
+    if not isinstance(opening, dict) or not whole or not may_open(claim, votes):
         raise EarlierReportError(
-            f"--compare {path}: the report opens with {shown(found)}, and this run with "
-            f"{shown(histogram)}: only labels of one histogram can be compared"
+            f"--compare {path}: the report opens with {shown(histogram)}, expected a histogram of "
+            "the claim whose labels are hard to predict"
         )
     lowest = REFUSAL if claim.mechanism.refuses else 0
     labels = opening.get("labels")
     good = (
         isinstance(labels, list)
         and labels
-        and all(type(label) is int and lowest <= label < len(histogram) for label in labels)
+        and all(type(label) is int and lowest <= label < len(votes) for label in labels)
     )
     if not good:
         raise EarlierReportError(
             f"--compare {path}: opening.labels = {shown(labels)}: expected labels from {lowest} to "
-            f"{len(histogram) - 1}"
+            f"{len(votes) - 1}"
         )
     assert isinstance(labels, list)
-    return LabelsOpening(histogram=tuple(histogram), labels=tuple(labels))
+    return LabelsOpening(histogram=tuple(votes), labels=tuple(labels))

@@ -215,6 +215,23 @@ def opening_histogram(claim: LabelsClaim) -> Histogram:
     return best
 
 
+def may_open(claim: LabelsClaim, votes: Sequence[int]) -> bool:
+    """Whether a run may open with these votes (c,), as that of an earlier report did.
+
+    They are those of a claimed input, or of all teachers, and as hard to predict as those of
+    `opening_histogram`, or of a nat of entropy.
+    """
+    if claim.given:
+        fits = any(row.histogram == tuple(votes) for row in claim.given)
+    else:
+        fits = len(votes) == claim.mechanism.classes and sum(votes) == claim.mechanism.teachers
+    if not fits:
+        return False
+    both = np.array([votes, opening_histogram(claim)])
+    earlier, ours = entropies(log_laws(claim.mechanism, both))
+    return bool(earlier >= min(_OPENING, ours))
+
+
 def clearest_histogram(claim: LabelsClaim) -> Histogram:
     """The claim's input with the most predictable label; without inputs, all votes on one class."""
     if claim.given:

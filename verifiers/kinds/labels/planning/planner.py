@@ -31,12 +31,14 @@ def make_plan(
     other_totals: bool = True,
     own: tuple[tuple[int, ...], ...] = (),
     extent: Extent = FULL,
+    *,
+    opening: tuple[int, ...] | None = None,
 ) -> Plan:
     """The plan of a run for a claim; the last few are kept.
 
     seed: determines every histogram; other_totals: whether the target serves totals other than the
     claimed teachers; own: histograms (c,) of the deployment itself, asked as explorers; extent: how
-    much is asked for breadth.
+    much is asked for breadth; opening: the histogram (c,) with which an earlier report opens.
     """
     mechanism, effect = claim.mechanism, claim.gate.smallest_effect
     other_totals = other_totals and not claim.one_total
@@ -50,7 +52,7 @@ def make_plan(
         twins = extent.symmetries
         asked = asked_of_any(claim, seed, faults, other_totals=other_totals, symmetries=twins)
         rungs, only = ladder(mechanism), None
-    asked[Role.FRESH] = [opening_histogram(claim)]
+    asked[Role.FRESH] = [np.array(opening) if opening else opening_histogram(claim)]
     asked[Role.OWN] = [np.array(votes, dtype=np.int64) for votes in own]
     roundings = tuple(roundings_to_see(claim, faults, other_totals, only))
     # a cache is asked each histogram once, so that none of these gets depth
