@@ -71,7 +71,10 @@ def of_noise(releases: Releases, entry: Excluded, times: float) -> Any:
         return None
     name, fault = made
     size = float(entry.size[name])
-    size = 1.0 + times * (size - 1.0) if name == "factor" else times * size
+    if name == "reach":  # the larger fault reaches less far
+        size /= times
+    else:
+        size = 1.0 + times * (size - 1.0) if name == "factor" else times * size
     if name == "total_variation":
         law = OtherLaw(releases.family, size, int(entry.size["cells"]))
         return lambda rng: releases.plus(lambda _, shape: law.sample(shape, rng))
@@ -97,6 +100,13 @@ def of_one_input(releases: Releases, entry: Excluded, times: float, other: Any) 
 def _scaled(releases: Releases, factor: float, rng: np.random.Generator) -> Noise:
     quantiles = Quantiles(releases.family.times(factor))
     return lambda _, shape: quantiles(rng.random(shape))
+
+
+def _cut(releases: Releases, reach: float, rng: np.random.Generator) -> Noise:
+    """The claimed noise where it lies within reach."""
+    quantiles = Quantiles(releases.family)
+    low, high = np.exp(releases.family.log_cdf(np.array([-reach - quantiles.whole, reach])))
+    return lambda _, shape: quantiles(low + (high - low) * rng.random(shape))
 
 
 def _off(releases: Releases, offset: float, rng: np.random.Generator) -> Noise:
@@ -172,6 +182,7 @@ _FAULTS: dict[str, tuple[str, Callable[[Releases, float, np.random.Generator], N
     "scale-too-large": ("factor", _scaled),
     "releases-off-centre": ("offset", _off),
     "noise-missing-at-times": ("share", _bare),
+    "noise-tails-cut": ("reach", _cut),
     "noise-made-of-earlier": ("correlation", _of_earlier),
     "noise-shared-within-release": ("correlation", _beside),
     "noise-shared-across-releases": ("share", _copied),

@@ -195,7 +195,6 @@ READ_AT_40 = (TOLD, [100, 75, 50, 20, 5], [240, 4, 3, 2, 1], [60, 55, 50, 45, 40
 
 
 @pytest.mark.parametrize("variant", [PAPER, RELEASED], ids=["as printed", "as released"])
-@pytest.mark.slow("over half a second")
 def test_algorithm_2_ends_where_its_own_rule_says(variant) -> None:
     """Against the same in plain Python with the paper's numbers, on expected frequencies.
 

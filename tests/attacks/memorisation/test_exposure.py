@@ -45,7 +45,6 @@ def test_exposures_of_all_strings_are_those_of_all_ranks() -> None:
         assert sorted((one.value for one in found), reverse=True) == pytest.approx(ranks)
 
 
-@pytest.mark.slow("over half a second")
 def test_a_canary_that_the_sample_reaches_is_told_without_a_fit() -> None:
     """Scores are the strings' own numbers, so the share below is known: 1 in 100 is 6.6 bits."""
     template = Template.parse("[0-9]{8}")
