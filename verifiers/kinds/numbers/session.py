@@ -21,6 +21,7 @@ from .checks.input_contract import InputContract
 from .checks.location import Location
 from .checks.noise_law import NoiseLaw
 from .claim import NumbersClaim
+from .evidence.described import NOT_DESCRIBED
 from .evidence.tails import MISSING_TAILS
 from .gathering import Gathering
 from .opening import NumbersOpening
@@ -202,5 +203,5 @@ def measured(
         log_odds = finding.log_odds or 0.0
         if finding.cause is not None and log_odds > share * odds:
             found.append((log_odds, finer, finding))
-    best = max(found, key=lambda one: one[0], default=None)
+    best = max(found, key=lambda one: (one[2].code != NOT_DESCRIBED.code, one[0]), default=None)
     return None if best is None else best[1:]

@@ -11,6 +11,7 @@ import numpy as np
 
 from .....reference.tables import Selection, Threshold
 from ....findings.note import Note
+from .selected import WITHOUT_NOISE
 
 _COSTS = 5.0  # nats: the limit is fitted
 _LEAST = -50.0  # nats that a partition costs at most
@@ -39,12 +40,15 @@ def other_limits(claimed: Selection, rates: Rates) -> list[tuple[Note, float]]:
     never, always = counts[came == 0], counts[left == 0]
     apart = never.size and always.size and never.size + always.size == counts.size
     if apart and float(never.max()) < float(always.min()):
+        last, first = float(never.max()), float(always.min())
         words = (
-            f"partitions with an exact count from {always.min():g} on are released, and those up "
-            f"to {never.max():g} are not: their noise does not decide"
+            f"partitions with an exact count from {first:g} on are released, and those up to "
+            f"{last:g} are not: their noise does not decide"
         )
-        limits = {"up_to": float(never.max()), "released_from": float(always.min())}
-        found.append((Note("suppressed-by-exact-number", words, limits), -claim - _COSTS))
+        cause = Note("suppressed-by-exact-number", words, {"up_to": last, "released_from": first})
+        if isinstance(claimed, Threshold) and last <= claimed.threshold <= first:
+            cause = WITHOUT_NOISE
+        found.append((cause, -claim - _COSTS))
     if isinstance(claimed, Threshold):
         tried = [
             replace(claimed, threshold=float(limit))
