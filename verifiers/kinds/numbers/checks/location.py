@@ -17,7 +17,7 @@ from ..evidence.bins import Placed, bins_of, log_tables
 from ..evidence.described import NOT_DESCRIBED
 from ..evidence.expected_draws import divergence, expected_draws
 from ..planning.asked import Draws
-from ..planning.other_sums import Call, likeliest, of_another_input
+from ..planning.other_sums import CallMean, likeliest, of_another_input
 from ..planning.plan import NumbersPlan
 from .base import BY_INTERVAL, NumberCheck
 
@@ -49,7 +49,7 @@ class Location(NumberCheck):
         self.inputs = {asked.role: np.zeros(offsets.size) for asked in plan.inputs}
         self.highest = np.full(offsets.size, -np.inf)
         self._off: dict[str, tuple[int, Vector]] = {}
-        self._calls: list[Call] = []
+        self._calls: list[CallMean] = []
 
     @cached_property
     def _table(self) -> Matrix:
@@ -77,7 +77,7 @@ class Location(NumberCheck):
             apart = middles - batch.asked.exact[places]
             self._off[role] = both, (before * off + apart.sum(0)) / both
             if not batch.abreast and batch.beside is None and len(self._calls) < _MOST_CALLS:
-                self._calls.append(Call(role, len(apart), apart.mean(0)))
+                self._calls.append(CallMean(role, len(apart), apart.mean(0)))
 
     def _log_likelihoods(self, placed: Placed, releases: NDArray[np.bool_]) -> Vector:
         """Log-likelihoods (o,) of the offsets, from the draws of the chosen releases (n,)."""

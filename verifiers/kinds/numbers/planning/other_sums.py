@@ -83,7 +83,7 @@ def moved_as(law: Aggregation, values: Any, released: Matrix, places: Any) -> No
 
 
 @dataclass(frozen=True)
-class Call:
+class CallMean:
     """A call by itself: the role of its input, its releases, and how far their mean (k,) is off."""
 
     role: str
@@ -92,7 +92,7 @@ class Call:
 
 
 def of_another_input(
-    law: Aggregation, plan: NumbersPlan, calls: Sequence[Call]
+    law: Aggregation, plan: NumbersPlan, calls: Sequence[CallMean]
 ) -> tuple[Note, float, Note | None] | None:
     """That calls release the sum of another input, with the log-odds; None where they do not.
 
