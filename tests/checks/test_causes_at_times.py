@@ -53,13 +53,25 @@ def test_a_second_try_is_no_lower_threshold(claim: Any, tries: int) -> None:
         assert (found.code, found.fields["tries"]) == ("refusals-tried-again", tries), found
 
 
+FEW = CONFIDENT["mechanism"] | {
+    "threshold": 15.0,
+    "threshold_noise": "gaussian:1",
+    "noise": "gaussian:2",
+    "teachers": 20,
+}
 MANY = CONFIDENT["mechanism"] | {"threshold": 200.0, "threshold_noise": "gaussian:10"}
 
 
 @pytest.mark.slow("whole runs; others are")
 @pytest.mark.parametrize(
     ("claim", "threshold"),
-    [(CONFIDENT, 2.0), (CONFIDENT, 120.0), ({"mechanism": MANY}, 90.0), (SHARP_THRESHOLD, 80.0)],
+    [
+        (CONFIDENT, 2.0),
+        (CONFIDENT, 120.0),
+        ({"mechanism": MANY}, 90.0),
+        ({"mechanism": FEW}, 2.0),
+        (SHARP_THRESHOLD, 80.0),
+    ],
 )
 def test_a_lower_threshold_is_told_however_far(claim: Any, threshold: float) -> None:
     """Catches a search that ends at three scales of the noise below the claimed one."""
