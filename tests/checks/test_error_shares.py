@@ -250,7 +250,7 @@ def test_simple_histograms_share_the_error_of_their_search(monkeypatch) -> None:
     monkeypatch.setattr(explaining, "log_threshold", threshold)
     nothing = np.zeros(0, dtype=np.int64)
     found = explaining.find_simplest(plan, 0, lambda stream, size: nothing, 10**9)
-    assert found is not None
+    assert isinstance(found, explaining.SimplestHistogram)
     assert found.log_e_value == pytest.approx(0.0, abs=1e-9)
     assert spent == pytest.approx([claim.kind.checks.simplest_share / len(plan.of(Role.SIMPLE))])
 

@@ -1,12 +1,13 @@
 """The one cause that all failures of a run are told by, and what a failed check says of itself."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from dpassay.verifiers.findings.finding import Finding
-from dpassay.verifiers.run.cause import SURE, Explanation, named
+from dpassay.verifiers.run.cause import NEAR, SURE, Explanation, named
 from dpassay.verifiers.run.checks import EvidenceCheck
 
 
@@ -49,6 +50,23 @@ def explained(name, odds):
 def test_the_likeliest_is_told_or_of_several_the_first(odds, told) -> None:
     found = named([explained(name, each) for name, each in zip("ab", odds, strict=False)])
     assert (found and found.check.id) == told
+
+
+@pytest.mark.parametrize(
+    ("behind", "told"), [(0.0, True), (NEAR - 0.1, True), (NEAR + 0.1, False), (-1.0, True)]
+)
+def test_a_second_cause_within_a_factor_of_100_is_told_too(behind, told) -> None:
+    """Also the likeliest, where the first in the report is named; catches nats in decimal logs."""
+    one, other = explained("a", 100.0), explained("b", 100.0 - behind)
+    different = replace(other.finding, code="noise-missing", cause="none", fields={"share": 1.0})
+    found = named([one, replace(other, finding=different)])
+    assert found is not None
+    assert found.check.id == "a"
+    assert found.finding.fields.get("nearly") == ("noise-missing" if told else None)
+    assert found.finding.fields.get("nearly_share") == (1.0 if told else None)
+    same = named([one, other])
+    assert same is not None
+    assert "nearly" not in same.finding.fields
 
 
 def test_a_check_that_has_failed_says_what_it_showed_at_its_highest() -> None:

@@ -67,6 +67,19 @@ def test_the_simplest_counts_are_named(aggregate: Any, said: str) -> None:
     assert f", {said}, give" in found.message
 
 
+def half_of_typical_counts(claim: NumbersClaim, values: Any, size: int) -> Any:
+    """No simple input has seven different counts."""
+    return scaled(claim, values, size, 0.5 if np.unique(values).size > 6 else 1.0)
+
+
+@pytest.mark.slow("over half a second")
+def test_simple_inputs_that_show_nothing_are_told_as_that() -> None:
+    found = told(HISTOGRAM, "noise-law", half_of_typical_counts)
+    assert found.verdict is Verdict.FAIL
+    assert "simple inputs, asked again, did not show it in " in found.message
+    assert "simplest" not in found.message
+
+
 @pytest.mark.slow("over half a second")
 def test_nothing_more_is_asked_where_a_run_stops_at_once() -> None:
     assert "simplest" not in told(HISTOGRAM, "noise-law", half, "stop").message

@@ -146,6 +146,7 @@ def test_other_sums() -> None:
         "records are clipped by each number for itself, not as claimed": CLIPPED,
         "the first record is left out": "record-left-out",
         "the last record is left out": "record-left-out",
+        "the sum is clipped, not each record": CLIPPED,
     }
 
 
@@ -306,7 +307,11 @@ def law_of(
     fault = next(f for f in check.evidence.faults if f.name == "noise of half the claimed scale")
     worst = (group, fault, nats)
     check.evidence = SimpleNamespace(
-        forbidden=forbidden, worst=lambda: worst, describes=lambda *_: described
+        forbidden=forbidden,
+        worst=lambda: worst,
+        describes=lambda *_: described,
+        cause=lambda _group, fault: fault.cause,
+        near=lambda *_: None,
     )
     found: Finding = check.fail_finding()
     return found
@@ -402,6 +407,7 @@ def test_what_comes_bare() -> None:
     check = made(Joint)
     whole = SimpleNamespace(matches=3, draws=1_200, log_ratios=np.full(1, 90.0), log_e_value=90.0)
     bare = {"releases": whole, "barest": (7, 80.0), "hits": np.full(10, 400)}
+    bare["always"] = np.array([7]), 70.0
     check.evidence = SimpleNamespace(of_numbers=0.0, **bare)
     assert said(check.fail_finding()) == (
         "3 of 1,200 releases came wholly without noise",
@@ -412,6 +418,10 @@ def test_what_comes_bare() -> None:
         "number 7 of a release is exact in 400 of 1,200 releases",
         "number 7 of a release has no noise, always or now and then",
     )
+    bare["always"] = np.arange(6), 480.0
+    check.evidence = SimpleNamespace(of_numbers=99.0, **bare)
+    _, diagnosis = said(check.fail_finding())
+    assert diagnosis == "6 numbers of a release have no noise: 0, 1, 2, 3, 4, ..."
 
 
 UNCLIPPED = "records are not clipped as claimed before they are summed"

@@ -138,7 +138,9 @@ def test_of_masks_that_are_not_shown() -> None:
 )
 def test_of_extreme_values(place, shift, code, party, message, diagnosis) -> None:
     check = made(WrapAround)
-    check.evidence = SimpleNamespace(likeliest=(place, shift), log_e_value=30.0)
+    check.evidence = SimpleNamespace(
+        likeliest=(place, shift), log_e_value=30.0, is_anywhere=lambda _place: False
+    )
     found = check._refuted()
     assert (found.code, found.message, found.diagnosis) == (code, message, diagnosis)
     assert (found.fields["shift"], found.fields.get("party")) == (shift, party)

@@ -200,14 +200,14 @@ _LATE = {
     "half-after-60000": scale(0.5, from_query=ANY),
     "tenth-less-after-140000": scale(0.9, from_query=ANY),
     "none-after-500-calls": of("noise-missing", from_query=ANY),
-    "none-among-first-2000": NO_NOISE,
+    "none-among-first-2000": of("noise-missing-after-start", first=True) + NO_NOISE,
     "one-in-twenty-bare": of("noise-missing-at-times", share=0.05),
 }
 
 _OUTPUT = {
     "argmin": of("smallest-count-released"),
     "plurality-leaks": of("noise-missing-at-times", share=0.05),
-    "uniform-leaks": of("votes-ignored-at-times", share=0.05),
+    "uniform-leaks": of("votes-ignored-at-times", share=(0.02, 0.05)),
     "next-label": of("classes-renumbered", shift=1),
     "labels-in-order-of-text": of("classes-renumbered", classes=ANY),
 }

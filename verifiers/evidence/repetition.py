@@ -92,6 +92,18 @@ class Repetition:
         before = np.cumsum(differs, axis=1)[:, ::-1][:, 1 : distances + 1]
         return np.asarray(gained + before)
 
+    def share(self, distance: int) -> float | None:
+        """The likeliest share of copies at a distance, of the last labels; None where none is.
+
+        By how many labels equal that one, less those that are equal anyway.
+        """
+        later, before = self._labels[distance:], self._labels[:-distance]
+        if not later.size:
+            return None
+        by_chance = float(np.exp(self.log_q)[before].mean())
+        copied = (float((later == before).mean()) - by_chance) / max(1.0 - by_chance, 1e-9)
+        return copied if 0.0 < copied < 1.0 else None
+
     @property
     def log_e_value(self) -> float:
         """Log of the mixture over wagers and distances."""

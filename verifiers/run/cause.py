@@ -1,13 +1,18 @@
 """The one explanation of all that a run has found, where one is clearly the likeliest."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..findings.finding import Finding
+from ..findings.note import Note
 from .checks import EvidenceCheck
 
 SURE = 7.0
 """Nats by which an explanation must lead another to be clearly likelier: odds of 1,000 to one."""
+
+NEAR = math.log(100.0)
+"""Nats within which a second cause is named beside the likeliest one."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +43,23 @@ def named(explanations: Sequence[Explanation]) -> Explanation | None:
 
     explanations: in the order of the report. Each distorts the evidence for the others, so that the
     likeliest is told, whichever checks have failed. Where several are about as likely, as a family
-    of noise and a scale of it, the first in the report is.
+    of noise and a scale of it, the first in the report is, with another one that is nearly as
+    likely as the likeliest.
     """
     most = max((each.log_odds for each in explanations), default=0.0)
     near = (each for each in explanations if each.log_odds > 0.0)
-    return next((each for each in near if each.log_odds >= most - SURE), None)
+    told = next((each for each in near if each.log_odds >= most - SURE), None)
+    if told is None or "nearly" in told.finding.fields:
+        return told
+    others = (each.finding for each in explanations if each.log_odds >= most - NEAR)
+    other = next((one for one in others if _is_another(one, told.finding)), None)
+    if other is None:
+        return told
+    assert other.code is not None
+    cause = Note(other.code, str(other.cause), other.fields)
+    return replace(told, finding=told.finding.with_near(cause))
+
+
+def _is_another(one: Finding, than: Finding) -> bool:
+    """Whether a finding names a cause, and another one."""
+    return one.cause is not None and one.code is not None and one.code != than.code

@@ -1,5 +1,6 @@
 """One run on a target that releases numbers: what it asks, and what looks at the releases."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -20,6 +21,8 @@ from .checks.input_contract import InputContract
 from .checks.location import Location
 from .checks.noise_law import NoiseLaw
 from .claim import NumbersClaim
+from .evidence.described import NOT_DESCRIBED
+from .evidence.tails import MISSING_TAILS
 from .gathering import Gathering
 from .opening import NumbersOpening
 from .planned import dearer_than
@@ -143,12 +146,13 @@ class NumberSession:
         for check in self.checks:
             if check.refuted and check.peak is not None:
                 finding = check.peak.finding
-                odds, finer = finding.log_odds or 0.0, None
+                odds, shown = finding.log_odds or 0.0, (check, finding)
                 if isinstance(check, NoiseLaw):
                     finer = measured(check.measured_by, odds, self.checks)
-                shown = finer or (check, finding)
+                    if finer is not None:
+                        shown = finer[0], check.beside(finer[1])
                 found.append(Explanation(*shown, odds))
-        return found
+        return [*_of_missing_tails(self.checks, found), *found]
 
     def end(self, found: Sequence[CheckResult]) -> Notes:
         outcome, chosen = self.state.outcome, self.request.selection
@@ -166,6 +170,21 @@ class NumberSession:
         return [check for check in self.checks if isinstance(check, ComparesOpenings)]
 
 
+def _of_missing_tails(
+    checks: Sequence[NumberCheck], refuted: Sequence[Explanation]
+) -> list[Explanation]:
+    """That tails are missing, where it explains best what checks other than `noise-law` refuted."""
+    most = max((one.log_odds for one in refuted), default=math.inf)
+    found = []
+    for check in checks:
+        if isinstance(check, NoiseLaw) and not check.refuted and math.isfinite(most):
+            finding = check.fail_finding()
+            odds = finding.log_odds or 0.0
+            if finding.code == MISSING_TAILS and odds > most:
+                found.append(Explanation(check, finding, odds))
+    return found
+
+
 def measured(
     by: str | None, odds: float, checks: Sequence[NumberCheck]
 ) -> tuple[NumberCheck, Finding] | None:
@@ -174,12 +193,15 @@ def measured(
     by: its id, as `NoiseLaw.measured_by` has it; odds: of what `noise-law` has told. It need not
     have failed: what it measures may show there, in other words, beforehand.
     """
+    found = list[tuple[float, NumberCheck, Finding]]()
     for finer in checks:
         measures = finer.id == by
         if not measures and finer.id != Location.id:
             continue
         finding = finer.fail_finding() if finer.peak is None else finer.peak.finding
         share = _MEASURED if measures and finer.peak is not None else 1.0
-        if finding.cause is not None and (finding.log_odds or 0.0) > share * odds:
-            return finer, finding
-    return None
+        log_odds = finding.log_odds or 0.0
+        if finding.cause is not None and log_odds > share * odds:
+            found.append((log_odds, finer, finding))
+    best = max(found, key=lambda one: (one[2].code != NOT_DESCRIBED.code, one[0]), default=None)
+    return None if best is None else best[1:]

@@ -15,6 +15,7 @@ from ...findings.finding import Finding
 from ...run.error_budget import log_threshold
 from ...run.state import RunState
 from ...targets import Refused
+from ...text import counted
 from .checks.noise_law import NoiseLaw
 from .claim import NumbersClaim
 from .evidence.bins import Placing
@@ -49,10 +50,27 @@ class Simplest:
         return replace(finding, message=f"{finding.message}; {self}")
 
 
+@dataclass(frozen=True)
+class NotShown:
+    """Simple inputs of which none has shown the violation, in so many releases."""
+
+    inputs: int
+    releases: int
+
+    def shown_in(self, check: str, finding: Finding) -> Finding:
+        if check != NoiseLaw.id:
+            return finding
+        more = (
+            f"{counted(self.inputs, 'simple input', 'simple inputs')}, asked again, did not show "
+            f"it in {self.releases:,} releases"
+        )
+        return replace(finding, message=f"{finding.message}; {more}")
+
+
 def find_simplest(
     state: RunState, claim: NumbersClaim, seed: int, *, singly: bool
-) -> Simplest | None:
-    """Tries simple inputs on the law of the noise; None if none of them shows a violation.
+) -> Simplest | NotShown | None:
+    """Tries simple inputs on the law of the noise; None if none of them was answered.
 
     singly: whether the fault shows in calls for one release alone. Raises as the target does.
     """
@@ -60,15 +78,16 @@ def find_simplest(
     budget = min(max(state.queries // 2, _LEAST), state.left)
     state.tell("looking for the simplest input", state.queries + budget)
     wanted = log_threshold(SIMPLEST_SHARE / 2 / len(inputs), claim.gate.false_alarm)
-    each = budget // len(inputs)
+    each, before, answered = budget // len(inputs), state.queries, 0
     for values in inputs:
         try:
             found = _tried(state, claim, seed, values, budget=each, wanted=wanted, singly=singly)
         except Refused:
             continue
+        answered += 1
         if found is not None:
             return found
-    return None
+    return NotShown(answered, state.queries - before) if answered else None
 
 
 def simple_inputs(claim: NumbersClaim) -> list[Any]:

@@ -4,7 +4,12 @@ from collections.abc import Iterator
 
 from ...run.checks import Check, Setting
 from ...run.phase import Phase
+from ...run.request import RunRequest
+from ...run.state import RunState
+from ..numbers.checks.noise_law import NoiseLaw
+from ..numbers.recorder import Recorder
 from ..numbers.session import NumberSession
+from .evidence.uncancelled import Uncancelled
 
 _TELLING = 60
 """Rounds that are asked once a check of rounds has failed."""
@@ -12,6 +17,14 @@ _TELLING = 60
 
 class TallySession(NumberSession):
     """What few rounds show is looked at before the law of the noise."""
+
+    def __init__(self, state: RunState, request: RunRequest, recorder: Recorder) -> None:
+        super().__init__(state, request, recorder)
+        mechanism = state.claim.mechanism
+        for check in self.checks:
+            if isinstance(check, NoiseLaw):
+                uniform = Uncancelled(mechanism.added, mechanism.modulus, mechanism.parties)
+                check.others.append(uniform)
 
     def concluding(self, phase: Phase) -> Iterator[Check]:
         yield from super().concluding(phase)

@@ -1,5 +1,6 @@
 """`class-probabilities`: the labels of every histogram are draws from the claimed Q(H)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,16 +14,17 @@ from ....findings.evidence_text import NEAREST, times_likelier
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
-from ....run.cause import SURE
+from ....run.cause import NEAR, SURE
 from ....text import four_digits
 from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan
 from ..planning.streams import Role, Stream, WayOfAsking
+from .at_times import BareStarts, fit_shares
 from .base import PLAIN, Circumstances, LabelsEvidence
 from .fits import Fits, distinguishable, divergences
-from .fitted import fit_kind, fit_scale
+from .fitted import fit_kind, fit_scale, likelier
 from .numbering import AsNumbered, Miscounted
 
-_RIVAL = 3.0  # log-odds between two faults from which only the better one is named
+_RIVAL = 3.0  # log-odds by which another numbering must be better than known faults
 NO_KNOWN_FAULT = "no known fault fits"
 _BY_BOUND = "a quantile of the evidence of so many labels (verifiers/evidence/power.py)"
 
@@ -50,7 +52,7 @@ class ClassProbabilities(LabelsEvidence):
         self.pooled = PointedEvidence(weights)
         self.single_calls = PointedEvidence(weights)
         self.first_labels = PointedEvidence(weights)
-        self._numbered = AsNumbered(plan)
+        self._numbered, self.starts = AsNumbered(plan), BareStarts(plan)
         self._met: set[tuple[int, ...]] = set()
         self._pointed = [PointedEvidence(weights) for _ in range(streams)]
         self._general = np.zeros(streams)
@@ -66,6 +68,7 @@ class ClassProbabilities(LabelsEvidence):
         self._numbered.observe(stream, fresh, how.rotation)
         ratios = self.plan.rotated_ratios(stream, how.rotation)
         self.pooled.observe(fresh, ratios)
+        self.starts.observe(ratios, labels)
         if how.single:
             self.single_counts[stream] += fresh
             self.single_calls.observe(fresh, ratios)
@@ -77,6 +80,16 @@ class ClassProbabilities(LabelsEvidence):
             np.log(POINTED) + self._pointed[stream].log_e_value,
         )
         self.log_e_value = max(self.log_e_value, self._log_average())
+
+    def begin_start(self, first: Sequence[Labels]) -> None:
+        """Notes that the target was started again, and its first calls, of the fresh stream.
+
+        They tell the cause of a failure alone.
+        """
+        self.starts.begin()
+        for labels in first:
+            self.starts.observe(self.plan.rotated_ratios(self.plan.first(Role.FRESH), 0), labels)
+        self._fits = None
 
     def begin_diagnosis(self) -> None:
         """Notes that labels from now on are asked to diagnose a failure."""
@@ -135,11 +148,13 @@ class ClassProbabilities(LabelsEvidence):
         if self._before is not None:
             everywhere = replace(everywhere, gained=self.pooled.log_ratios - self._before)
         each = np.array([pointed.log_ratios for pointed in self._pointed])
-        for chosen in (
+        fitted = (
             fit_scale(self.plan, self.counts, self.pooled.log_ratios),
+            *fit_shares(self.plan, self.counts, self.pooled.log_ratios),
             fit_kind(self.plan, self.counts, each),
-        ):
-            everywhere = everywhere.with_fitted(chosen)
+            self.starts.likeliest(),
+        )
+        everywhere = everywhere.with_fitted(likelier(filter(None, fitted)))
         met = Fits.of(self.first_labels, np.zeros(1), first=True)
         if met.explained and met.log_odds > max(everywhere.log_odds, 0.0) + SURE:
             return met
@@ -162,16 +177,20 @@ class ClassProbabilities(LabelsEvidence):
         effect = self.plan.claim.gate.smallest_effect
         return dirichlet_log_e_value(counts[stream], self.plan.log_q[stream], effect)
 
-    def _rivals(self, fits: Fits) -> str:
-        """Words on the next best fault, and on one that no labels could distinguish."""
+    def _rivals(self, fits: Fits) -> tuple[Note | None, Note | None]:
+        """A fault that no labels could distinguish from the best one, and the next best of others.
+
+        None where none is nearly as likely.
+        """
         best = fits.best
         apart = distinguishable(divergences(self.plan, best))
-        least = max(fits.log_odds - _RIVAL, 0.0)
+        least = max(fits.log_odds - NEAR, 0.0)
         others = [i for i in np.argsort(-fits.ratios) if i != best and fits.ratios[i] >= least]
-        same = [self._note_of(i, fits) for i in others if not apart[i]]
+        same = (self._note_of(i, fits) for i in others if not apart[i])
         near = [self._note_of(i, fits) for i in others if apart[i]]
-        words = "".join(f"; the same labels come of {one}" for one in same[:1])
-        return words + "".join(f"; nearly as well {one}" for one in near[:1])
+        if fits.fitted is not None and fits.fitted.near is not None:
+            near.insert(0, fits.fitted.near)
+        return next(same, None), next(iter(near), None)
 
     def _note_of(self, fault: int, fits: Fits) -> Note:
         """A fault, with the query from which it set in if that is not the first."""
@@ -213,8 +232,11 @@ class ClassProbabilities(LabelsEvidence):
             f"{where}labels fit {fault.message}",
             fault.fields if calls is None else {**fault.fields, "calls": calls},
         )
-        diagnosis = f"{cause} {_against(fits.log_odds)}{self._rivals(fits)}"
-        return _finding_of(message, diagnosis, histogram, fits.log_odds, cause)
+        same, near = self._rivals(fits)
+        alike = "" if same is None else f"; the same labels come of {same}"
+        diagnosis = f"{cause} {_against(fits.log_odds)}{alike}"
+        found = _finding_of(message, diagnosis, histogram, fits.log_odds, cause)
+        return found if near is None else found.with_near(near)
 
     def _other_numbering(self, fits: Fits) -> Miscounted | None:
         """Another numbering of the classes, if it explains the labels better than known faults."""

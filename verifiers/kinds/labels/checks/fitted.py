@@ -4,7 +4,7 @@ If no scale fits all labels, `fit_kind` finds a known one confined to one kind o
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from .....reference import ConfidentGNMax
 from .....reference.arrays import Matrix, Vector
+from ....evidence.dirichlet import with_leak
 from ....findings.note import Note
+from ....run.cause import NEAR
 from ..planning.faults import scale_fault
 from ..planning.features import kinds_of_histograms
 from ..planning.laws import LabelFault, ScaledNoise, fault_laws, mechanism_law
@@ -24,9 +26,12 @@ FITTING_COSTS = 5.0
 with probability 0.002: half a chi-square of one degree of freedom."""
 
 _FURTHEST = 100.0  # largest factor beyond those of known faults, in either direction
-_REACH = 3.0  # furthest threshold from the claimed one, in scales of its noise
+_REACH = 3.0  # scales of its noise that a threshold may lie beyond 0 and beyond all votes
+_TRIED = 61  # thresholds, among which the likeliest is looked for
+_TRIES = {2: "two", 3: "three"}
+_SCREENING = ScaledNoise.THRESHOLD
 _CLOSE = 1e-3  # precision of the log of a factor
-_ROUNDING_COSTS = 1.92  # most nats lost by rounding: what a 95 % likelihood interval leaves
+ROUNDING_COSTS = 1.92  # most nats lost by rounding: what a 95 % likelihood interval leaves
 _MOST_DIGITS = 5
 
 
@@ -35,13 +40,14 @@ class Fitted:
     """A fault fitted to labels; log_ratio: against the claim, less the price of the choice.
 
     each: log-ratios (streams,) by stream; stands_for: index of the known fault most like it, in
-    whose place it stands.
+    whose place it stands; near: another cause that explains labels nearly as well, if one does.
     """
 
     fault: LabelFault
     log_ratio: float
     each: Vector
     stands_for: int
+    near: Note | None = None
 
 
 def log_ratios(fault: LabelFault, counts: Matrix, log_q: Matrix, histograms: Matrix) -> Vector:
@@ -61,8 +67,22 @@ def fit_scale(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted
     the known faults.
     """
     found = [_fit_noise(plan, counts, ratios, noise) for noise in ScaledNoise]
-    found.append(_fit_threshold(plan, counts, ratios))
-    return max(filter(None, found), key=lambda one: one.log_ratio, default=None)
+    found += [_fit_threshold(plan, counts, ratios), _fit_tries(plan, counts, ratios)]
+    return likelier(filter(None, found))
+
+
+def likelier(found: Iterable[Fitted]) -> Fitted | None:
+    """The likeliest, with the next one where that is nearly as likely and another cause."""
+    ordered = sorted(found, key=lambda one: -one.log_ratio)
+    if not ordered:
+        return None
+    best, *others = ordered
+    causes = (
+        other.fault.note
+        for other in others
+        if other.log_ratio > best.log_ratio - NEAR and other.fault.note.code != best.fault.note.code
+    )
+    return replace(best, near=next(causes, best.near))
 
 
 def _fit_noise(
@@ -92,7 +112,7 @@ def _fit_noise(
     claimed = "claimed scale" if noise is ScaledNoise.VOTES else "claim"
     fault, found = of(float(wording), f"about {wording} times the {claimed}")
     nearest = min(known, key=lambda other: abs(math.log(other / factor)))
-    return Fitted(fault, left, _by_stream(found, counts), known[nearest])
+    return Fitted(fault, left, by_stream(found, counts), known[nearest])
 
 
 def _fit_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
@@ -113,19 +133,25 @@ def _fit_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> F
         fault = LabelFault(Note(code, words, fields), law)
         return fault, log_ratios(fault, *seen)
 
-    def explained(threshold: float) -> float:
-        return float(of(threshold)[1].sum())
+    gain = _screening_gain(mechanism, counts[asked], plan.histograms[asked])
+
+    def screened(threshold: float) -> float:
+        return gain(replace(mechanism, threshold=threshold).log_screening(plan.histograms[asked]))
 
     reach = _REACH * mechanism.threshold_noise.scale
+    least = min(0.0, mechanism.threshold - reach)
+    most = max(plan.claim.mechanism.total, mechanism.threshold) + reach
+    tried = np.sort([mechanism.threshold, *np.linspace(least, most, _TRIED)])
+    place = int(np.argmax([screened(float(threshold)) for threshold in tried]))
     found = minimize_scalar(
-        lambda threshold: -explained(threshold),
-        bounds=(mechanism.threshold - reach, mechanism.threshold + reach),
+        lambda threshold: -screened(threshold),
+        bounds=(tried[max(place - 1, 0)], tried[min(place + 1, tried.size - 1)]),
         method="bounded",
     )
     # rounded to places, from that of its noise on: near 0 digits would say more than the labels
     place = -math.floor(math.log10(mechanism.threshold_noise.scale))
     rounded = (round(float(found.x), place + more) + 0.0 for more in range(_MOST_DIGITS))
-    fault, gained = of(_nearest(explained, float(found.x), list(rounded), mechanism.threshold))
+    fault, gained = of(_nearest(screened, float(found.x), list(rounded), mechanism.threshold))
     left = float(gained.sum()) - FITTING_COSTS
     known = [
         i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is ScaledNoise.THRESHOLD
@@ -133,10 +159,55 @@ def _fit_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> F
     nearest = max(known, key=lambda at: float(ratios[at]))
     if left <= max(0.0, float(ratios[nearest])):
         return None
-    return Fitted(fault, left, _by_stream(gained, counts), nearest)
+    return Fitted(fault, left, by_stream(gained, counts), nearest)
 
 
-def _by_stream(found: Vector, counts: Matrix) -> Vector:
+def _screening_gain(
+    mechanism: ConfidentGNMax, counts: Matrix, histograms: Matrix
+) -> Callable[[Matrix], float]:
+    """The log-ratio of another screening to the claimed one, by its log-chances (n, 2).
+
+    counts: of labels (n, o), refusals last; histograms (n, c). The chances are those of an answer
+    and of a refusal: what is answered has the claimed law.
+    """
+    claimed = mechanism.log_screening(histograms)
+    seen = np.stack([counts[:, :-1].sum(-1), counts[:, -1]], -1)
+
+    def gained(chances: Matrix) -> float:
+        ratios = with_leak(chances, claimed) - claimed
+        return float((seen * np.where(seen > 0, ratios, 0.0)).sum())
+
+    return gained
+
+
+def _fit_tries(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
+    """The fault that a refused query is screened again, if it explains more than known ones."""
+    mechanism = plan.claim.mechanism.mechanism()
+    asked = counts.any(-1)
+    if not isinstance(mechanism, ConfidentGNMax) or not asked.any():
+        return None
+    right, seen = mechanism_law(mechanism), (counts[asked], plan.log_q[asked])
+    known = [i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is _SCREENING]
+    nearest = max(known, key=lambda at: float(ratios[at]))
+    found = list[Fitted]()
+    for tries, words in _TRIES.items():
+
+        def law(histograms: Matrix, tries: int = tries) -> Matrix:
+            claimed = right(histograms)
+            refused = claimed[:, -1:]
+            answered = claimed[:, :-1] * sum(refused**times for times in range(tries))
+            return np.concatenate([answered, refused**tries], axis=1)
+
+        message = f"a query that is refused is screened again, and answered if one of {words} is"
+        fault = LabelFault(Note("refusals-tried-again", message, {"tries": tries}), law)
+        gained = log_ratios(fault, *seen, plan.histograms[asked])
+        left = float(gained.sum()) - math.log(len(_TRIES))
+        found.append(Fitted(fault, left, by_stream(gained, counts), nearest))
+    best = max(found, key=lambda one: one.log_ratio)
+    return best if best.log_ratio > max(0.0, float(ratios[nearest])) else None
+
+
+def by_stream(found: Vector, counts: Matrix) -> Vector:
     """Values of the streams that were asked, with 0 for the others; counts: labels (streams, o)."""
     each = np.zeros(len(counts))
     each[counts.any(-1)] = found
@@ -204,6 +275,6 @@ def _nearest(
     gained: Callable[[float], float], value: float, rounded: list[float], claimed: float
 ) -> float:
     """The first of a value's roundings that labels leave open and is not the claimed value."""
-    least = gained(value) - _ROUNDING_COSTS
+    least = gained(value) - ROUNDING_COSTS
     close = (one for one in rounded if one != claimed and gained(one) >= least)
     return next(close, rounded[-1])

@@ -269,7 +269,8 @@ class LabelsFreshNoise(LabelsEvidence):
             heaviest = alike.drawn_once()
         elif heaviest in ("together", "single"):
             row, distance, stream = alike.copying(heaviest == "together")
-            return of_wager(row, distance, self.plan.streams[stream].histogram)
+            share = alike.share_copied(stream, distance)
+            return of_wager(row, distance, self.plan.streams[stream].histogram, share)
         at = self._place_of(heaviest)
         size = SHORT_CALL if at != self._fresh else FRESH_CALL
         factor = alike.dispersed[at].heaviest

@@ -172,6 +172,10 @@ class OfOneHistogram:
             return "once per call"
         return "frozen" if self.frozen.kept_log_odds > SURE else "once"
 
+    def share_copied(self, stream: int, distance: int) -> float | None:
+        """The likeliest share of copies among the last labels of a stream; None where none is."""
+        return self._copies[stream].share(distance)
+
     def copying(self, everywhere: bool) -> tuple[int, int, int]:
         """The wager, the distance and the stream with most evidence of copies at a distance.
 

@@ -190,7 +190,7 @@ def copies_most(row: int) -> bool:
 def _of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Finding:
     """The finding on labels that copy the one `distance` before with probability `share`."""
     whole, fields = share > _WHOLE, {"share": share, "distance": distance}
-    answers = "answers" if whole else f"some answers (nearer {100 * share:.0f} % than all)"
+    answers = "answers" if whole else f"some answers (about {100 * share:.0f} %)"
     message = f"{answers} repeat {_before(distance)} on the same histogram"
     if distance == FRESH_CALL and whole:
         return Finding(
@@ -220,10 +220,18 @@ def _of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Findi
     return Finding(message, diagnosis, histogram, code=code, fields=fields)
 
 
-def of_wager(row: int, distance: int, histogram: tuple[int, ...]) -> Finding:
-    """The finding for the wager in a row of `Repetition`: on copies, or on too few equal labels."""
+def of_wager(
+    row: int, distance: int, histogram: tuple[int, ...], counted: float | None = None
+) -> Finding:
+    """The finding for the wager in a row of `Repetition`: on copies, or on too few equal labels.
+
+    counted: the share of copies by how many labels are equal, if it is known.
+    """
     if row < COPIED.size:
-        return _of_copies(float(COPIED[row]), distance, histogram)
+        share = float(COPIED[row])
+        if counted is not None and share <= _WHOLE:
+            share = float(f"{min(counted, _WHOLE):.2g}")
+        return _of_copies(share, distance, histogram)
     return Finding(
         f"answers avoid {_before(distance)} on the same histogram: they agree too rarely",
         "noise is used again with its sign changed (antithetic draws), or spread evenly over the "

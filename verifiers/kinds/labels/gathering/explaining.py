@@ -19,6 +19,7 @@ from ....run.cause import SURE, Explanation
 from ....run.checks import EvidenceCheck
 from ....run.error_budget import log_threshold
 from ....targets import Refused
+from ....text import counted
 from ..checks import ClassProbabilities, LabelsFreshNoise, Order
 from ..checks.fits import MOST
 from ..checks.noise_scale import LabelsNoiseScale
@@ -124,10 +125,27 @@ class SimplestHistogram:
         return replace(finding, message=message, histogram=self.histogram)
 
 
+@dataclass(frozen=True)
+class NoSimpleHistogram:
+    """Simple histograms of which none has shown a violation, in so many labels."""
+
+    histograms: int
+    queries: int
+
+    def shown_in(self, check: str, finding: Finding) -> Finding:
+        if check == Order.id or finding.histogram is None:
+            return finding
+        more = (
+            f"{counted(self.histograms, 'simple histogram', 'simple histograms')}, asked again, "
+            f"did not show it in {self.queries:,} labels"
+        )
+        return replace(finding, message=f"{finding.message}; {more}")
+
+
 def find_simplest(
     plan: Plan, fault: int, ask: Callable[[int, int], Labels], budget: int
-) -> SimplestHistogram | None:
-    """Tries the simple histograms of the plan within `budget` queries; None if none shows a fault.
+) -> SimplestHistogram | NoSimpleHistogram | None:
+    """Tries the simple histograms of the plan within `budget` queries; None if none was asked.
 
     The run's own evidence is an average over many histograms, so the one it is heaviest on
     illustrates but proves nothing by itself. Here labels and a share of the error are their own.
@@ -137,7 +155,7 @@ def find_simplest(
     """
     simple = plan.of(Role.SIMPLE)
     wanted = log_threshold(SIMPLEST_SHARE / len(simple), plan.claim.gate.false_alarm)
-    needed = _labels_needed(plan, simple, fault, wanted)
+    needed, tried = _labels_needed(plan, simple, fault, wanted), list[int]()
     for stream, size in zip(simple, needed, strict=True):
         if size > budget:
             continue
@@ -151,7 +169,8 @@ def find_simplest(
         if evidence >= wanted:
             votes = plan.streams[stream].histogram
             return SimplestHistogram(votes, size, evidence, plan.claim.named(votes))
-    return None
+        tried.append(size)
+    return NoSimpleHistogram(len(tried), sum(tried)) if tried else None
 
 
 def _labels_needed(plan: Plan, streams: list[int], fault: int, wanted: float) -> list[int]:
@@ -192,7 +211,8 @@ def explanations(checks: Sequence[EvidenceCheck]) -> Iterator[Explanation]:
 def _with_interval(finding: Finding, checks: Sequence[EvidenceCheck]) -> Finding:
     """The finding, with the interval of the scale where its cause is a scale of all labels."""
     scale = next((check for check in checks if isinstance(check, LabelsNoiseScale)), None)
-    of_all = finding.code in ("scale-too-small", "scale-too-large") and len(finding.fields) == 1
+    fields = [name for name in finding.fields if not name.startswith("nearly")]
+    of_all = finding.code in ("scale-too-small", "scale-too-large") and fields == ["factor"]
     left = scale.left if scale is not None and of_all else None
     return finding if left is None else replace(finding, diagnosis=f"{finding.diagnosis}; {left}")
 

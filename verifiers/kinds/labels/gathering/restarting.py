@@ -83,6 +83,9 @@ def restart(gathering: LabelsGathering) -> None:
         starts.compare_more(fresh, left, lambda: gathering.goes_on)
     finally:
         state.spend(starts.queries)
+        if gathering.observers.labels is not None:
+            for labels in starts.begun:
+                gathering.observers.labels.begin_start(labels)
         gathering.say_seen()
     state.note_restart()
     _compare_workers(gathering)
@@ -138,7 +141,8 @@ def _last_calls(seed: int) -> int:
 class RestartComparison:
     """Restarts a target, and asks one histogram for the first labels of each start.
 
-    histogram: that of the first call of all; queries: labels asked so far; start: seconds that a
+    histogram: that of the first call of all; queries: labels asked so far; begun: the labels of
+    each new start, call by call; start: seconds that a
     start takes, from the restart to the first answer: the least of several, as whatever else the
     machine does only adds to it.
     """
@@ -146,6 +150,7 @@ class RestartComparison:
     def __init__(self, target: Target, claim: LabelsClaim, histogram: Histogram) -> None:
         self.target, self.claim, self.histogram = target, claim, histogram
         self.queries = 0
+        self.begun = list[list[Labels]]()
         self.start = float("inf")
 
     def compare(self, check: LabelsFreshNoise, earlier: Sequence[Labels]) -> None:
@@ -157,7 +162,7 @@ class RestartComparison:
         check.observe_start(np.concatenate(earlier)[:FRESH_CALL], new=False)
         alike = self._contained(check)
         began = monotonic()
-        unseen = self.target.restart()
+        unseen = self._begin(self.target.restart)
         if alike is None:
             unseen = None
         elif unseen is not None:
@@ -165,7 +170,7 @@ class RestartComparison:
         begun = self._follow(check, np.concatenate(earlier), "restarted", unseen, began)
         if alike is not None:  # the run's own first labels need not be the first of their start
             began = monotonic()
-            self.target.restart()
+            self._begin(self.target.restart)
             self._follow(check, begun, "begun", unseen, began)
 
     def compare_more(self, check: LabelsFreshNoise, left: int, goes_on: Callable[[], bool]) -> None:
@@ -201,7 +206,7 @@ class RestartComparison:
         once more, later, and left as it is.
         """
         try:
-            self.target.restart()
+            self._begin(self.target.restart)
         except TargetError:
             if self.claim.gate.restart is None:
                 raise
@@ -209,7 +214,7 @@ class RestartComparison:
             while monotonic() < until:
                 check_clock()
                 sleep(0.1)
-            self.target.restart()
+            self._begin(self.target.restart)
             return f"its restart failed after {start} more"
         return None
 
@@ -236,9 +241,9 @@ class RestartComparison:
         A target that does not work in a namespace is not compared so: that says nothing of it.
         """
         try:
-            self.target.restart_contained()
+            self._begin(self.target.restart_contained)
             one = self._first_labels()
-            self.target.restart_contained()
+            self._begin(self.target.restart_contained)
             other = self._first_labels()
         except NotOffered as why:
             return str(why)
@@ -247,6 +252,12 @@ class RestartComparison:
         check.observe_start(one)
         check.observe_restart(one, other, kind="contained", begins=True)
         return None
+
+    def _begin(self, restart: Callable[[], str | None]) -> str | None:
+        """Starts the target again; what the start says of itself. Raises as `restart` does."""
+        said = restart()
+        self.begun.append([])
+        return said
 
     def _first_labels(self) -> Labels:
         self.queries += FRESH_CALL
@@ -257,4 +268,7 @@ class RestartComparison:
             raise RefusedLaterError(
                 f"{call} is refused after a restart, but was answered: {refusal}"
             ) from None
-        return checked_labels(reply, self.histogram, FRESH_CALL, self.claim.mechanism.refuses)
+        labels = checked_labels(reply, self.histogram, FRESH_CALL, self.claim.mechanism.refuses)
+        if self.begun:
+            self.begun[-1].append(labels)
+        return labels

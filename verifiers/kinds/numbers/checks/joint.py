@@ -12,6 +12,7 @@ from ..planning.plan import NumbersPlan
 from .base import NumberCheck
 
 _BY_BINOMIAL = "the binomial law of how many releases are bare, of all these inputs together"
+_LISTED = 5  # numbers without noise that are named
 _OF_RELEASES = Note("noise-missing-at-times", "some releases have no noise in any of their numbers")
 
 
@@ -44,6 +45,13 @@ class Joint(NumberCheck):
         message = f"number {place} of a release is exact in {hits:,} of {whole.draws:,} releases"
         cause = f"number {place} of a release has no noise, always or now and then"
         bare = {"coordinate": place, "bare": int(hits), "releases": whole.draws}
+        always, of_always = self.evidence.always
+        if 1 < always.size < self.evidence.hits.size and of_always > odds:
+            listed = ", ".join(map(str, always[:_LISTED])) + (
+                ", ..." if always[_LISTED:].size else ""
+            )
+            cause, odds = f"{always.size:,} numbers of a release have no noise: {listed}", of_always
+            bare["coordinates"] = int(always.size)
         return Finding.caused(message, Note("noise-missing-in-places", cause, bare), odds)
 
     @property

@@ -14,9 +14,10 @@ from ....findings.figures import finite
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ..evidence.bins import Placed, bins_of, log_tables
+from ..evidence.described import NOT_DESCRIBED
 from ..evidence.expected_draws import divergence, expected_draws
 from ..planning.asked import Draws
-from ..planning.other_sums import likeliest
+from ..planning.other_sums import CallMean, likeliest, of_another_input
 from ..planning.plan import NumbersPlan
 from .base import BY_INTERVAL, NumberCheck
 
@@ -24,6 +25,7 @@ _OFFSETS = np.concatenate([-np.geomspace(4.0, 0.01, 24), [0.0], np.geomspace(0.0
 """Offsets that are wagered on, in scales of the noise."""
 
 _FEW = 200  # draws
+_MOST_CALLS = 1_000  # of which means are kept
 _HAIR = 1.01  # times an offset: those wagered on may lie a hair beyond it
 _LEAST = -700.0  # nats that a draw costs an offset at most
 
@@ -47,6 +49,7 @@ class Location(NumberCheck):
         self.inputs = {asked.role: np.zeros(offsets.size) for asked in plan.inputs}
         self.highest = np.full(offsets.size, -np.inf)
         self._off: dict[str, tuple[int, Vector]] = {}
+        self._calls: list[CallMean] = []
 
     @cached_property
     def _table(self) -> Matrix:
@@ -71,8 +74,10 @@ class Location(NumberCheck):
             before, off = self._off.get(role, (0, np.zeros(places.size)))
             both = before + len(batch.releases)
             middles = self.noise.middle(batch.releases[:, places])
-            more = (middles - batch.asked.exact[places]).sum(0)
-            self._off[role] = both, (before * off + more) / both
+            apart = middles - batch.asked.exact[places]
+            self._off[role] = both, (before * off + apart.sum(0)) / both
+            if not batch.abreast and batch.beside is None and len(self._calls) < _MOST_CALLS:
+                self._calls.append(CallMean(role, len(apart), apart.mean(0)))
 
     def _log_likelihoods(self, placed: Placed, releases: NDArray[np.bool_]) -> Vector:
         """Log-likelihoods (o,) of the offsets, from the draws of the chosen releases (n,)."""
@@ -157,9 +162,18 @@ class Location(NumberCheck):
         message = f"releases lie about {abs(best):.2g} {way} the exact value{where}"
         seen = {"offset": best} | ({"where": f"the input {role}"} if role else {})
         odds = float(logs.max() - logs[self._none])
-        other = likeliest(self.law, self.plan, self._off)
-        if other is not None and other[1] > odds:
-            return Finding.caused(message, *other, **seen)
+        known = (
+            likeliest(self.law, self.plan, self._off),
+            of_another_input(self.law, self.plan, self._calls),
+        )
+        likely = [each for each in known if each is not None and each[1] > odds]
+        # one that the means do not refute, where there is one
+        likely.sort(key=lambda each: (each[0] is NOT_DESCRIBED, -each[1]))
+        other = likely[0] if likely else None
+        if other is not None:
+            cause, gain, near = other
+            found = Finding.caused(message, cause, gain, **seen)
+            return found if near is None else found.with_near(near)
         return Finding.caused(message, Note("releases-off-centre", message, seen), odds)
 
     def pass_finding(self) -> Finding:

@@ -33,6 +33,10 @@ _CHANGED = Note(
     "records-changed", "records within the bounds are left out, changed, or summed with a loss"
 )
 
+_LEFT_OVER = "state-of-refused-call"
+_NEXT = "what a refused call leaves over enters the next answer"
+_STAYS = "what a call leaves over, such as one that is refused, enters all answers after it"
+_NOT_AGAIN = "simple records beyond the bounds, asked alone, did not show it"
 _BY_NORMAL = (
     "mean and variance of the evidence, taken to be normal; beyond what is allowed and what floats "
     "may lose"
@@ -141,6 +145,7 @@ class MovingRecords(Check):
 
     def conclude(self, context: RunContext) -> Outcome | None:
         queries, refused = 0, list[tuple[str, Note]]()
+        last_refused: Neighbour | None = None
         for neighbour in self.asked:
             releases = self.releases_of(neighbour)
             if context.left < releases:
@@ -150,6 +155,7 @@ class MovingRecords(Check):
                 released = self._released(context, neighbour, releases)
             except Refused as refusal:
                 refused.append((neighbour.name, Note("input-refused", str(refusal))))
+                last_refused = neighbour
                 continue
             except TargetError as failure:
                 if not neighbour.typed:
@@ -162,18 +168,7 @@ class MovingRecords(Check):
             self.served.append(neighbour)
             found = self._judged(neighbour, released)
             if found is not None:
-                norm = moved_as(
-                    self.claim.mechanism.aggregation,
-                    neighbour.values,
-                    released.numbers,
-                    self.coordinates,
-                )
-                if norm is not None:
-                    seen = {**found.fields, **norm.fields}
-                    found = Finding.caused(found.message, Note(norm.code, norm.message, seen))
-                beyond = neighbour.held_to is not HeldTo.SUM
-                if beyond:
-                    found = self._with_simplest(context, found, self._way(neighbour, released))
+                found = self._explained(context, found, neighbour, released, last_refused)
                 return Outcome(Verdict.FAIL, found, queries)
         warnings = said_of(refused)
         if not queries:
@@ -185,6 +180,64 @@ class MovingRecords(Check):
         passed = Finding(message, warnings=warnings, excludes=excludes)
         return Outcome(Verdict.PASS, passed, queries)
 
+    def _explained(
+        self,
+        context: RunContext,
+        found: Finding,
+        neighbour: Neighbour,
+        released: Answered,
+        refused: Neighbour | None,
+    ) -> Finding:
+        """The violation with its likeliest cause, and with the simplest record that shows it.
+
+        refused: the last input before it that was refused, if one was.
+        """
+        left = None if refused is None else self._left_over(context, neighbour, refused)
+        if left is not None:
+            seen = {**found.fields, **left.fields}
+            return Finding.caused(found.message, Note(left.code, left.message, seen))
+        law = self.claim.mechanism.aggregation
+        norm = moved_as(law, neighbour.values, released.numbers, self.coordinates)
+        if norm is not None:
+            seen = {**found.fields, **norm.fields}
+            found = Finding.caused(found.message, Note(norm.code, norm.message, seen))
+        if neighbour.held_to is HeldTo.SUM:
+            return found
+        return self._with_simplest(context, found, self._way(neighbour, released))
+
+    def _left_over(
+        self, context: RunContext, neighbour: Neighbour, refused: Neighbour
+    ) -> Note | None:
+        """That a refused call enters answers after it, where these show it; asked only then.
+
+        Either an input moves a release after the refused call alone, or an input that no claim
+        bounds moves it too from now on.
+        """
+        typical = self.plan.inputs[0]
+        usual = Neighbour("", typical.values, typical.exact, 0.0, held_to=HeldTo.SUM)
+        if not context.explains or context.left < 3 * _FEWEST:
+            return None
+        try:
+            if self._shows(context, neighbour):
+                stays = self._shows(context, usual)
+                return Note(_LEFT_OVER, _STAYS, {"stays": True}) if stays else None
+            try:
+                self._released(context, refused, 1)
+            except Refused:
+                pass
+            else:
+                return None
+            if not self._shows(context, neighbour):
+                return None
+        except (Refused, TargetError):
+            return None
+        return Note(_LEFT_OVER, _NEXT, {"stays": False})
+
+    def _shows(self, context: RunContext, neighbour: Neighbour) -> bool:
+        """Whether fresh releases of an input show that it moves them too far."""
+        released = self._released(context, neighbour, _FEWEST)
+        return self._judged(neighbour, released) is not None
+
     def _way(self, neighbour: Neighbour, answered: Answered) -> float:
         """1 where the releases have moved up, -1 where they have moved down."""
         with np.errstate(invalid="ignore", over="ignore"):
@@ -193,7 +246,7 @@ class MovingRecords(Check):
         return -1.0 if moved[np.abs(moved).argmax()] < 0 else 1.0
 
     def _with_simplest(self, context: RunContext, found: Finding, way: float) -> Finding:
-        """The violation, and the simplest record that shows it on fresh releases, if one does.
+        """The violation, with the simplest record that shows it on fresh releases, or with none.
 
         way: 1 for records above the bounds, -1 for records below them.
         """
@@ -201,6 +254,7 @@ class MovingRecords(Check):
         # a quarter of the share for each of the two checks, two wagers on each record
         share = SIMPLEST_SHARE / 4 / (2 * max(len(tried), 1))
         self.log_threshold = log_threshold(share, self.claim.gate.false_alarm)
+        asked = 0
         for neighbour in tried:
             if context.left < _FEWEST:
                 break
@@ -208,9 +262,10 @@ class MovingRecords(Check):
                 simple = self._judged(neighbour, self._released(context, neighbour, _FEWEST))
             except Refused:
                 continue
+            asked += 1
             if simple is not None:
                 return replace(found, message=f"{found.message}; simplest: {simple.message}")
-        return found
+        return replace(found, message=f"{found.message}; {_NOT_AGAIN}") if asked else found
 
     def _released(self, context: RunContext, neighbour: Neighbour, left: int) -> Answered:
         most = at_once(self.claim.mechanism.width, left)

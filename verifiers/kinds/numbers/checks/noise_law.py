@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .....reference.arrays import Vector
 from .....reference.numbers import Aggregation
 from ....claims.tables import Gate
 from ....findings.evidence_text import NEAREST
@@ -15,6 +17,8 @@ from ....findings.note import Fields, Note
 from ..evidence.described import NOT_DESCRIBED
 from ..evidence.faults import FaultKind
 from ..evidence.noise_law import NoiseLawEvidence, TrueDivisor
+from ..evidence.suppressed import Suppressed
+from ..evidence.tails import NoiseEnds
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
 from .base import NumberCheck
@@ -67,8 +71,29 @@ def _times_square(nats: float) -> float:
     return 0.5 * (0.5 * spread + math.sqrt(0.25 * spread**2 + least)) ** 2
 
 
+class OtherLaw(Protocol):
+    """A law that is no wager: it names the cause of what wagers have refuted."""
+
+    @property
+    def log_odds(self) -> float:
+        """Against the claim, on all draws."""
+
+    @property
+    def cause(self) -> Note:
+        """As findings name it."""
+
+    def observe(self, y: Vector, x: Vector, half: Vector) -> None:
+        """Adds releases (n,) of exact numbers (n,), of these half-widths (n,)."""
+
+    def describes(self, uniform: Vector) -> bool:
+        """Whether draws may be of this law, by counts (n,) of their transforms in equal cells."""
+
+
 class NoiseLaw(NumberCheck):
-    """Wagers on any deviation from the law, over all draws and in single coordinates or inputs."""
+    """Wagers on any deviation from the law, over all draws and in single coordinates or inputs.
+
+    others: laws on which nothing is wagered.
+    """
 
     id = "noise-law"
     evidence: NoiseLawEvidence
@@ -84,6 +109,7 @@ class NoiseLaw(NumberCheck):
         groups = len(self._alone) + len(plan.inputs) + 5
         divisor = law.divide_by
         self.evidence = NoiseLawEvidence(self.noise, groups, divisor)
+        self.others: list[OtherLaw] = [NoiseEnds(self.noise), Suppressed(self.noise)]
         self._by_records: list[TrueDivisor] = []
         if divisor is not None and not (self.noise.grid or self.noise.family.whole):
             self._by_records = [
@@ -92,7 +118,10 @@ class NoiseLaw(NumberCheck):
 
     def observe(self, draws: Draws) -> None:
         groups = {name: chosen.ravel() for name, chosen in self._groups(draws).items()}
-        self.evidence.observe(draws.placed.flat, groups)
+        placed = draws.placed.flat
+        self.evidence.observe(placed, groups)
+        for other in self.others:
+            other.observe(placed.y, placed.x, placed.half)
         self.draws += draws.released.size
         for batch in draws.batches if self._by_records else ():
             chosen = self.plan.coordinates
@@ -110,9 +139,30 @@ class NoiseLaw(NumberCheck):
     def measured_by(self) -> str | None:
         """The id of the check that measures the fault found here; None where none does."""
         group, fault, nats = self.evidence.worst()
-        if group is not None or any(law.log_odds > _NEARLY * nats for law in self._by_records):
+        if group is not None or self._of_all(nats) is not None:
             return None
         return _MEASURED.get(fault.kind)
+
+    def beside(self, measured: Finding) -> Finding:
+        """What another check measured, with a known fault that is nearly as likely, if one is."""
+        if measured.code is None or measured.log_odds is None or "nearly" in measured.fields:
+            return measured
+        near = self.evidence.near(None, Note(measured.code, ""), measured.log_odds)
+        return measured if near is None else measured.with_near(near)
+
+    def _of_all(self, nats: float) -> tuple[Note, float] | None:
+        """The likeliest law that is no wager, with its log-odds, if it is told rather than a fault.
+
+        nats: of the likeliest known fault, which may show in one input alone.
+        """
+        laws = [(law.cause, law.log_odds) for law in self._by_records]
+        laws += [
+            (law.cause, law.log_odds)
+            for law in self.others
+            if law.log_odds > nats and law.describes(self.evidence.all.uniform.counts)
+        ]
+        found = max(laws, key=lambda law: law[1], default=None)
+        return found if found is not None and found[1] > max(_SURE, _NEARLY * nats) else None
 
     def _groups(self, draws: Draws) -> dict[str, NDArray[np.bool_]]:
         """Which draws (n, k) belong to each group, by name."""
@@ -139,19 +189,22 @@ class NoiseLaw(NumberCheck):
         where = "" if group is None else f", most of all for {group}"
         seen = {} if group is None else {"where": group}
         message = f"releases do not follow {self.noise}{where}"
-        if nats < _SURE:
+        of_all = self._of_all(nats)
+        if of_all is None and nats < _SURE:
             return Finding(message, code="law-unexplained", fields=seen)
-        name = fault.name + ("" if group is None else f" for {group}")
-        cause = Note(fault.cause.code, name, {**fault.cause.fields, **seen})
-        law = max(self._by_records, key=lambda law: law.log_odds, default=None)
-        if law is not None and law.log_odds > _NEARLY * nats:
-            cause, nats = law.cause, law.log_odds
+        cause = self.evidence.cause(group, fault)
+        if group is not None:
+            cause = replace(cause, message=f"{cause} for {group}", fields={**cause.fields, **seen})
+        if of_all is not None:
+            cause, nats = of_all
         elif not self.evidence.describes(group, fault):
             cause = Note(NOT_DESCRIBED.code, NOT_DESCRIBED.message, seen)
         found = Finding.caused(message, cause, nats)
         if cause.code == NOT_DESCRIBED.code:
             return found
-        return replace(found, diagnosis=f"{cause} ({NEAREST})")
+        near = self.evidence.near(group, cause, nats)
+        found = replace(found, diagnosis=f"{cause} ({NEAREST})")
+        return found if near is None else found.with_near(near)
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:

@@ -66,6 +66,13 @@ class BareEvidence:
         return log_mean_of(self._ratios)
 
     @property
+    def always(self) -> tuple[NDArray[np.int64], float]:
+        """The numbers (k,) that are likely bare in nearly all releases, with their log-odds."""
+        gains = self._ratios[0] - math.log(self.hits.size)
+        found = np.flatnonzero(gains > 0.0)
+        return found, float(gains[found].sum())
+
+    @property
     def barest(self) -> tuple[int, float]:
         """The number that is most likely without noise, and its best log-ratio."""
         best = self._ratios.max(0)

@@ -30,6 +30,7 @@ _SUMS_CUT = Note(
     "sums are cut to whole numbers, towards zero",
     {"step": 1.0, "rounding": "towards zero"},
 )
+_FITS = 3.0  # deviations by which a count may differ from what a known share gives
 _LEAST_FACTOR = 2.0**-20  # of another divisor: narrower noise is within a float's own width
 _STEPS = 2.0**52  # from 0: beyond, a float does not tell the multiples of 0.1 apart
 
@@ -182,7 +183,6 @@ def _moved(noise: NumberNoise, offset: float) -> Fault:
 
 def _missing(noise: NumberNoise, share: float) -> Fault:
     """Releases of the exact value, always or now and then."""
-    how = "no noise at all" if share == 1.0 else f"no noise in {share:.0%} of the numbers"
 
     def law(y: Vector, x: Vector, half: Vector) -> Vector:
         hit = np.where(noise.is_bare(y, x, half), math.log(share), -np.inf)
@@ -191,10 +191,27 @@ def _missing(noise: NumberNoise, share: float) -> Fault:
         return np.asarray(np.logaddexp(hit, rest + noise.log_mass(y, x, half)))
 
     rest = -math.inf if share == 1.0 else math.log1p(-share)
-    cause = Note("noise-missing", how)
-    if share < 1.0:
-        cause = Note("noise-missing-at-times", how, {"share": share})
+    cause = Note("noise-missing", "no noise at all") if share == 1.0 else _bare(share)
     return Fault(cause, FaultKind.MISSING, law, share == 1.0, hits=noise.is_bare, elsewhere=rest)
+
+
+def _bare(share: float) -> Note:
+    message = f"no noise in {share:.0%} of the numbers"
+    return Note("noise-missing-at-times", message, {"share": share})
+
+
+def bare_at_times(noise: NumberNoise, share: float, bare: int, draws: int) -> Note:
+    """That a share of the numbers has no noise: the known one, or where it does not fit, counted.
+
+    bare: how many of these draws are exact, of which the claimed noise explains some.
+    """
+    none = np.zeros(1)
+    by_noise = float(np.exp(noise.log_mass(none, none))[0])
+    counted = (bare / max(draws, 1) - by_noise) / (1.0 - by_noise)
+    rate = share + (1.0 - share) * by_noise
+    if counted <= 0.0 or abs(bare - draws * rate) <= _FITS * math.sqrt(draws * rate * (1.0 - rate)):
+        return _bare(share)
+    return _bare(float(f"{counted:.2g}"))
 
 
 def _divided(noise: NumberNoise, divisor: float) -> list[Fault]:

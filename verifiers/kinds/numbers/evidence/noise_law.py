@@ -23,9 +23,18 @@ from .....reference.numbers import NumberNoise
 from .....reference.numbers.additive import SCALES
 from ....evidence.mixture import log_mixture_of
 from ....findings.note import Note
+from ....run.cause import NEAR
 from .bins import Bins, Placed, bins_of, log_tables
 from .described import NOT_DESCRIBED, is_refuted
-from .faults import Fault, FaultKind, known_faults, log_ratios, log_weights, with_leak
+from .faults import (
+    Fault,
+    FaultKind,
+    bare_at_times,
+    known_faults,
+    log_ratios,
+    log_weights,
+    with_leak,
+)
 from .uniform import LEAVES, UniformEvidence, leaves
 
 _PARTS = np.log([0.55, 0.15, 0.15, 0.15])
@@ -43,6 +52,7 @@ class _Group:
         self.ratios, self._log_weights = np.zeros(log_weights.size), log_weights
         self.uniform = UniformEvidence()
         self.counts: Vector = np.zeros(1)  # of draws by bin
+        self.draws, self.bare = 0, 0
         self._log_e_value: float | None = None
 
     def changed(self) -> None:
@@ -67,7 +77,7 @@ class NoiseLawEvidence:
     """
 
     def __init__(self, noise: NumberNoise, groups: int, divisor: float | None = None) -> None:
-        self._bins = bins_of(noise)
+        self._noise, self._bins = noise, bins_of(noise)
         self._ratios = FaultRatios(noise, self._bins, divisor)
         self.faults = self._ratios.faults
         self._most, self._log_weights = groups, log_weights(self.faults)
@@ -89,10 +99,13 @@ class NoiseLawEvidence:
         within |= {name: chosen for name, chosen in groups.items() if chosen.any()}
         found = {name: self._group(name) for name in within}
         cells = leaves(placed.uniform)
+        bare = self._noise.is_bare(placed.y, placed.x, placed.half)
         for name, chosen in within.items():
             own = cells if chosen is None else cells[chosen]
             found[name].uniform.observe(np.bincount(own, minlength=LEAVES).astype(np.float64))
             found[name].counts = found[name].counts + placed.counted(chosen)
+            found[name].bare += int(np.count_nonzero(bare if chosen is None else bare & chosen))
+            found[name].draws += own.size
             found[name].changed()
         self._ratios.add(placed, within, {name: group.ratios for name, group in found.items()})
 
@@ -141,6 +154,28 @@ class NoiseLawEvidence:
             return True
         found = self.all if group is None else self.groups[group]
         return not is_refuted(found.counts, self._bins.log_masses(*fault.in_bins))
+
+    def cause(self, group: str | None, fault: Fault) -> Note:
+        """The cause that a fault is for a group (None: all), with the share that was counted."""
+        share = fault.cause.fields.get("share")
+        if fault.kind is not FaultKind.MISSING or share is None:
+            return fault.cause
+        found = self.all if group is None else self.groups[group]
+        return bare_at_times(self._noise, float(share), found.bare, found.draws)
+
+    def near(self, group: str | None, than: Note, nats: float) -> Note | None:
+        """The likeliest known fault of a group that is another cause and nearly as likely.
+
+        than: the cause that is told, with its log-odds, `nats`.
+        """
+        ratios = (self.all if group is None else self.groups[group]).ratios
+        for place in np.argsort(-ratios):
+            if ratios[place] <= nats - NEAR:
+                return None
+            fault = self.faults[place]
+            if fault.cause.code != than.code and self.describes(group, fault):
+                return self.cause(group, fault)
+        return None
 
     def worst(self) -> tuple[str | None, Fault, float]:
         """The group that shows most (None: all draws), its likeliest fault, and the log-ratio."""

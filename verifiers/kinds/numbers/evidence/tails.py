@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from .....reference.arrays import Vector
 from .....reference.numbers import NumberNoise
 from ....findings.note import Note
+from .described import is_refuted
 
+MISSING_TAILS = "noise-tails-cut"
 _SCALES = (3.0, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
 _LIKELY = (2e-5, 0.05)
 """Shares of the claimed noise in tails whose absence is looked for.
@@ -25,6 +27,10 @@ _OFTEN = 2e-4
 """The least share of the tails that are looked for most: 100,000 draws miss it surely."""
 
 
+_LEAST_REACH = 0.5  # scales: noise that ends nearer is told as no noise, or another scale
+_FITTING_COSTS = 5.0  # nats: the farthest draw is taken for the end of the noise
+_LEAST_MASS = 1e-300
+_AT_END = 1e-9  # of the reach: draws so near to it lie at it
 _AND_AT = 1.0 + 1e-6  # noise that is held at a reach is left there
 _NOT_HALF = 0.49  # a release of whole noise is off by half at most, where the number is not whole
 
@@ -55,7 +61,7 @@ class MissingTails:
             f"{self.share:.2g} of the draws"
         )
         fields = {"reach": float(f"{self.reach:.5g}"), "share": self.share}
-        return Note("noise-tails-cut", name, fields)
+        return Note(MISSING_TAILS, name, fields)
 
     def hits(self, y: Vector, x: Vector, half: Vector) -> NDArray[np.bool_]:
         """Which releases (n,) lie beyond: such noise never gives them."""
@@ -103,3 +109,74 @@ def _share_beyond(noise: NumberNoise, reach: float) -> float:
     """
     beyond = reach + noise.grid * (1.5 if noise.cut else 1.0)
     return float(np.exp(noise.family.log_survival(np.array([beyond])))[0])
+
+
+class NoiseEnds:
+    """The log-likelihood ratio of the claimed noise without what lies beyond the farthest draw.
+
+    What lies beyond is drawn anew, or held at the end. It decides nothing: it names the cause of
+    what wagers have refuted. reach: the farthest draw from its exact value.
+    """
+
+    def __init__(self, noise: NumberNoise) -> None:
+        self._noise, self._draws, self._at_end, self.reach = noise, 0, 0, 0.0
+        self._step = noise.grid or float(noise.family.whole)
+        self._applies = math.isinf(noise.low) and math.isinf(noise.high)
+
+    def observe(self, y: Vector, x: Vector, half: Vector) -> None:
+        """Adds releases (n,) of exact numbers (n,), of these half-widths (n,)."""
+        if not y.size or not self._applies:
+            return
+        off = np.abs(y - x)
+        room = 2.0 * half + _AT_END * max(self.reach, float(off.max()))
+        if float(off.max()) > self.reach + float(room.max()):
+            self._at_end = 0
+        self.reach = max(self.reach, float(off.max()))
+        self._at_end += int((off >= self.reach - room).sum())
+        self._draws += y.size
+
+    @property
+    def _beyond(self) -> float:
+        """The share of the claimed noise that surely lies beyond, as `_share_beyond`."""
+        reach = float(math.floor(self.reach)) if self._noise.family.whole else self.reach
+        return 2.0 * _share_beyond(self._noise, reach)
+
+    @property
+    def log_odds(self) -> float:
+        """Of the likelier of the two against the claim, less the price of the reach."""
+        if self.reach < _LEAST_REACH * self._noise.family.scale:
+            return -math.inf
+        return max(self._drawn_anew, self._held) - _FITTING_COSTS
+
+    @property
+    def _drawn_anew(self) -> float:
+        return -self._draws * math.log1p(-min(self._beyond, 1.0 - _AT_END))
+
+    @property
+    def _held(self) -> float:
+        """All draws but the first at the end tell it; one there is told by the reach."""
+        width = 0.5 * self._step or 2.0 * _AT_END * self.reach
+        end = self._noise.family.log_mass(np.array([self.reach]), width)
+        at_end = max(_LEAST_MASS, 2.0 * float(np.exp(end)[0]))
+        return (self._at_end - 1) * (math.log(at_end + self._beyond) - math.log(at_end))
+
+    def describes(self, uniform: Vector) -> bool:
+        """Whether draws may be of this law, by counts (n,) of their transforms in equal cells."""
+        below = float(np.exp(self._noise.family.log_cdf(np.array([-self.reach - self._step])))[0])
+        edges = np.clip(np.linspace(0.0, 1.0, uniform.size + 1), below, 1.0 - below)
+        masses = np.diff(edges)
+        if self._held > self._drawn_anew:
+            inside = np.flatnonzero(masses)
+            masses[inside[[0, -1]]] += below
+        return not is_refuted(uniform, np.log(np.maximum(masses / masses.sum(), 1e-300)))
+
+    @property
+    def cause(self) -> Note:
+        """It as findings name it."""
+        does = "is held at" if self._held > self._drawn_anew else "ends at"
+        message = (
+            f"the noise {does} {self.reach:.4g} from the exact value, beyond which the claim has "
+            f"{self._beyond:.2g} of the draws"
+        )
+        fields = {"reach": float(f"{self.reach:.5g}"), "share": self._beyond}
+        return Note(MISSING_TAILS, message, fields)

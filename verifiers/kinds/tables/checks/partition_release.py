@@ -1,7 +1,7 @@
 """`partition-release`: private partitions come as often as the claimed selection gives."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -12,10 +12,12 @@ from ....evidence.power import MISSES
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
+from ....run.cause import NEAR as NEARLY
 from ....run.checks import Reason
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
 from ..evidence.crowd import CrowdEvidence
+from ..evidence.limits import Rates, other_limits
 from ..evidence.selected import SelectedEvidence
 from ..planning.asked import NEAR, TableAsked, TableRole
 from ..planning.plan import TablePlan
@@ -162,10 +164,17 @@ class TablePartitionRelease(TableCheck):
             "partitions": of,
             "expected": expected,
         }
-        why, nats = self.evidence.likeliest
+        known = [self.evidence.likeliest]
+        if self.table.selection is not None:
+            once = self.table.counted.once
+            known += other_limits(self.table.selection, _by_count(self._rates, users=once))
+        (why, nats), *others = sorted(known, key=lambda one: -one[1])
         if nats < _SURE:
             return Finding(message, code="release-rate-unexplained", fields=fields)
-        return replace(Finding.caused(message, why, nats), fields={**fields, **why.fields})
+        found = replace(Finding.caused(message, why, nats), fields={**fields, **why.fields})
+        near = (one for one, odds in others if odds > nats - NEARLY and one.code != why.code)
+        second = next(near, None)
+        return found if second is None else found.with_near(second)
 
     def _oddest(self) -> tuple[tuple[float, float], list[int], float]:
         """Users and rows whose partitions' rate tells most, how many came of how many, the rate."""
@@ -240,3 +249,13 @@ class TablePartitionRelease(TableCheck):
             f"below {least:.1g}{seen}",
             excludes=excludes,
         )
+
+
+def _by_count(rates: Mapping[tuple[float, float], list[int]], *, users: bool) -> Rates:
+    """How often partitions came, of how many, by their count of users or else of rows."""
+    found: dict[float, tuple[int, int]] = {}
+    for (of_users, of_rows), (came, of) in rates.items():
+        count = of_users if users else of_rows
+        before = found.get(count, (0, 0))
+        found[count] = before[0] + came, before[1] + of
+    return found

@@ -9,14 +9,12 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix
 from .....reference.tables import NoisyTable, Rows
 from ....findings.note import Note
+from ....run.cause import NEAR
 from .linear import LinearEvidence
 from .other_engines import Numbers, numbers, other_engines
 
 SURE = 3.0
 """Nats by which a known mistake must be likelier than the claim to be named."""
-
-_NEAR = math.log(100.0)
-"""Nats within which a second mistake is named beside the likeliest one."""
 
 _LEFT = 0.2  # of what the claim leaves unexplained, that a known mistake may leave at most
 _CHANCE = 6.0  # times the root of how many numbers there are: nats that noise may leave besides
@@ -60,7 +58,7 @@ class Mistakes:
         if not each or claim - each[0][0] < SURE:
             return None
         least, best = each[0]
-        near = next((cause for other, cause in each[1:] if other - least < _NEAR), None)
+        near = next((cause for other, cause in each[1:] if other - least < NEAR), None)
         terms = len(seen) * (1 + self._cells.size)
         by_noise = 0.25 * terms
         most = _LEFT * (claim - by_noise) + _CHANCE * math.sqrt(terms)

@@ -19,6 +19,9 @@ from ....findings.note import Fields, Note
 _LEAK = 1e-3
 """Share of the claim in every alternative, so that one odd partition does not end a wager."""
 
+WITHOUT_NOISE = Note(
+    "noise-missing", "counts are compared with the threshold without noise", {"of": "selection"}
+)
 _SCALES = (0.5, 0.8, 1.25, 2.0)
 _MOVES = (-2.0, -1.0, 1.0, 2.0)
 _ODDS = (0.1, 0.5, 0.8, 1.25, 2.0, 10.0)
@@ -203,8 +206,7 @@ def _other_laws(claimed: Selection, most: int) -> Iterator[tuple[Note, Selection
         )
         yield cause, replace(claimed, strict=not claimed.strict)
     bare = replace(claimed, noise=claimed.noise.times(1e-3))
-    words = "counts are compared with the threshold without noise"
-    yield Note("noise-missing", words, {"of": "selection"}), bare
+    yield WITHOUT_NOISE, bare
 
 
 def _always(users: Vector, rows: Vector) -> tuple[Vector, Vector]:

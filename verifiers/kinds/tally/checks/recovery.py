@@ -15,7 +15,7 @@ from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....run.checks import Reason, RunContext
 from ....run.phase import Phase
-from ....targets import Refused
+from ....targets import Refused, TargetError
 from ....targets.tally import LEAVES
 from ...numbers.checks.noise_law import CELLS, MEASURED_ON, seen_effect, wanted
 from ...numbers.evidence.bins import Placing
@@ -23,6 +23,7 @@ from ...numbers.evidence.noise_law import NoiseLawEvidence
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
+from ..evidence.uncancelled import UNCANCELLED
 from ..plan import asked, drawn_values
 from .base import RoundsCheck
 
@@ -31,7 +32,7 @@ _MOST = 200  # rounds at most
 _FARTHEST = 0.5  # in total variation, beyond which no entry is told
 _FAR = 30.0  # deviations beyond which a tally is no sum at all
 _DIFFERS = "noise-after-dropouts-differs"
-_UNCANCELLED = "masks do not cancel once a party has left"
+_ONCE_LEFT = "masks do not cancel once a party has left"
 
 
 class _Left:
@@ -98,6 +99,7 @@ class Recovery(RoundsCheck):
                 del waiting[place]
                 continue
             if found is not None:
+                found = self._of_any_round(context, found)
                 return Outcome(Verdict.FAIL, found, self.queries)
         if not self.left:
             message = f"the target refuses rounds with dropouts: {'; '.join(self.refusals)}"
@@ -184,12 +186,29 @@ class Recovery(RoundsCheck):
         )
         fields: Fields = {"present": present, "parties": self.claim.mechanism.parties}
         if 2 * worst.far > worst.draws:
-            cause = Note("masks-not-cancelled", _UNCANCELLED, {**fields, "input": str(given.role)})
+            cause = Note(UNCANCELLED, _ONCE_LEFT, {**fields, "input": str(given.role)})
             return Finding.caused(f"{message}: where {given.role}", cause, value)
         _, fault, _ = worst.law.worst()
         fields = {**fields, "fault": fault.cause.code, **fault.cause.fields}
         cause = Note(_DIFFERS, f"after dropouts: {fault.name}", fields)
         return Finding.caused(message, cause, value)
+
+    def _of_any_round(self, context: RunContext, found: Finding) -> Finding:
+        """The finding, whose cause is another one where masks do not cancel with all there."""
+        if found.code != UNCANCELLED or not context.explains or context.left < 1:
+            return found
+        given = asked(self.claim, self.inputs[0].values[0], "all parties stay")
+        try:
+            seen = self.ask_or_refused(context, given)
+        except (Refused, TargetError):
+            return found
+        near = given.exact.astype(np.int64)
+        tally = np.array(self.claim.release.unwrapped(seen.tally, near), dtype=np.float64)
+        far = _FAR * self.claim.mechanism.added.family.standard_deviation
+        if 2 * int((np.abs(tally - given.exact) > far).sum()) <= tally.size:
+            return found
+        cause = Note(UNCANCELLED, "masks do not cancel, also where all parties stay", found.fields)
+        return Finding.caused(found.message, cause, found.log_odds)
 
     def _passed(self, excludes: Sequence[Excluded]) -> str:
         rounds = f"in {self.queries:,} rounds in which "

@@ -14,6 +14,7 @@ from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
 from ..evidence.shifted import ShiftEvidence
+from ..evidence.uncancelled import UNCANCELLED
 from ..plan import asked
 from .base import RoundsCheck
 
@@ -96,6 +97,11 @@ class WrapAround(RoundsCheck):
             party = given.role.partition(" alone")[0]
             of_party = {**fields, "party": int(party.removeprefix("party "))}
             cause = Note(_OF_ONE, f"values of {party} are cut, or scaled otherwise", of_party)
+        if self.evidence.is_anywhere(place):
+            parties = self.claim.mechanism.parties
+            message = f"where {given.role}, tallies lie anywhere, and not about their sum"
+            seen: Fields = {"input": str(given.role), "present": parties, "parties": parties}
+            cause = Note(UNCANCELLED, "masks do not cancel, also where all parties stay", seen)
         return Finding.caused(message, cause, self.evidence.log_e_value)
 
     @property

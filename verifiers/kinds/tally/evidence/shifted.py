@@ -59,6 +59,10 @@ class ShiftEvidence:
         place = int(np.argmax(self._of_inputs()))
         return place, float(self.shifts[int(np.argmax(self.logs[place]))])
 
+    def is_anywhere(self, place: int) -> bool:
+        """Whether tallies of an input lie anywhere, rather than off its sum by one shift."""
+        return bool(self.anywhere[place] > self.logs[place].max())
+
     def draws_to_see(self, shift: float, log_threshold: float) -> float:
         """Draws of one input after which such a shift shows, about, of probability 0.99."""
         sd = self.noise.family.standard_deviation
