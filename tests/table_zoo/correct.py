@@ -35,6 +35,7 @@ FIRST = PUBLIC.replace('kept = "uniform"', 'kept = "first"')
 LAST = GEOMETRIC.replace('kept = "uniform"', 'kept = "last"')
 ANY = PUBLIC.replace('kept = "uniform"', 'kept = "any"')
 ROWS = HEAD + 'max_rows = 4\nkept = "uniform"\n' + LISTED + THREE
+TWO = PUBLIC.replace("max_partitions = 3", "max_partitions = 2")
 GAUSSIAN = PUBLIC.replace("laplace", "gaussian")
 WHOLE = PUBLIC.replace('"laplace', '"discrete-laplace')
 ON_A_GRID = PUBLIC.replace('laplace:18"', 'laplace:18;grid=2^-20"')
@@ -68,6 +69,24 @@ class ByHash(Engine):
 
     def some(self, values, most):
         return sorted(values, key=lambda value: hash((value, 7)))[:most]
+
+
+class SpellingsAreOne(Engine):
+    """Cases and blanks tell no partitions apart, from the first stage on."""
+
+    def complete(self, rows):
+        found = super().complete(rows)
+        return [(u, p.strip().casefold() if isinstance(p, str) else p, v) for u, p, v in found]
+
+
+class UnlistedPartitionsCount(Engine):
+    """Partitions that are not listed use up a user's bounds, and are left out of the table."""
+
+    def prepared(self, rows):
+        return self.complete(rows)
+
+    def aggregated(self, pairs):
+        return super().aggregated({(u, p): v for (u, p), v in pairs.items() if p in self.public})
 
 
 class InAnotherOrder(Engine):
@@ -120,6 +139,8 @@ CORRECT = [
         MeanEngine: (ALONE, ALONE.replace("laplace", "gaussian")),
         ByHash: (ANY,),
         InAnotherOrder: (GEOMETRIC,),
+        SpellingsAreOne: (PUBLIC, FIRST, TWO),
+        UnlistedPartitionsCount: (PUBLIC,),
         OfPandas: (PANDAS,),
         OfPolars: (POLARS, MISSING_POLARS),
     }.items()

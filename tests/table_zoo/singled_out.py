@@ -6,7 +6,7 @@ import numpy as np
 
 from .broken import BOUNDING, PARTITIONS, SCALE, broken
 from .engine import Engine, _grouped
-from .shelf import GEOMETRIC, OWN, PUBLIC
+from .shelf import GEOMETRIC, OWN, PUBLIC, UNUSUAL
 
 SIGNED = PUBLIC.replace("lower = 0.0", "lower = -5.0")
 
@@ -105,3 +105,48 @@ class SelectedBeforeUsersAreBounded(Engine):
 @broken(OWN, PARTITIONS, code="selected-before-bounding")
 class ThresholdBeforeUsersAreBounded(SelectedBeforeUsersAreBounded):
     pass
+
+
+class Spelled(Engine):
+    """Rows of partitions that fold to a listed one are kept, as they are spelled."""
+
+    fold = staticmethod(str.casefold)
+
+    def prepared(self, rows):
+        return [row for row in self.complete(rows) if self.fold(row[1]) in self.public]
+
+    def folded(self, pairs):
+        """The pairs, of which those of one partition are joined."""
+        return _grouped([(u, self.fold(p), v) for (u, p), values in pairs.items() for v in values])
+
+
+@broken(PUBLIC, BOUNDING, code="spellings-mixed")
+class CasesAreJoinedOnceBounded(Spelled):
+    def bounded(self, rows):
+        return self.folded(super().bounded(rows))
+
+
+@broken(PUBLIC, BOUNDING, code="spellings-mixed")
+class BlanksAreStrippedOnceBounded(CasesAreJoinedOnceBounded):
+    fold = staticmethod(str.strip)
+
+
+@broken(PUBLIC, BOUNDING, code="spellings-mixed")
+class SpellingsAreBoundedTogetherAndCountedApart(Spelled):
+    def bounded(self, rows):
+        kept = super().bounded([(u, self.fold(p), (p, v)) for u, p, v in rows])
+        listed = [(u, *row) for (u, _), values in kept.items() for row in values]
+        return _grouped([row for row in listed if row[1] in self.public])
+
+
+@broken(UNUSUAL, BOUNDING, code="user-types-split")
+class UsersAreCountedByType(Engine):
+    """Bounded as one, and counted as two where one has rows of both."""
+
+    def complete(self, rows):
+        self.typed = Counter(p for u, p in {(u, p) for u, p, _ in rows if isinstance(u, str)})
+        return super().complete(rows)
+
+    def noisy(self, partition, numbers):
+        more = numbers["privacy-id-count"] + self.typed[partition]
+        return super().noisy(partition, numbers | {"privacy-id-count": more})

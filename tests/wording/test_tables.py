@@ -83,6 +83,13 @@ def told(check: Any) -> tuple[Any, ...]:
             "user-types-split",
             "the user 1 and the user '1' are bounded as two",
         ),
+        (
+            TableRole.SPELLED,
+            240,
+            "spellings-mixed",
+            "spellings of a partition, as 'a', 'A' and 'a ', are bounded as one and counted as "
+            "several, or the other way round",
+        ),
         (TableRole.CLIPPED, 2_000, "totals-unexplained", None),
     ],
 )

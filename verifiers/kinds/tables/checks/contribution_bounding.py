@@ -39,6 +39,11 @@ _CAUSES: dict[str, Note] = {
     TableRole.NO_NUMBERS: Note("rows-without-number-counted", "rows without a number are counted"),
     TableRole.INFINITE: Note("infinite-values-not-clipped", "infinite values are not clipped"),
     TableRole.TWO_TYPES: Note("user-types-split", "the user 1 and the user '1' are bounded as two"),
+    TableRole.SPELLED: Note(
+        "spellings-mixed",
+        "spellings of a partition, as 'a', 'A' and 'a ', are bounded as one and counted as "
+        "several, or the other way round",
+    ),
 }
 """Of unusual rows, where nothing else is wrong."""
 
