@@ -1,5 +1,6 @@
 """Correct engines, some of which look like broken ones."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .shelf import (
     CUT_KEYS,
     GEOMETRIC,
     HEAD,
+    LARGE,
     LISTED,
     MEAN,
     OF_USER,
@@ -89,6 +91,22 @@ class UnlistedPartitionsCount(Engine):
         return super().aggregated({(u, p): v for (u, p), v in pairs.items() if p in self.public})
 
 
+class ChunksAreBoundedTogether(Engine):
+    """Chunks of 10,000 rows, of which users have so many on the way, and are bounded at the end."""
+
+    def bounded(self, rows):
+        parts = [self.chunk(rows[k : k + 10_000]) for k in range(0, len(rows), 10_000)]
+        return super().bounded([row for part in parts for row in part])
+
+    def chunk(self, rows):
+        most, seen, kept = self.of.max_per_partition * 1_000, Counter(), []
+        for user, partition, value in rows:
+            seen[user, partition] += 1
+            if seen[user, partition] <= most:
+                kept.append((user, partition, value))
+        return kept
+
+
 class InAnotherOrder(Engine):
     """Partitions stand in the order of their noisy counts."""
 
@@ -141,6 +159,7 @@ CORRECT = [
         InAnotherOrder: (GEOMETRIC,),
         SpellingsAreOne: (PUBLIC, FIRST, TWO),
         UnlistedPartitionsCount: (PUBLIC,),
+        ChunksAreBoundedTogether: (LARGE,),
         OfPandas: (PANDAS,),
         OfPolars: (POLARS, MISSING_POLARS),
     }.items()

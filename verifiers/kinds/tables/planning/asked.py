@@ -51,6 +51,7 @@ class TableRole(StrEnum):
     INFINITE = "infinite values"
     TWO_TYPES = "users as numbers and as texts"
     SPELLED = "partitions in several spellings"
+    LARGE = "as many rows as largest_input names"
 
 
 NUMERIC = frozenset(
@@ -84,7 +85,9 @@ LACKING: dict[str, Part] = {
 }
 """Those of rows that lack a part."""
 
-UNUSUAL = frozenset({*LACKING, TableRole.INFINITE, TableRole.TWO_TYPES, TableRole.SPELLED})
+UNUSUAL = frozenset(
+    {*LACKING, TableRole.INFINITE, TableRole.TWO_TYPES, TableRole.SPELLED, TableRole.LARGE}
+)
 """Those asked only where the claim says what becomes of them, or leaves one number either way."""
 
 
