@@ -45,9 +45,9 @@ class Entry:
         return self.make(self.claim, rng)
 
     def target(self, *seed: int) -> InProcessTarget:
-        """The same, as the gate asks it."""
+        """The same, as the gate asks it; restarted by its own `again`, where it has one."""
         made = self.made(np.random.default_rng(seed))
-        return InProcessTarget(made, release=self.claim.release)
+        return InProcessTarget(made, again=getattr(made, "again", None), release=self.claim.release)
 
     def tells(self, code: str | None, fields: Mapping[str, Any]) -> bool:
         """Whether a finding has this code, and the fields of it that are known.

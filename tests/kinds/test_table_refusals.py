@@ -20,6 +20,7 @@ from dpassay.verifiers.kinds.tables.planning.steps import steps_between
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
+from dpassay.verifiers.targets.frames import SentRows
 
 CODE = "refusal-tells-inputs-apart"
 PRIVACY = "\n[privacy]\nepsilon = 1.0\ndelta = 1e-5\nqueries = 1\n"
@@ -87,6 +88,9 @@ def test_every_step_is_one_user(text: str, adjacency: str) -> None:
     typical, *others = make_table_plan(claim, 1).inputs
     for asked in others:
         steps = steps_between(claim, asked.values, typical.values)
+        if isinstance(asked.values, SentRows):  # which count for fewer rows than they are
+            assert steps is None
+            continue
         if steps is None:
             assert adjacency == "replace-one"
             assert not len(asked.values)

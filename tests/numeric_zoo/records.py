@@ -168,6 +168,28 @@ def _whole_sums_of_32_bits(records: Any, clip: Any) -> Any:
     return ((parts.sum(0) + 2**31) % 2**32 - 2**31) / unit
 
 
+@fault("a-thousand-drawn-and-scaled-up", SUM, GRADIENT)
+def _a_thousand_drawn(records: Any, clip: Any) -> Any:
+    """Anew for each call; the sum is right in expectation."""
+    records = finite(records)
+    some = np.random.default_rng().permutation(len(records))[:1_000]
+    return clip(records[some]).sum(0) * (len(records) / max(1, len(some)))
+
+
+@fault("the-first-thousand-scaled-up", SUM)
+def _the_first_thousand(records: Any, clip: Any) -> Any:
+    records = finite(records)
+    return clip(records[:1_000]).sum(0) * max(1.0, len(records) / 1_000)
+
+
+@fault("every-other-of-two-thousand-scaled-up", SUM)
+def _every_other(records: Any, clip: Any) -> Any:
+    """Of the finite ones, where they are more than 2,000."""
+    records = finite(records)
+    step = 2 if len(records) > 2_000 else 1
+    return clip(records[::step]).sum(0) * (len(records) / max(1, len(records[::step])))
+
+
 # -- what records are taken for --------------------------------------------------------------------
 
 
@@ -259,6 +281,15 @@ def missing_refused(records: Any, clip: Any) -> Any:
     if not np.isfinite(records).all():
         raise ValueError("not all numbers are finite")
     return clip(records).sum(0)
+
+
+@right(SUM, GRADIENT)
+def a_thousand_at_a_time(records: Any, clip: Any) -> Any:
+    """In an order drawn anew: all are summed."""
+    records = finite(records)
+    order = np.random.default_rng().permutation(len(records))
+    parts = (clip(records[order[k : k + 1_000]]).sum(0) for k in range(0, len(order), 1_000))
+    return sum(parts, np.zeros(records.shape[1]))
 
 
 @right(SUM, GRADIENT)

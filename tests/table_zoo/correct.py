@@ -1,5 +1,6 @@
 """Correct engines, some of which look like broken ones."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .shelf import (
     CUT_KEYS,
     GEOMETRIC,
     HEAD,
+    LARGE,
     LISTED,
     MEAN,
     OF_USER,
@@ -35,6 +37,7 @@ FIRST = PUBLIC.replace('kept = "uniform"', 'kept = "first"')
 LAST = GEOMETRIC.replace('kept = "uniform"', 'kept = "last"')
 ANY = PUBLIC.replace('kept = "uniform"', 'kept = "any"')
 ROWS = HEAD + 'max_rows = 4\nkept = "uniform"\n' + LISTED + THREE
+TWO = PUBLIC.replace("max_partitions = 3", "max_partitions = 2")
 GAUSSIAN = PUBLIC.replace("laplace", "gaussian")
 WHOLE = PUBLIC.replace('"laplace', '"discrete-laplace')
 ON_A_GRID = PUBLIC.replace('laplace:18"', 'laplace:18;grid=2^-20"')
@@ -68,6 +71,40 @@ class ByHash(Engine):
 
     def some(self, values, most):
         return sorted(values, key=lambda value: hash((value, 7)))[:most]
+
+
+class SpellingsAreOne(Engine):
+    """Cases and blanks tell no partitions apart, from the first stage on."""
+
+    def complete(self, rows):
+        found = super().complete(rows)
+        return [(u, p.strip().casefold() if isinstance(p, str) else p, v) for u, p, v in found]
+
+
+class UnlistedPartitionsCount(Engine):
+    """Partitions that are not listed use up a user's bounds, and are left out of the table."""
+
+    def prepared(self, rows):
+        return self.complete(rows)
+
+    def aggregated(self, pairs):
+        return super().aggregated({(u, p): v for (u, p), v in pairs.items() if p in self.public})
+
+
+class ChunksAreBoundedTogether(Engine):
+    """Chunks of 10,000 rows, of which users have so many on the way, and are bounded at the end."""
+
+    def bounded(self, rows):
+        parts = [self.chunk(rows[k : k + 10_000]) for k in range(0, len(rows), 10_000)]
+        return super().bounded([row for part in parts for row in part])
+
+    def chunk(self, rows):
+        most, seen, kept = self.of.max_per_partition * 1_000, Counter(), []
+        for user, partition, value in rows:
+            seen[user, partition] += 1
+            if seen[user, partition] <= most:
+                kept.append((user, partition, value))
+        return kept
 
 
 class InAnotherOrder(Engine):
@@ -120,6 +157,9 @@ CORRECT = [
         MeanEngine: (ALONE, ALONE.replace("laplace", "gaussian")),
         ByHash: (ANY,),
         InAnotherOrder: (GEOMETRIC,),
+        SpellingsAreOne: (PUBLIC, FIRST, TWO),
+        UnlistedPartitionsCount: (PUBLIC,),
+        ChunksAreBoundedTogether: (LARGE,),
         OfPandas: (PANDAS,),
         OfPolars: (POLARS, MISSING_POLARS),
     }.items()

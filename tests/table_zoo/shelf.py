@@ -103,6 +103,9 @@ MISSING = 'missing = {user = "dropped", partition = "dropped", value = "dropped"
 UNUSUAL = PUBLIC.replace(LISTED, LISTED + MISSING + "users_as_text = true\n")
 """Rows that lack something are dropped, and users are one whatever their type."""
 
+LARGE = PUBLIC.replace(LISTED, LISTED + "largest_input = 70_000\n")
+"""As PUBLIC, of an engine that is asked for 70,000 rows at once."""
+
 UNUSUAL_KEYS = GEOMETRIC.replace(HEAD, HEAD + MISSING)
 
 

@@ -1,12 +1,13 @@
 """Engines with one mistake each that shows on some users, values or calls alone."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
 from .broken import BOUNDING, PARTITIONS, SCALE, broken
 from .engine import Engine, _grouped
-from .shelf import GEOMETRIC, OWN, PUBLIC
+from .shelf import GEOMETRIC, LARGE, OWN, PUBLIC, UNUSUAL
 
 SIGNED = PUBLIC.replace("lower = 0.0", "lower = -5.0")
 
@@ -105,3 +106,86 @@ class SelectedBeforeUsersAreBounded(Engine):
 @broken(OWN, PARTITIONS, code="selected-before-bounding")
 class ThresholdBeforeUsersAreBounded(SelectedBeforeUsersAreBounded):
     pass
+
+
+class Spelled(Engine):
+    """Rows of partitions that fold to a listed one are kept, as they are spelled."""
+
+    def fold(self, key):
+        return key.casefold()
+
+    def prepared(self, rows):
+        return [row for row in self.complete(rows) if self.fold(row[1]) in self.public]
+
+    def folded(self, pairs):
+        """The pairs, of which those of one partition are joined."""
+        return _grouped([(u, self.fold(p), v) for (u, p), values in pairs.items() for v in values])
+
+
+@broken(PUBLIC, BOUNDING, code="spellings-mixed")
+class CasesAreJoinedOnceBounded(Spelled):
+    def bounded(self, rows):
+        return self.folded(super().bounded(rows))
+
+
+@broken(PUBLIC, BOUNDING, code="spellings-mixed")
+class BlanksAreStrippedOnceBounded(CasesAreJoinedOnceBounded):
+    def fold(self, key):
+        return key.strip()
+
+
+@broken(PUBLIC, BOUNDING, code="spellings-mixed")
+class SpellingsAreBoundedTogetherAndCountedApart(Spelled):
+    def bounded(self, rows):
+        together: Any = [(u, self.fold(p), (p, v)) for u, p, v in rows]
+        kept: Any = super().bounded(together)
+        listed = [(u, p, v) for (u, _), values in kept.items() for p, v in values]
+        return _grouped([row for row in listed if row[1] in self.public])
+
+
+@broken(UNUSUAL, BOUNDING, code="user-types-split")
+class UsersAreCountedByType(Engine):
+    """Bounded as one, and counted as two where one has rows of both."""
+
+    def complete(self, rows):
+        self.typed = Counter(p for u, p in {(u, p) for u, p, _ in rows if isinstance(u, str)})
+        return super().complete(rows)
+
+    def noisy(self, partition, numbers):
+        more = numbers["privacy-id-count"] + self.typed[partition]
+        return super().noisy(partition, numbers | {"privacy-id-count": more})
+
+
+@broken(LARGE, BOUNDING, code="large-inputs-differ")
+class ChunksAreBoundedApart(Engine):
+    def bounded(self, rows):
+        found = {}
+        for start in range(0, len(rows), 10_000):
+            for pair, values in super().bounded(rows[start : start + 10_000]).items():
+                found.setdefault(pair, []).extend(values)
+        return found
+
+
+class CountsAfter(Engine):
+    """Counts of what stays go through one more stage."""
+
+    def counted(self, count):
+        return count
+
+    def aggregated(self, pairs):
+        found = super().aggregated(pairs)
+        for numbers in found.values():
+            numbers["count"] = self.counted(numbers["count"])
+        return found
+
+
+@broken(LARGE, BOUNDING, code="large-inputs-differ")
+class CountsWrapAt16Bits(CountsAfter):
+    def counted(self, count):
+        return (count + 32_768) % 65_536 - 32_768
+
+
+@broken(LARGE, BOUNDING, code="large-inputs-differ")
+class CountsEndAt20000(CountsAfter):
+    def counted(self, count):
+        return min(count, 20_000.0)

@@ -83,11 +83,26 @@ def told(check: Any) -> tuple[Any, ...]:
             "user-types-split",
             "the user 1 and the user '1' are bounded as two",
         ),
+        (
+            TableRole.SPELLED,
+            240,
+            "spellings-mixed",
+            "spellings of a partition, as 'a', 'A' and 'a ', are bounded as one and counted as "
+            "several, or the other way round",
+        ),
+        (
+            TableRole.LARGE,
+            19_025,
+            "large-inputs-differ",
+            "of large inputs users are bounded, or rows counted, otherwise than of small ones: in "
+            "chunks, in 16 bits, or up to a limit",
+        ),
         (TableRole.CLIPPED, 2_000, "totals-unexplained", None),
     ],
 )
 def test_of_what_adds_up(role, expected, code, diagnosis) -> None:
-    check = made(ContributionBounding, UNUSUAL)
+    claim = UNUSUAL.replace("users_as_text", "largest_input = 20_000\nusers_as_text")
+    check = made(ContributionBounding, claim)
     found = shown(check, role, full(check, 500.0)).fail_finding()
     assert (found.code, found.diagnosis) == (code, diagnosis)
     assert found.message == (

@@ -126,17 +126,25 @@ def is_missing(found: Any) -> bool:
     return found is None or (isinstance(found, float) and math.isnan(found))
 
 
+def _folded(key: Any) -> Any:
+    """A partition as one that tells no cases and blanks apart has it."""
+    return key.strip().casefold() if isinstance(key, str) else key
+
+
 def whole_rows(
     given: Sequence[Sequence[Any]], places: Mapping[Any, int], missing: Mapping[Part, str]
 ) -> Rows:
     """The rows that count of those that travel; partitions by their `places`.
 
-    missing: says by part whether rows without it are "dropped" or "refused". Raises ValueError for
+    missing: says by part whether rows without it are "dropped" or "refused". Rows of a partition in
+    another spelling do not count: it is not listed. Raises ValueError for
     rows that are refused, and KeyError or TypeError for rows that are none.
     """
-    found = []
+    found, folded = [], {_folded(key) for key in places}
     for row in given:
         user, key, value = row
+        if key not in places and isinstance(key, str) and _folded(key) in folded:
+            continue
         if not (is_missing(user) or is_missing(key) or is_missing(value)):
             found.append((int(user), places[key], value))
             continue

@@ -33,18 +33,19 @@ def releases_of_restarts(claim: NumbersClaim, plan: NumbersPlan) -> int:
 
 def compare_openings(
     state: RunState,
-    plan: NumbersPlan,
     show: Callable[[Sequence[Batch]], None],
     checks: Sequence[ComparesOpenings],
     first: NumbersOpening,
+    opens: Callable[[], InputContract],
 ) -> bool:
     """Compares starts of the target; whether it could be restarted (`run.restarts`).
 
-    show: takes the releases, which are evidence like all else; first: the opening of the run.
+    show: takes the releases, which are evidence like all else; first: the opening of the run;
+    opens: makes what asks the first calls of a start.
     """
 
     def opening() -> NumbersOpening:
-        contract = InputContract(state.claim, plan)
+        contract = opens()
         try:
             found = contract.open(state.target)
         finally:

@@ -123,8 +123,12 @@ class NumberSession:
                 state.outcome.warn(why_not)
             return
         state.outcome.owed.clear()  # also where it cannot be started again, which is warned of
-        if compare_openings(state, self.plan, self.gathering.show, self._fresh, first):
+        if compare_openings(state, self.gathering.show, self._fresh, first, self.opens_again):
             self.gathering.stops()
+
+    def opens_again(self) -> InputContract:
+        """What asks the first calls once more, after a restart."""
+        return InputContract(self.claim, self.plan)
 
     def ask_restarted(self) -> None:
         """What is released after a restart was shown to all checks."""

@@ -117,6 +117,7 @@ class TableMechanism(Table):
     rows: RowsForm = "array"
     missing: MissingClaim = MissingClaim()
     users_as_text: bool = False
+    largest_input: int | None = Field(default=None, ge=20_000, le=200_000)
     refuses: Refuses = None
     fitted: Fitted = None
 

@@ -1,11 +1,13 @@
 """Which rounds a run asks: those to which all parties send their values."""
 
+from collections.abc import Iterator
 from enum import StrEnum, unique
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...targets.tally import LEAVES
 from ..numbers.planning.asked import MOST_COORDINATES, Asked
 from ..numbers.planning.plan import NumbersPlan
 from .claim import TallyClaim
@@ -57,3 +59,19 @@ def drawn_values(claim: TallyClaim, rng: np.random.Generator) -> NDArray[np.int6
     """Values (parties, d) within the bounds."""
     of = claim.mechanism.aggregation
     return rng.integers(of.lower, of.upper + 1, (of.parties, of.width))
+
+
+def patterns(claim: TallyClaim) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """Who leaves when, in words and as numbers (parties,): one party, and as many as may."""
+    parties, most = claim.mechanism.parties, claim.mechanism.parties - claim.mechanism.fewest
+    for when in (2, 1, 3) if most else ():
+        for some in sorted({1, most}):
+            leaves = np.zeros(parties, dtype=np.int64)
+            leaves[np.linspace(0, parties - 1, some + 2).astype(int)[1:-1]] = when
+            gone = int((leaves > 0).sum())
+            who = "a party" if gone == 1 else f"each of {gone} parties"
+            yield f"{who} {LEAVES[when]}", leaves
+    if most >= 2:
+        mixed = np.zeros(parties, dtype=np.int64)
+        mixed[0], mixed[-1] = 2, 3
+        yield "one party leaves before its values, one after", mixed

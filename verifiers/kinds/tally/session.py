@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator
 
-from ...run.checks import Check, Setting
+from ...findings.finding import Outcome
+from ...run.checks import Check, RunContext, Setting
 from ...run.phase import Phase
 from ...run.request import RunRequest
 from ...run.state import RunState
 from ..numbers.checks.noise_law import NoiseLaw
 from ..numbers.recorder import Recorder
 from ..numbers.session import NumberSession
+from .checks.input_contract import TallyContract
+from .checks.mask_uniformity import MaskUniformity
+from .checks.recovery import Recovery
+from .claim import TallyClaim
 from .evidence.uncancelled import Uncancelled
 
 _TELLING = 60
@@ -16,11 +21,20 @@ _TELLING = 60
 
 
 class TallySession(NumberSession):
-    """What few rounds show is looked at before the law of the noise."""
+    """What few rounds show is looked at before the law of the noise.
+
+    Masks are looked at once more with the rounds of `recovery`, and with those after a restart.
+    """
+
+    opens_with = TallyContract
+    claim: TallyClaim
+    contract: TallyContract
 
     def __init__(self, state: RunState, request: RunRequest, recorder: Recorder) -> None:
         super().__init__(state, request, recorder)
-        mechanism = state.claim.mechanism
+        self.masks: MaskUniformity | None = None
+        self._starts: list[TallyContract] = []
+        mechanism = self.claim.mechanism
         for check in self.checks:
             if isinstance(check, NoiseLaw):
                 uniform = Uncancelled(mechanism.added, mechanism.modulus, mechanism.parties)
@@ -29,10 +43,33 @@ class TallySession(NumberSession):
     def concluding(self, phase: Phase) -> Iterator[Check]:
         yield from super().concluding(phase)
         if phase is Phase.OPENING:
-            setting = Setting(self.claim, self.request.seed, self.plan)
-            for check in self._there:
-                if check.phase is phase and check.id != self.contract.id:
-                    yield check.make(setting)
+            yield from self._of_rounds()
+        if phase is Phase.RESTARTED and self.masks is not None:
+            told = MasksOnceMore(self.masks)
+            for start in self._starts:
+                self.masks.after_restart(start.shown)
+            yield told
+
+    def _of_rounds(self) -> Iterator[Check]:
+        """The checks that ask for rounds of their own."""
+        setting = Setting(self.claim, self.request.seed, self.plan)
+        for kind in self._there:
+            if kind.phase is not Phase.OPENING or kind.id == self.contract.id:
+                continue
+            check = kind.make(setting)
+            if isinstance(check, MaskUniformity):
+                self.masks = check
+                check.begins_with(self.contract.shown)
+            if isinstance(check, Recovery):
+                check.masks = self.masks
+            told = None if self.masks is None else MasksOnceMore(self.masks)
+            yield check
+            if told is not None and check is not self.masks:
+                yield told
+
+    def opens_again(self) -> TallyContract:
+        self._starts.append(TallyContract(self.claim, self.plan))
+        return self._starts[-1]
 
     def gather(self) -> None:
         """Once a check of rounds has failed, some rounds tell the cause."""
@@ -43,3 +80,17 @@ class TallySession(NumberSession):
 
     def explain(self) -> None:
         """Rounds have no simpler ones that are looked for."""
+
+
+class MasksOnceMore(Check):
+    """What `mask-uniformity` comes to once other rounds than its own were shown to it."""
+
+    id = MaskUniformity.id
+    phase = Phase.OPENING
+
+    def __init__(self, masks: MaskUniformity) -> None:
+        self._masks, self._told = masks, masks.outcome
+
+    def conclude(self, context: RunContext) -> Outcome | None:
+        """The outcome where it is another one than before."""
+        return None if self._masks.outcome is self._told else self._masks.outcome

@@ -178,8 +178,12 @@ _SHARES = (
     *((30, 0.1), (100, 0.02), (100, 0.05), (100, 0.1)),
     *((1_000, 0.01), (1_000, 0.02), (1_000, 0.05), (1_000, 0.1)),
     *((30, 0.0), (100, 0.5), (250, 1.0), (1_000, 0.7), (3_000, 1.0), (3_000, 1.0)),
+    *((3_000, 0.3), (3_000, 0.5)),
 )
-"""Records, fewer where each has many numbers, and the share of them that lie at a bound."""
+"""Records, fewer where each has many numbers, and the share of them that lie at a bound.
+
+Of equal records a sample that is scaled up has the sum of all: thousands of unequal ones are asked.
+"""
 
 _TINY = -np.arange(30.0, 311.0, 20.0)  # powers of ten
 

@@ -39,6 +39,16 @@ _CAUSES: dict[str, Note] = {
     TableRole.NO_NUMBERS: Note("rows-without-number-counted", "rows without a number are counted"),
     TableRole.INFINITE: Note("infinite-values-not-clipped", "infinite values are not clipped"),
     TableRole.TWO_TYPES: Note("user-types-split", "the user 1 and the user '1' are bounded as two"),
+    TableRole.LARGE: Note(
+        "large-inputs-differ",
+        "of large inputs users are bounded, or rows counted, otherwise than of small ones: in "
+        "chunks, in 16 bits, or up to a limit",
+    ),
+    TableRole.SPELLED: Note(
+        "spellings-mixed",
+        "spellings of a partition, as 'a', 'A' and 'a ', are bounded as one and counted as "
+        "several, or the other way round",
+    ),
 }
 """Of unusual rows, where nothing else is wrong."""
 
@@ -235,8 +245,9 @@ class ContributionBounding(TableCheck):
         return float(np.logaddexp.reduce(logs) - math.log(wagers))
 
     def samples_needed(self) -> int:
-        """An unserved input is not waited for."""
-        least = min((self._seen.get(role, 0) for role in self._served), default=self.wanted)
+        """An unserved input is not waited for, nor is the largest one, of few releases."""
+        waited = self._served - {TableRole.LARGE}
+        least = min((self._seen.get(role, 0) for role in waited), default=self.wanted)
         short = self.wanted - least
         return self.as_draws(max(0, short) * len(self.inputs))
 
@@ -288,6 +299,8 @@ class ContributionBounding(TableCheck):
         said = f"; {', '.join(map(str, asked))} as claimed" if asked else ""
         parts = [part for part in PARTS if part not in claimed]
         lacking = f"; rows without a {' or a '.join(parts)} were not asked" if parts else ""
+        largest = max(asked.records for asked in self.plan.inputs)
+        large = "" if TableRole.LARGE in self._seen else f"; none has more than {largest:,} rows"
         excludes = self.excluded
         seen = "; no other bound would surely have been seen"
         if excludes:
@@ -298,6 +311,6 @@ class ContributionBounding(TableCheck):
             f"no departure from the bounds of the claim was seen in {self.draws:,} numbers of "
             f"{len(self.inputs)} inputs, each in {self.wanted} or more releases: users of one "
             "partition, of all, and of up to 10,000 rows, values far beyond their bounds, equal "
-            f"rows{said}{left}{lacking}{seen}",
+            f"rows{said}{left}{lacking}{large}{seen}",
             excludes=excludes,
         )

@@ -9,7 +9,7 @@ from ....targets import Refused, Target, TargetError
 from ...numbers.checks.input_contract import InputContract, alive
 from ...numbers.planning.asked import Asked, asked_for
 from ..claim import TablesClaim
-from ..planning.asked import LACKING, UNUSUAL
+from ..planning.asked import LACKING, UNUSUAL, TableRole
 from ..planning.plan import TablePlan
 from ..planning.steps import steps_between
 from ..planning.unusual import Row, some_unusual, with_one
@@ -65,6 +65,10 @@ class TableInputContract(InputContract):
         return steps_between(self.claim, asked.values, self.plan.inputs[0].values)
 
     def refused(self, target: Target, asked: Asked, refusal: Refused) -> None:
+        if asked.role == TableRole.SPELLED:  # of which the claim does not say that it is taken
+            message = f"the input {asked.role} is refused: {refusal}"
+            self.refusals.append(Note("input-refused", message, {"input": str(asked.role)}))
+            return
         part = LACKING.get(asked.role)
         dropped = part is not None and self.claim.mechanism.missing.parts[part] == "dropped"
         found = self._single(target, asked, Refused) if dropped else None
@@ -78,6 +82,10 @@ class TableInputContract(InputContract):
             super().failed(target, asked, failure)
             return
         alive(target)
+        if asked.role == TableRole.SPELLED:
+            message = f"the input {asked.role} is not answered: {failure}"
+            self.refusals.append(Note(failure.code, message, {"input": str(asked.role)}))
+            return
         found = self._single(target, asked, TargetError)
         if found is None:
             raise failure

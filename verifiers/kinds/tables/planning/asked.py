@@ -50,6 +50,8 @@ class TableRole(StrEnum):
     NO_NUMBERS = "rows without a number"
     INFINITE = "infinite values"
     TWO_TYPES = "users as numbers and as texts"
+    SPELLED = "partitions in several spellings"
+    LARGE = "as many rows as largest_input names"
 
 
 NUMERIC = frozenset(
@@ -83,8 +85,10 @@ LACKING: dict[str, Part] = {
 }
 """Those of rows that lack a part."""
 
-UNUSUAL = frozenset({*LACKING, TableRole.INFINITE, TableRole.TWO_TYPES})
-"""Those asked only where the claim says what becomes of them."""
+UNUSUAL = frozenset(
+    {*LACKING, TableRole.INFINITE, TableRole.TWO_TYPES, TableRole.SPELLED, TableRole.LARGE}
+)
+"""Those asked only where the claim says what becomes of them, or leaves one number either way."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,9 @@ _NEAR = {True: (1, 1, 2, 5, 10, 16, 30, 100, 100), False: (1, 5, 16, 40, 100)}
 One crowd is asked in bulk too, where an engine may take another way.
 """
 
+_LARGE = {True: (1, 1, 2), False: ()}
+"""Sizes of calls for the largest input: a few releases show what changes with its size."""
+
 _SMALL = CALLS.index(100)
 """Sizes of calls, the first so many, for rows that do show it, in the first round."""
 
@@ -75,6 +78,8 @@ class TablePlan(NumbersPlan):
             sizes = _BULK
         elif role == TableRole.CROWD:
             sizes = _CROWDED
+        elif role == TableRole.LARGE:
+            sizes = _LARGE
         if role in NUMERIC:
             sizes = {True: CALLS[:_SMALL], False: CALLS}
             least = _FEWEST_NUMERIC // sum(asked.role in NUMERIC for asked in self.inputs)
@@ -107,18 +112,21 @@ def make_table_plan(claim: TablesClaim, seed: int) -> TablePlan:
     cells = core(claim)
     making = Making(claim, cells, rng)
     opening = Making(claim, cells, np.random.default_rng(0))  # the same in every run
+    largest = claim.mechanism.largest_input
     made = [(TableRole.TYPICAL, opening.shuffled(opening.within(_users(claim, opening))))]
     made += _within(making) + _beyond(making)
     if claim.mechanism.selection is not None:
         made += _near(making)
+    if largest is not None:
+        made.append((TableRole.LARGE, _large(making, largest)))
     inputs = tuple(
         TableAsked.made(claim, renumbered(rows, rng, large=place % 2 == 1) if place else rows, role)
         for place, (role, rows) in enumerate(made)
     )
     inputs += tuple(TableAsked.made(claim, rows, role) for role, rows in unusual_rows(making))
     width = cells.size * len(claim.mechanism.table.aggregates)
-    largest = min(CALLS[-1], max(2, (1 << 20) // width))
-    return TablePlan(inputs, np.arange(width), largest_call=largest)
+    largest_call = min(CALLS[-1], max(2, (1 << 20) // width))
+    return TablePlan(inputs, np.arange(width), largest_call=largest_call)
 
 
 def _users(claim: TablesClaim, making: Making, more: int = _TYPICAL) -> NDArray[np.int64]:
@@ -199,6 +207,22 @@ def _beyond(making: Making) -> list[tuple[TableRole, Rows]]:
         sure = making.within(0 * cells + (claim.mechanism.sure or 1), 1)
         made = [(role, together(sure, rows)) for role, rows in made]
     return made
+
+
+def _large(making: Making, rows: int) -> Rows:
+    """So many rows: a crowd of many rows each among users of one, all in one partition.
+
+    What is bounded chunk by chunk keeps more of the crowd, whose rows lie anywhere.
+    """
+    bounding, cell = making.claim.mechanism.table.bounding, making.cells[:1].tolist()
+    each = min(20 * bounding.per_partition, rows // 40)
+    crowd = making.crowd(min(_CROWD, rows // (20 * each)), cell, each, [making.ends[2]])
+    others = rows if bounding.kept == "all" else rows - len(crowd)
+    parts = [Rows.of(np.arange(others), np.resize(cell, others), making.values(others))]
+    parts += [crowd] if bounding.kept != "all" else []
+    if making.claim.mechanism.partitions is None:
+        parts.append(making.within(0 * making.cells + (making.claim.mechanism.sure or 1), 1))
+    return making.shuffled(together(*parts))
 
 
 def _undivided(selection: Selection | None, partitions: int, counts: Vector) -> list[Vector]:

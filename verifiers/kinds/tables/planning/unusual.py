@@ -1,4 +1,4 @@
-"""Rows without a user, a partition or a number, infinite values, and users of two types."""
+"""Rows without a user, a partition or a number, infinite values, users of two types, spellings."""
 
 import math
 from typing import Any
@@ -17,6 +17,7 @@ Row = tuple[Any, Any, Any]
 _USERS = 60
 _LACKING = 40  # rows without a user, of a partition
 _NUMBERS = None, math.nan
+_SPELLED, _MOST_SPELLED = 10, 4_000  # partitions, and rows in all
 
 
 def unusual_rows(making: Making) -> list[tuple[TableRole, Rows]]:
@@ -33,7 +34,8 @@ def unusual_rows(making: Making) -> list[tuple[TableRole, Rows]]:
         found.append((TableRole.INFINITE, _infinite(making)))
     if mechanism.users_as_text:
         found.append((TableRole.TWO_TYPES, _of_two_types(making)))
-    return found
+    spelled = _spelled(making)
+    return found if spelled is None else [*found, (TableRole.SPELLED, spelled)]
 
 
 def _travelling(making: Making, rows: Rows) -> Any:
@@ -119,6 +121,42 @@ def _of_two_types(making: Making) -> SentRows:
         for (user, key, value), text in zip(_travelling(making, whole), as_text, strict=True)
     )
     return SentRows(whole.users, whole.cells, whole.values, sent)
+
+
+def spellings_of(key: str) -> list[str]:
+    """Other spellings of a partition, which an engine may take for it or not."""
+    return [key.swapcase(), f"{key} ", f" {key}"]
+
+
+def _spelled(making: Making) -> SentRows | None:
+    """Users at the bounds, each in one listed partition, who have as many rows in its spellings.
+
+    Whether an engine takes these for the partition, or for others that are not listed, as many rows
+    of a user stay there: all are alike, and a user has no more spellings than it may have
+    partitions. None where the claim has no such bounds, or no listed partitions of texts.
+    """
+    mechanism, bounding = making.claim.mechanism, making.claim.mechanism.table.bounding
+    keys, most = making.claim.keys, min(bounding.partitions, 1 + len(spellings_of("")))
+    cells = [
+        cell
+        for cell in making.cells[:_SPELLED].tolist()
+        if isinstance(keys[cell], str) and not {*spellings_of(str(keys[cell]))} & {*keys}
+    ]
+    rows = most * bounding.per_partition
+    plain = bounding.kept != "all" and bounding.max_rows is None and mechanism.partitions
+    if not plain or most < 2 or not cells or rows > _MOST_SPELLED:
+        return None
+    users = min(4 * _USERS, _MOST_SPELLED // rows)
+    found = [making.crowd(1, [cell], bounding.per_partition, [making.ends[2]]) for cell in cells]
+    whole = renumbered(together(*(found[k % len(found)] for k in range(users))), making.rng)
+    sent: list[Row] = []
+    for place, row in enumerate(_travelling(making, whole)):
+        user, key, value = row
+        others = [one for one in dict.fromkeys(spellings_of(key)) if one != key]
+        turned = [others[(place // bounding.per_partition + k) % len(others)] for k in range(most)]
+        sent += [(user, one, value) for one in (key, *turned[: most - 1])]
+    mixed = [sent[k] for k in making.rng.permutation(len(sent)).tolist()]
+    return SentRows(whole.users, whole.cells, whole.values, tuple(mixed))
 
 
 def some_unusual(rows: SentRows) -> list[Row]:

@@ -4,13 +4,14 @@ Ciphertexts are not residues: of them a repeat is looked for.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .....reference.numbers import Shares
-from ....evidence.mixture import log_mean_of
+from ....evidence.mixture import log_mean_of, log_mixture_of
 from ....evidence.power import MISSES
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
@@ -22,9 +23,10 @@ from ....targets.tally import ShownRound
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
+from ..evidence.again import MaskHistory, MasksAgain
 from ..evidence.ciphertexts import Ciphertexts, Place
 from ..evidence.masked import BETWEEN, Keys, MaskEvidence, Rows
-from ..plan import RoundRole, asked, drawn_values
+from ..plan import RoundRole, asked, drawn_values, patterns
 from .base import RoundsCheck
 
 _ROWS, _FEWEST, _MOST = 1_000, 10, 200
@@ -32,6 +34,7 @@ _ROWS, _FEWEST, _MOST = 1_000, 10, 200
 
 _SPREAD = 5.0  # nats by which evidence on planned values may fall short, as noise differs
 _MISSING, _KEYS, _TEXTS = "mask-missing", "keys-repeat", "ciphertexts-repeat"
+_KEPT = "mask-kept-across-rounds"
 _ON_VALUES = "the evidence itself, on what the planned values give with noise of the claim"
 _BY_BIRTHDAYS = "how often two keys are alike that are drawn from so many"
 _CERTAIN = "the same values are encrypted more than once"
@@ -39,9 +42,25 @@ _CERTAIN = "the same values are encrypted more than once"
 _NATIVE = 2**62
 """Moduli up to which residues are taken as int64."""
 
+_RESTARTED = 8
+"""Rounds after restarts, at most: two of each start."""
+
+_WHEN = {
+    "earlier": "a party's masks are those of one of its earlier rounds",
+    "dropouts": "once parties have left, a party's masks are those of one of its earlier rounds",
+    "restart": "after a restart a party's masks are those of one of its earlier rounds",
+}
+"""When a mask may be there again, of any round before, and the cause that it shows."""
+
+_LATER = {"dropouts": "in or right after which parties left", "restart": "that began a start"}
+
 
 class MaskUniformity(RoundsCheck):
-    """Wagers on what parties send; and keys or ciphertexts of different rounds or parties alike."""
+    """Wagers on what parties send; and keys or ciphertexts of different rounds or parties alike.
+
+    again: by when, wagers that a round has masks of any round before. The rounds of `recovery` and
+    those after restarts come later, and a failure then is told later.
+    """
 
     id = "mask-uniformity"
     phase = Phase.OPENING
@@ -50,19 +69,36 @@ class MaskUniformity(RoundsCheck):
         super().__init__(claim, plan, seed)
         mechanism, rng = claim.mechanism, np.random.default_rng([seed, 31])
         self.evidence = MaskEvidence(mechanism.modulus, mechanism.parties, rng)
-        self.keys, self.ciphertexts, self.shown, self.without = Keys(), Ciphertexts(), 0, 0
+        self.keys, self.ciphertexts = Keys(), Ciphertexts()
+        self.shown = self.without = self.with_keys = self.with_texts = 0
         of = mechanism.aggregation
         drawn = drawn_values(claim, np.random.default_rng([seed, 32]))
         several = (drawn, np.full_like(drawn, of.lower), np.full_like(drawn, of.upper))
         self.inputs = [asked(claim, values, RoundRole.TYPICAL) for values in several]
+        # as many full rounds as ways to leave follow one of these
+        self._full_after = self._more = len([*patterns(claim)])
+        noise = mechanism.left(2) if mechanism.in_shares else mechanism.noise
+        self.history = MaskHistory(mechanism.modulus, mechanism.parties, noise)
+        most = {"earlier": self.rounds, "dropouts": _MOST + self._more, "restart": _RESTARTED}
+        self.again = {when: MasksAgain(rounds) for when, rounds in most.items()}
+        self.outcome: Outcome | None = None
 
     @property
     def asks(self) -> int:
+        return self.rounds + self._more
+
+    @property
+    def rounds(self) -> int:
+        """Rounds to which all parties send, before any restart and before any party leaves."""
         rows = math.ceil(_ROWS / self.claim.mechanism.parties)
         return math.ceil(self.plan.share * min(max(rows, _FEWEST), _MOST))
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        for turn in range(self.asks):
+        self.outcome = self._conclude(context)
+        return self.outcome
+
+    def _conclude(self, context: RunContext) -> Outcome | None:
+        for turn in range(self.rounds):
             if context.left < 1:
                 context.use_up()
                 return None
@@ -75,19 +111,74 @@ class MaskUniformity(RoundsCheck):
             found = self._look(given, seen)
             if found is not None:
                 return Outcome(Verdict.FAIL, found, self.queries)
+        if self.log_e_value >= self.log_threshold:
+            return Outcome(Verdict.FAIL, self._comes_again(), self.queries)
         partial = self._partial
         if not (self.shown or self.keys.rounds or self.ciphertexts.rounds):
             message = f"the target does not show what all of its parties send: {partial}"
             nothing = Finding.of(Note("not-shown", message, {"rounds": self.without}))
             return Outcome(Verdict.NOT_APPLICABLE, nothing, self.queries)
         warnings = () if partial is None else (partial,)
-        excludes = self._excluded_by_shown
-        text = self._passed()
-        if excludes:
-            sure = min(one.probability for one in excludes)
-            text += f"; {len(excludes)} known faults would have been seen with probability {sure:g}"
-        passed = Finding(text, warnings=warnings, excludes=excludes)
+        passed = Finding(self._passed(), warnings=warnings, excludes=self._excluded_by_shown)
+        passed = replace(passed, message=passed.message + _seen_of(passed.excludes))
         return Outcome(Verdict.PASS, passed, self.queries)
+
+    def begins_with(self, shown: Sequence[ShownRound]) -> None:
+        """Takes the first rounds of the run, with which later ones are compared."""
+        values = np.asarray(self.plan.inputs[0].values[0])
+        for seen in shown:
+            self.history.log_ratio(seen.sent, values)
+            self._repeat(seen)
+
+    def after_dropouts(self, context: RunContext, given: Asked, seen: ShownRound) -> None:
+        """Takes a round in which parties have left; some full rounds are asked right after."""
+        if self._passes and (seen.sent or seen.keys or seen.ciphertexts):
+            self._compare("dropouts", np.asarray(given.values[0]), seen)
+        if self._passes and self._full_after and context.left > 0:
+            full = self.inputs[self._full_after % len(self.inputs)]
+            self._full_after -= 1
+            self._compare("dropouts", np.asarray(full.values[0]), self.ask(context, full))
+
+    def after_restart(self, shown: Sequence[ShownRound]) -> None:
+        """Takes the first rounds of another start."""
+        for seen in shown:
+            if self._passes:
+                self._compare("restart", np.asarray(self.plan.inputs[0].values[0]), seen)
+
+    @property
+    def _passes(self) -> bool:
+        return self.outcome is not None and self.outcome.verdict is Verdict.PASS
+
+    def _compare(self, when: str, values: NDArray[np.int64], seen: ShownRound) -> None:
+        """Compares a round with all before; the outcome follows."""
+        assert self.outcome is not None
+        found = self._repeat(seen)
+        if seen.sent:
+            self.again[when].observe(self.history.log_ratio(seen.sent, values))
+        if found is None and self.log_e_value >= self.log_threshold:
+            found = self._comes_again()
+        if found is not None:
+            self.outcome = Outcome(Verdict.FAIL, found, self.queries)
+            return
+        before = self.outcome.finding
+        text = self._passed() + _seen_of(before.excludes)
+        self.outcome = Outcome(Verdict.PASS, replace(before, message=text), self.queries)
+
+    @property
+    def log_e_value(self) -> float:
+        """Natural log of all wagers together; each has an equal part."""
+        logs = [self.evidence.log_e_value, *(one.log_e_value for one in self.again.values())]
+        parts = np.array([len(self.evidence.wagers), *(1 for _ in self.again)])
+        return log_mixture_of(np.array(logs), np.log(parts / parts.sum()))
+
+    def _comes_again(self) -> Finding:
+        when = max(self.again, key=lambda name: self.again[name].log_e_value)
+        value = self.again[when].log_e_value
+        message = (
+            "less what the values give, what a party sends is that of an earlier round but for its "
+            f"noise: e-value 10^{value / math.log(10):.1f}"
+        )
+        return Finding.caused(message, Note(_KEPT, _WHEN[when], {"of": when}), value)
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
@@ -98,22 +189,23 @@ class MaskUniformity(RoundsCheck):
     def _excluded_by_shown(self) -> tuple[Excluded, ...]:
         """What a pass excludes by what all rounds have shown: the rest falls out."""
         return (
-            *(self._excluded_masks() if self.shown == self.asks else ()),
-            *(self._excluded_keys() if self.keys.rounds == self.asks else ()),
-            *(self._excluded_texts() if self.ciphertexts.rounds == self.asks else ()),
+            *(self._excluded_masks() if self.shown == self.rounds else ()),
+            *(self._excluded_keys() if self.with_keys == self.rounds else ()),
+            *(self._excluded_texts() if self.with_texts == self.rounds else ()),
         )
 
     def _excluded_masks(self) -> Iterator[Excluded]:
         """Masks that are missing, or used again in one of the ways that are looked for."""
         family, rng = self.claim.mechanism.noise.family, np.random.default_rng([self.seed, 34])
         evidence = MaskEvidence(self.evidence.modulus, self.claim.mechanism.parties, rng)
-        for turn in range(self.asks):
+        for turn in range(self.rounds):
             values = np.asarray(self.inputs[turn % len(self.inputs)].values[0], dtype=np.int64)
             shares = isinstance(family, Shares) and self.claim.mechanism.in_shares
             noise = family.share(rng, values.shape) if shares else 0  # type: ignore[attr-defined]
             evidence.observe(values + noise, values)
-        nats = self.log_threshold + math.log(len(evidence.names)) + _SPREAD
-        draws = self.asks * self.claim.mechanism.width
+        parts = len(evidence.names) + len(self.again)
+        nats = self.log_threshold + math.log(parts) + _SPREAD
+        draws = self.rounds * self.claim.mechanism.width
         for name, wager in evidence.wagers.items():
             cause = _cause(name)
             some = cause.fields.get("all") is False  # of which it is not told how many
@@ -126,7 +218,7 @@ class MaskUniformity(RoundsCheck):
 
     def _excluded_keys(self) -> Iterator[Excluded]:
         """Keys from few states: any two may be alike, but those of a party in next rounds."""
-        parties, rounds = self.claim.mechanism.parties, self.asks
+        parties, rounds = self.claim.mechanism.parties, self.rounds
         keys = parties * rounds
         pairs = math.comb(keys, 2) - parties * (rounds - 1)
         size: Fields = {"states": math.floor(-pairs / math.log(MISSES))}
@@ -135,8 +227,8 @@ class MaskUniformity(RoundsCheck):
 
     def _excluded_texts(self) -> Iterator[Excluded]:
         """Encryption without chance, where no share of the noise changes what is encrypted."""
-        if self.asks > len(self.inputs) and not self.claim.mechanism.in_shares:
-            rounds = self.asks * self.claim.mechanism.parties
+        if self.rounds > len(self.inputs) and not self.claim.mechanism.in_shares:
+            rounds = self.rounds * self.claim.mechanism.parties
             yield self.entry(_TEXTS, {"states": 1}, [RoundRole.TYPICAL], rounds, method=_CERTAIN)
 
     @property
@@ -151,7 +243,8 @@ class MaskUniformity(RoundsCheck):
             {"rounds": self.without},
         )
 
-    def _look(self, given: Asked, seen: ShownRound) -> Finding | None:
+    def _repeat(self, seen: ShownRound) -> Finding | None:
+        """A key or a ciphertext that was there before; adds those of the round."""
         again = self.keys.repeated(dict(seen.keys))
         if again is not None:
             cause = Note(_KEYS, "keys come from a generator with few states")
@@ -160,12 +253,23 @@ class MaskUniformity(RoundsCheck):
         if again is not None:
             words = "the same values encrypt to the same ciphertext"
             return _repeated("ciphertext", again, Note(_TEXTS, words))
+        return None
+
+    def _look(self, given: Asked, seen: ShownRound) -> Finding | None:
+        repeat = self._repeat(seen)
+        if repeat is not None:
+            return repeat
+        self.with_keys += bool(seen.keys)
+        self.with_texts += bool(seen.ciphertexts)
         self.without += 0 < len(seen.sent) < self.claim.mechanism.parties
         if len(seen.sent) == self.claim.mechanism.parties:
             self.shown += 1
             self.evidence.observe(*self._rows(given, seen))
+            held = np.asarray(given.values[0])
+            self.again["earlier"].observe(self.history.log_ratio(seen.sent, held))
             value = self.evidence.log_e_value
-            if value >= self.log_threshold:
+            parts = 1.0 + len(self.again) / len(self.evidence.wagers)
+            if value - math.log(parts) >= self.log_threshold:
                 return self._refuted(value)
         return None
 
@@ -192,8 +296,22 @@ class MaskUniformity(RoundsCheck):
         keys = f"no key of {self.keys.rounds:,} rounds is that of another"
         who = f"{self.ciphertexts.parties:,} of {parties:,} parties"
         texts = f"{self.ciphertexts.number:,} ciphertexts of {who} differ"
+        later = "; ".join(
+            f"no mask of {self.again[name].rounds:,} rounds {of} was seen in an earlier round"
+            for name, of in _LATER.items()
+            if self.again[name].rounds
+        )
+        rows += f"; {later}" if later else ""
         said = [(self.shown, rows), (self.keys.rounds, keys), (self.ciphertexts.rounds, texts)]
         return "; ".join(text for seen, text in said if seen)
+
+
+def _seen_of(excludes: Sequence[Excluded]) -> str:
+    """What a pass says of the faults that it excludes."""
+    if not excludes:
+        return ""
+    sure = min(one.probability for one in excludes)
+    return f"; {len(excludes)} known faults would have been seen with probability {sure:g}"
 
 
 def _cause(name: str) -> Note:

@@ -1,11 +1,10 @@
 """`recovery`: once parties have left, a tally is the sum of the others, with the noise left."""
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
 from ....evidence.mixture import log_mean_of
@@ -16,7 +15,6 @@ from ....findings.verdict import Verdict
 from ....run.checks import Reason, RunContext
 from ....run.phase import Phase
 from ....targets import Refused, TargetError
-from ....targets.tally import LEAVES
 from ...numbers.checks.noise_law import CELLS, MEASURED_ON, seen_effect, wanted
 from ...numbers.evidence.bins import Placing
 from ...numbers.evidence.noise_law import NoiseLawEvidence
@@ -24,8 +22,9 @@ from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
 from ..evidence.uncancelled import UNCANCELLED
-from ..plan import asked, drawn_values
+from ..plan import asked, drawn_values, patterns
 from .base import RoundsCheck
+from .mask_uniformity import MaskUniformity
 
 _EFFECT = 0.1  # in total variation, the least that is looked for
 _MOST = 200  # rounds at most
@@ -53,14 +52,17 @@ class _Left:
 
 
 class Recovery(RoundsCheck):
-    """Wagers on the law of rounds with dropouts, by how many shares of the noise are left."""
+    """Wagers on the law of rounds with dropouts, by how many shares of the noise are left.
+
+    masks: also looks at what the parties of these rounds send, if it is there.
+    """
 
     id = "recovery"
     phase = Phase.OPENING
 
     @classmethod
     def not_applicable_to(cls, claim: TallyClaim) -> Reason:
-        if next(_patterns(claim), None) is None:
+        if next(patterns(claim), None) is None:
             return Note("not-claimed", "all parties must stay by the claim: none may drop out")
         return None
 
@@ -69,10 +71,11 @@ class Recovery(RoundsCheck):
         self._rng = np.random.default_rng([seed, 33])
         self.inputs = [
             asked(claim, drawn_values(claim, self._rng), name, leaves)
-            for name, leaves in _patterns(claim)
+            for name, leaves in patterns(claim)
         ]
         self.left: dict[int, _Left] = {}
         self.refusals: list[str] = []
+        self.masks: MaskUniformity | None = None
 
     @property
     def asks(self) -> int:
@@ -153,6 +156,8 @@ class Recovery(RoundsCheck):
 
     def _look(self, context: RunContext, given: Asked) -> Finding | None:
         seen = self.ask_or_refused(context, given)
+        if self.masks is not None:
+            self.masks.after_dropouts(context, given, seen)
         both = sorted({*seen.revealed.get("self", ())} & {*seen.revealed.get("pair", ())})
         if both:
             message = (
@@ -224,19 +229,3 @@ class Recovery(RoundsCheck):
             f"{rounds}{who} of {self.claim.mechanism.parties} parties sent their values, no "
             f"departure from the sum of these, with the noise that is left, was seen{refused}{seen}"
         )
-
-
-def _patterns(claim: TallyClaim) -> Iterator[tuple[str, NDArray[np.int64]]]:
-    """Who leaves when, in words and as numbers (parties,): one party, and as many as may."""
-    parties, most = claim.mechanism.parties, claim.mechanism.parties - claim.mechanism.fewest
-    for when in (2, 1, 3) if most else ():
-        for some in sorted({1, most}):
-            leaves = np.zeros(parties, dtype=np.int64)
-            leaves[np.linspace(0, parties - 1, some + 2).astype(int)[1:-1]] = when
-            gone = int((leaves > 0).sum())
-            who = "a party" if gone == 1 else f"each of {gone} parties"
-            yield f"{who} {LEAVES[when]}", leaves
-    if most >= 2:
-        mixed = np.zeros(parties, dtype=np.int64)
-        mixed[0], mixed[-1] = 2, 3
-        yield "one party leaves before its values, one after", mixed
