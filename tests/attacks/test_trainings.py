@@ -99,6 +99,7 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch, counted) -> None:
     assert (found == trained_votes(drawn(), None, None, Here())).all()
 
 
+@pytest.mark.slow("over half a second")
 @pytest.mark.parametrize("damage", [b"", b"not votes", b"\x93NUMPY\x01\x00"])
 def test_a_kept_file_that_is_damaged_is_trained_anew(tmp_path, counted, damage) -> None:
     first = trained_votes(drawn(), None, tmp_path, Here())

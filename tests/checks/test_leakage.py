@@ -69,6 +69,7 @@ def test_near_the_limit_no_estimate_above_it_passes(beside) -> None:
     assert verdict is (Verdict.FAIL if beside < 0 else Verdict.PASS)
 
 
+@pytest.mark.slow("over half a second")
 def test_leakage_below_the_gate_passes() -> None:
     """Ten labels tell little: most of the votes stay unread."""
     made = claim(queries=10, max_recoverable=0.95)

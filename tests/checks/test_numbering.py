@@ -61,6 +61,7 @@ def test_fewer_classes_than_claimed_are_counted(kept) -> None:
     assert found.fields["expected"] > 20.0
 
 
+@pytest.mark.slow("over half a second")
 def test_labels_of_the_claim_have_no_other_numbering() -> None:
     """Of 20 runs none: a choice among 10! orders that cost nothing would explain each better."""
     plan = make_plan(CLAIM, 0)

@@ -146,6 +146,7 @@ def test_a_target_that_starts_once_is_judged_to_the_end(tmp_path: Path) -> None:
     assert any("another instance runs" in note.message for note in noted)
 
 
+@pytest.mark.slow("over half a second")
 def test_what_cannot_be_restarted_is_said() -> None:
     claim, rng = claimed(COUNT), np.random.default_rng(0)
     target = InProcessTarget(

@@ -45,6 +45,7 @@ def test_neighbours_are_two_streams_of_one_role() -> None:
     assert plan(caching=True).pairs == ()
 
 
+@pytest.mark.slow("over half a second")
 def test_streams_that_tell_the_scale_come_first() -> None:
     claim, votes = plan().claim, tuple(range(10))
     traffic = Traffic(claim.mechanism, 0, 0)

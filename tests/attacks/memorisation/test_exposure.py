@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import skewnorm
+from scipy.stats import beta, skewnorm
 
 from dpassay.attacks.memorisation import Extrapolation, How, Template, exposures
 from dpassay.attacks.memorisation.skew_normal import by_moments, log_cdf
@@ -52,6 +52,12 @@ def test_a_canary_that_the_sample_reaches_is_told_without_a_fit() -> None:
     assert found.how is How.SAMPLED
     assert found.low < math.log2(100) < found.high < found.low + 0.7
     assert found.at_least == found.low
+    # a twentieth in all, half at either end: catches an interval that is given twice as much
+    share = 2.0**-found.value - 1e-8
+    count = 10_000  # strings that are drawn
+    below = round(share * count)
+    ends = beta.ppf([0.025, 0.975], [below, below + 1], [count - below + 1, count - below])
+    assert [found.high, found.low] == pytest.approx(-np.log2(ends + 1e-8), abs=1e-4)
 
 
 @pytest.mark.slow("over half a second")
