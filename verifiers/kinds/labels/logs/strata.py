@@ -269,7 +269,10 @@ class AllStrata:
         if log_ratio > window:
             return MissingInStrata(log_ratio, self._cause(kind))
         share, first = float(_OF_WINDOWS[at]), int(windows.onsets[at]) + 1
-        words = f"of rows {first:,} to {last:,}, about {100.0 * share:.3g} % lack noise"
+        words = (
+            f"of rows {first:,} to {last:,}, about {100.0 * share:.3g} % lack noise "
+            "(the nearest of 20, 50 and 80 %)"
+        )
         fields = {"from_row": first, "to_row": last, "share": share}
         return MissingInStrata(window, Note("noise-missing-in-part", words, fields))
 
