@@ -41,17 +41,21 @@ def wrong(planned: Any, check: str, entry: Excluded, times: float, seed: int) ->
 
 
 def wrong_reply(planned: Any, check: str, entry: Excluded, times: float, seed: int) -> Any:
-    """See `wrong_by`: a share of the replies to one input of a pair is what the other never is."""
-    pair = planned.claim.pairs[0]
-    told, share = (
-        (pair.here, pair.there)[seed % 2],
-        times * float(entry.size["share"]),
-    )
+    """See `wrong_by`, of pairs of numbers that are one apart.
 
-    def make(rng: np.random.Generator) -> Any:
-        def answer(given: Any, size: int) -> Any:
-            return np.where((rng.random(size) < share) & (given == told), 1.0, 0.0).tolist()
+    Noise of a larger epsilon, or a share of the replies to one input that the other never has.
+    """
+    pair, size = planned.claim.pairs[0], entry.size
+    told = (pair.here, pair.there)[seed % 2]
 
-        return answer
+    def noisy(rng: np.random.Generator) -> Any:
+        epsilon = float(size["epsilon"]) * (1.0 + times * (float(size["factor"]) - 1.0))
+        return lambda given, n: (given["n"] + rng.laplace(0.0, 1.0 / epsilon, n)).tolist()
 
-    return make
+    def telling(rng: np.random.Generator) -> Any:
+        share = times * float(size["share"])
+        return lambda given, n: np.where(
+            (rng.random(n) < share) & (given == told), 1.0, 0.0
+        ).tolist()
+
+    return noisy if "factor" in size else telling
