@@ -127,6 +127,21 @@ def test_rows_that_lack_something_travel_whole(tmp_path, form) -> None:
         whole_rows(sent, {"a": 0, "b": 1}, missing | {"value": "refused"})
 
 
+def test_another_spelling_is_no_row_of_a_listed_partition() -> None:
+    """Of private partitions it is one of its own; a row that lacks a part is judged first.
+
+    Catches rows of users that vanish, and one without a user that is let through.
+    """
+    places, sent = {"a": 0, "b": 1}, [(1, "a", 1.0), (1, "A ", 2.0)]
+    assert whole_rows(sent, places, {}).values.tolist() == [1.0]
+    with pytest.raises(KeyError):
+        whole_rows(sent, places, {}, listed=False)
+    with pytest.raises(KeyError):
+        whole_rows([(1, "zz", 1.0)], places, {})
+    with pytest.raises(ValueError, match="no user"):
+        whole_rows([(None, "A", 1.0)], places, {})
+
+
 NULLS = """
 def table(rows, size):
     import polars as pl

@@ -18,6 +18,7 @@ from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.kinds.tally.checks.mask_uniformity import _of_those_there
 from dpassay.verifiers.kinds.tally.checks.privacy_claim import TallyPrivacyClaim
 from dpassay.verifiers.kinds.tally.claim import TallyClaim
 from dpassay.verifiers.kinds.tally.evidence.again import MaskHistory, MasksAgain
@@ -28,6 +29,7 @@ from dpassay.verifiers.kinds.tally.registry import CHECKS
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
+from dpassay.verifiers.targets.tally import ShownRound
 
 
 def claimed(text: str = FIVE, more: str = "") -> TallyClaim:
@@ -232,6 +234,41 @@ def test_a_key_is_repeated_where_it_changes_to_one_that_was() -> None:
     assert keys.repeated({1: "d", 2: "c"}) is None
     assert keys.repeated({1: "b"}) == ("b", (2, 1), (1, 4))
     assert Keys().repeated({1: "a", 2: "a"}) == ("a", (1, 1), (2, 1))
+
+
+def test_a_new_start_may_take_up_a_key_of_its_own() -> None:
+    """One that is kept on disk; another party's is a proof, and so are two that come again.
+
+    Catches a key that is accused for being kept, and a seeded generator that is let go.
+    """
+    keys = Keys()
+    for held in ("a", "c", "e"):
+        assert keys.repeated({1: held, 2: f"{held}2"}) is None
+    keys.start_anew()
+    assert keys.repeated({1: "a", 2: "a2"}) is None
+    assert keys.repeated({1: "c", 2: "n"}) == ("c", (1, 2), (1, 5))
+    keys.start_anew()
+    assert keys.repeated({1: "a2"}) == ("a2", (2, 1), (1, 6))
+
+
+def test_a_party_alone_in_a_round_has_no_mask() -> None:
+    """What it sends is its value with noise: catches that taken for a mask that comes again."""
+    rng, noise = np.random.default_rng(3), parse_number_noise("discrete-laplace:2")
+    history, values = MaskHistory(4096, 2, noise), np.full((2, 8), 3)
+    ratios = [
+        history.log_ratio({1: tuple((3 + rng.integers(-2, 3, 8)).tolist())}, values)
+        for _ in range(20)
+    ]
+    assert ratios == [0.0] * 20
+
+
+def test_what_stands_for_parties_that_left_is_not_looked_at() -> None:
+    """Zeros in place of null: catches two rounds whose zeros less the values are alike."""
+    shown = ShownRound((0,), {1: (5,), 2: (0,), 3: (0,)}, {1: "a", 2: "0", 3: "c"}, {}, {2: ("",)})
+    left = _of_those_there(shown, np.array([0, 1, 2]))
+    assert (left.sent, left.keys, left.ciphertexts) == ({1: (5,)}, {1: "a", 3: "c"}, {})
+    after = _of_those_there(shown, np.array([0, 3, 3]))
+    assert after == shown
 
 
 def test_a_ciphertext_is_repeated_whoever_sends_it() -> None:

@@ -291,3 +291,12 @@ def test_every_step_is_one_of_neighbours(text: str, adjacency: str) -> None:
                 assert sum(map(abs, apart)) in (0, 2)
             walked += 1
     assert walked or text == COUNT
+
+
+def test_what_whole_noise_costs_on_fractions_is_not_said() -> None:
+    """No traceback where a mean moves by no whole number: nothing can be proven of it."""
+    claim = claimed(
+        'name = "noisy-mean"\nnoise = "skellam:1;sum=2"\nlower = 0\nupper = 1\n'
+        'divide_by = 3\ndimensions = 1\nadjacency = "replace-one"\n'
+    )
+    assert claimed_fits(claim) == 0.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from claims import gnmax
 
-from dpassay.verifiers.kinds.labels.planning.given_inputs import opening_histogram
+from dpassay.verifiers.kinds.labels.planning.given_inputs import may_open, opening_histogram
 from dpassay.verifiers.kinds.labels.planning.inputs import entropies
 from dpassay.verifiers.kinds.labels.planning.laws import divergences, log_laws
 from dpassay.verifiers.kinds.labels.planning.plan import Plan
@@ -91,3 +91,17 @@ def test_of_two_classes_the_first_call_is_a_tie():
     """No label of two classes has a nat of entropy: catches a call that tells no copy."""
     claim = parse_claim({"mechanism": gnmax(2, 2, 20)})
     assert opening_histogram(claim).tolist() == [10, 10]
+
+
+@pytest.mark.parametrize(("scale", "classes", "teachers"), [(40, 10, 250), (40, 3, 50)])
+def test_a_run_may_open_as_earlier_versions_did(scale, classes, teachers):
+    """Even votes of all classes; not a clear winner, of which a copy tells nothing."""
+    screen = {"name": "confident-gnmax", "threshold": 0.6 * teachers}
+    screen["threshold_noise"] = "gaussian:5"
+    claim = parse_claim({"mechanism": gnmax(scale, classes, teachers) | screen})
+    plain = parse_claim({"mechanism": gnmax(scale, classes, teachers)})
+    even = [teachers // classes] * classes
+    even[0] += teachers - sum(even)
+    assert may_open(plain, even)
+    assert not may_open(plain, [10 * teachers, *[0] * (classes - 1)])
+    assert not may_open(claim, even)  # refused for certain

@@ -12,6 +12,7 @@ from replay_zoo.reference import found_of
 
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.replay.search import ALL_REFUSED
 from dpassay.verifiers.strategies import claims, examples
 
 _FEW, _MANY = 12, 200
@@ -26,7 +27,8 @@ _COUNTS = {"name": "noisy-histogram", "adjacency": "add-remove", "cells": 5}
 def assert_not_accused(claim: Any, pairs: int, seed: int = 0) -> None:
     found = found_of(claim, pairs, seed)
     assert found.fault is None, (claim.summary, found.fault, found.pair)
-    assert found.compared, (claim.summary, found.unfrozen)
+    # a threshold that no histogram reaches leaves nothing to compare
+    assert found.compared or found.unfrozen is ALL_REFUSED, (claim.summary, found.unfrozen)
 
 
 @pytest.mark.parametrize(

@@ -132,21 +132,24 @@ def _folded(key: Any) -> Any:
 
 
 def whole_rows(
-    given: Sequence[Sequence[Any]], places: Mapping[Any, int], missing: Mapping[Part, str]
+    given: Sequence[Sequence[Any]],
+    places: Mapping[Any, int],
+    missing: Mapping[Part, str],
+    *,
+    listed: bool = True,
 ) -> Rows:
     """The rows that count of those that travel; partitions by their `places`.
 
-    missing: says by part whether rows without it are "dropped" or "refused". Rows of a partition in
-    another spelling do not count: it is not listed. Raises ValueError for
-    rows that are refused, and KeyError or TypeError for rows that are none.
+    missing: says by part whether rows without it are "dropped" or "refused". listed: whether the
+    partitions are public, so that another spelling of one is none of them, whose rows do not count.
+    Raises ValueError for rows that are refused, and KeyError or TypeError for rows that are none.
     """
-    found, folded = [], {_folded(key) for key in places}
+    found, folded = [], {_folded(key) for key in places if listed}
     for row in given:
         user, key, value = row
-        if key not in places and isinstance(key, str) and _folded(key) in folded:
-            continue
         if not (is_missing(user) or is_missing(key) or is_missing(value)):
-            found.append((int(user), places[key], value))
+            if not (key not in places and isinstance(key, str) and _folded(key) in folded):
+                found.append((int(user), places[key], value))
             continue
         for part, each in zip(PARTS, row, strict=True):
             if is_missing(each) and missing.get(part) != "dropped":

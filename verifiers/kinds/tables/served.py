@@ -30,7 +30,9 @@ class ServedTable(ServedNumbers):
     def input(self, given: Any) -> Rows:
         """Rows of a user, a partition and a value."""
         try:
-            rows = whole_rows(given, self._cells, self._claim.mechanism.missing.parts)
+            mechanism = self._claim.mechanism
+            listed = mechanism.partitions is not None
+            rows = whole_rows(given, self._cells, mechanism.missing.parts, listed=listed)
         except (TypeError, ValueError, OverflowError, KeyError):
             rows = None
         infinite = "value" in self._claim.mechanism.missing.parts

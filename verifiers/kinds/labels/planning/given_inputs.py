@@ -218,8 +218,8 @@ def opening_histogram(claim: LabelsClaim) -> Histogram:
 def may_open(claim: LabelsClaim, votes: Sequence[int]) -> bool:
     """Whether a run may open with these votes (c,), as that of an earlier report did.
 
-    They are those of a claimed input, or of all teachers, and as hard to predict as those of
-    `opening_histogram`, or of a nat of entropy.
+    They are those of a claimed input, or of all teachers, and half as hard to predict as those of
+    `opening_histogram`, or of half a nat of entropy.
     """
     if claim.given:
         fits = any(row.histogram == tuple(votes) for row in claim.given)
@@ -229,7 +229,7 @@ def may_open(claim: LabelsClaim, votes: Sequence[int]) -> bool:
         return False
     both = np.array([votes, opening_histogram(claim)])
     earlier, ours = entropies(log_laws(claim.mechanism, both))
-    return bool(earlier >= min(_OPENING, ours))
+    return bool(earlier >= 0.5 * min(_OPENING, ours))
 
 
 def clearest_histogram(claim: LabelsClaim) -> Histogram:

@@ -16,7 +16,8 @@ _DELTAS = (0.01, 0.03, 0.1, 0.3)
 def claimed_fits(claim: NumbersClaim) -> float:
     """By what a release may cost under the claim; 0 where that is not said.
 
-    By `[privacy]`, else by what the claimed noise of numbers costs.
+    By `[privacy]`, else by what the claimed noise of numbers costs, where that is known: of whole
+    noise on numbers that move by a fraction it is not.
     """
     if claim.privacy is not None:
         return log_fits(claim.privacy.epsilon, claim.privacy.delta, claim.privacy.queries)
@@ -26,7 +27,9 @@ def claimed_fits(claim: NumbersClaim) -> float:
     pure = pure_epsilon(aggregation)
     if np.isfinite(pure):
         return log_fits(pure, 0.0)
-    if not aggregation.noise.family.accounted:
+    family = aggregation.noise.family
+    fraction = family.whole and aggregation.farthest(family.norm).by % 1.0 != 0.0
+    if not family.accounted or fraction:
         return 0.0
     return min(log_fits(epsilon_bracket(aggregation, delta).high, delta) for delta in _DELTAS)
 

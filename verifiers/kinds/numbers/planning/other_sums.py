@@ -22,6 +22,7 @@ _ROUNDED = 1e-4  # of a sum, that floats may carry it off
 _OF_FLOATS = 1e-9  # of a sum of squares, that is lost where two are subtracted
 _ANY_COSTS = 7.0  # nats: sums of other inputs fit much that has a plainer cause
 _FITTING_COSTS = 3.0  # nats: the factor of a multiple is fitted
+_CERTAIN = 700.0  # nats: a shift that the noise never makes up for
 _FARTHEST, _SHIFTS = 32.0, 16  # scales of a shift, and shifts, of which it is known what they tell
 _OF_SUMS = 1e-9  # of an exact number, by which a mean may lie off a multiple of it
 
@@ -142,7 +143,10 @@ class _Shifts:
         self._scales = np.array([1e-3, *np.geomspace(0.25, _FARTHEST, _SHIFTS)])
         self._scales *= noise.family.scale
         free = replace(noise, low=-math.inf, high=math.inf)
-        self._nats = np.array([divergence(free, free, float(shift)) for shift in self._scales])
+        if noise.family.whole:  # whose law at fractions of one says nothing
+            self._scales = np.unique(np.ceil(self._scales))
+        found = [divergence(free, free, float(shift)) for shift in self._scales]
+        self._nats = np.nan_to_num(found, nan=_CERTAIN, posinf=_CERTAIN)
         self._variance = variance
 
     def told(self, apart: Matrix) -> Vector:

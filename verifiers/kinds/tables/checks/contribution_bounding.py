@@ -299,8 +299,11 @@ class ContributionBounding(TableCheck):
         said = f"; {', '.join(map(str, asked))} as claimed" if asked else ""
         parts = [part for part in PARTS if part not in claimed]
         lacking = f"; rows without a {' or a '.join(parts)} were not asked" if parts else ""
-        largest = max(asked.records for asked in self.plan.inputs)
-        large = "" if TableRole.LARGE in self._seen else f"; none has more than {largest:,} rows"
+        usual = [asked for asked in self.plan.inputs if asked.role != TableRole.LARGE]
+        large = f"; none has more than {max(asked.records for asked in usual):,} rows"
+        if TableRole.LARGE in self._seen:
+            rows, times = len(self.inputs[TableRole.LARGE].values), self._seen[TableRole.LARGE]
+            large = f"; one more has {rows:,} rows, in {times:,} releases"
         excludes = self.excluded
         seen = "; no other bound would surely have been seen"
         if excludes:
@@ -309,7 +312,8 @@ class ContributionBounding(TableCheck):
             seen += f" with probability {sure:g} each"
         return Finding(
             f"no departure from the bounds of the claim was seen in {self.draws:,} numbers of "
-            f"{len(self.inputs)} inputs, each in {self.wanted} or more releases: users of one "
+            f"{len(self._served - {TableRole.LARGE})} inputs, each in {self.wanted} or more "
+            "releases: users of one "
             "partition, of all, and of up to 10,000 rows, values far beyond their bounds, equal "
             f"rows{said}{left}{lacking}{large}{seen}",
             excludes=excludes,

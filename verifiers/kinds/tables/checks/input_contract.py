@@ -65,7 +65,8 @@ class TableInputContract(InputContract):
         return steps_between(self.claim, asked.values, self.plan.inputs[0].values)
 
     def refused(self, target: Target, asked: Asked, refusal: Refused) -> None:
-        if asked.role == TableRole.SPELLED:  # of which the claim does not say that it is taken
+        # of these the claim does not say that they are taken, or an engine may be too small
+        if asked.role in (TableRole.SPELLED, TableRole.LARGE):
             message = f"the input {asked.role} is refused: {refusal}"
             self.refusals.append(Note("input-refused", message, {"input": str(asked.role)}))
             return
@@ -82,7 +83,7 @@ class TableInputContract(InputContract):
             super().failed(target, asked, failure)
             return
         alive(target)
-        if asked.role == TableRole.SPELLED:
+        if asked.role in (TableRole.SPELLED, TableRole.LARGE):
             message = f"the input {asked.role} is not answered: {failure}"
             self.refusals.append(Note(failure.code, message, {"input": str(asked.role)}))
             return

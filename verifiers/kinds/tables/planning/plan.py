@@ -217,11 +217,11 @@ def _large(making: Making, rows: int) -> Rows:
     bounding, cell = making.claim.mechanism.table.bounding, making.cells[:1].tolist()
     each = min(20 * bounding.per_partition, rows // 40)
     crowd = making.crowd(min(_CROWD, rows // (20 * each)), cell, each, [making.ends[2]])
-    others = rows if bounding.kept == "all" else rows - len(crowd)
-    parts = [Rows.of(np.arange(others), np.resize(cell, others), making.values(others))]
-    parts += [crowd] if bounding.kept != "all" else []
+    parts = [crowd] if bounding.kept != "all" else []
     if making.claim.mechanism.partitions is None:
         parts.append(making.within(0 * making.cells + (making.claim.mechanism.sure or 1), 1))
+    others = rows - sum(map(len, parts))
+    parts.insert(0, Rows.of(np.arange(others), np.resize(cell, others), making.values(others)))
     return making.shuffled(together(*parts))
 
 

@@ -131,7 +131,11 @@ class MaskUniformity(RoundsCheck):
             self._repeat(seen)
 
     def after_dropouts(self, context: RunContext, given: Asked, seen: ShownRound) -> None:
-        """Takes a round in which parties have left; some full rounds are asked right after."""
+        """Takes a round in which parties have left; some full rounds are asked right after.
+
+        Whatever stands in place of what a party did not send any more is not looked at.
+        """
+        seen = _of_those_there(seen, np.asarray(given.values[1]))
         if self._passes and (seen.sent or seen.keys or seen.ciphertexts):
             self._compare("dropouts", np.asarray(given.values[0]), seen)
         if self._passes and self._full_after and context.left > 0:
@@ -141,6 +145,7 @@ class MaskUniformity(RoundsCheck):
 
     def after_restart(self, shown: Sequence[ShownRound]) -> None:
         """Takes the first rounds of another start."""
+        self.keys.start_anew()
         for seen in shown:
             if self._passes:
                 self._compare("restart", np.asarray(self.plan.inputs[0].values[0]), seen)
@@ -329,3 +334,15 @@ def _repeated(what: str, again: tuple[str, Place, Place], cause: Note) -> Findin
     message = f"{what} {text[:16]} {where}: new {what}s are never alike"
     fields: Fields = {"party": other, "round": last, "first_party": one, "first_round": first}
     return replace(Finding.caused(message, cause, math.inf), fields=fields)
+
+
+def _of_those_there(seen: ShownRound, leaves: NDArray[np.int64]) -> ShownRound:
+    """What a round shows of parties that had not left; leaves (parties,): when each leaves."""
+    keyed = {number for number, when in enumerate(leaves.tolist(), 1) if when != 1}
+    sending = {number for number, when in enumerate(leaves.tolist(), 1) if when in (0, 3)}
+    return replace(
+        seen,
+        sent={number: row for number, row in seen.sent.items() if number in sending},
+        keys={number: key for number, key in seen.keys.items() if number in keyed},
+        ciphertexts={k: texts for k, texts in seen.ciphertexts.items() if k in sending},
+    )

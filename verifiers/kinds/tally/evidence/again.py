@@ -49,7 +49,9 @@ class MaskHistory:
         Any rows of a round but one are independent and uniform given all rounds before, so that
         the ratio has expectation 1 at most under the null.
         """
-        there = np.array([number in sent for number in self.whose])
+        # a party alone in a round has nobody to share a mask with
+        alone = len(sent) < 2
+        there = np.array([number in sent and not alone for number in self.whose])
         rows = np.zeros((len(self.whose), min(_NUMBERS, values.shape[1])), dtype=np.uint64)
         for place, number in enumerate(self.whose):
             if number in sent:

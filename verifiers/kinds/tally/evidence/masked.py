@@ -100,7 +100,16 @@ class Keys:
     def __init__(self) -> None:
         self._last: dict[int, str] = {}
         self._seen: dict[str, tuple[int, int]] = {}
+        self._own: dict[int, set[str]] = {}
+        self._starting = False
         self.rounds = 0
+
+    def start_anew(self) -> None:
+        """Says that the next round is the first of another start.
+
+        A party may take up a key there that it had before, as one that is kept on disk.
+        """
+        self._starting = True
 
     def repeated(self, keys: dict[int, str]) -> tuple[str, tuple[int, int], tuple[int, int]] | None:
         """A key that another party has, or one party again; with party and round of both.
@@ -111,8 +120,12 @@ class Keys:
         found = None
         for party, key in keys.items():
             before = self._seen.get(key)
-            if before is not None and self._last.get(party) != key and found is None:
+            kept = self._last.get(party) == key
+            kept |= self._starting and key in self._own.get(party, ())
+            if before is not None and not kept and found is None:
                 found = key, before, (party, self.rounds)
             self._seen.setdefault(key, (party, self.rounds))
+            self._own.setdefault(party, set()).add(key)
+        self._starting = self._starting and not keys
         self._last.update(keys)
         return found
