@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
 from ...findings.figures import CheckFigures
 from ...findings.note import Note
 from ...findings.report import CheckResult, LabelsOpening, Slow, Verdict
@@ -44,10 +42,8 @@ class LabelSession(Session):
         state.hearers.insert(0, self.recorder.hear)
         self.gathering: LabelsGathering | None = None
         earlier: LabelsOpening | None = request.earlier
-        self._opening = None if earlier is None else earlier.histogram
-        self.contract = LabelsInputContract(
-            self.claim, None if earlier is None else np.array(earlier.histogram)
-        )
+        self._opens_with = None if earlier is None else earlier.histogram
+        self.contract = LabelsInputContract(self.claim, self._opens_with)
         self._brings_in = BringsIn(request.stated, request.seed, request.own)
 
     @property
@@ -91,7 +87,9 @@ class LabelSession(Session):
         self.state.tell("choosing histograms", 0)
         asked, others = self.request, self.contract.serves_other_totals
         extent = extent_of(self.claim, asked.seed, asked.own, asked.extent, other_totals=others)
-        plan = make_plan(self.claim, asked.seed, others, asked.own, extent, opening=self._opening)
+        plan = make_plan(
+            self.claim, asked.seed, others, asked.own, extent, opening=self._opens_with
+        )
         self.gathering = LabelsGathering(
             self.state, plan, asked.seed, self.contract, asked.selection
         )

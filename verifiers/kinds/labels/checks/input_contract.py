@@ -63,13 +63,13 @@ class LabelsInputContract(LabelsCheck):
     def make(cls, setting: Setting) -> Self:
         return cls(setting.claim)
 
-    def __init__(self, claim: LabelsClaim, opening: Histogram | None = None) -> None:
+    def __init__(self, claim: LabelsClaim, opening: tuple[int, ...] | None = None) -> None:
         self.claim, self.mechanism, self.release = claim, claim.mechanism, claim.release
         self._given, self._budget = bool(claim.given), claim.gate.max_queries
         self._totals = _other_totals(claim)
         self.serves_other_totals = bool(self._totals)
         self.refusals: list[Note] = []
-        self.opening = opening_histogram(claim) if opening is None else opening
+        self.opening = np.array(opening) if opening else opening_histogram(claim)
         self.clear = clearest_histogram(claim)
         self.first: Labels = np.zeros(0, dtype=np.int64)
         self.more: list[Labels] = []

@@ -302,7 +302,8 @@ class MaskUniformity(RoundsCheck):
         who = f"{self.ciphertexts.parties:,} of {parties:,} parties"
         texts = f"{self.ciphertexts.number:,} ciphertexts of {who} differ"
         later = "; ".join(
-            f"no mask of {self.again[name].rounds:,} rounds {of} was seen in an earlier round"
+            f"no mask of {self.again[name].rounds:,} rounds {of} was seen in an earlier round, "
+            f"by {self.history.compared}"
             for name, of in _LATER.items()
             if self.again[name].rounds
         )

@@ -37,9 +37,9 @@ class MaskHistory:
         self._there: list[NDArray[np.bool_]] = []
 
     @property
-    def rounds(self) -> int:
-        """How many have been seen."""
-        return len(self._rows)
+    def compared(self) -> str:
+        """What of a round is compared, in words."""
+        return f"up to {_NUMBERS} numbers of {len(self.whose)} parties"
 
     def log_ratio(self, sent: Sent, values: NDArray[np.int64]) -> float:
         """Log-ratio of a round that has masks of one before to one of new masks; adds the round.
