@@ -24,7 +24,7 @@ FLOORS = (
     {"kinds"},
     {"labels", "numbers"},
     {"batches", "keys", "lawless", "tables", "tally"},
-    {"replay"},
+    {"replay", "paths"},
     {"strategies", "gradients", "cli"},
     {"reporting", "testing", "github", "demos", "init"},
     {"schemas"},
