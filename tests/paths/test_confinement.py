@@ -336,16 +336,19 @@ def test_memory_is_limited_beyond_what_is_there(scratch, outside):
 
 def test_forks_have_a_budget_together_from_the_limit_on(scratch, outside):
     text = """
+os.fork() or os._exit(0)  # counts for nothing
 confinement.limit(5, 1 << 30)
 for n in range(30):
-    if os.fork() == 0:
+    child = os.fork()
+    if child == 0:
         os.fork()
         os._exit(0)
-while os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG):
-    pass
+    os.waitpid(child, 0)
 for n in range(10):
+    print(n, flush=True)
     if os.fork() == 0:
         os._exit(0)
 """
     ended = run_confined(text, scratch, outside)
     assert [record["event"] for record in ended.records] == ["os.fork"], ended
+    assert ended.printed.split() == ["0", "1", "2", "3", "4"]  # 64 forks, and the one too many
