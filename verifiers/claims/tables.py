@@ -150,6 +150,7 @@ class Gate(Table):
     fresh_state: str | None = None
     lifetime: Literal["forever", "run"] = "forever"
     budget_target: SpecText | None = None
+    paths: bool | None = None
     least: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
     require: list[str] = Field(default_factory=list)
     strict: bool = False

@@ -1,1 +1,1 @@
-"""Which branches of a Python target are taken, seen in a confined process that runs a copy."""
+"""Which decisions of a Python target were taken: a copy of it, counted in a process of its own."""

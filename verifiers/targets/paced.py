@@ -90,6 +90,12 @@ class PacedTarget:
         self.parts: tuple[int, ...] = ()
         """Sizes of the calls answered in the last `ask`, in order."""
 
+    @property
+    def python_spec(self) -> str | None:
+        """The spec of a Python target in a process of its own, None for any other."""
+        spec: str | None = getattr(self._target, "python_spec", None)
+        return spec
+
     def ask(self, histogram: Histogram, size: int) -> Any:
         """Labels (size,); raises TargetError for a part of wrong shape or type.
 

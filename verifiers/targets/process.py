@@ -75,6 +75,11 @@ class ProcessTarget(JsonTarget):
         return cls(worker, timeout, loads=spec, restart=restart, release=release)
 
     @property
+    def python_spec(self) -> str | None:
+        """The spec that our worker loads, None for any other program."""
+        return self._loads
+
+    @property
     def is_our_worker(self) -> bool:
         """A Python target is loaded by our worker."""
         return self._loads is not None

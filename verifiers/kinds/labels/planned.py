@@ -28,6 +28,8 @@ from .planning.planner import make_plan
 from .planning.schedule import Schedule
 from .planning.streams import FULL, Extent
 from .registry import CHECKS, SHARES
+from .steering.asking import MOST_QUERIES as STEERED
+from .steering.asking import steers
 
 _WITH_TWINS = 0.25
 """Coarsest effect at which symmetries are still checked; beyond it all queries go to depth."""
@@ -244,6 +246,7 @@ def queries_of(plan: Plan, chosen: Selection = _ALL) -> int:
     asked += connections.MOST_QUERIES if everything else 0
     asked += in_flight.MOST_QUERIES if plan.claim.gate.concurrency > 1 and everything else 0
     asked += cached_answers.MOST_QUERIES if plan.claim.mechanism.caching else 0
+    asked += STEERED if steers(plan) else 0
     return asked + _for_the_scale(plan)
 
 

@@ -29,6 +29,7 @@ from .planning.given_inputs import coverage
 from .planning.planner import make_plan
 from .planning.telling import roundings_not_excluded, samplings_not_excluded
 from .registry import CHECKS
+from .steering.asking import Steering
 from .weighted import cost_by_weight
 
 
@@ -94,6 +95,8 @@ class LabelSession(Session):
             self.state, plan, asked.seed, self.contract, asked.selection
         )
         expect_restart(self.gathering)
+        self.steering = Steering(self.gathering, asked)
+        self.gathering.before_batch = self.steering.ask
 
     def compare(self, earlier: LabelsOpening) -> None:
         compare_with(self._gathering, earlier)
@@ -102,6 +105,8 @@ class LabelSession(Session):
         self._gathering.show_opening()
         ask_over_kept(self._gathering, lambda: queries_of(self._gathering.plan))
         self._gathering.sweep()
+        if self._gathering.goes_on and self.state.outcome.stopped is None:
+            self.steering.ask_now()
         ask_together(self._gathering, lambda: queries_of(self._gathering.plan))
 
     def explain(self) -> None:
@@ -139,6 +144,9 @@ class LabelSession(Session):
                 left = not_excluded(self.gathering.plan)
                 if left is not None and not refuted and not chosen.left_out:
                     outcome.warn(left)
+            if not refuted and not chosen.left_out:
+                for line in self.steering.lines():
+                    outcome.warn(line)
             if outcome.used_up and not refuted and not chosen.left_out:
                 outcome.warn(dearer_than(self.gathering.plan, planned=self.request.planned))
         costs = cost_by_weight(self.claim.mechanism)

@@ -18,6 +18,7 @@ from ....run.cause import NEAR, SURE
 from ....text import four_digits
 from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan
 from ..planning.streams import Role, Stream, WayOfAsking
+from .at_branches import BRANCHES, BranchEvidence, BranchInput, outcome_words
 from .at_times import BareStarts, fit_shares
 from .base import PLAIN, Circumstances, LabelsEvidence
 from .fits import Fits, distinguishable, divergences
@@ -53,6 +54,7 @@ class ClassProbabilities(LabelsEvidence):
         self.single_calls = PointedEvidence(weights)
         self.first_labels = PointedEvidence(weights)
         self._numbered, self.starts = AsNumbered(plan), BareStarts(plan)
+        self.branches: BranchEvidence | None = None
         self._met: set[tuple[int, ...]] = set()
         self._pointed = [PointedEvidence(weights) for _ in range(streams)]
         self._general = np.zeros(streams)
@@ -79,6 +81,17 @@ class ClassProbabilities(LabelsEvidence):
             np.log(GENERAL) + self._general[stream],
             np.log(POINTED) + self._pointed[stream].log_e_value,
         )
+        self.log_e_value = max(self.log_e_value, self._log_average())
+
+    def begin_branches(self, inputs: Sequence[BranchInput]) -> None:
+        """Is told the inputs that are steered to decisions of the target's code."""
+        self.branches = BranchEvidence(self.plan, inputs)
+
+    def observe_branch(self, place: int, labels: Labels) -> None:
+        """Adds labels (n,) of one of these inputs, which no other evidence counts."""
+        assert self.branches is not None
+        self.branches.observe(place, labels)
+        self.queries += labels.size
         self.log_e_value = max(self.log_e_value, self._log_average())
 
     def begin_start(self, first: Sequence[Labels]) -> None:
@@ -113,7 +126,9 @@ class ClassProbabilities(LabelsEvidence):
             np.log(POOLED_SINGLES) + self.single_calls.log_e_value,
             np.log(POOLED_FIRST) + self.first_labels.log_e_value,
         )
-        return float(np.logaddexp.reduce([each, *pooled]))
+        planned = float(np.logaddexp.reduce([each, *pooled]))
+        branches = 0.0 if self.branches is None else self.branches.log_e_value
+        return float(np.logaddexp(np.log1p(-BRANCHES) + planned, np.log(BRANCHES) + branches))
 
     def samples_needed(self) -> int:
         """Labels that anchors still need to see the smallest effect.
@@ -124,6 +139,14 @@ class ClassProbabilities(LabelsEvidence):
             return self.plan.queries
         own = set(self.plan.of(Role.OWN))
         return self.missing(own.union(self.anchors)) if self.missing(self.anchors) else 0
+
+    @property
+    def _shown_by_branches(self) -> bool:
+        """Whether inputs steered to decisions of the code tell more than all others."""
+        if self.branches is None:
+            return False
+        others = max(float(self._single.max()), self.pooled.log_e_value)
+        return self.branches.log_e_value > others
 
     def _shown_stream(self) -> int:
         """A simple histogram that shows the violation by itself; else that with most evidence."""
@@ -203,6 +226,9 @@ class ClassProbabilities(LabelsEvidence):
         return Note(note.code, words, {**note.fields, "from_query": onset})
 
     def fail_finding(self) -> Finding:
+        if self._shown_by_branches:
+            assert self.branches is not None
+            return self.branches.finding()
         at = self._shown_stream()
         counts, q = self.counts[at], np.exp(self.plan.log_q[at])
         telling = telling_outcomes(counts, self.plan.log_q[at])
@@ -297,23 +323,3 @@ def _finding_of(
 def _against(log_odds: float) -> str:
     """How much likelier a cause is than the claim, in parentheses; log_odds: natural log."""
     return f"({NEAREST}, {times_likelier(log_odds / np.log(10.0))} than under the claim)"
-
-
-def outcome_words(named: NDArray[np.intp], classes: int, outcomes: int) -> str:
-    """The outcomes `named` in words; several by the others, if these are fewer.
-
-    classes: outcomes from this index on are refusals; outcomes: how many there are.
-    """
-    others = sorted(set(range(outcomes)) - set(named.tolist()))
-    if named.size == 1:
-        only = int(named[0])
-        return "refusals" if only >= classes else f"label {only}"
-    if len(others) < named.size:
-        return f"labels other than {_name_outcomes(others, classes)}"
-    return f"{_name_outcomes(named.tolist(), classes)} together"
-
-
-def _name_outcomes(outcomes: list[int], classes: int) -> str:
-    """Outcomes in words, such as "0, 1 and refusals"."""
-    words = ["refusals" if outcome >= classes else str(outcome) for outcome in outcomes]
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

@@ -57,7 +57,7 @@ class StreamAsking:
         """Labels of a stream and of another, (size,) each, in calls for one label, in turn."""
         assert batch.other is not None
         pair = [self._votes(i) for i in (batch.stream, batch.other)]
-        labels = [[self._call(votes, 1) for votes in pair] for _ in range(batch.size)]
+        labels = [[self.call(votes, 1) for votes in pair] for _ in range(batch.size)]
         first, other = np.array(labels, dtype=np.int64).reshape(-1, 2).T
         return first, other
 
@@ -69,7 +69,7 @@ class StreamAsking:
         key = tuple(histogram.tolist())
         if self.mechanism.caching and key in self.kept:
             return None
-        label = int(self._call(histogram, 1)[0])
+        label = int(self.call(histogram, 1)[0])
         if self.mechanism.caching:
             self.kept[key] = label
         return label
@@ -90,7 +90,8 @@ class StreamAsking:
                 raise
         return np.array(found, dtype=np.int64)
 
-    def _call(self, histogram: Histogram, size: int) -> Labels:
+    def call(self, histogram: Histogram, size: int) -> Labels:
+        """The labels (size,) of one call, checked; raises as `labels` does."""
         labels = self._checked(self.target.ask(histogram, size), size, histogram)
         if not self.mechanism.caching:
             self.calls.append((histogram, labels))
@@ -101,7 +102,7 @@ class StreamAsking:
 
     def _first_label(self, histogram: Histogram) -> int:
         order, votes = self._unasked(histogram)
-        label = int(self._call(votes, 1)[0])
+        label = int(self.call(votes, 1)[0])
         self.kept[tuple(votes.tolist())] = label
         return label if label < 0 else int(order[label])
 

@@ -51,6 +51,8 @@ class LabelsGathering:
         self._in_order = None if order is None else InOrder(self, order)
         self._wanted = streams_asked(only, plan, self.observers.lacking)
         self._caching = plan.claim.mechanism.caching
+        self.before_batch: Callable[[], bool] = lambda: True
+        """What is asked between two batches of the sweeps; False when the run should end."""
 
     @property
     def goes_on(self) -> bool:
@@ -63,7 +65,8 @@ class LabelsGathering:
         if scale is not None and self._telling() is None:
             outcome.hopeless[scale.id] = _UNTOLD
         for batch in self._batches():
-            if self.state.queries >= _IN_ORDER_AFTER and not self._ask_in_order():
+            late = self.state.queries >= _IN_ORDER_AFTER
+            if not self.before_batch() or (late and not self._ask_in_order()):
                 return
             if not self.goes_on or (self._wanted[batch.stream] and not self.ask_batch(batch)):
                 return

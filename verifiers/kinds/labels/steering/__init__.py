@@ -1,0 +1,1 @@
+"""Histograms, sizes of calls and sequences that are steered to decisions of the target's code."""

@@ -1,0 +1,164 @@
+"""Asks the target what the search has found, and shows the labels to `class-probabilities`."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from .....reference.mechanisms import Labels
+from ....findings.note import Note
+from ....paths.background import BackgroundSearch, Searched, searched_spec
+from ....paths.counting import Outcome
+from ....paths.lines import not_exercised
+from ....paths.search import Candidate, Reached
+from ....run.error_budget import log_threshold
+from ....run.request import RunRequest
+from ....targets import Refused
+from ..checks.at_branches import BranchInput
+from ..gathering.gathering import LabelsGathering
+from ..planning.plan import Plan
+from ..registry import SHARES
+from .candidates import asker_of
+
+MOST_QUERIES = 3_000
+"""Labels that are asked of inputs that the search has found."""
+
+_AFTER = 8_192  # queries: what shows earlier does not wait for the search
+_SPARE = 12.0  # nats: of the weights, and for labels that tell less than they should
+_ROUNDS = 8  # in which the labels of all inputs are asked
+_FULL = 50_000  # queries from which the search runs
+
+
+class Steering:
+    """The search beside a run of labels, and what it found.
+
+    Args:
+        gathering: asks.
+        request: of the run.
+    """
+
+    def __init__(self, gathering: LabelsGathering, request: RunRequest) -> None:
+        self.gathering, self._asked = gathering, False
+        self.searched: Searched | None = None
+        self.left_out: Note | None = None
+        self._search: BackgroundSearch | None = None
+        self._outcomes = set[Outcome]()  # whose inputs were asked for to the end
+        plan, claim = gathering.plan, gathering.plan.claim
+        if not steers(plan) or gathering.observers.labels is None:
+            return
+        spec = searched_spec(gathering.state.target, claim, request)
+        if isinstance(spec, Note):
+            self.left_out = spec
+        elif spec is not None:
+            needed = log_threshold(SHARES["class-probabilities"], claim.gate.false_alarm) + _SPARE
+            self._search = BackgroundSearch(
+                spec, claim.release, lambda: asker_of(claim, plan, request.seed, needed)
+            )
+
+    def ask(self) -> bool:
+        """Asks what was found, once the run has asked enough; False when the run should end."""
+        gathering = self.gathering
+        if self._search is None or self._asked or gathering.state.queries < _AFTER:
+            return True
+        return self.ask_now()
+
+    def ask_now(self) -> bool:
+        """Asks what was found, wherever the run stands; False when the run should end."""
+        gathering = self.gathering
+        if self._search is None or self._asked:
+            return True
+        self._asked = True
+        gathering.state.tell("waiting for the search of the code")
+        self.searched = self._search.wait()
+        chosen = choose(self.searched.reached, min(MOST_QUERIES, gathering.state.left))
+        labels = gathering.observers.labels
+        if not chosen or labels is None:
+            return True
+        labels.begin_branches([_input_of(reached) for reached in chosen])
+        self._ask(chosen)
+        return gathering.goes_on
+
+    def _ask(self, chosen: Sequence[Reached]) -> None:
+        """Asks every input in rounds, each for its share of what half the noise needs there."""
+        refused = set[int]()
+        check = self.gathering.observers.labels
+        assert check is not None
+        for turn in range(_ROUNDS):
+            for place, reached in enumerate(chosen):
+                if place in refused or not self.gathering.goes_on:
+                    continue
+                self.gathering.state.tell("asking at branches of the code")
+                whole = _repeats(reached.candidate)
+                for _ in range(turn, whole, _ROUNDS):
+                    try:
+                        labels = self._sequence(reached.candidate)
+                    except Refused:
+                        refused.add(place)
+                        break
+                    check.observe_branch(place, labels)
+                self.gathering.say_seen()
+        self._outcomes.update(
+            reached.outcome for place, reached in enumerate(chosen) if place not in refused
+        )
+
+    def lines(self) -> list[Note]:
+        """What a pass has to say of the code that was hardly exercised, or why it says nothing."""
+        if self.left_out is not None:
+            return [self.left_out]
+        if self.searched is None:
+            return []
+        if self.searched.search is None:
+            message = f"the decisions in the code were not counted: {self.searched.why}"
+            return [Note("paths-left-out", message)]
+        return not_exercised(self.searched.search, self._outcomes, self.gathering.state.queries)
+
+    def _sequence(self, candidate: Candidate) -> Labels:
+        """The labels of the last call of a sequence."""
+        asking, state = self.gathering.asking, self.gathering.state
+        labels: Labels = np.zeros(0, dtype=np.int64)
+        for votes, size in candidate.calls:
+            labels = asking.call(votes, size)
+            state.spend(labels.size)
+        return labels
+
+
+def steers(plan: Plan) -> bool:
+    """Whether inputs may be steered: a run at full breadth, of any histogram, each label fresh."""
+    claim = plan.claim
+    return (
+        not claim.mechanism.caching
+        and not claim.given
+        and claim.gate.max_queries >= _FULL
+        and plan.extent.share == 1.0
+    )
+
+
+def choose(reached: Sequence[Reached], most: int) -> list[Reached]:
+    """The sequences that are asked: the cheapest of each outcome first, as far as `most` goes."""
+    turns: dict[int, list[Reached]] = {}
+    met: dict[tuple[int, str], int] = {}
+    for one in reached:
+        turn = met[one.outcome] = met.get(one.outcome, -1) + 1
+        turns.setdefault(turn, []).append(one)
+    chosen, left, known = list[Reached](), float(most), set[tuple[tuple[bytes, int], ...]]()
+    for turn in sorted(turns):
+        for one in sorted(turns[turn], key=lambda it: it.candidate.cost):
+            key = tuple((votes.tobytes(), size) for votes, size in one.candidate.calls)
+            cost = _repeats(one.candidate) * sum(size for _, size in one.candidate.calls)
+            if cost <= left and key not in known:
+                known.add(key)
+                chosen.append(one)
+                left -= cost
+    return chosen
+
+
+def _repeats(candidate: Candidate) -> int:
+    """How often a sequence is asked, until half the noise would have shown."""
+    return max(1, math.ceil(candidate.answers / candidate.calls[-1][1]))
+
+
+def _input_of(reached: Reached) -> BranchInput:
+    decision, calls = reached.decision, reached.candidate.calls
+    histogram = tuple(int(v) for v in calls[-1][0])
+    place = f"{decision.file}:{decision.line}"
+    return BranchInput(histogram, place, decision.text, reached.outcome[1], len(calls))

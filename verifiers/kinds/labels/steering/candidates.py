@@ -1,0 +1,272 @@
+"""Histograms, sizes and sequences made of the whole numbers in a target's source."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, zip_longest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....paths.constants import LARGEST, around, sums
+from ....paths.search import Asker, Call, Candidate, PlannedCalls
+from ..claim import LabelsClaim
+from ..planning.laws import divergences, log_laws
+from ..planning.plan import Plan
+from ..planning.schedule import Schedule
+from ..planning.streams import Role
+
+Votes = NDArray[np.int64]
+
+_HALF = 0.5  # of the claimed noise: what must show
+_LARGEST_TOTAL = 10_000  # or ten times the teachers, as valid input goes
+_LARGEST_CALL = 5_000
+_LONGEST = 64  # calls of a sequence
+_GAPS = (0.4, 1.5, 3.0)  # of the two leaders, in scales of the noise
+_EVERY_CLASS = 12  # classes up to which each is tried by itself
+_LEAST_NATS = 1e-9
+_SMALL_CALL = 64  # labels of a planned call that is run again
+_TRAFFIC = 400  # planned calls in turn that are run again
+_NEAR = 40
+
+
+class LabelAsker(Asker):
+    """What labels know of their inputs.
+
+    needed: nats of evidence with which half the noise has shown; other_totals: whether the target
+    serves totals of votes other than the claimed teachers.
+    """
+
+    def __init__(self, plan: Plan, seed: int, needed: float, *, other_totals: bool) -> None:
+        self.plan, self.claim = plan, plan.claim
+        self.mechanism = plan.claim.mechanism
+        self.teachers, self.classes = self.mechanism.teachers, self.mechanism.classes
+        self.scale = float(self.mechanism.noise.scale)
+        self._needed, self._other_totals = needed, other_totals and not plan.claim.one_total
+        self._rng = np.random.default_rng([seed, 59])
+
+    @property
+    def needed(self) -> float:
+        return self._needed
+
+    # -- what the plan asks ----------------------------------------------------------------------
+
+    def planned(self) -> Iterator[PlannedCalls]:
+        found: dict[tuple[bytes, int], tuple[Votes, int]] = {}
+        for batch in Schedule(self.plan).sweeps():
+            votes = np.array(self.plan.streams[batch.stream].histogram, dtype=np.int64)
+            turned = np.roll(votes, batch.rotation)
+            for size in batch.calls:
+                key = turned.tobytes(), size
+                found[key] = turned, found.get(key, (turned, 0))[1] + size
+        yield from self._at_once(found)
+        traffic = self.plan.traffic.histograms[:_TRAFFIC]
+        if len(traffic):
+            of_each = len(self.plan.traffic.histograms) / len(traffic)
+            calls = tuple((votes, 1) for votes in traffic)
+            yield PlannedCalls(
+                calls,
+                tuple(votes.tobytes() for votes in traffic),
+                (of_each,) * len(calls),
+                tuple(self._nats(traffic).tolist()),
+            )
+
+    def _at_once(self, found: dict[tuple[bytes, int], tuple[Votes, int]]) -> Iterator[PlannedCalls]:
+        """The plan's calls: each histogram in calls of a few sizes, each large size once."""
+        kept: dict[tuple[bytes, int], tuple[Votes, int, float]] = {}
+        sizes = set[int]()
+        for (key, size), (votes, labels) in found.items():
+            large = size > _SMALL_CALL
+            run = size if not large or size not in sizes else _SMALL_CALL
+            sizes.add(run)
+            before = kept.get((key, run), (votes, run, 0.0))[2]
+            kept[key, run] = votes, run, before + labels
+        each = list(kept.values())
+        nats = self._nats(np.array([votes for votes, _, _ in each]))
+        for start in range(0, len(each), _TRAFFIC):
+            some, of_each = each[start : start + _TRAFFIC], nats[start : start + _TRAFFIC]
+            yield PlannedCalls(
+                tuple((votes, size) for votes, size, _ in some),
+                tuple(votes.tobytes() for votes, _, _ in some),
+                tuple(labels for _, _, labels in some),
+                tuple(of_each.tolist()),
+            )
+
+    def _nats(self, histograms: Votes) -> NDArray[np.float64]:
+        """Nats (b,) of one label of each histogram (b, c) against half the noise."""
+        claimed = log_laws(self.mechanism, histograms)
+        half = log_laws(self.mechanism, histograms, _HALF)
+        return np.asarray(divergences(half, claimed))
+
+    # -- what the source suggests ----------------------------------------------------------------
+
+    def candidates(self, constants: Sequence[int]) -> Iterator[Candidate]:
+        largest = max(10 * self.teachers, _LARGEST_TOTAL) if self._other_totals else self.teachers
+        near = [list(around(c)) for c in sorted({*constants, 1, 2})]
+        by_turn = chain(chain.from_iterable(zip_longest(*near)), sums(constants))
+        values = [v for v in dict.fromkeys(by_turn) if v is not None and v <= LARGEST]
+        histograms = self._distinct(self._histograms([v for v in values if v <= largest]))
+        known = list[Candidate]()
+        for votes in histograms:
+            candidate = self._candidate([(votes, 1)], votes)
+            known.append(candidate)
+            yield candidate
+        telling = min(known, key=lambda one: one.answers).calls[0][0]
+        yield from self._sizes(telling, values)
+        yield from self._sequences(telling, values, known)
+
+    def nearer(self, candidate: Candidate) -> Iterable[Candidate]:
+        votes, size = candidate.calls[-1]
+        for _ in range(_NEAR):
+            moved = np.array(votes)
+            one, other = self._rng.permutation(self.classes)[:2]
+            most = int(moved[one])
+            if most:
+                step = int(self._rng.integers(1, most + 1))
+                moved[one] -= step
+                moved[other] += step
+                yield self._candidate([*candidate.calls[:-1], (moved, size)], moved)
+
+    def _candidate(self, calls: list[Call], votes: Votes) -> Candidate:
+        nats = max(float(self._nats(votes[None])[0]), _LEAST_NATS)
+        return Candidate(tuple(calls), self.needed / nats)
+
+    def _distinct(self, histograms: Iterable[Votes]) -> Iterator[Votes]:
+        met = set[bytes]()
+        for votes in histograms:
+            if votes.tobytes() not in met and (self._other_totals or votes.sum() == self.teachers):
+                met.add(votes.tobytes())
+                yield votes
+
+    def _histograms(self, values: Sequence[int]) -> Iterator[Votes]:
+        """Histograms in which some feature has each of these values."""
+        features: list[Callable[[int], Iterator[Votes]]] = [
+            self._with_count,
+            self._with_lead,
+            self._with_least,
+            self._with_empty,
+            self._with_leader,
+        ]
+        if self._other_totals:
+            features.insert(0, self._with_total)
+        yield from chain.from_iterable(feature(v) for v in values for feature in features)
+
+    def _with_total(self, total: int) -> Iterator[Votes]:
+        yield from self._best([self._spread(total, {}, 0, gap) for gap in _GAPS])
+
+    def _with_count(self, count: int) -> Iterator[Votes]:
+        """One class, each in turn, has so many votes: as the leader, the second, or another."""
+        each = range(self.classes) if self.classes <= _EVERY_CLASS else (0, self.classes - 1)
+        for k in each:
+            leaders = (k, (k + 1) % self.classes)
+            ways = [
+                self._spread(self.teachers, {k: count}, leader, gap)
+                for leader in leaders
+                for gap in _GAPS
+            ]
+            yield from self._best(ways)
+        second = [
+            self._spread(self.teachers, {1: count, 0: count + round(gap * self.scale)}, 0, gap)
+            for gap in _GAPS
+        ]
+        yield from self._best(second)
+
+    def _with_lead(self, lead: int) -> Iterator[Votes]:
+        """The leader is so many votes ahead of the second."""
+        ways = []
+        for rest in (0.0, 0.25, 0.5, 0.8):
+            low = int((1.0 - rest) * (self.teachers - lead)) // 2
+            if low >= 0 and lead <= self.teachers:
+                ways.append(self._spread(self.teachers, {0: low + lead, 1: low}, 0, 0.0))
+        for votes in self._best([way for way in ways if np.sort(way)[-2] == way[0] - lead]):
+            yield votes
+            yield votes[::-1].copy()
+
+    def _with_least(self, least: int) -> Iterator[Votes]:
+        if least * self.classes <= self.teachers:
+            others = dict.fromkeys(range(2, self.classes), least)
+            ways = [self._spread(self.teachers, others, 0, gap) for gap in _GAPS]
+            yield from self._best([way for way in ways if way.min() == least])
+
+    def _with_empty(self, empty: int) -> Iterator[Votes]:
+        """So many classes have no votes."""
+        if 0 < empty < self.classes:
+            none = dict.fromkeys(range(self.classes - empty, self.classes), 0)
+            for votes in self._best([self._spread(self.teachers, none, 0, gap) for gap in _GAPS]):
+                yield votes
+                yield votes[::-1].copy()
+
+    def _with_leader(self, leader: int) -> Iterator[Votes]:
+        if leader < self.classes:
+            yield from self._best([self._spread(self.teachers, {}, leader, g) for g in _GAPS])
+
+    def _spread(self, total: int, fixed: dict[int, int], leader: int, gap: float) -> Votes:
+        """So many votes (c,): `fixed` for some classes, the leader ahead by `gap` scales.
+
+        The rest is even. Some total that is out of reach leaves another total.
+        """
+        votes = np.zeros(self.classes, dtype=np.int64)
+        free = [k for k in range(self.classes) if k not in fixed]
+        for k, count in fixed.items():
+            votes[k] = count
+        left = max(0, total - int(votes.sum()))
+        if not free:
+            return votes
+        if leader in free:
+            others = len(free) - 1
+            lead = min(
+                left, round(gap * self.scale) + (left - round(gap * self.scale)) // (others + 1)
+            )
+            ahead = max(lead, min(left, max(fixed.values(), default=0) + round(gap * self.scale)))
+            votes[leader] = ahead
+            free.remove(leader)
+            left -= ahead
+        for place, k in enumerate(free):
+            votes[k] = left // len(free) + (place < left % len(free))
+        if not free and left:
+            votes[leader] += left
+        return votes
+
+    def _best(self, ways: list[Votes]) -> list[Votes]:
+        """Of some histograms those two that tell most, where they may be asked."""
+        ways = [way for way in ways if self._other_totals or way.sum() == self.teachers]
+        if not ways:
+            return []
+        order = np.argsort(-self._nats(np.array(ways)), kind="stable")
+        return [ways[i] for i in order[:2]]
+
+    # -- calls for several labels, and several calls ---------------------------------------------
+
+    def _sizes(self, telling: Votes, values: Sequence[int]) -> Iterator[Candidate]:
+        most = min(_LARGEST_CALL, self.claim.gate.largest_call or _LARGEST_CALL)
+        for size in values:
+            if 1 < size <= most:
+                yield self._candidate([(telling, size)], telling)
+                yield self._candidate([(telling, size), (telling, 1)], telling)
+
+    def _sequences(
+        self, telling: Votes, values: Sequence[int], known: Sequence[Candidate]
+    ) -> Iterator[Candidate]:
+        """The same again, several leaders in turn, a larger call before a smaller one."""
+        other = np.roll(telling, 1)
+        anchors = [
+            np.array(self.plan.streams[self.plan.first(role)].histogram, dtype=np.int64)
+            for role in (Role.HIGH_CONSENSUS, Role.NEAR_TIE)
+        ]
+        for before in (telling, other, *anchors):
+            yield self._candidate([(before, 1), (telling, 1)], telling)
+            yield self._candidate([(before, 4), (telling, 1)], telling)
+            yield self._candidate([(telling, 1), (before, 1), (telling, 1)], telling)
+            yield self._candidate([(before, 1), (before, 1), (telling, 1)], telling)
+        for length in values:
+            if 2 < length <= _LONGEST:
+                for before in (telling, other, *anchors):
+                    yield self._candidate([(before, 1)] * (length - 1) + [(telling, 1)], telling)
+        few = sorted(known, key=lambda one: one.answers)[:_NEAR]
+        for one in few:
+            votes = one.calls[-1][0]
+            yield self._candidate([(votes, 1), (votes, 1)], votes)
+            yield self._candidate([(votes, 1), (telling, 1)], telling)
+
+
+def asker_of(claim: LabelsClaim, plan: Plan, seed: int, needed: float) -> LabelAsker:
+    """What is steered for a claim."""
+    return LabelAsker(plan, seed, needed, other_totals=not claim.one_total)

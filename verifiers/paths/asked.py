@@ -1,0 +1,53 @@
+"""What a shadow is asked for, and what it tells."""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from .counting import Outcome
+from .decisions import Decision
+
+
+class Ended(Enum):
+    """What a call ended in."""
+
+    ANSWERED = auto()
+    REFUSED = auto()
+    FAILED = auto()
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """Calls, one after the other, from the state after the import.
+
+    calls: inputs, with how many releases each asks for; release: how inputs travel; noise: seeds
+    the generators that the target holds; seconds: that all may take.
+    """
+
+    calls: tuple[tuple[Any, int], ...]
+    release: Any
+    noise: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class CallSeen:
+    """What one call took: how often each outcome, and the sides of comparisons of two numbers."""
+
+    ended: Ended
+    taken: dict[Outcome, int]
+    sides: dict[int, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What loading came to.
+
+    constants: whole numbers in the source; layers: of confinement that hold; why: the target could
+    not be loaded, None where it was.
+    """
+
+    decisions: tuple[Decision, ...]
+    constants: tuple[int, ...]
+    layers: tuple[str, ...]
+    why: str | None

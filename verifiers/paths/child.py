@@ -1,0 +1,186 @@
+"""The process of a shadow: `python -m dpassay.verifiers.paths.child FD RECORD SCRATCH SPEC`.
+
+It loads a copy of the target, its decisions counted, and runs it in forks of itself, so that each
+run begins with the state after the import. What it may do is confined, as `confinement.py` says.
+"""
+
+import ast
+import importlib.machinery
+import os
+import pickle
+import random
+import select
+import signal
+import sys
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...reference import BudgetExhausted
+from ..targets.in_process import InProcessTarget
+from ..targets.replies import Refused, TargetError
+from ..targets.spec import load
+from .asked import CallSeen, Ended, Loaded, Rehearsal
+from .confinement import confine, limit
+from .constants import whole_constants
+from .counting import DecisionCounter
+from .decisions import Decision, rewrite
+
+_DEPTH = 3  # of objects within objects that are searched for generators
+_MOST_OBJECTS = 2_000
+_MOST_BYTES = 4 << 30  # beyond what the import has taken
+
+
+class RewritingLoader:
+    """Rewrites every file of a folder as it is imported."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = str(folder.resolve())
+        self.decisions: list[Decision] = []
+        self.constants = set[int]()
+
+    def install(self) -> None:
+        """Makes the import system rewrite the folder's files."""
+        plain = importlib.machinery.SourceFileLoader.source_to_code
+        ours = self
+
+        def compiled(loader: Any, data: Any, path: Any, **given: Any) -> Any:
+            if not ours.own(path):
+                return plain(loader, data, path, **given)
+            tree, found = rewrite(bytes(data), str(path), len(ours.decisions))
+            ours.decisions += found
+            return compile(tree, path, "exec", dont_inherit=True)
+
+        importlib.machinery.SourceFileLoader.source_to_code = compiled  # type: ignore[assignment]
+
+    def own(self, path: Any) -> bool:
+        """Whether a file lies in the folder."""
+        return isinstance(path, str) and path.startswith(self._folder + os.sep)
+
+
+def main(descriptor: str, record: str, scratch: str, spec: str) -> None:
+    """Loads the target, then runs what it is sent until the connection is closed."""
+    connection = Connection(int(descriptor))
+    os.dup2(2, 1)  # what the target prints is no answer
+    sys.path.insert(0, os.getcwd())
+    layers = confine(Path(scratch), int(record))
+    loader, counter = RewritingLoader(Path(scratch)), DecisionCounter()
+    counter.install()
+    loader.install()
+    try:
+        found = load(spec)
+    except TargetError as error:
+        connection.send(Loaded((), (), layers, str(error)))
+        return
+    connection.send(Loaded(tuple(loader.decisions), _constants(loader), layers, None))
+    while True:
+        try:
+            asked: Rehearsal = connection.recv()
+        except EOFError:
+            return
+        connection.send_bytes(_forked(found, asked, counter, loader))
+
+
+def _constants(loader: RewritingLoader) -> tuple[int, ...]:
+    """The whole numbers of all files that were imported."""
+    found = set[int]()
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if loader.own(file):
+            assert file is not None
+            found.update(whole_constants(ast.parse(Path(file).read_bytes())))
+    return tuple(sorted(found))
+
+
+def _forked(
+    found: Any, asked: Rehearsal, counter: DecisionCounter, loader: RewritingLoader
+) -> bytes:
+    """The pickled `CallSeen`s of a run in a fork of this process."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        with os.fdopen(writer, "wb") as file:
+            try:
+                pickle.dump(_run(found, asked, counter, loader), file)
+            except BaseException as error:
+                pickle.dump(f"{type(error).__name__}: {error}", file)
+        os._exit(0)
+    os.close(writer)
+    chunks = []
+    with os.fdopen(reader, "rb", buffering=0) as pipe:
+        while True:
+            ready, _, _ = select.select([pipe], [], [], asked.seconds)
+            if not ready:
+                os.kill(child, signal.SIGKILL)
+                chunks = [pickle.dumps(f"a call took more than {asked.seconds:g} s")]
+                break
+            chunk = pipe.read(1 << 20)
+            if not chunk:
+                break
+            chunks.append(chunk)
+    _, status = os.waitpid(child, 0)
+    return b"".join(chunks) or pickle.dumps(f"its process ended with status {status}")
+
+
+def _run(
+    found: Any, asked: Rehearsal, counter: DecisionCounter, loader: RewritingLoader
+) -> list[CallSeen]:
+    limit(asked.seconds, _MOST_BYTES)
+    renew(found, asked.noise, loader)
+    target = InProcessTarget(found, release=asked.release)
+    seen = []
+    for values, size in asked.calls:
+        counter.clear()
+        try:
+            target.ask(values, size)
+            end = Ended.ANSWERED
+        except Refused:
+            end = Ended.REFUSED
+        except (TargetError, BudgetExhausted):
+            end = Ended.FAILED
+        seen.append(CallSeen(end, dict(counter.taken), dict(counter.sides)))
+    return seen
+
+
+def renew(found: Any, noise: int, loader: RewritingLoader) -> None:
+    """Sets every generator that the target holds anew: forks would all draw the same noise."""
+    random.seed(noise)
+    np.random.seed(noise)  # noqa: NPY002 - the generator of the whole process
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(noise)
+    roots = [found]
+    for module in list(sys.modules.values()):
+        if loader.own(getattr(module, "__file__", None)):
+            roots += list(vars(module).values())
+    for place, each in enumerate(_generators(roots, loader)):
+        if isinstance(each, np.random.Generator):
+            kind: Any = type(each.bit_generator)
+            each.bit_generator.state = kind([noise, place]).state
+        else:
+            each.seed(noise + place)
+
+
+def _generators(roots: list[Any], loader: RewritingLoader) -> Iterator[Any]:
+    """The generators among some objects and in what these hold."""
+    met, left = set[int](), [(each, _DEPTH) for each in roots]
+    while left and len(met) < _MOST_OBJECTS:
+        each, depth = left.pop()
+        if id(each) in met:
+            continue
+        met.add(id(each))
+        if isinstance(each, np.random.Generator | np.random.RandomState | random.Random):
+            yield each
+        elif depth and isinstance(each, list | tuple):
+            left += [(one, depth - 1) for one in each[:_MOST_OBJECTS]]
+        elif depth and isinstance(each, dict):
+            left += [(one, depth - 1) for one in list(each.values())[:_MOST_OBJECTS]]
+        elif depth and hasattr(each, "__dict__") and not isinstance(each, type):
+            left += [(one, depth - 1) for one in vars(each).values()]
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

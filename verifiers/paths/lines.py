@@ -1,0 +1,57 @@
+"""What a pass did not exercise in the target's code, in a few lines."""
+
+from collections import Counter
+from collections.abc import Collection
+
+from ..findings.note import Note
+from .counting import Outcome
+from .decisions import NO, Decision
+from .search import Search
+
+_LINES, _OF_A_FILE = 5, 3  # beside a verdict
+_SHORTEST = 0.5  # answers below which an outcome counts as never taken
+
+
+def not_exercised(search: Search, asked: Collection[Outcome], answers: int) -> list[Note]:
+    """The outcomes that no answer, or too few of them, took.
+
+    asked: the outcomes whose inputs the run asked for by themselves; answers: of the run.
+    """
+    found, of_file = list[Note](), Counter[str]()
+    seen = search.exercised.outcomes | search.met
+    for number, decision in enumerate(search.shadow.decisions):
+        ran = decision.scope is not None and any(
+            outcome in seen for outcome in _outcomes(decision.scope, search.shadow.decisions)
+        )
+        reached = any(outcome in seen for outcome in _outcomes(number, search.shadow.decisions))
+        if not decision.shown or not ran or (len(decision.outcomes) > 1 and not reached):
+            continue
+        for outcome in _outcomes(number, search.shadow.decisions):
+            lacks = outcome not in asked and search.lacking(outcome)
+            if lacks and len(found) < _LINES and of_file[decision.file] < _OF_A_FILE:
+                of_file[decision.file] += 1
+                found.append(_line(decision, outcome, search.exercised.answers(outcome), answers))
+    return found
+
+
+def _outcomes(number: int, decisions: tuple[Decision, ...]) -> list[Outcome]:
+    return [(number, way) for way in decisions[number].outcomes]
+
+
+def _line(decision: Decision, outcome: Outcome, taken: float, answers: int) -> Note:
+    place = f"{decision.file}:{decision.line}"
+    text = f"not ({decision.text})" if outcome[1] == NO else decision.text
+    fields = {
+        "file": decision.file,
+        "line": decision.line,
+        "text": decision.text,
+        "outcome": outcome[1],
+        "answers": round(taken),
+    }
+    if taken < _SHORTEST:
+        return Note("path-never", f"not exercised: {place} ({text})", fields)
+    words = (
+        f"seldom: {place} ({text}) in about {round(taken):,} of {answers:,} answers: half the "
+        "noise there would not have shown"
+    )
+    return Note("path-seldom", words, fields)

@@ -1,0 +1,223 @@
+"""The search for inputs that take what a plan's own inputs hardly take, on a shadow of the target.
+
+It sees no judged answer. Executions are counted, never seconds, so that seed and source determine
+what is found.
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from .asked import CallSeen, Ended
+from .counting import Outcome
+from .decisions import Decision
+from .shadow import Shadow
+
+Call = tuple[Any, int]
+"""An input, and how many releases a call asks for."""
+
+NOISES = (1, 2, 3)
+"""Under each of these an outcome must come: what one's own noise decides is no branch to ask."""
+
+_MOST_CALLS = 4_000  # executions of candidates, without those that confirm
+_MOST_CONFIRMED = 150  # candidates that are run under several noises
+_AT_ONCE = 24  # candidates in one process
+_KEPT = 3  # sequences of each outcome
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Calls in their order, whose last one is judged. Answers that half the noise takes to show."""
+
+    calls: tuple[Call, ...]
+    answers: float
+
+    @property
+    def cost(self) -> float:
+        """Answers in all until half the noise would show, those before the last call included."""
+        last = max(1, self.calls[-1][1])
+        before = sum(size for _, size in self.calls[:-1])
+        return self.answers * (1.0 + before / last)
+
+
+@dataclass(frozen=True)
+class PlannedCalls:
+    """Calls that a plan makes, one after the other.
+
+    inputs: of each call, by which equal ones are known; answers: how many of the plan's each stands
+    for; nats: of evidence against half the noise that one of them brings.
+    """
+
+    calls: tuple[Call, ...]
+    inputs: tuple[bytes, ...]
+    answers: tuple[float, ...]
+    nats: tuple[float, ...]
+
+
+class Asker(ABC):
+    """What a kind of release knows of its inputs."""
+
+    @abstractmethod
+    def planned(self) -> Iterator[PlannedCalls]:
+        """The calls of the plan."""
+
+    @abstractmethod
+    def candidates(self, constants: Sequence[int]) -> Iterator[Candidate]:
+        """Inputs that a plan may ask, made of whole numbers in the source, the cheapest first."""
+
+    @abstractmethod
+    def nearer(self, candidate: Candidate) -> Iterable[Candidate]:
+        """Inputs like one, of other sizes, to look for the other side of a comparison."""
+
+    @property
+    @abstractmethod
+    def needed(self) -> float:
+        """Nats of evidence with which half the noise has shown."""
+
+
+class Exercised:
+    """How far a plan's answers exercise each outcome."""
+
+    def __init__(self) -> None:
+        self._each: defaultdict[Outcome, Counter[bytes]] = defaultdict(Counter)
+        self._asked = Counter[bytes]()
+        self._nats = dict[bytes, float]()
+
+    def add(self, seen: Sequence[CallSeen], planned: PlannedCalls, share: float) -> None:
+        """Adds what one run under one noise took, each as a share of the answers."""
+        given = zip(seen, planned.inputs, planned.answers, planned.nats, strict=False)
+        for call, key, answers, nats in given:
+            self._nats[key] = nats
+            self._asked[key] += share * answers  # type: ignore[assignment]
+            for outcome in call.taken if call.ended is not Ended.FAILED else ():
+                self._each[outcome][key] += share * answers  # type: ignore[assignment]
+
+    @property
+    def outcomes(self) -> set[Outcome]:
+        """Those that came at all."""
+        return set(self._each)
+
+    def answers(self, outcome: Outcome) -> float:
+        """Answers of calls in which it came."""
+        return float(sum(self._each[outcome].values())) if outcome in self._each else 0.0
+
+    def nats(self, outcome: Outcome) -> float:
+        """Nats that half the noise would make there, on the input where they are most.
+
+        Answers of one input are judged together: where the outcome comes in a share of them alone,
+        so much of each nat is left.
+        """
+        each = self._each[outcome] if outcome in self._each else {}
+        found = (n * n / self._asked[key] * self._nats[key] for key, n in each.items())
+        return max(found, default=0.0)
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A sequence that takes an outcome which the plan hardly takes."""
+
+    outcome: Outcome
+    decision: Decision
+    candidate: Candidate
+
+
+class Search:
+    """Runs a plan's calls on a shadow, then candidates, and keeps what reaches more."""
+
+    def __init__(self, shadow: Shadow, asker: Asker) -> None:
+        self.shadow, self.asker = shadow, asker
+        self.exercised = Exercised()
+        self.met = set[Outcome]()  # by the plan or by any candidate
+        self.reached: defaultdict[Outcome, list[Candidate]] = defaultdict(list)
+        self._sides = dict[int, list[tuple[Candidate, tuple[float, float]]]]()
+        self._left, self._confirmed = _MOST_CALLS, 0
+
+    def run(self) -> list[Reached]:
+        """What was reached, by the outcome. Raises LeftOut."""
+        for planned in self.asker.planned():
+            for noise in NOISES:
+                seen = self.shadow.run(planned.calls, noise)
+                self.exercised.add(seen, planned, 1.0 / len(NOISES))
+        self.met.update(self.exercised.outcomes)
+        candidates = self.asker.candidates(self.shadow.constants)
+        self._try_all(candidates)
+        for number in self._one_sided():
+            best = self._nearest(number)
+            if best is not None:
+                self._try_all(self.asker.nearer(best))
+        found = []
+        for outcome, kept in sorted(self.reached.items(), key=lambda item: item[0]):
+            decision = self.shadow.decisions[outcome[0]]
+            found += [Reached(outcome, decision, candidate) for candidate in kept]
+        return found
+
+    def lacking(self, outcome: Outcome) -> bool:
+        """Whether the plan's answers would not show half the noise where an outcome is taken."""
+        return self.exercised.nats(outcome) < self.asker.needed
+
+    def _try_all(self, candidates: Iterable[Candidate]) -> None:
+        waiting = iter(candidates)
+        while self._left > 0:
+            some = list(islice(waiting, _AT_ONCE))
+            if not some:
+                return
+            self._try(some)
+
+    def _try(self, some: list[Candidate]) -> None:
+        """Runs some candidates one after the other, and confirms those that take more."""
+        calls = [call for candidate in some for call in candidate.calls]
+        self._left -= len(calls)
+        seen = self.shadow.run(calls, NOISES[0])
+        place = 0
+        for candidate in some:
+            place += len(candidate.calls)
+            if place > len(seen):
+                return
+            last = seen[place - 1]
+            if last.ended is Ended.ANSWERED:
+                self._look_at(candidate, last)
+
+    def _look_at(self, candidate: Candidate, last: CallSeen) -> None:
+        for number, sides in last.sides.items():
+            self._sides.setdefault(number, []).append((candidate, sides))
+        wanted = {outcome for outcome in last.taken if self._wants(outcome, candidate)}
+        self.met.update(last.taken)
+        if not wanted or self._confirmed >= _MOST_CONFIRMED:
+            return
+        self._confirmed += 1
+        for outcome in self._recurring(candidate) & wanted:
+            kept = [*self.reached[outcome], candidate]
+            self.reached[outcome] = sorted(kept, key=lambda one: one.cost)[:_KEPT]
+
+    def _wants(self, outcome: Outcome, candidate: Candidate) -> bool:
+        """Whether a candidate would be kept for an outcome."""
+        if not self.lacking(outcome):
+            return False
+        kept = self.reached[outcome]
+        return len(kept) < _KEPT or candidate.cost < 0.7 * kept[-1].cost
+
+    def _recurring(self, candidate: Candidate) -> set[Outcome]:
+        """The outcomes of the last call, run twice over, that come under every noise."""
+        found: set[Outcome] | None = None
+        for noise in NOISES:
+            seen = self.shadow.run([*candidate.calls, *candidate.calls], noise)
+            if len(seen) < 2 * len(candidate.calls) or seen[-1].ended is not Ended.ANSWERED:
+                return set()
+            found = set(seen[-1].taken) if found is None else found & set(seen[-1].taken)
+        return found or set()
+
+    def _one_sided(self) -> list[int]:
+        """The comparisons of two numbers of which one outcome never came."""
+        return [
+            number
+            for number in self._sides
+            if not all((number, way) in self.met for way in self.shadow.decisions[number].outcomes)
+        ]
+
+    def _nearest(self, number: int) -> Candidate | None:
+        """The candidate whose two sides were nearest to each other."""
+        apart = [(abs(a - b), place) for place, (_, (a, b)) in enumerate(self._sides[number])]
+        return self._sides[number][min(apart)[1]][0] if apart else None

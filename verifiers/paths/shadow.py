@@ -1,0 +1,116 @@
+"""A copy of a Python target in a process of its own, whose decisions are counted."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Sequence
+from multiprocessing import Pipe
+from typing import Any, Self
+
+from ..targets.replies import one_line
+from .asked import CallSeen, Loaded, Rehearsal
+from .decisions import Decision
+from .left_out import LeftOut
+from .scratch import Scratch
+
+_LOADING = 20.0  # seconds that an import may take
+_RUN = 10.0  # seconds of the calls of one run
+
+
+class Shadow:
+    """Runs calls on the copy; a context manager that ends it. Raises LeftOut with the reason.
+
+    Args:
+        spec: of a Python target.
+        release: how inputs travel.
+        secrets: names of environment variables that it is not given.
+    """
+
+    def __init__(self, spec: str, release: Any, secrets: Sequence[str] = ()) -> None:
+        self._release = release
+        self._scratch = Scratch(spec, secrets).__enter__()
+        self._connection, theirs = Pipe()
+        self._record, record = os.pipe()
+        self.executions = 0
+        try:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    f"{__package__}.child",
+                    str(theirs.fileno()),
+                    str(record),
+                    str(self._scratch.folder),
+                    self._scratch.spec,
+                ],
+                pass_fds=[theirs.fileno(), record],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd=self._scratch.cwd,
+                env=self._scratch.environment,
+                start_new_session=True,
+            )
+        finally:
+            theirs.close()
+            os.close(record)
+        try:
+            loaded = self._received(_LOADING)
+            assert isinstance(loaded, Loaded)
+            if loaded.why is not None:
+                raise LeftOut(loaded.why)
+        except BaseException:
+            self.close()
+            raise
+        self.layers = loaded.layers
+        self.decisions: tuple[Decision, ...] = loaded.decisions
+        self.constants = loaded.constants
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the process, and removes its folder."""
+        self._connection.close()
+        self._process.kill()
+        self._process.wait()
+        os.close(self._record)
+        self._scratch.__exit__(None, None, None)
+
+    def run(self, calls: Sequence[tuple[Any, int]], noise: int) -> list[CallSeen]:
+        """What each of some calls takes; one list where all run, fewer where one ends the process.
+
+        noise: seeds the generators that the target holds. Raises LeftOut where the copy did what is
+        forbidden, or takes too long.
+        """
+        self.executions += len(calls)
+        self._connection.send(Rehearsal(tuple(calls), self._release, noise, _RUN))
+        found = self._received(2.0 * _RUN)
+        return found if isinstance(found, list) else []
+
+    def _received(self, seconds: float) -> Any:
+        try:
+            if not self._connection.poll(seconds):
+                raise LeftOut(f"its copy gave no answer within {seconds:g} s")
+            found = pickle.loads(self._connection.recv_bytes())
+        except (EOFError, OSError):
+            raise LeftOut(self._stopped() or "its copy ended") from None
+        stopped = self._stopped()
+        if stopped is not None:
+            raise LeftOut(stopped)
+        return found
+
+    def _stopped(self) -> str | None:
+        """What the copy did that is forbidden, from its record; None where it did nothing."""
+        os.set_blocking(self._record, False)
+        try:
+            line = os.read(self._record, 1 << 12).split(b"\n")[0]
+            told = json.loads(line)
+        except (BlockingIOError, ValueError):
+            return None
+        return one_line(f"its copy {told['event']} {told['what']}")
