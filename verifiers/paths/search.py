@@ -6,7 +6,7 @@ what is found.
 
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -102,7 +102,7 @@ class Exercised:
 
     def answers(self, outcome: Outcome) -> float:
         """Answers of calls in which it came."""
-        return float(sum(self._each[outcome].values())) if outcome in self._each else 0.0
+        return float(sum(self._each.get(outcome, {}).values()))
 
     def nats(self, outcome: Outcome) -> float:
         """Nats that half the noise would make there, on the input where they are most.
@@ -110,7 +110,7 @@ class Exercised:
         Answers of one input are judged together: where the outcome comes in a share of them alone,
         so much of each nat is left.
         """
-        each = self._each[outcome] if outcome in self._each else {}
+        each: Mapping[bytes, float] = self._each.get(outcome, {})
         found = (n * n / self._asked[key] * self._nats[key] for key, n in each.items())
         return max(found, default=0.0)
 

@@ -76,6 +76,12 @@ class BranchEvidence:
         """Log of the mean: at most 1 in expectation under the claim."""
         return float(logsumexp(self._each) - np.log(len(self.inputs)))
 
+    @property
+    def words(self) -> str:
+        """What a pass says of the inputs that were asked."""
+        places = ", ".join(dict.fromkeys(one.words for one in self.inputs))
+        return f"{int(self.counts.sum()):,} labels asked by themselves where {places}"
+
     def finding(self) -> Finding:
         """What the input with most evidence shows."""
         at = int(np.argmax(self._each))

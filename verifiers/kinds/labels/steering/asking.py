@@ -9,6 +9,7 @@ from .....reference.mechanisms import Labels
 from ....findings.note import Note
 from ....paths.background import BackgroundSearch, Searched, searched_spec
 from ....paths.counting import Outcome
+from ....paths.left_out import LeftOut
 from ....paths.lines import not_exercised
 from ....paths.search import Candidate, Reached
 from ....run.error_budget import log_threshold
@@ -40,15 +41,15 @@ class Steering:
     def __init__(self, gathering: LabelsGathering, request: RunRequest) -> None:
         self.gathering, self._asked = gathering, False
         self.searched: Searched | None = None
-        self.left_out: Note | None = None
         self._search: BackgroundSearch | None = None
         self._outcomes = set[Outcome]()  # whose inputs were asked for to the end
         plan, claim = gathering.plan, gathering.plan.claim
         if not steers(plan) or gathering.observers.labels is None:
             return
         spec = searched_spec(gathering.state.target, claim, request)
-        if isinstance(spec, Note):
-            self.left_out = spec
+        if isinstance(spec, LeftOut):
+            self.searched = Searched(why=str(spec))
+            gathering.observers.labels.of_code = self.searched.words
         elif spec is not None:
             needed = log_threshold(SHARES["class-probabilities"], claim.gate.false_alarm) + _SPARE
             self._search = BackgroundSearch(
@@ -70,6 +71,8 @@ class Steering:
         self._asked = True
         gathering.state.tell("waiting for the search of the code")
         self.searched = self._search.wait()
+        if gathering.observers.labels is not None:
+            gathering.observers.labels.of_code = self.searched.words
         chosen = choose(self.searched.reached, min(MOST_QUERIES, gathering.state.left))
         labels = gathering.observers.labels
         if not chosen or labels is None:
@@ -102,14 +105,9 @@ class Steering:
         )
 
     def lines(self) -> list[Note]:
-        """What a pass has to say of the code that was hardly exercised, or why it says nothing."""
-        if self.left_out is not None:
-            return [self.left_out]
-        if self.searched is None:
+        """What was not exercised in the code, for the warnings of a pass."""
+        if self.searched is None or self.searched.search is None:
             return []
-        if self.searched.search is None:
-            message = f"the decisions in the code were not counted: {self.searched.why}"
-            return [Note("paths-left-out", message)]
         return not_exercised(self.searched.search, self._outcomes, self.gathering.state.queries)
 
     def _sequence(self, candidate: Candidate) -> Labels:
