@@ -1,0 +1,93 @@
+"""Evidence on inputs that the search has found: fair to a correct target, and blind to nothing.
+
+The expectation is summed over all labels, not simulated: it would be above 1 if the largest of the
+inputs' e-values were taken, or if a weight were counted twice.
+"""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
+from dpassay.verifiers.kinds.labels.checks.at_branches import BranchEvidence, BranchInput
+from dpassay.verifiers.kinds.labels.claim import LabelsClaim
+from dpassay.verifiers.kinds.labels.planning.plan import Plan
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.planning.streams import Extent
+from dpassay.verifiers.kinds.labels.steering.asking import choose
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.paths.decisions import Decision
+from dpassay.verifiers.paths.search import Candidate, Reached
+
+
+def _plan(classes: int) -> Plan:
+    table = {"name": "gnmax", "noise": "gaussian:4", "classes": classes, "teachers": 20}
+    claim = parse_claim({"mechanism": table})
+    assert isinstance(claim, LabelsClaim)
+    return make_plan(claim, 1, True, (), Extent(0.1))
+
+
+def _input(*votes: int) -> BranchInput:
+    return BranchInput(votes, "target.py:3", "x > 3", "true", 1)
+
+
+def test_its_expectation_under_the_claim_is_one() -> None:
+    plan, labels = _plan(2), 3
+    inputs = [_input(12, 8), _input(7, 13)]
+    laws = np.exp(BranchEvidence(plan, inputs).log_q)
+    total = 0.0
+    for one in product((0, 1), repeat=labels):
+        for other in product((0, 1), repeat=labels):
+            evidence = BranchEvidence(plan, inputs)
+            for label_of_each in zip(one, other, strict=True):
+                for place, label in enumerate(label_of_each):
+                    evidence.observe(place, np.array([label]))
+            chance = np.prod(laws[0, list(one)]) * np.prod(laws[1, list(other)])
+            total += float(chance) * np.exp(evidence.log_e_value)
+    assert total == pytest.approx(1.0, abs=1e-9)
+
+
+def test_labels_without_noise_at_one_of_several_inputs_refute() -> None:
+    """Of four inputs one has no noise: what is pooled over all of them would not tell."""
+    plan = _plan(4)
+    inputs = [_input(8, 6, 4, 2), _input(2, 8, 6, 4), _input(4, 2, 8, 6), _input(9, 5, 3, 3)]
+    check, rng = ClassProbabilities(plan), np.random.default_rng(0)
+    check.begin_branches(inputs)
+    assert check.branches is not None
+    laws = np.exp(check.branches.log_q)
+    for _ in range(60):
+        for place in (0, 1, 2):
+            check.observe_branch(place, rng.choice(4, size=2, p=laws[place]))
+        check.observe_branch(3, np.zeros(2, dtype=np.int64))
+    assert check.refuted
+    found = check.fail_finding()
+    assert "target.py:3 (x > 3: true)" in found.message
+    assert found.histogram == (9, 5, 3, 3)
+
+
+def test_its_labels_are_no_evidence_of_another_kind() -> None:
+    check = ClassProbabilities(_plan(4))
+    check.begin_branches([_input(8, 6, 4, 2)])
+    check.observe_branch(0, np.zeros(50, dtype=np.int64))
+    assert not check.counts.any()
+    assert check.pooled.log_e_value == ClassProbabilities(_plan(4)).pooled.log_e_value
+
+
+def _reached(outcome: tuple[int, str], answers: float, *sizes: int) -> Reached:
+    votes = np.array([outcome[0], len(sizes), sizes[-1]])
+    calls = tuple((votes, size) for size in sizes)
+    return Reached(outcome, Decision("a.py", 1, "x", ("true",)), Candidate(calls, answers))
+
+
+def test_every_outcome_has_its_cheapest_input_before_any_has_a_second() -> None:
+    dear, cheap = _reached((1, "true"), 900.0, 1), _reached((0, "true"), 50.0, 1)
+    second = _reached((0, "true"), 60.0, 4, 1)
+    assert choose([cheap, second, dear], 960) == [cheap, dear]
+    assert choose([cheap, second, dear], 2_000) == [cheap, dear, second]
+
+
+def test_one_large_call_is_enough_where_it_answers_all_that_is_needed() -> None:
+    large = _reached((0, "true"), 66.0, 1_031)
+    assert choose([large], 1_031) == [large]
+    assert choose([large], 1_030) == []
