@@ -26,14 +26,20 @@ _MOST_CALLS = 4_000  # executions of candidates, without those that confirm
 _MOST_CONFIRMED = 150  # candidates that are run under several noises
 _AT_ONCE = 24  # candidates in one process
 _KEPT = 3  # sequences of each outcome
+_LONGEST_PERIOD, _PERIODS = 64, 3
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Calls in their order, whose last one is judged. Answers that half the noise takes to show."""
+    """Calls in their order, whose last one is judged.
+
+    answers: of it, that half the noise takes to show; every: whether each call is judged by itself,
+    as the outcome comes with every so-manieth call, from which one on nobody knows.
+    """
 
     calls: tuple[Call, ...]
     answers: float
+    every: bool = False
 
     @property
     def cost(self) -> float:
@@ -67,6 +73,10 @@ class Asker(ABC):
     @abstractmethod
     def candidates(self, constants: Sequence[int]) -> Iterator[Candidate]:
         """Inputs that a plan may ask, made of whole numbers in the source, the cheapest first."""
+
+    @abstractmethod
+    def telling(self) -> Candidate:
+        """One call, on the input that tells most of the noise."""
 
     @abstractmethod
     def nearer(self, candidate: Candidate) -> Iterable[Candidate]:
@@ -148,6 +158,8 @@ class Search:
             best = self._nearest(number)
             if best is not None:
                 self._try_all(self.asker.nearer(best))
+        for period in sorted({c for c in self.shadow.constants if 1 < c <= _LONGEST_PERIOD}):
+            self._try_every(period)
         found = []
         for outcome, kept in sorted(self.reached.items(), key=lambda item: item[0]):
             decision = self.shadow.decisions[outcome[0]]
@@ -176,8 +188,8 @@ class Search:
             place += len(candidate.calls)
             if place > len(seen):
                 return
-            last = seen[place - 1]
-            if last.ended is Ended.ANSWERED:
+            last, own = seen[place - 1], seen[place - len(candidate.calls) : place]
+            if last.ended is Ended.ANSWERED and all(call.ended is not Ended.FAILED for call in own):
                 self._look_at(candidate, last)
 
     def _look_at(self, candidate: Candidate, last: CallSeen) -> None:
@@ -208,6 +220,23 @@ class Search:
                 return set()
             found = set(seen[-1].taken) if found is None else found & set(seen[-1].taken)
         return found or set()
+
+    def _try_every(self, period: int) -> None:
+        """Looks for outcomes that come with every so-manieth call alone."""
+        one = self.asker.telling()
+        places: dict[Outcome, list[int]] = {}
+        if self._left < _PERIODS * period:
+            return
+        self._left -= _PERIODS * period
+        for place, call in enumerate(self.shadow.run(one.calls * (_PERIODS * period), NOISES[0])):
+            for outcome in call.taken:
+                places.setdefault(outcome, []).append(place)
+        for outcome, met in places.items():
+            regular = [met[0] + period * turn for turn in range(_PERIODS)]
+            if met == regular and self.lacking(outcome) and not self.reached[outcome]:
+                self.met.add(outcome)
+                each = Candidate(one.calls * period, one.answers, every=True)
+                self.reached[outcome] = [each]
 
     def _one_sided(self) -> list[int]:
         """The comparisons of two numbers of which one outcome never came."""

@@ -3,9 +3,6 @@
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
-from .....reference.mechanisms import Labels
 from ....findings.note import Note
 from ....paths.background import BackgroundSearch, Searched, searched_spec
 from ....paths.counting import Outcome
@@ -77,31 +74,28 @@ class Steering:
         labels = gathering.observers.labels
         if not chosen or labels is None:
             return True
-        labels.begin_branches([_input_of(reached) for reached in chosen])
+        inputs = [_input_of(reached) for reached in chosen for _ in range(_judged(reached))]
+        labels.begin_branches(inputs)
         self._ask(chosen)
         return gathering.goes_on
 
     def _ask(self, chosen: Sequence[Reached]) -> None:
         """Asks every input in rounds, each for its share of what half the noise needs there."""
         refused = set[int]()
-        check = self.gathering.observers.labels
-        assert check is not None
         for turn in range(_ROUNDS):
-            for place, reached in enumerate(chosen):
-                if place in refused or not self.gathering.goes_on:
+            place = 0
+            for number, reached in enumerate(chosen):
+                judged = range(place, place := place + _judged(reached))
+                if number in refused or not self.gathering.goes_on:
                     continue
                 self.gathering.state.tell("asking at branches of the code")
-                whole = _repeats(reached.candidate)
-                for _ in range(turn, whole, _ROUNDS):
-                    try:
-                        labels = self._sequence(reached.candidate)
-                    except Refused:
-                        refused.add(place)
+                for _ in range(turn, _repeats(reached.candidate), _ROUNDS):
+                    if not self._sequence(reached.candidate, judged):
+                        refused.add(number)
                         break
-                    check.observe_branch(place, labels)
                 self.gathering.say_seen()
         self._outcomes.update(
-            reached.outcome for place, reached in enumerate(chosen) if place not in refused
+            reached.outcome for number, reached in enumerate(chosen) if number not in refused
         )
 
     def lines(self) -> list[Note]:
@@ -110,14 +104,26 @@ class Steering:
             return []
         return not_exercised(self.searched.search, self._outcomes, self.gathering.state.queries)
 
-    def _sequence(self, candidate: Candidate) -> Labels:
-        """The labels of the last call of a sequence."""
+    def _sequence(self, candidate: Candidate, judged: range) -> bool:
+        """Asks the calls of a sequence; False where one that is judged is refused.
+
+        judged: the places of the inputs, the last of which is that of the last call.
+        """
         asking, state = self.gathering.asking, self.gathering.state
-        labels: Labels = np.zeros(0, dtype=np.int64)
-        for votes, size in candidate.calls:
-            labels = asking.call(votes, size)
+        check = self.gathering.observers.labels
+        assert check is not None
+        for number, (votes, size) in enumerate(candidate.calls):
+            place = len(judged) - len(candidate.calls) + number
+            try:
+                labels = asking.call(votes, size)
+            except Refused:
+                if place >= 0:
+                    return False
+                continue
             state.spend(labels.size)
-        return labels
+            if place >= 0:
+                check.observe_branch(judged[place], labels)
+        return True
 
 
 def steers(plan: Plan) -> bool:
@@ -148,6 +154,11 @@ def choose(reached: Sequence[Reached], most: int) -> list[Reached]:
                 chosen.append(one)
                 left -= cost
     return chosen
+
+
+def _judged(reached: Reached) -> int:
+    """How many of the calls of a sequence are judged, each as an input of its own."""
+    return len(reached.candidate.calls) if reached.candidate.every else 1
 
 
 def _repeats(candidate: Candidate) -> int:
