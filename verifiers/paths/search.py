@@ -22,7 +22,8 @@ Call = tuple[Any, int]
 NOISES = (1, 2, 3)
 """Under each of these an outcome must come: what one's own noise decides is no branch to ask."""
 
-_MOST_CALLS = 4_000  # executions of candidates, without those that confirm
+_MOST_CALLS = 3_000  # executions of candidates, without those that confirm
+_A_CALL = 256  # releases that count as one more execution
 _MOST_CONFIRMED = 150  # candidates that are run under several noises
 _AT_ONCE = 24  # candidates in one process
 _KEPT = 3  # sequences of each outcome
@@ -96,14 +97,14 @@ class Exercised:
         self._asked = Counter[bytes]()
         self._nats = dict[bytes, float]()
 
-    def add(self, seen: Sequence[CallSeen], planned: PlannedCalls, share: float) -> None:
-        """Adds what one run under one noise took, each as a share of the answers."""
+    def add(self, seen: Sequence[CallSeen], planned: PlannedCalls) -> None:
+        """Adds what a run of these calls took."""
         given = zip(seen, planned.inputs, planned.answers, planned.nats, strict=False)
         for call, key, answers, nats in given:
             self._nats[key] = nats
-            self._asked[key] += share * answers  # type: ignore[assignment]
+            self._asked[key] += answers  # type: ignore[assignment]
             for outcome in call.taken if call.ended is not Ended.FAILED else ():
-                self._each[outcome][key] += share * answers  # type: ignore[assignment]
+                self._each[outcome][key] += answers  # type: ignore[assignment]
 
     @property
     def outcomes(self) -> set[Outcome]:
@@ -148,9 +149,7 @@ class Search:
     def run(self) -> list[Reached]:
         """What was reached, by the outcome. Raises LeftOut."""
         for planned in self.asker.planned():
-            for noise in NOISES:
-                seen = self.shadow.run(planned.calls, noise)
-                self.exercised.add(seen, planned, 1.0 / len(NOISES))
+            self.exercised.add(self.shadow.run(planned.calls, NOISES[0]), planned)
         self.met.update(self.exercised.outcomes)
         candidates = self.asker.candidates(self.shadow.constants)
         self._try_all(candidates)
@@ -181,7 +180,7 @@ class Search:
     def _try(self, some: list[Candidate]) -> None:
         """Runs some candidates one after the other, and confirms those that take more."""
         calls = [call for candidate in some for call in candidate.calls]
-        self._left -= len(calls)
+        self._left -= sum(_executions(size) for _, size in calls)
         seen = self.shadow.run(calls, NOISES[0])
         place = 0
         for candidate in some:
@@ -250,3 +249,8 @@ class Search:
         """The candidate whose two sides were nearest to each other."""
         apart = [(abs(a - b), place) for place, (_, (a, b)) in enumerate(self._sides[number])]
         return self._sides[number][min(apart)[1]][0] if apart else None
+
+
+def _executions(size: int) -> int:
+    """What a call counts: one that asks for many releases takes longer."""
+    return 1 + size // _A_CALL

@@ -24,7 +24,7 @@ MOST_QUERIES = 3_000
 _AFTER = 8_192  # queries: what shows earlier does not wait for the search
 _SPARE = 12.0  # nats: of the weights, and for labels that tell less than they should
 _ROUNDS = 8  # in which the labels of all inputs are asked
-_FULL = 50_000  # queries from which the search runs
+_FULL = 50_000  # planned queries from which the search runs
 
 
 class Steering:
@@ -127,14 +127,10 @@ class Steering:
 
 
 def steers(plan: Plan) -> bool:
-    """Whether inputs may be steered: a run at full breadth, of any histogram, each label fresh."""
+    """Whether inputs may be steered: a plan of some size, of any histogram, each label fresh."""
     claim = plan.claim
-    return (
-        not claim.mechanism.caching
-        and not claim.given
-        and claim.gate.max_queries >= _FULL
-        and plan.extent.share == 1.0
-    )
+    kept = claim.mechanism.caching or bool(claim.given)
+    return not kept and min(plan.queries, claim.gate.max_queries) >= _FULL
 
 
 def choose(reached: Sequence[Reached], most: int) -> list[Reached]:
