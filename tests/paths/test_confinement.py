@@ -3,6 +3,7 @@
 Each act is swallowed by a bare `except`, so that an exception would not have ended it.
 """
 
+import os
 import signal
 import socket
 import sys
@@ -301,6 +302,21 @@ def test_a_port_that_is_tried_at_import_does_not_end_the_process(scratch, outsid
     act = "import socket; socket.socket(socket.AF_INET6).bind(('::1', 0))"
     ended = run_confined(SWALLOWED.format(act=act), scratch, outside)
     assert (ended.printed, ended.records) == ("went on\n", []), ended
+
+
+def test_a_program_that_looks_at_the_machine_is_said_to_be_missing(scratch, outside):
+    """As `platform` and `ctypes.util` ask for some, and go on without them."""
+    text = """
+import ctypes.util, platform, subprocess
+platform.processor(); ctypes.util.find_library('nothing')
+try:
+    subprocess.run(['git', 'init', OUTSIDE + '/new'])
+except FileNotFoundError:
+    print('went on')
+"""
+    ended = run_confined(text, scratch, outside, env=os.environ | {"TMPDIR": str(scratch)})
+    assert (ended.printed, ended.records) == ("went on\n", []), ended
+    assert not (outside / "new").exists()
 
 
 @pytest.mark.slow("imports of some seconds")

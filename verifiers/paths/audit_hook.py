@@ -9,6 +9,7 @@ to a folder's descriptor in os.open. `ctypes.dlopen` passes: torch, numba, opend
 (which scikit-learn calls) load libraries so, while imports of compiled modules do not.
 """
 
+import errno
 import json
 import mmap
 import os
@@ -28,6 +29,13 @@ DEVICES = ("/dev/null", "/dev/zero")
 _STREAMS = ("/dev/stdout", "/dev/stderr")
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _LONGEST = 300  # characters that are told of what was stopped: a line goes into a pipe at once
+
+_LOOK_UPS = {"cc", "fc-list", "file", "gcc", "git", "ld", "ldconfig", "lscpu", "lsb_release"}
+_LOOK_UPS |= {"nvidia-smi", "objdump", "sysctl", "system_profiler", "uname"}
+"""Programs with which libraries look at the machine: they are told that there is none.
+
+So matplotlib, joblib, platform and ctypes.util can do without, and need not end the search.
+"""
 
 _Arguments = tuple[Any, ...]
 _exit = os._exit  # the target may replace the one of the module
@@ -126,8 +134,11 @@ class AuditHook:
                 told = judge(arguments)
             except (LookupError, OSError, TypeError, ValueError):
                 return  # no path, no address: the act itself fails
-            if told is not None:
-                stop(event, told)
+            if told is None:
+                return
+            if event == "subprocess.Popen" and _looks_up(arguments):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), told)
+            stop(event, told)
 
         sys.addaudithook(hook)
 
@@ -208,6 +219,10 @@ class AuditHook:
 
 def _names_program(place: int) -> Callable[[_Arguments], str]:
     return lambda given: str(given[place] if place < len(given) else given)
+
+
+def _looks_up(given: _Arguments) -> bool:
+    return os.path.basename(os.fsdecode(given[0] or given[1][0])) in _LOOK_UPS
 
 
 def _made_socket(given: _Arguments) -> str | None:

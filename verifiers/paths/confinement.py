@@ -51,6 +51,7 @@ def confine(scratch: Path, record: int) -> tuple[str, ...]:
     global _hook  # noqa: PLW0603 - an audit hook is the whole process's, for ever
     if _hook is not None or threading.active_count() > 1:
         raise RuntimeError("confine: called twice, or after threads have been started")
+    scratch = scratch.resolve()
     sys.dont_write_bytecode = True
     _hook = AuditHook(scratch, record)
     _stop_spawned_processes(_hook)

@@ -209,6 +209,8 @@ class Scratch:
         places |= {"TMP": self.folder / "tmp", "XDG_RUNTIME_DIR": self.folder / "run"}
         for kind in ("cache", "config", "data", "state"):
             places[f"XDG_{kind.upper()}_HOME"] = home / kind
+        # numba keeps its beside what is installed, and matplotlib where it was told before
+        places |= {"NUMBA_CACHE_DIR": home / "numba", "MPLCONFIGDIR": home / "matplotlib"}
         for place in places.values():
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
         # first the copy; what is beside the original, or here, is still found, and read there
