@@ -218,7 +218,11 @@ class AuditHook:
 
 
 def _names_program(place: int) -> Callable[[_Arguments], str]:
-    return lambda given: str(given[place] if place < len(given) else given)
+    def judge(given: _Arguments) -> str:
+        words = given[place] if place < len(given) else given
+        return " ".join(map(str, words)) if isinstance(words, list | tuple) else str(words)
+
+    return judge
 
 
 def _looks_up(given: _Arguments) -> bool:

@@ -40,9 +40,10 @@ _hook: AuditHook | None = None
 def confine(scratch: Path, record: int) -> tuple[str, ...]:
     """From now on this process and its forks change nothing outside `scratch`.
 
-    What Python tries there ends the process with status `STOPPED`. To be called once, before the
-    target is imported and before threads are started. Returns the layers that were tried and hold.
-    Raises RuntimeError if it is too late.
+    What Python tries there ends the process, or the fork that tried it, with status `STOPPED`: the
+    record tells, whatever the others answer. To be called once, before the target is imported and
+    before threads are started. Returns the layers that were tried and hold. Raises RuntimeError if
+    it is too late.
 
     Args:
         scratch: an existing folder.
