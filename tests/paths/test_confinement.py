@@ -225,6 +225,11 @@ def test_it_is_called_once_and_before_threads(scratch, outside):
 CREATE = "ctypes.CDLL(None).open(os.fsencode(OUTSIDE + '/new'), os.O_WRONLY | os.O_CREAT, 0o600)"
 COMPILED = {
     "libc": f"import ctypes; {CREATE}",
+    "libc's truncate": (
+        "import ctypes; ctypes.CDLL(None).truncate(os.fsencode(OUTSIDE + '/kept'), 0)"
+    ),
+    "libc's unlink": "import ctypes; ctypes.CDLL(None).unlink(os.fsencode(OUTSIDE + '/kept'))",
+    "libc's mkdir": "import ctypes; ctypes.CDLL(None).mkdir(os.fsencode(OUTSIDE + '/new'), 0o700)",
     "ATTACH": (
         "import sqlite3; db = sqlite3.connect(':memory:'); "
         "db.execute('attach ? as o', (OUTSIDE + '/new',)); db.execute('create table o.t(a)')"
@@ -312,6 +317,15 @@ except OSError as error:
 def test_the_filter_lets_pairs_of_sockets_talk(scratch, outside):
     text = "import socket; a, b = socket.socketpair(); a.sendall(b'x'); print(b.recv(1))"
     assert run_confined(text, scratch, outside, "seccomp").printed == "b'x'\n"
+
+
+def test_modules_outside_are_imported_and_not_compiled_there(scratch, outside):
+    (outside / "helper.py").write_text("print('imported')")
+    before = looks_of(outside)
+    env = {name: value for name, value in os.environ.items() if "BYTECODE" not in name}
+    ended = run_confined("sys.path.append(OUTSIDE); import helper", scratch, outside, env=env)
+    assert (ended.printed, ended.records) == ("imported\n", []), ended
+    assert looks_of(outside) == before
 
 
 def test_a_port_that_is_tried_at_import_does_not_end_the_process(scratch, outside):

@@ -176,7 +176,7 @@ class Scratch:
                 self._link(folder / name)
             folders[:] = [name for name in folders if self._is_copied(folder / name)]
             for path in (folder / name for name in files):
-                if path.is_symlink() and not path.resolve().is_relative_to(source):
+                if not path.resolve().is_relative_to(source):
                     continue
                 try:
                     status = path.stat()
