@@ -23,6 +23,7 @@ _LONGEST = 64  # calls of a sequence
 _GAPS = (0.4, 1.5, 3.0)  # of the two leaders, in scales of the noise
 _EVERY_CLASS = 12  # classes up to which each is tried by itself
 _LEAST_NATS = 1e-9
+_OF_BARE = 0.2  # of its nats that missing noise counts, where half the noise tells little
 _SMALL_CALL = 64  # labels of a planned call that is run again
 _TRAFFIC = 400  # planned calls in turn that are run again
 _NEAR = 40
@@ -133,7 +134,10 @@ class LabelAsker(Asker):
                 yield self._candidate([*candidate.calls[:-1], (moved, size)], moved)
 
     def _candidate(self, calls: list[Call], votes: Votes) -> Candidate:
-        nats = max(float(self._nats(votes[None])[0]), _LEAST_NATS)
+        half = float(self._nats(votes[None])[0])
+        claimed = log_laws(self.mechanism, votes[None])[0]
+        bare = -float(claimed[int(votes.argmax())])  # of the first class that leads, without noise
+        nats = max(half, _OF_BARE * min(bare, self.needed), _LEAST_NATS)
         return Candidate(tuple(calls), self.needed / nats)
 
     def _distinct(self, histograms: Iterable[Votes]) -> Iterator[Votes]:
