@@ -35,12 +35,14 @@ class Candidate:
     """Calls in their order, whose last one is judged.
 
     answers: of it, that half the noise takes to show; every: whether each call is judged by itself,
-    as the outcome comes with every so-manieth call, from which one on nobody knows.
+    as the outcome comes with every so-manieth call, from which one on nobody knows; after_refusal:
+    whether it is asked in any case, where a call before the last one is refused.
     """
 
     calls: tuple[Call, ...]
     answers: float
     every: bool = False
+    after_refusal: bool = False
 
     @property
     def cost(self) -> float:
@@ -126,9 +128,16 @@ class Exercised:
         return max(found, default=0.0)
 
 
+AFTER_REFUSAL: Outcome = (-1, "")
+_AFTER_REFUSAL = Decision("", 0, "the call before was refused", ("",))
+
+
 @dataclass(frozen=True)
 class Reached:
-    """A sequence that takes an outcome which the plan hardly takes."""
+    """A sequence that takes an outcome which the plan hardly takes.
+
+    Of `AFTER_REFUSAL`, no decision is known: a test that ends in `raise` may still leave its mark.
+    """
 
     outcome: Outcome
     decision: Decision
@@ -161,7 +170,8 @@ class Search:
             self._try_every(period)
         found = []
         for outcome, kept in sorted(self.reached.items(), key=lambda item: item[0]):
-            decision = self.shadow.decisions[outcome[0]]
+            refusal = outcome == AFTER_REFUSAL
+            decision = _AFTER_REFUSAL if refusal else self.shadow.decisions[outcome[0]]
             found += [Reached(outcome, decision, candidate) for candidate in kept]
         return found
 
@@ -188,7 +198,11 @@ class Search:
             if place > len(seen):
                 return
             last, own = seen[place - 1], seen[place - len(candidate.calls) : place]
-            if last.ended is Ended.ANSWERED and all(call.ended is not Ended.FAILED for call in own):
+            ends = {call.ended for call in own[:-1]}
+            refused = candidate.after_refusal and Ended.REFUSED in ends
+            if refused and last.ended is Ended.ANSWERED and AFTER_REFUSAL not in self.reached:
+                self.reached[AFTER_REFUSAL] = [candidate]
+            if last.ended is Ended.ANSWERED and Ended.FAILED not in ends:
                 self._look_at(candidate, last)
 
     def _look_at(self, candidate: Candidate, last: CallSeen) -> None:

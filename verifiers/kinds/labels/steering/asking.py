@@ -22,7 +22,7 @@ MOST_QUERIES = 3_000
 """Labels that are asked of inputs that the search has found."""
 
 _AFTER = 8_192  # queries: what shows earlier does not wait for the search
-_SPARE = 12.0  # nats: of the weights, and for labels that tell less than they should
+_SPARE = 40.0  # nats: of weights, and so that one run in a thousand misses half the noise
 _ROUNDS = 8  # in which the labels of all inputs are asked
 _FULL = 50_000  # planned queries from which the search runs
 
@@ -165,5 +165,5 @@ def _repeats(candidate: Candidate) -> int:
 def _input_of(reached: Reached) -> BranchInput:
     decision, calls = reached.decision, reached.candidate.calls
     histogram = tuple(int(v) for v in calls[-1][0])
-    place = f"{decision.file}:{decision.line}"
+    place = f"{decision.file}:{decision.line}" if decision.file else ""
     return BranchInput(histogram, place, decision.text, reached.outcome[1], len(calls))

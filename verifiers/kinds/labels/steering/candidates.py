@@ -1,6 +1,7 @@
 """Histograms, sizes and sequences made of the whole numbers in a target's source."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, product, zip_longest
 
 import numpy as np
@@ -113,10 +114,15 @@ class LabelAsker(Asker):
             candidate = self._candidate([(votes, 1)], votes)
             known.append(candidate)
             yield candidate
-        self._telling = min(known, key=lambda one: one.answers)
-        telling = self._telling.calls[0][0]
+        telling = self._most_telling([one.calls[0][0] for one in known])
+        self._telling = self._candidate([(telling, 1)], telling)
         yield from self._sizes(telling, values, constants)
         yield from self._sequences(telling, values, known)
+
+    def _most_telling(self, histograms: Sequence[Votes]) -> Votes:
+        """The histogram of all teachers where half the noise shows soonest."""
+        whole = [votes for votes in histograms if votes.sum() == self.teachers]
+        return whole[int(self._nats(np.array(whole)).argmax())]
 
     def telling(self) -> Candidate:
         return self._telling
@@ -282,7 +288,8 @@ class LabelAsker(Asker):
                 yield self._candidate([(telling, 1), *between, (telling, 1)], telling)
         for total in (0, self.teachers - 1, self.teachers + 1, 2 * _LARGEST_TOTAL):
             other = self._spread(total, {}, 0, _GAPS[0])  # which a target may refuse
-            yield self._candidate([(other, 1), (telling, 1)], telling)
+            after = self._candidate([(other, 1), (telling, 1)], telling)
+            yield replace(after, after_refusal=True)
             yield self._candidate([(telling, 1), (other, 1), (telling, 1)], telling)
         few = sorted(known, key=lambda one: one.answers)[:_NEAR]
         for one in few:
