@@ -32,10 +32,11 @@ LEADS = {{"sure": 6 * 9}}
 
 class Aggregator:
     def __init__(self):
-        self.last, self.streak = None, 0
+        self.last, self.streak, self.calls = None, 0, 0
 
     def sample(self, histogram, size):
         h = np.asarray(histogram)
+        self.calls += 1
         leader = int(h.argmax())
         self.streak = self.streak + 1 if leader == self.last else 0
         self.last = leader
@@ -53,6 +54,7 @@ BRANCHES = {
     "count of a class": "if h[7] == 91: size = int(size)",
     "remainder of the size": "if size > 900 and size % 1024 == 7: size = int(size)",
     "streak": "if self.streak >= 17: size = int(size)",
+    "every so-manieth call": "if size == 1 and self.calls % 13 == 5: size = int(size)",
     "mask": "h = h + 0 * (h.sum() == 2 * 313)",
 }
 
