@@ -43,11 +43,12 @@ class CallSeen:
 class Loaded:
     """What loading came to.
 
-    constants: whole numbers in the source; layers: of confinement that hold; why: the target could
-    not be loaded, None where it was.
+    constants, shares: whole numbers, and those between 0 and 1, in the source; layers: of
+    confinement that hold; why: the target could not be loaded, None where it was.
     """
 
     decisions: tuple[Decision, ...]
     constants: tuple[int, ...]
+    shares: tuple[float, ...]
     layers: tuple[str, ...]
     why: str | None

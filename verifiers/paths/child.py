@@ -25,7 +25,7 @@ from ..targets.replies import Refused, TargetError
 from ..targets.spec import load
 from .asked import CallSeen, Ended, Loaded, Rehearsal
 from .confinement import confine, limit
-from .constants import whole_constants
+from .constants import shares, whole_constants
 from .counting import DecisionCounter
 from .decisions import Decision, rewrite
 
@@ -73,9 +73,13 @@ def main(descriptor: str, record: str, scratch: str, spec: str) -> None:
     try:
         found = load(spec)
     except TargetError as error:
-        connection.send(Loaded((), (), layers, str(error)))
+        connection.send(Loaded((), (), (), layers, str(error)))
         return
-    connection.send(Loaded(tuple(loader.decisions), _constants(loader), layers, None))
+    trees = _trees(loader)
+    constants = sorted({whole for tree in trees for whole in whole_constants(tree)})
+    parts = sorted({share for tree in trees for share in shares(tree)})
+    decisions = tuple(loader.decisions)
+    connection.send(Loaded(decisions, tuple(constants), tuple(parts), layers, None))
     while True:
         try:
             asked: Rehearsal = connection.recv()
@@ -84,15 +88,11 @@ def main(descriptor: str, record: str, scratch: str, spec: str) -> None:
         connection.send_bytes(_forked(found, asked, counter, loader))
 
 
-def _constants(loader: RewritingLoader) -> tuple[int, ...]:
-    """The whole numbers of all files that were imported."""
-    found = set[int]()
-    for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None)
-        if loader.own(file):
-            assert file is not None
-            found.update(whole_constants(ast.parse(Path(file).read_bytes())))
-    return tuple(sorted(found))
+def _trees(loader: RewritingLoader) -> list[ast.Module]:
+    """The syntax of all files that were imported."""
+    modules = list(sys.modules.values())
+    files = {str(file) for file in (getattr(m, "__file__", None) for m in modules)}
+    return [ast.parse(Path(file).read_bytes()) for file in sorted(files) if loader.own(file)]
 
 
 def _forked(

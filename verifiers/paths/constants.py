@@ -53,6 +53,13 @@ def whole_constants(tree: ast.AST) -> list[int]:
     return sorted(found)
 
 
+def shares(tree: ast.AST) -> list[float]:
+    """The numbers between 0 and 1 in a file, ascending, each once: shares of totals, perhaps."""
+    names = dict(_named(tree))
+    found = {_value(node, names) for node in ast.walk(tree)}
+    return sorted(share for share in found if share is not None and 0.0 < share < 1.0)
+
+
 def around(constant: int) -> Iterator[int]:
     """The sizes that a constant suggests: beside it, and far enough beyond for its effect to show.
 

@@ -67,7 +67,12 @@ class PlannedCalls:
 
 
 class Asker(ABC):
-    """What a kind of release knows of its inputs."""
+    """What a kind of release knows of its inputs.
+
+    shares: numbers between 0 and 1 in the source, which may be meant as shares of a total.
+    """
+
+    shares: tuple[float, ...] = ()
 
     @abstractmethod
     def planned(self) -> Iterator[PlannedCalls]:
@@ -160,6 +165,7 @@ class Search:
         for planned in self.asker.planned():
             self.exercised.add(self.shadow.run(planned.calls, NOISES[0]), planned)
         self.met.update(self.exercised.outcomes)
+        self.asker.shares = self.shadow.shares
         candidates = self.asker.candidates(self.shadow.constants)
         self._try_all(candidates)
         for number in self._one_sided():

@@ -68,7 +68,7 @@ class Shadow:
             raise
         self.layers = loaded.layers
         self.decisions: tuple[Decision, ...] = loaded.decisions
-        self.constants = loaded.constants
+        self.constants, self.shares = loaded.constants, loaded.shares
 
     def __enter__(self) -> Self:
         return self

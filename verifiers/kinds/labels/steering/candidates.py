@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, product, zip_longest
+from itertools import chain, permutations, product, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +105,8 @@ class LabelAsker(Asker):
 
     def candidates(self, constants: Sequence[int]) -> Iterator[Candidate]:
         largest = max(10 * self.teachers, _LARGEST_TOTAL) if self._other_totals else self.teachers
-        near = [list(around(c)) for c in sorted({*constants, 1, 2})]
+        parts = (round(share * self.teachers) for share in self.shares)
+        near = [list(around(c)) for c in sorted({*constants, *parts, 1, 2})]
         by_turn = chain(chain.from_iterable(zip_longest(*near)), sums(constants))
         values = [v for v in dict.fromkeys(by_turn) if v is not None and v <= LARGEST]
         histograms = self._distinct(self._histograms([v for v in values if v <= largest]))
@@ -164,7 +165,34 @@ class LabelAsker(Asker):
         ]
         if self._other_totals:
             features.insert(0, self._with_total)
+        yield from self._ties()
         yield from chain.from_iterable(feature(v) for v in values for feature in features)
+        few = [v for v in values if v < self.classes][:_PAIRED]
+        for leader, second in permutations(few, 2):
+            yield from self._with_leaders(leader, second)
+
+    def _ties(self) -> Iterator[Votes]:
+        """Two, three or all classes lead together, and the others have few votes or many."""
+        for several in (2, 3, self.classes):
+            for rest in (0.0, 0.3, 0.6):
+                others = self.classes - several
+                low = round(rest * self.teachers / max(others, 1)) if others > 0 else 0
+                top = (self.teachers - low * others) // several
+                votes = np.array([top] * several + [low] * others, dtype=np.int64)
+                votes[-1] += self.teachers - int(votes.sum())
+                if several <= self.classes and top > votes[several:].max(initial=0):
+                    yield votes
+
+    def _with_leaders(self, leader: int, second: int) -> Iterator[Votes]:
+        """Which two classes lead."""
+        ways = []
+        for gap in _GAPS:
+            for rest in (0.3, 0.6):
+                both = self.teachers - round(rest * self.teachers)
+                low = max(0, (both - round(gap * self.scale)) // 2)
+                ways.append(self._spread(self.teachers, {leader: both - low, second: low}, -1, 0.0))
+        fit = [way for way in ways if way.argsort()[::-1][:2].tolist() == [leader, second]]
+        yield from self._best(fit)
 
     def _with_total(self, total: int) -> Iterator[Votes]:
         yield from self._best([self._spread(total, {}, 0, gap) for gap in _GAPS])
