@@ -1,28 +1,23 @@
 """Histograms, sizes and sequences made of the whole numbers in a target's source."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, permutations, product, zip_longest
+from itertools import chain, product, zip_longest
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....paths.constants import LARGEST, around, sums
 from ....paths.search import Asker, Call, Candidate, PlannedCalls
 from ..claim import LabelsClaim
-from ..planning.laws import divergences, log_laws
+from ..planning.laws import log_laws
 from ..planning.plan import Plan
 from ..planning.schedule import Schedule
 from ..planning.streams import Role
+from .shapes import GAPS, Shapes, Votes
 
-Votes = NDArray[np.int64]
-
-_HALF = 0.5  # of the claimed noise: what must show
 _LARGEST_TOTAL = 10_000  # or ten times the teachers, as valid input goes
 _LARGEST_CALL = 5_000
 _LONGEST = 64  # calls of a sequence
-_GAPS = (0.4, 1.5, 3.0)  # of the two leaders, in scales of the noise
-_EVERY_CLASS = 12  # classes up to which each is tried by itself
 _LEAST_NATS = 1e-9
 _OF_BARE = 0.2  # of its nats that missing noise counts, where half the noise tells little
 _SMALL_CALL = 64  # labels of a planned call that is run again
@@ -42,8 +37,8 @@ class LabelAsker(Asker):
         self.plan, self.claim = plan, plan.claim
         self.mechanism = plan.claim.mechanism
         self.teachers, self.classes = self.mechanism.teachers, self.mechanism.classes
-        self.scale = float(self.mechanism.noise.scale)
         self._needed, self._other_totals = needed, other_totals and not plan.claim.one_total
+        self.shapes = Shapes(self.mechanism, other_totals=self._other_totals)
         self._rng = np.random.default_rng([seed, 59])
         probe = np.array(plan.streams[plan.first(Role.PROBE)].histogram, dtype=np.int64)
         self._telling = self._candidate([(probe, 1)], probe)
@@ -71,7 +66,7 @@ class LabelAsker(Asker):
                 calls,
                 tuple(votes.tobytes() for votes in traffic),
                 (of_each,) * len(calls),
-                tuple(self._nats(traffic).tolist()),
+                tuple(self.shapes.nats(traffic).tolist()),
             )
 
     def _at_once(self, found: dict[tuple[bytes, int], tuple[Votes, int]]) -> Iterator[PlannedCalls]:
@@ -85,7 +80,7 @@ class LabelAsker(Asker):
             before = kept.get((key, run), (votes, run, 0.0))[2]
             kept[key, run] = votes, run, before + labels
         each = list(kept.values())
-        nats = self._nats(np.array([votes for votes, _, _ in each]))
+        nats = self.shapes.nats(np.array([votes for votes, _, _ in each]))
         for start in range(0, len(each), _TRAFFIC):
             some, of_each = each[start : start + _TRAFFIC], nats[start : start + _TRAFFIC]
             yield PlannedCalls(
@@ -95,12 +90,6 @@ class LabelAsker(Asker):
                 tuple(of_each.tolist()),
             )
 
-    def _nats(self, histograms: Votes) -> NDArray[np.float64]:
-        """Nats (b,) of one label of each histogram (b, c) against half the noise."""
-        claimed = log_laws(self.mechanism, histograms)
-        half = log_laws(self.mechanism, histograms, _HALF)
-        return np.asarray(divergences(half, claimed))
-
     # -- what the source suggests ----------------------------------------------------------------
 
     def candidates(self, constants: Sequence[int]) -> Iterator[Candidate]:
@@ -109,7 +98,7 @@ class LabelAsker(Asker):
         near = [list(around(c)) for c in sorted({*constants, *parts, 1, 2})]
         by_turn = chain(chain.from_iterable(zip_longest(*near)), sums(constants))
         values = [v for v in dict.fromkeys(by_turn) if v is not None and v <= LARGEST]
-        histograms = self._distinct(self._histograms([v for v in values if v <= largest]))
+        histograms = self._distinct(self.shapes.having([v for v in values if v <= largest]))
         known = list[Candidate]()
         for votes in histograms:
             candidate = self._candidate([(votes, 1)], votes)
@@ -123,7 +112,7 @@ class LabelAsker(Asker):
     def _most_telling(self, histograms: Sequence[Votes]) -> Votes:
         """The histogram of all teachers where half the noise shows soonest."""
         whole = [votes for votes in histograms if votes.sum() == self.teachers]
-        return whole[int(self._nats(np.array(whole)).argmax())]
+        return whole[int(self.shapes.nats(np.array(whole)).argmax())]
 
     def telling(self) -> Candidate:
         return self._telling
@@ -141,7 +130,7 @@ class LabelAsker(Asker):
                 yield self._candidate([*candidate.calls[:-1], (moved, size)], moved)
 
     def _candidate(self, calls: list[Call], votes: Votes) -> Candidate:
-        half = float(self._nats(votes[None])[0])
+        half = float(self.shapes.nats(votes[None])[0])
         claimed = log_laws(self.mechanism, votes[None])[0]
         bare = -float(claimed[int(votes.argmax())])  # of the first class that leads, without noise
         nats = max(half, _OF_BARE * min(bare, self.needed), _LEAST_NATS)
@@ -153,130 +142,6 @@ class LabelAsker(Asker):
             if votes.tobytes() not in met and (self._other_totals or votes.sum() == self.teachers):
                 met.add(votes.tobytes())
                 yield votes
-
-    def _histograms(self, values: Sequence[int]) -> Iterator[Votes]:
-        """Histograms in which some feature has each of these values."""
-        features: list[Callable[[int], Iterator[Votes]]] = [
-            self._with_count,
-            self._with_lead,
-            self._with_least,
-            self._with_empty,
-            self._with_leader,
-        ]
-        if self._other_totals:
-            features.insert(0, self._with_total)
-        yield from self._ties()
-        yield from chain.from_iterable(feature(v) for v in values for feature in features)
-        few = [v for v in values if v < self.classes][:_PAIRED]
-        for leader, second in permutations(few, 2):
-            yield from self._with_leaders(leader, second)
-
-    def _ties(self) -> Iterator[Votes]:
-        """Two, three or all classes lead together, and the others have few votes or many."""
-        for several in (2, 3, self.classes):
-            for rest in (0.0, 0.3, 0.6):
-                others = self.classes - several
-                low = round(rest * self.teachers / max(others, 1)) if others > 0 else 0
-                top = (self.teachers - low * others) // several
-                votes = np.array([top] * several + [low] * others, dtype=np.int64)
-                votes[-1] += self.teachers - int(votes.sum())
-                if several <= self.classes and top > votes[several:].max(initial=0):
-                    yield votes
-
-    def _with_leaders(self, leader: int, second: int) -> Iterator[Votes]:
-        """Which two classes lead."""
-        ways = []
-        for gap in _GAPS:
-            for rest in (0.3, 0.6):
-                both = self.teachers - round(rest * self.teachers)
-                low = max(0, (both - round(gap * self.scale)) // 2)
-                ways.append(self._spread(self.teachers, {leader: both - low, second: low}, -1, 0.0))
-        fit = [way for way in ways if way.argsort()[::-1][:2].tolist() == [leader, second]]
-        yield from self._best(fit)
-
-    def _with_total(self, total: int) -> Iterator[Votes]:
-        yield from self._best([self._spread(total, {}, 0, gap) for gap in _GAPS])
-
-    def _with_count(self, count: int) -> Iterator[Votes]:
-        """One class, each in turn, has so many votes: as the leader, the second, or another."""
-        each = range(self.classes) if self.classes <= _EVERY_CLASS else (0, self.classes - 1)
-        for k in each:
-            leaders = (k, (k + 1) % self.classes)
-            ways = [
-                self._spread(self.teachers, {k: count}, leader, gap)
-                for leader in leaders
-                for gap in _GAPS
-            ]
-            yield from self._best(ways)
-        second = [
-            self._spread(self.teachers, {1: count, 0: count + round(gap * self.scale)}, 0, gap)
-            for gap in _GAPS
-        ]
-        yield from self._best(second)
-
-    def _with_lead(self, lead: int) -> Iterator[Votes]:
-        """The leader is so many votes ahead of the second."""
-        ways = []
-        for rest in (0.0, 0.25, 0.5, 0.8):
-            low = int((1.0 - rest) * (self.teachers - lead)) // 2
-            if low >= 0 and lead <= self.teachers:
-                ways.append(self._spread(self.teachers, {0: low + lead, 1: low}, 0, 0.0))
-        for votes in self._best([way for way in ways if np.sort(way)[-2] == way[0] - lead]):
-            yield votes
-            yield votes[::-1].copy()
-
-    def _with_least(self, least: int) -> Iterator[Votes]:
-        if least * self.classes <= self.teachers:
-            others = dict.fromkeys(range(2, self.classes), least)
-            ways = [self._spread(self.teachers, others, 0, gap) for gap in _GAPS]
-            yield from self._best([way for way in ways if way.min() == least])
-
-    def _with_empty(self, empty: int) -> Iterator[Votes]:
-        """So many classes have no votes."""
-        if 0 < empty < self.classes:
-            none = dict.fromkeys(range(self.classes - empty, self.classes), 0)
-            for votes in self._best([self._spread(self.teachers, none, 0, gap) for gap in _GAPS]):
-                yield votes
-                yield votes[::-1].copy()
-
-    def _with_leader(self, leader: int) -> Iterator[Votes]:
-        if leader < self.classes:
-            yield from self._best([self._spread(self.teachers, {}, leader, g) for g in _GAPS])
-
-    def _spread(self, total: int, fixed: dict[int, int], leader: int, gap: float) -> Votes:
-        """So many votes (c,): `fixed` for some classes, the leader ahead by `gap` scales.
-
-        The rest is even. Some total that is out of reach leaves another total.
-        """
-        votes = np.zeros(self.classes, dtype=np.int64)
-        free = [k for k in range(self.classes) if k not in fixed]
-        for k, count in fixed.items():
-            votes[k] = count
-        left = max(0, total - int(votes.sum()))
-        if not free:
-            return votes
-        if leader in free:
-            others = len(free) - 1
-            lead = min(
-                left, round(gap * self.scale) + (left - round(gap * self.scale)) // (others + 1)
-            )
-            ahead = max(lead, min(left, max(fixed.values(), default=0) + round(gap * self.scale)))
-            votes[leader] = ahead
-            free.remove(leader)
-            left -= ahead
-        for place, k in enumerate(free):
-            votes[k] = left // len(free) + (place < left % len(free))
-        if not free and left:
-            votes[leader] += left
-        return votes
-
-    def _best(self, ways: list[Votes]) -> list[Votes]:
-        """Of some histograms those two that tell most, where they may be asked."""
-        ways = [way for way in ways if self._other_totals or way.sum() == self.teachers]
-        if not ways:
-            return []
-        order = np.argsort(-self._nats(np.array(ways)), kind="stable")
-        return [ways[i] for i in order[:2]]
 
     # -- calls for several labels, and several calls ---------------------------------------------
 
@@ -315,7 +180,7 @@ class LabelAsker(Asker):
                 between = [(votes, 1) for votes in fillers]
                 yield self._candidate([(telling, 1), *between, (telling, 1)], telling)
         for total in (0, self.teachers - 1, self.teachers + 1, 2 * _LARGEST_TOTAL):
-            other = self._spread(total, {}, 0, _GAPS[0])  # which a target may refuse
+            other = self.shapes.spread(total, {}, 0, GAPS[0])  # which a target may refuse
             after = self._candidate([(other, 1), (telling, 1)], telling)
             yield replace(after, after_refusal=True)
             yield self._candidate([(telling, 1), (other, 1), (telling, 1)], telling)
