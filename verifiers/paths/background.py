@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import Any
 
+from ...reference.clock import check_clock
 from ..run.request import RunRequest
 from ..targets import Target
+from ..targets.replies import one_line
 from .left_out import LeftOut
 from .search import Asker, Reached, Search
 from .shadow import Shadow
 
+_LOOK = 0.2  # seconds between two looks at the clock
 _STATE = ("budget_target", "restart", "fresh_state")
 """Keys of `[gate]` that name what lies outside the process of a target."""
 
@@ -56,8 +59,10 @@ class BackgroundSearch:
         self._thread.start()
 
     def wait(self) -> Searched:
-        """What was found, once the search is over."""
-        self._thread.join()
+        """What was found, once the search is over. Raises OutOfTime with the run's time."""
+        while self._thread.is_alive():
+            check_clock()  # the run's own time may be over
+            self._thread.join(_LOOK)
         return self._found
 
     def _search(self) -> None:
@@ -68,6 +73,9 @@ class BackgroundSearch:
                 self._found = Searched(tuple(search.run()), search)
         except LeftOut as why:
             self._found = Searched(why=str(why))
+        except Exception as error:  # a run must not end because of what only steers it
+            words = one_line(f"{type(error).__name__}: {error}")
+            self._found = Searched(why=f"the search ended with {words}")
 
 
 def searched_spec(target: Target, claim: Any, request: RunRequest) -> str | LeftOut | None:

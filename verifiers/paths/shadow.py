@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from multiprocessing import Pipe
+from time import monotonic
 from typing import Any, Self
 
 from ..targets.replies import one_line
@@ -19,6 +20,8 @@ from .scratch import Scratch
 
 _LOADING = 20.0  # seconds that an import may take
 _RUN = 10.0  # seconds of the calls of one run
+_LONGEST = 180.0  # seconds of all runs: beyond, nothing at all is steered, so that nothing found
+# depends on how fast a machine is
 
 
 class Shadow:
@@ -35,7 +38,7 @@ class Shadow:
         self._scratch = Scratch(spec, secrets).__enter__()
         self._connection, theirs = Pipe()
         self._record, record = os.pipe()
-        self.executions = 0
+        self.executions, self._began = 0, monotonic()
         try:
             self._process = subprocess.Popen(
                 [
@@ -91,6 +94,8 @@ class Shadow:
         noise: seeds the generators that the target holds. Raises LeftOut where the copy did what is
         forbidden, or takes too long.
         """
+        if monotonic() - self._began > _LONGEST:
+            raise LeftOut(f"its copy takes longer than {_LONGEST:g} s for some thousand calls")
         self.executions += len(calls)
         self._connection.send(Rehearsal(tuple(calls), self._release, noise, _RUN))
         found = self._received(2.0 * _RUN)

@@ -37,7 +37,7 @@ _WITH_TWINS = 0.25
 _FULL_FROM = 50_000  # queries from which the full breadth is asked
 _SURE = 4.0  # nats beyond the threshold, so that the interval is nearly always narrow enough
 _SPARE = 1.05  # recommended over expected queries
-_SHARES = (0.8, 0.6, 0.4)
+_SHARES = (0.9, 0.75, 0.6, 0.4)
 """Of the full breadth, where that is a little more than `max_queries`."""
 
 _STEPS = 6  # of the search; each makes a plan

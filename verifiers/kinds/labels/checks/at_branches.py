@@ -15,9 +15,6 @@ from ....text import four_digits
 from ..planning.laws import fault_laws, log_laws
 from ..planning.plan import Plan
 
-BRANCHES = 0.05
-"""Weight of these inputs beside those of the plan, whether or not there are any."""
-
 _GENERAL, _POINTED = 0.4, 0.6  # any law, and the known faults
 _DISPLAYED = 60  # characters of the source
 

@@ -16,9 +16,17 @@ from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.cause import NEAR, SURE
 from ....text import four_digits
-from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan
+from ..planning.plan import (
+    BRANCHES,
+    GENERAL,
+    POINTED,
+    POOLED,
+    POOLED_FIRST,
+    POOLED_SINGLES,
+    Plan,
+)
 from ..planning.streams import Role, Stream, WayOfAsking
-from .at_branches import BRANCHES, BranchEvidence, BranchInput, outcome_words
+from .at_branches import BranchEvidence, BranchInput, outcome_words
 from .at_times import BareStarts, fit_shares
 from .base import PLAIN, Circumstances, LabelsEvidence
 from .fits import Fits, distinguishable, divergences
@@ -127,9 +135,8 @@ class ClassProbabilities(LabelsEvidence):
             np.log(POOLED_SINGLES) + self.single_calls.log_e_value,
             np.log(POOLED_FIRST) + self.first_labels.log_e_value,
         )
-        planned = float(np.logaddexp.reduce([each, *pooled]))
         branches = 0.0 if self.branches is None else self.branches.log_e_value
-        return float(np.logaddexp(np.log1p(-BRANCHES) + planned, np.log(BRANCHES) + branches))
+        return float(np.logaddexp.reduce([each, *pooled, np.log(BRANCHES) + branches]))
 
     def samples_needed(self) -> int:
         """Labels that anchors still need to see the smallest effect.

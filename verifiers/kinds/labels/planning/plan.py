@@ -16,10 +16,13 @@ from .laws import LabelFault, divergences, fault_laws, log_laws
 from .streams import FULL, ComparedStreams, Extent, Role, Stream, StreamPair, WayOfAsking
 from .traffic import Traffic
 
-POOLED, POOLED_SINGLES, POOLED_FIRST, GENERAL, POINTED = 0.25, 0.03, 0.02, 0.48, 0.22
+POOLED, POOLED_SINGLES, POOLED_FIRST, GENERAL, POINTED = 0.24, 0.03, 0.02, 0.46, 0.20
 """Weights of wagers, in order: known faults on all streams together, on all calls for one label
 together and on the first label of every histogram; any deviation on one stream; known faults on one
 stream."""
+
+BRANCHES = 0.05
+"""The rest: of inputs steered to decisions of the target's code, whether or not there are any."""
 
 ANCHOR_SHARE = 0.75
 """Share of a check's prior weight on anchors; the rest is spread over the other streams."""
