@@ -70,7 +70,7 @@ def _written(folder: Path, branch: str) -> str:
     return f"{folder / 'target.py'}:target"
 
 
-@pytest.mark.slow  # a search of seconds each
+@pytest.mark.slow("a search of seconds each")
 @pytest.mark.parametrize("branch", BRANCHES)
 def test_a_branch_of_votes_sizes_or_sequences_is_reached(
     tmp_path: Path, asker: LabelAsker, branch: str
@@ -88,7 +88,7 @@ def test_a_branch_of_votes_sizes_or_sequences_is_reached(
     assert min(costs, default=float("inf")) < MOST_QUERIES
 
 
-@pytest.mark.slow  # a search of seconds
+@pytest.mark.slow("a search of seconds")
 def test_the_same_target_and_seed_are_searched_alike(tmp_path: Path, asker: LabelAsker) -> None:
     spec = _written(tmp_path, BRANCHES["second"])
     found = []
@@ -103,7 +103,7 @@ def test_the_same_target_and_seed_are_searched_alike(tmp_path: Path, asker: Labe
     assert found[0] == found[1]
 
 
-@pytest.mark.slow  # a search of seconds
+@pytest.mark.slow("a search of seconds")
 def test_a_branch_out_of_reach_is_named_and_a_noisy_one_is_not_asked(
     tmp_path: Path, asker: LabelAsker
 ) -> None:

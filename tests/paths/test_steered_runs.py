@@ -49,7 +49,7 @@ def _run(folder: Path, condition: str, factor: float, **gate: object) -> Report:
         target.close()
 
 
-@pytest.mark.slow  # whole runs
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize("where", CONDITIONS)
 def test_half_the_noise_behind_a_condition_fails_and_names_the_line(
     tmp_path: Path, where: str
@@ -61,7 +61,7 @@ def test_half_the_noise_behind_a_condition_fails_and_names_the_line(
     assert report.queries < 20_000
 
 
-@pytest.mark.slow  # whole runs
+@pytest.mark.slow("whole runs")
 def test_the_same_condition_with_the_claimed_noise_passes_and_says_what_was_asked(
     tmp_path: Path,
 ) -> None:
@@ -73,7 +73,7 @@ def test_the_same_condition_with_the_claimed_noise_passes_and_says_what_was_aske
     assert report.queries <= 200_000
 
 
-@pytest.mark.slow  # a whole run
+@pytest.mark.slow("a whole run")
 def test_without_the_search_the_fault_passes_and_nothing_is_said_of_the_code(
     tmp_path: Path,
 ) -> None:
@@ -83,7 +83,7 @@ def test_without_the_search_the_fault_passes_and_nothing_is_said_of_the_code(
     assert "decisions" not in passed.message
 
 
-@pytest.mark.slow  # a whole run
+@pytest.mark.slow("a whole run")
 def test_a_state_outside_the_process_is_left_alone_unless_the_claim_allows_it(
     tmp_path: Path,
 ) -> None:

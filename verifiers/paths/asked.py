@@ -32,11 +32,15 @@ class Rehearsal:
 
 @dataclass(frozen=True)
 class CallSeen:
-    """What one call took: how often each outcome, and the sides of comparisons of two numbers."""
+    """What one call took: how often each outcome, and the sides of comparisons of two numbers.
+
+    why: of a call that failed, its error in one line.
+    """
 
     ended: Ended
     taken: dict[Outcome, int]
     sides: dict[int, tuple[float, float]]
+    why: str = ""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import numpy as np
 
 from ...reference import BudgetExhausted
 from ..targets.in_process import InProcessTarget
-from ..targets.replies import Refused, TargetError
+from ..targets.replies import Refused, TargetError, one_line
 from ..targets.spec import load
 from .asked import CallSeen, Ended, Loaded, Rehearsal
 from .confinement import confine, limit
@@ -135,14 +135,15 @@ def _run(
     seen = []
     for values, size in asked.calls:
         counter.clear()
+        why = ""
         try:
             target.ask(values, size)
             end = Ended.ANSWERED
         except Refused:
             end = Ended.REFUSED
-        except (TargetError, BudgetExhausted):
-            end = Ended.FAILED
-        seen.append(CallSeen(end, dict(counter.taken), dict(counter.sides)))
+        except (TargetError, BudgetExhausted) as error:
+            end, why = Ended.FAILED, one_line(str(error))
+        seen.append(CallSeen(end, dict(counter.taken), dict(counter.sides), why))
     return seen
 
 

@@ -33,7 +33,7 @@ class Shadow:
         self._scratch = Scratch(spec, secrets).__enter__()
         self._connection, theirs = Pipe()
         self._record, record = os.pipe()
-        self.executions = 0
+        self.executions, self.trouble = 0, ""
         try:
             self._process = subprocess.Popen(
                 [
@@ -91,6 +91,7 @@ class Shadow:
         self.executions += len(calls)
         self._connection.send(Rehearsal(tuple(calls), self._release, noise, _RUN))
         found = self._received(2.0 * _RUN)
+        self.trouble = "" if isinstance(found, list) else one_line(str(found))
         return found if isinstance(found, list) else []
 
     def _received(self, seconds: float) -> Any:
