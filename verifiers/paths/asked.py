@@ -6,6 +6,7 @@ from typing import Any
 
 from .counting import Outcome
 from .decisions import Decision
+from .hints import Hint
 
 
 class Ended(Enum):
@@ -48,10 +49,11 @@ class Loaded:
     """What loading came to.
 
     constants: whole numbers in the source; layers: of confinement that hold; why: the target could
-    not be loaded, None where it was.
+    not be loaded, None where it was; hints: of the source.
     """
 
     decisions: tuple[Decision, ...]
     constants: tuple[int, ...]
     layers: tuple[str, ...]
     why: str | None
+    hints: tuple[Hint, ...] = ()

@@ -28,6 +28,7 @@ from .confinement import confine, limit
 from .constants import whole_constants
 from .counting import DecisionCounter
 from .decisions import Decision, rewrite
+from .hints import Hint, hints
 
 _DEPTH = 3  # of objects within objects that are searched for generators
 _MOST_OBJECTS = 2_000
@@ -75,7 +76,8 @@ def main(descriptor: str, record: str, scratch: str, spec: str) -> None:
     except TargetError as error:
         connection.send(Loaded((), (), layers, str(error)))
         return
-    connection.send(Loaded(tuple(loader.decisions), _constants(loader), layers, None))
+    constants, found_hints = _read(loader)
+    connection.send(Loaded(tuple(loader.decisions), constants, layers, None, found_hints))
     while True:
         try:
             asked: Rehearsal = connection.recv()
@@ -84,15 +86,17 @@ def main(descriptor: str, record: str, scratch: str, spec: str) -> None:
         connection.send_bytes(_forked(found, asked, counter, loader))
 
 
-def _constants(loader: RewritingLoader) -> tuple[int, ...]:
-    """The whole numbers of all files that were imported."""
-    found = set[int]()
+def _read(loader: RewritingLoader) -> tuple[tuple[int, ...], tuple[Hint, ...]]:
+    """The whole numbers, and the hints, of all files that were imported."""
+    constants, found = set[int](), list[Hint]()
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
         if loader.own(file):
             assert file is not None
-            found.update(whole_constants(ast.parse(Path(file).read_bytes())))
-    return tuple(sorted(found))
+            tree = ast.parse(Path(file).read_bytes())
+            constants.update(whole_constants(tree))
+            found += hints(tree, Path(file).name)
+    return tuple(sorted(constants)), tuple(found)
 
 
 def _forked(

@@ -66,7 +66,7 @@ class Shadow:
             raise
         self.layers = loaded.layers
         self.decisions: tuple[Decision, ...] = loaded.decisions
-        self.constants = loaded.constants
+        self.constants, self.hints = loaded.constants, loaded.hints
 
     def __enter__(self) -> Self:
         return self
