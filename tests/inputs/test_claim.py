@@ -32,6 +32,8 @@ def test_defaults_are_those_of_the_contract() -> None:
         "fresh_state": None,
         "lifetime": "forever",
         "budget_target": None,
+        "paths": None,
+        "source": None,
         "least": {},
         "require": [],
         "strict": False,

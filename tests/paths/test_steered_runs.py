@@ -71,6 +71,8 @@ def test_the_same_condition_with_the_claimed_noise_passes_and_says_what_was_aske
     assert "target.py:11 (second == 43: true)" in passed.message
     assert "counted on a copy (audit hook" in passed.message
     assert report.queries <= 200_000
+    (hint,) = [one for one in report.notes if one.code == "code-hint"]
+    assert hint.message.endswith("target.py:12: the scale of the noise is made of the histogram")
 
 
 @pytest.mark.slow("a whole run")

@@ -11,8 +11,9 @@ from ..targets import (
     Target,
     TargetError,
     open_target,
+    shown_spec,
 )
-from ..targets.spec import look_up
+from ..targets.spec import is_python, look_up
 from .claim import Claim
 
 
@@ -24,6 +25,7 @@ def open_claimed(spec: str, claim: Claim, *, plainly: bool = False) -> PacedTarg
     gate = claim.gate
     if not plainly:
         _look_up_commands(claim)
+        _look_up_source(spec, claim)
     return open_target(
         spec,
         gate.timeout,
@@ -80,3 +82,20 @@ def _look_up_budget_target(claim: Claim) -> None:
             look_up(spec)
     except TargetError as error:
         raise TargetError(f"budget_target in [gate]: {error}", code=error.code) from None
+
+
+def _look_up_source(spec: str, claim: Claim) -> None:
+    """Raises TargetError with one line where a target has its source, or the named one is lost."""
+    source = claim.gate.source_spec
+    if source is None:
+        return
+    if is_python(spec):
+        raise TargetError(
+            f"source in [gate]: {shown_spec(spec)} is a Python target, whose own source is looked "
+            "at: the key goes with http://host:port and exec:COMMAND",
+            code="target-option-wrong",
+        )
+    try:
+        look_up(source)
+    except TargetError as error:
+        raise TargetError(f"source in [gate]: {error}", code=error.code) from None

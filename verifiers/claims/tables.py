@@ -22,6 +22,7 @@ from ..targets.http_options import HttpOptions, HttpTls
 from ..targets.http_route import HttpRoute, as_json, pointer_steps
 from ..targets.replies import shown, shown_spec
 from ..targets.restart_command import command_words
+from ..targets.spec import is_python_spec, split_spec
 
 MOST_EPSILON = 10_000.0
 """Largest epsilon of a claim; a tenth of it already allows releases without noise."""
@@ -151,15 +152,29 @@ class Gate(Table):
     lifetime: Literal["forever", "run"] = "forever"
     budget_target: SpecText | None = None
     paths: bool | None = None
+    source: SpecText | None = None
     least: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
     require: list[str] = Field(default_factory=list)
     strict: bool = False
     fail_on: list[str] = Field(default_factory=list)
     allow: list[str] = Field(default_factory=list)
+    _folder: Path | None = PrivateAttr(default=None)
 
     def __hash__(self) -> int:
         """Hashable, since plans are kept by their claim."""
         return hash(self.model_dump_json())
+
+    def lie_in(self, folder: Path | None) -> None:
+        """A source that is not there from the working directory is looked for in this folder."""
+        self._folder = folder
+
+    @property
+    def source_spec(self) -> str | None:
+        """`source`, its file as it is found from the working directory."""
+        if self.source is None:
+            return None
+        module, attribute = split_spec(self.source)
+        return f"{found_from(module, self._folder)}:{attribute}"
 
     @property
     def for_one_run(self) -> bool:
@@ -172,6 +187,16 @@ class Gate(Table):
         if command is not None:
             command_words(command)
         return command
+
+    @field_validator("source")
+    @classmethod
+    def _python(cls, source: str | None) -> str | None:
+        if source is not None and not is_python_spec(source):
+            raise ValueError(
+                f"{shown_spec(source)}: expected path/to/file.py:attr or package.module:attr, the "
+                "Python source of what a server or a program runs"
+            )
+        return source
 
 
 class HttpClaim(Table):

@@ -23,6 +23,7 @@ from .verify_target import verify_target, write_report
 
 if TYPE_CHECKING:
     from ..findings.report import Report
+    from ..inputs.input_error import InputError
     from ..reporting.files import ReportFolder, SarifFile
 
 _WITH_LOG = {
@@ -38,7 +39,7 @@ _WITH_LOG = {
 }
 """Options that go with `--log`."""
 
-_OF_ONE = {"sarif", "compare", "typed", "file"}
+_OF_ONE = {"sarif", "compare", "typed", "file", "coverage"}
 """Options that are of one target."""
 
 
@@ -57,6 +58,9 @@ _OF_ONE = {"sarif", "compare", "typed", "file"}
 @click.option("--keep-going", is_flag=True, help="Finish all checks although one has failed.")
 @click.option("--stop-at-once", is_flag=True, help="Ask nothing more once a check has failed.")
 @click.option("--no-paths", is_flag=True, help="Do not look into the code of a Python target.")
+@click.option(
+    "--coverage", metavar="FILE", help="LCOV of the run, by a tool of the target's language."
+)
 @click.option(
     "--check", "checks", multiple=True, metavar="ID", help="Only this; may be given again."
 )
@@ -168,8 +172,8 @@ def _judge_log(context: click.Context) -> "tuple[Report, list[ReportFolder | Sar
         fail(error)
 
 
-def end(report: "Report", trouble: str | None) -> NoReturn:
-    """Ends a command with the status of its verdict; trouble: why a file was not written."""
+def end(report: "Report", trouble: "str | InputError | None") -> NoReturn:
+    """Ends a command with the status of its verdict; trouble: a file not written, or not read."""
     if trouble is not None:
         fail(trouble, status=1 if report.verdict == "fail" else MISUSE, code="file-not-written")
     sys.exit(report.verdict.exit_status)

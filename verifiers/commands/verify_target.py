@@ -9,7 +9,8 @@ from ..cli.exit_statuses import fail, on_stdout
 from ..cli.interrupts import Interrupts, remembered_interrupts
 from ..cli.opened import open_or_fail
 from ..cli.options import verify_line
-from ..inputs.input_error import OptionsError, UnclaimedError
+from ..inputs.input_error import InputError, OptionsError, UnclaimedError
+from .coverage_file import CoverageFile
 
 if TYPE_CHECKING:
     from ..claims.claim import Claim
@@ -29,11 +30,12 @@ Show = Callable[["Report", str], None]
 class EndedRun(NamedTuple):
     """A run whose report is written and shown.
 
-    trouble: why a file could not be written; interrupted: by Ctrl-C, also while it was written.
+    trouble: why a file could not be written, or the file of --coverage read; interrupted: by
+    Ctrl-C, also while it was written.
     """
 
     report: "Report"
-    trouble: str | None
+    trouble: str | InputError | None
     interrupted: bool
 
 
@@ -55,6 +57,7 @@ def verify_target(given: dict[str, Any], show: Show, *, more: bool = False) -> E
     demo = BROKEN.get(str(given["demo"]))
     try:
         claim, how = _read_request(spec, demo, given)
+        coverage = _coverage_file(spec, given["coverage"])
         files = report_files(spec, given)
     except (ReportFileError, ValueError) as error:
         fail(error)
@@ -67,6 +70,10 @@ def verify_target(given: dict[str, Any], show: Show, *, more: bool = False) -> E
         for file in files:
             undone.callback(file.undo)
         deployment = open_or_fail(target, claim) if demo is None else demo.target(claim.release)
+        if coverage is not None:
+            ending = getattr(deployment, "let_end", None)
+            if ending is not None:
+                ending()
         of_reference = spec is None and demo is None
         try:
             report = _run(
@@ -79,8 +86,11 @@ def verify_target(given: dict[str, Any], show: Show, *, more: bool = False) -> E
         undone.pop_all()
         if interrupts.pressed:
             interrupts.say()
+        unread = None
+        if coverage is not None:  # once the target has ended, which may write it then
+            report, unread = coverage.added(report, claim)
         with untimed():
-            trouble = write_report(report, files, lambda: show(report, name))
+            trouble = write_report(report, files, lambda: show(report, name)) or unread
         if not more:
             interrupts.until_exit()
     return EndedRun(report, trouble, interrupts.pressed or report.interrupted)
@@ -139,6 +149,13 @@ def _read_request(
         "after_failure": after,
         "queries": given["queries"],
     }
+
+
+def _coverage_file(spec: str | None, path: str | None) -> CoverageFile | None:
+    """The file of --coverage. Raises InputError of one line."""
+    if path is not None and spec is None:
+        raise OptionsError("--coverage FILE needs a TARGET: nothing else has code of its own")
+    return None if path is None else CoverageFile(path)
 
 
 def _read_given_claim(given: dict[str, Any]) -> "tuple[Claim, list[tuple[int, ...]]]":

@@ -24,6 +24,7 @@ from .report import (
     encodable,
     fails_by_rule_alone,
 )
+from .uncovered import Uncovered
 from .verdict import Subject, Verdict, worst
 
 _CONTRACT = "input-contract"
@@ -190,10 +191,13 @@ def _meaning(claim: Claim, verdict: Verdict, ended: Ended, rules: Ruled, subject
     return subject.meaning(verdict, passed if verdict is Verdict.PASS and passed else said)
 
 
+_BY_RULE = "a rule of yours (fail_on) fails this run; the deployment is not accused by it"
+
+
 def _by_rules(verdict: Verdict, ended: Ended, rules: Ruled) -> str | None:
     """What a verdict means that rules or a choice of checks have made; None of any other."""
     if fails_by_rule_alone(rules.checks):
-        return "a rule of yours (fail_on) fails this run; the deployment is not accused by it"
+        return _BY_RULE
     if rules.lacking and verdict is Verdict.INCONCLUSIVE:
         return "checks that your claim requires did not pass"
     if ended.nothing_applied and verdict is Verdict.INCONCLUSIVE:
@@ -204,6 +208,27 @@ def _by_rules(verdict: Verdict, ended: Ended, rules: Ruled) -> str | None:
             "seen stands below"
         )
     return None
+
+
+def with_uncovered(
+    report: Report, claim: Claim, places: tuple[Uncovered, ...], notes: Sequence[Note]
+) -> Report:
+    """A report that passed, with what was not exercised; `fail_on` of its gate has its say."""
+    rules = apply_rules(claim.gate, report.checks, notes)
+    told = [replace(note, message=encodable(note.message)) for note in notes]
+    meaning = report.meaning
+    if fails_by_rule_alone(rules.checks):
+        meaning = report.subject.told(_BY_RULE)
+    return report.model_copy(
+        update={
+            "verdict": rules.verdict,
+            "meaning": meaning,
+            "checks": rules.checks,
+            "waived": tuple(dict.fromkeys((*report.waived, *rules.waived))),
+            "notes": (*report.notes, *told),
+            "uncovered": places,
+        }
+    )
 
 
 def versions() -> dict[str, str]:

@@ -25,6 +25,7 @@ from .document import Count, Document
 from .excluded import Excluded, Measured, NotLookedAt, Seeing, not_looked_at
 from .figures import CheckFigures, NoiseSpec, Votes
 from .note import Fields, Note
+from .uncovered import Uncovered
 from .verdict import Subject, Verdict
 
 __all__ = ["CheckResult", "Report", "Verdict"]
@@ -325,6 +326,10 @@ class Report(Document):
     notes: tuple[Note, ...] = Field(
         default=(),
         description="The warnings, each with its code.",
+    )
+    uncovered: tuple[Uncovered, ...] = Field(
+        default=(),
+        description="Of a pass, what the file of --coverage says was not exercised.",
     )
     opening: LabelsOpening | ReleasesOpening | None = Field(
         default=None,

@@ -45,6 +45,8 @@ def parse_claim(
     claim = kind.parse(table, source, folder)
     if claim.http is not None:
         claim.http.lie_in(folder)
+    if claim.gate.source is not None:
+        claim.gate.lie_in(folder)
     wrong = _wrong_rules(claim)
     if wrong:
         raise ClaimError(*(f"{source}: gate.{line}" for line in wrong))

@@ -6,6 +6,7 @@ from typing import Any
 
 from .counting import Outcome
 from .decisions import Decision
+from .hints import Hint
 
 
 class Ended(Enum):
@@ -32,11 +33,15 @@ class Rehearsal:
 
 @dataclass(frozen=True)
 class CallSeen:
-    """What one call took: how often each outcome, and the sides of comparisons of two numbers."""
+    """What one call took: how often each outcome, and the sides of comparisons of two numbers.
+
+    why: of a call that failed, its error in one line.
+    """
 
     ended: Ended
     taken: dict[Outcome, int]
     sides: dict[int, tuple[float, float]]
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,8 @@ class Loaded:
     """What loading came to.
 
     constants, shares: whole numbers, and those between 0 and 1, in the source; layers: of
-    confinement that hold; why: the target could not be loaded, None where it was.
+    confinement that hold; why: the target could not be loaded, None where it was; hints: of the
+    source.
     """
 
     decisions: tuple[Decision, ...]
@@ -52,3 +58,4 @@ class Loaded:
     shares: tuple[float, ...]
     layers: tuple[str, ...]
     why: str | None
+    hints: tuple[Hint, ...] = ()

@@ -79,14 +79,18 @@ class BackgroundSearch:
 
 
 def searched_spec(target: Target, claim: Any, request: RunRequest) -> str | LeftOut | None:
-    """The spec of the Python target whose decisions are counted; why not, None where none asks.
+    """The Python spec whose decisions are counted; why not, None where none asks.
 
-    What a claim says of a state outside the process, a budget or a store that is emptied, may be
-    spent or emptied by a copy too: there the claim must say `paths = true`.
+    That is the target's own, or the source that the claim names of a server or a program. What a
+    claim says of a state outside the process, a budget or a store that is emptied, may be spent or
+    emptied by a copy too: there the claim must say `paths = true`, or name the source.
     """
     gate = claim.gate
     if gate.paths is False or request.after_failure == "stop" or request.of_reference:
         return None
+    if gate.source is not None:
+        source: str = gate.source_spec
+        return source
     spec: str | None = getattr(target, "python_spec", None)
     named = [key for key in _STATE if getattr(gate, key)]
     if spec is not None and named and gate.paths is not True:

@@ -21,13 +21,14 @@ import numpy as np
 
 from ...reference import BudgetExhausted
 from ..targets.in_process import InProcessTarget
-from ..targets.replies import Refused, TargetError
+from ..targets.replies import Refused, TargetError, one_line
 from ..targets.spec import load
 from .asked import CallSeen, Ended, Loaded, Rehearsal
 from .confinement import confine, limit
 from .constants import shares, whole_constants
 from .counting import DecisionCounter
 from .decisions import Decision, rewrite
+from .hints import hints
 
 _DEPTH = 3  # of objects within objects that are searched for generators
 _MOST_OBJECTS = 2_000
@@ -76,10 +77,11 @@ def main(descriptor: str, record: str, scratch: str, spec: str) -> None:
         connection.send(Loaded((), (), (), layers, str(error)))
         return
     trees = _trees(loader)
-    constants = sorted({whole for tree in trees for whole in whole_constants(tree)})
-    parts = sorted({share for tree in trees for share in shares(tree)})
+    constants = sorted({whole for tree in trees.values() for whole in whole_constants(tree)})
+    parts = sorted({share for tree in trees.values() for share in shares(tree)})
+    told = tuple(hint for file, tree in trees.items() for hint in hints(tree, Path(file).name))
     decisions = tuple(loader.decisions)
-    connection.send(Loaded(decisions, tuple(constants), tuple(parts), layers, None))
+    connection.send(Loaded(decisions, tuple(constants), tuple(parts), layers, None, told))
     while True:
         try:
             asked: Rehearsal = connection.recv()
@@ -88,11 +90,11 @@ def main(descriptor: str, record: str, scratch: str, spec: str) -> None:
         connection.send_bytes(_forked(found, asked, counter, loader))
 
 
-def _trees(loader: RewritingLoader) -> list[ast.Module]:
-    """The syntax of all files that were imported."""
+def _trees(loader: RewritingLoader) -> dict[str, ast.Module]:
+    """The syntax of each file that was imported."""
     modules = list(sys.modules.values())
     files = {str(file) for file in (getattr(m, "__file__", None) for m in modules)}
-    return [ast.parse(Path(file).read_bytes()) for file in sorted(files) if loader.own(file)]
+    return {file: ast.parse(Path(file).read_bytes()) for file in sorted(files) if loader.own(file)}
 
 
 def _forked(
@@ -135,14 +137,15 @@ def _run(
     seen = []
     for values, size in asked.calls:
         counter.clear()
+        why = ""
         try:
             target.ask(values, size)
             end = Ended.ANSWERED
         except Refused:
             end = Ended.REFUSED
-        except (TargetError, BudgetExhausted):
-            end = Ended.FAILED
-        seen.append(CallSeen(end, dict(counter.taken), dict(counter.sides)))
+        except (TargetError, BudgetExhausted) as error:
+            end, why = Ended.FAILED, one_line(str(error))
+        seen.append(CallSeen(end, dict(counter.taken), dict(counter.sides), why))
     return seen
 
 

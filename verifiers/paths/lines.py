@@ -5,10 +5,12 @@ from collections.abc import Collection
 
 from ..findings.note import Note
 from .counting import Outcome
-from .decisions import NO, Decision
+from .decisions import NO, TAKEN, Decision
+from .hints import MADE_WHOLE
 from .search import Search
 
 _LINES, _OF_A_FILE = 5, 3  # beside a verdict
+_HINTS = 2
 _SHORTEST = 0.5  # answers below which an outcome counts as never taken
 
 
@@ -32,6 +34,29 @@ def not_exercised(search: Search, asked: Collection[Outcome], answers: int) -> l
                 of_file[decision.file] += 1
                 found.append(_line(decision, outcome, search.exercised.answers(outcome), answers))
     return found
+
+
+def code_hints(search: Search, *, whole: bool = False) -> list[Note]:
+    """Where the code that ran looks like a known mistake, two places at most.
+
+    whole: whether the claim itself makes noise or counts whole.
+    """
+    shadow, seen = search.shadow, search.exercised.outcomes | search.met
+    ran = {(shadow.decisions[n].file, shadow.decisions[n].line) for n, way in seen if way == TAKEN}
+    found = [
+        one
+        for one in shadow.hints
+        if (one.function is None or (one.file, one.function) in ran)
+        and not (whole and one.kind == MADE_WHOLE)
+    ]
+    return [
+        Note(
+            "code-hint",
+            f"a hint, no finding: look at {one.file}:{one.line}: {one.words}",
+            {"file": one.file, "line": one.line, "kind": one.kind},
+        )
+        for one in sorted(found, key=lambda one: one.kind == MADE_WHOLE)[:_HINTS]
+    ]
 
 
 def _outcomes(number: int, decisions: tuple[Decision, ...]) -> list[Outcome]:

@@ -14,6 +14,7 @@ from typing import Any
 from .asked import CallSeen, Ended
 from .counting import Outcome
 from .decisions import Decision
+from .left_out import LeftOut
 from .shadow import Shadow
 
 Call = tuple[Any, int]
@@ -162,8 +163,14 @@ class Search:
 
     def run(self) -> list[Reached]:
         """What was reached, by the outcome. Raises LeftOut."""
+        failed, answered = self.shadow.trouble, False
         for planned in self.asker.planned():
-            self.exercised.add(self.shadow.run(planned.calls, NOISES[0]), planned)
+            seen = self.shadow.run(planned.calls, NOISES[0])
+            self.exercised.add(seen, planned)
+            answered = answered or any(call.ended is not Ended.FAILED for call in seen)
+            failed = failed or self.shadow.trouble or next((call.why for call in seen), "")
+        if not answered:  # as a source that is named may be called otherwise
+            raise LeftOut(f"its copy answered no call of the plan: {failed or 'it ended'}")
         self.met.update(self.exercised.outcomes)
         self.asker.shares = self.shadow.shares
         candidates = self.asker.candidates(self.shadow.constants)

@@ -38,7 +38,7 @@ class Shadow:
         self._scratch = Scratch(spec, secrets).__enter__()
         self._connection, theirs = Pipe()
         self._record, record = os.pipe()
-        self.executions, self._began = 0, monotonic()
+        self.executions, self.trouble, self._began = 0, "", monotonic()
         try:
             self._process = subprocess.Popen(
                 [
@@ -72,6 +72,7 @@ class Shadow:
         self.layers = loaded.layers
         self.decisions: tuple[Decision, ...] = loaded.decisions
         self.constants, self.shares = loaded.constants, loaded.shares
+        self.hints = loaded.hints
 
     def __enter__(self) -> Self:
         return self
@@ -99,6 +100,7 @@ class Shadow:
         self.executions += len(calls)
         self._connection.send(Rehearsal(tuple(calls), self._release, noise, _RUN))
         found = self._received(2.0 * _RUN)
+        self.trouble = "" if isinstance(found, list) else one_line(str(found))
         return found if isinstance(found, list) else []
 
     def _received(self, seconds: float) -> Any:

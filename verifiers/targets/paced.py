@@ -96,6 +96,12 @@ class PacedTarget:
         spec: str | None = getattr(self._target, "python_spec", None)
         return spec
 
+    def let_end(self) -> None:
+        """From now on a process may end by itself, as its tools write their files then."""
+        ending = getattr(self._target, "let_end", None)
+        if ending is not None:
+            ending()
+
     def ask(self, histogram: Histogram, size: int) -> Any:
         """Labels (size,); raises TargetError for a part of wrong shape or type.
 

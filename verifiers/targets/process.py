@@ -31,6 +31,8 @@ from .replies import (
 from .restart_command import RestartCommand, first_of_a_namespace, last_line
 
 _START_SECONDS = 120.0  # importing a deployment may load its models
+_END_SECONDS = 10.0  # that a process may take to end by itself, and its tools to write
+_A_LOOK = 0.02
 _DEATH_SECONDS = 2.0  # that a process may take to end after its output has
 _ANOTHER_ID = "its process id was another one, so a seed made of it would not show"
 
@@ -58,6 +60,7 @@ class ProcessTarget(JsonTarget):
     ) -> None:
         super().__init__(timeout, restart, release)
         self._words, self._loads = list(command), loads
+        self._patience = 0.0
         self._start()
 
     @classmethod
@@ -118,14 +121,38 @@ class ProcessTarget(JsonTarget):
         self.close()
         self._start(before)
 
+    def let_end(self) -> None:
+        """From now on a child may end by itself once its input has, and write what it writes then.
+
+        One that once took more than some seconds is not waited for again.
+        """
+        self._patience = _END_SECONDS if hasattr(os, "waitid") else 0.0
+
     def close(self) -> None:
         """Ends the child, and what it started."""
+        if self._patience and self._child.returncode is None:
+            self._await_end()
         self._kill()
         self._child.wait()
         for stream in (self._child.stdin, self._child.stdout, self._errors):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
+
+    def _await_end(self) -> None:
+        """Ends the child's input, and waits until it has ended, which is not reaped yet.
+
+        What it started is known by its id as long as it is there.
+        """
+        if self._child.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._child.stdin.close()
+        until, ended = time.monotonic() + self._patience, os.WEXITED | os.WNOWAIT | os.WNOHANG
+        while os.waitid(os.P_PID, self._child.pid, ended) is None:
+            if time.monotonic() > until:
+                self._patience = 0.0
+                return
+            time.sleep(_A_LOOK)
 
     def line(self, request: bytes, call: str) -> bytes:
         self._refuse_unasked(call)

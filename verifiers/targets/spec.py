@@ -94,6 +94,15 @@ def is_python(spec: str) -> bool:
     return not ours and _added(spec) is None
 
 
+def is_python_spec(spec: str) -> bool:
+    """Whether a text has the form of a Python target, whatever there is by that name."""
+    module, _, attribute = spec.rpartition(":")
+    if is_server(spec) or spec.startswith("exec:"):
+        return False
+    named = module.endswith(".py") or all(part.isidentifier() for part in module.split("."))
+    return named and all(part.isidentifier() for part in attribute.split("."))
+
+
 def _can_be_found(spec: str) -> bool:
     """Whether a spec names an attribute of a module that can be found, here or on Python's path."""
     module, attribute = spec.split(":", 1)

@@ -7,7 +7,7 @@ from ....findings.note import Note
 from ....paths.background import BackgroundSearch, Searched, searched_spec
 from ....paths.counting import Outcome
 from ....paths.left_out import LeftOut
-from ....paths.lines import not_exercised
+from ....paths.lines import code_hints, not_exercised
 from ....paths.search import Candidate, Reached
 from ....run.error_budget import log_threshold
 from ....run.request import RunRequest
@@ -99,10 +99,14 @@ class Steering:
         )
 
     def lines(self) -> list[Note]:
-        """What was not exercised in the code, for the warnings of a pass."""
+        """What was not exercised in the code, and hints, for the warnings of a pass."""
         if self.searched is None or self.searched.search is None:
             return []
-        return not_exercised(self.searched.search, self._outcomes, self.gathering.state.queries)
+        search, noise = self.searched.search, self.gathering.plan.claim.mechanism.noise
+        return [
+            *not_exercised(search, self._outcomes, self.gathering.state.queries),
+            *code_hints(search, whole=noise.unrounded is not noise),
+        ]
 
     def _sequence(self, candidate: Candidate, judged: range) -> bool:
         """Asks the calls of a sequence; False where one that is judged is refused.
