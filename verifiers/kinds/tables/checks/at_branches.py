@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
-from .....reference.tables import Rows
+from .....reference.tables import Aggregate, Rows
 from .....reference.tables.norms import settled
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
@@ -100,6 +100,28 @@ def with_branches(planned: float, branches: AtBranches | None) -> float:
     return float(np.logaddexp(math.log1p(-BRANCHES) + planned, math.log(BRANCHES) + of_branches))
 
 
+def draws_of(
+    given: BranchTable,
+    batch: Batch,
+    column: tuple[int, Aggregate],
+    cells: NDArray[np.int64],
+    placing: Placing,
+) -> Draws | None:
+    """The noise of an aggregate, and its place, in those of some partitions that have exact ones.
+
+    None where there is none.
+    """
+    place, one = column
+    came = batch.releases.reshape(len(batch.releases), len(given.exact), -1)[:, place]
+    exact = given.exact[place]
+    cells = cells[np.isfinite(exact[cells]) & ~np.isnan(came[:, cells]).any(0)]
+    if not cells.size:
+        return None
+    sums = as_sums(one, came[:, cells], exact[cells], given.counts[cells])
+    asked = Asked(given.rows, exact[cells], batch.asked.role, batch.asked.name)
+    return Draws((Batch(asked, sums, batch.calls),), placing, np.arange(cells.size))
+
+
 class NoiseAtBranches:
     """Wagers on the noise of each table, with equal weights fixed before its first release.
 
@@ -115,23 +137,17 @@ class NoiseAtBranches:
         self.each = [NoiseLawEvidence(one.noise, len(self.inputs)) for one in self._aggregates]
         self._releases = [0] * len(self.inputs)
 
-    def observe(self, place: int, released: NDArray[np.float64]) -> int:
-        """Adds releases (n, aggregates, cells) of one table; how many numbers were judged."""
+    def observe(self, place: int, batch: Batch) -> int:
+        """Adds releases of one table; how many numbers were judged."""
         given, seen = self.inputs[place], 0
-        self._releases[place] += len(released)
-        for column, one in enumerate(self._aggregates):
-            exact, came = given.exact[column], released[:, column]
-            there = np.isfinite(exact) & ~np.isnan(came).any(0)
-            cells = self._cells[there[self._cells]]
-            if not cells.size:
-                continue
-            sums = as_sums(one, came[:, cells], exact[cells], given.counts[cells])
-            asked = Asked(given.rows, exact[cells], "", "")
-            batch = Batch(asked, sums, (len(sums),))
-            placed = Draws((batch,), self._placing[column], np.arange(cells.size)).placed.flat
-            name = str(place)
-            self.each[column].observe(placed, {name: np.ones(placed.y.size, dtype=np.bool_)})
-            seen += placed.y.size
+        self._releases[place] += len(batch.releases)
+        for column in enumerate(self._aggregates):
+            draws = draws_of(given, batch, column, self._cells, self._placing[column[0]])
+            if draws is not None:
+                placed = draws.placed.flat
+                own = {str(place): np.ones(placed.y.size, dtype=np.bool_)}
+                self.each[column[0]].observe(placed, own)
+                seen += placed.y.size
         return seen
 
     @property
@@ -178,9 +194,11 @@ class BoundsAtBranches:
     def _wagers(self) -> int:
         return len(self.inputs) * len(self._table.aggregates)
 
-    def observe(self, place: int, released: NDArray[np.float64]) -> None:
-        """Adds releases (n, aggregates, cells) of one table."""
-        for column in range(len(self._table.aggregates)):
+    def observe(self, place: int, batch: Batch) -> None:
+        """Adds releases of one table."""
+        columns = len(self._table.aggregates)
+        released = batch.releases.reshape(len(batch.releases), columns, -1)
+        for column in range(columns):
             evidence = self._evidence(place, column)
             if evidence is not None:
                 evidence.observe(released[:, column])

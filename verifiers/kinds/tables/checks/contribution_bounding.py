@@ -15,7 +15,7 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ....targets.frames import PARTS
-from ...numbers.planning.asked import Draws
+from ...numbers.planning.asked import Batch, Draws
 from ..claim import TablesClaim
 from ..evidence.hidden import as_sums
 from ..evidence.linear import LinearEvidence
@@ -95,11 +95,11 @@ class ContributionBounding(TableCheck):
         """Is told the tables that are steered to decisions of the target's code."""
         self.branches = BoundsAtBranches(self.claim, inputs)
 
-    def observe_branch(self, place: int, released: NDArray[np.float64]) -> None:
-        """Adds releases (n, aggregates, cells) of one of these, which no other evidence counts."""
+    def observe_branch(self, place: int, batch: Batch) -> None:
+        """Adds releases of one of these, which no other evidence counts."""
         assert self.branches is not None
-        self.branches.observe(place, released)
-        self.draws += len(released) * self.columns * self._cells.size
+        self.branches.observe(place, batch)
+        self.draws += len(batch.releases) * self.columns * self._cells.size
 
     def answered(self, roles: Collection[str]) -> None:
         self._served = {*roles} & self.inputs.keys()

@@ -21,7 +21,7 @@ from ...numbers.planning.asked import Batch, Draws, asked_for
 from ..checks.at_branches import BranchTable
 from ..checks.contribution_bounding import ContributionBounding
 from ..checks.empty_partitions import EmptyPartitions
-from ..checks.of_numbers import TableNoiseLaw
+from ..checks.of_numbers import TableFreshNoise, TableNoiseLaw
 from ..checks.partition_release import TablePartitionRelease
 from ..planned import PlannedTable
 from ..planning.asked import TableAsked, core
@@ -38,7 +38,7 @@ _MOST_TABLES = 80
 _ROWS_OF_ONE, _FEWEST = 300_000, 8  # rows of a table over its releases, which are so many at least
 
 _ShownTo = EmptyPartitions | TablePartitionRelease
-_Judges = ContributionBounding | TableNoiseLaw
+_Judges = ContributionBounding | TableNoiseLaw | TableFreshNoise
 
 
 class Steering:
@@ -124,7 +124,6 @@ class Steering:
             return True
         released = np.concatenate([batch.releases for batch in found])
         batch = Batch(asked, released, sum((one.calls for one in found), ()))
-        whole = released.reshape(len(released), len(self.claim.release.columns), -1)
         draws = Draws(
             (batch,),
             Placing(self.claim.mechanism.added, np.random.default_rng(0)),
@@ -133,7 +132,7 @@ class Steering:
         for other in self._shown_to:
             other.observe(draws)
         for check in self._judges:
-            check.observe_branch(place, whole)
+            check.observe_branch(place, batch)
         for one in (*self._judges, *self._shown_to):
             one.refuted  # noqa: B018 - a look: evidence that refutes is kept as it is now
         return True
@@ -151,7 +150,7 @@ class Steering:
     def _releases(self, candidate: Candidate) -> int:
         """How often a sequence is asked: as half the noise takes, fewer where it has many rows."""
         nats = nats_of(self.claim, core(self.claim).size) * candidate.calls[-1][1]
-        wanted = math.ceil(self._needed / nats)
+        wanted = max(_FEWEST, math.ceil(self._needed / nats))
         return min(wanted, max(_FEWEST, _ROWS_OF_ONE // max(1, candidate.rows)))
 
     def lines(self) -> list[Note]:

@@ -207,10 +207,21 @@ class TableAsker(Asker):
             if way.rows(whole) <= self.largest:
                 within = True
                 yield whole, way
-            else:
+            elif _on_a_line(sides):  # what noise has to do with tells nothing of sizes
                 beyond.append(way.rows(whole))
         if beyond and not within:
             self.needs[number] = min(beyond)
+
+
+def _on_a_line(sides: Sequence[tuple[float, int]]) -> bool:
+    """Whether three sizes or more lie on one straight line with what their sides differ by."""
+    places = sorted({(size, off) for off, size in sides})
+    (first, low), (last, high) = places[0], places[-1]
+    if len(places) < 3 or first == last:
+        return False
+    slope = (high - low) / (last - first)
+    near = 1e-9 * max(abs(low), abs(high))
+    return all(abs(low + slope * (size - first) - off) <= near for size, off in places)
 
 
 def largest_of(claim: TablesClaim, plan: TablePlan) -> int:
