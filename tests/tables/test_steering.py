@@ -16,6 +16,7 @@ from dpassay.verifiers.kinds.tables.checks.at_branches import (
     BranchTable,
     NoiseAtBranches,
 )
+from dpassay.verifiers.kinds.tables.checks.of_numbers import TableFreshNoise
 from dpassay.verifiers.kinds.tables.evidence.determined import DeterminedNumbers
 from dpassay.verifiers.kinds.tables.steering.asking import choose
 from dpassay.verifiers.kinds.tables.steering.candidates import TableAsker, TableCandidate
@@ -228,6 +229,18 @@ def test_a_finding_names_the_decision_and_the_table() -> None:
     assert found.code == "noise-missing"
     assert "target.py:12 (len(rows) > 100: true)" in found.message
     assert found.fields["file"] == "target.py:12"
+
+
+def test_equal_releases_of_one_table_show() -> None:
+    """Catches tables that are kept from the check of noise that comes again."""
+    claim = claim_of()
+    given, rng = tables(claim), np.random.default_rng(2)
+    for times, shown in ((1, False), (2, True)):
+        check = TableFreshNoise(claim, claim.inputs(0), 0)
+        check.begin_branches(given)
+        drawn = claim.mechanism.table.sample(given[0].rows, len(claim.keys), 4, rng)
+        check.observe_branch(0, asked(given[0], np.concatenate([drawn] * times)))
+        assert check.refuted is shown
 
 
 TEXTS = {
