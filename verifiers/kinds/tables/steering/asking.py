@@ -208,8 +208,8 @@ def _larger(beyond: dict[Outcome, int], decisions: Sequence[Any], largest: int) 
     decision = decisions[number]
     place = f"{decision.file}:{decision.line}"
     message = (
-        f"not reached: {place} ({decision.text}) needs {rows:,} rows, and the claim's tables have "
-        f"{largest:,} at most"
+        f"not reached: {place} ({decision.text}) needs about {rows:,} rows, and the claim's tables "
+        f"have {largest:,} at most"
     )
     fields = {"file": decision.file, "line": decision.line, "text": decision.text, "rows": rows}
     return [Note("path-needs-more", message, fields)]

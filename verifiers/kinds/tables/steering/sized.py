@@ -59,7 +59,7 @@ class SizedTables:
             Way("values", lambda v: _CROWD, self.valued),
         ]
         if self.claim.mechanism.partitions is not None:
-            found.append(Way("users not listed", self._same, self.not_listed))
+            found.append(Way("users not listed", lambda v: v + 2 * width, self.not_listed))
         return found
 
     @staticmethod
