@@ -115,9 +115,10 @@ class Bounding:
 
 def _total(rows: Rows, rates: Matrix, *, once: bool) -> Vector:
     """The sums (k,) where all of these rows stay."""
+    width = rates.shape[1]
     if once:
-        return np.asarray(rates[:, rows.cells[rows.first_of_pairs]].sum(1))
-    return np.asarray((rates[:, rows.cells] * rows.values).sum(1))
+        return np.asarray(rates @ np.bincount(rows.cells[rows.first_of_pairs], minlength=width))
+    return np.asarray(rates @ np.bincount(rows.cells, rows.values, width))
 
 
 def _alike(rows: Rows) -> Iterator[tuple[Rows, int]]:

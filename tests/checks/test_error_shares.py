@@ -38,8 +38,9 @@ from dpassay.verifiers.kinds.numbers.checks.fresh_noise import CopyOf
 from dpassay.verifiers.kinds.numbers.checks.pair_check import PairCheck
 from dpassay.verifiers.kinds.numbers.planning.neighbours import simple_neighbours
 from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.kinds.tables.checks.at_branches import BRANCHES
 from dpassay.verifiers.kinds.tables.checks.joint import TableJoint
-from dpassay.verifiers.kinds.tables.checks.of_numbers import OfEachAggregate
+from dpassay.verifiers.kinds.tables.checks.of_numbers import OfEachAggregate, TableNoiseLaw
 from dpassay.verifiers.kinds.tables.planning.asked import NEAR
 from dpassay.verifiers.run.checks import EvidenceCheck, Setting
 from dpassay.verifiers.run.outcome import RunOutcome
@@ -100,9 +101,10 @@ def test_wagers_share_what_their_check_has(name) -> None:
         elif isinstance(check, LabelsFreshNoise):
             check._look()
         elif isinstance(check, OfEachAggregate):
-            halves = 2 if isinstance(check, TableJoint) and check.pairs else 1
+            parts = 2.0 if isinstance(check, TableJoint) and check.pairs else 1.0
+            parts /= 1.0 - BRANCHES if isinstance(check, TableNoiseLaw) else 1.0
             for each in check.each:
-                of_all = each.log_threshold - math.log(len(check.each) * halves)
+                of_all = each.log_threshold - math.log(len(check.each) * parts)
                 assert of_all == pytest.approx(check.log_threshold)
         error = claim.kind.checks.shares[check.id] * 1e-6
         if check.id == "order":

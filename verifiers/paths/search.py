@@ -6,7 +6,7 @@ what is found.
 
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -27,8 +27,11 @@ _MOST_CALLS = 3_000  # executions of candidates, without those that confirm
 _A_CALL = 256  # releases that count as one more execution
 _MOST_CONFIRMED = 150  # candidates that are run under several noises
 _AT_ONCE = 24  # candidates in one process
-_KEPT = 3  # sequences of each outcome
+_KEPT = 3  # sequences of each outcome, of one way to make them
 _LONGEST_PERIOD, _PERIODS = 64, 3
+_MOST_ROWS = 1_000_000  # of all candidates; as many of those that are confirmed
+_ROWS_AT_ONCE = 30_000  # of the candidates in one process, but for one that is larger
+_MANY_ROWS = 2_000  # from which a candidate is confirmed without being run twice over
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,17 @@ class Candidate:
 
     answers: of it, that half the noise takes to show; every: whether each call is judged by itself,
     as the outcome comes with every so-manieth call, from which one on nobody knows; after_refusal:
-    whether it is asked in any case, where a call before the last one is refused.
+    whether it is asked in any case, where a call before the last one is refused; way: in which it
+    is made, by which some of each are kept; rows: of all its inputs, where what a call takes grows
+    with them.
     """
 
     calls: tuple[Call, ...]
     answers: float
     every: bool = False
     after_refusal: bool = False
+    way: str = ""
+    rows: int = 0
 
     @property
     def cost(self) -> float:
@@ -83,13 +90,24 @@ class Asker(ABC):
     def candidates(self, constants: Sequence[int]) -> Iterator[Candidate]:
         """Inputs that a plan may ask, made of whole numbers in the source, the cheapest first."""
 
-    @abstractmethod
-    def telling(self) -> Candidate:
-        """One call, on the input that tells most of the noise."""
+    def telling(self) -> Candidate | None:
+        """One call, on the input that tells most of the noise; None where calls are not counted."""
+        return None
 
     @abstractmethod
     def nearer(self, candidate: Candidate) -> Iterable[Candidate]:
         """Inputs like one, of other sizes, to look for the other side of a comparison."""
+
+    def across(
+        self, number: int, seen: Sequence[tuple[Candidate, tuple[float, float]]]
+    ) -> Iterable[Candidate]:
+        """Inputs for the other side of a comparison, by its two sides under some candidates."""
+        return ()
+
+    @property
+    def kept(self) -> int:
+        """Candidates of each outcome, of one way to make them, that are kept."""
+        return _KEPT
 
     @property
     @abstractmethod
@@ -129,7 +147,7 @@ class Exercised:
         Answers of one input are judged together: where the outcome comes in a share of them alone,
         so much of each nat is left.
         """
-        each: Mapping[bytes, float] = self._each.get(outcome, {})
+        each: Counter[bytes] = self._each.get(outcome, Counter())
         found = (n * n / self._asked[key] * self._nats[key] for key, n in each.items())
         return max(found, default=0.0)
 
@@ -160,6 +178,7 @@ class Search:
         self.reached: defaultdict[Outcome, list[Candidate]] = defaultdict(list)
         self._sides = dict[int, list[tuple[Candidate, tuple[float, float]]]]()
         self._left, self._confirmed = _MOST_CALLS, 0
+        self._rows_left = self._rows_to_confirm = _MOST_ROWS
 
     def run(self) -> list[Reached]:
         """What was reached, by the outcome. Raises LeftOut."""
@@ -176,6 +195,7 @@ class Search:
         candidates = self.asker.candidates(self.shadow.constants)
         self._try_all(candidates)
         for number in self._one_sided():
+            self._try_all(self.asker.across(number, tuple(self._sides[number])))
             best = self._nearest(number)
             if best is not None:
                 self._try_all(self.asker.nearer(best))
@@ -195,10 +215,23 @@ class Search:
     def _try_all(self, candidates: Iterable[Candidate]) -> None:
         waiting = iter(candidates)
         while self._left > 0:
-            some = list(islice(waiting, _AT_ONCE))
+            some = list(self._next(waiting))
             if not some:
                 return
             self._try(some)
+
+    def _next(self, waiting: Iterator[Candidate]) -> Iterator[Candidate]:
+        """Those that are run in one process; none once the rows are used up."""
+        rows = 0
+        for candidate in islice(waiting, _AT_ONCE):
+            if candidate.rows > self._rows_left:
+                self._rows_left = 0
+                return
+            self._rows_left -= candidate.rows
+            rows += candidate.rows
+            yield candidate
+            if rows >= _ROWS_AT_ONCE:
+                return
 
     def _try(self, some: list[Candidate]) -> None:
         """Runs some candidates one after the other, and confirms those that take more."""
@@ -223,26 +256,40 @@ class Search:
             self._sides.setdefault(number, []).append((candidate, sides))
         wanted = {outcome for outcome in last.taken if self._wants(outcome, candidate)}
         self.met.update(last.taken)
-        if not wanted or self._confirmed >= _MOST_CONFIRMED:
+        rows = len(NOISES) * self._times(candidate) * candidate.rows
+        if not wanted or self._confirmed >= _MOST_CONFIRMED or rows > self._rows_to_confirm:
             return
         self._confirmed += 1
+        self._rows_to_confirm -= rows
         for outcome in self._recurring(candidate) & wanted:
-            kept = [*self.reached[outcome], candidate]
-            self.reached[outcome] = sorted(kept, key=lambda one: one.cost)[:_KEPT]
+            others = [one for one in self.reached[outcome] if one.way != candidate.way]
+            kept = [*self._kept(outcome, candidate), candidate]
+            kept = sorted(kept, key=lambda one: one.cost)[: self.asker.kept]
+            self.reached[outcome] = sorted(others + kept, key=lambda one: one.cost)
+
+    def _kept(self, outcome: Outcome, like: Candidate) -> list[Candidate]:
+        """The candidates kept for an outcome that are made in the same way as one."""
+        return [one for one in self.reached[outcome] if one.way == like.way]
+
+    @staticmethod
+    def _times(candidate: Candidate) -> int:
+        """How often a candidate is run, one after the other, to be confirmed."""
+        return 1 if candidate.rows > _MANY_ROWS else 2
 
     def _wants(self, outcome: Outcome, candidate: Candidate) -> bool:
         """Whether a candidate would be kept for an outcome."""
         if not self.lacking(outcome):
             return False
-        kept = self.reached[outcome]
-        return len(kept) < _KEPT or candidate.cost < 0.7 * kept[-1].cost
+        kept = self._kept(outcome, candidate)
+        return len(kept) < self.asker.kept or candidate.cost < 0.7 * kept[-1].cost
 
     def _recurring(self, candidate: Candidate) -> set[Outcome]:
         """The outcomes of the last call, run twice over, that come under every noise."""
         found: set[Outcome] | None = None
+        calls = candidate.calls * self._times(candidate)
         for noise in NOISES:
-            seen = self.shadow.run([*candidate.calls, *candidate.calls], noise)
-            if len(seen) < 2 * len(candidate.calls) or seen[-1].ended is not Ended.ANSWERED:
+            seen = self.shadow.run(calls, noise)
+            if len(seen) < len(calls) or seen[-1].ended is not Ended.ANSWERED:
                 return set()
             found = set(seen[-1].taken) if found is None else found & set(seen[-1].taken)
         return found or set()
@@ -251,7 +298,7 @@ class Search:
         """Looks for outcomes that come with every so-manieth call alone."""
         one = self.asker.telling()
         places: dict[Outcome, list[int]] = {}
-        if self._left < _PERIODS * period:
+        if one is None or self._left < _PERIODS * period:
             return
         self._left -= _PERIODS * period
         for place, call in enumerate(self.shadow.run(one.calls * (_PERIODS * period), NOISES[0])):

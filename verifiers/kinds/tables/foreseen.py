@@ -8,6 +8,7 @@ import numpy as np
 from ....reference.numbers import NumberNoise
 from ...run.error_budget import log_threshold
 from ..numbers.evidence.expected_draws import divergence
+from .checks.at_branches import BRANCHES
 from .checks.contribution_bounding import ContributionBounding
 from .evidence.other_engines import SEED, numbers, other_engines
 from .planned import PlannedTable
@@ -44,7 +45,7 @@ def foreseen(planned: PlannedTable) -> dict[str, int | None]:
 def _of_bounds(planned: PlannedTable) -> Mapping[str, list[Needed]]:
     """What each mistake in the bounds of a user, or of a value, needs of one of the inputs."""
     check = ContributionBounding(planned.claim, planned.plan, planned.seed)
-    nats = check.log_threshold + math.log(len(check.inputs) * check.columns)
+    nats = check.log_threshold + math.log(len(check.inputs) * check.columns / (1.0 - BRANCHES))
     usual = {role: asked for role, asked in check.inputs.items() if role not in UNUSUAL}
     claimed = {
         role: numbers(check.table, asked.values, check.cells, SEED) for role, asked in usual.items()

@@ -26,6 +26,8 @@ from .checks.partition_release import TablePartitionRelease
 from .claim import TablesClaim
 from .planning.asked import NEAR, NUMERIC, TableRole
 from .planning.plan import TablePlan
+from .steering.limits import MOST_QUERIES as STEERED
+from .steering.limits import steers
 
 _STEPS = 12  # of the search
 _THINNEST = 0.05  # share of what is asked for breadth, at least
@@ -63,7 +65,8 @@ class PlannedTable(PlannedReleases):
 
     @property
     def queries(self) -> int:
-        return math.ceil(_MARGIN * max(self.looked_at.values())) + self._restarts
+        steered = STEERED if steers(self.claim, self.plan) else 0
+        return math.ceil(_MARGIN * max(self.looked_at.values())) + self._restarts + steered
 
     @cached_property
     def looked_at(self) -> Mapping[str, int]:

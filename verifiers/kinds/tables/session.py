@@ -13,6 +13,7 @@ from .checks.contribution_bounding import ContributionBounding
 from .checks.input_contract import TableInputContract
 from .checks.of_numbers import TableNoiseLaw, tell_least_of_each
 from .planned import dearer_than
+from .steering.asking import SteeredGathering, Steering
 
 
 class TableSession(NumberSession):
@@ -24,6 +25,11 @@ class TableSession(NumberSession):
     def __init__(self, state: RunState, request: RunRequest, recorder: Recorder) -> None:
         super().__init__(state, request, recorder)
         tell_least_of_each(self.checks)
+        gathering = SteeredGathering(
+            state, request, self.plan, self.contract, self.checks, recorder=recorder
+        )
+        self.steering = gathering.steering = Steering(state, request, self.plan, self.checks)
+        self.gathering = gathering
 
     def prepare(self) -> None:
         """Rows that the target did not take are the finding of a check."""
@@ -58,6 +64,10 @@ class TableSession(NumberSession):
         return found
 
     def end(self, found: Sequence[CheckResult]) -> Notes:
+        outcome = self.state.outcome
+        if not self.state.failed and not self.request.selection.left_out:
+            for line in self.steering.lines():
+                outcome.warn(line)
         if self.state.outcome.used_up and not self.state.failed:
             request = self.request
             words = dearer_than(self.state.claim, request.seed, planned=request.planned)

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ....targets.frames import PARTS
-from ...numbers.planning.asked import Draws
+from ...numbers.planning.asked import Batch, Draws
 from ..claim import TablesClaim
 from ..evidence.hidden import as_sums
 from ..evidence.linear import LinearEvidence
@@ -23,6 +23,7 @@ from ..evidence.mistakes import SURE, Mistakes
 from ..evidence.other_engines import OTHER_CONTRIBUTIONS, ROW_BY_ROW, numbers, other_bounds
 from ..planning.asked import BEYOND, LACKING, UNUSUAL, TableAsked, TableRole, core
 from ..planning.plan import TablePlan
+from .at_branches import BRANCHES, BoundsAtBranches, BranchTable, with_branches
 from .base import TableCheck
 from .input_contract import NotTaken
 
@@ -88,6 +89,17 @@ class ContributionBounding(TableCheck):
         self._seen: dict[str, int] = {}
         self._kept: dict[Of, Rows | None] = {}
         self._mistakes = Mistakes(self.table, self._cells, self.cells)
+        self.branches: BoundsAtBranches | None = None
+
+    def begin_branches(self, inputs: Sequence[BranchTable]) -> None:
+        """Is told the tables that are steered to decisions of the target's code."""
+        self.branches = BoundsAtBranches(self.claim, inputs)
+
+    def observe_branch(self, place: int, batch: Batch) -> None:
+        """Adds releases of one of these, which no other evidence counts."""
+        assert self.branches is not None
+        self.branches.observe(place, batch)
+        self.draws += len(batch.releases) * self.columns * self._cells.size
 
     def answered(self, roles: Collection[str]) -> None:
         self._served = {*roles} & self.inputs.keys()
@@ -189,7 +201,8 @@ class ContributionBounding(TableCheck):
 
         Of rows that lack a part, that they are taken otherwise than the claim says.
         """
-        nats = self.log_threshold + math.log(len(self.inputs) * self.columns)
+        wagers = len(self.inputs) * self.columns / (1.0 - BRANCHES)
+        nats = self.log_threshold + math.log(wagers)
         found: dict[str, tuple[Note, list[str]]] = {}
         served = [role for role in self.inputs if role in self._served - UNUSUAL]
         for role, column in itertools.product(served, range(self.columns)):
@@ -242,7 +255,8 @@ class ContributionBounding(TableCheck):
         wagers = len(self.inputs) * self.columns
         logs = [found.log_e_value for found in self._judged.values()]
         logs += [0.0] * (wagers - len(logs))
-        return float(np.logaddexp.reduce(logs) - math.log(wagers))
+        planned = float(np.logaddexp.reduce(logs) - math.log(wagers))
+        return with_branches(planned, self.branches)
 
     def samples_needed(self) -> int:
         """An unserved input is not waited for, nor is the largest one, of few releases."""
@@ -255,6 +269,9 @@ class ContributionBounding(TableCheck):
         if self._proof is not None:
             return self._proof
         judged = self._judged
+        most = max((one.log_e_value for one in judged.values()), default=-math.inf)
+        if self.branches is not None and self.branches.log_e_value > most:
+            return self.branches.finding()
         role, column = max(judged, key=lambda of: judged[of].log_e_value)
         found, one = judged[role, column], self.table.aggregates[column]
         rows = self.inputs[role].values

@@ -1,7 +1,7 @@
 """Checks of numbers, asked of each aggregate: its noise is that of a noisy histogram's counts."""
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -16,11 +16,13 @@ from ...numbers.checks.independence import Independence
 from ...numbers.checks.location import Location
 from ...numbers.checks.noise_law import NoiseLaw
 from ...numbers.checks.noise_scale import NoiseScale
+from ...numbers.evidence.bins import Placing
 from ...numbers.opening import NumbersOpening
-from ...numbers.planning.asked import Draws
+from ...numbers.planning.asked import Batch, Draws
 from ..claim import TablesClaim
 from ..evidence.columns import Columns
 from ..planning.plan import TablePlan
+from .at_branches import BRANCHES, BranchTable, NoiseAtBranches, draws_of, with_branches
 from .base import TableCheck
 
 _FEWEST = 500  # draws, of a check that is thinned
@@ -113,9 +115,47 @@ class TableNoiseLaw(OfEachAggregate):
 
     id, made = "noise-law", NoiseLaw
 
+    def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
+        super().__init__(claim, plan, seed)
+        self.branches: NoiseAtBranches | None = None
+        self._steered = 0
+        for check in self.each:
+            check.log_threshold -= math.log1p(-BRANCHES)
+
+    def begin_branches(self, inputs: Sequence[BranchTable]) -> None:
+        """Is told the tables that are steered to decisions of the target's code."""
+        self.branches = NoiseAtBranches(self.claim, inputs, self.seed)
+
+    def observe_branch(self, place: int, batch: Batch) -> None:
+        """Adds releases of one of these, which no other evidence of this check counts."""
+        assert self.branches is not None
+        self._steered += self.branches.observe(place, batch)
+        self.draws = sum(check.draws for check in self.each) + self._steered
+
+    def observe(self, draws: Draws) -> None:
+        super().observe(draws)
+        self.draws += self._steered
+
+    @property
+    def log_e_value(self) -> float:
+        return with_branches(super().log_e_value, self.branches)
+
+    @property
+    def _shown_by_branches(self) -> bool:
+        """Whether tables steered to decisions of the code tell more than all others."""
+        return self.branches is not None and self.branches.log_e_value > super().log_e_value
+
+    def fail_finding(self) -> Finding:
+        if self._shown_by_branches:
+            assert self.branches is not None
+            return self.branches.finding()
+        return super().fail_finding()
+
     @property
     def measured_by(self) -> str | None:
         """Of the aggregate that shows most."""
+        if self._shown_by_branches:
+            return None
         law = self.each[self.worst]
         assert isinstance(law, NoiseLaw)
         return law.measured_by
@@ -208,6 +248,26 @@ class TableFreshNoise(OfEachAggregate):
     """`fresh-noise` of each aggregate."""
 
     id, made, thinned = "fresh-noise", FreshNoise, True
+
+    def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
+        super().__init__(claim, plan, seed)
+        self._tables: Sequence[BranchTable] = ()
+        rng = np.random.default_rng([seed, 71])
+        self._placing = [Placing(one.noise, rng) for one in self.table.aggregates]
+
+    def begin_branches(self, inputs: Sequence[BranchTable]) -> None:
+        """Is told the tables that are steered to decisions of the target's code."""
+        self._tables = inputs
+
+    def observe_branch(self, place: int, batch: Batch) -> None:
+        """Adds releases of one of these to those of the plan, where all numbers are exact."""
+        cells = self._columns.cells
+        for column in enumerate(self.table.aggregates):
+            check, placing = self.each[column[0]], self._placing[column[0]]
+            draws = draws_of(self._tables[place], batch, column, cells, placing)
+            if draws is not None and draws.coordinates.size == cells.size:
+                check.observe(draws)
+        self.draws = sum(check.draws for check in self.each)
 
     def before_restarts(self) -> None:
         """As the check of the first aggregate, whose starts are compared."""

@@ -103,7 +103,7 @@ class TableAsked(Asked):
     rows: Vector
 
     @classmethod
-    def made(cls, claim: TablesClaim, rows: Rows, role: TableRole) -> Self:
+    def made(cls, claim: TablesClaim, rows: Rows, role: str) -> Self:
         """Rows with what is exact of them."""
         table, cells = claim.mechanism.table, len(claim.keys)
         unknown = np.full(cells, np.nan)

@@ -1,0 +1,1 @@
+"""Tables of rows that are steered to decisions of the target's code."""

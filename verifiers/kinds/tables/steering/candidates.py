@@ -1,0 +1,242 @@
+"""Tables of rows made of the whole numbers in a target's source, the smallest first."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from .....reference.tables import Rows
+from ....paths.constants import around, sums
+from ....paths.search import Asker, Candidate, PlannedCalls
+from ...numbers.evidence.expected_draws import divergence
+from ..claim import TablesClaim
+from ..planning.asked import NUMERIC, TableAsked, TableRole, core
+from ..planning.plan import TablePlan
+from .sized import SizedTables, Way
+
+LARGEST = 200_000
+"""Rows of a table at most, whatever is claimed."""
+
+_HALF = 0.5  # of the claimed noise: what must show
+_PART = 4  # of the numbers of an aggregate, one in so many: where a fault may be alone
+_SUMS = 300  # sizes with one constant as the remainder of another
+_LATE = 3  # times its rows: when what says little more comes
+_MADE_ROWS = 800_000  # of all candidates; some are left for solving comparisons
+_LONGEST = 64  # calls of a sequence
+_BEFORE = 500, 5_000  # rows of a large table before a small one
+_SOLVED = 40  # candidates for the other side of one comparison
+_NEAREST = 1e15  # sizes that floats hold
+
+
+@dataclass(frozen=True)
+class TableCandidate(Candidate):
+    """Calls of tables; size: what was asked of their way, by which others are made."""
+
+    size: int = 0
+
+    @property
+    def cost(self) -> float:
+        """In rows and calls: what half the noise takes is about the same for all."""
+        return self.rows + len(self.calls)
+
+
+class TableAsker(Asker):
+    """What tables know of their inputs.
+
+    queries: releases of the run; needed: nats of evidence with which half the noise has shown.
+    needs: of comparisons that only larger tables would take the other way, the rows they need.
+    """
+
+    def __init__(
+        self, claim: TablesClaim, plan: TablePlan, seed: int, queries: int, needed: float
+    ) -> None:
+        self.claim, self.plan, self._seed = claim, plan, seed
+        self._queries, self._needed = queries, needed
+        self.sized = SizedTables(claim, seed)
+        self.largest = min(LARGEST, largest_of(claim, plan))
+        self._ways = {way.name: way for way in self.sized.ways}
+        self.needs: dict[int, int] = {}
+
+    @property
+    def needed(self) -> float:
+        return self._needed
+
+    @property
+    def kept(self) -> int:
+        return 1
+
+    # -- what the plan asks ----------------------------------------------------------------------
+
+    def planned(self) -> Iterator[PlannedCalls]:
+        """Each input in one call, the typical one in calls of each size; the largest by itself."""
+        releases = self._releases()
+        nats = nats_of(self.claim, core(self.claim).size)
+        calls = list[tuple[Rows, int, str, float]]()
+        for asked in self.plan.inputs:
+            assert isinstance(asked, TableAsked)
+            own = {size: n for (role, size), n in releases.items() if role == asked.role}
+            if asked.role != TableRole.TYPICAL:
+                own = {1: sum(own.values())}
+            calls += [(asked.values, size, asked.role, float(n)) for size, n in own.items()]
+        large = [call for call in calls if call[2] == TableRole.LARGE]
+        for some in ([call for call in calls if call not in large], large):
+            if some:
+                yield PlannedCalls(
+                    tuple((rows, size) for rows, size, _, _ in some),
+                    tuple(role.encode() for _, _, role, _ in some),
+                    tuple(n for _, _, _, n in some),
+                    tuple(nats if role in NUMERIC else 0.0 for _, _, role, _ in some),
+                )
+
+    def _releases(self) -> Mapping[tuple[str, int], int]:
+        """Releases of a run, by the role of the input and the size of the call."""
+        found, total = Counter[tuple[str, int]](), 0
+        for asked in self.plan.inputs:
+            found[asked.role, 1] += 1
+        for asked, size, _ in self.plan.paced(self._seed, len(self.plan.inputs)):
+            found[asked.role, size] += size
+            total += size
+            if total >= self._queries:
+                return found
+        raise AssertionError("calls never end")
+
+    # -- what the source suggests ----------------------------------------------------------------
+
+    def candidates(self, constants: Sequence[int]) -> Iterator[Candidate]:
+        far = {size for c in constants for size in list(around(c))[-2:]}
+        sizes = sorted({*range(4), *(size for c in (1, 2, *constants) for size in around(c))})
+        more = [size for size in dict.fromkeys(sums(constants)) if size not in sizes][:_SUMS]
+        made = list[tuple[int, int, Way, int]]()
+        for place, way in enumerate(self._ways.values()):
+            some = [*sizes, *more] if place < 2 else sizes
+            for size in some:
+                rows = way.rows(size)
+                if rows <= self.largest:
+                    made.append((rows * (_LATE if way.late else 1), place, way, size))
+        yield from self._fixed(constants)
+        left = _MADE_ROWS
+        for _, _, way, size in sorted(made, key=lambda one: (one[0], one[1], one[3])):
+            if way.rows(size) <= left:
+                candidate = self._of(way, size, far=size in far)
+                if candidate is not None:
+                    left -= candidate.rows
+                    yield candidate
+
+    def _of(self, way: Way, size: int, *, far: bool = False) -> TableCandidate | None:
+        """A table of this size; far: it lies well beyond a constant, and is a way of its own."""
+        rows = way.make(size)
+        if rows is None or len(rows) > self.largest:
+            return None
+        name = f"{way.name}, far" if far else way.name
+        return TableCandidate(((rows, 1),), 1.0, name, len(rows), size)
+
+    def _fixed(self, constants: Sequence[int]) -> Iterator[Candidate]:
+        """No rows, spellings, sizes of calls, several calls, a larger table before a small one."""
+        small = self.sized.small()
+        spelled = [one.values for one in self.plan.inputs if one.role == TableRole.SPELLED]
+        if self.claim.mechanism.partitions is not None:
+            yield _sequence("no rows", (self.sized.none, 1))
+            yield _sequence("after no rows", (self.sized.none, 1), (small, 1))
+        yield _sequence("small", (small, 1))
+        yield _sequence("the same again", (small, 1), (small, 1))
+        for rows in spelled:
+            yield _sequence("spelled", (rows, 1))
+        for size in _BEFORE:
+            for make in (self.sized.in_turn, self.sized.at_bounds, self.sized.crowded):
+                before = make(min(size, self.largest))
+                if before is not None:
+                    yield _sequence("after a larger one", (before, 1), (small, 1))
+                    few = self.sized.present(1)
+                    if few is not None:
+                        yield _sequence("few after more", (before, 1), (few, 1))
+        outside = self.sized.not_listed(3) if self.claim.mechanism.partitions is not None else None
+        if outside is not None:
+            yield _sequence("after one not listed", (outside, 1), (small, 1))
+        for size in sorted({size for c in constants for size in around(c)}):
+            if 1 < size <= self.plan.largest_call:
+                yield _sequence("releases", (small, size))
+                yield _sequence("after many releases", (small, size), (small, 1))
+            if 2 < size <= _LONGEST:
+                yield _sequence("calls", *[(small, 1)] * size)
+
+    # -- the other side of a comparison ----------------------------------------------------------
+
+    def nearer(self, candidate: Candidate) -> Iterable[Candidate]:
+        return ()
+
+    def across(
+        self, number: int, seen: Sequence[tuple[Candidate, tuple[float, float]]]
+    ) -> Iterable[Candidate]:
+        """By a straight line through two sizes of one way, where its sides would be equal."""
+        tried = 0
+        for size, way in self._solved(number, seen):
+            for near, far in (
+                (size, False),
+                (size + 1, False),
+                (size - 1, False),
+                (2 * size, True),
+            ):
+                if near >= 0 and way.rows(near) <= self.largest and tried < _SOLVED:
+                    found = self._of(way, near, far=far)
+                    if found is not None:
+                        tried += 1
+                        yield found
+
+    def _solved(
+        self, number: int, seen: Sequence[tuple[Candidate, tuple[float, float]]]
+    ) -> Iterator[tuple[int, Way]]:
+        """The sizes at which the two sides would be equal, those that are too large are kept."""
+        by_way: dict[str, list[tuple[float, int]]] = {}
+        for candidate, (one, other) in seen:
+            name = candidate.way.removesuffix(", far")
+            off = one - other
+            if name in self._ways and math.isfinite(off):
+                assert isinstance(candidate, TableCandidate)
+                by_way.setdefault(name, []).append((off, candidate.size))
+        beyond, within = list[int](), False
+        for name, sides in sorted(by_way.items()):
+            off, size = min(sides, key=lambda one: (abs(one[0]), one[1]))
+            rest = [side for side in sides if side[1] != size and side[0] != off]
+            if not rest:
+                continue
+            other_off, other_size = min(rest, key=lambda one: (abs(one[0]), one[1]))
+            solved = size - off * (other_size - size) / (other_off - off)
+            if not 0 <= solved <= _NEAREST:
+                continue
+            way, whole = self._ways[name], math.ceil(solved)
+            if way.rows(whole) <= self.largest:
+                within = True
+                yield whole, way
+            elif _on_a_line(sides):  # what noise has to do with tells nothing of sizes
+                beyond.append(way.rows(whole))
+        if beyond and not within:
+            self.needs[number] = min(beyond)
+
+
+def _on_a_line(sides: Sequence[tuple[float, int]]) -> bool:
+    """Whether three sizes or more lie on one straight line with what their sides differ by."""
+    places = sorted({(size, off) for off, size in sides})
+    (first, low), (last, high) = places[0], places[-1]
+    if len(places) < 3 or first == last:
+        return False
+    slope = (high - low) / (last - first)
+    near = 1e-9 * max(abs(low), abs(high))
+    return all(abs(low + slope * (size - first) - off) <= near for size, off in places)
+
+
+def largest_of(claim: TablesClaim, plan: TablePlan) -> int:
+    """Rows of a table at most: what the claim names, else those of the plan's largest table."""
+    return claim.mechanism.largest_input or max(asked.records for asked in plan.inputs)
+
+
+def nats_of(claim: TablesClaim, cells: int) -> float:
+    """Nats that half the noise brings in a release, in a part of so many numbers of each."""
+    of_one = min(
+        divergence(one.noise.times(_HALF), one.noise, 0.0)
+        for one in claim.mechanism.table.aggregates
+    )
+    return max(1.0, cells / _PART) * of_one
+
+
+def _sequence(way: str, *calls: tuple[Rows, int]) -> TableCandidate:
+    return TableCandidate(tuple(calls), 1.0, way, sum(len(rows) * n for rows, n in calls))
