@@ -1,4 +1,4 @@
-"""The search beside a run: it begins with the run's plan, and the run waits for it where it asks."""
+"""The search beside a run: it begins with the plan, and the run waits for it where it asks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
 """The whole numbers that stand in a target's source: sizes and thresholds are made of them."""
 
 import ast
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 SMALL = 4
 """Below this a constant is everywhere, and tells nothing."""
@@ -12,6 +13,11 @@ LARGEST = 200_000
 _MOST_POWER = 64
 _MOST_REMAINDER = 100
 _MOST = 1e15  # beyond, floats do not hold whole numbers
+_PLAIN: Mapping[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+}
 _OF_TYPES = {
     "int8": 1 << 7,
     "uint8": 1 << 8,
@@ -99,22 +105,18 @@ def _value(node: ast.AST, names: dict[str, float]) -> float | None:
     return None if left is None or right is None else _computed(node.op, left, right)
 
 
-def _computed(operator: ast.operator, left: float, right: float) -> float | None:
-    if isinstance(operator, ast.Add):
-        return left + right
-    if isinstance(operator, ast.Sub):
-        return left - right
-    if isinstance(operator, ast.Mult):
-        return left * right
-    if isinstance(operator, ast.FloorDiv | ast.Div) and right:
-        return left // right if isinstance(operator, ast.FloorDiv) else left / right
+def _computed(sign: ast.operator, left: float, right: float) -> float | None:
+    plain = _PLAIN.get(type(sign))
+    if plain is not None:
+        return plain(left, right)
+    if isinstance(sign, ast.FloorDiv | ast.Div):
+        divided = operator.floordiv if isinstance(sign, ast.FloorDiv) else operator.truediv
+        return divided(left, right) if right else None
     small = 0 <= right <= _MOST_POWER and abs(left) <= LARGEST
-    if isinstance(operator, ast.Pow) and small:
-        found = float(left) ** right
-        return found if abs(found) < _MOST else None
-    if isinstance(operator, ast.LShift) and small and left == int(left) and right == int(right):
-        return float(int(left) << int(right)) if right < 50 else None
-    return None
+    if not small or not isinstance(sign, ast.Pow | ast.LShift):
+        return None
+    found = left**right if isinstance(sign, ast.Pow) else left * 2.0**right
+    return float(found) if abs(found) < _MOST else None
 
 
 def _word(node: ast.AST) -> str | None:

@@ -26,14 +26,21 @@ _MOST_CALLS = 4_000  # executions of candidates, without those that confirm
 _MOST_CONFIRMED = 150  # candidates that are run under several noises
 _AT_ONCE = 24  # candidates in one process
 _KEPT = 3  # sequences of each outcome
+_CHEAPER = 0.7  # of the dearest one kept, at which another takes its place
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Calls in their order, whose last one is judged. Answers that half the noise takes to show."""
+    """Calls in their order, whose last one is judged.
+
+    answers: that half the noise takes to show; way: what was made of a constant, of which a kind of
+    release may keep several; rows: that the calls take, where these count.
+    """
 
     calls: tuple[Call, ...]
     answers: float
+    way: str = ""
+    rows: int = 0
 
     @property
     def cost(self) -> float:
@@ -57,8 +64,17 @@ class PlannedCalls:
     nats: tuple[float, ...]
 
 
+Tried = Sequence[tuple[Candidate, tuple[float, float]]]
+"""Candidates, and the two sides of a comparison that each came to."""
+
+
 class Asker(ABC):
-    """What a kind of release knows of its inputs."""
+    """What a kind of release knows of its inputs.
+
+    turns: how often the other side of a comparison is looked for.
+    """
+
+    turns = 1
 
     @abstractmethod
     def planned(self) -> Iterator[PlannedCalls]:
@@ -69,8 +85,14 @@ class Asker(ABC):
         """Inputs that a plan may ask, made of whole numbers in the source, the cheapest first."""
 
     @abstractmethod
-    def nearer(self, candidate: Candidate) -> Iterable[Candidate]:
-        """Inputs like one, of other sizes, to look for the other side of a comparison."""
+    def across(self, tried: Tried, turn: int) -> Iterable[Candidate]:
+        """Inputs that may take a comparison of two numbers to the outcome that never came."""
+
+    def kept(self, kept: Sequence[Candidate], candidate: Candidate) -> list[Candidate] | None:
+        """The candidates that are kept of an outcome once one more takes it; None: as they were."""
+        if len(kept) >= _KEPT and candidate.cost >= _CHEAPER * kept[-1].cost:
+            return None
+        return sorted([*kept, candidate], key=lambda one: one.cost)[:_KEPT]
 
     @property
     @abstractmethod
@@ -102,7 +124,7 @@ class Exercised:
 
     def answers(self, outcome: Outcome) -> float:
         """Answers of calls in which it came."""
-        return float(sum(self._each[outcome].values())) if outcome in self._each else 0.0
+        return float(sum(self._each.get(outcome, {}).values()))
 
     def nats(self, outcome: Outcome) -> float:
         """Nats that half the noise would make there, on the input where they are most.
@@ -110,7 +132,7 @@ class Exercised:
         Answers of one input are judged together: where the outcome comes in a share of them alone,
         so much of each nat is left.
         """
-        each = self._each[outcome] if outcome in self._each else {}
+        each: Counter[bytes] = self._each.get(outcome, Counter())
         found = (n * n / self._asked[key] * self._nats[key] for key, n in each.items())
         return max(found, default=0.0)
 
@@ -132,7 +154,8 @@ class Search:
         self.exercised = Exercised()
         self.met = set[Outcome]()  # by the plan or by any candidate
         self.reached: defaultdict[Outcome, list[Candidate]] = defaultdict(list)
-        self._sides = dict[int, list[tuple[Candidate, tuple[float, float]]]]()
+        self.unanswered: list[Candidate] = []  # of one call
+        self.sides = dict[int, list[tuple[Candidate, tuple[float, float]]]]()
         self._left, self._confirmed = _MOST_CALLS, 0
 
     def run(self) -> list[Reached]:
@@ -144,10 +167,9 @@ class Search:
         self.met.update(self.exercised.outcomes)
         candidates = self.asker.candidates(self.shadow.constants)
         self._try_all(candidates)
-        for number in self._one_sided():
-            best = self._nearest(number)
-            if best is not None:
-                self._try_all(self.asker.nearer(best))
+        for turn in range(self.asker.turns):
+            for number in self.one_sided():
+                self._try_all(self.asker.across(self.sides[number], turn))
         found = []
         for outcome, kept in sorted(self.reached.items(), key=lambda item: item[0]):
             decision = self.shadow.decisions[outcome[0]]
@@ -179,45 +201,48 @@ class Search:
             last = seen[place - 1]
             if last.ended is Ended.ANSWERED:
                 self._look_at(candidate, last)
+            elif len(candidate.calls) == 1:
+                self.unanswered.append(candidate)
 
     def _look_at(self, candidate: Candidate, last: CallSeen) -> None:
         for number, sides in last.sides.items():
-            self._sides.setdefault(number, []).append((candidate, sides))
+            self.sides.setdefault(number, []).append((candidate, sides))
         wanted = {outcome for outcome in last.taken if self._wants(outcome, candidate)}
         self.met.update(last.taken)
         if not wanted or self._confirmed >= _MOST_CONFIRMED:
             return
         self._confirmed += 1
         for outcome in self._recurring(candidate) & wanted:
-            kept = [*self.reached[outcome], candidate]
-            self.reached[outcome] = sorted(kept, key=lambda one: one.cost)[:_KEPT]
+            self.reached[outcome] = (
+                self.asker.kept(self.reached[outcome], candidate) or self.reached[outcome]
+            )
 
     def _wants(self, outcome: Outcome, candidate: Candidate) -> bool:
         """Whether a candidate would be kept for an outcome."""
-        if not self.lacking(outcome):
-            return False
-        kept = self.reached[outcome]
-        return len(kept) < _KEPT or candidate.cost < 0.7 * kept[-1].cost
+        known = self.reached.get(outcome, ())
+        return self.lacking(outcome) and self.asker.kept(known, candidate) is not None
 
     def _recurring(self, candidate: Candidate) -> set[Outcome]:
         """The outcomes of the last call, run twice over, that come under every noise."""
         found: set[Outcome] | None = None
         for noise in NOISES:
             seen = self.shadow.run([*candidate.calls, *candidate.calls], noise)
-            if len(seen) < 2 * len(candidate.calls) or seen[-1].ended is not Ended.ANSWERED:
+            failed = any(call.ended is Ended.FAILED for call in seen)
+            whole = len(seen) == 2 * len(candidate.calls)
+            if failed or not whole or seen[-1].ended is not Ended.ANSWERED:
                 return set()
             found = set(seen[-1].taken) if found is None else found & set(seen[-1].taken)
         return found or set()
 
-    def _one_sided(self) -> list[int]:
+    def one_sided(self) -> list[int]:
         """The comparisons of two numbers of which one outcome never came."""
         return [
             number
-            for number in self._sides
+            for number in self.sides
             if not all((number, way) in self.met for way in self.shadow.decisions[number].outcomes)
         ]
 
-    def _nearest(self, number: int) -> Candidate | None:
-        """The candidate whose two sides were nearest to each other."""
-        apart = [(abs(a - b), place) for place, (_, (a, b)) in enumerate(self._sides[number])]
-        return self._sides[number][min(apart)[1]][0] if apart else None
+
+def nearest(tried: Tried) -> Candidate:
+    """The candidate at which the two sides of a comparison were nearest to each other."""
+    return min(tried, key=lambda one: abs(one[1][0] - one[1][1]))[0]

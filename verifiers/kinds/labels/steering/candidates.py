@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....paths.constants import LARGEST, around, sums
-from ....paths.search import Asker, Call, Candidate, PlannedCalls
+from ....paths.search import Asker, Call, Candidate, PlannedCalls, Tried, nearest
 from ..claim import LabelsClaim
 from ..planning.laws import divergences, log_laws
 from ..planning.plan import Plan
@@ -113,7 +113,8 @@ class LabelAsker(Asker):
         yield from self._sizes(telling, values)
         yield from self._sequences(telling, values, known)
 
-    def nearer(self, candidate: Candidate) -> Iterable[Candidate]:
+    def across(self, tried: Tried, turn: int) -> Iterable[Candidate]:
+        candidate = nearest(tried)
         votes, size = candidate.calls[-1]
         for _ in range(_NEAR):
             moved = np.array(votes)
