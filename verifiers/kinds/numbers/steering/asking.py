@@ -28,9 +28,9 @@ from .candidates import MOST_RELEASES, NumberAsker, nats_of_a_draw
 from .inputs import GROWS, SERVED
 
 _AFTER = 4_096  # releases: what shows earlier does not wait for the search
-_SPARE = 14.0  # nats: of the weights, and for draws that tell less than they should
+_SPARE = 28.0  # nats: of weights, and so that one input in a hundred misses half the noise
 _ROUNDS = 4  # in which the releases of all inputs are asked
-_INPUTS, _MOST, _LEAST = 40, 6_000, 12  # inputs, releases in all, and of an input
+_INPUTS, _MOST, _LEAST = 40, 8_000, 12  # inputs, releases in all, and of an input
 _ROWS = 2_000_000  # records that are sent for them
 _FULL = 50_000  # queries from which the search runs
 _MOST_REFUSED = 20_000  # records of a refused input that is judged: it is sent some forty times
