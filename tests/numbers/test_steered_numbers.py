@@ -105,6 +105,7 @@ def test_the_search_reaches_what_the_plan_does_not(name: str, text: str, tmp_pat
     assert {one.outcome for one in found if text in one.decision.text} <= asked
 
 
+@pytest.mark.slow("over half a second")
 def test_candidates_come_cheapest_first_and_end() -> None:
     planned = PlannedNumbers(CLAIM, 1)
     asker = NumberAsker(CLAIM, planned.plan, 1, 29.0, planned.queries)
@@ -115,6 +116,7 @@ def test_candidates_come_cheapest_first_and_end() -> None:
     assert max(rows) > 50_000
 
 
+@pytest.mark.slow("a search of seconds")
 def test_a_size_beyond_all_inputs_is_named(tmp_path: Path) -> None:
     search, found = searched(tmp_path, FAR.format(scale=2.0))
     assert not outcomes(found, "1_000_000")

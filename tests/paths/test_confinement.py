@@ -3,6 +3,7 @@
 Each act is swallowed by a bare `except`, so that an exception would not have ended it.
 """
 
+import os
 import signal
 import socket
 import sys
@@ -31,7 +32,7 @@ WRITES = {
     "open after chdir": "os.chdir(OUTSIDE); open('new', 'w')",
     "open upwards": "open('../outside/new', 'w')",
     "open by pathlib": "Path(OUTSIDE, 'new').write_text('x')",
-    "open of a FIFO": "os.open(OUTSIDE + '/kept', os.O_WRONLY | os.O_NONBLOCK)",
+    "open by os": "os.open(OUTSIDE + '/kept', os.O_WRONLY)",
     "os.rename": "os.rename(OUTSIDE + '/kept', OUTSIDE + '/new')",
     "os.rename out": "open('a', 'w').close(); os.replace('a', OUTSIDE + '/kept')",
     "os.remove": "os.remove(OUTSIDE + '/kept')",
@@ -67,6 +68,10 @@ OTHERS = {
     "socket.__new__": (
         "import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', PORT))"
     ),
+    "socket.sendto": "import socket; socket.socket().sendto(b'x', ('127.0.0.1', PORT))",
+    "socket.sendmsg": (
+        "import socket; socket.socket().sendmsg([b'x'], [], 0, ('127.0.0.1', PORT))"
+    ),
     "socket.getaddrinfo": "import socket; socket.create_connection(('localhost', PORT))",
     "subprocess.Popen": "import subprocess; subprocess.run(['touch', OUTSIDE + '/new'])",
     "subprocess.Popen of multiprocessing": (
@@ -75,7 +80,9 @@ OTHERS = {
     "os.system": "os.system(f'touch {OUTSIDE}/new')",
     "os.exec": "os.execvp('touch', ['touch', OUTSIDE + '/new'])",
     "os.posix_spawn": "os.posix_spawn('/bin/sh', ['sh', '-c', f'touch {OUTSIDE}/new'], {})",
-    "os.kill": "os.kill(os.getppid(), 19)",
+    "pty.spawn": "import pty; pty.spawn(['touch', OUTSIDE + '/new'])",
+    "os.kill": "os.kill(os.getppid(), 18)",
+    "os.killpg": "os.killpg(os.getpgid(os.getppid()), 18)",
     "syslog.syslog": "import syslog; syslog.syslog('x')",
 }
 
@@ -129,6 +136,15 @@ def test_the_network_and_programs_end_the_process(act, scratch, outside, listeni
     nobody_came(listening)
 
 
+def test_a_fork_that_is_ended_leaves_its_record(scratch, outside):
+    """The process itself goes on: whoever reads the record must not wait for its status."""
+    act = "os.spawnlp(os.P_WAIT, 'touch', 'touch', OUTSIDE + '/new')"
+    ended = run_confined(SWALLOWED.format(act=act), scratch, outside, "hook")
+    assert ended.records == [{"event": "os.exec", "what": f"touch {outside}/new"}]
+    assert ended.printed == "went on\n"
+    assert not (outside / "new").exists()
+
+
 ALLOWED = """
 import asyncio, ctypes, multiprocessing, shutil, signal, sqlite3, tempfile, threading
 open('/dev/null', 'w').write('x')
@@ -152,10 +168,11 @@ print(asyncio.run(answer()))
 here, there = multiprocessing.get_context('fork').Pipe()
 process = multiprocessing.get_context('fork').Process(target=there.send, args=('process',))
 process.start(); print(here.recv()); process.join()
-child = os.fork()
-if not child:
-    signal.pause()
-os.kill(child, signal.SIGTERM); os.waitpid(child, 0)
+if hasattr(os, 'waitid'):  # else a child of its own is not known as one
+    child = os.fork()
+    if not child:
+        signal.pause()
+    os.kill(child, signal.SIGTERM); os.waitpid(child, 0)
 print('all done')
 """
 
@@ -167,6 +184,7 @@ def test_what_stays_inside_goes_on_under_all_layers(scratch, outside):
     assert ended.printed.split() == ["thread", "loop", "process", "all", "done"]
 
 
+@needs_landlock
 def test_a_semaphore_of_multiprocessing_fails_in_a_line(scratch, outside):
     text = "import multiprocessing\ntry:\n multiprocessing.Pool(2)\nexcept OSError as e:\n print(e)"
     ended = run_confined(text, scratch, outside)
@@ -207,6 +225,11 @@ def test_it_is_called_once_and_before_threads(scratch, outside):
 CREATE = "ctypes.CDLL(None).open(os.fsencode(OUTSIDE + '/new'), os.O_WRONLY | os.O_CREAT, 0o600)"
 COMPILED = {
     "libc": f"import ctypes; {CREATE}",
+    "libc's truncate": (
+        "import ctypes; ctypes.CDLL(None).truncate(os.fsencode(OUTSIDE + '/kept'), 0)"
+    ),
+    "libc's unlink": "import ctypes; ctypes.CDLL(None).unlink(os.fsencode(OUTSIDE + '/kept'))",
+    "libc's mkdir": "import ctypes; ctypes.CDLL(None).mkdir(os.fsencode(OUTSIDE + '/new'), 0o700)",
     "ATTACH": (
         "import sqlite3; db = sqlite3.connect(':memory:'); "
         "db.execute('attach ? as o', (OUTSIDE + '/new',)); db.execute('create table o.t(a)')"
@@ -296,11 +319,35 @@ def test_the_filter_lets_pairs_of_sockets_talk(scratch, outside):
     assert run_confined(text, scratch, outside, "seccomp").printed == "b'x'\n"
 
 
+def test_modules_outside_are_imported_and_not_compiled_there(scratch, outside):
+    (outside / "helper.py").write_text("print('imported')")
+    before = looks_of(outside)
+    env = {name: value for name, value in os.environ.items() if "BYTECODE" not in name}
+    ended = run_confined("sys.path.append(OUTSIDE); import helper", scratch, outside, env=env)
+    assert (ended.printed, ended.records) == ("imported\n", []), ended
+    assert looks_of(outside) == before
+
+
 def test_a_port_that_is_tried_at_import_does_not_end_the_process(scratch, outside):
     """As urllib3 does, to see whether there is IPv6."""
     act = "import socket; socket.socket(socket.AF_INET6).bind(('::1', 0))"
     ended = run_confined(SWALLOWED.format(act=act), scratch, outside)
     assert (ended.printed, ended.records) == ("went on\n", []), ended
+
+
+def test_a_program_that_looks_at_the_machine_is_said_to_be_missing(scratch, outside):
+    """As `platform` and `ctypes.util` ask for some, and go on without them."""
+    text = """
+import ctypes.util, platform, subprocess
+platform.processor(); ctypes.util.find_library('nothing')
+try:
+    subprocess.run(['git', 'init', OUTSIDE + '/new'])
+except FileNotFoundError:
+    print('went on')
+"""
+    ended = run_confined(text, scratch, outside, env=os.environ | {"TMPDIR": str(scratch)})
+    assert (ended.printed, ended.records) == ("went on\n", []), ended
+    assert not (outside / "new").exists()
 
 
 @pytest.mark.slow("imports of some seconds")

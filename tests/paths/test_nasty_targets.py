@@ -121,14 +121,15 @@ def test_it_would_change_something_otherwise(name, deployed, outside):
             assert (looks_of(outside), looks_of(deployed)) != before
 
 
-def test_forks_without_end_come_to_an_end(deployed, outside):
-    path = deploy("forks_without_end", deployed)
+def test_forks_of_forks_come_to_an_end(deployed, outside):
+    """That its output has an end shows that no fork is left, as each holds it open."""
+    path = deploy("forks_over_and_over", deployed)
     before = looks_of(outside), looks_of(deployed)
     with Scratch(f"{path}:aggregate") as scratch:
         ended = called(scratch, outside)
-    # that output and record end shows that no fork is left, as each holds both
     assert {record["event"] for record in ended.records} == {"os.fork"}, ended
-    assert (ended.status, ended.printed) == (STOPPED, "")
+    # the first and its 64, unless the system refuses some; those that made theirs in time answer
+    assert ended.printed.count("1") + len(ended.records) <= 65, ended
     assert (looks_of(outside), looks_of(deployed)) == before
 
 

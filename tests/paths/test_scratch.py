@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,14 @@ def test_folders_of_tools_are_not_copied(deployed):
             "helper.py",
             "target.py",
         ]
+
+
+def test_a_copy_is_not_copied_into_itself(deployed, monkeypatch):
+    """Where temporary files are kept within the target's folder."""
+    monkeypatch.setattr(tempfile, "tempdir", str(deployed))
+    with Scratch("deployed/target.py:aggregate") as scratch:
+        assert scratch.folder.parent == deployed
+        assert not (scratch.copied_to / scratch.folder.name).exists()
 
 
 def test_links_are_files_inside_and_skipped_outside(deployed, tmp_path):

@@ -111,13 +111,19 @@ class Claim(Table):
         return self.with_gate(self.gate.model_copy(update={"fresh_state": None}))
 
     def with_limits(
-        self, max_queries: int | None, run_timeout: float | None, *, strict: bool = False
+        self,
+        max_queries: int | None,
+        run_timeout: float | None,
+        *,
+        strict: bool = False,
+        no_paths: bool = False,
     ) -> Self:
         """A copy of the claim under other limits of a run, and stricter, where they are given."""
         given = {
             "max_queries": max_queries,
             "run_timeout": run_timeout,
             "strict": strict or None,
+            "paths": False if no_paths else None,
         }
         changed = {key: value for key, value in given.items() if value is not None}
         return self.with_gate(self.gate.model_copy(update=changed))

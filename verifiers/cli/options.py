@@ -120,7 +120,12 @@ def working(workers: int | None, dask: str | None) -> Iterator["Workers | None"]
         fail(str(error), code="workers-failed")
 
 
-_FLAGS = {"keep_going": "--keep-going", "stop_at_once": "--stop-at-once", "strict": "--strict"}
+_FLAGS = {
+    "keep_going": "--keep-going",
+    "stop_at_once": "--stop-at-once",
+    "strict": "--strict",
+    "no_paths": "--no-paths",
+}
 _OPTIONS = {
     "claim_file": "--claim",
     "demo": "--demo",

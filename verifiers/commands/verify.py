@@ -56,6 +56,7 @@ _OF_ONE = {"sarif", "compare", "typed", "file"}
 @click.option("--compare", metavar="REPORT", help="An earlier run's report.json, or its folder.")
 @click.option("--keep-going", is_flag=True, help="Finish all checks although one has failed.")
 @click.option("--stop-at-once", is_flag=True, help="Ask nothing more once a check has failed.")
+@click.option("--no-paths", is_flag=True, help="Do not look into the code of a Python target.")
 @click.option(
     "--check", "checks", multiple=True, metavar="ID", help="Only this; may be given again."
 )

@@ -112,7 +112,12 @@ def _read_request(
     if given["queries"] is not None and given["max_queries"] is not None:
         raise OptionsError("--queries and --max-queries: give one or the other")
     claim, own = _read_given_claim(given)
-    claim = claim.with_limits(given["max_queries"], given["max_seconds"], strict=given["strict"])
+    claim = claim.with_limits(
+        given["max_queries"],
+        given["max_seconds"],
+        strict=given["strict"],
+        no_paths=given["no_paths"],
+    )
     claim = claim.of_reference() if spec is None and demo is None else claim
     kind = claim.kind
     checks = given["checks"] or (() if demo is None or given["skipped"] else demo.checks)

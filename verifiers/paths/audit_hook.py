@@ -9,8 +9,8 @@ to a folder's descriptor in os.open. `ctypes.dlopen` passes: torch, numba, opend
 (which scikit-learn calls) load libraries so, while imports of compiled modules do not.
 """
 
+import errno
 import json
-import mmap
 import os
 import re
 import sys
@@ -28,6 +28,13 @@ DEVICES = ("/dev/null", "/dev/zero")
 _STREAMS = ("/dev/stdout", "/dev/stderr")
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _LONGEST = 300  # characters that are told of what was stopped: a line goes into a pipe at once
+
+_LOOK_UPS = {"cc", "fc-list", "file", "gcc", "git", "ld", "ldconfig", "lscpu", "lsb_release"}
+_LOOK_UPS |= {"nvidia-smi", "objdump", "sysctl", "system_profiler", "uname"}
+"""Programs with which libraries look at the machine: they are told that there is none.
+
+So matplotlib, joblib, platform and ctypes.util can do without, and need not end the search.
+"""
 
 _Arguments = tuple[Any, ...]
 _exit = os._exit  # the target may replace the one of the module
@@ -93,8 +100,7 @@ class AuditHook:
     def __init__(self, scratch: Path, record: int) -> None:
         self.record = record
         self._scratch = os.path.realpath(scratch)
-        self._forks: mmap.mmap | None = None
-        self._forks_allowed = 0
+        self._forks: int | None = None
         self._judges: dict[str, Callable[[_Arguments], str | None]] = {
             "open": self._opened,
             "os.fork": self._forked,
@@ -126,14 +132,19 @@ class AuditHook:
                 told = judge(arguments)
             except (LookupError, OSError, TypeError, ValueError):
                 return  # no path, no address: the act itself fails
-            if told is not None:
-                stop(event, told)
+            if told is None:
+                return
+            if event == "subprocess.Popen" and _looks_up(arguments):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), told)
+            stop(event, told)
 
         sys.addaudithook(hook)
 
     def allow_forks(self, number: int) -> None:
-        """From here on this process and its forks may fork so many times, counted together."""
-        self._forks, self._forks_allowed = mmap.mmap(-1, 8), number
+        """From here on this process and its forks may fork so many times together, up to 4,096."""
+        self._forks, writer = os.pipe()
+        os.write(writer, b"-" * number)  # a fork takes one of them, and no two take the same
+        os.close(writer)
 
     def stop(self, event: str, what: str) -> None:
         """Writes what was tried, and ends the process."""
@@ -195,9 +206,10 @@ class AuditHook:
     def _forked(self, given: _Arguments) -> str | None:
         if self._forks is None:
             return None
-        made = int.from_bytes(self._forks[:8], "little") + 1  # a race lets one more pass at most
-        self._forks[:8] = made.to_bytes(8, "little")
-        return None if made <= self._forks_allowed else f"more than {self._forks_allowed} forks"
+        with suppress(OSError):  # the target has closed what it does not know
+            if os.read(self._forks, 1):
+                return None
+        return "more forks than a run may make"
 
     def _killed(self, given: _Arguments) -> str | None:
         process, number = given
@@ -207,7 +219,15 @@ class AuditHook:
 
 
 def _names_program(place: int) -> Callable[[_Arguments], str]:
-    return lambda given: str(given[place] if place < len(given) else given)
+    def judge(given: _Arguments) -> str:
+        words = given[place] if place < len(given) else given
+        return " ".join(map(str, words)) if isinstance(words, list | tuple) else str(words)
+
+    return judge
+
+
+def _looks_up(given: _Arguments) -> bool:
+    return os.path.basename(os.fsdecode(given[0] or given[1][0])) in _LOOK_UPS
 
 
 def _made_socket(given: _Arguments) -> str | None:

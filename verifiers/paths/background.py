@@ -1,16 +1,18 @@
 """The search beside a run: it begins with the plan, and the run waits for it where it asks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Thread
 from typing import Any
 
-from ..findings.note import Note
 from ..run.request import RunRequest
 from ..targets import Target
 from .left_out import LeftOut
 from .search import Asker, Reached, Search
 from .shadow import Shadow
+
+_STATE = ("budget_target", "restart", "fresh_state")
+"""Keys of `[gate]` that name what lies outside the process of a target."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,19 @@ class Searched:
     reached: tuple[Reached, ...] = ()
     search: Search | None = None
     why: str | None = None
+
+    @property
+    def words(self) -> str:
+        """What a pass says of it."""
+        if self.search is None:
+            return f"the decisions in the target's code were not counted: {self.why}"
+        shadow = self.search.shadow
+        decisions = [one for one in shadow.decisions if one.shown or len(one.outcomes) > 1]
+        files = ", ".join(dict.fromkeys(one.file for one in decisions))
+        layers = ", ".join(shadow.layers) or "not confined"
+        if not decisions:
+            return "the target's code has no decisions"
+        return f"{len(decisions)} decisions in {files} were counted on a copy ({layers})"
 
 
 class BackgroundSearch:
@@ -55,9 +70,7 @@ class BackgroundSearch:
             self._found = Searched(why=str(why))
 
 
-def searched_spec(
-    target: Target, claim: Any, request: RunRequest, own: Sequence[str] = ()
-) -> str | Note | None:
+def searched_spec(target: Target, claim: Any, request: RunRequest) -> str | LeftOut | None:
     """The spec of the Python target whose decisions are counted; why not, None where none asks.
 
     What a claim says of a state outside the process, a budget or a store that is emptied, may be
@@ -67,13 +80,10 @@ def searched_spec(
     if gate.paths is False or request.after_failure == "stop" or request.of_reference:
         return None
     spec: str | None = getattr(target, "python_spec", None)
-    if spec is None:
-        return None
-    named = [key for key in ("budget_target", "restart", "fresh_state") if getattr(gate, key)]
-    if named and gate.paths is not True:
-        message = (
-            f"the decisions in the code were not counted: the claim names {named[0]}, and a copy "
-            "of the target might touch what that touches; paths = true in [gate] allows it"
+    named = [key for key in _STATE if getattr(gate, key)]
+    if spec is not None and named and gate.paths is not True:
+        return LeftOut(
+            f"the claim names {named[0]}, and a copy of the target might touch what that touches; "
+            "paths = true in [gate] allows it"
         )
-        return Note("paths-left-out", message, {"key": named[0]})
     return spec

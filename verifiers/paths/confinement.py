@@ -40,9 +40,10 @@ _hook: AuditHook | None = None
 def confine(scratch: Path, record: int) -> tuple[str, ...]:
     """From now on this process and its forks change nothing outside `scratch`.
 
-    What Python tries there ends the process with status `STOPPED`. To be called once, before the
-    target is imported and before threads are started. Returns the layers that were tried and hold.
-    Raises RuntimeError if it is too late.
+    What Python tries there ends the process, or the fork that tried it, with status `STOPPED`: the
+    record tells, whatever the others answer. To be called once, before the target is imported and
+    before threads are started. Returns the layers that were tried and hold. Raises RuntimeError if
+    it is too late.
 
     Args:
         scratch: an existing folder.
@@ -51,6 +52,7 @@ def confine(scratch: Path, record: int) -> tuple[str, ...]:
     global _hook  # noqa: PLW0603 - an audit hook is the whole process's, for ever
     if _hook is not None or threading.active_count() > 1:
         raise RuntimeError("confine: called twice, or after threads have been started")
+    scratch = scratch.resolve()
     sys.dont_write_bytecode = True
     _hook = AuditHook(scratch, record)
     _stop_spawned_processes(_hook)

@@ -176,7 +176,7 @@ class Scratch:
                 self._link(folder / name)
             folders[:] = [name for name in folders if self._is_copied(folder / name)]
             for path in (folder / name for name in files):
-                if path.is_symlink() and not path.resolve().is_relative_to(source):
+                if not path.resolve().is_relative_to(source):
                     continue
                 try:
                     status = path.stat()
@@ -209,6 +209,8 @@ class Scratch:
         places |= {"TMP": self.folder / "tmp", "XDG_RUNTIME_DIR": self.folder / "run"}
         for kind in ("cache", "config", "data", "state"):
             places[f"XDG_{kind.upper()}_HOME"] = home / kind
+        # numba keeps its beside what is installed, and matplotlib where it was told before
+        places |= {"NUMBA_CACHE_DIR": home / "numba", "MPLCONFIGDIR": home / "matplotlib"}
         for place in places.values():
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
         # first the copy; what is beside the original, or here, is still found, and read there

@@ -6,7 +6,7 @@ what is found.
 
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -22,25 +22,32 @@ Call = tuple[Any, int]
 NOISES = (1, 2, 3)
 """Under each of these an outcome must come: what one's own noise decides is no branch to ask."""
 
-_MOST_CALLS = 4_000  # executions of candidates, without those that confirm
+_MOST_CALLS = 3_000  # executions of candidates, without those that confirm
+_A_CALL = 256  # releases that count as one more execution
 _MOST_CONFIRMED = 150  # candidates that are run under several noises
 _AT_ONCE = 24  # candidates in one process
 _KEPT = 3  # sequences of each outcome
 _CHEAPER = 0.7  # of the dearest one kept, at which another takes its place
+_LONGEST_PERIOD, _PERIODS = 64, 3
 
 
 @dataclass(frozen=True)
 class Candidate:
     """Calls in their order, whose last one is judged.
 
-    answers: that half the noise takes to show; way: what was made of a constant, of which a kind of
-    release may keep several; rows: that the calls take, where these count.
+    answers: of it, that half the noise takes to show; every: whether each call is judged by itself,
+    as the outcome comes with every so-manieth call, from which one on nobody knows; after_refusal:
+    whether it is asked in any case, where a call before the last one is refused; way: what was made
+    of a constant, of which a kind of release may keep several; rows: that its calls take, where
+    these count.
     """
 
     calls: tuple[Call, ...]
     answers: float
     way: str = ""
     rows: int = 0
+    every: bool = False
+    after_refusal: bool = False
 
     @property
     def cost(self) -> float:
@@ -85,6 +92,10 @@ class Asker(ABC):
         """Inputs that a plan may ask, made of whole numbers in the source, the cheapest first."""
 
     @abstractmethod
+    def telling(self) -> Candidate:
+        """One call, on the input that tells most of the noise."""
+
+    @abstractmethod
     def across(self, tried: Tried, turn: int) -> Iterable[Candidate]:
         """Inputs that may take a comparison of two numbers to the outcome that never came."""
 
@@ -108,14 +119,14 @@ class Exercised:
         self._asked = Counter[bytes]()
         self._nats = dict[bytes, float]()
 
-    def add(self, seen: Sequence[CallSeen], planned: PlannedCalls, share: float) -> None:
-        """Adds what one run under one noise took, each as a share of the answers."""
+    def add(self, seen: Sequence[CallSeen], planned: PlannedCalls) -> None:
+        """Adds what a run of these calls took."""
         given = zip(seen, planned.inputs, planned.answers, planned.nats, strict=False)
         for call, key, answers, nats in given:
             self._nats[key] = nats
-            self._asked[key] += share * answers  # type: ignore[assignment]
+            self._asked[key] += answers  # type: ignore[assignment]
             for outcome in call.taken if call.ended is not Ended.FAILED else ():
-                self._each[outcome][key] += share * answers  # type: ignore[assignment]
+                self._each[outcome][key] += answers  # type: ignore[assignment]
 
     @property
     def outcomes(self) -> set[Outcome]:
@@ -132,14 +143,21 @@ class Exercised:
         Answers of one input are judged together: where the outcome comes in a share of them alone,
         so much of each nat is left.
         """
-        each: Counter[bytes] = self._each.get(outcome, Counter())
+        each: Mapping[bytes, float] = self._each.get(outcome, {})
         found = (n * n / self._asked[key] * self._nats[key] for key, n in each.items())
         return max(found, default=0.0)
 
 
+AFTER_REFUSAL: Outcome = (-1, "")
+_AFTER_REFUSAL = Decision("", 0, "the call before was refused", ("",))
+
+
 @dataclass(frozen=True)
 class Reached:
-    """A sequence that takes an outcome which the plan hardly takes."""
+    """A sequence that takes an outcome which the plan hardly takes.
+
+    Of `AFTER_REFUSAL`, no decision is known: a test that ends in `raise` may still leave its mark.
+    """
 
     outcome: Outcome
     decision: Decision
@@ -161,18 +179,19 @@ class Search:
     def run(self) -> list[Reached]:
         """What was reached, by the outcome. Raises LeftOut."""
         for planned in self.asker.planned():
-            for noise in NOISES:
-                seen = self.shadow.run(planned.calls, noise)
-                self.exercised.add(seen, planned, 1.0 / len(NOISES))
+            self.exercised.add(self.shadow.run(planned.calls, NOISES[0]), planned)
         self.met.update(self.exercised.outcomes)
         candidates = self.asker.candidates(self.shadow.constants)
         self._try_all(candidates)
         for turn in range(self.asker.turns):
             for number in self.one_sided():
                 self._try_all(self.asker.across(self.sides[number], turn))
+        for period in sorted({c for c in self.shadow.constants if 1 < c <= _LONGEST_PERIOD}):
+            self._try_every(period)
         found = []
         for outcome, kept in sorted(self.reached.items(), key=lambda item: item[0]):
-            decision = self.shadow.decisions[outcome[0]]
+            refusal = outcome == AFTER_REFUSAL
+            decision = _AFTER_REFUSAL if refusal else self.shadow.decisions[outcome[0]]
             found += [Reached(outcome, decision, candidate) for candidate in kept]
         return found
 
@@ -191,15 +210,19 @@ class Search:
     def _try(self, some: list[Candidate]) -> None:
         """Runs some candidates one after the other, and confirms those that take more."""
         calls = [call for candidate in some for call in candidate.calls]
-        self._left -= len(calls)
+        self._left -= sum(_executions(size) for _, size in calls)
         seen = self.shadow.run(calls, NOISES[0])
         place = 0
         for candidate in some:
             place += len(candidate.calls)
             if place > len(seen):
                 return
-            last = seen[place - 1]
-            if last.ended is Ended.ANSWERED:
+            last, own = seen[place - 1], seen[place - len(candidate.calls) : place]
+            ends = {call.ended for call in own[:-1]}
+            refused = candidate.after_refusal and Ended.REFUSED in ends
+            if refused and last.ended is Ended.ANSWERED and AFTER_REFUSAL not in self.reached:
+                self.reached[AFTER_REFUSAL] = [candidate]
+            if last.ended is Ended.ANSWERED and Ended.FAILED not in ends:
                 self._look_at(candidate, last)
             elif len(candidate.calls) == 1:
                 self.unanswered.append(candidate)
@@ -234,6 +257,23 @@ class Search:
             found = set(seen[-1].taken) if found is None else found & set(seen[-1].taken)
         return found or set()
 
+    def _try_every(self, period: int) -> None:
+        """Looks for outcomes that come with every so-manieth call alone."""
+        one = self.asker.telling()
+        places: dict[Outcome, list[int]] = {}
+        if self._left < _PERIODS * period:
+            return
+        self._left -= _PERIODS * period
+        for place, call in enumerate(self.shadow.run(one.calls * (_PERIODS * period), NOISES[0])):
+            for outcome in call.taken:
+                places.setdefault(outcome, []).append(place)
+        for outcome, met in places.items():
+            regular = [met[0] + period * turn for turn in range(_PERIODS)]
+            if met == regular and self.lacking(outcome) and not self.reached[outcome]:
+                self.met.add(outcome)
+                each = Candidate(one.calls * period, one.answers, every=True)
+                self.reached[outcome] = [each]
+
     def one_sided(self) -> list[int]:
         """The comparisons of two numbers of which one outcome never came."""
         return [
@@ -246,3 +286,8 @@ class Search:
 def nearest(tried: Tried) -> Candidate:
     """The candidate at which the two sides of a comparison were nearest to each other."""
     return min(tried, key=lambda one: abs(one[1][0] - one[1][1]))[0]
+
+
+def _executions(size: int) -> int:
+    """What a call counts: one that asks for many releases takes longer."""
+    return 1 + size // _A_CALL

@@ -1,8 +1,10 @@
 """A copy of a Python target in a process of its own, whose decisions are counted."""
 
+import contextlib
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -77,7 +79,8 @@ class Shadow:
     def close(self) -> None:
         """Ends the process, and removes its folder."""
         self._connection.close()
-        self._process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)  # and what the target started
         self._process.wait()
         os.close(self._record)
         self._scratch.__exit__(None, None, None)

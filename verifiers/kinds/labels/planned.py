@@ -37,6 +37,9 @@ _WITH_TWINS = 0.25
 _FULL_FROM = 50_000  # queries from which the full breadth is asked
 _SURE = 4.0  # nats beyond the threshold, so that the interval is nearly always narrow enough
 _SPARE = 1.05  # recommended over expected queries
+_SHARES = (0.8, 0.6, 0.4)
+"""Of the full breadth, where that is a little more than `max_queries`."""
+
 _STEPS = 6  # of the search; each makes a plan
 _CLOSE = 7  # the same, of the queries that bring in a check: within a tenth
 _ALL = Selection()
@@ -124,13 +127,20 @@ def extent_of(
 
     Where it serves the claimed teachers alone, and no histogram of theirs has a clear winner, twins
     take several times the labels: they are left out where only a pass without them fits
-    `max_queries`.
+    `max_queries`. Where a plan is dearer by a little, less is asked for breadth alone.
     """
-    if claim.given or (other_totals and not claim.one_total):
+    most = claim.gate.max_queries
+
+    def needed(extent: Extent) -> int:
+        return queries_of(make_plan(claim, seed, other_totals, own, extent))
+
+    if not claim.given and (claim.one_total or not other_totals):
+        fewer = replace(extent, symmetries=False)
+        extent = fewer if needed(fewer) <= most < needed(extent) else extent
+    if extent.share < 1.0 or needed(extent) <= most:
         return extent
-    fewer, most = replace(extent, symmetries=False), claim.gate.max_queries
-    needed = [queries_of(make_plan(claim, seed, False, own, it)) for it in (extent, fewer)]
-    return fewer if needed[1] <= most < needed[0] else extent
+    narrower = (replace(extent, share=share) for share in _SHARES)
+    return next((one for one in narrower if needed(one) <= most), extent)
 
 
 def plan_for_budget(

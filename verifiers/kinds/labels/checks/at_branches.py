@@ -26,8 +26,8 @@ _DISPLAYED = 60  # characters of the source
 class BranchInput:
     """A histogram (c,) that takes an outcome of a decision.
 
-    place: `file.py:12`; text: of the source; outcome: the way that it goes; calls: in all, of which
-    the last one is judged.
+    place: `file.py:12`, empty where no line is known; text: of the source, or what is known;
+    outcome: the way that it goes; calls: in all, of which the last one is judged.
     """
 
     histogram: tuple[int, ...]
@@ -39,6 +39,8 @@ class BranchInput:
     @property
     def words(self) -> str:
         """The decision and its outcome, as reports name them."""
+        if not self.place:
+            return self.text
         return f"{self.place} ({self.text[:_DISPLAYED]}: {self.outcome})"
 
 
@@ -76,6 +78,12 @@ class BranchEvidence:
         """Log of the mean: at most 1 in expectation under the claim."""
         return float(logsumexp(self._each) - np.log(len(self.inputs)))
 
+    @property
+    def words(self) -> str:
+        """What a pass says of the inputs that were asked."""
+        places = ", ".join(dict.fromkeys(one.words for one in self.inputs))
+        return f"{int(self.counts.sum()):,} labels asked by themselves where {places}"
+
     def finding(self) -> Finding:
         """What the input with most evidence shows."""
         at = int(np.argmax(self._each))
@@ -85,8 +93,8 @@ class BranchEvidence:
         claim = self._plan.claim
         after = "" if given.calls == 1 else f", the last of {given.calls} calls"
         message = (
-            f"labels do not follow the exact probabilities where {given.words} in the target's "
-            f"code: {outcome_words(telling, claim.mechanism.classes, counts.size)} came "
+            f"labels do not follow the exact probabilities where {given.words}: "
+            f"{outcome_words(telling, claim.mechanism.classes, counts.size)} came "
             f"{times} times in {int(counts.sum())} from {claim.named(given.histogram)}{after}, "
             f"{four_digits(expected)} expected"
         )

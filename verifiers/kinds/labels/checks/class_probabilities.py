@@ -55,6 +55,7 @@ class ClassProbabilities(LabelsEvidence):
         self.first_labels = PointedEvidence(weights)
         self._numbered, self.starts = AsNumbered(plan), BareStarts(plan)
         self.branches: BranchEvidence | None = None
+        self.of_code: str | None = None  # what was seen of the target's code
         self._met: set[tuple[int, ...]] = set()
         self._pointed = [PointedEvidence(weights) for _ in range(streams)]
         self._general = np.zeros(streams)
@@ -309,6 +310,10 @@ class ClassProbabilities(LabelsEvidence):
             lead = ladder.size["lead"]
             text.append(f"noise left out for leaders up to {lead} votes ahead would have been too")
         text.append(f"{others} more histograms looked at, of which no size is named")
+        if self.branches is not None:
+            text.append(self.branches.words)
+        if self.of_code is not None:
+            text.append(self.of_code)
         return "; ".join(text)
 
 

@@ -3,12 +3,10 @@
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
-from .....reference.mechanisms import Labels
 from ....findings.note import Note
 from ....paths.background import BackgroundSearch, Searched, searched_spec
 from ....paths.counting import Outcome
+from ....paths.left_out import LeftOut
 from ....paths.lines import not_exercised
 from ....paths.search import Candidate, Reached
 from ....run.error_budget import log_threshold
@@ -24,9 +22,9 @@ MOST_QUERIES = 3_000
 """Labels that are asked of inputs that the search has found."""
 
 _AFTER = 8_192  # queries: what shows earlier does not wait for the search
-_SPARE = 12.0  # nats: of the weights, and for labels that tell less than they should
+_SPARE = 40.0  # nats: of weights, and so that one run in a thousand misses half the noise
 _ROUNDS = 8  # in which the labels of all inputs are asked
-_FULL = 50_000  # queries from which the search runs
+_FULL = 50_000  # planned queries from which the search runs
 
 
 class Steering:
@@ -40,15 +38,15 @@ class Steering:
     def __init__(self, gathering: LabelsGathering, request: RunRequest) -> None:
         self.gathering, self._asked = gathering, False
         self.searched: Searched | None = None
-        self.left_out: Note | None = None
         self._search: BackgroundSearch | None = None
         self._outcomes = set[Outcome]()  # whose inputs were asked for to the end
         plan, claim = gathering.plan, gathering.plan.claim
         if not steers(plan) or gathering.observers.labels is None:
             return
         spec = searched_spec(gathering.state.target, claim, request)
-        if isinstance(spec, Note):
-            self.left_out = spec
+        if isinstance(spec, LeftOut):
+            self.searched = Searched(why=str(spec))
+            gathering.observers.labels.of_code = self.searched.words
         elif spec is not None:
             needed = log_threshold(SHARES["class-probabilities"], claim.gate.false_alarm) + _SPARE
             self._search = BackgroundSearch(
@@ -70,67 +68,69 @@ class Steering:
         self._asked = True
         gathering.state.tell("waiting for the search of the code")
         self.searched = self._search.wait()
+        if gathering.observers.labels is not None:
+            gathering.observers.labels.of_code = self.searched.words
         chosen = choose(self.searched.reached, min(MOST_QUERIES, gathering.state.left))
         labels = gathering.observers.labels
         if not chosen or labels is None:
             return True
-        labels.begin_branches([_input_of(reached) for reached in chosen])
+        inputs = [_input_of(reached) for reached in chosen for _ in range(_judged(reached))]
+        labels.begin_branches(inputs)
         self._ask(chosen)
         return gathering.goes_on
 
     def _ask(self, chosen: Sequence[Reached]) -> None:
         """Asks every input in rounds, each for its share of what half the noise needs there."""
         refused = set[int]()
-        check = self.gathering.observers.labels
-        assert check is not None
         for turn in range(_ROUNDS):
-            for place, reached in enumerate(chosen):
-                if place in refused or not self.gathering.goes_on:
+            place = 0
+            for number, reached in enumerate(chosen):
+                judged = range(place, place := place + _judged(reached))
+                if number in refused or not self.gathering.goes_on:
                     continue
                 self.gathering.state.tell("asking at branches of the code")
-                whole = _repeats(reached.candidate)
-                for _ in range(turn, whole, _ROUNDS):
-                    try:
-                        labels = self._sequence(reached.candidate)
-                    except Refused:
-                        refused.add(place)
+                for _ in range(turn, _repeats(reached.candidate), _ROUNDS):
+                    if not self._sequence(reached.candidate, judged):
+                        refused.add(number)
                         break
-                    check.observe_branch(place, labels)
                 self.gathering.say_seen()
         self._outcomes.update(
-            reached.outcome for place, reached in enumerate(chosen) if place not in refused
+            reached.outcome for number, reached in enumerate(chosen) if number not in refused
         )
 
     def lines(self) -> list[Note]:
-        """What a pass has to say of the code that was hardly exercised, or why it says nothing."""
-        if self.left_out is not None:
-            return [self.left_out]
-        if self.searched is None:
+        """What was not exercised in the code, for the warnings of a pass."""
+        if self.searched is None or self.searched.search is None:
             return []
-        if self.searched.search is None:
-            message = f"the decisions in the code were not counted: {self.searched.why}"
-            return [Note("paths-left-out", message)]
         return not_exercised(self.searched.search, self._outcomes, self.gathering.state.queries)
 
-    def _sequence(self, candidate: Candidate) -> Labels:
-        """The labels of the last call of a sequence."""
+    def _sequence(self, candidate: Candidate, judged: range) -> bool:
+        """Asks the calls of a sequence; False where one that is judged is refused.
+
+        judged: the places of the inputs, the last of which is that of the last call.
+        """
         asking, state = self.gathering.asking, self.gathering.state
-        labels: Labels = np.zeros(0, dtype=np.int64)
-        for votes, size in candidate.calls:
-            labels = asking.call(votes, size)
+        check = self.gathering.observers.labels
+        assert check is not None
+        for number, (votes, size) in enumerate(candidate.calls):
+            place = len(judged) - len(candidate.calls) + number
+            try:
+                labels = asking.call(votes, size)
+            except Refused:
+                if place >= 0:
+                    return False
+                continue
             state.spend(labels.size)
-        return labels
+            if place >= 0:
+                check.observe_branch(judged[place], labels)
+        return True
 
 
 def steers(plan: Plan) -> bool:
-    """Whether inputs may be steered: a run at full breadth, of any histogram, each label fresh."""
+    """Whether inputs may be steered: a plan of some size, of any histogram, each label fresh."""
     claim = plan.claim
-    return (
-        not claim.mechanism.caching
-        and not claim.given
-        and claim.gate.max_queries >= _FULL
-        and plan.extent.share == 1.0
-    )
+    kept = claim.mechanism.caching or bool(claim.given)
+    return not kept and min(plan.queries, claim.gate.max_queries) >= _FULL
 
 
 def choose(reached: Sequence[Reached], most: int) -> list[Reached]:
@@ -152,6 +152,11 @@ def choose(reached: Sequence[Reached], most: int) -> list[Reached]:
     return chosen
 
 
+def _judged(reached: Reached) -> int:
+    """How many of the calls of a sequence are judged, each as an input of its own."""
+    return len(reached.candidate.calls) if reached.candidate.every else 1
+
+
 def _repeats(candidate: Candidate) -> int:
     """How often a sequence is asked, until half the noise would have shown."""
     return max(1, math.ceil(candidate.answers / candidate.calls[-1][1]))
@@ -160,5 +165,5 @@ def _repeats(candidate: Candidate) -> int:
 def _input_of(reached: Reached) -> BranchInput:
     decision, calls = reached.decision, reached.candidate.calls
     histogram = tuple(int(v) for v in calls[-1][0])
-    place = f"{decision.file}:{decision.line}"
+    place = f"{decision.file}:{decision.line}" if decision.file else ""
     return BranchInput(histogram, place, decision.text, reached.outcome[1], len(calls))

@@ -1,7 +1,8 @@
 """Histograms, sizes and sequences made of the whole numbers in a target's source."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, zip_longest
+from dataclasses import replace
+from itertools import chain, product, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,11 @@ _LONGEST = 64  # calls of a sequence
 _GAPS = (0.4, 1.5, 3.0)  # of the two leaders, in scales of the noise
 _EVERY_CLASS = 12  # classes up to which each is tried by itself
 _LEAST_NATS = 1e-9
+_OF_BARE = 0.2  # of its nats that missing noise counts, where half the noise tells little
 _SMALL_CALL = 64  # labels of a planned call that is run again
 _TRAFFIC = 400  # planned calls in turn that are run again
 _NEAR = 40
+_PAIRED = 8  # sizes of calls of which each follows each
 
 
 class LabelAsker(Asker):
@@ -42,6 +45,8 @@ class LabelAsker(Asker):
         self.scale = float(self.mechanism.noise.scale)
         self._needed, self._other_totals = needed, other_totals and not plan.claim.one_total
         self._rng = np.random.default_rng([seed, 59])
+        probe = np.array(plan.streams[plan.first(Role.PROBE)].histogram, dtype=np.int64)
+        self._telling = self._candidate([(probe, 1)], probe)
 
     @property
     def needed(self) -> float:
@@ -109,9 +114,18 @@ class LabelAsker(Asker):
             candidate = self._candidate([(votes, 1)], votes)
             known.append(candidate)
             yield candidate
-        telling = min(known, key=lambda one: one.answers).calls[0][0]
-        yield from self._sizes(telling, values)
+        telling = self._most_telling([one.calls[0][0] for one in known])
+        self._telling = self._candidate([(telling, 1)], telling)
+        yield from self._sizes(telling, values, constants)
         yield from self._sequences(telling, values, known)
+
+    def _most_telling(self, histograms: Sequence[Votes]) -> Votes:
+        """The histogram of all teachers where half the noise shows soonest."""
+        whole = [votes for votes in histograms if votes.sum() == self.teachers]
+        return whole[int(self._nats(np.array(whole)).argmax())]
+
+    def telling(self) -> Candidate:
+        return self._telling
 
     def across(self, tried: Tried, turn: int) -> Iterable[Candidate]:
         candidate = nearest(tried)
@@ -127,7 +141,10 @@ class LabelAsker(Asker):
                 yield self._candidate([*candidate.calls[:-1], (moved, size)], moved)
 
     def _candidate(self, calls: list[Call], votes: Votes) -> Candidate:
-        nats = max(float(self._nats(votes[None])[0]), _LEAST_NATS)
+        half = float(self._nats(votes[None])[0])
+        claimed = log_laws(self.mechanism, votes[None])[0]
+        bare = -float(claimed[int(votes.argmax())])  # of the first class that leads, without noise
+        nats = max(half, _OF_BARE * min(bare, self.needed), _LEAST_NATS)
         return Candidate(tuple(calls), self.needed / nats)
 
     def _distinct(self, histograms: Iterable[Votes]) -> Iterator[Votes]:
@@ -236,12 +253,17 @@ class LabelAsker(Asker):
 
     # -- calls for several labels, and several calls ---------------------------------------------
 
-    def _sizes(self, telling: Votes, values: Sequence[int]) -> Iterator[Candidate]:
+    def _sizes(
+        self, telling: Votes, values: Sequence[int], constants: Sequence[int]
+    ) -> Iterator[Candidate]:
         most = min(_LARGEST_CALL, self.claim.gate.largest_call or _LARGEST_CALL)
         for size in values:
             if 1 < size <= most:
                 yield self._candidate([(telling, size)], telling)
                 yield self._candidate([(telling, size), (telling, 1)], telling)
+        few = [size for size in constants if 1 < size <= most][:_PAIRED]
+        for one, other in product([1, *few], few):
+            yield self._candidate([(telling, one), (telling, other)], telling)
 
     def _sequences(
         self, telling: Votes, values: Sequence[int], known: Sequence[Candidate]
@@ -256,11 +278,20 @@ class LabelAsker(Asker):
             yield self._candidate([(before, 1), (telling, 1)], telling)
             yield self._candidate([(before, 4), (telling, 1)], telling)
             yield self._candidate([(telling, 1), (before, 1), (telling, 1)], telling)
+            yield self._candidate([(before, 1), (telling, 1)] * 2, telling)
             yield self._candidate([(before, 1), (before, 1), (telling, 1)], telling)
         for length in values:
             if 2 < length <= _LONGEST:
                 for before in (telling, other, *anchors):
                     yield self._candidate([(before, 1)] * (length - 1) + [(telling, 1)], telling)
+                fillers = [one.calls[-1][0] for one in known[: length - 2]]
+                between = [(votes, 1) for votes in fillers]
+                yield self._candidate([(telling, 1), *between, (telling, 1)], telling)
+        for total in (0, self.teachers - 1, self.teachers + 1, 2 * _LARGEST_TOTAL):
+            other = self._spread(total, {}, 0, _GAPS[0])  # which a target may refuse
+            after = self._candidate([(other, 1), (telling, 1)], telling)
+            yield replace(after, after_refusal=True)
+            yield self._candidate([(telling, 1), (other, 1), (telling, 1)], telling)
         few = sorted(known, key=lambda one: one.answers)[:_NEAR]
         for one in few:
             votes = one.calls[-1][0]

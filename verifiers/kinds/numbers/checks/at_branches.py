@@ -25,8 +25,9 @@ _DISPLAYED = 60  # characters of the source
 class BranchInput:
     """An input that takes an outcome of a decision.
 
-    place: `file.py:12`; text: of the source; outcome: the way that it goes; calls: in all, of which
-    the last one is judged; size: releases that this call asks for.
+    place: `file.py:12`, empty where no line is known; text: of the source, or what is known;
+    outcome: the way that it goes; calls: in all, of which the last one is judged; size: releases
+    that this call asks for.
     """
 
     asked: Asked
@@ -39,6 +40,8 @@ class BranchInput:
     @property
     def words(self) -> str:
         """The decision and its outcome, as reports name them."""
+        if not self.place:
+            return self.text
         return f"{self.place} ({self.text[:_DISPLAYED]}: {self.outcome})"
 
     @property
@@ -92,7 +95,7 @@ class BranchEvidence:
         given, evidence = self.inputs[at], self.evidence[at]
         where = {"file": given.place, "outcome": given.outcome}
         message = (
-            f"releases do not follow {self.noise} where {given.words} in the target's code: "
+            f"releases do not follow {self.noise} where {given.words}: "
             f"{self.draws[at]:,} draws from {given.how}"
         )
         if evidence.forbidden is not None:

@@ -113,6 +113,7 @@ class NoiseLaw(NumberCheck):
         self.evidence = NoiseLawEvidence(self.noise, groups, divisor)
         self.others: list[OtherLaw] = [NoiseEnds(self.noise), Suppressed(self.noise)]
         self.branches: BranchEvidence | None = None
+        self.of_code: str | None = None  # what was seen of the target's code
         self._by_records: list[TrueDivisor] = []
         if divisor is not None and not (self.noise.grid or self.noise.family.whole):
             self._by_records = [
@@ -257,5 +258,9 @@ class NoiseLaw(NumberCheck):
         for cut in excludes[1:]:
             ends = f"{cut.size['reach']:g} from the exact value"
             said += f", and so would noise that ends {ends}, or nearer"
+        if self.branches is not None:
+            said += f"; {self.branches.words}"
+        if self.of_code is not None:
+            said += f"; {self.of_code}"
         message = f"no departure from {self.noise} was seen in {self.draws:,} draws{said}"
         return Finding(message, excludes=excludes)

@@ -1,7 +1,7 @@
 """Asks the target what the search has found, and shows the releases to `noise-law`."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -12,6 +12,7 @@ from ....findings.note import Note
 from ....paths.background import BackgroundSearch, Searched, searched_spec
 from ....paths.constants import LARGEST
 from ....paths.counting import Outcome
+from ....paths.left_out import LeftOut
 from ....paths.lines import not_exercised
 from ....paths.search import Call, Candidate, Reached, Search
 from ....run.error_budget import log_threshold
@@ -49,6 +50,11 @@ class _Chosen:
     repeats: int
     asked: tuple[Asked | None, ...]
 
+    @property
+    def judged(self) -> int:
+        """How many of the calls are judged, each as an input of its own: the last ones."""
+        return len(self.asked) if self.reached.candidate.every else 1
+
 
 class Steering:
     """The search beside a run of numbers, and what it found.
@@ -64,7 +70,6 @@ class Steering:
     ) -> None:
         self.gathering, self._done = gathering, False
         self.searched: Searched | None = None
-        self.left_out: Note | None = None
         self._search: BackgroundSearch | None = None
         self._outcomes = set[Outcome]()  # whose inputs were asked for to the end
         self._law = next((c for c in gathering.checks if isinstance(c, NoiseLaw)), None)
@@ -72,8 +77,9 @@ class Steering:
         if self._law is None or not steers(claim, plan):
             return
         spec = searched_spec(gathering.state.target, claim, request)
-        if isinstance(spec, Note):
-            self.left_out = spec
+        if isinstance(spec, LeftOut):
+            self.searched = Searched(why=str(spec))
+            self._law.of_code = self.searched.words
         elif spec is not None:
             needed = self._law.log_threshold + _SPARE
             self._search = BackgroundSearch(
@@ -96,12 +102,13 @@ class Steering:
         self._done = True
         gathering.state.tell("waiting for the search of the code")
         self.searched = self._search.wait()
+        law.of_code = self.searched.words
         if self.searched.search is not None:
             self._ask_refused(self.searched.search)
         most = min(most_steered(gathering.claim), gathering.state.left)
         chosen = [self._chosen(*one) for one in choose(self.searched.reached, most)]
         if chosen:
-            law.begin_branches([_input_of(one) for one in chosen])
+            law.begin_branches([_input_of(one) for one in chosen for _ in range(one.judged)])
             self._ask(law, chosen)
         return not gathering.stops()
 
@@ -109,35 +116,38 @@ class Steering:
         """Asks every input in rounds, each for its share of what half the noise needs there."""
         left_out = set[int]()
         for turn in range(_ROUNDS):
-            for place, one in enumerate(chosen):
-                if place in left_out:
+            place = 0
+            for number, one in enumerate(chosen):
+                judged = range(place, place := place + one.judged)
+                if number in left_out:
                     continue
                 self.gathering.state.tell("asking at branches of the code")
-                batches, last = list[Batch](), list[Batch]()
+                batches, of_each = list[Batch](), [list[Batch]() for _ in judged]
                 for _ in range(turn, one.repeats, _ROUNDS):
                     found = self._sequence(one)
                     if found is None:
-                        left_out.add(place)
+                        left_out.add(number)
                         break
                     batches += found
-                    last.append(found[-1])
-                self._show(law, place, batches, last)
+                    for own, batch in zip(of_each, found[-one.judged :], strict=True):
+                        own.append(batch)
+                self._show(law, dict(zip(judged, of_each, strict=True)), batches)
             if self.gathering.stops():
                 return
-        for place, one in enumerate(chosen):
-            if place not in left_out:
+        for number, one in enumerate(chosen):
+            if number not in left_out:
                 self._outcomes |= one.outcomes
 
     def _sequence(self, one: _Chosen) -> list[Batch] | None:
-        """The releases of a sequence, the last ones last; None where its last call is refused.
+        """The releases of a sequence, the last ones last; None where a judged call is refused.
 
-        A call before it may be refused, as inputs that are not finite are.
+        A call before these may be refused, as inputs that are not finite are.
         """
         gathering, found = self.gathering, list[Batch]()
         target, release = gathering.state.target, gathering.claim.release
         calls = list(zip(one.reached.candidate.calls, one.asked, strict=True))
         for place, ((values, size), asked) in enumerate(calls):
-            last = place == len(calls) - 1
+            judged = place >= len(calls) - one.judged
             try:
                 if asked is None:
                     target.ask(values, size)
@@ -145,7 +155,7 @@ class Steering:
                     continue
                 batch = asked_for(target, release, asked, [size])
             except Refused:
-                if last:
+                if judged:
                     return None
                 continue
             except TargetError:
@@ -157,13 +167,14 @@ class Steering:
         return found
 
     def _show(
-        self, law: NoiseLaw, place: int, batches: Sequence[Batch], last: Sequence[Batch]
+        self, law: NoiseLaw, of_each: Mapping[int, Sequence[Batch]], batches: Sequence[Batch]
     ) -> None:
-        """Shows releases to the law, those of last calls alone, and whether any are copies."""
+        """Shows releases to the law, those of judged calls alone, and whether any are copies."""
         gathering, coordinates = self.gathering, self.gathering.plan.coordinates
-        if last:
-            law.observe_branch(place, Draws(tuple(last), gathering.placing, coordinates))
-            law.refuted  # noqa: B018 - a look: evidence that refutes is kept as it is now
+        for place, own in of_each.items():
+            if own:
+                law.observe_branch(place, Draws(tuple(own), gathering.placing, coordinates))
+        law.refuted  # noqa: B018 - a look: evidence that refutes is kept as it is now
         for fresh in gathering.checks if batches else ():
             if isinstance(fresh, FreshNoise):
                 fresh.observe(Draws(tuple(batches), gathering.placing, coordinates))
@@ -196,15 +207,10 @@ class Steering:
         return Asked.of(mechanism.release, values, mechanism.aggregation.exact(values), "steered")
 
     def lines(self) -> list[Note]:
-        """What a pass has to say of the code that was hardly exercised, or why it says nothing."""
-        if self.left_out is not None:
-            return [self.left_out]
-        if self.searched is None:
-            return []
-        search = self.searched.search
+        """What was not exercised in the code, for the warnings of a pass."""
+        search = None if self.searched is None else self.searched.search
         if search is None:
-            message = f"the decisions in the code were not counted: {self.searched.why}"
-            return [Note("paths-left-out", message)]
+            return []
         beyond = out_of_reach(search)
         return not_exercised(search, self._outcomes, self.gathering.state.queries, beyond)
 
@@ -274,7 +280,8 @@ def _input_of(chosen: _Chosen) -> BranchInput:
     decision, calls = chosen.reached.decision, chosen.reached.candidate.calls
     asked = chosen.asked[-1]
     assert asked is not None
-    place, outcome = f"{decision.file}:{decision.line}", chosen.reached.outcome[1]
+    place = f"{decision.file}:{decision.line}" if decision.file else ""
+    outcome = chosen.reached.outcome[1]
     return BranchInput(asked, place, decision.text, outcome, len(calls), calls[-1][1])
 
 

@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -31,6 +32,7 @@ _FURTHER = (1.8, 3.5)  # times the smallest size, that the next ones kept of an 
 _KEPT = 5  # sequences of an outcome
 _IN_ONE_CALL = ((500, 1), (5_000, 12), (LARGEST, 50))  # releases, by how many records there are
 _ROUNDED = 0.02  # scales of the noise that sums in floats may lose
+_LEAST_NATS = 1e-9
 _NEAR = 3.0  # scales from an end of the range, within which a release tells nothing
 _LINES = (-1, 0, 1)  # beside where a straight line through two sizes crosses
 
@@ -144,7 +146,8 @@ class NumberAsker(Asker):
         if size > min(_LARGEST_BROKEN, self._most_records):
             return
         for values in self.inputs.broken(size):
-            yield from self._candidate([(values, 1), (typical, 1)], "after a refused call")
+            for one in self._candidate([(values, 1), (typical, 1)], "after a refused call"):
+                yield replace(one, after_refusal=True)
             calls: list[Call] = [(typical, 1), (values, 1), (typical, 1)]
             yield from self._candidate(calls, "after a refused call")
 
@@ -187,6 +190,12 @@ class NumberAsker(Asker):
         if step:
             most = min(most, max(RECORDS, int(math.ldexp(step, 40) / self._farthest)))
         return most
+
+    def telling(self) -> Candidate:
+        values = self.inputs.typical
+        nats = max(self._nats(self.law.exact(values)), _LEAST_NATS)
+        answers = min(self._needed / nats, float(MOST_RELEASES))
+        return Candidate(((values, 1),), answers, "every", self.inputs.records(values) + 1)
 
     # -- the other side of a comparison ----------------------------------------------------------
 
