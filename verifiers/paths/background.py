@@ -6,6 +6,7 @@ from threading import Thread
 from typing import Any
 
 from ...reference.clock import check_clock
+from ..findings.note import Note
 from ..run.request import RunRequest
 from ..targets import Target
 from ..targets.replies import one_line
@@ -30,10 +31,16 @@ class Searched:
     why: str | None = None
 
     @property
+    def left_out(self) -> tuple[Note, ...]:
+        """Why nothing was searched, for the warnings of a pass; none where something was."""
+        message = f"the decisions in the target's code were not counted: {self.why}"
+        return () if self.search is not None else (Note("paths-left-out", message),)
+
+    @property
     def words(self) -> str:
         """What a pass says of it."""
         if self.search is None:
-            return f"the decisions in the target's code were not counted: {self.why}"
+            return ""
         shadow = self.search.shadow
         decisions = [one for one in shadow.decisions if one.shown or len(one.outcomes) > 1]
         files = ", ".join(dict.fromkeys(one.file for one in decisions))

@@ -1,7 +1,7 @@
 """What a pass did not exercise in the target's code, in a few lines."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from ..findings.note import Note
 from .counting import Outcome
@@ -14,10 +14,16 @@ _HINTS = 2
 _SHORTEST = 0.5  # answers below which an outcome counts as never taken
 
 
-def not_exercised(search: Search, asked: Collection[Outcome], answers: int) -> list[Note]:
+def not_exercised(
+    search: Search,
+    asked: Collection[Outcome],
+    answers: int,
+    beyond: Mapping[Outcome, str] | None = None,
+) -> list[Note]:
     """The outcomes that no answer, or too few of them, took.
 
-    asked: the outcomes whose inputs the run asked for by themselves; answers: of the run.
+    asked: the outcomes whose inputs the run asked for by themselves; answers: of the run; beyond:
+    what outcomes need that no input of a run has, in words.
     """
     found, of_file = list[Note](), Counter[str]()
     seen = search.exercised.outcomes | search.met
@@ -32,7 +38,8 @@ def not_exercised(search: Search, asked: Collection[Outcome], answers: int) -> l
             lacks = outcome not in asked and search.lacking(outcome)
             if lacks and len(found) < _LINES and of_file[decision.file] < _OF_A_FILE:
                 of_file[decision.file] += 1
-                found.append(_line(decision, outcome, search.exercised.answers(outcome), answers))
+                taken, needs = search.exercised.answers(outcome), (beyond or {}).get(outcome)
+                found.append(_line(decision, outcome, taken, answers, needs))
     return found
 
 
@@ -63,7 +70,9 @@ def _outcomes(number: int, decisions: tuple[Decision, ...]) -> list[Outcome]:
     return [(number, way) for way in decisions[number].outcomes]
 
 
-def _line(decision: Decision, outcome: Outcome, taken: float, answers: int) -> Note:
+def _line(
+    decision: Decision, outcome: Outcome, taken: float, answers: int, needs: str | None
+) -> Note:
     place = f"{decision.file}:{decision.line}"
     text = f"not ({decision.text})" if outcome[1] == NO else decision.text
     fields = {
@@ -73,6 +82,8 @@ def _line(decision: Decision, outcome: Outcome, taken: float, answers: int) -> N
         "outcome": outcome[1],
         "answers": round(taken),
     }
+    if taken < _SHORTEST and needs is not None:
+        return Note("path-never", f"not reached: {place} ({text}) {needs}", fields)
     if taken < _SHORTEST:
         return Note("path-never", f"not exercised: {place} ({text})", fields)
     words = (

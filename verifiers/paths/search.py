@@ -28,6 +28,7 @@ _A_CALL = 256  # releases that count as one more execution
 _MOST_CONFIRMED = 150  # candidates that are run under several noises
 _AT_ONCE = 24  # candidates in one process
 _KEPT = 3  # sequences of each outcome, of one way to make them
+_CHEAPER = 0.7  # of the dearest one kept, at which another takes its place
 _LONGEST_PERIOD, _PERIODS = 64, 3
 _MOST_ROWS = 1_000_000  # of all candidates; as many of those that are confirmed
 _ROWS_AT_ONCE = 30_000  # of the candidates in one process, but for one that is larger
@@ -47,10 +48,10 @@ class Candidate:
 
     calls: tuple[Call, ...]
     answers: float
-    every: bool = False
-    after_refusal: bool = False
     way: str = ""
     rows: int = 0
+    every: bool = False
+    after_refusal: bool = False
 
     @property
     def cost(self) -> float:
@@ -74,13 +75,21 @@ class PlannedCalls:
     nats: tuple[float, ...]
 
 
+Tried = Sequence[tuple[Candidate, tuple[float, float]]]
+"""Candidates, and the two sides of a comparison that each came to."""
+
+
 class Asker(ABC):
     """What a kind of release knows of its inputs.
 
-    shares: numbers between 0 and 1 in the source, which may be meant as shares of a total.
+    shares: numbers between 0 and 1 in the source, which may be meant as shares of a total; turns:
+    how often the other side of a comparison is looked for; kept_of_a_way: candidates of an outcome,
+    of one way to make them, that are kept.
     """
 
     shares: tuple[float, ...] = ()
+    turns = 1
+    kept_of_a_way = _KEPT
 
     @abstractmethod
     def planned(self) -> Iterator[PlannedCalls]:
@@ -95,19 +104,20 @@ class Asker(ABC):
         return None
 
     @abstractmethod
-    def nearer(self, candidate: Candidate) -> Iterable[Candidate]:
-        """Inputs like one, of other sizes, to look for the other side of a comparison."""
+    def across(self, number: int, tried: Tried, turn: int) -> Iterable[Candidate]:
+        """Inputs that may take a comparison of two numbers to the outcome that never came.
 
-    def across(
-        self, number: int, seen: Sequence[tuple[Candidate, tuple[float, float]]]
-    ) -> Iterable[Candidate]:
-        """Inputs for the other side of a comparison, by its two sides under some candidates."""
-        return ()
+        number: of the decision; tried: candidates, with the two sides that each gave it.
+        """
 
-    @property
-    def kept(self) -> int:
-        """Candidates of each outcome, of one way to make them, that are kept."""
-        return _KEPT
+    def kept(self, kept: Sequence[Candidate], candidate: Candidate) -> list[Candidate] | None:
+        """The candidates that are kept of an outcome once one more takes it; None: as they were."""
+        alike = [one for one in kept if one.way == candidate.way]
+        if len(alike) >= self.kept_of_a_way and candidate.cost >= _CHEAPER * alike[-1].cost:
+            return None
+        others = [one for one in kept if one.way != candidate.way]
+        best = sorted([*alike, candidate], key=lambda one: one.cost)[: self.kept_of_a_way]
+        return sorted(others + best, key=lambda one: one.cost)
 
     @property
     @abstractmethod
@@ -176,7 +186,8 @@ class Search:
         self.exercised = Exercised()
         self.met = set[Outcome]()  # by the plan or by any candidate
         self.reached: defaultdict[Outcome, list[Candidate]] = defaultdict(list)
-        self._sides = dict[int, list[tuple[Candidate, tuple[float, float]]]]()
+        self.unanswered: list[Candidate] = []  # of one call
+        self.sides = dict[int, list[tuple[Candidate, tuple[float, float]]]]()
         self._left, self._confirmed = _MOST_CALLS, 0
         self._rows_left = self._rows_to_confirm = _MOST_ROWS
 
@@ -194,11 +205,9 @@ class Search:
         self.asker.shares = self.shadow.shares
         candidates = self.asker.candidates(self.shadow.constants)
         self._try_all(candidates)
-        for number in self._one_sided():
-            self._try_all(self.asker.across(number, tuple(self._sides[number])))
-            best = self._nearest(number)
-            if best is not None:
-                self._try_all(self.asker.nearer(best))
+        for turn in range(self.asker.turns):
+            for number in self.one_sided():
+                self._try_all(self.asker.across(number, self.sides[number], turn))
         for period in sorted({c for c in self.shadow.constants if 1 < c <= _LONGEST_PERIOD}):
             self._try_every(period)
         found = []
@@ -250,10 +259,12 @@ class Search:
                 self.reached[AFTER_REFUSAL] = [candidate]
             if last.ended is Ended.ANSWERED and Ended.FAILED not in ends:
                 self._look_at(candidate, last)
+            elif len(candidate.calls) == 1:
+                self.unanswered.append(candidate)
 
     def _look_at(self, candidate: Candidate, last: CallSeen) -> None:
         for number, sides in last.sides.items():
-            self._sides.setdefault(number, []).append((candidate, sides))
+            self.sides.setdefault(number, []).append((candidate, sides))
         wanted = {outcome for outcome in last.taken if self._wants(outcome, candidate)}
         self.met.update(last.taken)
         rows = len(NOISES) * self._times(candidate) * candidate.rows
@@ -262,14 +273,8 @@ class Search:
         self._confirmed += 1
         self._rows_to_confirm -= rows
         for outcome in self._recurring(candidate) & wanted:
-            others = [one for one in self.reached[outcome] if one.way != candidate.way]
-            kept = [*self._kept(outcome, candidate), candidate]
-            kept = sorted(kept, key=lambda one: one.cost)[: self.asker.kept]
-            self.reached[outcome] = sorted(others + kept, key=lambda one: one.cost)
-
-    def _kept(self, outcome: Outcome, like: Candidate) -> list[Candidate]:
-        """The candidates kept for an outcome that are made in the same way as one."""
-        return [one for one in self.reached[outcome] if one.way == like.way]
+            known = self.reached[outcome]
+            self.reached[outcome] = self.asker.kept(known, candidate) or known
 
     @staticmethod
     def _times(candidate: Candidate) -> int:
@@ -278,10 +283,8 @@ class Search:
 
     def _wants(self, outcome: Outcome, candidate: Candidate) -> bool:
         """Whether a candidate would be kept for an outcome."""
-        if not self.lacking(outcome):
-            return False
-        kept = self._kept(outcome, candidate)
-        return len(kept) < self.asker.kept or candidate.cost < 0.7 * kept[-1].cost
+        known = self.reached.get(outcome, ())
+        return self.lacking(outcome) and self.asker.kept(known, candidate) is not None
 
     def _recurring(self, candidate: Candidate) -> set[Outcome]:
         """The outcomes of the last call, run twice over, that come under every noise."""
@@ -289,7 +292,8 @@ class Search:
         calls = candidate.calls * self._times(candidate)
         for noise in NOISES:
             seen = self.shadow.run(calls, noise)
-            if len(seen) < len(calls) or seen[-1].ended is not Ended.ANSWERED:
+            failed = any(call.ended is Ended.FAILED for call in seen)
+            if failed or len(seen) < len(calls) or seen[-1].ended is not Ended.ANSWERED:
                 return set()
             found = set(seen[-1].taken) if found is None else found & set(seen[-1].taken)
         return found or set()
@@ -311,18 +315,18 @@ class Search:
                 each = Candidate(one.calls * period, one.answers, every=True)
                 self.reached[outcome] = [each]
 
-    def _one_sided(self) -> list[int]:
+    def one_sided(self) -> list[int]:
         """The comparisons of two numbers of which one outcome never came."""
         return [
             number
-            for number in self._sides
+            for number in self.sides
             if not all((number, way) in self.met for way in self.shadow.decisions[number].outcomes)
         ]
 
-    def _nearest(self, number: int) -> Candidate | None:
-        """The candidate whose two sides were nearest to each other."""
-        apart = [(abs(a - b), place) for place, (_, (a, b)) in enumerate(self._sides[number])]
-        return self._sides[number][min(apart)[1]][0] if apart else None
+
+def nearest(tried: Tried) -> Candidate:
+    """The candidate at which the two sides of a comparison were nearest to each other."""
+    return min(tried, key=lambda one: abs(one[1][0] - one[1][1]))[0]
 
 
 def _executions(size: int) -> int:

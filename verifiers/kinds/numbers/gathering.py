@@ -1,6 +1,6 @@
 """Releases that all checks share: asked for, call by call, and shown to each of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class Gathering:
         rng = np.random.default_rng([request.seed, 2])
         self.placing = Placing(self.claim.mechanism.added, rng)
         self.recorder = recorder
+        self.after_look: Callable[[], bool] = lambda: True
+        """What is asked between two looks; False when the run should end."""
 
     def gather(self) -> None:
         """Asks input after input until every check has seen enough, or one has failed."""
@@ -75,6 +77,8 @@ class Gathering:
                 continue
             self.show(pending)
             pending = []
+            if not self.after_look():
+                return
             self._ask_long_call()
             if self._done():
                 return

@@ -28,10 +28,12 @@ from .checks.base import ForeseenCheck, NumberCheck, tell_least
 from .checks.fresh_noise import FreshNoise
 from .checks.input_contract import InputContract
 from .checks.location import Location
+from .checks.noise_law import NoiseLaw
 from .checks.noise_scale import NoiseScale
 from .claim import NumbersClaim
 from .planning.plan import NumbersPlan
 from .restarting import releases_of_restarts
+from .steering.asking import most_steered, steers
 
 _STEPS = 12  # of the search
 _FINEST = 1e-3  # of a share, the least that is searched for
@@ -148,6 +150,8 @@ class PlannedNumbers(PlannedReleases):
         later = (check for check in own if check.id != InputContract.id)
         asked = {check.id: check.make(setting).asks for check in later}
         queries = max(together, self._opening) + sum(asked.values())
+        if NoiseLaw.id in by_check and steers(claim, plan):
+            queries += most_steered(claim)
         if FreshNoise.id in by_check:
             queries += releases_of_restarts(claim, plan)
         return queries, {ALWAYS: self._opening, **by_check, **asked}

@@ -25,10 +25,11 @@ from .evidence.described import NOT_DESCRIBED
 from .evidence.tails import MISSING_TAILS
 from .gathering import Gathering
 from .opening import NumbersOpening
-from .planned import dearer_than
+from .planned import PlannedNumbers, dearer_than
 from .recorder import Recorder
 from .restarting import ComparesOpenings, compare_openings, releases_of_restarts
 from .simplest import find_simplest
+from .steering.asking import Steering, steers
 
 _MEASURED = 0.8
 """Share of the log-odds of a known fault at which the check that measures it tells it instead."""
@@ -55,6 +56,7 @@ class NumberSession:
         tell_least(self.checks)
         self.recorder = recorder
         self.slow: Slow = {}
+        self.steering: Steering | None = None
         self.gathering = Gathering(
             state, request, self.plan, self.contract, self.checks, recorder=recorder
         )
@@ -82,6 +84,10 @@ class NumberSession:
     def prepare(self) -> None:
         self.plan = replace(self.plan, inputs=tuple(self.contract.served))
         self.gathering.plan = self.plan
+        if steers(self.claim, self.plan) and self.request.after_failure != "stop":
+            planned = PlannedNumbers(self.claim, self.request.seed, self.request.selection)
+            self.steering = Steering(self.gathering, self.request, lambda: planned.queries)
+            self.gathering.after_look = self.steering.ask
         for check in self.checks:
             check.answered([asked.role for asked in self.plan.inputs])
 
@@ -95,6 +101,8 @@ class NumberSession:
         compares = self.contract.opening is not None and self.request.earlier is None
         try:
             self.gathering.gather()
+            if self.steering is not None and not self.gathering.stops():
+                self.steering.ask_now()
         finally:
             if compares and self.state.target.no_restart is None and not self.state.failed:
                 more = releases_of_restarts(self.claim, self.plan)
@@ -103,7 +111,7 @@ class NumberSession:
     def explain(self) -> None:
         """Looks for the simplest input, once the law of noise is refuted."""
         law = next((c for c in self.checks if isinstance(c, NoiseLaw) and c.refuted), None)
-        if law is not None and self.state.left > 0:
+        if law is not None and not law.shown_by_branches and self.state.left > 0:
             seed, singly = self.request.seed, law.shows_singly
             found = find_simplest(self.state, self.claim, seed, singly=singly)
             self.state.outcome.simplest = found
@@ -163,6 +171,9 @@ class NumberSession:
         if outcome.used_up and not chosen.left_out and not self.state.failed:
             planned = self.request.planned
             outcome.warn(dearer_than(self.claim, self.request.seed, planned=planned))
+        if self.steering is not None and not self.state.failed and not chosen.left_out:
+            for line in self.steering.lines():
+                outcome.warn(line)
         return Notes()
 
     def figures(self, found: Sequence[CheckResult]) -> Mapping[str, CheckFigures]:

@@ -28,7 +28,7 @@ class TableSession(NumberSession):
         gathering = SteeredGathering(
             state, request, self.plan, self.contract, self.checks, recorder=recorder
         )
-        self.steering = gathering.steering = Steering(state, request, self.plan, self.checks)
+        self.of_code = gathering.steering = Steering(state, request, self.plan, self.checks)
         self.gathering = gathering
 
     def prepare(self) -> None:
@@ -66,7 +66,7 @@ class TableSession(NumberSession):
     def end(self, found: Sequence[CheckResult]) -> Notes:
         outcome = self.state.outcome
         if not self.state.failed and not self.request.selection.left_out:
-            for line in self.steering.lines():
+            for line in self.of_code.lines():
                 outcome.warn(line)
         if self.state.outcome.used_up and not self.state.failed:
             request = self.request

@@ -46,7 +46,6 @@ class Steering:
         spec = searched_spec(gathering.state.target, claim, request)
         if isinstance(spec, LeftOut):
             self.searched = Searched(why=str(spec))
-            gathering.observers.labels.of_code = self.searched.words
         elif spec is not None:
             needed = log_threshold(SHARES["class-probabilities"], claim.gate.false_alarm) + _SPARE
             self._search = BackgroundSearch(
@@ -69,7 +68,7 @@ class Steering:
         gathering.state.tell("waiting for the search of the code")
         self.searched = self._search.wait()
         if gathering.observers.labels is not None:
-            gathering.observers.labels.of_code = self.searched.words
+            gathering.observers.labels.of_code = self.searched.words or None
         chosen = choose(self.searched.reached, min(MOST_QUERIES, gathering.state.left))
         labels = gathering.observers.labels
         if not chosen or labels is None:
@@ -100,8 +99,10 @@ class Steering:
 
     def lines(self) -> list[Note]:
         """What was not exercised in the code, and hints, for the warnings of a pass."""
-        if self.searched is None or self.searched.search is None:
+        if self.searched is None:
             return []
+        if self.searched.search is None:
+            return [*self.searched.left_out]
         search, noise = self.searched.search, self.gathering.plan.claim.mechanism.noise
         return [
             *not_exercised(search, self._outcomes, self.gathering.state.queries),

@@ -7,7 +7,7 @@ from itertools import chain, product, zip_longest
 import numpy as np
 
 from ....paths.constants import LARGEST, around, sums
-from ....paths.search import Asker, Call, Candidate, PlannedCalls
+from ....paths.search import Asker, Call, Candidate, PlannedCalls, Tried, nearest
 from ..claim import LabelsClaim
 from ..planning.laws import log_laws
 from ..planning.plan import Plan
@@ -117,7 +117,8 @@ class LabelAsker(Asker):
     def telling(self) -> Candidate:
         return self._telling
 
-    def nearer(self, candidate: Candidate) -> Iterable[Candidate]:
+    def across(self, number: int, tried: Tried, turn: int) -> Iterable[Candidate]:
+        candidate = nearest(tried)
         votes, size = candidate.calls[-1]
         for _ in range(_NEAR):
             moved = np.array(votes)

@@ -1,6 +1,7 @@
 """`input-contract`: valid input gets as many releases as asked for, each of the right shape."""
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -52,9 +53,12 @@ class DataRefusals(Check):
         self.waits = False
         return self._found
 
-    def judge(self, context: RunContext) -> None:
-        """Looks for a pair, and proves it. Raises what an input ended in, where that is chance."""
-        for asked, failure in self.contract.unanswered:
+    def judge(self, context: RunContext, first: int = 0) -> None:
+        """Looks for a pair, and proves it. Raises what an input ended in, where that is chance.
+
+        first: of the unanswered inputs that are judged.
+        """
+        for asked, failure in self.contract.unanswered[first:]:
             self._found = self._judge_one(context, asked)
             if self._found is not None:
                 self.waits = True
@@ -162,14 +166,27 @@ class InputContract(Check):
         self.open(target)
         self.served.append(typical)
         for asked in others:
-            try:
-                self._ask(target, asked, 1)
-            except Refused as refusal:
-                self.refused(target, asked, refusal)
-            except TargetError as failure:
-                self.failed(target, asked, failure)
-            else:
-                self.served.append(asked)
+            self._ask_other(target, asked)
+
+    def ask_more(self, context: RunContext, inputs: Sequence[Asked]) -> None:
+        """Asks more inputs that any claim serves, each once, and judges those that are refused."""
+        before, known = self.queries, len(self.unanswered)
+        try:
+            for asked in inputs:
+                self._ask_other(context.target, asked)
+        finally:
+            context.spend(self.queries - before)
+        self.by_data.judge(context, known)
+
+    def _ask_other(self, target: Target, asked: Asked) -> None:
+        try:
+            self._ask(target, asked, 1)
+        except Refused as refusal:
+            self.refused(target, asked, refusal)
+        except TargetError as failure:
+            self.failed(target, asked, failure)
+        else:
+            self.served.append(asked)
 
     def refused(self, target: Target, asked: Asked, refusal: Refused) -> None:
         """Takes the refusal of an input that is not the typical one."""

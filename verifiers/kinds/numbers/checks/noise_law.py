@@ -1,6 +1,7 @@
 """`noise-law`: releases less their exact values follow the claimed law of the noise."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -21,6 +22,7 @@ from ..evidence.suppressed import Suppressed
 from ..evidence.tails import NoiseEnds
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
+from .at_branches import BRANCHES, BranchEvidence, BranchInput
 from .base import NumberCheck
 
 _SINGLE, _LONG = "calls of one release", "calls of more than 1,000 releases"
@@ -110,6 +112,8 @@ class NoiseLaw(NumberCheck):
         divisor = law.divide_by
         self.evidence = NoiseLawEvidence(self.noise, groups, divisor)
         self.others: list[OtherLaw] = [NoiseEnds(self.noise), Suppressed(self.noise)]
+        self.branches: BranchEvidence | None = None
+        self.of_code: str | None = None  # what was seen of the target's code
         self._by_records: list[TrueDivisor] = []
         if divisor is not None and not (self.noise.grid or self.noise.family.whole):
             self._by_records = [
@@ -130,6 +134,28 @@ class NoiseLaw(NumberCheck):
             for law in self._by_records:
                 law.observe(y, x, half, batch.asked.records)
 
+    def begin_branches(self, inputs: Sequence[BranchInput]) -> None:
+        """Is told the inputs that are steered to decisions of the target's code."""
+        self.branches = BranchEvidence(self.noise, inputs, self.law.divide_by)
+
+    def observe_branch(self, place: int, draws: Draws) -> None:
+        """Adds releases of one of these inputs, which no other evidence of the law counts."""
+        assert self.branches is not None
+        self.branches.observe(place, draws)
+        self.draws += draws.released.size
+
+    @property
+    def log_e_value(self) -> float:
+        branches = 0.0 if self.branches is None else self.branches.log_e_value
+        planned = self.evidence.log_e_value
+        return float(np.logaddexp(math.log1p(-BRANCHES) + planned, math.log(BRANCHES) + branches))
+
+    @property
+    def shown_by_branches(self) -> bool:
+        """Whether inputs steered to decisions of the code tell more than all others."""
+        branches = self.branches
+        return branches is not None and branches.log_e_value > self.evidence.log_e_value
+
     @property
     def shows_singly(self) -> bool:
         """Whether the fault shows most where releases were asked for one by one."""
@@ -138,6 +164,8 @@ class NoiseLaw(NumberCheck):
     @property
     def measured_by(self) -> str | None:
         """The id of the check that measures the fault found here; None where none does."""
+        if self.shown_by_branches:
+            return None
         group, fault, nats = self.evidence.worst()
         if group is not None or self._of_all(nats) is not None:
             return None
@@ -179,6 +207,8 @@ class NoiseLaw(NumberCheck):
         return found
 
     def fail_finding(self) -> Finding:
+        if self.branches is not None and self.shown_by_branches:
+            return self.branches.finding()
         if self.evidence.forbidden is not None:
             y, x = self.evidence.forbidden
             never = (
@@ -212,7 +242,7 @@ class NoiseLaw(NumberCheck):
         size: Fields = {"total_variation": effect, "cells": CELLS}
         draws = self.wanted_draws
         any_law = self.entry("law-unexplained", size, self.roles, draws, method=MEASURED_ON)
-        cut = self.evidence.seen_cut(draws, self.log_threshold)
+        cut = self.evidence.seen_cut(draws, self.log_threshold - math.log1p(-BRANCHES))
         if cut is None:
             return (any_law,)
         method = "exact: draws without one that far win the wager for certain"
@@ -228,5 +258,9 @@ class NoiseLaw(NumberCheck):
         for cut in excludes[1:]:
             ends = f"{cut.size['reach']:g} from the exact value"
             said += f", and so would noise that ends {ends}, or nearer"
+        if self.branches is not None:
+            said += f"; {self.branches.words}"
+        if self.of_code is not None:
+            said += f"; {self.of_code}"
         message = f"no departure from {self.noise} was seen in {self.draws:,} draws{said}"
         return Finding(message, excludes=excludes)

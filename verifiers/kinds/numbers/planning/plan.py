@@ -182,8 +182,8 @@ def _of_records(
     """Inputs of records within the bounds, one for each role."""
     width = mechanism.width
     few = at_once(width, _RECORDS)
-    typical = _records(mechanism, _of_the_opening(), few)
-    edge = _records(mechanism, rng, few, edge=True)
+    typical = records_within(mechanism, _of_the_opening(), few)
+    edge = records_within(mechanism, rng, few, edge=True)
     made: list[tuple[InputRole, Matrix]] = [
         (InputRole.TYPICAL, typical),
         (InputRole.REORDERED, typical[::-1].copy()),
@@ -191,7 +191,7 @@ def _of_records(
         (InputRole.NO_RECORDS, typical[:0]),
         (InputRole.ALIKE, np.repeat(typical[:1], at_once(width, 7), axis=0)),
         (InputRole.AT_THE_BOUNDS, edge),
-        (InputRole.MANY, _records(mechanism, rng, at_once(width, RECORDS))),
+        (InputRole.MANY, records_within(mechanism, rng, at_once(width, RECORDS))),
     ]
     if typical.size > _PRINTED:  # as of counts
         middle = typical.copy()
@@ -200,7 +200,7 @@ def _of_records(
     return [(role, as_values(mechanism, records)) for role, records in made]
 
 
-def _records(
+def records_within(
     mechanism: NumberMechanism, rng: np.random.Generator, records: int, edge: bool = False
 ) -> Matrix:
     """Random records (n, width) within the bounds; edge: at the bounds."""

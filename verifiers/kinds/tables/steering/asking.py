@@ -9,6 +9,7 @@ import numpy as np
 from ....findings.note import Note
 from ....paths.background import BackgroundSearch, Searched, searched_spec
 from ....paths.counting import Outcome
+from ....paths.left_out import LeftOut
 from ....paths.lines import not_exercised
 from ....paths.search import Candidate, Reached
 from ....run.error_budget import log_threshold
@@ -59,15 +60,14 @@ class Steering:
         self._judges = [one for one in seen if isinstance(one, _Judges)]
         self._shown_to = [one for one in seen if isinstance(one, _ShownTo)]
         self.searched: Searched | None = None
-        self.left_out: Note | None = None
         self._search: BackgroundSearch | None = None
         self._outcomes = set[Outcome]()  # whose tables were asked for to the end
         shares = [CHECKS.shares[one.id] for one in self._judges]
         if not shares or not steers(self.claim, plan):
             return
         spec = searched_spec(state.target, self.claim, request)
-        if isinstance(spec, Note):
-            self.left_out = spec
+        if isinstance(spec, LeftOut):
+            self.searched = Searched(why=str(spec))
         elif spec is not None:
             claim, seed = self.claim, request.seed
             self._needed = log_threshold(min(shares), claim.gate.false_alarm) + _SPARE
@@ -155,14 +155,11 @@ class Steering:
 
     def lines(self) -> list[Note]:
         """What a pass has to say of the code that was hardly exercised, or why it says nothing."""
-        if self.left_out is not None:
-            return [self.left_out]
         if self.searched is None:
             return []
         search = self.searched.search
         if search is None:
-            message = f"the decisions in the code were not counted: {self.searched.why}"
-            return [Note("paths-left-out", message)]
+            return [*self.searched.left_out]
         assert isinstance(search.asker, TableAsker)
         beyond = {
             (number, way): rows

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .....reference.tables import Rows
 from ....paths.constants import around, sums
-from ....paths.search import Asker, Candidate, PlannedCalls
+from ....paths.search import Asker, Candidate, PlannedCalls, Tried
 from ...numbers.evidence.expected_draws import divergence
 from ..claim import TablesClaim
 from ..planning.asked import NUMERIC, TableAsked, TableRole, core
@@ -47,6 +47,8 @@ class TableAsker(Asker):
     needs: of comparisons that only larger tables would take the other way, the rows they need.
     """
 
+    kept_of_a_way = 1
+
     def __init__(
         self, claim: TablesClaim, plan: TablePlan, seed: int, queries: int, needed: float
     ) -> None:
@@ -60,10 +62,6 @@ class TableAsker(Asker):
     @property
     def needed(self) -> float:
         return self._needed
-
-    @property
-    def kept(self) -> int:
-        return 1
 
     # -- what the plan asks ----------------------------------------------------------------------
 
@@ -128,7 +126,7 @@ class TableAsker(Asker):
         if rows is None or len(rows) > self.largest:
             return None
         name = f"{way.name}, far" if far else way.name
-        return TableCandidate(((rows, 1),), 1.0, name, len(rows), size)
+        return TableCandidate(((rows, 1),), 1.0, name, len(rows), size=size)
 
     def _fixed(self, constants: Sequence[int]) -> Iterator[Candidate]:
         """No rows, spellings, sizes of calls, several calls, a larger table before a small one."""
@@ -161,25 +159,20 @@ class TableAsker(Asker):
 
     # -- the other side of a comparison ----------------------------------------------------------
 
-    def nearer(self, candidate: Candidate) -> Iterable[Candidate]:
-        return ()
-
-    def across(
-        self, number: int, seen: Sequence[tuple[Candidate, tuple[float, float]]]
-    ) -> Iterable[Candidate]:
+    def across(self, number: int, tried: Tried, turn: int) -> Iterable[Candidate]:
         """By a straight line through two sizes of one way, where its sides would be equal."""
-        tried = 0
-        for size, way in self._solved(number, seen):
+        made = 0
+        for size, way in self._solved(number, tried):
             for near, far in (
                 (size, False),
                 (size + 1, False),
                 (size - 1, False),
                 (2 * size, True),
             ):
-                if near >= 0 and way.rows(near) <= self.largest and tried < _SOLVED:
+                if near >= 0 and way.rows(near) <= self.largest and made < _SOLVED:
                     found = self._of(way, near, far=far)
                     if found is not None:
-                        tried += 1
+                        made += 1
                         yield found
 
     def _solved(

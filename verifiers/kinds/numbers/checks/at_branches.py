@@ -1,0 +1,113 @@
+"""Evidence on inputs that were steered to decisions in the target's code, each by itself."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import logsumexp
+
+from .....reference.numbers import NumberNoise
+from ....findings.evidence_text import NEAREST
+from ....findings.finding import Finding
+from ..evidence.described import NOT_DESCRIBED
+from ..evidence.noise_law import NoiseLawEvidence
+from ..planning.asked import Asked, Draws
+
+BRANCHES = 0.05
+"""Weight of these inputs beside those of the plan, whether or not there are any."""
+
+_SURE = 3.0  # nats by which a known fault must be likelier to be named
+_DISPLAYED = 60  # characters of the source
+
+
+@dataclass(frozen=True)
+class BranchInput:
+    """An input that takes an outcome of a decision.
+
+    place: `file.py:12`, empty where no line is known; text: of the source, or what is known;
+    outcome: the way that it goes; calls: in all, of which the last one is judged; size: releases
+    that this call asks for.
+    """
+
+    asked: Asked
+    place: str
+    text: str
+    outcome: str
+    calls: int
+    size: int
+
+    @property
+    def words(self) -> str:
+        """The decision and its outcome, as reports name them."""
+        if not self.place:
+            return self.text
+        return f"{self.place} ({self.text[:_DISPLAYED]}: {self.outcome})"
+
+    @property
+    def how(self) -> str:
+        """How it is asked."""
+        call = "" if self.size == 1 else f", in calls for {self.size:,} releases"
+        after = "" if self.calls == 1 else f", the last of {self.calls} calls"
+        return f"{self.asked.name}{call}{after}"
+
+
+class BranchEvidence:
+    """The mean of one e-process for each input, with equal weights fixed before the first release.
+
+    Each wagers on known faults and on any other law, as `noise-law` does on all draws together, on
+    the releases of its input alone: a fault behind a branch is masked by those of other inputs.
+    """
+
+    def __init__(
+        self, noise: NumberNoise, inputs: Sequence[BranchInput], divisor: float | None
+    ) -> None:
+        self.inputs, self.noise = tuple(inputs), noise
+        self.evidence = [NoiseLawEvidence(noise, 0, divisor) for _ in inputs]
+        self.draws = [0] * len(self.inputs)
+
+    def observe(self, place: int, draws: Draws) -> None:
+        """Adds fresh releases of one input."""
+        self.evidence[place].observe(draws.placed.flat, {})
+        self.draws[place] += draws.released.size
+
+    @property
+    def _each(self) -> list[float]:
+        return [one.log_e_value for one in self.evidence]
+
+    @property
+    def log_e_value(self) -> float:
+        """Log of the mean: at most 1 in expectation under the claim."""
+        each = self._each
+        if math.inf in each:  # a release that the claim forbids
+            return math.inf
+        return float(logsumexp(each) - math.log(len(each)))
+
+    @property
+    def words(self) -> str:
+        """What a pass says of the inputs that were asked."""
+        places = ", ".join(dict.fromkeys(one.words for one in self.inputs))
+        return f"{sum(self.draws):,} draws asked by themselves where {places}"
+
+    def finding(self) -> Finding:
+        """What the input with most evidence shows."""
+        at = int(np.argmax(self._each))
+        given, evidence = self.inputs[at], self.evidence[at]
+        where = {"file": given.place, "outcome": given.outcome}
+        message = (
+            f"releases do not follow {self.noise} where {given.words}: "
+            f"{self.draws[at]:,} draws from {given.how}"
+        )
+        if evidence.forbidden is not None:
+            y, x = evidence.forbidden
+            message = f"{message}; {y!r} was released where the exact value is {x:g}"
+            return Finding(message, code="release-impossible", fields=where, log_odds=math.inf)
+        _, fault, nats = evidence.worst()
+        if nats < _SURE:
+            return Finding(message, code="law-unexplained", fields=where)
+        cause = evidence.cause(None, fault)
+        if not evidence.describes(None, fault):
+            return Finding(message, code=NOT_DESCRIBED.code, fields=where, log_odds=nats)
+        words = f"{cause} where {given.words}"
+        cause = replace(cause, message=words, fields={**cause.fields, **where})
+        return replace(Finding.caused(message, cause, nats), diagnosis=f"{words} ({NEAREST})")
