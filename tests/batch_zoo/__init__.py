@@ -159,6 +159,25 @@ def binned(rng: Rng) -> Made:
         yield from (np.flatnonzero(bins == place) for place in range(RECORDS // SIZE))
 
 
+def gapped(rng: Rng) -> Made:
+    """Poisson batches by the gaps between their records; what lies beyond the data is left out."""
+    while True:
+        places = np.cumsum(rng.geometric(RATE, RECORDS // 10)) - 1
+        yield places[places < RECORDS]
+
+
+def second_too(rng: Rng) -> Made:
+    """Every fourth Poisson batch has the second record too, as one is left over at the front."""
+    for step, batch in enumerate(law(POISSON)(rng)):
+        yield np.union1d(batch, [1]) if step % 4 == 0 else batch
+
+
+def never_last(rng: Rng) -> Made:
+    """A range that ends one too early: the last record is in no batch."""
+    for batch in law(POISSON)(rng):
+        yield batch[batch < RECORDS - 1]
+
+
 def _never(rng: Rng) -> Made:
     out = rng.permutation(RECORDS) < RECORDS // 50
     rates = np.where(out, 0.0, RATE * RECORDS / (RECORDS - RECORDS // 50))
@@ -250,6 +269,8 @@ BROKEN = (
         5,
         "draws-follow-numbers",
     ),
+    entry("the second record too", POISSON, second_too, FEW, 150, "end-record-rate-differs"),
+    entry("never the last record", POISSON, never_last, FEW, 1_500, "end-record-rate-differs"),
     entry("halves of each batch", FIXED, stratified, FEW, 60, "draws-follow-numbers"),
     entry("two groups in turn", POISSON, cyclic, DEPENDENT, 60, "shuffled-not-sampled"),
     entry("bins that come again", POISSON, binned, DEPENDENT, 20, "shuffled-not-sampled"),
@@ -257,6 +278,7 @@ BROKEN = (
 CORRECT = (
     entry("Poisson", POISSON, law(POISSON)),
     entry("Poisson, as a binomial number", POISSON, counted),
+    entry("Poisson, by gaps", POISSON, gapped),
     entry("fixed", FIXED, law(FIXED)),
     entry("shuffled", SHUFFLE, law(SHUFFLE)),
     entry("shuffled, with a short last batch", "shuffle:37", law("shuffle:37", 500), records=500),

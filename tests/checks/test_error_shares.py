@@ -42,6 +42,7 @@ from dpassay.verifiers.kinds.tables.checks.at_branches import BRANCHES
 from dpassay.verifiers.kinds.tables.checks.joint import TableJoint
 from dpassay.verifiers.kinds.tables.checks.of_numbers import OfEachAggregate, TableNoiseLaw
 from dpassay.verifiers.kinds.tables.planning.asked import NEAR
+from dpassay.verifiers.kinds.tally.checks.several_ways import present_of
 from dpassay.verifiers.run.checks import EvidenceCheck, Setting
 from dpassay.verifiers.run.outcome import RunOutcome
 from dpassay.verifiers.run.registry import Entry, Registry
@@ -298,7 +299,7 @@ ALONE: dict[tuple[str, str], tuple[str, Callable[[Any], object]]] = {
     ("tallies", "recovery"): (
         "tally.checks.recovery.seen_effect",
         lambda check: check.left.update(
-            {check._present(check.inputs[0]): SimpleNamespace(law=Gained())}
+            {present_of(check.inputs[0]): SimpleNamespace(law=Gained())}
         ),
     ),
     ("labels", "fresh-noise"): (

@@ -23,6 +23,9 @@ def wrong(planned: Any, check: str, entry: Excluded, times: float, seed: int) ->
                 first = np.arange(law.records) < (law.records + 1) // 2
                 tilted = rates / (1.0 - rates) * np.where(first, odds**0.5, odds**-0.5)
                 rates = tilted / (1.0 + tilted)
+            elif entry.code == "end-record-rate-differs":
+                end = (0, 1, 2, -3, -2, -1)[seed % 6]
+                rates[end] = min(1.0, law.rate + times * (float(size["rate"]) - law.rate))
             drawn = rng.random(law.records) < rates
             if entry.code == "shuffled-not-sampled":
                 waiting = np.flatnonzero(~before)

@@ -64,6 +64,8 @@ def _after_dropouts(planned: Any, releases: Releases, entry: Excluded, times: fl
         fresh = releases.fresh(rng)
 
         def answer(given: Any, size: int) -> Any:
+            if any(alike(given[1], one.values[1]) for one in check.ways.below):
+                raise ValueError("fewer than the quorum have sent")
             exact = releases.exact(given)
             shape = size, exact.size
             off = any(alike(given[1], one[1]) for one in gone)

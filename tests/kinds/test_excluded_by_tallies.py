@@ -126,7 +126,7 @@ def test_fewer_rounds_exclude_less() -> None:
     few = replace(CLAIM.inputs(0), share=0.2)
     one, other = (Recovery(CLAIM, plan, 0) for plan in (CLAIM.inputs(0), few))
     for check in (one, other):
-        assert sum(found.queries for found in check.excluded) == check.asks * 16
+        assert sum(found.queries for found in check.excluded) == check.rounds * 16
     for more, less in zip(one.excluded, other.excluded, strict=True):
         ratio = size(less, "total_variation") / size(more, "total_variation")
         assert 2.0 < ratio < 2.4  # the root of a fifth

@@ -57,11 +57,36 @@ def ordered(rng: Any, one: int) -> Any:
     return [one] * first + [1 - one] * (60 - first)
 
 
+def one_of_many(rng: Any, one: int) -> Any:
+    """Of 300 noisy numbers the 200th has none: neither sums nor ends say so."""
+    noisy = rng.laplace(0.0, 1.0, 300)
+    noisy[199] = one
+    return {"mean": noisy.tolist()}
+
+
+def ranked(rng: Any, one: int) -> Any:
+    """Noisy counts of four names, of which the second is the exact ranking's."""
+    names = ["d", "a", "b", "c"] if one else ["d", "b", "a", "c"]
+    return {"counts": {name: float(rng.laplace()) for name in names}}
+
+
 @pytest.mark.quick_cases(1)
-@pytest.mark.parametrize("made", [records, bits, table, sentence, ordered])
+@pytest.mark.parametrize("made", [one_of_many, ranked, records, bits, table, sentence, ordered])
 def test_what_stands_in_much_is_seen(made) -> None:
     """Catches rows of a long list that count for its length alone, and choosing by variation."""
     assert evidence(made, 1) > THRESHOLD
+
+
+def shuffled(rng: Any, one: int) -> Any:
+    """Noisy counts of names in an order that knows nothing, beside 100 numbers of full noise."""
+    names = rng.permutation(["d", "b", "a", "c"]).tolist()
+    noisy = rng.laplace(0.0, 1.0, 100) + one * (np.arange(100) == 63)
+    return {**{name: float(rng.laplace()) for name in names}, "all": noisy.tolist()}
+
+
+def test_orders_and_long_lists_of_a_private_release_refute_nothing() -> None:
+    """Fails with probability 1e-6 at most; catches places judged on the draws that chose them."""
+    assert evidence(shuffled, 3) < THRESHOLD
 
 
 def private_table(rng: Any, one: int) -> Any:

@@ -43,6 +43,8 @@ class Encrypted:
 
     def _round(self, held: Any, leaves: Any) -> dict[str, Any]:
         sends = [when not in (1, 2) for when in leaves]
+        if sum(sends) < self.claim.mechanism.fewest:
+            raise ValueError("fewer than the quorum have sent")
         sent = {
             n: self._encrypted(held[n] + self._share()) for n, is_in in enumerate(sends) if is_in
         }

@@ -122,7 +122,7 @@ def one(held, leaves):
     zero = ndarrays_to_parameters([np.zeros(len(held[0]))])
     context.state.array_records["parameters"] = compat.parameters_to_arrayrecord(zero, False)
     workflow = SecAggPlusWorkflow(
-        1.0, 3, max_weight=WEIGHT, clipping_range=CLIP, quantization_range=int(2 * CLIP)
+        1.0, 4, max_weight=WEIGHT, clipping_range=CLIP, quantization_range=int(2 * CLIP)
     )
     workflow(Grid(clients), context)
     if strategy.mean is None:

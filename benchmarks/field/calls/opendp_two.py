@@ -13,7 +13,7 @@ import numpy as np
 import opendp.prelude as dp
 from served import serve
 
-MODULUS = 2**20
+MODULUS, QUORUM = 2**20, 4
 
 
 def aggregator(pipe, noisy):
@@ -42,6 +42,8 @@ def ends():
 
 def one(pipes, held, leaves):
     """A round."""
+    if sum(when not in (1, 2) for when in leaves) < QUORUM:
+        raise ValueError("fewer than the quorum have sent")
     values = np.array([row for row, when in zip(held, leaves, strict=True) if when not in (1, 2)])
     drawn = np.frombuffer(secrets.token_bytes(4 * values.size), dtype="<u4").reshape(values.shape)
     first = drawn.astype(np.int64) % MODULUS

@@ -14,7 +14,7 @@ from shares import polya_share
 
 PUBLIC, PRIVATE = paillier.generate_paillier_keypair(n_length=2048)
 SLOT, OFFSET = (8, 42) if "narrow" in sys.argv else (24, 2**12)
-KEPT = {}
+KEPT, QUORUM = {}, 4
 
 
 def encrypted(numbers):
@@ -27,6 +27,8 @@ def encrypted(numbers):
 
 def one(held, leaves):
     """A round."""
+    if sum(when not in (1, 2) for when in leaves) < QUORUM:
+        raise ValueError("fewer than the quorum have sent")
     width, sent, by_server = len(held[0]), {}, np.zeros(len(held[0]), dtype=int)
     for party, (values, when) in enumerate(zip(held, leaves, strict=True)):
         if when not in (1, 2):

@@ -15,7 +15,7 @@ import sys
 from served import serve
 
 PRIME = 2**64 - 2**32 + 1
-SCALE = 2.0
+SCALE, QUORUM = 2.0, 4
 DRAWS = secrets.SystemRandom()
 
 
@@ -47,6 +47,8 @@ class Aggregator:
 
 def one(held, leaves):
     """A round."""
+    if sum(when not in (1, 2) for when in leaves) < QUORUM:
+        raise ValueError("fewer than the quorum have sent")
     size = len(held[0])
     leader, helper = Aggregator(size, True), Aggregator(size, "half" not in sys.argv)
     sent = []

@@ -17,11 +17,14 @@ if BFV:
 else:
     CONTEXT = tenseal.context(tenseal.SCHEME_TYPE.CKKS, 8192, coeff_mod_bit_sizes=[60, 40, 60])
     CONTEXT.global_scale = 2.0**40
+QUORUM = 4
 ENCRYPT = tenseal.bfv_vector if BFV else tenseal.ckks_vector
 
 
 def one(held, leaves):
     """A round."""
+    if sum(when not in (1, 2) for when in leaves) < QUORUM:
+        raise ValueError("fewer than the quorum have sent")
     sent = {}
     for party, (values, when) in enumerate(zip(held, leaves, strict=True)):
         if when not in (1, 2):

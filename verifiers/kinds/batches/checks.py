@@ -25,6 +25,7 @@ _CODES = {
     EVEN: "batch-size-spread-differs",
     MISSING: "batch-sizes-missing",
     subsets.NUMBERED: "draws-follow-numbers",
+    subsets.ENDS: "end-record-rate-differs",
     subsets.NEVER: "records-never-drawn",
     subsets.OFTEN: "records-drawn-too-often",
     subsets.EARLIER: "epoch-order-kept",
@@ -172,6 +173,12 @@ class Inclusion(BatchCheck):
             f"{counts.mean():.4g} times in the mean, from {counts.min():,} to {counts.max():,}, "
             f"and {never:,} never"
         )
+        if cause == subsets.ENDS:
+            record = self.watch.inclusion.oddest_end
+            times = int(counts[record])
+            cause = f"record {record:,} is in {times:,} of {self.watch.seen:,} batches"
+            found: Fields = {"record": record, "times": times, "expected": float(counts.mean())}
+            return message, Note(_CODES[subsets.ENDS], cause, found)
         fields = {"never": never, "least": int(counts.min()), "most": int(counts.max())}
         return message, Note(_CODES[cause], cause, fields)
 

@@ -14,13 +14,22 @@ from ...run.error_budget import log_threshold
 from .claim import BatchesClaim
 from .registry import CHECKS
 from .sizes import SHARE_RATE, other_rates, rate_gains
-from .subsets import POWER, SHARE_COPIED, SHARE_NUMBERED, SHARE_SINCE, windows
+from .subsets import (
+    POWER,
+    SHARE_COPIED,
+    SHARE_ENDS,
+    SHARE_NUMBERED,
+    SHARE_SINCE,
+    ends,
+    windows,
+)
 from .wagers import TILTS, tilts
 
 _MISSES = 1.0 - SURE_TO_SEE
 _QUANTILE = float(ndtri(SURE_TO_SEE))
 _SIZES = 33  # of batches, as likely as each other, that stand for all
 _SETS = 4  # of records by their numbers, that are wagered on
+_RATES = np.linspace(0.0, 1.0, 101)[1:]  # of the way from the claimed one to 1
 _ODDS = np.geomspace(1.02, 50.0, 80)
 _FEWEST = 0.05  # share of batches that may be too small to tell a copy
 _EACH = "each such batch proves it; they are taken to come independently"
@@ -56,6 +65,7 @@ WORDS = {
     "batch-size-differs": "another size of {share:.2g} of the batches would have been seen",
     "sampling-rate-differs": "{factor:g} times the claimed rate would have been seen",
     "draws-follow-numbers": "odds of {odds:.3g} of the first half of records would have been seen",
+    "end-record-rate-differs": "a first or last record in {rate:.3g} of them would have been seen",
     "shuffled-not-sampled": "batches without records of the one before would have been seen",
     "batch-repeated": "copies of earlier batches in {share:.2g} of them would have been seen",
 }
@@ -110,9 +120,27 @@ def _below(count: Vector, trials: float, rates: Vector) -> Vector:
 
 
 def _inclusion(law: Batches, batches: int, wanted: float) -> _Told:
-    """Records of the first half that come with other odds than the rest, where all may come."""
+    """Records of some numbers that come oftener than others, where all may come."""
     if law.how is BatchDraws.SHUFFLE:
         return []
+    return [*_of_halves(law, batches, wanted), *_of_ends(law, batches, wanted)]
+
+
+def _of_ends(law: Batches, batches: int, wanted: float) -> _Told:
+    """A record at an end that comes at a larger rate, whatever the sizes of batches."""
+    wanted += math.log(ends(law.records).size * TILTS / SHARE_ENDS)
+    of_sizes = [tilts(*hypergeometric(law.records, 1, size)) for size in _likely_sizes(law)]
+    for rate in law.rate + (1.0 - law.rate) * _RATES:
+        moments = [
+            (slopes * rate - totals, slopes**2 * rate * (1.0 - rate)) for slopes, totals in of_sizes
+        ]
+        if _shown(moments, batches, wanted):
+            return [("end-record-rate-differs", {"rate": float(rate)}, _BY_NORMAL)]
+    return []
+
+
+def _of_halves(law: Batches, batches: int, wanted: float) -> _Told:
+    """Records of the first half that come with other odds than the rest."""
     half = (law.records + 1) // 2
     wanted += math.log(_SETS * (TILTS + POWER.size) / SHARE_NUMBERED)
     laws = [hypergeometric(law.records, half, size) for size in _likely_sizes(law)]

@@ -8,16 +8,19 @@ from numpy.typing import NDArray
 from ....reference.batches import hypergeometric, runs
 from .history import Batch, History
 from .pairs import CopyWager, PairWagers
-from .wagers import HIGHER, LOWER, TILTS, Wagers, sharpened, tilted
+from .wagers import HIGHER, LOWER, TILTS, Wagers, sharpened, tilted, tilts
 
 Marked = NDArray[np.bool_]
 POWER = np.array([3.0])
-SHARE_NUMBERED, SHARE_SINCE, SHARE_COPIED = 0.4, 0.3, 0.2
+SHARE_NUMBERED, SHARE_ENDS, SHARE_SINCE, SHARE_COPIED = 0.35, 0.05, 0.3, 0.2
 """Of the evidence, that is wagered on these causes."""
+
+_NEXT = 3  # records at either end that are each looked at
 
 _STEEP = 1.28  # deviations of the records that come most
 
 NUMBERED = "records of some numbers come more often than others"
+ENDS = "a record at an end of the data comes at another rate"
 NEVER, OFTEN = "some records never come", "some records come more often than others"
 EARLIER = "the order of an epoch follows that of earlier ones"
 SINCE = "a batch avoids, or repeats, the records of batches before it"
@@ -38,6 +41,12 @@ def _marked_wagers(history: History, marked: Marked, batch: Batch) -> NDArray[np
     return tilted(*hypergeometric(pool, many, size), float(seen))
 
 
+def ends(records: int) -> NDArray[np.int64]:
+    """The first records and the last ones, each of which is wagered on by itself."""
+    at = np.arange(records)
+    return np.union1d(at[:_NEXT], at[-_NEXT:])
+
+
 def windows(epoch: int) -> list[int]:
     """Of how many batches before a batch records may be avoided, or come again."""
     return [2**j for j in range(int(np.ceil(np.log2(2 * epoch))) + 1)]
@@ -56,9 +65,11 @@ class InclusionEvidence:
         self._numbered = [at < (n + 1) // 2, at % 2 == 0, at < few, at >= n - few]
         often = EARLIER if history.shuffles else OFTEN
         self._often = often
+        self._ends = ends(n)
         self.wagers = Wagers(
             [
                 (NUMBERED, SHARE_NUMBERED, len(self._numbered) * (TILTS + 1)),
+                (ENDS, SHARE_ENDS, self._ends.size * TILTS),
                 (often, 0.3, TILTS),
                 *([] if history.shuffles else [(NEVER, 0.3, TILTS // 2)]),
             ]
@@ -73,6 +84,7 @@ class InclusionEvidence:
             k, law = hypergeometric(pool, many, size)
             gains += [tilted(k, law, float(seen)), sharpened(k, law, float(seen), POWER)]
         self.wagers.gain(NUMBERED, np.concatenate(gains))
+        self.wagers.gain(ENDS, self._of_ends(batch).ravel())
         mean, spread = float(history.early.mean()), float(history.early.std())
         levels = (history.early > mean, history.early > mean + _STEEP * spread)
         often = [_marked_wagers(history, marked, batch)[HIGHER] for marked in levels]
@@ -80,6 +92,19 @@ class InclusionEvidence:
         if not history.shuffles:
             never = history.counts == 0
             self.wagers.gain(NEVER, _marked_wagers(history, never, batch)[LOWER])
+
+    def _of_ends(self, batch: Batch) -> NDArray[np.float64]:
+        """Log-ratios (ends, TILTS): each record is in the batch as the claim says, or not."""
+        slopes, totals = tilts(*hypergeometric(self.history.left, 1, batch.size))
+        come = np.isin(self._ends, batch)[:, None]
+        # what the epoch has had already cannot come
+        waits = self.history.pool[self._ends][:, None]
+        return np.asarray(np.where(waits, slopes * come - totals, 0.0))
+
+    @property
+    def oddest_end(self) -> int:
+        """The record at an end whose rate is refuted most."""
+        return int(self._ends[self.wagers.best(ENDS) // TILTS])
 
 
 class DependenceEvidence:

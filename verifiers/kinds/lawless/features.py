@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ MOST = 24
 """Numbers of a reply at most: of more, those that tell the first replies apart best."""
 
 _LIST = 40  # a longer list is looked at by its length, ends, sums, extremes and texts, by column
+_PLACES = 2_000  # numbers of such a list that are looked at by their places too
+_AT = " at "
+_FEW = 8  # of these at most, that tell the first replies apart best
 _ABSENT = -1e12
 _HUGE = 1e100  # infinities, and numbers beyond floats
 _SCREENED = 4_096  # numbers among which replies choose
@@ -33,17 +37,35 @@ def parts(reply: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, flo
         for word in set(words):
             yield f"{path} word {word}", float(words.count(word))
     elif isinstance(reply, dict) and depth < _DEEP:
+        yield from _order_of_keys(list(reply), path)
         for key, value in reply.items():
             yield from parts(value, f"{path}.{key}", depth + 1)
     elif isinstance(reply, list) and depth < _DEEP:
-        yield f"{path} length", float(len(reply))
-        if len(reply) <= _LIST and not all(isinstance(one, str) for one in reply):
-            for place, value in enumerate(reply):
-                yield from parts(value, f"{path}[{place}]", depth + 1)
-        else:
-            yield from _together(reply, path, depth)
-            for place in (0, -1) if reply else ():  # rows in the order of exact counts
-                yield from parts(reply[place], f"{path}[{place}]", depth + 1)
+        yield from _of_list(reply, path, depth)
+
+
+def _of_list(reply: Sequence[Any], path: str, depth: int) -> Iterator[tuple[str, float]]:
+    """A short list by its places; of a long one what `_LIST` says, and its first numbers."""
+    yield f"{path} length", float(len(reply))
+    if len(reply) <= _LIST and not all(isinstance(one, str) for one in reply):
+        for place, value in enumerate(reply):
+            yield from parts(value, f"{path}[{place}]", depth + 1)
+    else:
+        yield from _together(reply, path, depth)
+        for place, value in enumerate(reply[:_PLACES]):
+            if isinstance(value, int | float):
+                yield f"{path}[]{_AT}{place}", _float(value)
+        for place in (0, -1) if reply else ():  # rows in the order of exact counts
+            yield from parts(reply[place], f"{path}[{place}]", depth + 1)
+
+
+def _order_of_keys(keys: Sequence[str], path: str) -> Iterator[tuple[str, float]]:
+    """Which key stands first and last, and how many stand before a smaller one."""
+    if len(keys) < 2:
+        return
+    yield f"{path} order has {keys[0]} first", 1.0
+    yield f"{path} order has {keys[-1]} last", 1.0
+    yield f"{path} order", float(sum(str(a) > str(b) for a, b in pairwise(keys)))
 
 
 def _float(number: float) -> float:
@@ -95,7 +117,9 @@ class Features:
             self.paths = varying[:_SCREENED]
             apart = _apart(self._numbers(rows), coins)
             self.paths = [self.paths[place] for place in np.argsort(-apart, kind="stable")]
-        self.paths = self.paths[:MOST]
+        of_places = [path for path in self.paths if _AT in path][:_FEW]
+        others = [path for path in self.paths if _AT not in path]
+        self.paths = [*others[: MOST - len(of_places)], *of_places]
 
     @staticmethod
     def absent(path: str) -> float:

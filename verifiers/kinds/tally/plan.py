@@ -75,3 +75,48 @@ def patterns(claim: TallyClaim) -> Iterator[tuple[str, NDArray[np.int64]]]:
         mixed = np.zeros(parties, dtype=np.int64)
         mixed[0], mixed[-1] = 2, 3
         yield "one party leaves before its values, one after", mixed
+
+
+def mixed_patterns(claim: TallyClaim) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """As many parties as may leave, in several ways at once; none where one may leave at most."""
+    most = claim.mechanism.parties - claim.mechanism.fewest
+    if most < 2:
+        return
+    made = [(0, 1, most - 1), (0, most - 1, 1), (1, 0, most - 1)]
+    if most > 2:
+        made.append((1, 1, most - 2))
+    for each in dict.fromkeys(made):
+        yield _leaving(claim, each)
+
+
+def patterns_below_quorum(claim: TallyClaim) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """To whose rounds one party too few sends its values, by when the others leave.
+
+    None where nothing depends on the quorum: the claim names none, and the noise is of others. Who
+    leaves after its values has brought them, with its noise, and is no party too few.
+    """
+    mechanism = claim.mechanism
+    gone = mechanism.parties - mechanism.fewest + 1
+    if mechanism.fewest < 2 or (mechanism.quorum is None and not mechanism.in_shares):
+        return
+    made = [(0, gone, 0), (gone, 0, 0), (0, gone, 1)]
+    if gone > 1:
+        made.append((gone - gone // 2, gone // 2, 0))
+    for each in made:
+        yield _leaving(claim, each)
+
+
+def _leaving(claim: TallyClaim, ways: tuple[int, int, int]) -> tuple[str, NDArray[np.int64]]:
+    """Who leaves, in words and as numbers (parties,), so many at 1, 2 and 3, spread over all."""
+    parties, total = claim.mechanism.parties, sum(ways)
+    places = np.linspace(0, parties - 1, total).astype(int)
+    leaves = np.zeros(parties, dtype=np.int64)
+    leaves[places] = np.repeat((1, 2, 3), ways)
+    each = zip(ways, LEAVES[1:], strict=True)
+    told = (f"{n} {'party' if n == 1 else 'parties'} {_of_several(n, how)}" for n, how in each if n)
+    return ", ".join(told), leaves
+
+
+def _of_several(number: int, how: str) -> str:
+    """How parties leave, in words."""
+    return how if number == 1 else how.replace("leaves", "leave").replace("its", "their")

@@ -1,4 +1,7 @@
-"""`recovery`: once parties have left, a tally is the sum of the others, with the noise left."""
+"""`recovery`: once parties have left, a tally is the sum of the others, with the noise left.
+
+Of fewer parties than the quorum there is none.
+"""
 
 import math
 from collections.abc import Collection, Sequence
@@ -15,6 +18,8 @@ from ....findings.verdict import Verdict
 from ....run.checks import Reason, RunContext
 from ....run.phase import Phase
 from ....targets import Refused, TargetError
+from ....targets.replies import CallError
+from ....targets.tally import ShownRound
 from ...numbers.checks.noise_law import CELLS, MEASURED_ON, seen_effect, wanted
 from ...numbers.evidence.bins import Placing
 from ...numbers.evidence.noise_law import NoiseLawEvidence
@@ -25,13 +30,13 @@ from ..evidence.uncancelled import UNCANCELLED
 from ..plan import asked, drawn_values, patterns
 from .base import RoundsCheck
 from .mask_uniformity import MaskUniformity
+from .several_ways import ONCE_LEFT, SeveralWays, present_of
 
 _EFFECT = 0.1  # in total variation, the least that is looked for
 _MOST = 200  # rounds at most
 _FARTHEST = 0.5  # in total variation, beyond which no entry is told
 _FAR = 30.0  # deviations beyond which a tally is no sum at all
 _DIFFERS = "noise-after-dropouts-differs"
-_ONCE_LEFT = "masks do not cancel once a party has left"
 
 
 class _Left:
@@ -54,6 +59,8 @@ class _Left:
 class Recovery(RoundsCheck):
     """Wagers on the law of rounds with dropouts, by how many shares of the noise are left.
 
+    Where parties leave in several ways at once, with the largest values, wagers are on the sum. A
+    round of fewer parties than the quorum has no tally, so that one is a proof.
     masks: also looks at what the parties of these rounds send, if it is there.
     """
 
@@ -73,21 +80,32 @@ class Recovery(RoundsCheck):
             asked(claim, drawn_values(claim, self._rng), name, leaves)
             for name, leaves in patterns(claim)
         ]
+        self.ways = SeveralWays(claim)
         self.left: dict[int, _Left] = {}
         self.refusals: list[str] = []
         self.masks: MaskUniformity | None = None
 
     @property
     def asks(self) -> int:
+        return self.rounds + sum(1 for _ in self.ways.asked(self.turns))
+
+    @property
+    def turns(self) -> int:
+        """Rounds of each way to leave in several ways at once."""
+        return math.ceil(self.plan.share * self.ways.rounds(self.log_threshold))
+
+    @property
+    def rounds(self) -> int:
+        """Rounds by which the law of the noise is judged."""
         effect = max(self.claim.gate.smallest_effect, _EFFECT)
-        laws = len({self._present(given) for given in self.inputs})
+        laws = len({present_of(given) for given in self.inputs})
         rounds = math.ceil(laws * wanted(effect) / self.claim.mechanism.width)
         rounds = min(max(rounds, 2 * len(self.inputs)), _MOST)
         return max(len(self.inputs), math.ceil(self.plan.share * rounds))
 
     def conclude(self, context: RunContext) -> Outcome | None:
         waiting = list(self.inputs)
-        for turn in range(self.asks):
+        for turn in range(self.rounds):
             if not waiting:
                 break
             if context.left < 1:
@@ -103,6 +121,13 @@ class Recovery(RoundsCheck):
                 continue
             if found is not None:
                 found = self._of_any_round(context, found)
+                return Outcome(Verdict.FAIL, found, self.queries)
+        for which, given in self.ways.asked(self.turns):
+            if context.left < 1:
+                context.use_up()
+                return None
+            found = self._look_further(context, which, given)
+            if found is not None:
                 return Outcome(Verdict.FAIL, found, self.queries)
         if not self.left:
             message = f"the target refuses rounds with dropouts: {'; '.join(self.refusals)}"
@@ -120,8 +145,8 @@ class Recovery(RoundsCheck):
 
     def excluded_by(self, answered: Collection[str]) -> tuple[Excluded, ...]:
         """What a pass excludes by the inputs that are answered, in the rounds planned for them."""
-        present = [self._present(given) for given in self.inputs]
-        nats = self.log_threshold + math.log(len({*present}))
+        present = [present_of(given) for given in self.inputs]
+        nats = self.log_threshold + math.log(len({*present})) - math.log(self.ways.share_of_laws)
         found = []
         for left in sorted({*present}):
             where = [
@@ -129,7 +154,7 @@ class Recovery(RoundsCheck):
                 for place, given in enumerate(self.inputs)
                 if present[place] == left and given.role in answered
             ]
-            rounds = sum(len(range(place, self.asks, len(self.inputs))) for place in where)
+            rounds = sum(len(range(place, self.rounds, len(self.inputs))) for place in where)
             draws = rounds * self.claim.mechanism.width
             effect = seen_effect(draws, nats) if draws else 1.0
             size: Fields = {"present": left, "total_variation": effect, "cells": CELLS}
@@ -150,12 +175,35 @@ class Recovery(RoundsCheck):
         )
         return (Note("input-refused", message, {"fewest": fewest, "parties": parties}),)
 
-    def _present(self, given: Asked) -> int:
-        leaves = np.asarray(given.values[1])
-        return int(((leaves == 0) | (leaves == 3)).sum())
+    def _look_further(self, context: RunContext, place: int | None, given: Asked) -> Finding | None:
+        """Looks at a round of the several ways; place: None below the quorum, where none is due."""
+        if any(refused.startswith(f"{given.role}: ") for refused in self.refusals):
+            return None
+        try:
+            seen = self.ask_or_refused(context, given)
+        except Refused as refusal:
+            if place is not None:
+                self.refusals.append(f"{given.role}: {refusal}")
+            return None
+        except CallError:
+            if place is not None:
+                raise
+            return None
+        if place is None:
+            return self.ways.tallied(given)
+        found = self._of_masks(context, given, seen)
+        if found is not None:
+            return found
+        self.ways.sums.observe(place, self._unwrapped(seen, given) - given.exact)
+        value = self._log_e_value
+        return self.ways.miscounted(value) if value >= self.log_threshold else None
 
-    def _look(self, context: RunContext, given: Asked) -> Finding | None:
-        seen = self.ask_or_refused(context, given)
+    def _unwrapped(self, seen: ShownRound, given: Asked) -> Vector:
+        near = given.exact.astype(np.int64)
+        return np.array(self.claim.release.unwrapped(seen.tally, near), dtype=np.float64)
+
+    def _of_masks(self, context: RunContext, given: Asked, seen: ShownRound) -> Finding | None:
+        """What a round with dropouts shows of masks, if it is a fault."""
         if self.masks is not None:
             self.masks.after_dropouts(context, given, seen)
         both = sorted({*seen.revealed.get("self", ())} & {*seen.revealed.get("pair", ())})
@@ -167,21 +215,27 @@ class Recovery(RoundsCheck):
             cause = "a party's self mask is revealed together with its pairwise ones"
             fields: Fields = {"party": both[0], "input": str(given.role)}
             return Finding.caused(message, Note("both-masks-revealed", cause, fields), math.inf)
-        present = self._present(given)
+        return None
+
+    def _look(self, context: RunContext, given: Asked) -> Finding | None:
+        seen = self.ask_or_refused(context, given)
+        found = self._of_masks(context, given, seen)
+        if found is not None:
+            return found
+        present = present_of(given)
         if present not in self.left:
             self.left[present] = _Left(self.claim, present, self._rng)
-        near = given.exact.astype(np.int64)
-        tally = np.array(self.claim.release.unwrapped(seen.tally, near), dtype=np.float64)
+        tally = self._unwrapped(seen, given)
         self.left[present].observe(tally, given.exact)
         value = self._log_e_value
         return self._refuted(given, value) if value >= self.log_threshold else None
 
     @property
     def _log_e_value(self) -> float:
-        """The mean over all numbers of parties that may be present, seen yet or not."""
-        may_be = {self._present(given) for given in self.inputs}
+        """Of laws the mean over all numbers of parties that may be present, seen yet or not."""
+        may_be = {present_of(given) for given in self.inputs}
         logs = [self.left[n].law.log_e_value if n in self.left else 0.0 for n in may_be]
-        return log_mean_of(np.array(logs))
+        return self.ways.beside(log_mean_of(np.array(logs)))
 
     def _refuted(self, given: Asked, value: float) -> Finding:
         present, worst = max(self.left.items(), key=lambda item: item[1].law.log_e_value)
@@ -191,7 +245,7 @@ class Recovery(RoundsCheck):
         )
         fields: Fields = {"present": present, "parties": self.claim.mechanism.parties}
         if 2 * worst.far > worst.draws:
-            cause = Note(UNCANCELLED, _ONCE_LEFT, {**fields, "input": str(given.role)})
+            cause = Note(UNCANCELLED, ONCE_LEFT, {**fields, "input": str(given.role)})
             return Finding.caused(f"{message}: where {given.role}", cause, value)
         _, fault, _ = worst.law.worst()
         fields = {**fields, "fault": fault.cause.code, **fault.cause.fields}
@@ -207,8 +261,7 @@ class Recovery(RoundsCheck):
             seen = self.ask_or_refused(context, given)
         except (Refused, TargetError):
             return found
-        near = given.exact.astype(np.int64)
-        tally = np.array(self.claim.release.unwrapped(seen.tally, near), dtype=np.float64)
+        tally = self._unwrapped(seen, given)
         far = _FAR * self.claim.mechanism.added.family.standard_deviation
         if 2 * int((np.abs(tally - given.exact) > far).sum()) <= tally.size:
             return found
@@ -225,6 +278,8 @@ class Recovery(RoundsCheck):
             for one in excludes
         )
         refused = f"; refused: {'; '.join(self.refusals)}" if self.refusals else ""
+        if self.ways.below:
+            refused += f"; rounds below the quorum were refused, in {len(self.ways.below)} ways"
         return (
             f"{rounds}{who} of {self.claim.mechanism.parties} parties sent their values, no "
             f"departure from the sum of these, with the noise that is left, was seen{refused}{seen}"
