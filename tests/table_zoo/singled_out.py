@@ -166,6 +166,46 @@ class ChunksAreBoundedApart(Engine):
         return found
 
 
+@broken(PUBLIC, BOUNDING, code="user-not-bounded")
+class NegativeUsersAreNobody(Engine):
+    def bounded(self, rows):
+        known = [row for row in rows if row[0] >= 0]
+        found = super().bounded(known)
+        return {**found, **_grouped([row for row in rows if row[0] < 0])}
+
+
+@broken(GEOMETRIC, BOUNDING, "location", "noise-law", code="users-merged", by="cut numbers")
+class UsersEndAfterTwelveDigits(Engine):
+    def prepared(self, rows):
+        return [(str(user)[:12], p, v) for user, p, v in super().prepared(rows)]
+
+
+@broken(PUBLIC, BOUNDING, code="small-inputs-differ")
+class RowsOfSmallTablesAreNotBounded(Engine):
+    def bounded(self, rows):
+        if len(rows) > 40:
+            return super().bounded(rows)
+        self.of = self.of.model_copy(update={"max_per_partition": 10**6})
+        found = super().bounded(rows)
+        self.of = self.of.model_copy(update={"max_per_partition": 2})
+        return found
+
+
+@broken(GEOMETRIC, PARTITIONS, BOUNDING, "location", "noise-law", code="")
+class NamesOfPartitionsAreCut(Engine):
+    """To so many characters once users are bounded; the first of those alike is shown."""
+
+    width = 30
+
+    def bounded(self, rows):
+        names = {}
+        for key in sorted({p for _, p, _ in rows}):
+            names.setdefault(key[: self.width], key)
+        kept = super().bounded(rows)
+        alike = [(u, names[p[: self.width]], v) for (u, p), values in kept.items() for v in values]
+        return _grouped(alike)
+
+
 class CountsAfter(Engine):
     """Counts of what stays go through one more stage."""
 

@@ -235,6 +235,11 @@ class TableRelease(NumberRelease):
         cell = self._places.get(row[KEY]) if isinstance(row[KEY], str | int) else None
         if cell is None or isinstance(row[KEY], bool):
             known = f"expected one of those in the rows or in the claim, such as {self.keys[0]!r}"
+            longer = sum(
+                str(key).startswith(row[KEY]) for key in self.keys if isinstance(row[KEY], str)
+            )
+            if longer > 1:
+                known = f"names are cut: those of {longer} partitions begin with it"
             raise CallError(call, f"released the partition {shown_repr(row[KEY])} {where}: {known}")
         if not np.isnan(found[0, cell]):
             raise CallError(call, f"released the partition {row[KEY]!r} twice {where}")

@@ -52,6 +52,10 @@ class TableRole(StrEnum):
     TWO_TYPES = "users as numbers and as texts"
     SPELLED = "partitions in several spellings"
     LARGE = "as many rows as largest_input names"
+    # users within or beyond the bounds whom an engine may take for others, or tables it may skip
+    ZERO = "users named 0 and -1"
+    WIDE = "users of large numbers, 2^32 apart"
+    FEW_ROWS = "one user of few rows, alone"
 
 
 NUMERIC = frozenset(
@@ -85,10 +89,21 @@ LACKING: dict[str, Part] = {
 }
 """Those of rows that lack a part."""
 
+BRIEF = frozenset({TableRole.LARGE, TableRole.ZERO, TableRole.WIDE})
+"""Those of a few releases, for which no check waits: a fault there is of many scales."""
+
 UNUSUAL = frozenset(
-    {*LACKING, TableRole.INFINITE, TableRole.TWO_TYPES, TableRole.SPELLED, TableRole.LARGE}
+    {
+        *LACKING,
+        *BRIEF,
+        TableRole.INFINITE,
+        TableRole.TWO_TYPES,
+        TableRole.SPELLED,
+        TableRole.FEW_ROWS,
+    }
 )
-"""Those asked only where the claim says what becomes of them, or leaves one number either way."""
+"""Those with a cause of their own, and those asked only where the claim says what becomes of them,
+or leaves one number either way."""
 
 
 @dataclass(frozen=True)
