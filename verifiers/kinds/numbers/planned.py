@@ -30,6 +30,7 @@ from .checks.input_contract import InputContract
 from .checks.location import Location
 from .checks.noise_scale import NoiseScale
 from .claim import NumbersClaim
+from .planning.in_turn import turns
 from .planning.plan import NumbersPlan
 from .restarting import releases_of_restarts
 
@@ -149,7 +150,7 @@ class PlannedNumbers(PlannedReleases):
         asked = {check.id: check.make(setting).asks for check in later}
         queries = max(together, self._opening) + sum(asked.values())
         if FreshNoise.id in by_check:
-            queries += releases_of_restarts(claim, plan)
+            queries += releases_of_restarts(claim, plan) + turns(claim, plan)
         return queries, {ALWAYS: self._opening, **by_check, **asked}
 
     def _releases_for(self, check: NumberCheck) -> int:
