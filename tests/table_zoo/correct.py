@@ -194,7 +194,7 @@ CORRECT = [
         WholeCounts: (CUT, CUT_KEYS),
         MeanEngine: (ALONE, ALONE.replace("laplace", "gaussian")),
         ByHash: (ANY,),
-        InAnotherOrder: (GEOMETRIC,),
+        InAnotherOrder: (GEOMETRIC, PUBLIC),
         SpellingsAreOne: (PUBLIC, FIRST, TWO),
         UnlistedPartitionsCount: (PUBLIC,),
         UsersInDoubles: (PUBLIC, GEOMETRIC),

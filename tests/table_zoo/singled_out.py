@@ -166,6 +166,25 @@ class ChunksAreBoundedApart(Engine):
         return found
 
 
+@broken(PUBLIC, "empty-partitions", code="table-order-tells-counts")
+class SmallestFirst(Engine):
+    """Partitions stand in the order of their exact counts of rows."""
+
+    def aggregated(self, pairs):
+        found = super().aggregated(pairs)
+        self.exact = {partition: numbers["rows"] for partition, numbers in found.items()}
+        return found
+
+    def release(self, rows):
+        return sorted(super().release(rows), key=lambda row: self.exact.get(row["partition"], 0.0))
+
+
+@broken(GEOMETRIC, "empty-partitions", code="table-order-tells-counts")
+class LargestFirst(SmallestFirst):
+    def release(self, rows):
+        return super().release(rows)[::-1]
+
+
 @broken(PUBLIC, BOUNDING, code="user-not-bounded")
 class NegativeUsersAreNobody(Engine):
     def bounded(self, rows):

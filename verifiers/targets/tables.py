@@ -15,6 +15,7 @@ from .frames import (
     Part,
     RowsForm,
     SentRows,
+    WatchedRows,
     argument_of_rows,
     is_missing,
     plain_tables,
@@ -59,6 +60,7 @@ class TableRelease(NumberRelease):
         self.columns, self.keys, self.form = tuple(columns), tuple(keys), form
         self.centre, self.vectors = centre, vectors
         self._places = {key: place for place, key in enumerate(self.keys)}
+        self._orders: dict[bytes, tuple[int, ...] | None] = {}
 
     @property
     def word(self) -> str:
@@ -134,7 +136,20 @@ class TableRelease(NumberRelease):
                 else:
                     self._take(row, found[place], f"at place {place}", call)
         self._to_sums(found)
-        return found.reshape(size, -1)
+        numbers = found.reshape(size, -1)
+        if isinstance(values, WatchedRows):
+            for row, table in zip(numbers, releases, strict=True):
+                order, name = tuple(self._places[each[KEY]] for each in table), row.tobytes()
+                self._orders[name] = order if self._orders.get(name, order) == order else None
+        return numbers
+
+    def order_of(self, numbers: NDArray[np.float64]) -> tuple[int, ...] | None:
+        """The places of partitions in the table of a release (columns * keys,), in its order.
+
+        None where it is not known: of arrays, of rows that are not watched, and of equal numbers in
+        two orders.
+        """
+        return self._orders.get(numbers.tobytes())
 
     def _to_sums(self, found: NDArray[np.float64]) -> None:
         """Puts the noisy sums of values and squares where their quotients by the count stand.

@@ -56,6 +56,12 @@ class TableRole(StrEnum):
     ZERO = "users named 0 and -1"
     WIDE = "users of large numbers, 2^32 apart"
     FEW_ROWS = "one user of few rows, alone"
+    # of which the order of partitions is looked at
+    ORDER_1 = "counts one apart"
+    ORDER_2 = "counts one apart, turned once"
+    ORDER_3 = "counts one apart, turned twice"
+    ORDER_4 = "counts one apart, turned three times"
+    ORDER_5 = "counts one apart, turned four times"
 
 
 NUMERIC = frozenset(
@@ -88,6 +94,15 @@ LACKING: dict[str, Part] = {
     TableRole.NO_NUMBERS: "value",
 }
 """Those of rows that lack a part."""
+
+ORDERED = (
+    TableRole.ORDER_1,
+    TableRole.ORDER_2,
+    TableRole.ORDER_3,
+    TableRole.ORDER_4,
+    TableRole.ORDER_5,
+)
+"""Those that differ in which partition has more users, and in nothing else."""
 
 BRIEF = frozenset({TableRole.LARGE, TableRole.ZERO, TableRole.WIDE})
 """Those of a few releases, for which no check waits: a fault there is of many scales."""
