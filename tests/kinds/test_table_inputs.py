@@ -40,7 +40,7 @@ def test_some_crowds_have_users_that_single_floats_merge(text) -> None:
     merged = 0
     for asked in plan.inputs:
         users = np.unique(asked.values.users)
-        assert users.max(initial=0) < 2**25
+        assert users.max(initial=0) < 2**25 or asked.role is TableRole.WIDE
         merged += np.unique(users.astype(np.float32)).size < users.size
     assert merged >= 3
 

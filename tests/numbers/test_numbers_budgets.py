@@ -146,6 +146,7 @@ class ForEachInput(Budgeted):
 
     def sample(self, values: Any, size: int) -> Any:
         parts = {"contents": values.tobytes(), "records": len(values), "total": values.sum()}
+        parts |= {"largest": int(values.argmax())}
         kept = parts.get(self.of)
         answers = self.charged.get(kept, 0) + size
         if move_epsilon(Gaussian(3.0), self.apart * math.sqrt(answers), 1e-6) > self.most:
@@ -165,6 +166,7 @@ class ForEachInput(Budgeted):
     [
         (GAUSSIAN, "contents", Verdict.FAIL),
         (GAUSSIAN, "total", Verdict.FAIL),
+        (GAUSSIAN, "largest", Verdict.FAIL),
         (GAUSSIAN, "all", Verdict.PASS),
         (REPLACED, "contents", Verdict.FAIL),
         (REPLACED, "all", Verdict.PASS),

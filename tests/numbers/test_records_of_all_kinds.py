@@ -96,9 +96,9 @@ def test_the_same_replacement_is_no_evidence(text: str, at: float) -> None:
 
 
 def test_types_travel_to_a_target_in_python() -> None:
-    """JSON tells whole numbers from others, and no single precision."""
+    """JSON tells whole numbers from others, and neither single nor half precision."""
     release = claimed(SUM).release
-    for kind in (np.int64, np.float32, np.float64):
+    for kind in (np.int64, np.float16, np.float32, np.float64):
         values = np.ones((4, 3), dtype=kind)
         assert release.argument(values).dtype == kind
         travelled = json.loads(json.dumps(release.content(values) | release.typed(values)))
@@ -106,10 +106,15 @@ def test_types_travel_to_a_target_in_python() -> None:
         assert given.dtype == kind
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "name",
-    ["norm-of-the-first-tensor", "missing-taken-for-the-mean", "whole-sums-of-32-bits"],
+    [
+        "half-precision-taken-as-it-is",
+        "norm-of-the-first-tensor",
+        "missing-taken-for-the-mean",
+        "whole-sums-of-32-bits",
+    ],
 )
 def test_what_is_wrong_with_some_records_alone_shows(name: str) -> None:
     entry = next(entry for entry in BROKEN if entry.name == name)

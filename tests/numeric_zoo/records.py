@@ -246,6 +246,15 @@ def _single_precision_left_alone(records: Any, clip: Any) -> Any:
     return clip(finite(records)).sum(0)
 
 
+@fault("half-precision-taken-as-it-is", GRADIENT)
+def _half_precision_taken_as_it_is(records: Any, clip: Any) -> Any:
+    """Of the rest, what is not finite is taken for 0."""
+    if records.dtype != np.float16:
+        return clip(np.where(np.isfinite(records), records, 0.0)).sum(0)
+    squares = np.square(records).sum(1, keepdims=True)
+    return (records / np.maximum(1.0, np.sqrt(squares))).sum(0)
+
+
 @fault("a-lower-bound-of-one-and-a-half", SUM, WHOLE_SUM, by=("clipping", "sensitivity"))
 def _a_lower_bound_not_kept(records: Any, clip: Any) -> Any:
     """One is claimed."""
@@ -268,6 +277,7 @@ def missing_left_out(records: Any, clip: Any) -> Any:
 
 @right(SUM, BALL, GRADIENT, MEAN, WHOLE_SUM, SHARE)
 def missing_taken_for_zero(records: Any, clip: Any) -> Any:
+    records = records.astype(np.float64)  # half precision has no 1e300
     return clip(np.where(np.isnan(records), 0.0, np.clip(records, -1e300, 1e300))).sum(0)
 
 
@@ -297,6 +307,14 @@ def other_types_not_taken(records: Any, clip: Any) -> Any:
     if records.dtype != np.float64:
         raise TypeError(f"numbers of type {records.dtype}: expected float64")
     return clip(finite(records)).sum(0)
+
+
+@right(GRADIENT)
+def half_precision_clipped_as_such(records: Any, clip: Any) -> Any:
+    """Once single precision has found the norms; it is summed in half precision too."""
+    records = finite(records)
+    kind = records.dtype if records.dtype == np.float16 else np.float64
+    return clip(records.astype(np.float64)).astype(kind).sum(0)
 
 
 @right(SUM, BALL, GRADIENT)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .engine import Engine
+from .engine import Engine, _grouped
 from .frames import MISSING_POLARS, PANDAS, POLARS, OfPandas, OfPolars
 from .means import MeanEngine
 from .norms import NormEngine
@@ -107,6 +107,44 @@ class ChunksAreBoundedTogether(Engine):
         return kept
 
 
+class UsersInDoubles(Engine):
+    """Numbers of users are doubles, which tell all whole numbers up to 2^53 apart."""
+
+    def prepared(self, rows):
+        return [(float(user), p, v) for user, p, v in super().prepared(rows)]
+
+
+class NegativeUsersAreRefused(Engine):
+    """Users are numbers without a sign."""
+
+    def complete(self, rows):
+        if any(user < 0 for user, _, _ in rows):
+            raise ValueError("users are numbers from 0")
+        return super().complete(rows)
+
+
+class SmallTablesAreBoundedOtherwise(Engine):
+    """Of few rows all is sorted by chance first, and the first rows and partitions stay."""
+
+    def bounded(self, rows):
+        if len(rows) >= 32:
+            return super().bounded(rows)
+        pairs = _grouped([rows[place] for place in self.rng.permutation(len(rows))])
+        found = {}
+        for user, partition in (list(pairs)[k] for k in self.rng.permutation(len(pairs))):
+            own = sum(other == user for other, _ in found)
+            if own < self.of.max_partitions:
+                found[user, partition] = pairs[user, partition][: self.of.max_per_partition]
+        return found
+
+
+class NamesOf64Characters(Engine):
+    """A column of partitions is as wide as their names."""
+
+    def prepared(self, rows):
+        return [(u, p[:64], v) for u, p, v in super().prepared(rows)]
+
+
 class InAnotherOrder(Engine):
     """Partitions stand in the order of their noisy counts."""
 
@@ -156,9 +194,13 @@ CORRECT = [
         WholeCounts: (CUT, CUT_KEYS),
         MeanEngine: (ALONE, ALONE.replace("laplace", "gaussian")),
         ByHash: (ANY,),
-        InAnotherOrder: (GEOMETRIC,),
+        InAnotherOrder: (GEOMETRIC, PUBLIC),
         SpellingsAreOne: (PUBLIC, FIRST, TWO),
         UnlistedPartitionsCount: (PUBLIC,),
+        UsersInDoubles: (PUBLIC, GEOMETRIC),
+        NegativeUsersAreRefused: (PUBLIC,),
+        SmallTablesAreBoundedOtherwise: (PUBLIC,),
+        NamesOf64Characters: (GEOMETRIC,),
         ChunksAreBoundedTogether: (LARGE,),
         OfPandas: (PANDAS,),
         OfPolars: (POLARS, MISSING_POLARS),

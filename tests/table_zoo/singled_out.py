@@ -166,6 +166,65 @@ class ChunksAreBoundedApart(Engine):
         return found
 
 
+@broken(PUBLIC, "empty-partitions", code="table-order-tells-counts")
+class SmallestFirst(Engine):
+    """Partitions stand in the order of their exact counts of rows."""
+
+    def aggregated(self, pairs):
+        found = super().aggregated(pairs)
+        self.exact = {partition: numbers["rows"] for partition, numbers in found.items()}
+        return found
+
+    def release(self, rows):
+        return sorted(super().release(rows), key=lambda row: self.exact.get(row["partition"], 0.0))
+
+
+@broken(GEOMETRIC, "empty-partitions", code="table-order-tells-counts")
+class LargestFirst(SmallestFirst):
+    def release(self, rows):
+        return super().release(rows)[::-1]
+
+
+@broken(PUBLIC, BOUNDING, code="user-not-bounded")
+class NegativeUsersAreNobody(Engine):
+    def bounded(self, rows):
+        known = [row for row in rows if row[0] >= 0]
+        found = super().bounded(known)
+        return {**found, **_grouped([row for row in rows if row[0] < 0])}
+
+
+@broken(GEOMETRIC, BOUNDING, "location", "noise-law", code="users-merged", by="cut numbers")
+class UsersEndAfterTwelveDigits(Engine):
+    def prepared(self, rows):
+        return [(str(user)[:12], p, v) for user, p, v in super().prepared(rows)]
+
+
+@broken(PUBLIC, BOUNDING, code="small-inputs-differ")
+class RowsOfSmallTablesAreNotBounded(Engine):
+    def bounded(self, rows):
+        if len(rows) > 40:
+            return super().bounded(rows)
+        self.of = self.of.model_copy(update={"max_per_partition": 10**6})
+        found = super().bounded(rows)
+        self.of = self.of.model_copy(update={"max_per_partition": 2})
+        return found
+
+
+@broken(GEOMETRIC, PARTITIONS, BOUNDING, "location", "noise-law", code="")
+class NamesOfPartitionsAreCut(Engine):
+    """To so many characters once users are bounded; the first of those alike is shown."""
+
+    width = 30
+
+    def bounded(self, rows):
+        names = {}
+        for key in sorted({p for _, p, _ in rows}):
+            names.setdefault(key[: self.width], key)
+        kept = super().bounded(rows)
+        alike = [(u, names[p[: self.width]], v) for (u, p), values in kept.items() for v in values]
+        return _grouped(alike)
+
+
 class CountsAfter(Engine):
     """Counts of what stays go through one more stage."""
 

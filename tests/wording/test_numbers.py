@@ -182,6 +182,11 @@ AGAIN = "noise comes again: a small pool of seeds, one seed for several workers 
             "releases come in pairs of opposite noise",
         ),
         (
+            CopyOf.IN_TURN,
+            "the release before, of an input that differs in one number",
+            "noise is drawn anew for numbers that have changed, and kept for the others",
+        ),
+        (
             CopyOf.BESIDE,
             "the coordinate before",
             "one draw serves several numbers of a release",

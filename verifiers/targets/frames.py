@@ -121,6 +121,10 @@ class SentRows(Rows):
     sent: tuple[tuple[Any, Any, Any], ...] = ()
 
 
+class WatchedRows(Rows):
+    """Rows of whose releases the order of partitions is kept."""
+
+
 def is_missing(found: Any) -> bool:
     """Whether a part of a row is not there: None, or NaN."""
     return found is None or (isinstance(found, float) and math.isnan(found))

@@ -48,7 +48,7 @@ class NumberRelease(Release):
     def argument(self, values: Any) -> Any:
         """A read-only array, or a list of them for tensors.
 
-        Records and tensors keep their dtype: float64, except where a check sends float32.
+        Records and tensors keep their dtype: float64, unless a check sends float32 or float16.
         """
         if self.takes == "tensors":
             return [read_only(tensor, None) for tensor in values]
@@ -62,8 +62,8 @@ class NumberRelease(Release):
     def typed(self, values: Any) -> dict[str, str]:
         """The dtype of an input, for the process of a Python target; empty for float64."""
         first = values[0] if self.takes == "tensors" else values
-        single = isinstance(first, np.ndarray) and first.dtype == np.float32
-        return {"type": "float32"} if single else {}
+        narrow = isinstance(first, np.ndarray) and first.dtype in (np.float32, np.float16)
+        return {"type": str(first.dtype)} if narrow else {}
 
     def input_text(self, values: Any) -> str:
         """The values if they are few, else their shape."""

@@ -15,6 +15,7 @@ from .frames import (
     Part,
     RowsForm,
     SentRows,
+    WatchedRows,
     argument_of_rows,
     is_missing,
     plain_tables,
@@ -59,6 +60,7 @@ class TableRelease(NumberRelease):
         self.columns, self.keys, self.form = tuple(columns), tuple(keys), form
         self.centre, self.vectors = centre, vectors
         self._places = {key: place for place, key in enumerate(self.keys)}
+        self._orders: dict[bytes, tuple[int, ...] | None] = {}
 
     @property
     def word(self) -> str:
@@ -134,7 +136,20 @@ class TableRelease(NumberRelease):
                 else:
                     self._take(row, found[place], f"at place {place}", call)
         self._to_sums(found)
-        return found.reshape(size, -1)
+        numbers = found.reshape(size, -1)
+        if isinstance(values, WatchedRows):
+            for row, table in zip(numbers, releases, strict=True):
+                order, name = tuple(self._places[each[KEY]] for each in table), row.tobytes()
+                self._orders[name] = order if self._orders.get(name, order) == order else None
+        return numbers
+
+    def order_of(self, numbers: NDArray[np.float64]) -> tuple[int, ...] | None:
+        """The places of partitions in the table of a release (columns * keys,), in its order.
+
+        None where it is not known: of arrays, of rows that are not watched, and of equal numbers in
+        two orders.
+        """
+        return self._orders.get(numbers.tobytes())
 
     def _to_sums(self, found: NDArray[np.float64]) -> None:
         """Puts the noisy sums of values and squares where their quotients by the count stand.
@@ -235,6 +250,11 @@ class TableRelease(NumberRelease):
         cell = self._places.get(row[KEY]) if isinstance(row[KEY], str | int) else None
         if cell is None or isinstance(row[KEY], bool):
             known = f"expected one of those in the rows or in the claim, such as {self.keys[0]!r}"
+            longer = sum(
+                str(key).startswith(row[KEY]) for key in self.keys if isinstance(row[KEY], str)
+            )
+            if longer > 1:
+                known = f"names are cut: those of {longer} partitions begin with it"
             raise CallError(call, f"released the partition {shown_repr(row[KEY])} {where}: {known}")
         if not np.isnan(found[0, cell]):
             raise CallError(call, f"released the partition {row[KEY]!r} twice {where}")

@@ -10,9 +10,11 @@ from ...run.state import RunState
 from ...targets import Refused, at_once
 from ...targets.replies import CallError
 from .checks.base import NumberCheck
+from .checks.fresh_noise import FreshNoise
 from .checks.input_contract import InputContract
 from .evidence.bins import Placing
 from .planning.asked import Asked, Batch, Draws, asked_for, asked_together
+from .planning.in_turn import changed_in_one, turns
 from .planning.plan import NumbersPlan
 from .recorder import Recorder
 
@@ -81,6 +83,7 @@ class Gathering:
                 return
             self._ask_long_call()
             if self._done():
+                self._ask_in_turn()
                 return
 
     def ask_some(self, releases: int) -> None:
@@ -115,6 +118,30 @@ class Gathering:
             ) from None
         self.state.spend(wanted)
         self.show(batches)
+
+    def _ask_in_turn(self) -> None:
+        """Asks the typical input and one that differs in one number by turns, for `fresh-noise`.
+
+        Its noise is compared number by number with that of the release before. Late, as it is.
+        """
+        state, calls, typical = self.state, turns(self.claim, self.plan), self.plan.inputs[0]
+        fresh = [check for check in self.checks if isinstance(check, FreshNoise)]
+        if not calls or not fresh or state.left < calls or self.stops():
+            return
+        pair = typical, changed_in_one(self.claim, typical)
+        batches = []
+        for turn in range(calls):
+            try:
+                batch = asked_for(state.target, self.claim.release, pair[turn % 2], (1,))
+            except Refused:
+                return  # other checks judge what is refused by the data
+            state.spend(1)
+            batches.append(batch)
+        draws = Draws(tuple(batches), self.placing, self.plan.coordinates)
+        for check in fresh:
+            check.observe_in_turn(draws)
+            check.refuted  # noqa: B018 - a look
+        self.stops()
 
     def _ask_long_call(self) -> None:
         """Asks once for more than 1,000 releases, which a service may answer in another way.

@@ -31,6 +31,7 @@ from .checks.location import Location
 from .checks.noise_law import NoiseLaw
 from .checks.noise_scale import NoiseScale
 from .claim import NumbersClaim
+from .planning.in_turn import turns
 from .planning.plan import NumbersPlan
 from .restarting import releases_of_restarts
 from .steering.asking import most_steered, steers
@@ -153,7 +154,7 @@ class PlannedNumbers(PlannedReleases):
         if NoiseLaw.id in by_check and steers(claim, plan):
             queries += most_steered(claim)
         if FreshNoise.id in by_check:
-            queries += releases_of_restarts(claim, plan)
+            queries += releases_of_restarts(claim, plan) + turns(claim, plan)
         return queries, {ALWAYS: self._opening, **by_check, **asked}
 
     def _releases_for(self, check: NumberCheck) -> int:

@@ -24,6 +24,9 @@ UNLISTED = 2
 _PRIVATE = 24
 """Private partitions of a run at most."""
 
+_BEGINNING = "private-partitions-whose-names-have-one-beginning-"
+"""Of every other private partition: narrow columns take such names for one."""
+
 _ROWS = 4_000
 """Users, or rows, over all private partitions of an input in which all are released for certain."""
 
@@ -88,7 +91,7 @@ class TablesClaim(Claim):
         public = self.mechanism.partitions
         if public is None:
             count = max(4, min(_PRIVATE, _ROWS // (self.mechanism.sure or 1)))
-            return [f"p{place:02}" for place in range(count)]
+            return [f"{_BEGINNING if place % 2 else 'p'}{place:02}" for place in range(count)]
         whole = [key for key in public if isinstance(key, int)]
         if whole:
             return [*whole, *(max(whole) + 1 + more for more in range(UNLISTED))]

@@ -24,7 +24,7 @@ from .checks.empty_partitions import EmptyPartitions
 from .checks.of_numbers import OfEachAggregate, TableFreshNoise, tell_least_of_each
 from .checks.partition_release import TablePartitionRelease
 from .claim import TablesClaim
-from .planning.asked import NEAR, NUMERIC, TableRole
+from .planning.asked import BRIEF, NEAR, NUMERIC
 from .planning.plan import TablePlan
 from .steering.limits import MOST_QUERIES as STEERED
 from .steering.limits import steers
@@ -105,9 +105,7 @@ class PlannedTable(PlannedReleases):
                 continue
             check: Any = made.make(setting)
             if isinstance(check, ContributionBounding):
-                found[check.id] = _Wanted(
-                    {*check.inputs} - {TableRole.LARGE}, check.wanted, each=True
-                )
+                found[check.id] = _Wanted({*check.inputs} - BRIEF, check.wanted, each=True)
             elif isinstance(check, EmptyPartitions):
                 found[check.id] = _Wanted(check.telling, check.wanted)
             elif isinstance(check, TablePartitionRelease):

@@ -77,6 +77,13 @@ class CopyOf(StrEnum):
         "the release before, with the other sign",
         Note("noise-in-opposite-pairs", "releases come in pairs of opposite noise"),
     )
+    IN_TURN = (
+        "the release before, of an input that differs in one number",
+        Note(
+            "noise-kept-for-unchanged",
+            "noise is drawn anew for numbers that have changed, and kept for the others",
+        ),
+    )
     BESIDE = (
         "the coordinate before",
         Note("noise-shared-within-release", "one draw serves several numbers of a release"),
@@ -218,6 +225,12 @@ class FreshNoise(NumberCheck):
         self._remember(y, x, begins, digits)
         self._last, self._first = noise[-1:], noise[begins[-1:]]
         self.draws += y.size
+
+    def observe_in_turn(self, draws: Draws) -> None:
+        """Takes releases of two inputs by turns, each of which is compared with the one before."""
+        self._value = None
+        y, x = draws.released, draws.exact
+        self._compare(CopyOf.IN_TURN, y[1:], x[1:], (y - x)[:-1], draws.digits)
 
     def _take_abreast(self, draws: Draws) -> None:
         """Compares calls that were in flight together with each other."""

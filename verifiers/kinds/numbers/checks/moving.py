@@ -355,7 +355,9 @@ class MovingRecords(Check):
         """
         records = neighbour.records if self.claim.mechanism.takes != "counts" else 1
         single = neighbour.typed or records > RECORDS  # so many may be summed in single precision
-        apart = ulp(largest, 24 if single else digits)
+        first = neighbour.values[0] if isinstance(neighbour.values, list) else neighbour.values
+        half = neighbour.typed and getattr(first, "dtype", None) == np.float16
+        apart = ulp(largest, 11 if half else 24 if single else digits)
         if self.claim.mechanism.of_whole_numbers:
             apart = np.where(apart <= 1.0, 0.0, apart)
         return np.asarray((records + _OTHER_STEPS) * apart)

@@ -234,8 +234,9 @@ def charged_pair(mechanism: NumberMechanism) -> tuple[Any, CertifiedPair] | None
 def inputs_alike(mechanism: NumberMechanism, values: Any, pair: CertifiedPair) -> list[Any]:
     """Other inputs with a neighbour as far away, which cost the same; none where a clamp decides.
 
-    values, pair: of `charged_pair`. All counts are moved alike, or only one that no neighbour
-    moves. Records of zeros are added or, where zeros are beyond the bounds, records like the first.
+    values, pair: of `charged_pair`. All counts are moved alike, and every other one alone, so that
+    other cells have more than the rest; or only one that no neighbour moves. Records of zeros are
+    added or, where zeros are beyond the bounds, records like the first.
     """
     noise = pair.noise
     clamped = noise.cut or math.isfinite(noise.low) or math.isfinite(noise.high)
@@ -243,7 +244,9 @@ def inputs_alike(mechanism: NumberMechanism, values: Any, pair: CertifiedPair) -
         step = int(noise.grid) if noise.grid > 1 else 1
         fits = not noise.grid or (step / noise.grid).is_integer()
         if not clamped and fits:
-            return [values + step * more for more in _MORE]
+            every_other = step * (np.arange(values.size) % 2)
+            others = [values + every_other] if values.size > 1 else []
+            return [*(values + step * more for more in _MORE), *others]
         last = np.arange(values.size) == values.size - 1
         return [values + more * last for more in _MORE] if values.size > 2 else []
     tensors = values if isinstance(values, list) else [values]

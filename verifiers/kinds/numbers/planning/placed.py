@@ -71,6 +71,8 @@ def placed(mechanism: NumberMechanism, seed: int) -> Iterator[Neighbour]:
     if make.bounds.nearest.is_integer():
         yield make.typed(few, np.int64, "whole numbers")
     yield make.typed(few, np.float32, "numbers in single precision")
+    if mechanism.takes == "tensors":  # of mixed precision gradients alone are
+        yield make.typed(few, np.float16, "numbers in half precision")
     yield from make.imputed(among(mechanism, 2 * _MISSING))
 
 
@@ -123,7 +125,9 @@ class _Making:
         if np.issubdtype(kind, np.integer):
             rows = np.clip(rows, -(2.0**53), 2.0**53)
         name = f"{self._said(chosen)} extreme, among {records:,} of {message}"
-        return self._neighbour(name, rows.astype(kind), chosen, typed=True)
+        with np.errstate(over="ignore"):  # what half precision does not hold is infinite there
+            rows = rows.astype(kind)
+        return self._neighbour(name, rows, chosen, typed=True)
 
     def imputed(self, records: int) -> Iterator[Neighbour]:
         """Records of NaN among others at the lower bound, then among others at the upper bound."""

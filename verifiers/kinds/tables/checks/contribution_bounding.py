@@ -21,7 +21,7 @@ from ..evidence.hidden import as_sums
 from ..evidence.linear import LinearEvidence
 from ..evidence.mistakes import SURE, Mistakes
 from ..evidence.other_engines import OTHER_CONTRIBUTIONS, ROW_BY_ROW, numbers, other_bounds
-from ..planning.asked import BEYOND, LACKING, UNUSUAL, TableAsked, TableRole, core
+from ..planning.asked import BEYOND, BRIEF, LACKING, UNUSUAL, TableAsked, TableRole, core
 from ..planning.plan import TablePlan
 from .at_branches import BRANCHES, BoundsAtBranches, BranchTable, with_branches
 from .base import TableCheck
@@ -49,6 +49,17 @@ _CAUSES: dict[str, Note] = {
         "spellings-mixed",
         "spellings of a partition, as 'a', 'A' and 'a ', are bounded as one and counted as "
         "several, or the other way round",
+    ),
+    TableRole.ZERO: Note(
+        "user-not-bounded", "the user 0, or -1, is taken for nobody: its rows are not bounded"
+    ),
+    TableRole.WIDE: Note(
+        "users-merged",
+        "different users are taken for one, as their numbers are cut to 32 bits or to some digits",
+        {"by": "cut numbers"},
+    ),
+    TableRole.FEW_ROWS: Note(
+        "small-inputs-differ", "users of tables of few rows are not bounded as those of others"
     ),
 }
 """Of unusual rows, where nothing else is wrong."""
@@ -259,8 +270,8 @@ class ContributionBounding(TableCheck):
         return with_branches(planned, self.branches)
 
     def samples_needed(self) -> int:
-        """An unserved input is not waited for, nor is the largest one, of few releases."""
-        waited = self._served - {TableRole.LARGE}
+        """An unserved input is not waited for, nor is one of few releases."""
+        waited = self._served - BRIEF
         least = min((self._seen.get(role, 0) for role in waited), default=self.wanted)
         short = self.wanted - least
         return self.as_draws(max(0, short) * len(self.inputs))
@@ -329,7 +340,7 @@ class ContributionBounding(TableCheck):
             seen += f" with probability {sure:g} each"
         return Finding(
             f"no departure from the bounds of the claim was seen in {self.draws:,} numbers of "
-            f"{len(self._served - {TableRole.LARGE})} inputs, each in {self.wanted} or more "
+            f"{len(self._served - BRIEF)} inputs, each in {self.wanted} or more "
             "releases: users of one "
             "partition, of all, and of up to 10,000 rows, values far beyond their bounds, equal "
             f"rows{said}{left}{lacking}{large}{seen}",

@@ -2,17 +2,20 @@
 
 import math
 from collections.abc import Collection
+from dataclasses import replace
 
 import numpy as np
 
-from .....reference.arrays import Vector
+from .....reference.arrays import Matrix, Vector
 from ....evidence.power import MISSES
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
-from ..planning.asked import TableAsked, TableRole
+from ..evidence.order import OrderEvidence
+from ..planning.asked import ORDERED, TableAsked, TableRole, core
+from ..planning.ordered import ranked
 from ..planning.plan import TablePlan
 from .base import TableCheck
 
@@ -21,6 +24,8 @@ _DROPPED, _UNLISTED = "public-partition-dropped", "unlisted-partition-released"
 _EMPTY = "empty-partition-released"
 _BY_BINOMIAL = "the binomial law of how many releases are off, of all these inputs together"
 _EVERY = "every release of these inputs is off, and one that is proves it"
+
+_ORDER = Note("table-order-tells-counts", "partitions come in the order of their exact counts")
 
 
 class EmptyPartitions(TableCheck):
@@ -35,6 +40,15 @@ class EmptyPartitions(TableCheck):
         self.releases = 0
         self.wanted = max(_FEWEST, math.ceil(plan.share * _WANTED))
         self.inputs = [asked for asked in plan.inputs if isinstance(asked, TableAsked)]
+        self._ranked = ranked(core(claim))
+        self._ordered = {asked.role: asked for asked in self.inputs if asked.role in ORDERED}
+        self.order = OrderEvidence(
+            {
+                role: self._counts(asked)[self._ranked].astype(np.int64)
+                for role, asked in self._ordered.items()
+            }
+        )
+        self._waiting: dict[str, list[Vector]] = {role: [] for role in self._ordered}
         self.answered([asked.role for asked in plan.inputs])
 
     def answered(self, roles: Collection[str]) -> None:
@@ -52,7 +66,8 @@ class EmptyPartitions(TableCheck):
 
     @property
     def log_e_value(self) -> float:
-        return 0.0 if self._found is None else math.inf
+        """Infinite by a proof; else of the order alone, of which chance and names prove nothing."""
+        return self.order.log_e_value if self._found is None else math.inf
 
     def observe(self, draws: Draws) -> None:
         for batch in draws.batches:
@@ -63,6 +78,30 @@ class EmptyPartitions(TableCheck):
             assert isinstance(asked, TableAsked)
             if self._found is None:
                 self._found = self._impossible(asked, came.sum(0), len(came))
+            if asked.role in self._waiting:
+                self._waiting[asked.role] += list(batch.releases)
+        while self._waiting and all(self._waiting.values()):
+            self._take_round([self._waiting[role].pop(0) for role in self._ordered])
+
+    def _take_round(self, releases: list[Vector]) -> None:
+        """Takes a release of each input whose counts are turned, unless some order is not known."""
+        places = {int(cell): place for place, cell in enumerate(self._ranked)}
+        orders, columns = [], list[list[float]]()
+        for released in releases:
+            known = self.claim.release.order_of(released)
+            own = tuple(places[cell] for cell in known or () if cell in places)
+            if len(own) < len(places):
+                return
+            orders.append(own)
+            numbers = released.reshape(self.columns, self.cells)[:, self._ranked]
+            columns.append([self._log_law(numbers, asked) for asked in self._ordered.values()])
+        self.order.observe(orders, np.array(columns).T)
+
+    def _log_law(self, numbers: Matrix, asked: TableAsked) -> float:
+        """The log-probability of numbers (aggregates, k) released of an input."""
+        exact = asked.exact.reshape(self.columns, self.cells)[:, self._ranked]
+        laws = zip(self.table.aggregates, numbers, exact, strict=True)
+        return sum(float(one.noise.log_mass(y, x).sum()) for one, y, x in laws)
 
     def _impossible(self, asked: TableAsked, came: Vector, releases: int) -> Finding | None:
         """What the claim rules out in releases of one input; came (cells,): how often each did."""
@@ -108,8 +147,15 @@ class EmptyPartitions(TableCheck):
         return self.as_draws(self.wanted - self.releases) if self.telling else 0
 
     def fail_finding(self) -> Finding:
-        assert self._found is not None
-        return self._found
+        if self._found is not None:
+            return self._found
+        named, rounds = self.order.named, self.order.rounds
+        message = (
+            f"in {named} of {rounds} rounds of inputs that differ in counts alone, the order of "
+            "the partitions in the tables told which table was of which input"
+        )
+        fields: Fields = {"told": named, "rounds": rounds}
+        return Finding.caused(message, replace(_ORDER, fields=fields), self.log_e_value)
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
@@ -141,4 +187,7 @@ class EmptyPartitions(TableCheck):
             f"otherwise would have been seen with probability {one.probability:g}"
             for one in excludes[:1]
         )
-        return Finding(f"in {self.releases:,} releases {what}{seen}", excludes=excludes)
+        order = ""
+        if self.order.rounds:
+            order = "; their order was not seen to follow their exact counts"
+        return Finding(f"in {self.releases:,} releases {what}{order}{seen}", excludes=excludes)

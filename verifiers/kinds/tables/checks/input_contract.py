@@ -9,10 +9,13 @@ from ....targets import Refused, Target, TargetError
 from ...numbers.checks.input_contract import InputContract, alive
 from ...numbers.planning.asked import Asked, asked_for
 from ..claim import TablesClaim
-from ..planning.asked import LACKING, UNUSUAL, TableRole
+from ..planning.asked import BRIEF, LACKING, UNUSUAL, TableRole
 from ..planning.plan import TablePlan
 from ..planning.steps import steps_between
 from ..planning.unusual import Row, some_unusual, with_one
+
+_OPTIONAL = BRIEF | {TableRole.SPELLED}
+"""Inputs of which the claim does not say that they are taken."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class TableInputContract(InputContract):
 
     def refused(self, target: Target, asked: Asked, refusal: Refused) -> None:
         # of these the claim does not say that they are taken, or an engine may be too small
-        if asked.role in (TableRole.SPELLED, TableRole.LARGE):
+        if asked.role in _OPTIONAL:
             message = f"the input {asked.role} is refused: {refusal}"
             self.refusals.append(Note("input-refused", message, {"input": str(asked.role)}))
             return
@@ -79,11 +82,11 @@ class TableInputContract(InputContract):
             self.not_taken.append(found)
 
     def failed(self, target: Target, asked: Asked, failure: TargetError) -> None:
-        if asked.role not in UNUSUAL:
+        if asked.role not in UNUSUAL - {TableRole.FEW_ROWS}:
             super().failed(target, asked, failure)
             return
         alive(target)
-        if asked.role in (TableRole.SPELLED, TableRole.LARGE):
+        if asked.role in _OPTIONAL:
             message = f"the input {asked.role} is not answered: {failure}"
             self.refusals.append(Note(failure.code, message, {"input": str(asked.role)}))
             return

@@ -52,6 +52,16 @@ class TableRole(StrEnum):
     TWO_TYPES = "users as numbers and as texts"
     SPELLED = "partitions in several spellings"
     LARGE = "as many rows as largest_input names"
+    # users within or beyond the bounds whom an engine may take for others, or tables it may skip
+    ZERO = "users named 0 and -1"
+    WIDE = "users of large numbers, 2^32 apart"
+    FEW_ROWS = "one user of few rows, alone"
+    # of which the order of partitions is looked at
+    ORDER_1 = "counts one apart"
+    ORDER_2 = "counts one apart, turned once"
+    ORDER_3 = "counts one apart, turned twice"
+    ORDER_4 = "counts one apart, turned three times"
+    ORDER_5 = "counts one apart, turned four times"
 
 
 NUMERIC = frozenset(
@@ -85,10 +95,30 @@ LACKING: dict[str, Part] = {
 }
 """Those of rows that lack a part."""
 
-UNUSUAL = frozenset(
-    {*LACKING, TableRole.INFINITE, TableRole.TWO_TYPES, TableRole.SPELLED, TableRole.LARGE}
+ORDERED = (
+    TableRole.ORDER_1,
+    TableRole.ORDER_2,
+    TableRole.ORDER_3,
+    TableRole.ORDER_4,
+    TableRole.ORDER_5,
 )
-"""Those asked only where the claim says what becomes of them, or leaves one number either way."""
+"""Those that differ in which partition has more users, and in nothing else."""
+
+BRIEF = frozenset({TableRole.LARGE, TableRole.ZERO, TableRole.WIDE})
+"""Those of a few releases, for which no check waits: a fault there is of many scales."""
+
+UNUSUAL = frozenset(
+    {
+        *LACKING,
+        *BRIEF,
+        TableRole.INFINITE,
+        TableRole.TWO_TYPES,
+        TableRole.SPELLED,
+        TableRole.FEW_ROWS,
+    }
+)
+"""Those with a cause of their own, and those asked only where the claim says what becomes of them,
+or leaves one number either way."""
 
 
 @dataclass(frozen=True)

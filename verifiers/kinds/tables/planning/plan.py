@@ -12,7 +12,9 @@ from .....reference.tables import Rows, Selection, TruncatedGeometric
 from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import CALLS, NumbersPlan
 from ..claim import TablesClaim
-from .asked import NEAR, NUMERIC, TableAsked, TableRole, core
+from .asked import BRIEF, NEAR, NUMERIC, ORDERED, TableAsked, TableRole, core
+from .named import named_users
+from .ordered import ordered_rows
 from .rows import Making, renumbered, together
 from .unusual import unusual_rows
 
@@ -25,8 +27,11 @@ _NEAR = {True: (1, 1, 2, 5, 10, 16, 30, 100, 100), False: (1, 5, 16, 40, 100)}
 One crowd is asked in bulk too, where an engine may take another way.
 """
 
-_LARGE = {True: (1, 1, 2), False: ()}
-"""Sizes of calls for the largest input: a few releases show what changes with its size."""
+_BRIEF = {True: (1, 1, 2), False: ()}
+"""Sizes of calls for inputs of which a few releases show what changes."""
+
+_ORDERED = {True: (1, 1, 2, 2, 3), False: ()}
+"""Of inputs by which orders are judged, of five of them at a time."""
 
 _SMALL = CALLS.index(100)
 """Sizes of calls, the first so many, for rows that do show it, in the first round."""
@@ -78,8 +83,10 @@ class TablePlan(NumbersPlan):
             sizes = _BULK
         elif role == TableRole.CROWD:
             sizes = _CROWDED
-        elif role == TableRole.LARGE:
-            sizes = _LARGE
+        elif role in BRIEF:
+            sizes = _BRIEF
+        elif role in ORDERED:
+            sizes = _ORDERED
         if role in NUMERIC:
             sizes = {True: CALLS[:_SMALL], False: CALLS}
             least = _FEWEST_NUMERIC // sum(asked.role in NUMERIC for asked in self.inputs)
@@ -123,7 +130,8 @@ def make_table_plan(claim: TablesClaim, seed: int) -> TablePlan:
         TableAsked.made(claim, renumbered(rows, rng, large=place % 2 == 1) if place else rows, role)
         for place, (role, rows) in enumerate(made)
     )
-    inputs += tuple(TableAsked.made(claim, rows, role) for role, rows in unusual_rows(making))
+    others = unusual_rows(making) + named_users(making) + ordered_rows(making)
+    inputs += tuple(TableAsked.made(claim, rows, role) for role, rows in others)
     width = cells.size * len(claim.mechanism.table.aggregates)
     largest_call = min(CALLS[-1], max(2, (1 << 20) // width))
     return TablePlan(inputs, np.arange(width), largest_call=largest_call)

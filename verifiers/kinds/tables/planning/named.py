@@ -1,0 +1,54 @@
+"""Users of names that engines take for nobody or for another user, and one who is alone."""
+
+import numpy as np
+
+from .....reference.tables import Rows
+from .asked import TableRole
+from .rows import Making
+
+_MANY = 2_000  # rows at least, of a user whose rows few may stay of
+_ALIKE = 80  # users at most, each of three numbers that agree in their last 32 bits
+_MOST = 4_000  # rows of all users at their bounds
+_FEW = 31  # rows of a table for which an engine may take a short path
+_UNBOUNDED = 5  # rows that stand for those allowed, where none are dropped
+_OTHERS = 10_000  # from which the numbers of further users begin
+_APART = 0, 2**32, 2**52
+"""Between numbers alike: all lie below 2^53, up to which JSON tells whole numbers apart."""
+
+
+def named_users(making: Making) -> list[tuple[TableRole, Rows]]:
+    """Users 0 and -1 far beyond the bounds, users alike at their bounds, one alone beyond them.
+
+    The last one only where partitions are public, and its few rows more than twice those allowed.
+    """
+    mechanism = making.claim.mechanism
+    bounding, far = mechanism.table.bounding, [making.ends[2]]
+    most = min(bounding.per_partition, bounding.rows)
+    most = min(most, _UNBOUNDED) if bounding.kept == "all" else most
+    first, last = making.cells[:1].tolist(), making.cells[-1:].tolist()
+    many = max(_MANY, 2 * most)
+    zero, other = (making.crowd(1, cell, many, far) for cell in (first, last))
+    alike = max(1, min(_ALIKE, _MOST // (len(_APART) * most)))
+    crowd = making.crowd(len(_APART) * alike, first, most, far)
+    numbers = 1 + np.add.outer(_APART, making.rng.permutation(4 * alike)[:alike]).ravel()
+    found = [
+        (TableRole.ZERO, _with_others(making, [zero, Rows(other.users - 1, *_rest(other))])),
+        (TableRole.WIDE, _with_others(making, [Rows(numbers[crowd.users], *_rest(crowd))])),
+    ]
+    if mechanism.partitions is not None and 2 * most < _FEW:
+        found.append((TableRole.FEW_ROWS, making.crowd(1, first, _FEW, far)))
+    return found
+
+
+def _rest(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    return rows.cells, rows.values
+
+
+def _with_others(making: Making, parts: list[Rows]) -> Rows:
+    """The rows, among users by whom every private partition is released for certain."""
+    mechanism = making.claim.mechanism
+    least = 2 if mechanism.partitions is not None else mechanism.sure or 1
+    others = making.within(0 * making.cells + least, 1)
+    parts = [*parts, Rows(others.users + _OTHERS, *_rest(others))]
+    columns = [(part.users, part.cells, part.values) for part in parts]
+    return making.shuffled(Rows(*map(np.concatenate, zip(*columns, strict=True))))
