@@ -215,10 +215,21 @@ class Shares(Tabled):
         """Also shares of other parties than claimed."""
         others = {(1, 1), (max(1, self.present - 1), self.parties), (self.parties,) * 2}
         found = [
-            Rival(replace(self, present=present, parties=parties), f"in place of {self}")
+            Rival(
+                replace(self, present=present, parties=parties),
+                f"in place of {self}{self._as_where(present, parties)}",
+            )
             for present, parties in sorted(others - {(self.present, self.parties)})
         ]
         return super().rivals() + found
+
+    def _as_where(self, present: int, parties: int) -> str:
+        """What leaves so many shares in place of these, at the end of a cause."""
+        if (present, parties) == (self.present - 1, self.parties):
+            return ": the noise of one is missing"
+        if self.parties > 1 and present == parties:
+            return f", as where each adds 1/{self.present} of the noise, not 1/{self.parties}"
+        return ""
 
     def pure_epsilon(self, by: float, times: int = 1) -> float:
         """Fewer shares than all give 0 more than their part."""

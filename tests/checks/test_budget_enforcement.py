@@ -231,6 +231,36 @@ class FewAsOne(ByNumber):
         return self.mechanism.sample(histogram, size, self.rng)
 
 
+class BatchesAsOne(ByNumber):
+    """A call for many labels is charged as one answer."""
+
+    def sample(self, histogram, size):
+        super().sample(histogram, 1 if size > 100 else size)
+        return self.mechanism.sample(histogram, size, self.rng)
+
+
+class BatchesUnlimited(ByNumber):
+    """A call for many labels is charged in full, and answered beyond the budget."""
+
+    def sample(self, histogram, size):
+        if size > 100:
+            self.given = self.most
+            return self.mechanism.sample(histogram, size, self.rng)
+        return super().sample(histogram, size)
+
+
+@pytest.mark.parametrize(
+    ("broken", "code"),
+    [(BatchesAsOne, "calls-undercharged"), (BatchesUnlimited, "budget-not-enforced")],
+)
+@pytest.mark.slow("over half a second")
+def test_a_call_for_many_that_is_charged_as_one(enforced, broken, code) -> None:
+    """It was told as a budget that is not enforced, which stays where the charge is in full."""
+    privacy = {"epsilon": 1.97, "delta": 1e-5, "queries": 168}
+    deployment = broken(NoisyArgmax(Gaussian(40.0)), 168, by_queries)
+    assert enforced(deployment, claimed("gaussian:40", privacy=privacy)).finding().code == code
+
+
 @pytest.mark.parametrize(
     ("broken", "code", "answers"),
     [(SecretlyRenewing, "budget-not-enforced", 312), (FewAsOne, "calls-undercharged", None)],

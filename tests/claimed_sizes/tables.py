@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from dpassay.verifiers.findings.excluded import Excluded
-from dpassay.verifiers.kinds.tables.evidence.other_engines import OTHER_CONTRIBUTIONS, other_bounds
+from dpassay.verifiers.kinds.tables.evidence.other_contributions import OTHER_CONTRIBUTIONS
+from dpassay.verifiers.kinds.tables.evidence.other_engines import other_bounds
 
 from .numbers import Releases, of_noise
 

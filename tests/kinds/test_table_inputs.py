@@ -128,6 +128,7 @@ MISTAKES: dict[str, list[dict[str, Any]]] = {
         {"bound": "max_partitions", "applied_to": "rows"},
         {"bound": "max_per_partition", "applied_to": "rows of a value"},
         {"bound": "lower and upper", "applied_to": "a user in a partition"},
+        {"bound": "lower and upper", "applied_to": "a partition"},
     ],
     "bound-too-high": [
         {"bound": "max_partitions", "claimed": 3, "kept": 4},
@@ -157,6 +158,7 @@ MISTAKES: dict[str, list[dict[str, Any]]] = {
     "signs-lost": [{}],
     "counted-before-bounding": [{}],
     "values-counted-as-users": [{}],
+    "rows-counted-as-users": [{}],
 }
 
 

@@ -213,3 +213,41 @@ def test_cut_noise_is_no_other_family_and_no_scale(claim: str, scales: float, he
     assert told(report) == {"noise-tails-cut"}
     scale = entry("", claim, cut(scales, held=held)).claim.mechanism.added.family.scale
     assert fields(report)["reach"] == pytest.approx(scales * scale, rel=0.02)
+
+
+def carrying(part: float, *, offset: float = 0.0, scale: float = 1.0) -> Make:
+    """Each release has its own noise and a part of that of the release before."""
+
+    def make(of: Aggregation, rng: Rng) -> Aggregate:
+        noise = np.zeros(of.dimensions)
+
+        def aggregate(values: Any, size: int) -> Any:
+            nonlocal noise
+            exact, made = of.exact(values), []
+            for _ in range(size):
+                own = of.noise.sample(np.zeros_like(exact), 1, rng)[0]
+                noise = part * noise + scale * own
+                made.append(exact + offset + noise)
+            return np.array(made)
+
+        return aggregate
+
+    return make
+
+
+@pytest.mark.slow("whole runs; others are")
+@pytest.mark.parametrize(
+    ("claim", "make", "code"),
+    [
+        (COUNT, carrying(1.0), "noise-made-of-earlier"),
+        (HISTOGRAM, carrying(0.9), "noise-made-of-earlier"),
+        (HISTOGRAM, carrying(0.0, scale=0.5), "scale-too-small"),
+        (HISTOGRAM, carrying(0.0, offset=6.0), "releases-off-centre"),
+    ],
+)
+def test_noise_that_stays_in_is_no_other_mechanism(claim: str, make: Make, code: str) -> None:
+    """It was told as a claim that may not describe the mechanism; other noise keeps its cause."""
+    report = judged(claim, make)
+    assert told(report) == {code}
+    if code == "noise-made-of-earlier":
+        assert fields(report)["carried"] in (1.0, 0.9)

@@ -227,7 +227,7 @@ class NoiseOfTheMeanForSmallValues(Engine):
         return 0.05 if name == "mean" else 1.0
 
 
-@broken(MEAN, "noise-law", "joint", code="scale-too-large", aggregate="mean")
+@broken(MEAN, "noise-law", "joint", code="mean-divided-otherwise", aggregate="mean")
 class TheMeanIsOfTheExactCount(Engine):
     def divisor(self, noisy, numbers):
         return max(1.0, numbers["count"])

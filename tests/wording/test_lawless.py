@@ -32,6 +32,7 @@ def made(name: str | None) -> Any:
     check.each = [
         SimpleNamespace(
             coins=np.zeros(500, dtype=bool),
+            features=None,
             pair=check.pairs[0],
             log_e_value=30.0,
             guarantees=[Guarantee(1.0, 1e-6)],

@@ -100,7 +100,8 @@ def said(found: Finding) -> tuple[str, str | None]:
         (
             "discrete-laplace:2;sum=2",
             "noise-shares-differ",
-            "discrete-laplace:2;sum=1 in place of discrete-laplace:2;sum=2",
+            "discrete-laplace:2;sum=1 in place of discrete-laplace:2;sum=2: the noise of one is "
+            "missing",
         ),
         (
             "laplace:2",
@@ -147,6 +148,10 @@ def test_other_sums() -> None:
         "the first record is left out": "record-left-out",
         "the last record is left out": "record-left-out",
         "the sum is clipped, not each record": CLIPPED,
+        "exact numbers are rounded down to whole ones before noise is added": "rounding-differs",
+        "exact numbers are rounded to the nearest whole ones before noise is added": (
+            "rounding-differs"
+        ),
     }
 
 

@@ -72,10 +72,27 @@ def said(found: Finding | None) -> tuple[Any, ...]:
 )
 def test_of_masks(shown, code, fields, diagnosis) -> None:
     check = made(MaskUniformity)
-    check.evidence = SimpleNamespace(likeliest=shown, modulus=4096)
+    check.evidence = SimpleNamespace(
+        likeliest=shown, modulus=4096, narrow=lambda _name, _noise: None
+    )
     message = "what parties send is not uniform and independent modulo 4096: e-value 10^9.0"
     found = check._refuted(9.0 * math.log(10.0))
     assert said(found) == (code, fields, message, diagnosis)
+
+
+def test_of_masks_that_fill_a_part_of_the_modulus() -> None:
+    """Masks from 0 to 300 are no mask that is shared; one mask for all numbers is."""
+    narrow, shared = (made(MaskUniformity) for _ in range(2))
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        values = np.zeros((6, 8), dtype=np.int64)
+        narrow.evidence.observe(rng.integers(0, 300, values.shape), values)
+        shared.evidence.observe(values + rng.integers(0, 4096, (6, 1)), values)
+    found = narrow._refuted(20.0)
+    assert found.code == "masks-too-narrow"
+    assert found.diagnosis is not None
+    assert found.diagnosis.startswith("masks do not fill the modulus: numbers that parties send")
+    assert shared._refuted(20.0).code == "mask-shared-by-numbers"
 
 
 def test_of_what_comes_again() -> None:

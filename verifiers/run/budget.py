@@ -28,6 +28,11 @@ NOT_ENFORCED = Note("budget-not-enforced", "the budget is not enforced")
 UNDERCHARGED = Note("account-too-low", "the account charges less than the answers certainly cost")
 """The cause where the account says less than the answers cost, and no other is known."""
 
+_UNEXPLAINED = NOT_ENFORCED.message, UNDERCHARGED.message
+
+_AS_ONE = 1.5
+"""Rises of the account by a call for one query, up to which a larger call is charged as one."""
+
 _IGNORES_DELTA = Note(
     "account-ignores-delta",
     "the account ignores delta: spent says the same epsilon whatever delta it gets",
@@ -67,6 +72,7 @@ class BudgetAsking(ABC, Generic[Input]):
         self.constant = False
         self.violation: Finding | None = None
         self._until = monotonic() + SECONDS
+        self._single: float | None = None  # by how much a call for one query last moved the account
 
     def open(self, target: Target) -> bool:
         """Begins to ask a target; False where it has no account."""
@@ -140,11 +146,30 @@ class BudgetAsking(ABC, Generic[Input]):
         answered = self._answered(reply, one, size)
         one.asked, one.answered = one.asked + size, one.answered + answered
         self.asked, self.answered = self.asked + size, self.answered + answered
+        before = self.account.now
         if check_spent:
             self.judge(one)
+            self._tell_charge(size, before)
         else:
             self._judge_unchecked(one)
         return True
+
+    def _tell_charge(self, size: int, before: float | None) -> None:
+        """Blames the charge for a call of this size, where the account moved as by one query."""
+        after, found = self.account.now, self.violation
+        if before is None or after is None:
+            return
+        rise = after - before
+        if size == 1:
+            self._single = rise
+            return
+        unexplained = found is not None and found.diagnosis in _UNEXPLAINED
+        if unexplained and self._single and rise <= _AS_ONE * self._single:
+            message = (
+                f"a call for {size:,} queries is charged as one: spent rose by {rise:.3g} for it, "
+                f"and by {self._single:.3g} for a single one before"
+            )
+            self.blame(Note("calls-undercharged", message, {"size": size}))
 
     def judge(self, one: Input, *, refused: bool = False) -> None:
         """Reads the account, and holds the claim and the account to what the answers cost.

@@ -11,6 +11,9 @@ from .checks import EvidenceCheck
 SURE = 7.0
 """Nats by which an explanation must lead another to be clearly likelier: odds of 1,000 to one."""
 
+NO_CAUSE = "claim-may-not-describe"
+"""The code of an explanation that no known fault is."""
+
 NEAR = math.log(100.0)
 """Nats within which a second cause is named beside the likeliest one."""
 
@@ -19,12 +22,14 @@ NEAR = math.log(100.0)
 class Explanation:
     """What may explain a run's failures: the finding of a check, which may not have failed itself.
 
-    log_odds: against the claim, on nearly the same draws as those of the others.
+    log_odds: against the claim, on nearly the same draws as those of the others; fits: whether its
+    cause was seen to leave nothing of what its check has refuted unexplained.
     """
 
     check: EvidenceCheck
     finding: Finding
     log_odds: float
+    fits: bool = False
 
     def seen_by(self, check: EvidenceCheck) -> Finding:
         """The finding of a failed check, whose diagnosis defers to this one."""
@@ -44,11 +49,15 @@ def named(explanations: Sequence[Explanation]) -> Explanation | None:
     explanations: in the order of the report. Each distorts the evidence for the others, so that the
     likeliest is told, whichever checks have failed. Where several are about as likely, as a family
     of noise and a scale of it, the first in the report is, with another one that is nearly as
-    likely as the likeliest.
+    likely as the likeliest. A cause that fits is told where the likeliest explanation has none.
     """
     most = max((each.log_odds for each in explanations), default=0.0)
     near = (each for each in explanations if each.log_odds > 0.0)
     told = next((each for each in near if each.log_odds >= most - SURE), None)
+    if told is not None and told.finding.code == NO_CAUSE:
+        fitting = [each for each in explanations if each.fits and each.log_odds > SURE]
+        if fitting:
+            return max(fitting, key=lambda each: each.log_odds)
     if told is None or "nearly" in told.finding.fields:
         return told
     others = (each.finding for each in explanations if each.log_odds >= most - NEAR)

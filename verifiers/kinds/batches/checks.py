@@ -212,6 +212,11 @@ class BatchIndependence(BatchCheck):
         if likeliest == subsets.COPIED and of.copies.found is not None:
             later, earlier = of.copies.found
             seeded = ", as where a generator is set anew" if later > earlier + 1 else ""
+            if of.history.shuffles and later - earlier == of.history.of.epoch:
+                seeded = (
+                    f", that of the epoch before ({later - earlier:,} batches): records are "
+                    "shuffled once for all epochs, or a generator is set anew at each"
+                )
             cause = f"batch {later:,} is batch {earlier:,} again{seeded}"
             fields = {"batch": later, "earlier": earlier}
         elif likeliest == subsets.PAIRED and of.pairs.likeliest is not None:

@@ -1,10 +1,13 @@
 """Hypothesis strategies for histograms, neighbouring pairs and claims."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, Phase, configuration, given, seed, settings
 from hypothesis import strategies as st
 
 from ....reference import Histogram
@@ -120,8 +123,24 @@ def examples(strategy: st.SearchStrategy[T], count: int, seed_: int) -> list[T]:
     def collect(example: T) -> None:
         found.append(example)
 
-    collect()
+    with _no_folder_left():
+        collect()
     return found
+
+
+@contextmanager
+def _no_folder_left() -> Iterator[None]:
+    """What Hypothesis keeps of the modules it meets goes with the draws, not into `.hypothesis`.
+
+    It would make that folder wherever a user's shell stands. His own tests keep theirs.
+    """
+    before = getattr(configuration, "__hypothesis_home_directory", None)
+    with TemporaryDirectory(prefix="dpassay-") as folder:
+        configuration.set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            configuration.set_hypothesis_home_dir(before)
 
 
 @lru_cache(maxsize=64)

@@ -23,6 +23,7 @@ from .pair_audit import PairAudit
 from .pairs import Control, Pair
 from .predictor import load_predictor
 from .registry import CHECKS
+from .telling import told_by
 
 WANTED = 4_000
 """Draws of each pair in a pass, unless others are asked for."""
@@ -269,6 +270,8 @@ class LawlessPrivacyAudit(EvidenceCheck):
             f"{CONFIDENCE:.0%} every epsilon up to {refuted:.3g}"
         )
         cause = f"the outputs of {self.named(worst)} differ more than the claim allows"
+        by = told_by(found, claimed, self.log_threshold)
+        cause += "" if by is None else f": they are told apart by {by}"
         fields: Fields = {
             "pair": worst + 1,
             "name": found.pair.name,

@@ -60,7 +60,9 @@ class TableSession(NumberSession):
             if isinstance(law, TableNoiseLaw):
                 finer = measured(law.measured_by, odds, self.checks)
                 shown = finer or shown
-            found.append(Explanation(*shown, odds))
+            # of its mistakes none is told that leaves much unexplained
+            fits = isinstance(law, ContributionBounding) and finding.cause is not None
+            found.append(Explanation(*shown, odds, fits))
         return found
 
     def end(self, found: Sequence[CheckResult]) -> Notes:

@@ -31,11 +31,19 @@ from .at_times import BareStarts, fit_shares
 from .base import PLAIN, Circumstances, LabelsEvidence
 from .fits import Fits, distinguishable, divergences
 from .fitted import fit_kind, fit_scale, likelier
+from .fitted_counts import FittedCounts
 from .numbering import AsNumbered, Miscounted
 
 _RIVAL = 3.0  # log-odds by which another numbering must be better than known faults
 NO_KNOWN_FAULT = "no known fault fits"
 _BY_BOUND = "a quantile of the evidence of so many labels (verifiers/evidence/power.py)"
+
+
+_SAME_LABELS = {
+    "noise-missing": "one draw of noise that all classes share, since it cancels in the argmax",
+    "votes-ignored": "noise that is added to the number of the winning class, after the argmax",
+}
+"""By the code of a cause, another one with the same labels, which no run can tell from it."""
 
 
 class ClassProbabilities(LabelsEvidence):
@@ -69,6 +77,7 @@ class ClassProbabilities(LabelsEvidence):
         self._general = np.zeros(streams)
         self._single = np.zeros(streams)
         self._fits: tuple[int, Fits] | None = None
+        self._fitted_counts = FittedCounts(plan)
         self._before: Vector | None = None
 
     def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
@@ -179,13 +188,17 @@ class ClassProbabilities(LabelsEvidence):
         if self._before is not None:
             everywhere = replace(everywhere, gained=self.pooled.log_ratios - self._before)
         each = np.array([pointed.log_ratios for pointed in self._pointed])
+        of_counts = self._fitted_counts.likeliest(self.counts, self.pooled.log_ratios)
         fitted = (
             fit_scale(self.plan, self.counts, self.pooled.log_ratios),
             *fit_shares(self.plan, self.counts, self.pooled.log_ratios),
+            *of_counts,
             fit_kind(self.plan, self.counts, each),
             self.starts.likeliest(),
         )
         everywhere = everywhere.with_fitted(likelier(filter(None, fitted)))
+        if of_counts and everywhere.fitted is None:
+            everywhere = replace(everywhere, beside=of_counts[0].fault.note)
         met = Fits.of(self.first_labels, np.zeros(1), first=True)
         if met.explained and met.log_odds > max(everywhere.log_odds, 0.0) + SURE:
             return met
@@ -221,6 +234,8 @@ class ClassProbabilities(LabelsEvidence):
         near = [self._note_of(i, fits) for i in others if apart[i]]
         if fits.fitted is not None and fits.fitted.near is not None:
             near.insert(0, fits.fitted.near)
+        if fits.beside is not None:
+            near.insert(0, fits.beside)
         return next(same, None), next(iter(near), None)
 
     def _note_of(self, fault: int, fits: Fits) -> Note:
@@ -268,6 +283,8 @@ class ClassProbabilities(LabelsEvidence):
         )
         same, near = self._rivals(fits)
         alike = "" if same is None else f"; the same labels come of {same}"
+        if not alike and fault.code in _SAME_LABELS:
+            alike = f"; the same labels come of {_SAME_LABELS[fault.code]}"
         diagnosis = f"{cause} {_against(fits.log_odds)}{alike}"
         found = _finding_of(message, diagnosis, histogram, fits.log_odds, cause)
         return found if near is None else found.with_near(near)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
 from ....evidence import PointedEvidence
+from ....findings.note import Note
 from ....run.cause import SURE
 from ..planning.plan import Plan
 from .fitted import Fitted
@@ -31,7 +32,8 @@ class Fits:
     onset, 0 for the start; general: log-evidence (streams,) of any other law; single, first:
     whether only labels of single-label calls, or only first labels of histograms, are explained;
     fitted: the best fault if it is not a known one, whose ratio then stands in place of that of the
-    nearest known fault; gained: log-likelihood ratios (a,) of labels asked for the diagnosis.
+    nearest known fault; gained: log-likelihood ratios (a,) of labels asked for the diagnosis;
+    beside: a cause of which the size is fitted that explains labels nearly as well.
     """
 
     ratios: Vector
@@ -41,6 +43,7 @@ class Fits:
     first: bool = False
     fitted: Fitted | None = None
     gained: Vector | None = None
+    beside: Note | None = None
 
     @classmethod
     def of(

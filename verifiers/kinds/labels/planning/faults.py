@@ -52,6 +52,7 @@ _NOISE_WEIGHT = 2.0  # of a wrong scale or family, the commonest questions
 _LEAST_SAMPLED = 0.3  # votes: below, laws of drawn votes take many nodes
 _FACTORS_IN_ORDER = (0.5, 0.25, 0.7, 2.0)  # of the claimed noise scale
 _BARE_IN_ORDER = 0.97  # share of plurality labels where noise is left out
+_NO_NOISE = 1e-3  # of the claimed scale, at which a law can still be computed
 _NO_THRESHOLD = -1e12
 _MOST_NATS = 50.0  # that one label in order counts
 
@@ -182,7 +183,9 @@ def scale_fault(claim: LabelsMechanism, of: ScaledNoise, factor: float, wording:
     screen = mechanism.threshold_noise.times(factor)
     law = mechanism_law(replace(mechanism, threshold_noise=screen))
     code = "threshold-noise-too-small" if factor < 1.0 else "threshold-noise-too-large"
-    note = Note(code, f"threshold noise {short(screen)}, {wording}", {"factor": factor})
+    words = f"threshold noise {short(screen)}, {wording}"
+    words = wording if factor <= _NO_NOISE else words
+    note = Note(code, words, {"factor": factor})
     return LabelFault(note, law, scaled=(of, factor))
 
 
@@ -228,7 +231,11 @@ def _screening_faults(claim: LabelsMechanism) -> Iterator[LabelFault]:
         return
     note = Note("threshold-not-applied", "an answer to every query: no threshold")
     yield LabelFault(note, mechanism_law(replace(mechanism, threshold=_NO_THRESHOLD)))
-    scales = ((1e-3, "none at all"), (0.5, "half the claim"), (2.0, "twice the claim"))
+    scales = (
+        (_NO_NOISE, "a threshold that is compared without noise"),
+        (0.5, "half the claim"),
+        (2.0, "twice the claim"),
+    )
     for factor, wording in scales:
         yield scale_fault(claim, ScaledNoise.THRESHOLD, factor, wording)
     votes = type(mechanism.threshold_noise)(mechanism.noise.scale)

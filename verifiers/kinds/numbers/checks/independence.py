@@ -1,7 +1,7 @@
 """`independence`: the noise of coordinates, releases and calls is independent."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -14,6 +14,7 @@ from ....evidence.mixture import log_mixture_of
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
+from ..evidence.carried import Carried
 from ..evidence.copula import (
     COMMON_WAGERS,
     CORRELATIONS,
@@ -116,6 +117,7 @@ class Independence(NumberCheck):
         self.kinds = [*self._before, self._halves, *within]
         self.pairs = CopulaEvidence(PAIR_WAGERS, len(self._pairs))
         self._lagged = LaggedPairs(len(_LAGS))
+        self._carried = Carried(self.noise, plan.coordinates)
         evidence = [kind.evidence for kind in self.kinds]
         shares = [np.full(e.gains.size, 1.0 / (len(evidence) * e.gains.size)) for e in evidence]
         if self._pairs:
@@ -142,6 +144,8 @@ class Independence(NumberCheck):
             cells = cells_of(self.noise, *draws.whole, draws.digits)
             for columns in self._columns:
                 columns.observe(*cells)
+        for batch in draws.batches:
+            self._carried.observe(batch, draws.digits)
         self.draws += u.size
 
     def _look_beside(self, z: Matrix, size: Matrix) -> None:
@@ -200,8 +204,17 @@ class Independence(NumberCheck):
             if common_shares(self.plan.coordinates.size)[found.best] < 0:
                 text, cause = ", with opposite signs: they cancel in their sum", _CANCELS
         odds = float(found.gains.max())
+        carried = self._carried.found
+        if carried is not None and carried[1] > odds:
+            cause, odds = carried
         message = f"noise is not independent: {where}{text}"
-        return Finding.caused(message, cause, odds, compared=where, correlation=correlation)
+        told = Finding.caused(message, cause, odds, compared=where, correlation=correlation)
+        # scores are of the claimed law: of another one they lean alike
+        otherwise = (
+            f"by the claimed law the noise looks dependent ({where}{text}), as noise of another "
+            "scale, shape or centre does"
+        )
+        return replace(told, otherwise=otherwise)
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:

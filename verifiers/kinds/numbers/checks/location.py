@@ -166,15 +166,23 @@ class Location(NumberCheck):
             likeliest(self.law, self.plan, self._off),
             of_another_input(self.law, self.plan, self._calls),
         )
-        likely = [each for each in known if each is not None and each[1] > odds]
+        # from means alone less is known than from each draw: of the offset too
+        least = min(odds, self._by_means(role, best))
+        likely = [each for each in known if each is not None and each[1] > least]
         # one that the means do not refute, where there is one
         likely.sort(key=lambda each: (each[0] is NOT_DESCRIBED, -each[1]))
         other = likely[0] if likely else None
         if other is not None:
             cause, gain, near = other
-            found = Finding.caused(message, cause, gain, **seen)
+            found = Finding.caused(message, cause, max(gain, odds), **seen)
             return found if near is None else found.with_near(near)
         return Finding.caused(message, Note("releases-off-centre", message, seen), odds)
+
+    def _by_means(self, role: str, offset: float) -> float:
+        """The log-odds of an offset, by means of releases, about as if noise were normal."""
+        seen = [off for name, off in self._off.items() if role in ("", name)]
+        gains = (n * (offset * off.sum() - 0.5 * offset**2 * off.size) for n, off in seen)
+        return float(sum(gains)) / max(self.noise.family.standard_deviation**2, 1e-9)
 
     def pass_finding(self) -> Finding:
         low, high = self.interval

@@ -16,10 +16,10 @@ APART = 0.05
 
 NOT_DESCRIBED = Note(
     "claim-may-not-describe",
-    "the claim may not describe this mechanism: the likeliest of the known faults is itself "
-    "refuted by the releases; it may be a mean divided by a noisy count, releases snapped to a "
-    "grid and clamped, or records that are each randomised by themselves (docs/how-to/"
-    "numbers-claim.md has what can be claimed)",
+    "no known fault fits, and the likeliest one is itself refuted by the releases: look at how "
+    "noise is made and added; or the mechanism is another one, that may be claimed (a mean divided "
+    "by a noisy count, releases snapped to a grid and clamped, records that are each randomised by "
+    "themselves: docs/how-to/numbers-claim.md)",
 )
 
 

@@ -59,6 +59,19 @@ def other_sums(law: Aggregation, values: Any) -> Iterator[tuple[Note, Vector]]:
         together = law.clipping.clipped(records.sum(0)[None])[0] / (law.divide_by or 1.0)
         message = "the sum is clipped, not each record"
         yield Note("clipped-otherwise", message, {"by": "the sum"}), together
+    exact = law.exact(values)
+    if not (law.noise.family.whole or law.noise.grid):
+        # as by integer division; where all are whole nothing is told
+        to = {"down": "down to whole ones", "nearest": "to the nearest whole ones"}
+        for way, whole in {"down": np.floor(exact), "nearest": np.rint(exact)}.items():
+            words = f"exact numbers are rounded {to[way]} before noise is added"
+            yield Note("rounding-differs", words, {"step": 1.0, "rounding": way}), whole
+    if isinstance(law, NoisyGradient) and len(law.shapes) > 1 and len(records):
+        ends = np.cumsum([math.prod(shape) for shape in law.shapes])[:-1]
+        each = [clipping.clipped(part).sum(0) for part in np.split(records, ends, axis=1)]
+        words = "each tensor of a record is clipped by itself, not all of a record together"
+        alone = np.concatenate(each) / (law.divide_by or 1.0)
+        yield Note("clipped-otherwise", words, {"by": "each tensor"}), alone
     tensors = isinstance(values, list)
     for way, rest in {"last": slice(0, -1), "first": slice(1, None)}.items():
         left = [tensor[rest] for tensor in values] if tensors else values[rest]

@@ -20,7 +20,8 @@ from ..claim import TablesClaim
 from ..evidence.hidden import as_sums
 from ..evidence.linear import LinearEvidence
 from ..evidence.mistakes import SURE, Mistakes
-from ..evidence.other_engines import OTHER_CONTRIBUTIONS, ROW_BY_ROW, numbers, other_bounds
+from ..evidence.other_contributions import OTHER_CONTRIBUTIONS, ROW_BY_ROW
+from ..evidence.other_engines import numbers, other_bounds
 from ..planning.asked import BEYOND, BRIEF, LACKING, UNUSUAL, TableAsked, TableRole, core
 from ..planning.plan import TablePlan
 from .at_branches import BRANCHES, BoundsAtBranches, BranchTable, with_branches

@@ -21,6 +21,7 @@ from ...numbers.opening import NumbersOpening
 from ...numbers.planning.asked import Batch, Draws
 from ..claim import TablesClaim
 from ..evidence.columns import Columns
+from ..evidence.other_divisor import BY_EXACT, OtherDivisor
 from ..planning.plan import TablePlan
 from .at_branches import BRANCHES, BranchTable, NoiseAtBranches, draws_of, with_branches
 from .base import TableCheck
@@ -166,16 +167,42 @@ class TableNoiseScale(OfEachAggregate):
 
     id, made = "noise-scale", NoiseScale
 
+    def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
+        super().__init__(claim, plan, seed)
+        kinds = [one.kind for one in self.table.aggregates]
+        self._count = kinds.index("count") if "count" in kinds else None
+        self._divided = {
+            place: OtherDivisor(one.noise)
+            for place, one in enumerate(self.table.aggregates)
+            if one.kind == "mean" and one.hidden is None and not one.noise.family.whole
+        }
+
+    def observe(self, draws: Draws) -> None:
+        super().observe(draws)
+        if self._count is None or not self._divided:
+            return
+        own = self._columns.of(draws)
+        for place, divided in self._divided.items():
+            if max(place, self._count) < len(own):
+                divided.observe(own[place], own[self._count])
+
     def found_of(self, column: int) -> Finding:
         check, found = self.each[column], super().found_of(column)
         assert isinstance(check, NoiseScale)
+        kind, divided = self.table.aggregates[column].name, self._divided.get(column)
+        if divided is not None and divided.describes and divided.log_odds > (found.log_odds or 0.0):
+            told = Finding.caused(found.message, BY_EXACT, divided.log_odds, aggregate=kind)
+            return replace(told, cause=f"{kind}: {BY_EXACT}", diagnosis=f"{kind}: {BY_EXACT}")
         forgotten = self._forgotten(column)
-        known = next((note for factor, note in forgotten if check.is_likely(factor)), None)
-        if known is None or found.cause is None:
+        likely = [note for factor, note in forgotten if check.is_likely(factor)]
+        if not likely or found.cause is None:
             return found
-        cause = f"{self.table.aggregates[column].name}: {known}"
+        known, *others = likely
+        cause = f"{kind}: {known}"
         fields = {**found.fields, **known.fields}
-        return replace(found, cause=cause, diagnosis=cause, code=known.code, fields=fields)
+        told = replace(found, cause=cause, diagnosis=cause, code=known.code, fields=fields)
+        # as two mistakes may take the same factor from the scale
+        return told if not others else told.with_near(others[0])
 
     def _forgotten(self, column: int) -> list[tuple[float, Note]]:
         """Factors of the scale, and what an engine that has them leaves out."""

@@ -53,12 +53,18 @@ class Mistakes:
             return found
 
         claim = misfit("", lambda own, width: numbers(table, own, width, 0))
-        each = [(misfit(cause.message, made), cause) for cause, made in other_engines(table)]
-        each.sort(key=lambda one: one[0])
+        known = [(misfit(cause.message, made), cause) for cause, made in other_engines(table)]
+        each = sorted(known, key=lambda one: one[0])
         if not each or claim - each[0][0] < SURE:
             return None
         least, best = each[0]
-        near = next((cause for other, cause in each[1:] if other - least < NEAR), None)
+        # of two forms of one mistake, the first that is known where they are about as likely
+        forms = (own for own in known if (own[1].code, own[1].fields) == (best.code, best.fields))
+        least, best = next(own for own in forms if own[0] <= least + SURE)
+        close = (cause for other, cause in each[1:] if other - least < NEAR)
+        near = next(
+            (one for one in close if (one.code, one.fields) != (best.code, best.fields)), None
+        )
         terms = len(seen) * (1 + self._cells.size)
         by_noise = 0.25 * terms
         most = _LEFT * (claim - by_noise) + _CHANCE * math.sqrt(terms)

@@ -7,9 +7,10 @@ from functools import partial
 import numpy as np
 
 from .....reference.arrays import Matrix, Vector
-from .....reference.tables import Aggregate, Bounding, NoisyTable, Rows
+from .....reference.tables import Bounding, NoisyTable, Rows
 from .....reference.tables.rows import places_within
 from ....findings.note import Note
+from .other_contributions import TOLD_CONTRIBUTIONS, Contributed, misapplied
 from .other_rows import OTHER_ROWS, OTHER_USERS
 
 _DRAWS = 12  # of which the mean is taken for the expectation
@@ -17,9 +18,7 @@ SEED = 1
 """Of the draws of what stays, so that two engines are compared on the same ones."""
 
 _NONE = 10**6  # stands for no bound
-_UNLIMITED = 1e300
 
-Contributed = Callable[[Rows, Aggregate], Rows]
 Numbers = Callable[[Rows, int], Matrix]
 """Rows and how many partitions in, mean numbers (aggregates, cells) before noise out."""
 
@@ -52,25 +51,36 @@ def other_engines(table: NoisyTable) -> Iterator[tuple[Note, Numbers]]:
 
     for cause, bounding in other_bounds(table.bounding):
         yield cause, bounded(bounding)
-    for cause, made in OTHER_CONTRIBUTIONS:
+    for cause, made in TOLD_CONTRIBUTIONS:
         yield cause, partial(_contributing, table, made)
     for cause, changed in OTHER_ROWS:
         yield cause, partial(_of_other_rows, table, changed)
     for cause, counted in OTHER_USERS:
         if any(one.once for one in table.aggregates):
             yield cause, partial(_counting, table, counted)
+    if any(one.once for one in table.aggregates):
+        each = [replace(one, kind="count") if one.once else one for one in table.aggregates]
+        words = "rows are counted as users: a user counts once for each of its rows in a partition"
+        counting = replace(table, aggregates=tuple(each))
+        yield (
+            Note("rows-counted-as-users", words),
+            lambda rows, cells: numbers(counting, rows, cells, SEED),
+        )
     if table.bounding.max_partitions is not None:
         preferred = "partitions of a user that have more rows are kept more often"
         yield _kept(preferred, "partitions of more rows"), partial(_by_rows, table)
         of_value = "rows of each value of a user are bounded, not all of them"
         yield (
-            _misapplied(of_value, "max_per_partition", "rows of a value"),
+            misapplied(of_value, "max_per_partition", "rows of a value"),
             partial(_by_value, table),
         )
     for way in ("first", "last") if table.bounding.kept != "all" else ():
-        words = f"the {way} partitions of a user by name are kept, and rows by value, not any"
+        rather = _RATHER[table.bounding.kept]
         ordered = replace(table, bounding=replace(table.bounding, kept=way))
-        yield _kept(words, f"{way} by name"), partial(_sorted, ordered)
+        for rows_too in (False, True):
+            beside = ", and its rows by value" if rows_too else ""
+            words = f"the {way} partitions of a user by name are kept{beside}, not {rather}"
+            yield _kept(words, f"{way} by name"), partial(_sorted, ordered, rows_too)
     words = "the largest values of a user are kept, not those that the claim says"
     largest = _kept(words, "largest values")
     yield largest, lambda rows, cells: numbers(table, _largest(rows, table.bounding), cells, SEED)
@@ -81,15 +91,26 @@ def _kept(words: str, what: str) -> Note:
     return Note("other-rows-kept", words, {"kept": what})
 
 
-def _misapplied(words: str, bound: str, to: str) -> Note:
-    """A bound of a user holds something else than the claim says."""
-    return Note("bound-misapplied", words, {"bound": bound, "applied_to": to})
+_RATHER = {
+    "uniform": "a random choice of them",
+    "any": "any of them",
+    "first": "those that come first",
+    "last": "those that come last",
+}
+"""What the claim keeps of a user, in words."""
 
 
-def _sorted(table: NoisyTable, rows: Rows, cells: int) -> Matrix:
-    """Of rows in the order of partitions and values, as a sort or an index leaves them."""
-    values = rows.values.reshape(len(rows), -1)[:, 0] if len(rows) else rows.users
-    return numbers(table, rows.kept(np.lexsort((values, rows.cells))), cells, SEED)
+def _sorted(table: NoisyTable, rows_too: bool, rows: Rows, cells: int) -> Matrix:
+    """Of rows in the order of partitions, and of values or at random, as a sort leaves them."""
+    if rows_too:
+        values = rows.values.reshape(len(rows), -1)[:, 0] if len(rows) else rows.users
+        return numbers(table, rows.kept(np.lexsort((values, rows.cells))), cells, SEED)
+    rng = np.random.default_rng(SEED)
+    drawn = [
+        numbers(table, rows.kept(np.lexsort((rng.random(len(rows)), rows.cells))), cells, SEED)
+        for _ in range(_DRAWS)
+    ]
+    return np.asarray(np.mean(drawn, axis=0))
 
 
 def _of_other_rows(
@@ -148,7 +169,7 @@ def other_bounds(of: Bounding) -> Iterator[tuple[Note, Bounding]]:
         most = of.rows
         words = "rows of a user are bounded in each partition, not over all"
         yield (
-            _misapplied(words, "max_rows", "rows in a partition"),
+            misapplied(words, "max_rows", "rows in a partition"),
             Bounding(_NONE, most, None, kept),
         )
         off_by = {most - 1: "one row less", most + 1: "one row more"}
@@ -180,12 +201,12 @@ def other_bounds(of: Bounding) -> Iterator[tuple[Note, Bounding]]:
         )
         words = "rows of a user are bounded over all partitions, not partitions and rows in each"
         yield (
-            _misapplied(words, "max_partitions and max_per_partition", "rows"),
+            misapplied(words, "max_partitions and max_per_partition", "rows"),
             Bounding(None, None, partitions * rows, kept),
         )
         words = "max_partitions bounds the rows of a user, not its partitions"
         yield (
-            _misapplied(words, "max_partitions", "rows"),
+            misapplied(words, "max_partitions", "rows"),
             Bounding(None, None, partitions, kept),
         )
         for more, words in ((1, "more"), (-1, "less")):
@@ -201,91 +222,6 @@ def other_bounds(of: Bounding) -> Iterator[tuple[Note, Bounding]]:
         if way != kept:
             words = f"the {way} rows and partitions of a user are kept, not those that it claims"
             yield _kept(words, way), replace(of, kept=way)
-
-
-def _unclipped(rows: Rows, one: Aggregate) -> Rows:
-    if one.bound is not None:
-        return replace(one, bound=replace(one.bound, most=_UNLIMITED)).contributions(rows)
-    if not one.of_values:
-        return one.contributions(rows)
-    return Rows(rows.users, rows.cells, one.summed(rows.values))
-
-
-def _cut_together(rows: Rows, one: Aggregate) -> Rows:
-    """The sum of a partition, cut to the norm as if it were of one user."""
-    if one.bound is None:
-        return one.contributions(rows)
-    together = Rows(0 * rows.users, rows.cells, rows.values)
-    return replace(one, bound=replace(one.bound, of="partition")).contributions(together)
-
-
-def _cut_each(rows: Rows, one: Aggregate) -> Rows:
-    """Each row cut to the norm, and not what a user adds up to."""
-    if one.bound is None:
-        return one.contributions(rows)
-    apart = Rows(np.arange(len(rows)), rows.cells, rows.values)
-    return one.contributions(apart)
-
-
-def _cut_in_each(rows: Rows, one: Aggregate) -> Rows:
-    """What a user adds up to in each partition cut to the norm, not over all of them."""
-    if one.bound is None:
-        return one.contributions(rows)
-    return replace(one, bound=replace(one.bound, of="partition")).contributions(rows)
-
-
-def _clipped_sums(rows: Rows, one: Aggregate) -> Rows:
-    """The sum of a user in a partition, clipped to what the bounds of a value allow."""
-    if not one.of_values or one.bound is not None or not len(rows):
-        return one.contributions(rows)
-    first = rows.kept(rows.first_of_pairs)
-    sums = np.clip(np.bincount(rows.pairs, rows.values), one.lower, one.upper)
-    return Rows(first.users, first.cells, one.summed(np.asarray(sums, np.float64)))
-
-
-def _dropped(rows: Rows, one: Aggregate) -> Rows:
-    if not one.of_values or one.bound is not None:
-        return one.contributions(rows)
-    return one.contributions(rows).kept((rows.values >= one.lower) & (rows.values <= one.upper))
-
-
-def _clipped_at_zero(rows: Rows, one: Aggregate) -> Rows:
-    if one.lower >= 0.0:
-        return one.contributions(rows)
-    return replace(one, lower=0.0, upper=max(one.upper, 0.0)).contributions(rows)
-
-
-def _multiplied(rows: Rows, one: Aggregate) -> Rows:
-    """Each row as often as its user has rows in its partition."""
-    made = one.contributions(rows)
-    if not len(made):
-        return made
-    return Rows(made.users, made.cells, made.values * np.bincount(made.pairs)[made.pairs])
-
-
-_TOGETHER = "the norm is bounded after users are added up, not of each user"
-_EACH = "the norm of each row is bounded, not of what a user adds up to"
-_IN_EACH = "the norm is bounded in each partition, not over all of a user's"
-_SUMS = "the sum of a user's values is clipped, not each value"
-_BEYOND = "values beyond their bounds are dropped, not clipped"
-_AT_ZERO = "values below 0 are clipped to 0, not to their lower bound"
-_JOINED = "a join multiplies rows: each counts as often as its user has rows there"
-
-ROW_BY_ROW: tuple[tuple[Note, Contributed], ...] = (
-    (Note("values-not-clipped", "values are not clipped"), _unclipped),
-    (Note("clipped-at-zero", _AT_ZERO), _clipped_at_zero),
-)
-"""Mistakes that change what each row contributes, whatever other rows stay."""
-
-OTHER_CONTRIBUTIONS = (
-    *ROW_BY_ROW,
-    (_misapplied(_TOGETHER, "max_norm", "all users"), _cut_together),
-    (_misapplied(_EACH, "max_norm", "a row"), _cut_each),
-    (_misapplied(_IN_EACH, "max_norm", "a user in a partition"), _cut_in_each),
-    (_misapplied(_SUMS, "lower and upper", "a user in a partition"), _clipped_sums),
-    (Note("rows-dropped", _BEYOND, {"of": "beyond the bounds"}), _dropped),
-    (Note("rows-multiplied", _JOINED), _multiplied),
-)
 
 
 def _largest(rows: Rows, bounding: Bounding) -> Rows:

@@ -42,6 +42,9 @@ _CERTAIN = "the same values are encrypted more than once"
 _NATIVE = 2**62
 """Moduli up to which residues are taken as int64."""
 
+_OF_NOISE = 6.0
+"""Deviations of the noise within which a number lies that has no mask, or one that was there."""
+
 _RESTARTED = 8
 """Rounds after restarts, at most: two of each start."""
 
@@ -288,7 +291,21 @@ class MaskUniformity(RoundsCheck):
         name = self.evidence.likeliest
         what = "what parties send is not uniform and independent modulo "
         message = f"{what}{self.evidence.modulus}: e-value 10^{value / math.log(10):.1f}"
-        return Finding.caused(message, _cause(name), value)
+        return Finding.caused(message, self._too_narrow(name) or _cause(name), value)
+
+    def _too_narrow(self, name: str) -> Note | None:
+        """That masks do not fill the modulus, where no reuse or lack of them explains it."""
+        mechanism = self.claim.mechanism
+        noise = _OF_NOISE * mechanism.noise.family.standard_deviation / mechanism.modulus
+        filled = None if name.startswith("party") else self.evidence.narrow(name, noise)
+        if filled is None:
+            return None
+        width = float(f"{filled * mechanism.modulus:.2g}")
+        message = (
+            f"masks do not fill the modulus: numbers that parties send differ by no more than a "
+            f"width of about {width:g} out of {mechanism.modulus}"
+        )
+        return Note("masks-too-narrow", message, {"width": width, "modulus": mechanism.modulus})
 
     def _passed(self) -> str:
         parties = self.claim.mechanism.parties

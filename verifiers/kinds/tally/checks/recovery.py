@@ -10,11 +10,13 @@ from dataclasses import replace
 import numpy as np
 
 from .....reference.arrays import Vector
+from .....reference.numbers import NumberNoise, Shares
 from ....evidence.mixture import log_mean_of
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
+from ....run.cause import NEAR
 from ....run.checks import Reason, RunContext
 from ....run.phase import Phase
 from ....targets import Refused, TargetError
@@ -35,6 +37,7 @@ from .several_ways import ONCE_LEFT, SeveralWays, present_of
 _EFFECT = 0.1  # in total variation, the least that is looked for
 _MOST = 200  # rounds at most
 _FARTHEST = 0.5  # in total variation, beyond which no entry is told
+_LEAST = -50.0  # nats that one number costs a law at most
 _FAR = 30.0  # deviations beyond which a tally is no sum at all
 _DIFFERS = "noise-after-dropouts-differs"
 
@@ -46,14 +49,22 @@ class _Left:
         self.noise = claim.mechanism.left(present)
         self.law, self.placing = NoiseLawEvidence(self.noise, 0), Placing(self.noise, rng)
         self.far = self.draws = 0
+        self.off = np.zeros(0)  # of all tallies so far from the sums behind them
 
     def observe(self, tally: Vector, exact: Vector) -> None:
         """Adds a tally (d,) with the sum (d,) behind it."""
         placed = self.placing.placed(tally[None], exact[None], 53)
         self.law.observe(placed.flat, {})
+        self.off = np.concatenate([self.off, tally - exact])
         off = np.abs(tally - exact)
         self.far += int((off > _FAR * self.noise.family.standard_deviation).sum())
         self.draws += tally.size
+
+    def ratio(self, noise: NumberNoise) -> float:
+        """The log-likelihood ratio of other noise to the claimed one."""
+        logs = [law.log_mass(self.off, np.zeros_like(self.off)) for law in (noise, self.noise)]
+        other, claimed = (np.maximum(one, _LEAST) for one in logs)
+        return float((other - claimed).sum())
 
 
 class Recovery(RoundsCheck):
@@ -247,10 +258,43 @@ class Recovery(RoundsCheck):
         if 2 * worst.far > worst.draws:
             cause = Note(UNCANCELLED, ONCE_LEFT, {**fields, "input": str(given.role)})
             return Finding.caused(f"{message}: where {given.role}", cause, value)
-        _, fault, _ = worst.law.worst()
+        _, fault, nats = worst.law.worst()
+        other = self._other_shares(worst, nats)
+        if other is not None:
+            cause = Note(_DIFFERS, f"after dropouts: {other}", {**fields, **other.fields})
+            return Finding.caused(message, cause, value)
         fields = {**fields, "fault": fault.cause.code, **fault.cause.fields}
         cause = Note(_DIFFERS, f"after dropouts: {fault.name}", fields)
         return Finding.caused(message, cause, value)
+
+    def _other_shares(self, worst: _Left, nats: float) -> Note | None:
+        """The share of the noise that each party adds, where another than the claimed fits best.
+
+        nats: of the likeliest known fault, in the rounds where the claim fits worst.
+        """
+        mechanism = self.claim.mechanism
+        claimed = worst.noise.family
+        if not (mechanism.in_shares and isinstance(claimed, Shares)):
+            return None
+
+        def of(left: _Left, parts: int) -> NumberNoise:
+            assert isinstance(left.noise.family, Shares)
+            return replace(left.noise, family=replace(left.noise.family, parties=parts))
+
+        odds = {
+            parts: sum(left.ratio(of(left, parts)) for left in self.left.values())
+            for parts in range(2, 2 * mechanism.parties + 1)
+            if parts != claimed.parties
+        }
+        best = max(odds, key=odds.__getitem__)
+        all_of_them = mechanism.parties
+        if odds.get(all_of_them, -math.inf) > odds[best] - NEAR:
+            best = all_of_them
+        if worst.ratio(of(worst, best)) < nats - NEAR:
+            return None
+        words = f"each party adds 1/{best} of the noise, not 1/{claimed.parties}"
+        words += ": made for all parties, not for the quorum" if best == all_of_them else ""
+        return Note("noise-shares-differ", words, {"fault": "noise-shares-differ", "parts": best})
 
     def _of_any_round(self, context: RunContext, found: Finding) -> Finding:
         """The finding, whose cause is another one where masks do not cancel with all there."""

@@ -1,5 +1,7 @@
 """Evidence that what parties send is not uniform modulo m, or not independent."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,9 @@ Rows = NDArray[np.int64] | NDArray[np.object_]
 
 _OWN = 16
 """Parties that are a group of their own, at most."""
+
+_NEARLY_ALL, _FILLED = 0.99, 0.95  # of the masks, and of the modulus
+_HEAPED = 5.0  # times what masks that fill their part evenly have around 0
 
 _ROUNDS, _NUMBERS, _PARTIES = (
     "mask-kept-across-rounds",
@@ -50,6 +55,8 @@ class MaskEvidence:
         self.own = sorted({round(k) for k in np.linspace(0, parties - 2, min(_OWN, parties - 1))})
         self.names = ["all", *(f"party {k + 1}" for k in self.own), *BETWEEN]
         self.wagers = {name: UniformEvidence() for name in self.names}
+        # by where in the modulus they lie: for diagnoses alone
+        self._where = {name: np.zeros(LEAVES) for name in self.names}
         self._before: Rows | None = None
         self._first: Rows | None = None
 
@@ -80,6 +87,25 @@ class MaskEvidence:
             uniform = ((held + self._rng.random(held.size)) / self.modulus + 0.5) % 1.0
             counts = np.bincount(leaves(uniform), minlength=LEAVES).astype(np.float64)
             self.wagers[name].observe(counts)
+            self._where[name] += counts
+
+    def narrow(self, name: str, noise: float) -> float | None:
+        """The share of the modulus, in one piece, that what a wager looks at nearly always fills.
+
+        None where that is all of it, or where most of it lies at 0 but for noise of this share of
+        the modulus, as where a mask is used again, or there is none.
+        """
+        counts = self._where[name]
+        sums = np.concatenate([[0.0], np.cumsum(np.tile(counts, 2))])
+        ends = np.searchsorted(sums, sums[:LEAVES] + _NEARLY_ALL * counts.sum())
+        filled = float((ends - np.arange(LEAVES)).min()) / LEAVES
+        near = max(2, math.ceil(noise * LEAVES))
+        middle = slice(LEAVES // 2 - near, LEAVES // 2 + near)
+        at_zero = float(counts[middle].sum() / max(1.0, counts.sum()))
+        evenly = 2.0 * near / LEAVES / filled
+        if filled >= _FILLED or at_zero > min(0.5, _HEAPED * evenly):
+            return None
+        return filled
 
     @property
     def log_e_value(self) -> float:
