@@ -18,8 +18,8 @@ from dpassay.verifiers.kinds.numbers.checks.noise_law import NoiseLaw
 from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
 from dpassay.verifiers.kinds.numbers.planned import PlannedNumbers
 from dpassay.verifiers.kinds.numbers.planning.asked import Asked, Batch, Draws
-from dpassay.verifiers.kinds.numbers.steering.asking import choose, most_steered, out_of_reach
-from dpassay.verifiers.kinds.numbers.steering.candidates import NumberAsker
+from dpassay.verifiers.kinds.numbers.steering.asking import choose, most_steered
+from dpassay.verifiers.kinds.numbers.steering.candidates import NumberAsker, out_of_reach
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.paths.counting import Outcome
 from dpassay.verifiers.paths.search import Reached, Search

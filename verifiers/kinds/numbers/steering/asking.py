@@ -10,7 +10,6 @@ import numpy as np
 
 from ....findings.note import Note
 from ....paths.background import BackgroundSearch, Searched, searched_spec
-from ....paths.constants import LARGEST
 from ....paths.counting import Outcome
 from ....paths.left_out import LeftOut
 from ....paths.lines import not_exercised
@@ -25,7 +24,7 @@ from ..claim import NumbersClaim
 from ..gathering import Gathering
 from ..planning.asked import Asked, Batch, Draws, asked_for
 from ..planning.plan import NumbersPlan
-from .candidates import MOST_RELEASES, NumberAsker, nats_of_a_draw
+from .candidates import MOST_RELEASES, NumberAsker, nats_of_a_draw, out_of_reach
 from .inputs import GROWS, SERVED
 
 _AFTER = 4_096  # releases: what shows earlier does not wait for the search
@@ -169,15 +168,21 @@ class Steering:
     def _show(
         self, law: NoiseLaw, of_each: Mapping[int, Sequence[Batch]], batches: Sequence[Batch]
     ) -> None:
-        """Shows releases to the law, those of judged calls alone, and whether any are copies."""
+        """Shows releases to the law, those of judged calls alone, and whether any are copies.
+
+        Releases in single precision are left out of these: beside others they would be taken for
+        finer floats than they are, and some are alike by chance.
+        """
         gathering, coordinates = self.gathering, self.gathering.plan.coordinates
+        typed = gathering.claim.release.typed
+        fine = tuple(batch for batch in batches if not typed(batch.asked.values))
         for place, own in of_each.items():
             if own:
                 law.observe_branch(place, Draws(tuple(own), gathering.placing, coordinates))
         law.refuted  # noqa: B018 - a look: evidence that refutes is kept as it is now
-        for fresh in gathering.checks if batches else ():
+        for fresh in gathering.checks if fine else ():
             if isinstance(fresh, FreshNoise):
-                fresh.observe(Draws(tuple(batches), gathering.placing, coordinates))
+                fresh.observe(Draws(fine, gathering.placing, coordinates))
                 fresh.refuted  # noqa: B018 - as above
 
     def _ask_refused(self, search: Search) -> None:
@@ -263,21 +268,6 @@ def repeats_of(candidate: Candidate) -> int:
     return max(1, math.ceil(max(candidate.answers, _LEAST) / candidate.calls[-1][1]))
 
 
-def out_of_reach(search: Search) -> dict[Outcome, str]:
-    """What outcomes would take that only more records reach than are ever asked, in words."""
-    found: dict[Outcome, str] = {}
-    for number in search.one_sided():
-        tried = [(one, sides) for one, sides in search.sides[number] if one.way == GROWS]
-        counted = [(float(_records(one.calls[-1][0])), sides) for one, sides in tried]
-        for mine, other in ((0, 1), (1, 0)):
-            bounds = {sides[other] for _, sides in counted}
-            alike = counted and all(sides[mine] == records for records, sides in counted)
-            if alike and len(bounds) == 1 and min(bounds) > LARGEST:
-                needs = f"needs {min(bounds):,.0f} records"
-                found |= {(number, way): needs for way in search.shadow.decisions[number].outcomes}
-    return found
-
-
 def _input_of(chosen: _Chosen) -> BranchInput:
     decision, calls = chosen.reached.decision, chosen.reached.candidate.calls
     asked = chosen.asked[-1]
@@ -291,10 +281,6 @@ def _key(call: Call) -> tuple[Any, ...]:
     values, size = call
     tensors = values if isinstance(values, list) else [values]
     return size, *((tensor.dtype.str, tensor.shape, tensor.tobytes()) for tensor in tensors)
-
-
-def _records(values: Any) -> int:
-    return len(values[0] if isinstance(values, list) else values)
 
 
 def _is_finite(values: Any) -> bool:

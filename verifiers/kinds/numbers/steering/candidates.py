@@ -11,7 +11,8 @@ import numpy as np
 
 from .....reference.arrays import Vector
 from ....paths.constants import LARGEST, SMALL, around, sums
-from ....paths.search import Asker, Call, Candidate, PlannedCalls, Tried
+from ....paths.counting import Outcome
+from ....paths.search import Asker, Call, Candidate, PlannedCalls, Search, Tried
 from ..claim import NumbersClaim
 from ..evidence.expected_draws import divergence
 from ..mechanism import RECORDS
@@ -264,3 +265,22 @@ def nats_of_a_draw(claim: NumbersClaim) -> float:
     """Nats of a draw of half the claimed noise against all of it."""
     noise = claim.mechanism.aggregation.noise
     return divergence(noise.times(_HALF), noise, 0.0)
+
+
+def out_of_reach(search: Search) -> dict[Outcome, str]:
+    """What outcomes would take that only more records reach than are ever asked, in words."""
+    found: dict[Outcome, str] = {}
+    for number in search.one_sided():
+        tried = [(one, sides) for one, sides in search.sides[number] if one.way == GROWS]
+        counted = [(float(_records(one.calls[-1][0])), sides) for one, sides in tried]
+        for mine, other in ((0, 1), (1, 0)):
+            bounds = {sides[other] for _, sides in counted}
+            alike = counted and all(sides[mine] == records for records, sides in counted)
+            if alike and len(bounds) == 1 and min(bounds) > LARGEST:
+                needs = f"needs {min(bounds):,.0f} records"
+                found |= {(number, way): needs for way in search.shadow.decisions[number].outcomes}
+    return found
+
+
+def _records(values: Any) -> int:
+    return len(values[0] if isinstance(values, list) else values)
