@@ -16,6 +16,7 @@ from dpassay.verifiers.findings.finding import Finding
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.tally.checks.mask_uniformity import MaskUniformity
 from dpassay.verifiers.kinds.tally.checks.recovery import Recovery
+from dpassay.verifiers.kinds.tally.checks.several_ways import SeveralWays
 from dpassay.verifiers.kinds.tally.checks.wrap_around import WrapAround
 from dpassay.verifiers.run.checks import Setting
 from dpassay.verifiers.targets.tally import ShownRound
@@ -197,6 +198,43 @@ def test_of_rounds_with_dropouts() -> None:
     assert found.fields["factor"] == pytest.approx(0.5, abs=0.11)
     assert found.message == left
     assert found.diagnosis.startswith("after dropouts: noise of ")
+
+
+def test_of_rounds_of_several_ways() -> None:
+    """A tally of too few, and sums that are off or anywhere, of 12 parties."""
+    text = FIVE.replace("5/4", "12/8").replace("parties = 5", "parties = 12")
+    text = text.replace("quorum = 4", "quorum = 8")
+    claim: Any = parse_claim(tomllib.loads(f"[mechanism]\n{text}"))
+    ways = SeveralWays(claim)
+    role = "5 parties leave before their values"
+    assert said(ways.tallied(ways.below[0])) == (
+        "tally-below-quorum",
+        {"present": 7, "quorum": 8, "input": role},
+        "a round is tallied to which 7 of 12 parties have sent their values: where "
+        f"{role}; by the claim 8 must stay",
+        "the quorum is not counted once values were sent",
+    )
+    role = "1 party leaves before its values, 3 parties leave after their values"
+    fields = {"present": 11, "parties": 12, "input": role}
+    for anywhere, code, more, message, diagnosis in (
+        (
+            False,
+            "dropouts-miscounted",
+            {"shift": -30.0},
+            f"where {role}, the tally lies about 30 below their sum",
+            "where parties leave in several ways, others are counted than those who have sent",
+        ),
+        (
+            True,
+            "masks-not-cancelled",
+            {},
+            f"where {role}, tallies lie anywhere, and not about their sum",
+            "masks do not cancel once a party has left",
+        ),
+    ):
+        sums: Any = SimpleNamespace(likeliest=(0, -30.0), is_anywhere=lambda _, of=anywhere: of)
+        ways.sums = sums
+        assert said(ways.miscounted(30.0)) == (code, {**fields, **more}, message, diagnosis)
 
 
 def test_of_refused_rounds() -> None:
