@@ -22,13 +22,15 @@ class Rehearsal:
     """Calls, one after the other, from the state after the import.
 
     calls: inputs, with how many releases each asks for; release: how inputs travel; noise: seeds
-    the generators that the target holds; seconds: that all may take.
+    the generators that the target holds; seconds: that all may take; refuses: whether a label may
+    be a refusal, None where no labels are released.
     """
 
     calls: tuple[tuple[Any, int], ...]
     release: Any
     noise: int
     seconds: float
+    refuses: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Thread
+from threading import Event, Thread
+from time import monotonic
 from typing import Any
 
-from ...reference.clock import check_clock
+from ...reference.clock import check_clock, seconds_left
 from ..findings.note import Note
 from ..run.request import RunRequest
 from ..targets import Target
@@ -15,6 +16,7 @@ from .search import Asker, Reached, Search
 from .shadow import Shadow
 
 _LOOK = 0.2  # seconds between two looks at the clock
+_SHARE = 0.25  # of the time that a run has left, which it waits at most
 _STATE = ("budget_target", "restart", "fresh_state")
 """Keys of `[gate]` that name what lies outside the process of a target."""
 
@@ -55,27 +57,45 @@ class BackgroundSearch:
 
     Args:
         spec: of the target.
-        release: how inputs travel.
+        claim: says how inputs travel, and which variables are secrets.
         asker: makes what the kind of release knows of its inputs.
+        refuses: whether a label may be a refusal, None where no labels are released.
     """
 
-    def __init__(self, spec: str, release: Any, asker: Callable[[], Asker]) -> None:
+    def __init__(
+        self, spec: str, claim: Any, asker: Callable[[], Asker], *, refuses: bool | None = None
+    ) -> None:
         self._found = Searched(why="the search ended before it was done")
-        self._arguments = spec, release, asker
+        self._stop = Event()
+        self._arguments = spec, claim, asker, refuses
         self._thread = Thread(target=self._search, daemon=True)
         self._thread.start()
 
     def wait(self) -> Searched:
-        """What was found, once the search is over. Raises OutOfTime with the run's time."""
+        """What was found, once the search is over, or why the run did not wait for it.
+
+        A run with little time left goes on without it. Raises OutOfTime with the run's time.
+        """
+        until = monotonic() + _SHARE * seconds_left()
         while self._thread.is_alive():
-            check_clock()  # the run's own time may be over
+            check_clock()
+            if monotonic() > until:
+                self.close()
+                return Searched(why="the search took too much of the run's time")
             self._thread.join(_LOOK)
         return self._found
 
+    def close(self) -> None:
+        """Ends the search where it is still going on."""
+        self._stop.set()
+
     def _search(self) -> None:
-        spec, release, asker = self._arguments
+        spec, claim, asker, refuses = self._arguments
+        secrets = () if claim.http is None else tuple(claim.http.headers.values())
         try:
-            with Shadow(spec, release) as shadow:
+            with Shadow(
+                spec, claim.release, secrets, refuses=refuses, stopped=self._stop.is_set
+            ) as shadow:
                 search = Search(shadow, asker())
                 self._found = Searched(tuple(search.run()), search)
         except LeftOut as why:

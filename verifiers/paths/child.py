@@ -21,6 +21,7 @@ import numpy as np
 
 from ...reference import BudgetExhausted
 from ..targets.in_process import InProcessTarget
+from ..targets.labels import checked_labels
 from ..targets.replies import Refused, TargetError, one_line
 from ..targets.spec import load
 from .asked import CallSeen, Ended, Loaded, Rehearsal
@@ -139,7 +140,10 @@ def _run(
         counter.clear()
         why = ""
         try:
-            target.ask(values, size)
+            reply = target.ask(values, size)
+            if asked.refuses is not None:
+                shaped = asked.release.shaped(reply, values, size)
+                checked_labels(shaped, values, size, asked.refuses, asked.release)
             end = Ended.ANSWERED
         except Refused:
             end = Ended.REFUSED

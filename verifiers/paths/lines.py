@@ -87,7 +87,7 @@ def _line(
     if taken < _SHORTEST:
         return Note("path-never", f"not exercised: {place} ({text})", fields)
     words = (
-        f"seldom: {place} ({text}) in about {round(taken):,} of {answers:,} answers: half the "
-        "noise there would not have shown"
+        f"seldom: {place} ({text}) in calls for about {round(taken):,} of {answers:,} answers: "
+        "half the noise there would not have shown"
     )
     return Note("path-seldom", words, fields)

@@ -220,6 +220,7 @@ class Scratch:
         made = {name: str(place) for name, place in places.items()}
         made["PYTHONPATH"] = os.pathsep.join(paths)
         made["PYTHONDONTWRITEBYTECODE"] = "1"
+        made["PYTHONHASHSEED"] = "0"  # what is found must not depend on the order of sets
         if site.ENABLE_USER_SITE:  # else lost with HOME
             made["PYTHONUSERBASE"] = site.getuserbase()
         return kept | made, tuple(sorted(withheld))

@@ -139,7 +139,7 @@ class Exercised:
         for call, key, answers, nats in given:
             self._nats[key] = nats
             self._asked[key] += answers  # type: ignore[assignment]
-            for outcome in call.taken if call.ended is not Ended.FAILED else ():
+            for outcome in call.taken if call.ended is Ended.ANSWERED else ():
                 self._each[outcome][key] += answers  # type: ignore[assignment]
 
     @property
@@ -196,6 +196,9 @@ class Search:
         failed, answered = self.shadow.trouble, False
         for planned in self.asker.planned():
             seen = self.shadow.run(planned.calls, NOISES[0])
+            if len(seen) < len(planned.calls):
+                why = self.shadow.trouble or "it ended"
+                raise LeftOut(f"its copy did not answer the calls of the plan: {why}")
             self.exercised.add(seen, planned)
             answered = answered or any(call.ended is not Ended.FAILED for call in seen)
             failed = failed or self.shadow.trouble or next((call.why for call in seen), "")

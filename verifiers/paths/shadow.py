@@ -7,7 +7,7 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing import Pipe
 from time import monotonic
 from typing import Any, Self
@@ -19,7 +19,8 @@ from .left_out import LeftOut
 from .scratch import Scratch
 
 _LOADING = 20.0  # seconds that an import may take
-_RUN = 10.0  # seconds of the calls of one run
+_RUN = 30.0  # seconds of the calls of one run
+_LOOK = 0.2  # seconds between two looks at whether the run is over
 _LONGEST = 180.0  # seconds of all runs: beyond, nothing at all is steered, so that nothing found
 # depends on how fast a machine is
 
@@ -31,10 +32,20 @@ class Shadow:
         spec: of a Python target.
         release: how inputs travel.
         secrets: names of environment variables that it is not given.
+        refuses: whether a label may be a refusal, None where no labels are released.
+        stopped: whether nobody waits for it any more.
     """
 
-    def __init__(self, spec: str, release: Any, secrets: Sequence[str] = ()) -> None:
-        self._release = release
+    def __init__(
+        self,
+        spec: str,
+        release: Any,
+        secrets: Sequence[str] = (),
+        *,
+        refuses: bool | None = None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._release, self._refuses, self._is_over = release, refuses, stopped
         self._scratch = Scratch(spec, secrets).__enter__()
         self._connection, theirs = Pipe()
         self._record, record = os.pipe()
@@ -98,15 +109,19 @@ class Shadow:
         if monotonic() - self._began > _LONGEST:
             raise LeftOut(f"its copy takes longer than {_LONGEST:g} s for some thousand calls")
         self.executions += len(calls)
-        self._connection.send(Rehearsal(tuple(calls), self._release, noise, _RUN))
+        self._connection.send(Rehearsal(tuple(calls), self._release, noise, _RUN, self._refuses))
         found = self._received(2.0 * _RUN)
         self.trouble = "" if isinstance(found, list) else one_line(str(found))
         return found if isinstance(found, list) else []
 
     def _received(self, seconds: float) -> Any:
         try:
-            if not self._connection.poll(seconds):
-                raise LeftOut(f"its copy gave no answer within {seconds:g} s")
+            until = monotonic() + seconds
+            while not self._connection.poll(_LOOK):
+                if self._is_over():
+                    raise LeftOut("the run was over before the search")
+                if monotonic() > until:
+                    raise LeftOut(f"its copy gave no answer within {seconds:g} s")
             found = pickle.loads(self._connection.recv_bytes())
         except (EOFError, OSError):
             raise LeftOut(self._stopped() or "its copy ended") from None

@@ -42,6 +42,7 @@ class LabelSession(Session):
         self.recorder = LabelsRecorder()
         state.hearers.insert(0, self.recorder.hear)
         self.gathering: LabelsGathering | None = None
+        self.steering: Steering | None = None
         earlier: LabelsOpening | None = request.earlier
         self._opens_with = None if earlier is None else earlier.histogram
         self.contract = LabelsInputContract(self.claim, self._opens_with)
@@ -106,6 +107,7 @@ class LabelSession(Session):
         ask_over_kept(self._gathering, lambda: queries_of(self._gathering.plan))
         self._gathering.sweep()
         if self._gathering.goes_on and self.state.outcome.stopped is None:
+            assert self.steering is not None
             self.steering.ask_now()
         ask_together(self._gathering, lambda: queries_of(self._gathering.plan))
 
@@ -136,6 +138,8 @@ class LabelSession(Session):
 
     def end(self, found: Sequence[CheckResult]) -> Notes:
         outcome, chosen = self.state.outcome, self.request.selection
+        if self.steering is not None:
+            self.steering.close()
         if self.gathering is not None:
             for warning in coverage(self.gathering.plan, self.gathering.observers.answered):
                 outcome.warn(warning)
@@ -144,7 +148,7 @@ class LabelSession(Session):
                 left = not_excluded(self.gathering.plan)
                 if left is not None and not refuted and not chosen.left_out:
                     outcome.warn(left)
-            if not refuted and not chosen.left_out:
+            if self.steering is not None and not refuted and not chosen.left_out:
                 for line in self.steering.lines():
                     outcome.warn(line)
             if outcome.used_up and not refuted and not chosen.left_out:

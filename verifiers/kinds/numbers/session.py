@@ -168,6 +168,8 @@ class NumberSession:
 
     def end(self, found: Sequence[CheckResult]) -> Notes:
         outcome, chosen = self.state.outcome, self.request.selection
+        if self.steering is not None:
+            self.steering.close()
         if outcome.used_up and not chosen.left_out and not self.state.failed:
             planned = self.request.planned
             outcome.warn(dearer_than(self.claim, self.request.seed, planned=planned))

@@ -67,6 +67,7 @@ class TableSession(NumberSession):
 
     def end(self, found: Sequence[CheckResult]) -> Notes:
         outcome = self.state.outcome
+        self.of_code.close()
         if not self.state.failed and not self.request.selection.left_out:
             for line in self.of_code.lines():
                 outcome.warn(line)

@@ -16,6 +16,7 @@ from ..planning.laws import fault_laws, log_laws
 from ..planning.plan import Plan
 
 _GENERAL, _POINTED = 0.4, 0.6  # any law, and the known faults
+_NAMED = 3  # places on a pass
 _DISPLAYED = 60  # characters of the source
 
 
@@ -78,8 +79,10 @@ class BranchEvidence:
     @property
     def words(self) -> str:
         """What a pass says of the inputs that were asked."""
-        places = ", ".join(dict.fromkeys(one.words for one in self.inputs))
-        return f"{int(self.counts.sum()):,} labels asked by themselves where {places}"
+        places = list(dict.fromkeys(one.words for one in self.inputs))
+        more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+        named, labels = ", ".join(places[:_NAMED]), int(self.counts.sum())
+        return f"{labels:,} labels asked by themselves where, on a copy, {named}{more}"
 
     def finding(self) -> Finding:
         """What the input with most evidence shows."""
@@ -97,9 +100,9 @@ class BranchEvidence:
         )
         ratios = self.pointed[at].log_ratios
         best = int(np.argmax(ratios))
-        where = {"file": given.place, "outcome": given.outcome}
+        where = {"file": given.place, "outcome": given.outcome} if given.place else {}
         if ratios[best] < self._each[at] - NEAR:
-            advice = f"look at {given.words}; no known fault fits the labels there"
+            advice = f"no known fault fits the labels where {given.words}; look there"
             return Finding(
                 message, advice, given.histogram, code="law-unexplained", fields={**where}
             )

@@ -135,6 +135,11 @@ class ClassProbabilities(LabelsEvidence):
             self.first_labels.observe(counts, self.plan.rotated_ratios(stream, rotation))
 
     def _log_average(self) -> float:
+        branches = 0.0 if self.branches is None else self.branches.log_e_value
+        return float(np.logaddexp(self._log_planned(), np.log(BRANCHES) + branches))
+
+    def _log_planned(self) -> float:
+        """Of what the plan asks, with its weight."""
         # _single of a stream not yet asked is 0 = log 1; its weights are GENERAL + POINTED of 1
         asked = self.counts.sum(-1) > 0
         single = np.where(asked, self._single, np.log(GENERAL + POINTED))
@@ -144,8 +149,7 @@ class ClassProbabilities(LabelsEvidence):
             np.log(POOLED_SINGLES) + self.single_calls.log_e_value,
             np.log(POOLED_FIRST) + self.first_labels.log_e_value,
         )
-        branches = 0.0 if self.branches is None else self.branches.log_e_value
-        return float(np.logaddexp.reduce([each, *pooled, np.log(BRANCHES) + branches]))
+        return float(np.logaddexp.reduce([each, *pooled]))
 
     def samples_needed(self) -> int:
         """Labels that anchors still need to see the smallest effect.
@@ -158,12 +162,11 @@ class ClassProbabilities(LabelsEvidence):
         return self.missing(own.union(self.anchors)) if self.missing(self.anchors) else 0
 
     @property
-    def _shown_by_branches(self) -> bool:
-        """Whether inputs steered to decisions of the code tell more than all others."""
+    def shown_by_branches(self) -> bool:
+        """Whether inputs steered to decisions of the code tell more than all others, weighted."""
         if self.branches is None:
             return False
-        others = max(float(self._single.max()), self.pooled.log_e_value)
-        return self.branches.log_e_value > others
+        return float(np.log(BRANCHES)) + self.branches.log_e_value > self._log_planned()
 
     def _shown_stream(self) -> int:
         """A simple histogram that shows the violation by itself; else that with most evidence."""
@@ -249,7 +252,7 @@ class ClassProbabilities(LabelsEvidence):
         return Note(note.code, words, {**note.fields, "from_query": onset})
 
     def fail_finding(self) -> Finding:
-        if self._shown_by_branches:
+        if self.shown_by_branches:
             assert self.branches is not None
             return self.branches.finding()
         at = self._shown_stream()

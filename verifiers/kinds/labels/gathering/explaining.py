@@ -46,7 +46,7 @@ def explain(gathering: LabelsGathering) -> None:
             _ask(gathering, LabelBatch(informative, _MORE_IN_ORDER // 2, call=1))
         if labels is None or not labels.fits().explained:
             return
-    if labels is None:
+    if labels is None or labels.shown_by_branches:  # the place is known
         return
     labels.begin_diagnosis()
     state = gathering.state

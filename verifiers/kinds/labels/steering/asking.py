@@ -13,10 +13,11 @@ from ....run.error_budget import log_threshold
 from ....run.request import RunRequest
 from ....targets import Refused
 from ..checks.at_branches import BranchInput
+from ..checks.input_contract import RefusedLaterError
 from ..gathering.gathering import LabelsGathering
 from ..planning.plan import Plan
 from ..registry import SHARES
-from .candidates import asker_of
+from .candidates import LabelAsker
 
 MOST_QUERIES = 3_000
 """Labels that are asked of inputs that the search has found."""
@@ -40,6 +41,7 @@ class Steering:
         self.searched: Searched | None = None
         self._search: BackgroundSearch | None = None
         self._outcomes = set[Outcome]()  # whose inputs were asked for to the end
+        self._split = set[_Key]()  # sequences whose calls were made in several parts
         plan, claim = gathering.plan, gathering.plan.claim
         if not steers(plan) or gathering.observers.labels is None:
             return
@@ -48,9 +50,18 @@ class Steering:
             self.searched = Searched(why=str(spec))
         elif spec is not None:
             needed = log_threshold(SHARES["class-probabilities"], claim.gate.false_alarm) + _SPARE
-            self._search = BackgroundSearch(
-                spec, claim.release, lambda: asker_of(claim, plan, request.seed, needed)
-            )
+            others = gathering.contract.serves_other_totals
+
+            def asker() -> LabelAsker:
+                return LabelAsker(plan, request.seed, needed, other_totals=others)
+
+            refuses = claim.mechanism.refuses
+            self._search = BackgroundSearch(spec, claim, asker, refuses=refuses)
+
+    def close(self) -> None:
+        """Ends a search that is still going on."""
+        if self._search is not None:
+            self._search.close()
 
     def ask(self) -> bool:
         """Asks what was found, once the run has asked enough; False when the run should end."""
@@ -79,7 +90,11 @@ class Steering:
         return gathering.goes_on
 
     def _ask(self, chosen: Sequence[Reached]) -> None:
-        """Asks every input in rounds, each for its share of what half the noise needs there."""
+        """Asks every input in rounds, each for its share of what half the noise needs there.
+
+        What comes with every so-manieth call is asked in one round: calls of other inputs between
+        would move it to other places.
+        """
         refused = set[int]()
         for turn in range(_ROUNDS):
             place = 0
@@ -88,14 +103,17 @@ class Steering:
                 if number in refused or not self.gathering.goes_on:
                     continue
                 self.gathering.state.tell("asking at branches of the code")
-                for _ in range(turn, _repeats(reached.candidate), _ROUNDS):
+                whole, every = _repeats(reached.candidate), reached.candidate.every
+                times = range(turn, whole, _ROUNDS) if not every else range(whole * (turn == 0))
+                for _ in times:
                     if not self._sequence(reached.candidate, judged):
                         refused.add(number)
                         break
                 self.gathering.say_seen()
-        self._outcomes.update(
-            reached.outcome for number, reached in enumerate(chosen) if number not in refused
-        )
+        asked = {_key(one.candidate) for k, one in enumerate(chosen) if k not in refused}
+        asked -= self._split
+        found = () if self.searched is None else self.searched.reached
+        self._outcomes.update(one.outcome for one in found if _key(one.candidate) in asked)
 
     def lines(self) -> list[Note]:
         """What was not exercised in the code, and hints, for the warnings of a pass."""
@@ -121,10 +139,17 @@ class Steering:
             place = len(judged) - len(candidate.calls) + number
             try:
                 labels = asking.call(votes, size)
-            except Refused:
-                if place >= 0:
-                    return False
-                continue
+            except Refused as refusal:
+                if place < 0:
+                    continue
+                assert check.branches is not None
+                if check.branches.counts[judged[place]].any():
+                    named = self.gathering.plan.claim.named(votes)
+                    message = f"{named} is refused, but was answered: {refusal}"
+                    raise RefusedLaterError(message) from None
+                return False
+            if getattr(state.target, "parts", (size,)) != (size,):
+                self._split.add(_key(candidate))  # a slow target's calls are smaller
             state.spend(labels.size)
             if place >= 0:
                 check.observe_branch(judged[place], labels)
@@ -135,7 +160,8 @@ def steers(plan: Plan) -> bool:
     """Whether inputs may be steered: a plan of some size, of any histogram, each label fresh."""
     claim = plan.claim
     kept = claim.mechanism.caching or bool(claim.given)
-    return not kept and min(plan.queries, claim.gate.max_queries) >= _FULL
+    wanted = claim.gate.paths is not False and not kept
+    return wanted and min(plan.queries, claim.gate.max_queries) >= _FULL
 
 
 def choose(reached: Sequence[Reached], most: int) -> list[Reached]:
@@ -145,16 +171,23 @@ def choose(reached: Sequence[Reached], most: int) -> list[Reached]:
     for one in reached:
         turn = met[one.outcome] = met.get(one.outcome, -1) + 1
         turns.setdefault(turn, []).append(one)
-    chosen, left, known = list[Reached](), float(most), set[tuple[tuple[bytes, int], ...]]()
+    chosen, left, known = list[Reached](), float(most), set[_Key]()
     for turn in sorted(turns):
-        for one in sorted(turns[turn], key=lambda it: it.candidate.cost):
-            key = tuple((votes.tobytes(), size) for votes, size in one.candidate.calls)
+        for one in sorted(turns[turn], key=lambda it: (not it.decision.shown, it.candidate.cost)):
             cost = _repeats(one.candidate) * sum(size for _, size in one.candidate.calls)
-            if cost <= left and key not in known:
-                known.add(key)
+            if cost <= left and _key(one.candidate) not in known:
+                known.add(_key(one.candidate))
                 chosen.append(one)
                 left -= cost
     return chosen
+
+
+_Key = tuple[tuple[bytes, int], ...]
+
+
+def _key(candidate: Candidate) -> _Key:
+    """By which equal sequences are known."""
+    return tuple((votes.tobytes(), size) for votes, size in candidate.calls)
 
 
 def _judged(reached: Reached) -> int:

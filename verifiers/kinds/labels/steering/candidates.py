@@ -1,5 +1,6 @@
 """Histograms, sizes and sequences made of the whole numbers in a target's source."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, product, zip_longest
@@ -8,7 +9,6 @@ import numpy as np
 
 from ....paths.constants import LARGEST, around, sums
 from ....paths.search import Asker, Call, Candidate, PlannedCalls, Tried, nearest
-from ..claim import LabelsClaim
 from ..planning.laws import log_laws
 from ..planning.plan import Plan
 from ..planning.schedule import Schedule
@@ -20,6 +20,7 @@ _LARGEST_CALL = 5_000
 _LONGEST = 64  # calls of a sequence
 _LEAST_NATS = 1e-9
 _OF_BARE = 0.2  # of its nats that missing noise counts, where half the noise tells little
+_REFUSED_CALLS = 8  # calls that are refused, so that no guard against bad input is set off
 _SMALL_CALL = 64  # labels of a planned call that is run again
 _TRAFFIC = 400  # planned calls in turn that are run again
 _NEAR = 40
@@ -37,8 +38,13 @@ class LabelAsker(Asker):
         self.plan, self.claim = plan, plan.claim
         self.mechanism = plan.claim.mechanism
         self.teachers, self.classes = self.mechanism.teachers, self.mechanism.classes
-        self._needed, self._other_totals = needed, other_totals and not plan.claim.one_total
-        self.shapes = Shapes(self.mechanism, other_totals=self._other_totals)
+        self._needed = needed
+        other_totals = other_totals and not plan.claim.one_total
+        self.shapes = Shapes(self.mechanism, other_totals=other_totals)
+        most = max(10 * self.teachers, _LARGEST_TOTAL)
+        self._largest_total = most if other_totals else self.teachers
+        asked_for_others = not other_totals and not plan.claim.one_total
+        self._refused_totals = (1, 3 * self.teachers, most) if asked_for_others else ()
         self._rng = np.random.default_rng([seed, 59])
         probe = np.array(plan.streams[plan.first(Role.PROBE)].histogram, dtype=np.int64)
         self._telling = self._candidate([(probe, 1)], probe)
@@ -93,12 +99,12 @@ class LabelAsker(Asker):
     # -- what the source suggests ----------------------------------------------------------------
 
     def candidates(self, constants: Sequence[int]) -> Iterator[Candidate]:
-        largest = max(10 * self.teachers, _LARGEST_TOTAL) if self._other_totals else self.teachers
         parts = (round(share * self.teachers) for share in self.shares)
         near = [list(around(c)) for c in sorted({*constants, *parts, 1, 2})]
         by_turn = chain(chain.from_iterable(zip_longest(*near)), sums(constants))
         values = [v for v in dict.fromkeys(by_turn) if v is not None and v <= LARGEST]
-        histograms = self._distinct(self.shapes.having([v for v in values if v <= largest]))
+        votes_of = [v for v in values if v <= self._largest_total]
+        histograms = self._distinct(self.shapes.having(votes_of))
         known = list[Candidate]()
         for votes in histograms:
             candidate = self._candidate([(votes, 1)], votes)
@@ -140,7 +146,8 @@ class LabelAsker(Asker):
     def _distinct(self, histograms: Iterable[Votes]) -> Iterator[Votes]:
         met = set[bytes]()
         for votes in histograms:
-            if votes.tobytes() not in met and (self._other_totals or votes.sum() == self.teachers):
+            valid = 1 <= votes.sum() <= self._largest_total
+            if votes.tobytes() not in met and valid:
                 met.add(votes.tobytes())
                 yield votes
 
@@ -180,18 +187,14 @@ class LabelAsker(Asker):
                 fillers = [one.calls[-1][0] for one in known[: length - 2]]
                 between = [(votes, 1) for votes in fillers]
                 yield self._candidate([(telling, 1), *between, (telling, 1)], telling)
-        for total in (0, self.teachers - 1, self.teachers + 1, 2 * _LARGEST_TOTAL):
-            other = self.shapes.spread(total, {}, 0, GAPS[0])  # which a target may refuse
-            after = self._candidate([(other, 1), (telling, 1)], telling)
+        for total in self._refused_totals:
+            other = self.shapes.spread(total, {}, 0, GAPS[0])
+            one = self._candidate([(telling, 1)], telling)
+            size = math.ceil(one.answers / _REFUSED_CALLS)
+            after = self._candidate([(other, 1), (telling, size)], telling)
             yield replace(after, after_refusal=True)
-            yield self._candidate([(telling, 1), (other, 1), (telling, 1)], telling)
         few = sorted(known, key=lambda one: one.answers)[:_NEAR]
         for one in few:
             votes = one.calls[-1][0]
             yield self._candidate([(votes, 1), (votes, 1)], votes)
             yield self._candidate([(votes, 1), (telling, 1)], telling)
-
-
-def asker_of(claim: LabelsClaim, plan: Plan, seed: int, needed: float) -> LabelAsker:
-    """What is steered for a claim."""
-    return LabelAsker(plan, seed, needed, other_totals=not claim.one_total)

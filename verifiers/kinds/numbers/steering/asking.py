@@ -17,6 +17,7 @@ from ....paths.search import Call, Candidate, Reached, Search
 from ....run.error_budget import log_threshold
 from ....run.request import RunRequest
 from ....targets import Refused, TargetError
+from ....targets.replies import CallError
 from ..checks.at_branches import BranchInput
 from ..checks.fresh_noise import FreshNoise
 from ..checks.noise_law import NoiseLaw
@@ -83,7 +84,7 @@ class Steering:
             needed = self._law.log_threshold + _SPARE
             self._search = BackgroundSearch(
                 spec,
-                claim.release,
+                claim,
                 lambda: NumberAsker(claim, plan, request.seed, needed, releases()),
             )
 
@@ -123,7 +124,7 @@ class Steering:
                 self.gathering.state.tell("asking at branches of the code")
                 batches, of_each = list[Batch](), [list[Batch]() for _ in judged]
                 for _ in range(turn, one.repeats, _ROUNDS):
-                    found = self._sequence(one)
+                    found = self._sequence(one, answered=bool(turn or batches))
                     if found is None:
                         left_out.add(number)
                         break
@@ -137,8 +138,11 @@ class Steering:
             if number not in left_out:
                 self._outcomes |= one.outcomes
 
-    def _sequence(self, one: _Chosen) -> list[Batch] | None:
+    def _sequence(self, one: _Chosen, *, answered: bool) -> list[Batch] | None:
         """The releases of a sequence, the last ones last; None where a judged call is refused.
+
+        answered: whether it was answered before, so that a refusal is an error: to leave it out
+        because of what noise may have decided would not be fair.
 
         A call before these may be refused, as inputs that are not finite are.
         """
@@ -153,7 +157,13 @@ class Steering:
                     gathering.state.spend(size)
                     continue
                 batch = asked_for(target, release, asked, [size])
-            except Refused:
+            except Refused as refusal:
+                if judged and answered:
+                    raise CallError(
+                        release.text(values, size),
+                        f"was refused, although this input was answered before: {refusal}",
+                        code="refused-later",
+                    ) from None
                 if judged:
                     return None
                 continue
@@ -210,6 +220,11 @@ class Steering:
     def _asked(self, values: Any) -> Asked:
         mechanism = self.gathering.claim.mechanism
         return Asked.of(mechanism.release, values, mechanism.aggregation.exact(values), "steered")
+
+    def close(self) -> None:
+        """Ends a search that is still going on."""
+        if self._search is not None:
+            self._search.close()
 
     def lines(self) -> list[Note]:
         """What was not exercised in the code, for the warnings of a pass."""

@@ -16,6 +16,7 @@ from ....run.error_budget import log_threshold
 from ....run.request import RunRequest
 from ....run.state import RunState
 from ....targets import Refused
+from ....targets.replies import CallError
 from ...numbers.evidence.bins import Placing
 from ...numbers.gathering import Gathering
 from ...numbers.planning.asked import Batch, Draws, asked_for
@@ -77,7 +78,7 @@ class Steering:
                 queries = min(planned.queries, claim.gate.max_queries) - MOST_QUERIES
                 return TableAsker(claim, plan, seed, queries, self._needed)
 
-            self._search = BackgroundSearch(spec, claim.release, asker)
+            self._search = BackgroundSearch(spec, claim, asker)
 
     def ask(self, gathering: Gathering) -> None:
         """Asks what was found, in rounds, once; the gathering says when the run should end."""
@@ -97,7 +98,10 @@ class Steering:
         for turn in range(_ROUNDS):
             for place, reached in enumerate(chosen):
                 more = range(turn, self._releases(reached.candidate), _ROUNDS)
-                if place not in refused and not self._show(place, asked[place], reached, len(more)):
+                if place in refused:
+                    continue
+                again = turn > 0
+                if not self._show(place, asked[place], reached, len(more), again=again):
                     refused.add(place)
                 if gathering.stops():
                     return
@@ -111,14 +115,26 @@ class Steering:
         """Whether there is a search whose tables were not asked yet."""
         return self._search is not None
 
-    def _show(self, place: int, asked: TableAsked, reached: Reached, times: int) -> bool:
-        """Asks a sequence some times, and shows its last releases; False where it is refused."""
+    def _show(
+        self, place: int, asked: TableAsked, reached: Reached, times: int, *, again: bool
+    ) -> bool:
+        """Asks a sequence some times, and shows its last releases; False where it is refused.
+
+        again: whether it was answered before, so that a refusal is an error.
+        """
         self.state.tell("asking at branches of the code")
         found = []
         for _ in range(times):
             try:
                 found.append(self._last(asked, reached.candidate))
-            except Refused:
+            except Refused as refusal:
+                if found or again:
+                    rows, size = reached.candidate.calls[-1]
+                    raise CallError(
+                        self.claim.release.text(rows, size),
+                        f"was refused, although this input was answered before: {refusal}",
+                        code="refused-later",
+                    ) from None
                 return False
         if not found:
             return True
@@ -152,6 +168,11 @@ class Steering:
         nats = nats_of(self.claim, core(self.claim).size) * candidate.calls[-1][1]
         wanted = max(_FEWEST, math.ceil(self._needed / nats))
         return min(wanted, max(_FEWEST, _ROWS_OF_ONE // max(1, candidate.rows)))
+
+    def close(self) -> None:
+        """Ends a search that is still going on."""
+        if self._search is not None:
+            self._search.close()
 
     def lines(self) -> list[Note]:
         """What a pass has to say of the code that was hardly exercised, or why it says nothing."""
