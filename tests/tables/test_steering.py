@@ -105,7 +105,7 @@ def test_a_straight_line_through_two_sizes_finds_the_other_side() -> None:
         (TableCandidate((), 1.0, "users in turn", size, size), (3.0 * size, 1_000.0))
         for size in sizes
     ]
-    found = {one.rows for one in made.across(7, seen)}
+    found = {one.rows for one in made.across(7, seen, 0)}
     assert found == {333, 334, 335, 668}
     assert not made.needs
 
@@ -116,12 +116,12 @@ def test_what_needs_more_rows_than_are_claimed_is_kept_to_be_told() -> None:
         (TableCandidate((), 1.0, "users in turn", size, size), (float(size), 1e6))
         for size in (10, 50, 100)
     ]
-    assert not list(made.across(7, seen))
+    assert not list(made.across(7, seen, 0))
     assert made.needs == {7: 1_000_000}
     noisy = [
         (one, (left + off, 1e6)) for (one, (left, _)), off in zip(seen, (3, -4, 2), strict=True)
     ]
-    assert not list(made.across(8, noisy))
+    assert not list(made.across(8, noisy, 0))
     assert 8 not in made.needs
 
 
