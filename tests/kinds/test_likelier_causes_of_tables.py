@@ -122,7 +122,7 @@ class MeansOverExactCounts(Engine):
     """The noisy count is released, and the mean is the noisy sum over the exact one."""
 
     def divisor(self, noisy: Any, numbers: Any) -> float:
-        return max(1.0, numbers["count"])
+        return float(max(1.0, numbers["count"]))
 
 
 class NoisierSums(Engine):

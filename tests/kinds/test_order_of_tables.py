@@ -92,7 +92,7 @@ def test_the_evidence_is_fair_for_an_order_of_what_is_released(scale: float) -> 
 
     def law(released: Any, exact: Any) -> float:
         off = (np.array(released) - exact).tolist()
-        return sum(laws.get(each, -60.0) for each in off)
+        return float(sum(laws.get(each, -60.0) for each in off))
 
     rng, total, runs = np.random.default_rng(2), 0.0, 4_000
     for _ in range(runs):

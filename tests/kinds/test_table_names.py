@@ -19,7 +19,7 @@ from dpassay.verifiers.kinds.tables.checks.contribution_bounding import Contribu
 from dpassay.verifiers.kinds.tables.planning.asked import TableRole
 from dpassay.verifiers.kinds.tables.planning.plan import make_table_plan
 
-ROLES = {TableRole.ZERO: 4, TableRole.WIDE: 4, TableRole.FEW_ROWS: 60}
+ROLES: dict[str, int] = {TableRole.ZERO: 4, TableRole.WIDE: 4, TableRole.FEW_ROWS: 60}
 """With the releases that a usual pass has of each."""
 
 

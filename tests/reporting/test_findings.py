@@ -14,7 +14,7 @@ from dpassay.verifiers.findings.evidence_text import told_apart
 from dpassay.verifiers.findings.figures import CheckFigures, ScaleTrace
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, LabelsNoiseScale
-from dpassay.verifiers.kinds.labels.checks.class_probabilities import outcome_words
+from dpassay.verifiers.kinds.labels.checks.at_branches import outcome_words
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.reporting.page import page
 from dpassay.verifiers.run.run import verify

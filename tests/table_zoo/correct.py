@@ -142,7 +142,7 @@ class NamesOf64Characters(Engine):
     """A column of partitions is as wide as their names."""
 
     def prepared(self, rows):
-        return [(u, p[:64], v) for u, p, v in super().prepared(rows)]
+        return [(u, str(p)[:64], v) for u, p, v in super().prepared(rows)]
 
 
 class InAnotherOrder(Engine):

@@ -221,7 +221,9 @@ class NamesOfPartitionsAreCut(Engine):
         for key in sorted({p for _, p, _ in rows}):
             names.setdefault(key[: self.width], key)
         kept = super().bounded(rows)
-        alike = [(u, names[p[: self.width]], v) for (u, p), values in kept.items() for v in values]
+        alike = [
+            (u, names[str(p)[: self.width]], v) for (u, p), values in kept.items() for v in values
+        ]
         return _grouped(alike)
 
 

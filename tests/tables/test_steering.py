@@ -38,7 +38,7 @@ def asker(more: str = "") -> TableAsker:
 
 def reached(rows: Rows, size: int = 1, calls: int = 1) -> Reached:
     sequence = tuple((rows, size) for _ in range(calls))
-    candidate = TableCandidate(sequence, 1.0, "users in turn", calls * len(rows), len(rows))
+    candidate = TableCandidate(sequence, 1.0, "users in turn", calls * len(rows), size=len(rows))
     return Reached((0, "true"), DECISION, candidate)
 
 
@@ -102,7 +102,7 @@ def test_a_straight_line_through_two_sizes_finds_the_other_side() -> None:
     made = asker()
     sizes = (10, 100)
     seen = [
-        (TableCandidate((), 1.0, "users in turn", size, size), (3.0 * size, 1_000.0))
+        (TableCandidate((), 1.0, "users in turn", size, size=size), (3.0 * size, 1_000.0))
         for size in sizes
     ]
     found = {one.rows for one in made.across(7, seen, 0)}
@@ -113,7 +113,7 @@ def test_a_straight_line_through_two_sizes_finds_the_other_side() -> None:
 def test_what_needs_more_rows_than_are_claimed_is_kept_to_be_told() -> None:
     made = asker()
     seen = [
-        (TableCandidate((), 1.0, "users in turn", size, size), (float(size), 1e6))
+        (TableCandidate((), 1.0, "users in turn", size, size=size), (float(size), 1e6))
         for size in (10, 50, 100)
     ]
     assert not list(made.across(7, seen, 0))
