@@ -219,10 +219,8 @@ NOT_RUN = {
     ): "test_objects.py runs one; opacus takes PyTorch",
     (f"{HOW_TO}/init-objects.md", "diffprivlib"): "needs diffprivlib; test_objects.py",
     (f"{HOW_TO}/init-objects.md", "audited"): "needs PipelineDP; test_objects.py",
-    (
-        f"{HOW_TO}/paths.md",
-        "dpassay verify",
-    ): "test_steered_runs.py runs such targets, test_coverage_file.py those of --coverage",
+    (f"{HOW_TO}/paths.md", "dpassay verify"): "test_steered_runs.py runs such targets",
+    (f"{HOW_TO}/coverage.md", "dpassay verify"): "test_coverage_file.py runs such targets",
     (f"{HOW_TO}/pre-commit.md", "# .pre-commit"): "pre-commit reads it; test_hook.py has the ids",
     (f"{HOW_TO}/pre-commit.md", "      - id: dpassay-claims"): "pre-commit reads it",
     (f"{HOW_TO}/chain.md", "dpassay chain"): "trains 250 teachers; test_chain.py runs smaller ones",
