@@ -13,7 +13,7 @@ from table_zoo.singled_out import LargestFirst, SmallestFirst
 from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
 from dpassay.verifiers.kinds.numbers.planning.asked import Batch, Draws
 from dpassay.verifiers.kinds.tables.checks.empty_partitions import EmptyPartitions
-from dpassay.verifiers.kinds.tables.evidence.order import OrderEvidence
+from dpassay.verifiers.kinds.tables.evidence.order import ListingOrder
 from dpassay.verifiers.kinds.tables.planning.asked import ORDERED
 from dpassay.verifiers.kinds.tables.planning.plan import make_table_plan
 
@@ -99,7 +99,7 @@ def test_the_evidence_is_fair_for_an_order_of_what_is_released(scale: float) -> 
         released = [exact + rng.choice(drawn, 3, p=np.exp(log_p)) for exact in counts.values()]
         orders = [tuple(np.argsort(one, kind="stable").tolist()) for one in released]
         table = np.array([[law(y, exact) for y in released] for exact in counts.values()])
-        evidence = OrderEvidence(counts)
+        evidence = ListingOrder(counts)
         evidence.observe(orders, table)
         total += math.exp(evidence.log_e_value)
     assert total / runs < 1.1

@@ -11,8 +11,8 @@ from steered_sums import BEGIN, FAR, RIGHT, SUM, WRONG
 from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.kinds.numbers.checks.at_branches import (
     BRANCHES,
-    BranchEvidence,
     BranchInput,
+    NumbersAtBranches,
 )
 from dpassay.verifiers.kinds.numbers.checks.noise_law import NoiseLaw
 from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
@@ -132,11 +132,11 @@ def branch(records: int) -> BranchInput:
 
 def observed(
     scale: float, rng: np.random.Generator, *, inputs: int = 3, draws: int = 60
-) -> BranchEvidence:
+) -> NumbersAtBranches:
     """Evidence of so many draws of each of some inputs, of Laplace noise of this scale."""
     noise = CLAIM.mechanism.added
     given = [branch(100 * (k + 1)) for k in range(inputs)]
-    evidence = BranchEvidence(noise, given, None)
+    evidence = NumbersAtBranches(noise, given, None)
     placing = Placing(noise, rng)
     for place, one in enumerate(given):
         released = one.asked.exact + rng.laplace(0.0, scale, (draws, 1))

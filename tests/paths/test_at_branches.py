@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
-from dpassay.verifiers.kinds.labels.checks.at_branches import BranchEvidence, BranchInput
+from dpassay.verifiers.kinds.labels.checks.at_branches import BranchHistogram, LabelsAtBranches
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.labels.planning.plan import Plan
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
@@ -29,18 +29,18 @@ def _plan(classes: int) -> Plan:
     return make_plan(claim, 1, True, (), Extent(0.1))
 
 
-def _input(*votes: int) -> BranchInput:
-    return BranchInput(votes, "target.py:3", "x > 3", "true", 1)
+def _input(*votes: int) -> BranchHistogram:
+    return BranchHistogram(votes, "target.py:3", "x > 3", "true", 1)
 
 
 def test_its_expectation_under_the_claim_is_one() -> None:
     plan, labels = _plan(2), 2
     inputs = [_input(12, 8), _input(7, 13)]
-    laws = np.exp(BranchEvidence(plan, inputs).log_q)
+    laws = np.exp(LabelsAtBranches(plan, inputs).log_q)
     total = 0.0
     for one in product((0, 1), repeat=labels):
         for other in product((0, 1), repeat=labels):
-            evidence = BranchEvidence(plan, inputs)
+            evidence = LabelsAtBranches(plan, inputs)
             for label_of_each in zip(one, other, strict=True):
                 for place, label in enumerate(label_of_each):
                     evidence.observe(place, np.array([label]))
@@ -58,7 +58,7 @@ def test_of_a_thousand_correct_targets_few_reach_one_in_twenty() -> None:
     """
     plan, rng = _plan(4), np.random.default_rng(7)
     inputs = [_input(8, 6, 4, 2), _input(2, 8, 6, 4), _input(9, 9, 1, 1), _input(20, 0, 0, 0)]
-    fresh = BranchEvidence(plan, inputs)
+    fresh = LabelsAtBranches(plan, inputs)
     laws, over = np.exp(fresh.log_q), 0
     for _ in range(1_000):
         evidence, highest = copy.deepcopy(fresh), 0.0

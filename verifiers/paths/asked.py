@@ -9,7 +9,7 @@ from .decisions import Decision
 from .hints import Hint
 
 
-class Ended(Enum):
+class CallEnd(Enum):
     """What a call ended in."""
 
     ANSWERED = auto()
@@ -40,7 +40,7 @@ class CallSeen:
     why: of a call that failed, its error in one line.
     """
 
-    ended: Ended
+    ended: CallEnd
     taken: dict[Outcome, int]
     sides: dict[int, tuple[float, float]]
     why: str = ""

@@ -12,7 +12,7 @@ from ..run.request import RunRequest
 from ..targets import Target
 from ..targets.replies import one_line
 from .left_out import LeftOut
-from .search import Asker, Reached, Search
+from .search import InputSource, Reached, Search
 from .shadow import Shadow
 
 _LOOK = 0.2  # seconds between two looks at the clock
@@ -58,16 +58,21 @@ class BackgroundSearch:
     Args:
         spec: of the target.
         claim: says how inputs travel, and which variables are secrets.
-        asker: makes what the kind of release knows of its inputs.
+        source: makes what the kind of release knows of its inputs.
         refuses: whether a label may be a refusal, None where no labels are released.
     """
 
     def __init__(
-        self, spec: str, claim: Any, asker: Callable[[], Asker], *, refuses: bool | None = None
+        self,
+        spec: str,
+        claim: Any,
+        asker: Callable[[], InputSource],
+        *,
+        refuses: bool | None = None,
     ) -> None:
         self._found = Searched(why="the search ended before it was done")
         self._stop = Event()
-        self._arguments = spec, claim, asker, refuses
+        self._arguments = spec, claim, source, refuses
         self._thread = Thread(target=self._search, daemon=True)
         self._thread.start()
 
@@ -90,13 +95,13 @@ class BackgroundSearch:
         self._stop.set()
 
     def _search(self) -> None:
-        spec, claim, asker, refuses = self._arguments
+        spec, claim, source, refuses = self._arguments
         secrets = () if claim.http is None else tuple(claim.http.headers.values())
         try:
             with Shadow(
                 spec, claim.release, secrets, refuses=refuses, stopped=self._stop.is_set
             ) as shadow:
-                search = Search(shadow, asker())
+                search = Search(shadow, source())
                 self._found = Searched(tuple(search.run()), search)
         except LeftOut as why:
             self._found = Searched(why=str(why))

@@ -24,7 +24,7 @@ from ..targets.in_process import InProcessTarget
 from ..targets.labels import checked_labels
 from ..targets.replies import Refused, TargetError, one_line
 from ..targets.spec import load
-from .asked import CallSeen, Ended, Loaded, Rehearsal
+from .asked import CallEnd, CallSeen, Loaded, Rehearsal
 from .confinement import confine, limit
 from .constants import shares, whole_constants
 from .counting import DecisionCounter
@@ -144,11 +144,11 @@ def _run(
             if asked.refuses is not None:
                 shaped = asked.release.shaped(reply, values, size)
                 checked_labels(shaped, values, size, asked.refuses, asked.release)
-            end = Ended.ANSWERED
+            end = CallEnd.ANSWERED
         except Refused:
-            end = Ended.REFUSED
+            end = CallEnd.REFUSED
         except (TargetError, BudgetExhausted) as error:
-            end, why = Ended.FAILED, one_line(str(error))
+            end, why = CallEnd.FAILED, one_line(str(error))
         seen.append(CallSeen(end, dict(counter.taken), dict(counter.sides), why))
     return seen
 

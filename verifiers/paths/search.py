@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from .asked import CallSeen, Ended
+from .asked import CallEnd, CallSeen
 from .counting import Outcome
 from .decisions import Decision
 from .left_out import LeftOut
@@ -79,7 +79,7 @@ Tried = Sequence[tuple[Candidate, tuple[float, float]]]
 """Candidates, and the two sides of a comparison that each came to."""
 
 
-class Asker(ABC):
+class InputSource(ABC):
     """What a kind of release knows of its inputs.
 
     shares: numbers between 0 and 1 in the source, which may be meant as shares of a total; turns:
@@ -139,7 +139,7 @@ class Exercised:
         for call, key, answers, nats in given:
             self._nats[key] = nats
             self._asked[key] += answers  # type: ignore[assignment]
-            for outcome in call.taken if call.ended is Ended.ANSWERED else ():
+            for outcome in call.taken if call.ended is CallEnd.ANSWERED else ():
                 self._each[outcome][key] += answers  # type: ignore[assignment]
 
     @property
@@ -181,7 +181,7 @@ class Reached:
 class Search:
     """Runs a plan's calls on a shadow, then candidates, and keeps what reaches more."""
 
-    def __init__(self, shadow: Shadow, asker: Asker) -> None:
+    def __init__(self, shadow: Shadow, asker: InputSource) -> None:
         self.shadow, self.asker = shadow, asker
         self.exercised = Exercised()
         self.met = set[Outcome]()  # by the plan or by any candidate
@@ -200,7 +200,7 @@ class Search:
                 why = self.shadow.trouble or "it ended"
                 raise LeftOut(f"its copy did not answer the calls of the plan: {why}")
             self.exercised.add(seen, planned)
-            answered = answered or any(call.ended is not Ended.FAILED for call in seen)
+            answered = answered or any(call.ended is not CallEnd.FAILED for call in seen)
             failed = failed or self.shadow.trouble or next((call.why for call in seen), "")
         if not answered:  # as a source that is named may be called otherwise
             raise LeftOut(f"its copy answered no call of the plan: {failed or 'it ended'}")
@@ -257,10 +257,10 @@ class Search:
                 return
             last, own = seen[place - 1], seen[place - len(candidate.calls) : place]
             ends = {call.ended for call in own[:-1]}
-            refused = candidate.after_refusal and Ended.REFUSED in ends
-            if refused and last.ended is Ended.ANSWERED and AFTER_REFUSAL not in self.reached:
+            refused = candidate.after_refusal and CallEnd.REFUSED in ends
+            if refused and last.ended is CallEnd.ANSWERED and AFTER_REFUSAL not in self.reached:
                 self.reached[AFTER_REFUSAL] = [candidate]
-            if last.ended is Ended.ANSWERED and Ended.FAILED not in ends:
+            if last.ended is CallEnd.ANSWERED and CallEnd.FAILED not in ends:
                 self._look_at(candidate, last)
             elif len(candidate.calls) == 1:
                 self.unanswered.append(candidate)
@@ -295,8 +295,8 @@ class Search:
         calls = candidate.calls * self._times(candidate)
         for noise in NOISES:
             seen = self.shadow.run(calls, noise)
-            failed = any(call.ended is Ended.FAILED for call in seen)
-            if failed or len(seen) < len(calls) or seen[-1].ended is not Ended.ANSWERED:
+            failed = any(call.ended is CallEnd.FAILED for call in seen)
+            if failed or len(seen) < len(calls) or seen[-1].ended is not CallEnd.ANSWERED:
                 return set()
             found = set(seen[-1].taken) if found is None else found & set(seen[-1].taken)
         return found or set()

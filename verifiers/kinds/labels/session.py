@@ -29,7 +29,7 @@ from .planning.given_inputs import coverage
 from .planning.planner import make_plan
 from .planning.telling import roundings_not_excluded, samplings_not_excluded
 from .registry import CHECKS
-from .steering.asking import Steering
+from .steering.asking import LabelSteering
 from .weighted import cost_by_weight
 
 
@@ -42,7 +42,7 @@ class LabelSession(Session):
         self.recorder = LabelsRecorder()
         state.hearers.insert(0, self.recorder.hear)
         self.gathering: LabelsGathering | None = None
-        self.steering: Steering | None = None
+        self.steering: LabelSteering | None = None
         earlier: LabelsOpening | None = request.earlier
         self._opens_with = None if earlier is None else earlier.histogram
         self.contract = LabelsInputContract(self.claim, self._opens_with)
@@ -96,7 +96,7 @@ class LabelSession(Session):
             self.state, plan, asked.seed, self.contract, asked.selection
         )
         expect_restart(self.gathering)
-        self.steering = Steering(self.gathering, asked)
+        self.steering = LabelSteering(self.gathering, asked)
         self.gathering.before_batch = self.steering.ask
 
     def compare(self, earlier: LabelsOpening) -> None:

@@ -29,7 +29,7 @@ from .planned import PlannedNumbers, dearer_than
 from .recorder import Recorder
 from .restarting import ComparesOpenings, compare_openings, releases_of_restarts
 from .simplest import find_simplest
-from .steering.asking import Steering, steers
+from .steering.asking import NumberSteering, steers
 
 _MEASURED = 0.8
 """Share of the log-odds of a known fault at which the check that measures it tells it instead."""
@@ -56,7 +56,7 @@ class NumberSession:
         tell_least(self.checks)
         self.recorder = recorder
         self.slow: Slow = {}
-        self.steering: Steering | None = None
+        self.steering: NumberSteering | None = None
         self.gathering = Gathering(
             state, request, self.plan, self.contract, self.checks, recorder=recorder
         )
@@ -86,7 +86,7 @@ class NumberSession:
         self.gathering.plan = self.plan
         if steers(self.claim, self.plan) and self.request.after_failure != "stop":
             planned = PlannedNumbers(self.claim, self.request.seed, self.request.selection)
-            self.steering = Steering(self.gathering, self.request, lambda: planned.queries)
+            self.steering = NumberSteering(self.gathering, self.request, lambda: planned.queries)
             self.gathering.after_look = self.steering.ask
         for check in self.checks:
             check.answered([asked.role for asked in self.plan.inputs])

@@ -13,7 +13,7 @@ from .checks.contribution_bounding import ContributionBounding
 from .checks.input_contract import TableInputContract
 from .checks.of_numbers import TableNoiseLaw, tell_least_of_each
 from .planned import dearer_than
-from .steering.asking import SteeredGathering, Steering
+from .steering.asking import SteeredGathering, TableSteering
 
 
 class TableSession(NumberSession):
@@ -28,7 +28,7 @@ class TableSession(NumberSession):
         gathering = SteeredGathering(
             state, request, self.plan, self.contract, self.checks, recorder=recorder
         )
-        self.of_code = gathering.steering = Steering(state, request, self.plan, self.checks)
+        self.of_code = gathering.steering = TableSteering(state, request, self.plan, self.checks)
         self.gathering = gathering
 
     def prepare(self) -> None:

@@ -21,7 +21,7 @@ _DISPLAYED = 60  # characters of the source
 
 
 @dataclass(frozen=True)
-class BranchInput:
+class BranchHistogram:
     """A histogram (c,) that takes an outcome of a decision.
 
     place: `file.py:12`, empty where no line is known; text: of the source, or what is known;
@@ -42,14 +42,14 @@ class BranchInput:
         return f"{self.place} ({self.text[:_DISPLAYED]}: {self.outcome})"
 
 
-class BranchEvidence:
+class LabelsAtBranches:
     """The mean of one e-process for each input, with equal weights fixed before the first label.
 
     Each is a mixture of any law and of known faults, on the labels of its input alone: a fault
     behind a branch is masked by the labels of other inputs, and of the same one elsewhere.
     """
 
-    def __init__(self, plan: Plan, inputs: Sequence[BranchInput]) -> None:
+    def __init__(self, plan: Plan, inputs: Sequence[BranchHistogram]) -> None:
         self.inputs, self._plan = tuple(inputs), plan
         votes = np.array([one.histogram for one in inputs], dtype=np.float64)
         self.log_q = log_laws(plan.claim.mechanism, votes)

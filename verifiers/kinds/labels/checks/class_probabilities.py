@@ -26,7 +26,7 @@ from ..planning.plan import (
     Plan,
 )
 from ..planning.streams import Role, Stream, WayOfAsking
-from .at_branches import BranchEvidence, BranchInput, outcome_words
+from .at_branches import BranchHistogram, LabelsAtBranches, outcome_words
 from .at_times import BareStarts, fit_shares
 from .base import PLAIN, Circumstances, LabelsEvidence
 from .fits import Fits, distinguishable, divergences
@@ -70,7 +70,7 @@ class ClassProbabilities(LabelsEvidence):
         self.single_calls = PointedEvidence(weights)
         self.first_labels = PointedEvidence(weights)
         self._numbered, self.starts = AsNumbered(plan), BareStarts(plan)
-        self.branches: BranchEvidence | None = None
+        self.branches: LabelsAtBranches | None = None
         self.of_code: str | None = None  # what was seen of the target's code
         self._met: set[tuple[int, ...]] = set()
         self._pointed = [PointedEvidence(weights) for _ in range(streams)]
@@ -101,9 +101,9 @@ class ClassProbabilities(LabelsEvidence):
         )
         self.log_e_value = max(self.log_e_value, self._log_average())
 
-    def begin_branches(self, inputs: Sequence[BranchInput]) -> None:
+    def begin_branches(self, inputs: Sequence[BranchHistogram]) -> None:
         """Is told the inputs that are steered to decisions of the target's code."""
-        self.branches = BranchEvidence(self.plan, inputs)
+        self.branches = LabelsAtBranches(self.plan, inputs)
 
     def observe_branch(self, place: int, labels: Labels) -> None:
         """Adds labels (n,) of one of these inputs, which no other evidence counts."""

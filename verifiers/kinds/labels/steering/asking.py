@@ -12,7 +12,7 @@ from ....paths.search import Candidate, Reached
 from ....run.error_budget import log_threshold
 from ....run.request import RunRequest
 from ....targets import Refused
-from ..checks.at_branches import BranchInput
+from ..checks.at_branches import BranchHistogram
 from ..checks.input_contract import RefusedLaterError
 from ..gathering.gathering import LabelsGathering
 from ..planning.plan import Plan
@@ -28,7 +28,7 @@ _ROUNDS = 8  # in which the labels of all inputs are asked
 _FULL = 50_000  # planned queries from which the search runs
 
 
-class Steering:
+class LabelSteering:
     """The search beside a run of labels, and what it found.
 
     Args:
@@ -200,8 +200,8 @@ def _repeats(candidate: Candidate) -> int:
     return max(1, math.ceil(candidate.answers / candidate.calls[-1][1]))
 
 
-def _input_of(reached: Reached) -> BranchInput:
+def _input_of(reached: Reached) -> BranchHistogram:
     decision, calls = reached.decision, reached.candidate.calls
     histogram = tuple(int(v) for v in calls[-1][0])
     place = f"{decision.file}:{decision.line}" if decision.file else ""
-    return BranchInput(histogram, place, decision.text, reached.outcome[1], len(calls))
+    return BranchHistogram(histogram, place, decision.text, reached.outcome[1], len(calls))

@@ -8,7 +8,7 @@ from itertools import chain, product, zip_longest
 import numpy as np
 
 from ....paths.constants import LARGEST, around, sums
-from ....paths.search import Asker, Call, Candidate, PlannedCalls, Tried, nearest
+from ....paths.search import Call, Candidate, InputSource, PlannedCalls, Tried, nearest
 from ..planning.laws import log_laws
 from ..planning.plan import Plan
 from ..planning.schedule import Schedule
@@ -27,7 +27,7 @@ _NEAR = 40
 _PAIRED = 8  # sizes of calls of which each follows each
 
 
-class LabelAsker(Asker):
+class LabelAsker(InputSource):
     """What labels know of their inputs.
 
     needed: nats of evidence with which half the noise has shown; other_totals: whether the target

@@ -52,7 +52,7 @@ class BranchInput:
         return f"{self.asked.name}{call}{after}"
 
 
-class BranchEvidence:
+class NumbersAtBranches:
     """The mean of one e-process for each input, with equal weights fixed before the first release.
 
     Each wagers on known faults and on any other law, as `noise-law` does on all draws together, on

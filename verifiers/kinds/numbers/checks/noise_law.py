@@ -22,7 +22,7 @@ from ..evidence.suppressed import Suppressed
 from ..evidence.tails import NoiseEnds
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .at_branches import BRANCHES, BranchEvidence, BranchInput
+from .at_branches import BRANCHES, BranchInput, NumbersAtBranches
 from .base import NumberCheck
 
 _SINGLE, _LONG = "calls of one release", "calls of more than 1,000 releases"
@@ -112,7 +112,7 @@ class NoiseLaw(NumberCheck):
         divisor = law.divide_by
         self.evidence = NoiseLawEvidence(self.noise, groups, divisor)
         self.others: list[OtherLaw] = [NoiseEnds(self.noise), Suppressed(self.noise)]
-        self.branches: BranchEvidence | None = None
+        self.branches: NumbersAtBranches | None = None
         self.of_code: str | None = None  # what was seen of the target's code
         self._by_records: list[TrueDivisor] = []
         if divisor is not None and not (self.noise.grid or self.noise.family.whole):
@@ -136,7 +136,7 @@ class NoiseLaw(NumberCheck):
 
     def begin_branches(self, inputs: Sequence[BranchInput]) -> None:
         """Is told the inputs that are steered to decisions of the target's code."""
-        self.branches = BranchEvidence(self.noise, inputs, self.law.divide_by)
+        self.branches = NumbersAtBranches(self.noise, inputs, self.law.divide_by)
 
     def observe_branch(self, place: int, draws: Draws) -> None:
         """Adds releases of one of these inputs, which no other evidence of the law counts."""

@@ -56,7 +56,7 @@ class _Chosen:
         return len(self.asked) if self.reached.candidate.every else 1
 
 
-class Steering:
+class NumberSteering:
     """The search beside a run of numbers, and what it found.
 
     Args:

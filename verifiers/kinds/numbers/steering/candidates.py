@@ -12,7 +12,7 @@ import numpy as np
 from .....reference.arrays import Vector
 from ....paths.constants import LARGEST, SMALL, around, sums
 from ....paths.counting import Outcome
-from ....paths.search import Asker, Call, Candidate, PlannedCalls, Search, Tried
+from ....paths.search import Call, Candidate, InputSource, PlannedCalls, Search, Tried
 from ..claim import NumbersClaim
 from ..evidence.expected_draws import divergence
 from ..mechanism import RECORDS
@@ -38,7 +38,7 @@ _NEAR = 3.0  # scales from an end of the range, within which a release tells not
 _LINES = (-1, 0, 1)  # beside where a straight line through two sizes crosses
 
 
-class NumberAsker(Asker):
+class NumberAsker(InputSource):
     """What numbers know of their inputs.
 
     needed: nats of evidence with which half the noise has shown; releases: of the plan.

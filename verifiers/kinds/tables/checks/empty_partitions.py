@@ -13,7 +13,7 @@ from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
-from ..evidence.order import OrderEvidence
+from ..evidence.order import ListingOrder
 from ..planning.asked import ORDERED, TableAsked, TableRole, core
 from ..planning.ordered import ranked
 from ..planning.plan import TablePlan
@@ -42,7 +42,7 @@ class EmptyPartitions(TableCheck):
         self.inputs = [asked for asked in plan.inputs if isinstance(asked, TableAsked)]
         self._ranked = ranked(core(claim))
         self._ordered = {asked.role: asked for asked in self.inputs if asked.role in ORDERED}
-        self.order = OrderEvidence(
+        self.order = ListingOrder(
             {
                 role: self._counts(asked)[self._ranked].astype(np.int64)
                 for role, asked in self._ordered.items()

@@ -18,7 +18,7 @@ from ....evidence.mixture import log_mean_of
 _SURE = 0.99  # of what is wagered on the inputs that the orders name
 
 
-class OrderEvidence:
+class ListingOrder:
     """Evidence of releases, one of each input at a time; expectation at most 1.
 
     counts: by input, the exact counts (k,) of the partitions whose order is looked at. Releases of

@@ -43,7 +43,7 @@ _ShownTo = EmptyPartitions | TablePartitionRelease
 _Judges = ContributionBounding | TableNoiseLaw | TableFreshNoise
 
 
-class Steering:
+class TableSteering:
     """The search beside a run of tables, and what it found.
 
     Args:
@@ -236,7 +236,7 @@ def _larger(beyond: dict[Outcome, int], decisions: Sequence[Any], largest: int) 
 class SteeredGathering(Gathering):
     """Asks the tables that a search has found beside those of the plan."""
 
-    steering: Steering
+    steering: TableSteering
 
     def gather(self) -> None:
         """Then what was found, where the run has asked too few before."""

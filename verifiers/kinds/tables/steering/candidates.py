@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from .....reference.tables import Rows
 from ....paths.constants import around, sums
-from ....paths.search import Asker, Candidate, PlannedCalls, Tried
+from ....paths.search import Candidate, InputSource, PlannedCalls, Tried
 from ...numbers.evidence.expected_draws import divergence
 from ..claim import TablesClaim
 from ..planning.asked import NUMERIC, TableAsked, TableRole, core
 from ..planning.plan import TablePlan
-from .sized import SizedTables, Way
+from .sized import SizedTables, TableWay
 
 LARGEST = 200_000
 """Rows of a table at most, whatever is claimed."""
@@ -40,7 +40,7 @@ class TableCandidate(Candidate):
         return self.rows + len(self.calls)
 
 
-class TableAsker(Asker):
+class TableAsker(InputSource):
     """What tables know of their inputs.
 
     queries: releases of the run; needed: nats of evidence with which half the noise has shown.
@@ -104,7 +104,7 @@ class TableAsker(Asker):
         far = {size for c in constants for size in list(around(c))[-2:]}
         sizes = sorted({*range(4), *(size for c in (1, 2, *constants) for size in around(c))})
         more = [size for size in dict.fromkeys(sums(constants)) if size not in sizes][:_SUMS]
-        made = list[tuple[int, int, Way, int]]()
+        made = list[tuple[int, int, TableWay, int]]()
         for place, way in enumerate(self._ways.values()):
             some = [*sizes, *more] if place < 2 else sizes
             for size in some:
@@ -120,7 +120,7 @@ class TableAsker(Asker):
                     left -= candidate.rows
                     yield candidate
 
-    def _of(self, way: Way, size: int, *, far: bool = False) -> TableCandidate | None:
+    def _of(self, way: TableWay, size: int, *, far: bool = False) -> TableCandidate | None:
         """A table of this size; far: it lies well beyond a constant, and is a way of its own."""
         rows = way.make(size)
         if rows is None or len(rows) > self.largest:
@@ -177,7 +177,7 @@ class TableAsker(Asker):
 
     def _solved(
         self, number: int, seen: Sequence[tuple[Candidate, tuple[float, float]]]
-    ) -> Iterator[tuple[int, Way]]:
+    ) -> Iterator[tuple[int, TableWay]]:
         """The sizes at which the two sides would be equal, those that are too large are kept."""
         by_way: dict[str, list[tuple[float, int]]] = {}
         for candidate, (one, other) in seen:

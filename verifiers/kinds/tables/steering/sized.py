@@ -19,7 +19,7 @@ _WIDEST = 100  # partitions of a user
 
 
 @dataclass(frozen=True)
-class Way:
+class TableWay:
     """A way to make a table of a size; rows: how many it has of one; late: it says little more."""
 
     name: str
@@ -41,25 +41,27 @@ class SizedTables:
         self.per = min(most, max(1, self.bounding.rows // self.partitions), 1_000)
 
     @property
-    def ways(self) -> Sequence[Way]:
+    def ways(self) -> Sequence[TableWay]:
         """All of them; those that say more in few rows first."""
         full, width = self.partitions * self.per, int(self.cells.size)
         found = [
-            Way("users in turn", self._same, self.in_turn),
-            Way("users of a partition", self._same, self.of_one),
-            Way("users at their bounds", self._same, self.at_bounds),
-            Way("rows of a crowd", self._same, self.crowded),
-            Way("rows of a user", self._same, self.of_a_user, late=True),
-            Way("so many at their bounds", lambda v: v * full, lambda v: self.at_bounds(v * full)),
-            Way("users of every partition", lambda v: v * width, self.everywhere),
-            Way("rows of each user", lambda v: v * _FEW, self.of_each),
-            Way("rows of unequal values", lambda v: v * _FEW, self.unequal, late=True),
-            Way("partitions of a user", lambda v: v * _CROWD, self.over),
-            Way("partitions", lambda v: v * _FEW, self.present),
-            Way("values", lambda v: _CROWD, self.valued),
+            TableWay("users in turn", self._same, self.in_turn),
+            TableWay("users of a partition", self._same, self.of_one),
+            TableWay("users at their bounds", self._same, self.at_bounds),
+            TableWay("rows of a crowd", self._same, self.crowded),
+            TableWay("rows of a user", self._same, self.of_a_user, late=True),
+            TableWay(
+                "so many at their bounds", lambda v: v * full, lambda v: self.at_bounds(v * full)
+            ),
+            TableWay("users of every partition", lambda v: v * width, self.everywhere),
+            TableWay("rows of each user", lambda v: v * _FEW, self.of_each),
+            TableWay("rows of unequal values", lambda v: v * _FEW, self.unequal, late=True),
+            TableWay("partitions of a user", lambda v: v * _CROWD, self.over),
+            TableWay("partitions", lambda v: v * _FEW, self.present),
+            TableWay("values", lambda v: _CROWD, self.valued),
         ]
         if self.claim.mechanism.partitions is not None:
-            found.append(Way("users not listed", lambda v: v + 2 * width, self.not_listed))
+            found.append(TableWay("users not listed", lambda v: v + 2 * width, self.not_listed))
         return found
 
     @staticmethod
