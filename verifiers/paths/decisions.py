@@ -149,7 +149,8 @@ class _Rewriter(ast.NodeTransformer):
         self._scope = outside
         return node
 
-    visit_AsyncFunctionDef = visit_FunctionDef
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
+        return self.visit_FunctionDef(node)
 
     def visit_TypeAlias(self, node: Any) -> Any:
         return node
@@ -192,8 +193,8 @@ class _Rewriter(ast.NodeTransformer):
         truth = id(node) in self.truths
         if kind is None:
             return self._call("truth" if truth else "test", node, number, node)
-        sides = node.left, node.comparators[0]
-        return self._call("decide" if truth else "compare", node, number, ast.Constant(kind), *sides)
+        given = ast.Constant(kind), node.left, node.comparators[0]
+        return self._call("decide" if truth else "compare", node, number, *given)
 
     def _leaf(self, before: ast.expr, now: ast.expr) -> ast.expr:
         """A part of a test that nothing within it counts already."""
@@ -277,8 +278,7 @@ class _Rewriter(ast.NodeTransformer):
     ) -> int:
         """The number of a new decision."""
         words = self._words(node) if text is None else text
-        line = getattr(node, "lineno", 0)
-        self.found.append(Decision(self._file, line, words, outcomes, self._scope, shown))
+        self.found.append(Decision(self._file, node.lineno, words, outcomes, self._scope, shown))
         return self._first + len(self.found) - 1
 
     def _words(self, node: ast.AST) -> str:
