@@ -5,7 +5,10 @@ what the code returns.
 """
 
 import ast
+import importlib.util
 from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -95,7 +98,18 @@ ARRAYS: dict[str, tuple[str, str, set[str]]] = {
     "mask": ("return x[x > 2].sum()", "x > 2", {"true", "false"}),
     "where": ("return np.where(x < 0, 0, x).sum()", "x < 0", {"false"}),
     "minimum": ("return np.minimum(x, 2).sum()", "np.minimum(x, 2)", {"changed"}),
-    "clip": ("return x.clip(0, 9).sum()", "x.clip(0, 9)", {"changed"}),
+    "clip": ("return x.clip(0, 9).sum()", "x.clip(0, 9)", {"kept"}),
+    "clip that changes": ("return x.clip(0, 3).sum()", "x.clip(0, 3)", {"changed"}),
+    "clip by the module": (
+        "return np.clip(x, 0, a_max=3).sum()",
+        "np.clip(x, 0, a_max=3)",
+        {"changed"},
+    ),
+    "cast by the module": (
+        "return np.astype(x, np.int8).sum()",
+        "np.astype(x, np.int8)",
+        {"kept"},
+    ),
     "cast": ("return x.astype(np.int8).sum()", "x.astype(np.int8)", {"kept"}),
     "cast by word": ("return x.astype(dtype='int8', copy=False).sum()", "?", set()),
 }
@@ -181,3 +195,247 @@ def test_the_counter_passes_on_what_a_comparison_raises() -> None:
     compare: Callable[[Any], Any] = changed["f"]
     with pytest.raises(TypeError):
         compare("a")
+
+
+ALIKE: dict[str, str] = {
+    "clip of a draw": (
+        "import numpy as np\nrng = np.random.default_rng(0)\n"
+        "def f():\n return np.clip(rng.normal(size=2), -1, 1), rng.normal()"
+    ),
+    "minimum of what is taken off": (
+        "import numpy as np\nleft = [3, 2, 1]\ndef f():\n return np.minimum(left.pop(), 5), left"
+    ),
+    "clip of what is awaited": (
+        "import asyncio\nimport numpy as np\nseen = []\n"
+        "async def g():\n seen.append(1)\n return 7\n"
+        "async def h():\n return np.fmin(await g(), 5), seen\ndef f():\n return asyncio.run(h())"
+    ),
+    "clip of the target's own": (
+        "class A:\n n = 0\n def clip(self, x):\n  self.n += 1\n  return x\n"
+        "def f():\n a = A()\n return a.clip(3), a.n"
+    ),
+    "cast that is not there": (
+        "seen = []\ndef f():\n try:\n  return [].astype(seen.append(1))\n"
+        " except AttributeError:\n  return seen"
+    ),
+    "comparison of a large number": "def f():\n return 10**400 > 3",
+    "choice of a large number": "def f():\n return min(10**400, 3), max(3, -(10**400))",
+    "slice up to a large number": "def f():\n return [1, 2][: 10**400]",
+    "slice of a sparse matrix": (
+        "import scipy.sparse as s\ndef f():\n return s.eye(5).tocsr()[:3].toarray().tolist()"
+    ),
+    "slice of what counts its lengths": (
+        "class A:\n n = 0\n def __len__(self):\n  A.n += 1\n  return 9\n"
+        " def __getitem__(self, key):\n  return key\ndef f():\n return A()[:3], A.n"
+    ),
+    "cast by words in a dictionary": (
+        "import numpy as np\nwords = {'dtype': 'int8'}\n"
+        "def f():\n return np.ones(2).astype(**words).dtype"
+    ),
+    "clip by words in a dictionary": (
+        "import numpy as np\nwords = {'a_min': 0, 'a_max': 1}\n"
+        "def f():\n return np.clip([2, 3], **words).tolist()"
+    ),
+    "iterator that ends as it is made": (
+        "class A:\n def __iter__(self):\n  raise StopIteration\n"
+        "def f():\n try:\n  for _ in A():\n   pass\n"
+        " except Exception as error:\n  return type(error).__name__"
+    ),
+    "iterator that gives no iterator": (
+        "class B:\n n = 0\n def __next__(self):\n  self.n += 1\n  if self.n > 3:\n"
+        "   raise StopIteration\n  return self.n\nclass A:\n def __iter__(self):\n  return B()\n"
+        "def f():\n found = []\n for each in A():\n  found.append(each)\n return found"
+    ),
+    "comparison of what tells its class when asked": (
+        "class A:\n n = 0\n @property\n def __class__(self):\n  A.n += 1\n  return str\n"
+        " def __gt__(self, other):\n  return True\ndef f():\n return A() > 3, A.n"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ALIKE)
+def test_rewritten_code_does_what_the_source_does_and_no_more(kind: str) -> None:
+    plain, changed, _, _ = _rewritten(ALIKE[kind])
+    assert repr(changed["f"]()) == repr(plain["f"]())
+
+
+LAZY = (
+    "class Lazy:\n asked = 0\n def __bool__(self):\n  Lazy.asked += 1\n  return True\n"
+    " def __eq__(self, other):\n  return self\n"
+)
+TRUTHS: dict[str, tuple[str, str, set[str]]] = {
+    "if": ("if x:\n  return 1", "x", {"true"}),
+    "comparison": ("return 1 if x == 3 else 0", "x == 3", {"true"}),
+    "while": ("while x:\n  return 1", "x", {"true"}),
+    "negation": ("return 1 if not x else 0", "not x", {"false"}),
+    "operand of a test": ("return 1 if x and y > 1 else 0", "x", {"true"}),
+    "comprehension": ("return [1 for _ in 'a' if x]", "x", {"true"}),
+    "guard": ("match y:\n  case 2 if x == 3:\n   return 1", "x == 3", {"true"}),
+    "value of a comparison": ("return x == 3", "x == 3", set()),
+    "value of an operand": ("return x and y", "x", set()),
+    "value of the last operand": ("return y and x", "x", set()),
+    "value that is always true": ("return Lazy or y", "Lazy", {"true"}),
+}
+
+
+@pytest.mark.parametrize("kind", TRUTHS)
+def test_the_truth_of_an_object_is_asked_for_as_often_as_by_the_source(kind: str) -> None:
+    body, text, expected = TRUTHS[kind]
+    plain, changed, decisions, counter = _rewritten(f"{LAZY}def f(x, y):\n {body}\n")
+    assert (
+        repr(changed["f"](changed["Lazy"](), 2)).partition(" at ")[0]
+        == (repr(plain["f"](plain["Lazy"](), 2)).partition(" at ")[0])
+    )
+    assert changed["Lazy"].asked == plain["Lazy"].asked
+    assert _taken(decisions, counter, text) == expected
+
+
+@pytest.mark.parametrize(
+    "decorator",
+    [
+        "jit",
+        "njit(cache=True)",
+        "numba.vectorize",
+        "numba.guvectorize(['void(f8[:])'], '(n)')",
+        "numba.stencil",
+        "cfunc('f8(f8)')",
+        "torch.jit.script",
+        "functools.partial(jax.jit, static_argnums=0)",
+    ],
+)
+def test_functions_that_are_compiled_are_left_as_they_are(decorator: str) -> None:
+    source = (
+        f"@{decorator}\ndef f(x):\n def g(y):\n  return y[:3]\n return g(x) if x > 3 else 0\n"
+        "@functools.cache\ndef h(x):\n return x > 4\n"
+    )
+    tree, decisions = rewrite(source, "a.py", 0)
+    assert ast.dump(tree.body[0]) == ast.dump(ast.parse(source).body[0])
+    assert [one.text for one in decisions] == ["h", "x > 4"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"# coding: latin-1\nz = '\xe9\xe9', 1 if 'abcd' > 'ab' else 0\n",
+        "\ufeffz = '\u00e9\u20ac', 1 if 'abcd' > 'ab' else 0\n".encode(),
+        "'\x0c\u2028\x0b\\\r\n'\r\nz = '\u00e9', 1 if 'abcd' > 'ab' else 0\r\n",
+        "z = ('\u00e9', 1 if 'abcd' >\r\n   'ab' else 0)\n",
+    ],
+)
+def test_the_text_of_a_decision_is_right_whatever_letters_stand_before_it(
+    source: str | bytes,
+) -> None:
+    _, decisions = rewrite(source, "a.py", 0)
+    assert [one.text for one in decisions] == ["'abcd' > 'ab'"]
+
+
+def test_the_file_is_not_split_anew_for_each_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    def split(*_: object) -> None:
+        raise AssertionError("splits the whole file")
+
+    monkeypatch.setattr(ast, "get_source_segment", split)
+    _, decisions = rewrite("def f(x):\n return x > 3\n", "a.py", 0)
+    assert [one.text for one in decisions] == ["f", "x > 3"]
+
+
+def _module(name: str, counter: DecisionCounter | None) -> ModuleType:
+    """A module anew, rewritten where there is a counter."""
+    spec = importlib.util.find_spec(name)
+    assert spec is not None
+    assert spec.origin is not None
+    module = importlib.util.module_from_spec(spec)
+    code: Any = Path(spec.origin).read_bytes()
+    if counter is not None:
+        code, _ = rewrite(code, spec.origin, 0)
+        setattr(module, COUNTER, counter)
+    exec(compile(code, spec.origin, "exec", dont_inherit=True), module.__dict__)
+    return module
+
+
+NUMBERS = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]
+ARRAY = np.array([[3.0, 1.0, 4.0], [1.0, 5.0, 9.0], [2.0, 6.0, 5.0]])
+PROSE = "Each vote  counts once;\n\tno teacher votes more-than-once. " * 3
+WORKS: dict[str, Callable[[Any], Any]] = {
+    "statistics": lambda m: [
+        m.mean(NUMBERS),
+        m.median_grouped(NUMBERS),
+        m.multimode(NUMBERS),
+        m.stdev(NUMBERS),
+        m.quantiles(NUMBERS, n=7),
+        m.linear_regression(NUMBERS, NUMBERS[::-1]),
+        m.NormalDist(2, 3).overlap(m.NormalDist(4, 1)),
+        m.NormalDist().inv_cdf(0.999),
+    ],
+    "fractions": lambda m: [
+        m.Fraction("-3.14e-2") ** -2,
+        m.Fraction(355, 113).limit_denominator(40),
+        m.Fraction(7, 3) // m.Fraction(-2, 5) < 3,
+        hash(m.Fraction(1, 3)),
+        round(m.Fraction(7, 2)),
+    ],
+    "heapq": lambda m: [
+        list(m.merge(sorted(NUMBERS), [2, 7], [])),
+        m.nlargest(4, NUMBERS, key=lambda one: -one),
+        m.nsmallest(4, NUMBERS),
+        m.nsmallest(1, NUMBERS),
+    ],
+    "textwrap": lambda m: [
+        m.wrap(PROSE, 17, max_lines=4, initial_indent="* "),
+        m.fill(PROSE, 9, break_long_words=True),
+        m.dedent("  a\n\n    b\n  c"),
+        m.indent(PROSE, "> "),
+        m.shorten(PROSE, 31),
+    ],
+    "random": lambda m: [
+        (rng := m.Random(8)).sample(range(99), 9),
+        rng.choices("abc", [3, 1, 2], k=9),
+        rng.gammavariate(0.3, 2),
+        rng.vonmisesvariate(1, 4),
+        rng.triangular(),
+        rng.randrange(5, 50, 7),
+        rng.random(),
+    ],
+    "difflib": lambda m: [
+        list(m.unified_diff(PROSE.split(), [*PROSE.upper().split(), "once;"])),
+        list(m.ndiff(["one\n", "two\n"], ["ore\n", "tree\n", "two\n"])),
+        m.get_close_matches("appel", ["ape", "apple", "peach"]),
+    ],
+    "colorsys": lambda m: [m.rgb_to_hls(0.1, 0.7, 0.3), m.hsv_to_rgb(0.83, 0.4, 0.2)],
+    "shlex": lambda m: [m.split('a \'b c\' "d\\" e" f\\ g # h', comments=True), m.quote("it's")],
+    "fnmatch": lambda m: [m.translate("a[!b-d]*?.[x-a]y*"), m.filter(["ab", "b"], "a*")],
+    "json.encoder": lambda m: [*m.JSONEncoder(indent=1).iterencode({"a": [1, None, 2.5, "é"]})],
+    "graphlib": lambda m: [*m.TopologicalSorter({1: {2, 3}, 2: {3}}).static_order()],
+    "calendar": lambda m: [m.TextCalendar(6).formatmonth(2024, 2), m.monthrange(1900, 2)],
+    "numpy.lib._arraypad_impl": lambda m: [
+        m.pad(ARRAY, 2, mode) for mode in ("constant", "reflect", "wrap", "linear_ramp")
+    ],
+    "numpy.lib._arraysetops_impl": lambda m: [
+        m.unique(NUMBERS, return_index=True, return_counts=True),
+        m.isin(NUMBERS, [1, 5, 70]),
+        m.setxor1d(NUMBERS, [1, 5, 70]),
+    ],
+    "numpy.lib._histograms_impl": lambda m: [
+        m.histogram(NUMBERS, bins) for bins in ("auto", "fd", 4, [1, 4, 9])
+    ],
+    "numpy.lib._nanfunctions_impl": lambda m: [
+        m.nanmedian(ARRAY, axis=0),
+        m.nanquantile(ARRAY, 0.3),
+        m.nanvar(ARRAY),
+    ],
+    "scipy.stats._entropy": lambda m: [
+        m.entropy(NUMBERS),
+        m.entropy(ARRAY, ARRAY.T, base=2),
+        m.differential_entropy(NUMBERS, method="ebrahimi"),
+    ],
+    "scipy.special._logsumexp": lambda m: [m.logsumexp(ARRAY, axis=1), m.softmax(ARRAY)],
+}
+
+
+@pytest.mark.slow("over half a second")
+@pytest.mark.parametrize("name", WORKS)
+def test_modules_of_others_give_the_same_results(name: str) -> None:
+    counter = DecisionCounter()
+    plain, changed = _module(name, None), _module(name, counter)
+    counter.clear()
+    assert repr(WORKS[name](changed)) == repr(WORKS[name](plain))
+    assert counter.taken

@@ -9,6 +9,7 @@ that is used as a mask or a factor, a loop, the case of a `match`, a handler, th
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.util import decode_source
 from typing import Any
 
 COUNTER = "__dpassay_decisions__"
@@ -29,7 +30,8 @@ _COMPARED = {
     ast.NotEq: "!=",
 }
 _CHOOSING = ("min", "max")
-_CLIPS = ("minimum", "maximum", "clip", "fmin", "fmax")
+_CHANGING = ("minimum", "maximum", "clip", "fmin", "fmax", "astype")
+_COMPILING = ("jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc", "script")
 _TEXT = 60  # characters of the source that reports show
 
 
@@ -56,9 +58,10 @@ def rewrite(source: str | bytes, file: str, first: int) -> tuple[ast.Module, lis
     Raises SyntaxError.
     """
     tree = ast.parse(source, file)
-    text = source.decode("utf-8", "replace") if isinstance(source, bytes) else source
+    text = decode_source(source) if isinstance(source, bytes) else source
     rewriter = _Rewriter(text, file.replace("\\", "/").rpartition("/")[2], first)
     rewriter.refusing = {id(test) for test in _refusing_tests(tree)}
+    rewriter.truths = _truths(tree)
     changed: ast.Module = rewriter.visit(tree)
     return ast.fix_missing_locations(changed), rewriter.found
 
@@ -76,13 +79,50 @@ def _raises(body: list[ast.stmt]) -> bool:
     return bool(body) and isinstance(body[-1], ast.Raise)
 
 
+def _truths(tree: ast.AST) -> set[int]:
+    """By their identities, the expressions of which nothing but the truth is used."""
+    found: set[int] = set()
+    for node in ast.walk(tree):  # what holds a node comes before it
+        if isinstance(node, ast.If | ast.While | ast.IfExp):
+            found.add(id(node.test))
+        elif isinstance(node, ast.comprehension):
+            found.update(map(id, node.ifs))
+        elif isinstance(node, ast.match_case):
+            found.add(id(node.guard))
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            found.add(id(node.operand))
+        elif isinstance(node, ast.BoolOp) and id(node) in found:
+            found.update(map(id, node.values))
+    return found
+
+
+def _is_compiled(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a decorator compiles a function, which could then not call what counts."""
+    for each in node.decorator_list:  # jit, numba.jit(...), partial(jax.jit, ...)
+        parts = [each.func, *each.args[:1]] if isinstance(each, ast.Call) else [each]
+        if any(_last_name(part) in _COMPILING for part in parts):
+            return True
+    return False
+
+
+def _last_name(node: ast.expr) -> str | None:
+    """The name of a function or of an attribute, without what it belongs to."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else None
+
+
 class _Rewriter(ast.NodeTransformer):
     """Wraps what decides in a call of the counter, which gives back what it was given."""
 
     def __init__(self, source: str, file: str, first: int) -> None:
-        self._source, self._file, self._first = source, file, first
+        # As the parser counts: lines end in what Python takes for it, columns are bytes of UTF-8.
+        whole = source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        self._lines = whole.encode("utf-8").split(b"\n")
+        self._file, self._first = file, first
         self.found: list[Decision] = []
         self.refusing: set[int] = set()
+        self.truths: set[int] = set()
         self._scope: int | None = None
 
     # -- what is left as it is -------------------------------------------------------------------
@@ -98,13 +138,9 @@ class _Rewriter(ast.NodeTransformer):
             node.value = self.visit(node.value)
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        return self._body_alone(node)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
-        return self._body_alone(node)
-
-    def _body_alone(self, node: Any) -> Any:
+    def visit_FunctionDef(self, node: Any) -> Any:
+        if _is_compiled(node):
+            return node
         outside, self._scope = self._scope, self._add(node, (TAKEN,), shown=False, text=node.name)
         entry = self._call("take", node, self._scope)
         node.body = [self.visit(each) for each in node.body]
@@ -112,6 +148,9 @@ class _Rewriter(ast.NodeTransformer):
         node.body.insert(place, ast.copy_location(ast.Expr(entry), node))
         self._scope = outside
         return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
+        return self.visit_FunctionDef(node)
 
     def visit_TypeAlias(self, node: Any) -> Any:
         return node
@@ -151,10 +190,11 @@ class _Rewriter(ast.NodeTransformer):
         if id(node) in self.refusing:
             return node
         number = self._add(node, (YES, NO))
+        truth = id(node) in self.truths
         if kind is None:
-            return self._call("test", node, number, node)
-        sides = node.left, node.comparators[0]
-        return self._call("compare", node, number, ast.Constant(kind), *sides)
+            return self._call("truth" if truth else "test", node, number, node)
+        given = ast.Constant(kind), node.left, node.comparators[0]
+        return self._call("decide" if truth else "compare", node, number, *given)
 
     def _leaf(self, before: ast.expr, now: ast.expr) -> ast.expr:
         """A part of a test that nothing within it counts already."""
@@ -165,7 +205,8 @@ class _Rewriter(ast.NodeTransformer):
         counted = isinstance(inner, ast.Compare | ast.BoolOp | ast.Constant | ast.IfExp)
         if counted or id(before) in self.refusing:
             return now
-        return self._call("test", before, self._add(before, (YES, NO)), now)
+        method = "truth" if id(before) in self.truths else "operand"
+        return self._call(method, before, self._add(before, (YES, NO)), now)
 
     # -- loops, cases and handlers ---------------------------------------------------------------
 
@@ -198,27 +239,21 @@ class _Rewriter(ast.NodeTransformer):
     # -- choices without a test ------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> Any:
-        plain = not node.keywords and not any(isinstance(one, ast.Starred) for one in node.args)
         name = node.func.id if isinstance(node.func, ast.Name) else None
         method = node.func.attr if isinstance(node.func, ast.Attribute) else None
         self.generic_visit(node)
-        if name in _CHOOSING and plain and len(node.args) > 1:
+        if any(isinstance(one, ast.Starred) for one in node.args):
+            return node
+        if name in _CHOOSING and not node.keywords and len(node.args) > 1:
             first, second = (f"argument {place}" for place in (1, 2))
             number = self._add(node, (first, second), shown=False)
             return self._call("choose", node, number, node.func, *node.args)
-        if (
-            method in _CLIPS
-            and node.args
-            and not any(isinstance(one, ast.Starred) for one in node.args)
-        ):
+        words = [one.arg for one in node.keywords]
+        if method in _CHANGING and None not in words:
             number = self._add(node, (CHANGED, KEPT), shown=False)
-            return self._call("clip", node, number, node, node.args[0])
-        if method == "astype" and not any(isinstance(one, ast.Starred) for one in node.args):
-            number = self._add(node, (CHANGED, KEPT), shown=False)
-            assert isinstance(node.func, ast.Attribute)
-            names = ast.List([ast.Constant(one.arg) for one in node.keywords], ast.Load())
+            names = ast.List([ast.Constant(word) for word in words], ast.Load())
             values = [*node.args, *(one.value for one in node.keywords)]
-            return self._call("cast", node, number, node.func.value, names, *values)
+            return self._call("change", node, number, node.func, names, *values)
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
@@ -243,14 +278,21 @@ class _Rewriter(ast.NodeTransformer):
     ) -> int:
         """The number of a new decision."""
         words = self._words(node) if text is None else text
-        line = getattr(node, "lineno", 0)
-        self.found.append(Decision(self._file, line, words, outcomes, self._scope, shown))
+        self.found.append(Decision(self._file, node.lineno, words, outcomes, self._scope, shown))
         return self._first + len(self.found) - 1
 
     def _words(self, node: ast.AST) -> str:
         """The source of a node on one line, cut where it is long."""
-        found = " ".join((ast.get_source_segment(self._source, node) or "?").split())
+        found = " ".join(self._cut(node).split()) or "?"
         return found if len(found) <= _TEXT else f"{found[:_TEXT]}..."
+
+    def _cut(self, node: Any) -> str:
+        """The source of a node; `ast.get_source_segment` splits the whole file for each."""
+        lines = self._lines[node.lineno - 1 : node.end_lineno]
+        if lines:
+            lines[-1] = lines[-1][: node.end_col_offset]  # before the start, which may be its line
+            lines[0] = lines[0][node.col_offset :]
+        return b"\n".join(lines).decode("utf-8", "replace")
 
     def _call(self, method: str, where: ast.AST, number: int, *given: ast.expr) -> ast.Call:
         counter = ast.Attribute(ast.Name(COUNTER, ast.Load()), method, ast.Load())
