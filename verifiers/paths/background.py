@@ -63,12 +63,7 @@ class BackgroundSearch:
     """
 
     def __init__(
-        self,
-        spec: str,
-        claim: Any,
-        asker: Callable[[], InputSource],
-        *,
-        refuses: bool | None = None,
+        self, spec: str, claim: Any, source: Callable[[], InputSource], refuses: bool | None = None
     ) -> None:
         self._found = Searched(why="the search ended before it was done")
         self._stop = Event()
