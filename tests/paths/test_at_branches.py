@@ -6,20 +6,26 @@ inputs' e-values were taken, or if a weight were counted twice.
 
 import copy
 from itertools import product
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
 from dpassay.verifiers.kinds.labels.checks.at_branches import BranchHistogram, LabelsAtBranches
+from dpassay.verifiers.kinds.labels.checks.input_contract import RefusedLaterError
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.labels.planning.plan import Plan
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.streams import Extent
-from dpassay.verifiers.kinds.labels.steering.asking import choose
+from dpassay.verifiers.kinds.labels.steering.asking import LabelSteering, choose
+from dpassay.verifiers.kinds.labels.steering.candidates import LabelAsker
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.paths.decisions import Decision
 from dpassay.verifiers.paths.search import Candidate, Reached
+from dpassay.verifiers.targets import Refused
 
 
 def _plan(classes: int) -> Plan:
@@ -109,6 +115,65 @@ def test_its_labels_are_no_evidence_of_another_kind() -> None:
     check.observe_branch(0, np.zeros(50, dtype=np.int64))
     assert not check.counts.any()
     assert check.pooled.log_e_value == ClassProbabilities(_plan(4)).pooled.log_e_value
+
+
+def test_only_inputs_that_the_contract_asked_are_made_where_other_totals_are_refused() -> None:
+    """No votes at all, or another total, would end or accuse a correct run."""
+    source = LabelAsker(_plan(4), 1, 55.0, other_totals=False)
+    refused = set[int]()
+    for candidate in source.candidates((0, 7, 40, 300)):
+        totals = [int(votes.sum()) for votes, _ in candidate.calls]
+        assert totals[-1] == 20
+        refused.update(total for total in totals[:-1] if total != 20)
+    assert refused == {1, 60, 10_000}
+
+
+def test_no_histogram_is_empty_or_larger_than_valid_ones_where_any_total_is_served() -> None:
+    source = LabelAsker(_plan(4), 1, 55.0, other_totals=True)
+    totals = {int(v.sum()) for c in source.candidates((0, 7, 20_000)) for v, _ in c.calls}
+    assert min(totals) >= 1
+    assert max(totals) <= 10_000
+
+
+class _Refusing:
+    """A target's asking that answers so often, then refuses."""
+
+    def __init__(self, answers: int) -> None:
+        self.left = answers
+
+    def call(self, votes: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+        if not self.left:
+            raise Refused("no more")
+        self.left -= 1
+        return np.zeros(size, dtype=np.int64)
+
+
+def _steering(answers: int) -> LabelSteering:
+    check = ClassProbabilities(_plan(4))
+    check.begin_branches([_input(8, 6, 4, 2)])
+    state = SimpleNamespace(spend=lambda labels: None, target=object())
+    made = LabelSteering.__new__(LabelSteering)
+    made.gathering = cast(
+        Any,
+        SimpleNamespace(
+            asking=_Refusing(answers),
+            state=state,
+            observers=SimpleNamespace(labels=check),
+            plan=check.plan,
+        ),
+    )
+    made._split = set()
+    return made
+
+
+def test_a_refusal_after_an_answer_is_an_error_and_one_before_any_leaves_the_input_out() -> None:
+    """To leave it out after an answer would favour those runs whose noise had a refusal."""
+    candidate = Candidate(((np.array([8, 6, 4, 2]), 1),), 20.0)
+    assert not _steering(0)._sequence(candidate, range(1))
+    steering = _steering(1)
+    assert steering._sequence(candidate, range(1))
+    with pytest.raises(RefusedLaterError):
+        steering._sequence(candidate, range(1))
 
 
 def _reached(outcome: tuple[int, str], answers: float, *sizes: int) -> Reached:

@@ -123,7 +123,10 @@ class NumberSteering:
                     continue
                 self.gathering.state.tell("asking at branches of the code")
                 batches, of_each = list[Batch](), [list[Batch]() for _ in judged]
-                for _ in range(turn, one.repeats, _ROUNDS):
+                times = range(turn, one.repeats, _ROUNDS)
+                if one.reached.candidate.every:  # calls between would move it to other places
+                    times = range(one.repeats if turn == 0 else 0)
+                for _ in times:
                     found = self._sequence(one, answered=bool(turn or batches))
                     if found is None:
                         left_out.add(number)
