@@ -32,7 +32,7 @@ def aggregate(histogram, size):
 """
 
 CONDITIONS = {
-    "the votes of the second class": "second == 43",
+    "the votes of the second class": "second == 47",
     "the remainder of a size": "size % CHUNK == 7 and size > 900",
     "the votes of one class": "h[3] == 61",
 }
@@ -68,7 +68,7 @@ def test_the_same_condition_with_the_claimed_noise_passes_and_says_what_was_aske
     report = _run(tmp_path, CONDITIONS["the votes of the second class"], 1.0)
     assert report.verdict == "pass"
     passed = next(one for one in report.checks if one.id == "class-probabilities")
-    assert "target.py:11 (second == 43: true)" in passed.message
+    assert "target.py:11 (second == 47: true)" in passed.message
     assert "counted on a copy (audit hook" in passed.message
     assert report.queries <= 200_000
     (hint,) = [one for one in report.notes if one.code == "code-hint"]

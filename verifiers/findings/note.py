@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     Fields = Mapping[str, Any]  # whoever reads a field knows its type, by its code
 else:
-    Fields = Mapping[str, str | int | float | bool | None]
+    Fields = Mapping[str, str | int | float | bool | list[int] | None]
 """What a code is about: its parameters by name, such as the factor of a scale."""
 
 

@@ -11,6 +11,7 @@ from .search import Search
 
 _LINES, _OF_A_FILE = 5, 3  # beside a verdict
 _HINTS = 2
+_OFTEN = 0.01  # of the answers
 _SHORTEST = 0.5  # answers below which an outcome counts as never taken
 
 
@@ -86,8 +87,9 @@ def _line(
         return Note("path-never", f"not reached: {place} ({text}) {needs}", fields)
     if taken < _SHORTEST:
         return Note("path-never", f"not exercised: {place} ({text})", fields)
-    words = (
-        f"seldom: {place} ({text}) in calls for about {round(taken):,} of {answers:,} answers: "
-        "half the noise there would not have shown"
-    )
+    of_all = f"in calls for about {round(taken):,} of {answers:,} answers"
+    if taken > _OFTEN * answers:  # a clear winner, say, tells nothing of the noise
+        words = f"hardly tested: {place} ({text}) {of_all}, which would not show half the noise"
+        return Note("path-seldom", words, fields)
+    words = f"seldom: {place} ({text}) {of_all}: half the noise there would not have shown"
     return Note("path-seldom", words, fields)

@@ -76,7 +76,7 @@ class Shadow:
             loaded = self._received(_LOADING)
             assert isinstance(loaded, Loaded)
             if loaded.why is not None:
-                raise LeftOut(loaded.why)
+                raise LeftOut(self._as_written(loaded.why))
         except BaseException:
             self.close()
             raise
@@ -90,6 +90,14 @@ class Shadow:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def _as_written(self, why: str) -> str:
+        """Why the copy could not be loaded, in terms of what was copied."""
+        told = why.replace(f"{self._scratch.copied_to}{os.sep}", "")
+        withheld = [name for name in self._scratch.withheld if name in told]
+        if withheld:
+            told += f"; {withheld[0]} is not passed to the copy, as it looks like a secret"
+        return told
 
     def close(self) -> None:
         """Ends the process, and removes its folder."""
@@ -138,4 +146,7 @@ class Shadow:
             told = json.loads(line)
         except (BlockingIOError, ValueError):
             return None
-        return one_line(f"its copy {told['event']} {told['what']}")
+        return one_line(
+            f"its copy was ended at {told['event']} {told['what']}, as it may change nothing "
+            "outside its own folder"
+        )

@@ -1,0 +1,71 @@
+"""A search beside a run ends in words, whatever the copy does, and never in an error of the run."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.paths.background import BackgroundSearch, Searched
+from dpassay.verifiers.paths.search import Candidate, InputSource, PlannedCalls, Tried
+
+CLAIM = {"mechanism": {"name": "gnmax", "noise": "gaussian:40", "classes": 3, "teachers": 9}}
+
+TARGET = """
+import numpy as np
+{at_import}
+
+
+def aggregate(histogram, size):
+    return np.zeros(size, dtype=int) if histogram[0] == 7 else np.ones(size, dtype=int)
+"""
+
+
+class OneInput(InputSource):
+    """Plans one histogram, and knows one more."""
+
+    needed = 10.0
+
+    def planned(self) -> Iterator[PlannedCalls]:
+        yield PlannedCalls(((np.array([3, 3, 3]), 2),), (b"even",), (2.0,), (0.1,))
+
+    def candidates(self, constants: Sequence[int]) -> Iterator[Candidate]:
+        for constant in constants:
+            if constant <= 9:
+                votes = np.array([constant, 9 - constant, 0])
+                yield Candidate(((votes, 1),), 30.0)
+
+    def across(self, number: int, tried: Tried, turn: int) -> Iterable[Candidate]:
+        return ()
+
+
+def _searched(folder: Path, at_import: str = "", attribute: str = "aggregate") -> Searched:
+    file = folder / "target.py"
+    file.write_text(TARGET.format(at_import=at_import))
+    claim = parse_claim(CLAIM)
+    return BackgroundSearch(f"{file}:{attribute}", claim, OneInput, refuses=False).wait()
+
+
+def test_what_the_plan_does_not_take_is_reached_by_a_number_in_the_source(tmp_path: Path) -> None:
+    found = _searched(tmp_path)
+    assert found.why is None
+    taken = {(one.decision.text, one.outcome[1]) for one in found.reached}
+    assert ("histogram[0] == 7", "true") in taken
+    assert "1 decisions in target.py were counted on a copy" in found.words
+    assert found.left_out == ()
+
+
+def test_a_forbidden_act_ends_the_search_with_its_name(tmp_path: Path) -> None:
+    outside = tmp_path.parent / "outside.log"
+    found = _searched(tmp_path, at_import=f"open({str(outside)!r}, 'a').write('x')")
+    assert not outside.exists()
+    assert found.search is None
+    assert "outside.log" in (found.why or "")
+    assert "may change nothing outside its own folder" in found.left_out[0].message
+
+
+def test_a_name_that_is_not_there_is_told_as_it_was_written(tmp_path: Path) -> None:
+    found = _searched(tmp_path, attribute="agregate")
+    assert "target.py" in (found.why or "")
+    assert "agregate" in (found.why or "")
+    assert "/target/" not in (found.why or "")
