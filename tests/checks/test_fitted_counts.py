@@ -26,6 +26,14 @@ def capped(votes: Any, noise: Any) -> Any:
     return np.minimum(votes, 0.45 * GNMAX["teachers"]) + noise
 
 
+def drawn_until_clear(votes: Any, noise: Any) -> Any:
+    """Noise is drawn again until the two largest counts are half a scale apart."""
+    counts, rng = votes + noise, np.random.default_rng(8)
+    while (close := np.diff(np.sort(counts)[:, -2:])[:, 0] < 0.5 * SCALE).any():
+        counts[close] = votes + rng.normal(0.0, SCALE, (int(close.sum()), votes.size))
+    return counts
+
+
 def unchanged(votes: Any, noise: Any) -> Any:
     return votes + noise
 
@@ -53,6 +61,7 @@ def told(change: Any) -> tuple[str, Any]:
         (clamped, "noise-clipped", "scales", 1.2),
         (without_sign, "counts-without-sign", None, None),
         (capped, "votes-capped", "cap", 0.45 * GNMAX["teachers"]),
+        (drawn_until_clear, "redrawn-where-close", None, None),
         (wider, "scale-too-large", "factor", 1.25),
     ],
 )

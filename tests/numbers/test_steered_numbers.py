@@ -19,7 +19,7 @@ from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
 from dpassay.verifiers.kinds.numbers.planned import PlannedNumbers
 from dpassay.verifiers.kinds.numbers.planning.asked import Asked, Batch, Draws
 from dpassay.verifiers.kinds.numbers.steering.asking import choose, most_steered
-from dpassay.verifiers.kinds.numbers.steering.candidates import NumberAsker, out_of_reach
+from dpassay.verifiers.kinds.numbers.steering.candidates import NumberSource, out_of_reach
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.paths.counting import Outcome
 from dpassay.verifiers.paths.search import Reached, Search
@@ -51,7 +51,7 @@ def written(folder: Path, source: str) -> str:
 def searched(folder: Path, source: str) -> tuple[Search, list[Reached]]:
     planned = PlannedNumbers(CLAIM, 1)
     with Shadow(written(folder, source), CLAIM.release) as shadow:
-        search = Search(shadow, NumberAsker(CLAIM, planned.plan, 1, 29.0, planned.queries))
+        search = Search(shadow, NumberSource(CLAIM, planned.plan, 1, 29.0, planned.queries))
         return search, search.run()
 
 
@@ -108,7 +108,7 @@ def test_the_search_reaches_what_the_plan_does_not(name: str, text: str, tmp_pat
 @pytest.mark.slow("over half a second")
 def test_candidates_come_cheapest_first_and_end() -> None:
     planned = PlannedNumbers(CLAIM, 1)
-    asker = NumberAsker(CLAIM, planned.plan, 1, 29.0, planned.queries)
+    asker = NumberSource(CLAIM, planned.plan, 1, 29.0, planned.queries)
     rows = [one.rows for one in asker.candidates((10, 2_000, 50_000, 300_000, 1_000_000))]
     assert rows == sorted(rows)
     assert sum(rows) <= 1_000_000

@@ -21,7 +21,7 @@ from dpassay.verifiers.kinds.labels.planning.plan import Plan
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.streams import Extent
 from dpassay.verifiers.kinds.labels.steering.asking import LabelSteering, choose
-from dpassay.verifiers.kinds.labels.steering.candidates import LabelAsker
+from dpassay.verifiers.kinds.labels.steering.candidates import LabelSource
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.paths.decisions import Decision
 from dpassay.verifiers.paths.search import Candidate, Reached
@@ -119,7 +119,7 @@ def test_its_labels_are_no_evidence_of_another_kind() -> None:
 
 def test_only_inputs_that_the_contract_asked_are_made_where_other_totals_are_refused() -> None:
     """No votes at all, or another total, would end or accuse a correct run."""
-    source = LabelAsker(_plan(4), 1, 55.0, other_totals=False)
+    source = LabelSource(_plan(4), 1, 55.0, other_totals=False)
     refused = set[int]()
     for candidate in source.candidates((0, 7, 40, 300)):
         totals = [int(votes.sum()) for votes, _ in candidate.calls]
@@ -129,7 +129,7 @@ def test_only_inputs_that_the_contract_asked_are_made_where_other_totals_are_ref
 
 
 def test_no_histogram_is_empty_or_larger_than_valid_ones_where_any_total_is_served() -> None:
-    source = LabelAsker(_plan(4), 1, 55.0, other_totals=True)
+    source = LabelSource(_plan(4), 1, 55.0, other_totals=True)
     totals = {int(v.sum()) for c in source.candidates((0, 7, 20_000)) for v, _ in c.calls}
     assert min(totals) >= 1
     assert max(totals) <= 10_000

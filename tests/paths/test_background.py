@@ -7,6 +7,7 @@ import numpy as np
 
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.paths.background import BackgroundSearch, Searched
+from dpassay.verifiers.paths.lines import not_exercised
 from dpassay.verifiers.paths.search import Candidate, InputSource, PlannedCalls, Tried
 
 CLAIM = {"mechanism": {"name": "gnmax", "noise": "gaussian:40", "classes": 3, "teachers": 9}}
@@ -69,3 +70,19 @@ def test_a_name_that_is_not_there_is_told_as_it_was_written(tmp_path: Path) -> N
     assert "target.py" in (found.why or "")
     assert "agregate" in (found.why or "")
     assert "/target/" not in (found.why or "")
+
+
+def test_what_few_answers_took_is_told_with_their_number(tmp_path: Path) -> None:
+    """Two answers of a thousand are seldom; of twenty they are many, and still tell nothing."""
+    found = _searched(tmp_path)
+    assert found.search is not None
+    few = {line.code: line.message for line in not_exercised(found.search, set(), 1_000)}
+    assert few["path-never"] == "not exercised: target.py:7 (histogram[0] == 7)"
+    assert (
+        "seldom: target.py:7 (not (histogram[0] == 7)) in calls for about 2 of 1,000"
+        in (few["path-seldom"])
+    )
+    many = {line.code: line.message for line in not_exercised(found.search, set(), 20)}
+    assert many["path-seldom"].startswith("hardly tested: target.py:7")
+    outcomes = found.search.exercised.outcomes | found.search.met
+    assert not_exercised(found.search, outcomes, 1_000) == []

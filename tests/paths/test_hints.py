@@ -17,7 +17,7 @@ from paths.hinted import kinds_of
 
 import zoo
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.steering.candidates import LabelAsker
+from dpassay.verifiers.kinds.labels.steering.candidates import LabelSource
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.paths.decisions import TAKEN, Decision
 from dpassay.verifiers.paths.hints import (
@@ -132,7 +132,7 @@ def test_two_hints_at_code_that_ran_stand_beside_a_pass(tmp_path: Path) -> None:
     (tmp_path / "target.py").write_text(TARGET.replace(".round()", ".astype(int)"))
     mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
     claim = parse_claim({"mechanism": mechanism})
-    asker = LabelAsker(make_plan(claim, 3, True, ()), 3, 27.0, other_totals=True)
+    asker = LabelSource(make_plan(claim, 3, True, ()), 3, 27.0, other_totals=True)
     with Shadow(f"{tmp_path / 'target.py'}:aggregate", LABELS) as shadow:
         search = Search(shadow, asker)
         search.run()

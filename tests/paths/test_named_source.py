@@ -15,7 +15,7 @@ from dpassay.verifiers.claims.open_target import open_claimed
 from dpassay.verifiers.findings.report import CheckResult, Report
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.steering.candidates import LabelAsker
+from dpassay.verifiers.kinds.labels.steering.candidates import LabelSource
 from dpassay.verifiers.kinds.reading import parse_claim, read_claim
 from dpassay.verifiers.paths.background import searched_spec
 from dpassay.verifiers.paths.left_out import LeftOut
@@ -107,7 +107,7 @@ def test_a_source_that_cannot_be_called_is_said_and_the_run_goes_on(tmp_path: Pa
 def test_a_copy_that_answers_nothing_is_left_out_with_its_error(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text("def one(histogram):\n    return 1\n")
     claim = _claim()
-    asker = LabelAsker(make_plan(claim, 3, True, ()), 3, 27.0, other_totals=True)
+    asker = LabelSource(make_plan(claim, 3, True, ()), 3, 27.0, other_totals=True)
     with (
         Shadow(f"{tmp_path / 'one.py'}:one", LABELS) as shadow,
         pytest.raises(LeftOut, match=r"answered no call of the plan.*positional argument"),

@@ -11,7 +11,7 @@ import pytest
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.steering.asking import MOST_QUERIES
-from dpassay.verifiers.kinds.labels.steering.candidates import LabelAsker
+from dpassay.verifiers.kinds.labels.steering.candidates import LabelSource
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.paths.lines import not_exercised
 from dpassay.verifiers.paths.search import Search
@@ -60,11 +60,11 @@ BRANCHES = {
 
 
 @pytest.fixture(scope="module")
-def asker() -> LabelAsker:
+def asker() -> LabelSource:
     claim = parse_claim(CLAIM)
     assert isinstance(claim, LabelsClaim)
     plan = make_plan(claim, 3, True, ())
-    return LabelAsker(plan, 3, NEEDED, other_totals=True)
+    return LabelSource(plan, 3, NEEDED, other_totals=True)
 
 
 def _written(folder: Path, branch: str) -> str:
@@ -75,7 +75,7 @@ def _written(folder: Path, branch: str) -> str:
 @pytest.mark.slow("a search of seconds each")
 @pytest.mark.parametrize("branch", BRANCHES)
 def test_a_branch_of_votes_sizes_or_sequences_is_reached(
-    tmp_path: Path, asker: LabelAsker, branch: str
+    tmp_path: Path, asker: LabelSource, branch: str
 ) -> None:
     spec = _written(tmp_path, BRANCHES[branch])
     with Shadow(spec, LABELS) as shadow:
@@ -91,12 +91,12 @@ def test_a_branch_of_votes_sizes_or_sequences_is_reached(
 
 
 @pytest.mark.slow("a search of seconds")
-def test_the_same_target_and_seed_are_searched_alike(tmp_path: Path, asker: LabelAsker) -> None:
+def test_the_same_target_and_seed_are_searched_alike(tmp_path: Path, asker: LabelSource) -> None:
     spec = _written(tmp_path, BRANCHES["second"])
     found = []
     for _ in range(2):
         claim = asker.claim
-        again = LabelAsker(make_plan(claim, 3, True, ()), 3, NEEDED, other_totals=True)
+        again = LabelSource(make_plan(claim, 3, True, ()), 3, NEEDED, other_totals=True)
         with Shadow(spec, LABELS) as shadow:
             reached = Search(shadow, again).run()
         found.append(
@@ -107,7 +107,7 @@ def test_the_same_target_and_seed_are_searched_alike(tmp_path: Path, asker: Labe
 
 @pytest.mark.slow("a search of seconds")
 def test_a_branch_out_of_reach_is_named_and_a_noisy_one_is_not_asked(
-    tmp_path: Path, asker: LabelAsker
+    tmp_path: Path, asker: LabelSource
 ) -> None:
     branch = "if h[0] * h[1] * 3 == h[2] * h[3] + 40_001: size = int(size)"
     spec = _written(tmp_path, f"{branch}\n        if rng.random() < 0.001: size = int(size)")

@@ -19,7 +19,7 @@ from dpassay.verifiers.kinds.tables.checks.at_branches import (
 from dpassay.verifiers.kinds.tables.checks.of_numbers import TableFreshNoise
 from dpassay.verifiers.kinds.tables.evidence.determined import DeterminedNumbers
 from dpassay.verifiers.kinds.tables.steering.asking import choose
-from dpassay.verifiers.kinds.tables.steering.candidates import TableAsker, TableCandidate
+from dpassay.verifiers.kinds.tables.steering.candidates import TableCandidate, TableSource
 from dpassay.verifiers.kinds.tables.steering.limits import MOST_QUERIES, steers
 from dpassay.verifiers.kinds.tables.steering.sized import SizedTables
 from dpassay.verifiers.paths.decisions import Decision
@@ -31,9 +31,9 @@ DECISION = Decision("target.py", 12, "len(rows) > 100", ("true", "false"))
 CONSTANTS = (0, 1, 2, 3, 5, 12, 100, 120)
 
 
-def asker(more: str = "") -> TableAsker:
+def asker(more: str = "") -> TableSource:
     claim = claim_of(more)
-    return TableAsker(claim, claim.inputs(0), 0, 3_000, 35.0)
+    return TableSource(claim, claim.inputs(0), 0, 3_000, 35.0)
 
 
 def reached(rows: Rows, size: int = 1, calls: int = 1) -> Reached:

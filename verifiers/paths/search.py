@@ -6,7 +6,7 @@ what is found.
 
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -178,11 +178,20 @@ class Reached:
     candidate: Candidate
 
 
+def in_turns(reached: Sequence[Reached], rank: Callable[[Reached], Any]) -> list[Reached]:
+    """The first sequence of each outcome, then the second of each; rank: orders those of a turn."""
+    met, turned = Counter[Outcome](), list[tuple[int, Reached]]()
+    for one in reached:
+        turned.append((met[one.outcome], one))
+        met[one.outcome] += 1
+    return [one for _, one in sorted(turned, key=lambda it: (it[0], rank(it[1])))]
+
+
 class Search:
     """Runs a plan's calls on a shadow, then candidates, and keeps what reaches more."""
 
-    def __init__(self, shadow: Shadow, asker: InputSource) -> None:
-        self.shadow, self.asker = shadow, asker
+    def __init__(self, shadow: Shadow, source: InputSource) -> None:
+        self.shadow, self.source = shadow, source
         self.exercised = Exercised()
         self.met = set[Outcome]()  # by the plan or by any candidate
         self.reached: defaultdict[Outcome, list[Candidate]] = defaultdict(list)
@@ -194,7 +203,7 @@ class Search:
     def run(self) -> list[Reached]:
         """What was reached, by the outcome. Raises LeftOut."""
         failed, answered = self.shadow.trouble, False
-        for planned in self.asker.planned():
+        for planned in self.source.planned():
             seen = self.shadow.run(planned.calls, NOISES[0])
             if len(seen) < len(planned.calls):
                 why = self.shadow.trouble or "it ended"
@@ -205,12 +214,12 @@ class Search:
         if not answered:  # as a source that is named may be called otherwise
             raise LeftOut(f"its copy answered no call of the plan: {failed or 'it ended'}")
         self.met.update(self.exercised.outcomes)
-        self.asker.shares = self.shadow.shares
-        candidates = self.asker.candidates(self.shadow.constants)
+        self.source.shares = self.shadow.shares
+        candidates = self.source.candidates(self.shadow.constants)
         self._try_all(candidates)
-        for turn in range(self.asker.turns):
+        for turn in range(self.source.turns):
             for number in self.one_sided():
-                self._try_all(self.asker.across(number, self.sides[number], turn))
+                self._try_all(self.source.across(number, self.sides[number], turn))
         for period in sorted({c for c in self.shadow.constants if 1 < c <= _LONGEST_PERIOD}):
             self._try_every(period)
         found = []
@@ -222,7 +231,7 @@ class Search:
 
     def lacking(self, outcome: Outcome) -> bool:
         """Whether the plan's answers would not show half the noise where an outcome is taken."""
-        return self.exercised.nats(outcome) < self.asker.needed
+        return self.exercised.nats(outcome) < self.source.needed
 
     def _try_all(self, candidates: Iterable[Candidate]) -> None:
         waiting = iter(candidates)
@@ -277,7 +286,7 @@ class Search:
         self._rows_to_confirm -= rows
         for outcome in self._recurring(candidate) & wanted:
             known = self.reached[outcome]
-            self.reached[outcome] = self.asker.kept(known, candidate) or known
+            self.reached[outcome] = self.source.kept(known, candidate) or known
 
     @staticmethod
     def _times(candidate: Candidate) -> int:
@@ -287,7 +296,7 @@ class Search:
     def _wants(self, outcome: Outcome, candidate: Candidate) -> bool:
         """Whether a candidate would be kept for an outcome."""
         known = self.reached.get(outcome, ())
-        return self.lacking(outcome) and self.asker.kept(known, candidate) is not None
+        return self.lacking(outcome) and self.source.kept(known, candidate) is not None
 
     def _recurring(self, candidate: Candidate) -> set[Outcome]:
         """The outcomes of the last call, run twice over, that come under every noise."""
@@ -303,7 +312,7 @@ class Search:
 
     def _try_every(self, period: int) -> None:
         """Looks for outcomes that come with every so-manieth call alone."""
-        one = self.asker.telling()
+        one = self.source.telling()
         places: dict[Outcome, list[int]] = {}
         if one is None or self._left < _PERIODS * period:
             return

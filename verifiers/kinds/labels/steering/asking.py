@@ -8,7 +8,7 @@ from ....paths.background import BackgroundSearch, Searched, searched_spec
 from ....paths.counting import Outcome
 from ....paths.left_out import LeftOut
 from ....paths.lines import code_hints, not_exercised
-from ....paths.search import Candidate, Reached
+from ....paths.search import Candidate, Reached, in_turns
 from ....run.error_budget import log_threshold
 from ....run.request import RunRequest
 from ....targets import Refused
@@ -17,7 +17,7 @@ from ..checks.input_contract import RefusedLaterError
 from ..gathering.gathering import LabelsGathering
 from ..planning.plan import Plan
 from ..registry import SHARES
-from .candidates import LabelAsker
+from .candidates import LabelSource
 
 MOST_QUERIES = 3_000
 """Labels that are asked of inputs that the search has found."""
@@ -52,11 +52,11 @@ class LabelSteering:
             needed = log_threshold(SHARES["class-probabilities"], claim.gate.false_alarm) + _SPARE
             others = gathering.contract.serves_other_totals
 
-            def asker() -> LabelAsker:
-                return LabelAsker(plan, request.seed, needed, other_totals=others)
+            def source() -> LabelSource:
+                return LabelSource(plan, request.seed, needed, other_totals=others)
 
             refuses = claim.mechanism.refuses
-            self._search = BackgroundSearch(spec, claim, asker, refuses=refuses)
+            self._search = BackgroundSearch(spec, claim, source, refuses=refuses)
 
     def close(self) -> None:
         """Ends a search that is still going on."""
@@ -166,19 +166,13 @@ def steers(plan: Plan) -> bool:
 
 def choose(reached: Sequence[Reached], most: int) -> list[Reached]:
     """The sequences that are asked: the cheapest of each outcome first, as far as `most` goes."""
-    turns: dict[int, list[Reached]] = {}
-    met: dict[tuple[int, str], int] = {}
-    for one in reached:
-        turn = met[one.outcome] = met.get(one.outcome, -1) + 1
-        turns.setdefault(turn, []).append(one)
     chosen, left, known = list[Reached](), float(most), set[_Key]()
-    for turn in sorted(turns):
-        for one in sorted(turns[turn], key=lambda it: (not it.decision.shown, it.candidate.cost)):
-            cost = _repeats(one.candidate) * sum(size for _, size in one.candidate.calls)
-            if cost <= left and _key(one.candidate) not in known:
-                known.add(_key(one.candidate))
-                chosen.append(one)
-                left -= cost
+    for one in in_turns(reached, lambda it: (not it.decision.shown, it.candidate.cost)):
+        cost = _repeats(one.candidate) * sum(size for _, size in one.candidate.calls)
+        if cost <= left and _key(one.candidate) not in known:
+            known.add(_key(one.candidate))
+            chosen.append(one)
+            left -= cost
     return chosen
 
 

@@ -27,7 +27,7 @@ _NEAR = 40
 _PAIRED = 8  # sizes of calls of which each follows each
 
 
-class LabelAsker(InputSource):
+class LabelSource(InputSource):
     """What labels know of their inputs.
 
     needed: nats of evidence with which half the noise has shown; other_totals: whether the target

@@ -13,7 +13,7 @@ from ....paths.background import BackgroundSearch, Searched, searched_spec
 from ....paths.counting import Outcome
 from ....paths.left_out import LeftOut
 from ....paths.lines import not_exercised
-from ....paths.search import Call, Candidate, Reached, Search
+from ....paths.search import Call, Candidate, Reached, Search, in_turns
 from ....run.error_budget import log_threshold
 from ....run.request import RunRequest
 from ....targets import Refused, TargetError
@@ -25,7 +25,7 @@ from ..claim import NumbersClaim
 from ..gathering import Gathering
 from ..planning.asked import Asked, Batch, Draws, asked_for
 from ..planning.plan import NumbersPlan
-from .candidates import MOST_RELEASES, NumberAsker, nats_of_a_draw, out_of_reach
+from .candidates import MOST_RELEASES, NumberSource, nats_of_a_draw, out_of_reach
 from .inputs import GROWS, SERVED
 
 _AFTER = 4_096  # releases: what shows earlier does not wait for the search
@@ -85,7 +85,7 @@ class NumberSteering:
             self._search = BackgroundSearch(
                 spec,
                 claim,
-                lambda: NumberAsker(claim, plan, request.seed, needed, releases()),
+                lambda: NumberSource(claim, plan, request.seed, needed, releases()),
             )
 
     def ask(self) -> bool:
@@ -260,24 +260,18 @@ def choose(reached: Sequence[Reached], most: int) -> list[tuple[Reached, set[Out
 
     One of each outcome first, as far as `most` releases go.
     """
-    turns: dict[int, list[Reached]] = {}
-    met: dict[Outcome, int] = {}
-    for one in reached:
-        turn = met[one.outcome] = met.get(one.outcome, -1) + 1
-        turns.setdefault(turn, []).append(one)
     chosen: dict[tuple[Any, ...], tuple[Reached, set[Outcome]]] = {}
     left, rows = most, _ROWS
-    for turn in sorted(turns):
-        for one in sorted(turns[turn], key=lambda it: (it.candidate.cost, it.candidate.rows)):
-            candidate = one.candidate
-            times, key = repeats_of(candidate), tuple(_key(call) for call in candidate.calls)
-            if key in chosen:
-                chosen[key][1].add(one.outcome)
-                continue
-            releases = times * sum(size for _, size in candidate.calls)
-            if releases <= left and times * candidate.rows <= rows:
-                chosen[key] = one, {one.outcome}
-                left, rows = left - releases, rows - times * candidate.rows
+    for one in in_turns(reached, lambda it: (it.candidate.cost, it.candidate.rows)):
+        candidate = one.candidate
+        times, key = repeats_of(candidate), tuple(_key(call) for call in candidate.calls)
+        if key in chosen:
+            chosen[key][1].add(one.outcome)
+            continue
+        releases = times * sum(size for _, size in candidate.calls)
+        if releases <= left and times * candidate.rows <= rows:
+            chosen[key] = one, {one.outcome}
+            left, rows = left - releases, rows - times * candidate.rows
     return list(chosen.values())
 
 

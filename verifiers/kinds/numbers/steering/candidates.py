@@ -38,7 +38,7 @@ _NEAR = 3.0  # scales from an end of the range, within which a release tells not
 _LINES = (-1, 0, 1)  # beside where a straight line through two sizes crosses
 
 
-class NumberAsker(InputSource):
+class NumberSource(InputSource):
     """What numbers know of their inputs.
 
     needed: nats of evidence with which half the noise has shown; releases: of the plan.

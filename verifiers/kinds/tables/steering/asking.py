@@ -11,7 +11,7 @@ from ....paths.background import BackgroundSearch, Searched, searched_spec
 from ....paths.counting import Outcome
 from ....paths.left_out import LeftOut
 from ....paths.lines import not_exercised
-from ....paths.search import Candidate, Reached
+from ....paths.search import Candidate, Reached, in_turns
 from ....run.error_budget import log_threshold
 from ....run.request import RunRequest
 from ....run.state import RunState
@@ -28,7 +28,7 @@ from ..checks.partition_release import TablePartitionRelease
 from ..planned import PlannedTable
 from ..planning.asked import TableAsked, core
 from ..registry import CHECKS
-from .candidates import TableAsker, nats_of
+from .candidates import TableSource, nats_of
 from .limits import MOST_QUERIES, MOST_ROWS, steers
 
 AFTER = 1_000
@@ -73,12 +73,12 @@ class TableSteering:
             claim, seed = self.claim, request.seed
             self._needed = log_threshold(min(shares), claim.gate.false_alarm) + _SPARE
 
-            def asker() -> TableAsker:
+            def source() -> TableSource:
                 planned = PlannedTable(claim, seed, made=plan)
                 queries = min(planned.queries, claim.gate.max_queries) - MOST_QUERIES
-                return TableAsker(claim, plan, seed, queries, self._needed)
+                return TableSource(claim, plan, seed, queries, self._needed)
 
-            self._search = BackgroundSearch(spec, claim, asker)
+            self._search = BackgroundSearch(spec, claim, source)
 
     def ask(self, gathering: Gathering) -> None:
         """Asks what was found, in rounds, once; the gathering says when the run should end."""
@@ -181,15 +181,15 @@ class TableSteering:
         search = self.searched.search
         if search is None:
             return [*self.searched.left_out]
-        assert isinstance(search.asker, TableAsker)
+        assert isinstance(search.source, TableSource)
         beyond = {
             (number, way): rows
-            for number, rows in search.asker.needs.items()
+            for number, rows in search.source.needs.items()
             for way in search.shadow.decisions[number].outcomes
             if (number, way) not in search.met and search.shadow.decisions[number].shown
         }
         found = not_exercised(search, self._outcomes | set(beyond), self.state.queries)
-        return [*found, *_larger(beyond, search.shadow.decisions, search.asker.largest)]
+        return [*found, *_larger(beyond, search.shadow.decisions, search.source.largest)]
 
 
 def choose(
@@ -199,22 +199,16 @@ def choose(
 
     releases: how often a candidate is asked; most: releases of all; rows: of all releases.
     """
-    turns: dict[int, list[Reached]] = {}
-    met: dict[Outcome, int] = {}
-    for one in reached:
-        turn = met[one.outcome] = met.get(one.outcome, -1) + 1
-        turns.setdefault(turn, []).append(one)
     chosen, known = list[Reached](), set[int]()
-    for turn in sorted(turns):
-        for one in sorted(turns[turn], key=lambda it: it.candidate.cost):
-            times = releases(one.candidate)
-            cost = times * sum(size for _, size in one.candidate.calls)
-            of_rows = times * one.candidate.rows
-            fits = cost <= most and of_rows <= rows and len(chosen) < _MOST_TABLES
-            if fits and id(one.candidate) not in known:
-                known.add(id(one.candidate))
-                chosen.append(one)
-                most, rows = most - cost, rows - of_rows
+    for one in in_turns(reached, lambda it: it.candidate.cost):
+        times = releases(one.candidate)
+        cost = times * sum(size for _, size in one.candidate.calls)
+        of_rows = times * one.candidate.rows
+        fits = cost <= most and of_rows <= rows and len(chosen) < _MOST_TABLES
+        if fits and id(one.candidate) not in known:
+            known.add(id(one.candidate))
+            chosen.append(one)
+            most, rows = most - cost, rows - of_rows
     return chosen
 
 
@@ -230,7 +224,7 @@ def _larger(beyond: dict[Outcome, int], decisions: Sequence[Any], largest: int) 
         f"have {largest:,} at most"
     )
     fields = {"file": decision.file, "line": decision.line, "text": decision.text, "rows": rows}
-    return [Note("path-needs-more", message, fields)]
+    return [Note("path-never", message, fields)]
 
 
 class SteeredGathering(Gathering):

@@ -40,7 +40,7 @@ class TableCandidate(Candidate):
         return self.rows + len(self.calls)
 
 
-class TableAsker(InputSource):
+class TableSource(InputSource):
     """What tables know of their inputs.
 
     queries: releases of the run; needed: nats of evidence with which half the noise has shown.
