@@ -13,6 +13,9 @@ assert len(drawn_votes(3, 10, 10, 20, 1)) > 1
 OWN = """
 from hypothesis import given, settings
 
+# In CI Hypothesis keeps no examples unless it is asked to.
+settings.load_profile("default")
+
 @given(st.integers())
 @settings(max_examples=5)
 def fails(example):
