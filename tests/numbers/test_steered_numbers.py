@@ -18,12 +18,12 @@ from dpassay.verifiers.kinds.numbers.checks.noise_law import NoiseLaw
 from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
 from dpassay.verifiers.kinds.numbers.planned import PlannedNumbers
 from dpassay.verifiers.kinds.numbers.planning.asked import Asked, Batch, Draws
-from dpassay.verifiers.kinds.numbers.steering.asking import choose, most_steered
-from dpassay.verifiers.kinds.numbers.steering.candidates import NumberSource, out_of_reach
+from dpassay.verifiers.kinds.numbers.steering.asking import most_steered
+from dpassay.verifiers.kinds.numbers.steering.candidates import NumberSource
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.paths.counting import Outcome
 from dpassay.verifiers.paths.search import Reached, Search
 from dpassay.verifiers.paths.shadow import Shadow
+from dpassay.verifiers.paths.steering import choose
 from dpassay.verifiers.run.checks import Setting
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
@@ -101,8 +101,9 @@ def test_the_search_reaches_what_the_plan_does_not(name: str, text: str, tmp_pat
     _, found = searched(tmp_path, RIGHT[name])
     wanted = {"false"} if name == "pool" else {"true"}
     assert wanted <= outcomes(found, text)
-    asked = set[Outcome]().union(*(each for _, each in choose(found, most_steered(CLAIM))))
-    assert {one.outcome for one in found if text in one.decision.text} <= asked
+    asked = {id(one.candidate) for one in choose(found, id, most_steered(CLAIM)).values()}
+    reached = {one.outcome for one in found if id(one.candidate) in asked}
+    assert {one.outcome for one in found if text in one.decision.text} <= reached
 
 
 @pytest.mark.slow("over half a second")
@@ -120,7 +121,7 @@ def test_candidates_come_cheapest_first_and_end() -> None:
 def test_a_size_beyond_all_inputs_is_named(tmp_path: Path) -> None:
     search, found = searched(tmp_path, FAR.format(scale=2.0))
     assert not outcomes(found, "1_000_000")
-    assert set(out_of_reach(search).values()) == {"needs 1,000,000 records"}
+    assert set(search.source.out_of_reach(search).values()) == {"needs 1,000,000 records"}
 
 
 def branch(records: int) -> BranchInput:

@@ -15,17 +15,18 @@ from numpy.typing import NDArray
 
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
 from dpassay.verifiers.kinds.labels.checks.at_branches import BranchHistogram, LabelsAtBranches
-from dpassay.verifiers.kinds.labels.checks.input_contract import RefusedLaterError
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.labels.planning.plan import Plan
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.streams import Extent
-from dpassay.verifiers.kinds.labels.steering.asking import LabelSteering, choose
+from dpassay.verifiers.kinds.labels.steering.asking import LabelAsker
 from dpassay.verifiers.kinds.labels.steering.candidates import LabelSource
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.paths.decisions import Decision
 from dpassay.verifiers.paths.search import Candidate, Reached
+from dpassay.verifiers.paths.steering import Answers, Steering, choose
 from dpassay.verifiers.targets import Refused
+from dpassay.verifiers.targets.replies import CallError
 
 
 def _plan(classes: int) -> Plan:
@@ -135,45 +136,49 @@ def test_no_histogram_is_empty_or_larger_than_valid_ones_where_any_total_is_serv
     assert max(totals) <= 10_000
 
 
-class _Refusing:
-    """A target's asking that answers so often, then refuses."""
+class _Refusing(LabelAsker):
+    """Answers so often, then refuses."""
+
+    rounds = 2
 
     def __init__(self, answers: int) -> None:
-        self.left = answers
+        self.left, self.shown = answers, 0
+        state = SimpleNamespace(target=object(), claim=_plan(4).claim)
+        state.tell = state.spend = lambda _: None
+        self.state = cast(Any, state)
 
-    def call(self, votes: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    def ask(self, values: Any, size: int, place: int | None) -> NDArray[np.int64]:
         if not self.left:
             raise Refused("no more")
         self.left -= 1
         return np.zeros(size, dtype=np.int64)
 
+    def show(self, answers: Answers) -> None:
+        self.shown += len(answers)
 
-def _steering(answers: int) -> LabelSteering:
-    check = ClassProbabilities(_plan(4))
-    check.begin_branches([_input(8, 6, 4, 2)])
-    state = SimpleNamespace(spend=lambda labels: None, target=object())
-    made = LabelSteering.__new__(LabelSteering)
-    made.gathering = cast(
-        Any,
-        SimpleNamespace(
-            asking=_Refusing(answers),
-            state=state,
-            observers=SimpleNamespace(labels=check),
-            plan=check.plan,
-        ),
-    )
-    made._split = set()
-    return made
+    @property
+    def goes_on(self) -> bool:
+        return True
+
+
+def _asked(answers: int) -> int:
+    """How many answers are shown of two calls, of a target that has so many."""
+    asker, steering = _Refusing(answers), Steering.__new__(Steering)
+    steering.asker, steering._answered, steering._partly = asker, set(), set()
+    steering._ask(choose([_reached((0, "true"), 2.0, 1)], _key, 9))
+    return asker.shown
 
 
 def test_a_refusal_after_an_answer_is_an_error_and_one_before_any_leaves_the_input_out() -> None:
     """To leave it out after an answer would favour those runs whose noise had a refusal."""
-    candidate = Candidate(((np.array([8, 6, 4, 2]), 1),), 20.0)
-    assert not _steering(0)._sequence(candidate, range(1))
-    steering = _steering(1)
-    assert steering._sequence(candidate, range(1))
-    with pytest.raises(RefusedLaterError):
-        steering._sequence(candidate, range(1))
+    assert _asked(0) == 0
+    assert _asked(2) == 2
+    with pytest.raises(CallError, match="was refused, although this input was answered before"):
+        _asked(1)
+
+
+def _key(votes: NDArray[np.int64]) -> bytes:
+    return votes.tobytes()
 
 
 def _reached(outcome: tuple[int, str], answers: float, *sizes: int) -> Reached:
@@ -185,11 +190,12 @@ def _reached(outcome: tuple[int, str], answers: float, *sizes: int) -> Reached:
 def test_every_outcome_has_its_cheapest_input_before_any_has_a_second() -> None:
     dear, cheap = _reached((1, "true"), 900.0, 1), _reached((0, "true"), 50.0, 1)
     second = _reached((0, "true"), 60.0, 4, 1)
-    assert choose([cheap, second, dear], 960) == [cheap, dear]
-    assert choose([cheap, second, dear], 2_000) == [cheap, dear, second]
+    found = [cheap, second, dear]
+    assert [*choose(found, _key, 960).values()] == [cheap, dear]
+    assert [*choose(found, _key, 2_000).values()] == [cheap, dear, second]
 
 
 def test_one_large_call_is_enough_where_it_answers_all_that_is_needed() -> None:
     large = _reached((0, "true"), 66.0, 1_031)
-    assert choose([large], 1_031) == [large]
-    assert choose([large], 1_030) == []
+    assert [*choose([large], _key, 1_031).values()] == [large]
+    assert not choose([large], _key, 1_030)

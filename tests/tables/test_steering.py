@@ -18,12 +18,12 @@ from dpassay.verifiers.kinds.tables.checks.at_branches import (
 )
 from dpassay.verifiers.kinds.tables.checks.of_numbers import TableFreshNoise
 from dpassay.verifiers.kinds.tables.evidence.determined import DeterminedNumbers
-from dpassay.verifiers.kinds.tables.steering.asking import choose
 from dpassay.verifiers.kinds.tables.steering.candidates import TableCandidate, TableSource
 from dpassay.verifiers.kinds.tables.steering.limits import MOST_QUERIES, steers
 from dpassay.verifiers.kinds.tables.steering.sized import SizedTables
 from dpassay.verifiers.paths.decisions import Decision
 from dpassay.verifiers.paths.search import Reached
+from dpassay.verifiers.paths.steering import choose
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets.process import ProcessTarget
 
@@ -38,7 +38,9 @@ def asker(more: str = "") -> TableSource:
 
 def reached(rows: Rows, size: int = 1, calls: int = 1) -> Reached:
     sequence = tuple((rows, size) for _ in range(calls))
-    candidate = TableCandidate(sequence, 1.0, "users in turn", calls * len(rows), size=len(rows))
+    candidate = TableCandidate(
+        sequence, 100.0 * size, "users in turn", calls * len(rows), size=len(rows)
+    )
     return Reached((0, "true"), DECISION, candidate)
 
 
@@ -274,11 +276,11 @@ def test_no_more_is_asked_than_is_planned() -> None:
     sized = SizedTables(claim_of(), 0)
     made = [sized.in_turn(size) for size in range(1, 200)]
     found = [reached(rows, calls=1 + place % 3) for place, rows in enumerate(made) if rows]
-    chosen = choose(found, MOST_QUERIES, lambda _: 100)
-    assert 10 < len(chosen) <= 80
+    chosen = choose(found, id, MOST_QUERIES).values()
+    assert len(chosen) > 10
     assert sum(100 * len(one.candidate.calls) for one in chosen) <= MOST_QUERIES
-    few = choose(found, MOST_QUERIES, lambda _: 100, rows=1_000)
-    assert sum(100 * one.candidate.rows for one in few) <= 1_000
+    few = choose(found, id, MOST_QUERIES, most_rows=1_000).values()
+    assert 0 < sum(100 * one.candidate.rows for one in few) <= 1_000
 
 
 def test_a_run_of_few_queries_is_not_steered() -> None:

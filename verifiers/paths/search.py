@@ -4,9 +4,10 @@ It sees no judged answer. Executions are counted, never seconds, so that seed an
 what is found.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -59,6 +60,16 @@ class Candidate:
         last = max(1, self.calls[-1][1])
         before = sum(size for _, size in self.calls[:-1])
         return self.answers * (1.0 + before / last)
+
+    @property
+    def repeats(self) -> int:
+        """How often it is asked, until half the noise would have shown."""
+        return max(1, math.ceil(self.answers / self.calls[-1][1]))
+
+    @property
+    def judged(self) -> int:
+        """How many of the calls are judged, each as an input of its own: the last ones."""
+        return len(self.calls) if self.every else 1
 
 
 @dataclass(frozen=True)
@@ -119,6 +130,10 @@ class InputSource(ABC):
         best = sorted([*alike, candidate], key=lambda one: one.cost)[: self.kept_of_a_way]
         return sorted(others + best, key=lambda one: one.cost)
 
+    def out_of_reach(self, search: "Search") -> Mapping[Outcome, str]:
+        """What outcomes would take that no input of a run has, in words."""
+        return {}
+
     @property
     @abstractmethod
     def needed(self) -> float:
@@ -178,13 +193,14 @@ class Reached:
     candidate: Candidate
 
 
-def in_turns(reached: Sequence[Reached], rank: Callable[[Reached], Any]) -> list[Reached]:
-    """The first sequence of each outcome, then the second of each; rank: orders those of a turn."""
-    met, turned = Counter[Outcome](), list[tuple[int, Reached]]()
+def in_turns(reached: Sequence[Reached]) -> list[Reached]:
+    """The first sequence of each outcome, then the second of each; of a turn the cheapest first."""
+    met, turned = Counter[Outcome](), list[tuple[int, bool, float, int, Reached]]()
     for one in reached:
-        turned.append((met[one.outcome], one))
+        of = one.candidate
+        turned.append((met[one.outcome], not one.decision.shown, of.cost, of.rows, one))
         met[one.outcome] += 1
-    return [one for _, one in sorted(turned, key=lambda it: (it[0], rank(it[1])))]
+    return [one for *_, one in sorted(turned, key=lambda it: it[:-1])]
 
 
 class Search:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...findings.figures import CheckFigures
 from ...findings.note import Note
 from ...findings.report import CheckResult, LabelsOpening, Slow, Verdict
+from ...paths.steering import Steering
 from ...run.cause import Explanation
 from ...run.checks import Check, EvidenceCheck
 from ...run.phase import Phase
@@ -29,7 +30,7 @@ from .planning.given_inputs import coverage
 from .planning.planner import make_plan
 from .planning.telling import roundings_not_excluded, samplings_not_excluded
 from .registry import CHECKS
-from .steering.asking import LabelSteering
+from .steering.asking import LabelAsker, steers
 from .weighted import cost_by_weight
 
 
@@ -42,7 +43,7 @@ class LabelSession(Session):
         self.recorder = LabelsRecorder()
         state.hearers.insert(0, self.recorder.hear)
         self.gathering: LabelsGathering | None = None
-        self.steering: LabelSteering | None = None
+        self.steering: Steering | None = None
         earlier: LabelsOpening | None = request.earlier
         self._opens_with = None if earlier is None else earlier.histogram
         self.contract = LabelsInputContract(self.claim, self._opens_with)
@@ -96,8 +97,10 @@ class LabelSession(Session):
             self.state, plan, asked.seed, self.contract, asked.selection
         )
         expect_restart(self.gathering)
-        self.steering = LabelSteering(self.gathering, asked)
-        self.gathering.before_batch = self.steering.ask
+        labels = self.gathering.observers.labels
+        if labels is not None and steers(plan):
+            self.steering = Steering(LabelAsker(self.gathering, labels, asked.seed), asked)
+            self.gathering.before_batch = self.steering.ask
 
     def compare(self, earlier: LabelsOpening) -> None:
         compare_with(self._gathering, earlier)
@@ -106,8 +109,7 @@ class LabelSession(Session):
         self._gathering.show_opening()
         ask_over_kept(self._gathering, lambda: queries_of(self._gathering.plan))
         self._gathering.sweep()
-        if self._gathering.goes_on and self.state.outcome.stopped is None:
-            assert self.steering is not None
+        if self.steering is not None and self.state.outcome.stopped is None:
             self.steering.ask_now()
         ask_together(self._gathering, lambda: queries_of(self._gathering.plan))
 
@@ -138,8 +140,6 @@ class LabelSession(Session):
 
     def end(self, found: Sequence[CheckResult]) -> Notes:
         outcome, chosen = self.state.outcome, self.request.selection
-        if self.steering is not None:
-            self.steering.close()
         if self.gathering is not None:
             for warning in coverage(self.gathering.plan, self.gathering.observers.answered):
                 outcome.warn(warning)
@@ -148,9 +148,8 @@ class LabelSession(Session):
                 left = not_excluded(self.gathering.plan)
                 if left is not None and not refuted and not chosen.left_out:
                     outcome.warn(left)
-            if self.steering is not None and not refuted and not chosen.left_out:
-                for line in self.steering.lines():
-                    outcome.warn(line)
+            if self.steering is not None:
+                self.steering.end(tells=not refuted and not chosen.left_out)
             if outcome.used_up and not refuted and not chosen.left_out:
                 outcome.warn(dearer_than(self.gathering.plan, planned=self.request.planned))
         costs = cost_by_weight(self.claim.mechanism)

@@ -8,6 +8,7 @@ from ...findings.figures import CheckFigures
 from ...findings.finding import Finding
 from ...findings.note import Note
 from ...findings.report import CheckResult, Slow
+from ...paths.steering import Asker, Steering
 from ...run.cause import Explanation
 from ...run.checks import Check, Setting
 from ...run.phase import Phase
@@ -29,7 +30,7 @@ from .planned import PlannedNumbers, dearer_than
 from .recorder import Recorder
 from .restarting import ComparesOpenings, compare_openings, releases_of_restarts
 from .simplest import find_simplest
-from .steering.asking import NumberSteering, steers
+from .steering.asking import NumberAsker, steers
 
 _MEASURED = 0.8
 """Share of the log-odds of a known fault at which the check that measures it tells it instead."""
@@ -56,7 +57,7 @@ class NumberSession:
         tell_least(self.checks)
         self.recorder = recorder
         self.slow: Slow = {}
-        self.steering: NumberSteering | None = None
+        self.steering: Steering | None = None
         self.gathering = Gathering(
             state, request, self.plan, self.contract, self.checks, recorder=recorder
         )
@@ -84,12 +85,20 @@ class NumberSession:
     def prepare(self) -> None:
         self.plan = replace(self.plan, inputs=tuple(self.contract.served))
         self.gathering.plan = self.plan
-        if steers(self.claim, self.plan) and self.request.after_failure != "stop":
-            planned = PlannedNumbers(self.claim, self.request.seed, self.request.selection)
-            self.steering = NumberSteering(self.gathering, self.request, lambda: planned.queries)
+        asker = self.asker()
+        if asker is not None:
+            self.steering = Steering(asker, self.request)
             self.gathering.after_look = self.steering.ask
         for check in self.checks:
             check.answered([asked.role for asked in self.plan.inputs])
+
+    def asker(self) -> Asker | None:
+        """What asks where a search of the code has found something; None where none is made."""
+        law = next((check for check in self.checks if isinstance(check, NoiseLaw)), None)
+        if law is None or not steers(self.claim, self.plan):
+            return None
+        planned = PlannedNumbers(self.claim, self.request.seed, self.request.selection)
+        return NumberAsker(self.gathering, law, self.request.seed, lambda: planned.queries)
 
     def compare(self, earlier: NumbersOpening) -> None:
         for fresh in self._fresh:
@@ -168,14 +177,11 @@ class NumberSession:
 
     def end(self, found: Sequence[CheckResult]) -> Notes:
         outcome, chosen = self.state.outcome, self.request.selection
-        if self.steering is not None:
-            self.steering.close()
         if outcome.used_up and not chosen.left_out and not self.state.failed:
             planned = self.request.planned
             outcome.warn(dearer_than(self.claim, self.request.seed, planned=planned))
-        if self.steering is not None and not self.state.failed and not chosen.left_out:
-            for line in self.steering.lines():
-                outcome.warn(line)
+        if self.steering is not None:
+            self.steering.end(tells=not self.state.failed and not chosen.left_out)
         return Notes()
 
     def figures(self, found: Sequence[CheckResult]) -> Mapping[str, CheckFigures]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ...findings.report import CheckResult
+from ...paths.steering import Asker
 from ...run.cause import Explanation
 from ...run.request import RunRequest
 from ...run.session import Notes
@@ -13,7 +14,8 @@ from .checks.contribution_bounding import ContributionBounding
 from .checks.input_contract import TableInputContract
 from .checks.of_numbers import TableNoiseLaw, tell_least_of_each
 from .planned import dearer_than
-from .steering.asking import SteeredGathering, TableSteering
+from .steering.asking import TableAsker
+from .steering.limits import steers
 
 
 class TableSession(NumberSession):
@@ -25,11 +27,10 @@ class TableSession(NumberSession):
     def __init__(self, state: RunState, request: RunRequest, recorder: Recorder) -> None:
         super().__init__(state, request, recorder)
         tell_least_of_each(self.checks)
-        gathering = SteeredGathering(
-            state, request, self.plan, self.contract, self.checks, recorder=recorder
-        )
-        self.of_code = gathering.steering = TableSteering(state, request, self.plan, self.checks)
-        self.gathering = gathering
+
+    def asker(self) -> Asker | None:
+        asker = TableAsker(self.gathering, self.request.seed)
+        return asker if asker.judges and steers(self.state.claim, self.plan) else None
 
     def prepare(self) -> None:
         """Rows that the target did not take are the finding of a check."""
@@ -66,11 +67,9 @@ class TableSession(NumberSession):
         return found
 
     def end(self, found: Sequence[CheckResult]) -> Notes:
-        outcome = self.state.outcome
-        self.of_code.close()
-        if not self.state.failed and not self.request.selection.left_out:
-            for line in self.of_code.lines():
-                outcome.warn(line)
+        if self.steering is not None:
+            chosen = self.request.selection
+            self.steering.end(tells=not self.state.failed and not chosen.left_out)
         if self.state.outcome.used_up and not self.state.failed:
             request = self.request
             words = dearer_than(self.state.claim, request.seed, planned=request.planned)

@@ -22,6 +22,9 @@ from .inputs import GROWS, Inputs, Made, inputs_of, powers_of_two
 MOST_RELEASES = 1_000
 """Releases of one input at most."""
 
+LEAST = 12
+"""Releases of one input at least."""
+
 _HALF = 0.5  # of the claimed noise: what must show
 _ROWS, _ROWS_OF_LINES = 700_000, 300_000  # records and releases that are run on the copy, in all
 _LARGEST_CALL = 2_500  # releases
@@ -164,7 +167,7 @@ class NumberSource(InputSource):
         nats = self._nats(exact)
         if not nats or self._lost(values) > _ROUNDED * self.law.noise.family.scale:
             return
-        answers = min(self._needed / nats, float(MOST_RELEASES))
+        answers = min(max(self._needed / nats, LEAST), float(MOST_RELEASES))
         rows = sum(self.inputs.records(one) + size for one, size in calls)
         yield Candidate(tuple(calls), answers, way, rows)
 
@@ -195,7 +198,7 @@ class NumberSource(InputSource):
     def telling(self) -> Candidate:
         values = self.inputs.typical
         nats = max(self._nats(self.law.exact(values)), _LEAST_NATS)
-        answers = min(self._needed / nats, float(MOST_RELEASES))
+        answers = min(max(self._needed / nats, LEAST), float(MOST_RELEASES))
         return Candidate(((values, 1),), answers, "every", self.inputs.records(values) + 1)
 
     # -- the other side of a comparison ----------------------------------------------------------
@@ -247,6 +250,22 @@ class NumberSource(InputSource):
                 found[size if of_call else total or self.inputs.records(values)] = left - right
         return found if len(set(found.values())) > 1 else {}
 
+    def out_of_reach(self, search: Search) -> dict[Outcome, str]:
+        """What only more records reach than are ever asked."""
+        found: dict[Outcome, str] = {}
+        for number in search.one_sided():
+            tried = [(one, sides) for one, sides in search.sides[number] if one.way == GROWS]
+            counted = [(float(self.inputs.records(one.calls[-1][0])), s) for one, s in tried]
+            for mine, other in ((0, 1), (1, 0)):
+                bounds = {sides[other] for _, sides in counted}
+                alike = counted and all(sides[mine] == records for records, sides in counted)
+                if alike and len(bounds) == 1 and min(bounds) > LARGEST:
+                    needs = f"needs {min(bounds):,.0f} records"
+                    found |= {
+                        (number, way): needs for way in search.shadow.decisions[number].outcomes
+                    }
+        return found
+
 
 def _crossing(points: dict[int, float]) -> list[int]:
     """Sizes around where a line through the two that are nearest to 0 crosses it, and beyond."""
@@ -265,22 +284,3 @@ def nats_of_a_draw(claim: NumbersClaim) -> float:
     """Nats of a draw of half the claimed noise against all of it."""
     noise = claim.mechanism.aggregation.noise
     return divergence(noise.times(_HALF), noise, 0.0)
-
-
-def out_of_reach(search: Search) -> dict[Outcome, str]:
-    """What outcomes would take that only more records reach than are ever asked, in words."""
-    found: dict[Outcome, str] = {}
-    for number in search.one_sided():
-        tried = [(one, sides) for one, sides in search.sides[number] if one.way == GROWS]
-        counted = [(float(_records(one.calls[-1][0])), sides) for one, sides in tried]
-        for mine, other in ((0, 1), (1, 0)):
-            bounds = {sides[other] for _, sides in counted}
-            alike = counted and all(sides[mine] == records for records, sides in counted)
-            if alike and len(bounds) == 1 and min(bounds) > LARGEST:
-                needs = f"needs {min(bounds):,.0f} records"
-                found |= {(number, way): needs for way in search.shadow.decisions[number].outcomes}
-    return found
-
-
-def _records(values: Any) -> int:
-    return len(values[0] if isinstance(values, list) else values)

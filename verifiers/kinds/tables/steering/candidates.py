@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from .....reference.tables import Rows
 from ....paths.constants import around, sums
-from ....paths.search import Candidate, InputSource, PlannedCalls, Tried
+from ....paths.counting import Outcome
+from ....paths.search import Candidate, InputSource, PlannedCalls, Search, Tried
 from ...numbers.evidence.expected_draws import divergence
 from ..claim import TablesClaim
 from ..planning.asked import NUMERIC, TableAsked, TableRole, core
@@ -26,6 +27,7 @@ _LONGEST = 64  # calls of a sequence
 _BEFORE = 500, 5_000  # rows of a large table before a small one
 _SOLVED = 40  # candidates for the other side of one comparison
 _NEAREST = 1e15  # sizes that floats hold
+_ROWS_OF_ONE, _FEWEST = 300_000, 8  # rows of a table over its releases, which are so many at least
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class TableSource(InputSource):
     ) -> None:
         self.claim, self.plan, self._seed = claim, plan, seed
         self._queries, self._needed = queries, needed
+        self._nats = _nats_of(claim, core(claim).size)
         self.sized = SizedTables(claim, seed)
         self.largest = min(LARGEST, largest_of(claim, plan))
         self._ways = {way.name: way for way in self.sized.ways}
@@ -68,7 +71,6 @@ class TableSource(InputSource):
     def planned(self) -> Iterator[PlannedCalls]:
         """Each input in one call, the typical one in calls of each size; the largest by itself."""
         releases = self._releases()
-        nats = nats_of(self.claim, core(self.claim).size)
         calls = list[tuple[Rows, int, str, float]]()
         for asked in self.plan.inputs:
             assert isinstance(asked, TableAsked)
@@ -83,7 +85,7 @@ class TableSource(InputSource):
                     tuple((rows, size) for rows, size, _, _ in some),
                     tuple(role.encode() for _, _, role, _ in some),
                     tuple(n for _, _, _, n in some),
-                    tuple(nats if role in NUMERIC else 0.0 for _, _, role, _ in some),
+                    tuple(self._nats if role in NUMERIC else 0.0 for _, _, role, _ in some),
                 )
 
     def _releases(self) -> Mapping[tuple[str, int], int]:
@@ -126,36 +128,43 @@ class TableSource(InputSource):
         if rows is None or len(rows) > self.largest:
             return None
         name = f"{way.name}, far" if far else way.name
-        return TableCandidate(((rows, 1),), 1.0, name, len(rows), size=size)
+        return self._sequence(name, (rows, 1), of_size=size)
+
+    def _sequence(self, way: str, *calls: tuple[Rows, int], of_size: int = 0) -> TableCandidate:
+        """Asked as often as half the noise takes, fewer times where it has many rows."""
+        rows, size = sum(len(table) * n for table, n in calls), calls[-1][1]
+        times = math.ceil(self._needed / (self._nats * size))
+        times = max(_FEWEST, min(times, _ROWS_OF_ONE // max(1, rows)))
+        return TableCandidate(tuple(calls), float(times * size), way, rows, size=of_size)
 
     def _fixed(self, constants: Sequence[int]) -> Iterator[Candidate]:
         """No rows, spellings, sizes of calls, several calls, a larger table before a small one."""
         small = self.sized.small()
         spelled = [one.values for one in self.plan.inputs if one.role == TableRole.SPELLED]
         if self.claim.mechanism.partitions is not None:
-            yield _sequence("no rows", (self.sized.none, 1))
-            yield _sequence("after no rows", (self.sized.none, 1), (small, 1))
-        yield _sequence("small", (small, 1))
-        yield _sequence("the same again", (small, 1), (small, 1))
+            yield self._sequence("no rows", (self.sized.none, 1))
+            yield self._sequence("after no rows", (self.sized.none, 1), (small, 1))
+        yield self._sequence("small", (small, 1))
+        yield self._sequence("the same again", (small, 1), (small, 1))
         for rows in spelled:
-            yield _sequence("spelled", (rows, 1))
+            yield self._sequence("spelled", (rows, 1))
         for size in _BEFORE:
             for make in (self.sized.in_turn, self.sized.at_bounds, self.sized.crowded):
                 before = make(min(size, self.largest))
                 if before is not None:
-                    yield _sequence("after a larger one", (before, 1), (small, 1))
+                    yield self._sequence("after a larger one", (before, 1), (small, 1))
                     few = self.sized.present(1)
                     if few is not None:
-                        yield _sequence("few after more", (before, 1), (few, 1))
+                        yield self._sequence("few after more", (before, 1), (few, 1))
         outside = self.sized.not_listed(3) if self.claim.mechanism.partitions is not None else None
         if outside is not None:
-            yield _sequence("after one not listed", (outside, 1), (small, 1))
+            yield self._sequence("after one not listed", (outside, 1), (small, 1))
         for size in sorted({size for c in constants for size in around(c)}):
             if 1 < size <= self.plan.largest_call:
-                yield _sequence("releases", (small, size))
-                yield _sequence("after many releases", (small, size), (small, 1))
+                yield self._sequence("releases", (small, size))
+                yield self._sequence("after many releases", (small, size), (small, 1))
             if 2 < size <= _LONGEST:
-                yield _sequence("calls", *[(small, 1)] * size)
+                yield self._sequence("calls", *[(small, 1)] * size)
 
     # -- the other side of a comparison ----------------------------------------------------------
 
@@ -205,6 +214,16 @@ class TableSource(InputSource):
         if beyond and not within:
             self.needs[number] = min(beyond)
 
+    def out_of_reach(self, search: Search) -> dict[Outcome, str]:
+        """What only larger tables than the claim's would take."""
+        most = f"rows, and the claim's tables have {self.largest:,} at most"
+        return {
+            (number, way): f"needs about {rows:,} {most}"
+            for number, rows in self.needs.items()
+            for way in search.shadow.decisions[number].outcomes
+            if (number, way) not in search.met
+        }
+
 
 def _on_a_line(sides: Sequence[tuple[float, int]]) -> bool:
     """Whether three sizes or more lie on one straight line with what their sides differ by."""
@@ -222,14 +241,10 @@ def largest_of(claim: TablesClaim, plan: TablePlan) -> int:
     return claim.mechanism.largest_input or max(asked.records for asked in plan.inputs)
 
 
-def nats_of(claim: TablesClaim, cells: int) -> float:
+def _nats_of(claim: TablesClaim, cells: int) -> float:
     """Nats that half the noise brings in a release, in a part of so many numbers of each."""
     of_one = min(
         divergence(one.noise.times(_HALF), one.noise, 0.0)
         for one in claim.mechanism.table.aggregates
     )
     return max(1.0, cells / _PART) * of_one
-
-
-def _sequence(way: str, *calls: tuple[Rows, int]) -> TableCandidate:
-    return TableCandidate(tuple(calls), 1.0, way, sum(len(rows) * n for rows, n in calls))
