@@ -7,13 +7,13 @@ workflow that has a report can. What a report quotes may be a target's own words
 is ever Markdown, HTML, or a command to the runner.
 """
 
-import json
 import os
 import re
 import sys
 from pathlib import Path
 
 from .cli.exit_statuses import fail
+from .findings.kept_reports import read_reports
 from .findings.report import CheckResult, Report
 from .text import counted, printable
 
@@ -93,19 +93,6 @@ def _command(level: str, title: str, message: str) -> str:
     return f"::{level} title={named}::{data}"
 
 
-def _read_all(folder: Path) -> dict[str, Report]:
-    """The reports in a folder, by the names of their targets, of one alone "".
-
-    Raises OSError, ValueError where there is none, or one that cannot be read.
-    """
-    paths = {"": folder / "report.json"}
-    if not paths[""].exists():
-        paths = {path.parent.name: path for path in sorted(folder.glob("*/report.json"))}
-    if not paths:
-        raise FileNotFoundError(folder)
-    return {name: Report.read(json.loads(path.read_text("utf-8"))) for name, path in paths.items()}
-
-
 def main(arguments: list[str]) -> None:
     """Writes and prints; exits 2 where there is no report."""
     if len(arguments) != 1:
@@ -114,10 +101,10 @@ def main(arguments: list[str]) -> None:
             code="option-not-allowed",
         )
     try:
-        reports = _read_all(Path(arguments[0]))
+        reports = read_reports(Path(arguments[0]))
         text = "\n".join(summary(report, name) for name, report in reports.items())
         shown = [line for name, report in reports.items() for line in annotations(report, name)]
-    except (OSError, ValueError):  # pydantic's errors among them
+    except ValueError:
         reports = {}
         text = "### dpassay: no report\n\nThe run ended before it had one: its log says why.\n"
         shown = ["::error title=dpassay::there is no report: the log of the run says why"]

@@ -15,6 +15,8 @@ COMMANDS = {
     "account": "Print the privacy cost of asking each row of HISTOGRAMS, one histogram per row.",
     "audit": "Bound from below what labels, or noisy gradients, give away of one record.",
     "chain": "From private records to what an attacker says of people, measured at every step.",
+    "compare": "Lay reports A and B of `dpassay verify` side by side; exit 1 where something "
+    "became worse.",
     "explain": "Say what CODE of a report means, and of some how they are mended.",
     "exposure": "Tell how far training has exposed canaries, by SCORER.",
     "hook": "Check FILES as the hooks of pre-commit do: claims, or Python targets by replay.",
