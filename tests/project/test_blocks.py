@@ -147,6 +147,10 @@ SESSIONS = [
     Session(f"{HOW_TO}/ci.md", {f"{VERIFY} ": (3,)}),
     Session(f"{HOW_TO}/program.md", {VERIFY: (3,)}, {"child.py": "def label"}),
     Session(f"{HOW_TO}/reproduce.md", {VERIFY: (3,)}),
+    Session(
+        f"{HOW_TO}/compare.md",
+        {"--report monday": (3,), "--report tuesday": (3,), "dpassay compare": (0,)},
+    ),
     Session(f"{HOW_TO}/own-histograms.md", {VERIFY: (3,)}, rows={"histograms.csv": HISTOGRAMS}),
 ]
 

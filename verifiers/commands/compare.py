@@ -11,10 +11,11 @@ from ..cli.exit_statuses import fail, json_option, print_found
 from ..findings.compared import ComparedCheck, ComparedReports, ComparedResult, ComparedRun
 from ..findings.document import Document
 from ..findings.evidence_text import power_of_ten
+from ..findings.excluded import Excluded
 from ..findings.kept_reports import read_reports
 from ..findings.opening import EarlierReportError
 from ..findings.verdict import Verdict
-from ..findings.worse import interval_text
+from ..findings.worse import interval_text, names_same_fault
 from ..targets.replies import shown
 from ..text import counted, printable
 
@@ -171,8 +172,7 @@ def _evidence(log10: float | None) -> str:
 def _details(check: ComparedCheck) -> Iterator[str]:
     """What the pass of each would have seen, measured, and what is certain of the cost."""
     sides = check.before, check.after
-    texts = [_seen_texts(one) for one in sides]
-    yield from _beside("excludes", *texts)
+    yield from _seen_lines(*(() if one is None else one.excludes for one in sides))
     yield from _beside("measured", *([_measured_text(one)] for one in sides))
     yield from _beside("costs", *([_cost_text(one)] for one in sides))
     inputs = [set[str]() if one is None else set(one.inputs) for one in sides]
@@ -188,8 +188,19 @@ def _beside(what: str, before: list[str], after: list[str]) -> Iterator[str]:
         yield f"{what}{side}: {line}"
 
 
-def _seen_texts(found: ComparedResult | None) -> list[str]:
-    return [] if found is None else [one.as_text() for one in found.excludes]
+def _seen_lines(before: tuple[Excluded, ...], after: tuple[Excluded, ...]) -> Iterator[str]:
+    """What passes exclude, a line for each fault; of both, with both sizes where they differ."""
+    left = list(after)
+    for one in before:
+        other = next((each for each in left if names_same_fault(one, each)), None)
+        if other is None:
+            yield f"excludes in A: {one.as_text()}"
+            continue
+        left.remove(other)
+        alike = one.size == other.size and one.probability == other.probability
+        size = other.as_text().removeprefix(f"{one.fault}: ")
+        yield f"excludes: {one.as_text()}" + ("" if alike else f"; in B {size}")
+    yield from (f"excludes in B: {one.as_text()}" for one in left)
 
 
 def _measured_text(found: ComparedResult | None) -> str:

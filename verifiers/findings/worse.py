@@ -161,17 +161,17 @@ def _costlier(was: CheckResult, now: CheckResult, before: Report, after: Report)
 def _less_foreseen(was: CheckResult, now: CheckResult, *, alike: bool) -> Iterator[Worse]:
     """alike: whether both runs drew their inputs from one seed."""
     for entry in was.excludes:
-        others = [one for one in now.excludes if one.code == entry.code]
-        there = [one for one in others if _texts(one) == _texts(entry)]
-        if entry.code == _COST or (others and not there and not alike):
+        others = any(one.code == entry.code for one in now.excludes)
+        side = [one for one in now.excludes if names_same_fault(one, entry)]
+        if entry.code == _COST or (others and not side and not alike):
             continue  # which of several ways to be wrong would show may follow from the seed
-        side = [one for one in there if _side(one) == _side(entry)]
         near = [one for one in side if _counts(one) == _counts(entry)] or side
         if any(_as_sharp(one, entry, alike=alike) for one in near):
             continue
         best = min(near, key=lambda one: (_size(one) or 0.0, -one.probability), default=None)
         told = "no longer named" if best is None else best.as_text()
-        message = f"{was.id}: would have seen {entry.as_text()}; then {told}"
+        shorter = told.removeprefix(f"{entry.fault}: ")
+        message = f"{was.id}: would have seen {entry.as_text()}; then {shorter}"
         yield Worse(
             what="foreseen",
             check=was.id,
@@ -185,6 +185,11 @@ def _less_foreseen(was: CheckResult, now: CheckResult, *, alike: bool) -> Iterat
 def _texts(entry: Excluded) -> list[tuple[str, object]]:
     """What an entry is of, by names: an aggregate, a bound."""
     return sorted((k, v) for k, v in entry.size.items() if isinstance(v, str | bool))
+
+
+def names_same_fault(one: Excluded, other: Excluded) -> bool:
+    """Whether two entries are of one fault, of one thing and on one side, whatever its size."""
+    return one.code == other.code and _texts(one) == _texts(other) and _side(one) == _side(other)
 
 
 def _counts(entry: Excluded) -> list[tuple[str, int]]:
