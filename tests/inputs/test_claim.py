@@ -37,6 +37,7 @@ def test_defaults_are_those_of_the_contract() -> None:
         "least": {},
         "require": [],
         "strict": False,
+        "redact": False,
         "fail_on": [],
         "allow": [],
     }

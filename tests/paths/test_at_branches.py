@@ -22,7 +22,7 @@ from dpassay.verifiers.kinds.labels.planning.streams import Extent
 from dpassay.verifiers.kinds.labels.steering.asking import LabelAsker
 from dpassay.verifiers.kinds.labels.steering.candidates import LabelSource
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.paths.decisions import Decision
+from dpassay.verifiers.paths.decision import Decision
 from dpassay.verifiers.paths.search import Candidate, Reached
 from dpassay.verifiers.paths.steering import Answers, Steering, choose
 from dpassay.verifiers.targets import Refused

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.paths.background import BackgroundSearch, Searched
@@ -40,10 +41,12 @@ class OneInput(InputSource):
         return ()
 
 
-def _searched(folder: Path, at_import: str = "", attribute: str = "aggregate") -> Searched:
+def _searched(
+    folder: Path, at_import: str = "", attribute: str = "aggregate", **gate: object
+) -> Searched:
     file = folder / "target.py"
     file.write_text(TARGET.format(at_import=at_import))
-    claim = parse_claim(CLAIM)
+    claim = parse_claim({**CLAIM, "gate": gate})
     return BackgroundSearch(f"{file}:{attribute}", claim, OneInput, refuses=False).wait()
 
 
@@ -54,6 +57,18 @@ def test_what_the_plan_does_not_take_is_reached_by_a_number_in_the_source(tmp_pa
     assert ("histogram[0] == 7", "true") in taken
     assert "1 decisions in target.py were counted on a copy" in found.words
     assert found.left_out == ()
+
+
+@pytest.mark.parametrize("redact", [True, False])
+def test_a_redacted_search_has_the_lines_and_not_their_text(tmp_path: Path, redact: bool) -> None:
+    found = _searched(tmp_path, redact=redact)
+    assert found.search is not None
+    never, *_ = not_exercised(found.search, set(), 1_000)
+    shown = "" if redact else "histogram[0] == 7"
+    assert never.message == f"not exercised: target.py:7 ({shown or 'true'})"
+    where = {"file": "target.py", "line": 7, "outcome": "true", "answers": 0}
+    assert never.fields == where | ({"text": shown} if shown else {})
+    assert {one.text for one in found.search.shadow.decisions if one.shown} == {shown}
 
 
 def test_a_forbidden_act_ends_the_search_with_its_name(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ import pytest
 
 from dpassay.verifiers.paths.constants import around, sums, whole_constants
 from dpassay.verifiers.paths.counting import DecisionCounter
-from dpassay.verifiers.paths.decisions import COUNTER, Decision, rewrite
+from dpassay.verifiers.paths.decision import Decision
+from dpassay.verifiers.paths.decisions import COUNTER, rewrite
 
 
 def _rewritten(

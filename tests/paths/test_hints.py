@@ -19,7 +19,7 @@ import zoo
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.steering.candidates import LabelSource
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.paths.decisions import TAKEN, Decision
+from dpassay.verifiers.paths.decision import TAKEN, Decision
 from dpassay.verifiers.paths.hints import (
     MADE_WHOLE,
     SCALE_OF_DATA,

@@ -1,5 +1,6 @@
 """The GitHub Action: its steps are run as the runner would, with its files and commands faked."""
 
+import json
 import os
 import re
 import shlex
@@ -118,7 +119,7 @@ def test_inputs_are_declared_and_never_pasted_into_a_script() -> None:
     used = set(re.findall(r"inputs\.([\w-]+)", ACTION))
     assert used == declared
     wanted = {"requirements", "python-version", "artifact-name", "target", "claim", "report"}
-    assert declared == wanted | {"log", "profile", "queries", "max-seconds", "sarif"}
+    assert declared == wanted | {"log", "profile", "queries", "max-seconds", "sarif", "coverage"}
     for step in STEPS:
         assert step.run is None or "${{" not in step.run
 
@@ -155,6 +156,8 @@ def test_the_report_is_kept_and_summarised_for_half_the_noise(runner, tmp_path) 
         "junit.xml",
         "report.json",
     }
+    made = json.loads((tmp_path / folder / "report.json").read_text())
+    assert made["claim"]["gate"]["redact"] is True
     assert not (tmp_path / "broken").exists()
     assert done["Summarise"].returncode == 0, done["Summarise"].stderr
     shown = commands(done["Summarise"])
@@ -222,6 +225,7 @@ def test_a_log_is_judged_and_summarised_as_one(runner, tmp_path) -> None:
         ({"queries": "0"}, "--queries': '0': expected a whole number from 1"),
         ({"profile": "nightly"}, "--profile nightly: no dpassay.toml"),
         ({"sarif": "none/found.sarif"}, "--sarif 'none/found.sarif': expected a file in a folder"),
+        ({"coverage": "claim.toml/a b.info"}, "--coverage claim.toml/a b.info: no file can be"),
         ({"max-seconds": "0"}, "--max-seconds': '0': expected seconds above 0"),
     ],
 )

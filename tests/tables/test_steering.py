@@ -21,7 +21,7 @@ from dpassay.verifiers.kinds.tables.evidence.determined import DeterminedNumbers
 from dpassay.verifiers.kinds.tables.steering.candidates import TableCandidate, TableSource
 from dpassay.verifiers.kinds.tables.steering.limits import MOST_QUERIES, steers
 from dpassay.verifiers.kinds.tables.steering.sized import SizedTables
-from dpassay.verifiers.paths.decisions import Decision
+from dpassay.verifiers.paths.decision import Decision
 from dpassay.verifiers.paths.search import Reached
 from dpassay.verifiers.paths.steering import choose
 from dpassay.verifiers.run.run import verify

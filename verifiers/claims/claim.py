@@ -117,13 +117,15 @@ class Claim(Table):
         *,
         strict: bool = False,
         no_paths: bool = False,
+        redact: bool = False,
     ) -> Self:
-        """A copy of the claim under other limits of a run, and stricter, where they are given."""
+        """A copy of the claim under other limits and rules of a run, where they are given."""
         given = {
             "max_queries": max_queries,
             "run_timeout": run_timeout,
             "strict": strict or None,
             "paths": False if no_paths else None,
+            "redact": redact or None,
         }
         changed = {key: value for key, value in given.items() if value is not None}
         return self.with_gate(self.gate.model_copy(update=changed))

@@ -153,6 +153,7 @@ class Gate(Table):
     budget_target: SpecText | None = None
     paths: bool | None = None
     source: SpecText | None = None
+    redact: bool = False
     least: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
     require: list[str] = Field(default_factory=list)
     strict: bool = False

@@ -44,6 +44,7 @@ class RunOptions(Table):
     max_seconds: float | None = Field(default=None, gt=0, le=MOST_RUN_SECONDS)
     seed: int | None = Field(default=None, ge=0)
     strict: bool | None = None
+    redact: bool | None = None
     check: list[str] | None = None
     skip: list[str] | None = None
     report: str | None = Field(default=None, min_length=1)

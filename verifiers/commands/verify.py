@@ -33,6 +33,7 @@ _WITH_LOG = {
     "sarif",
     "seed",
     "strict",
+    "redact",
     "as_json",
     "workers",
     "dask",
@@ -72,6 +73,7 @@ _OF_ONE = {"sarif", "compare", "typed", "file", "coverage"}
 )
 @click.option("--histograms", "file", metavar="FILE", help="Your own, CSV, one per row.")
 @click.option("--strict", is_flag=True, help="Warnings of defects fail, as [gate] strict says.")
+@click.option("--redact", is_flag=True, help="Name lines of a target's code without their text.")
 @click.option("--log", metavar="FILE", help="A recorded log, judged in place of a TARGET.")
 @click.option("--demo", metavar="NAME", help="An embedded example: broken, noisy-histogram, ...")
 @profile_option
@@ -153,8 +155,8 @@ def _judge_log(context: click.Context) -> "tuple[Report, list[ReportFolder | Sar
     log, claim_file = given["log"], given["claim_file"]
     if given["target"] is not None or typed_options(context, _WITH_LOG):
         fail(
-            "--log FILE: only --claim, --report, --sarif, --seed, --strict, --json, --workers and "
-            "--dask go with it: nothing is asked"
+            "--log FILE: only --claim, --report, --sarif, --seed, --strict, --redact, --json, "
+            "--workers and --dask go with it: nothing is asked"
         )
     name = shown_path(log)
     if claim_file is None:

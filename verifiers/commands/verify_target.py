@@ -127,6 +127,7 @@ def _read_request(
         given["max_seconds"],
         strict=given["strict"],
         no_paths=given["no_paths"],
+        redact=given["redact"],
     )
     claim = claim.of_reference() if spec is None and demo is None else claim
     kind = claim.kind

@@ -5,7 +5,7 @@ from enum import Enum, auto
 from typing import Any
 
 from .counting import Outcome
-from .decisions import Decision
+from .decision import Decision
 from .hints import Hint
 
 

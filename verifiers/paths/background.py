@@ -96,6 +96,8 @@ class BackgroundSearch:
             with Shadow(
                 spec, claim.release, secrets, refuses=refuses, stopped=self._stop.is_set
             ) as shadow:
+                if claim.gate.redact:
+                    shadow.redact()
                 search = Search(shadow, source())
                 self._found = Searched(tuple(search.run()), search)
         except LeftOut as why:

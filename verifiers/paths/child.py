@@ -28,7 +28,8 @@ from .asked import CallEnd, CallSeen, Loaded, Rehearsal
 from .confinement import confine, limit
 from .constants import shares, whole_constants
 from .counting import DecisionCounter
-from .decisions import Decision, rewrite
+from .decision import Decision
+from .decisions import rewrite
 from .hints import hints
 
 _DEPTH = 3  # of objects within objects that are searched for generators

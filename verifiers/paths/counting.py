@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .decisions import (
+from .decision import (
     CHANGED,
-    COUNTER,
     CUT,
     KEPT,
     NEVER_RUN,
@@ -24,6 +23,7 @@ from .decisions import (
     WHOLE,
     YES,
 )
+from .decisions import COUNTER
 
 Outcome = tuple[int, str]
 """The number of a decision, and the way it went."""

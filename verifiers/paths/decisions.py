@@ -8,18 +8,26 @@ that is used as a mask or a factor, a loop, the case of a `match`, a handler, th
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib.util import decode_source
 from typing import Any
 
+from .decision import (
+    CHANGED,
+    CUT,
+    KEPT,
+    NEVER_RUN,
+    NO,
+    OFTEN,
+    ONCE,
+    SHOWN,
+    TAKEN,
+    WHOLE,
+    YES,
+    Decision,
+)
+
 COUNTER = "__dpassay_decisions__"
 """The name by which rewritten code reaches what counts; see `counting.py`."""
-
-YES, NO = "true", "false"
-TAKEN = "taken"
-NEVER_RUN, ONCE, OFTEN = "no turn", "one turn", "several turns"
-CUT, WHOLE = "cut", "whole"
-CHANGED, KEPT = "changed", "kept"
 
 _COMPARED = {
     ast.Lt: "<",
@@ -32,24 +40,6 @@ _COMPARED = {
 _CHOOSING = ("min", "max")
 _CHANGING = ("minimum", "maximum", "clip", "fmin", "fmax", "astype")
 _COMPILING = ("jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc", "script")
-_TEXT = 60  # characters of the source that reports show
-
-
-@dataclass(frozen=True)
-class Decision:
-    """One decision.
-
-    file: its name alone; text: of the source, on one line; outcomes: the ways it may go; scope: the
-    number of what counts the calls of its function, None at the level of the module; shown: whether
-    a report may name it, as casts, clips and loops hardly ever tell of a mistake.
-    """
-
-    file: str
-    line: int
-    text: str
-    outcomes: tuple[str, ...]
-    scope: int | None = None
-    shown: bool = True
 
 
 def rewrite(source: str | bytes, file: str, first: int) -> tuple[ast.Module, list[Decision]]:
@@ -284,7 +274,7 @@ class _Rewriter(ast.NodeTransformer):
     def _words(self, node: ast.AST) -> str:
         """The source of a node on one line, cut where it is long."""
         found = " ".join(self._cut(node).split()) or "?"
-        return found if len(found) <= _TEXT else f"{found[:_TEXT]}..."
+        return found if len(found) <= SHOWN else f"{found[:SHOWN]}..."
 
     def _cut(self, node: Any) -> str:
         """The source of a node; `ast.get_source_segment` splits the whole file for each."""

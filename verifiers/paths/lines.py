@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 
 from ..findings.note import Note
 from .counting import Outcome
-from .decisions import NO, TAKEN, Decision
+from .decision import TAKEN, Decision
 from .hints import MADE_WHOLE
 from .search import Search
 
@@ -74,22 +74,15 @@ def _outcomes(number: int, decisions: tuple[Decision, ...]) -> list[Outcome]:
 def _line(
     decision: Decision, outcome: Outcome, taken: float, answers: int, needs: str | None
 ) -> Note:
-    place = f"{decision.file}:{decision.line}"
-    text = f"not ({decision.text})" if outcome[1] == NO else decision.text
-    fields = {
-        "file": decision.file,
-        "line": decision.line,
-        "text": decision.text,
-        "outcome": outcome[1],
-        "answers": round(taken),
-    }
+    place = decision.shown_place(outcome[1])
+    fields = {**decision.fields, "outcome": outcome[1], "answers": round(taken)}
     if taken < _SHORTEST and needs is not None:
-        return Note("path-never", f"not reached: {place} ({text}) {needs}", fields)
+        return Note("path-never", f"not reached: {place} {needs}", fields)
     if taken < _SHORTEST:
-        return Note("path-never", f"not exercised: {place} ({text})", fields)
+        return Note("path-never", f"not exercised: {place}", fields)
     of_all = f"in calls for about {round(taken):,} of {answers:,} answers"
     if taken > _OFTEN * answers:  # a clear winner, say, tells nothing of the noise
-        words = f"hardly tested: {place} ({text}) {of_all}, which would not show half the noise"
+        words = f"hardly tested: {place} {of_all}, which would not show half the noise"
         return Note("path-seldom", words, fields)
-    words = f"seldom: {place} ({text}) {of_all}: half the noise there would not have shown"
+    words = f"seldom: {place} {of_all}: half the noise there would not have shown"
     return Note("path-seldom", words, fields)

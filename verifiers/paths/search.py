@@ -14,7 +14,7 @@ from typing import Any
 
 from .asked import CallEnd, CallSeen
 from .counting import Outcome
-from .decisions import Decision
+from .decision import Decision
 from .left_out import LeftOut
 from .shadow import Shadow
 

@@ -8,13 +8,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from multiprocessing import Pipe
 from time import monotonic
 from typing import Any, Self
 
 from ..targets.replies import one_line
 from .asked import CallSeen, Loaded, Rehearsal
-from .decisions import Decision
+from .decision import Decision
 from .left_out import LeftOut
 from .scratch import Scratch
 
@@ -98,6 +99,10 @@ class Shadow:
         if withheld:
             told += f"; {withheld[0]} is not passed to the copy, as it looks like a secret"
         return told
+
+    def redact(self) -> None:
+        """Forgets the source of the decisions, so that no report can show it."""
+        self.decisions = tuple(replace(each, text="") for each in self.decisions)
 
     def close(self) -> None:
         """Ends the process, and removes its folder."""

@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 from .....reference.mechanisms import Labels
 from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcomes
 from ....findings.finding import Finding
+from ....paths.decision import decision_words
 from ....run.cause import NEAR
 from ....text import four_digits
 from ..planning.laws import fault_laws, log_laws
@@ -17,7 +18,6 @@ from ..planning.plan import Plan
 
 _GENERAL, _POINTED = 0.4, 0.6  # any law, and the known faults
 _NAMED = 3  # places on a pass
-_DISPLAYED = 60  # characters of the source
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,7 @@ class BranchHistogram:
     @property
     def words(self) -> str:
         """The decision and its outcome, as reports name them."""
-        if not self.place:
-            return self.text
-        return f"{self.place} ({self.text[:_DISPLAYED]}: {self.outcome})"
+        return decision_words(self.place, self.text, self.outcome)
 
 
 class LabelsAtBranches:

@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 from .....reference.numbers import NumberNoise
 from ....findings.evidence_text import NEAREST
 from ....findings.finding import Finding
+from ....paths.decision import decision_words
 from ..evidence.described import NOT_DESCRIBED
 from ..evidence.noise_law import NoiseLawEvidence
 from ..planning.asked import Asked, Draws
@@ -18,7 +19,6 @@ BRANCHES = 0.05
 """Weight of these inputs beside those of the plan, whether or not there are any."""
 
 _SURE = 3.0  # nats by which a known fault must be likelier to be named
-_DISPLAYED = 60  # characters of the source
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,7 @@ class BranchInput:
     @property
     def words(self) -> str:
         """The decision and its outcome, as reports name them."""
-        if not self.place:
-            return self.text
-        return f"{self.place} ({self.text[:_DISPLAYED]}: {self.outcome})"
+        return decision_words(self.place, self.text, self.outcome)
 
     @property
     def how(self) -> str:

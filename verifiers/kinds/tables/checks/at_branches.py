@@ -14,6 +14,7 @@ from .....reference.tables import Aggregate, Rows
 from .....reference.tables.norms import settled
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
+from ....paths.decision import decision_words
 from ....paths.search import Reached
 from ...numbers.evidence.bins import Placing
 from ...numbers.evidence.noise_law import NoiseLawEvidence
@@ -29,7 +30,6 @@ from ..planning.asked import core
 BRANCHES = 0.05
 """Weight of these tables beside those of the plan, whether or not there are any."""
 
-_DISPLAYED = 60  # characters of the source
 _NAMED = 100_000  # rows up to which known mistakes are tried on a table
 _CAUSE = 3.0  # nats by which a known fault must be likelier to be named
 
@@ -72,7 +72,7 @@ class BranchTable:
     @property
     def words(self) -> str:
         """The decision and its outcome, as reports name them."""
-        return f"{self.place} ({self.text[:_DISPLAYED]}: {self.outcome})"
+        return decision_words(self.place, self.text, self.outcome)
 
     @property
     def asked(self) -> str:
