@@ -203,7 +203,7 @@ class _Session:
 
 
 class GateCollector(pytest.Collector):
-    """Collects one item for each check, in the order of a report."""
+    """Collects one item for each check, in the order of a report, and each code of `fail_on`."""
 
     def __init__(self, *, run: "SharedRun", **rest: Any) -> None:
         super().__init__(**rest)
@@ -212,7 +212,8 @@ class GateCollector(pytest.Collector):
     def collect(self) -> Iterator[pytest.Item]:
         """The items; nothing is run for them."""
         grouped = self.config.pluginmanager.hasplugin("xdist")
-        for name in self.run.claim.kind.checks.ids:
+        claim = self.run.claim
+        for name in (*claim.kind.checks.ids, *dict.fromkeys(claim.gate.fail_on)):
             item = CheckItem.from_parent(self, name=name, run=self.run)
             item.add_marker("dpassay")
             if grouped:
@@ -221,7 +222,7 @@ class GateCollector(pytest.Collector):
 
 
 class CheckItem(pytest.Item):
-    """One check: shows the verdict that the session's run came to."""
+    """One check, or code: shows the verdict that the session's run came to."""
 
     def __init__(self, *, run: "SharedRun", **rest: Any) -> None:
         super().__init__(**rest)
@@ -238,7 +239,9 @@ class CheckItem(pytest.Item):
             raise CheckNotPassed("\n".join(lines_of(error))) from None
         if made:
             self.user_properties += [(_WARNING, text) for text in report.warnings]
-        check = next(check for check in report.checks if check.id == self.name)
+        check = next((check for check in report.checks if check.id == self.name), None)
+        if check is None:  # of a code that no warning has
+            return
         if check.verdict == "not-applicable" or self._is_cut_short(check, report):
             pytest.skip(check.message)
         if check.verdict != "pass":

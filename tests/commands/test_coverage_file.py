@@ -101,13 +101,30 @@ def test_a_fail_is_left_as_it_is(reports: Mapping[str, Report], file: Path) -> N
 def test_fail_on_has_its_say(reports: Mapping[str, Report], file: Path) -> None:
     code = ["coverage-never"]
     found = _added(reports["pass"], file, _lcov(5), fail_on=code)
-    assert (found.verdict, found.checks[0].rule) == ("fail", "fail_on")
+    assert (found.verdict, found.checks[-1].rule) == ("fail", "fail_on")
     assert "a rule of yours (fail_on)" in found.meaning
     file.unlink()
     allowed = _added(reports["pass"], file, _lcov(5), fail_on=code, allow=code)
     assert (allowed.verdict, allowed.waived) == ("pass", ("coverage-never",))
     file.unlink()
     assert _added(reports["pass"], file, _lcov(), fail_on=code).verdict == "pass"
+
+
+def test_a_line_that_allow_names_is_spared_and_takes_no_place(
+    reports: Mapping[str, Report], file: Path
+) -> None:
+    """Catches a spared line that hides the next one behind the limit of three of a file."""
+    code, line = "coverage-never", "coverage-never:server.go:5"
+    given = _lcov(5, 10, 15, 20)
+    found = _added(reports["pass"], file, given, fail_on=[code], allow=[line])
+    assert [one.rpartition(":")[2] for one in _told(found)] == ["10", "15", "20"]
+    assert (found.verdict, found.waived) == ("fail", (line,))
+    assert found.checks[-1].message.count("server.go") == 3
+    file.unlink()
+    rest = [f"coverage-never:server.go:{n}" for n in (5, 10, 15, 20)]
+    spared = _added(reports["pass"], file, given, fail_on=[code], allow=rest)
+    assert (spared.verdict, set(spared.waived), _told(spared)) == ("pass", set(rest), [])
+    assert Report.read(json.loads(json.dumps(spared.public()))).waived == spared.waived
 
 
 def test_a_file_of_before_the_run_says_so(reports: Mapping[str, Report], file: Path) -> None:

@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ET
 from importlib.metadata import entry_points
 
 import pytest
+from claims import in_toml
 from stand_in import ORDER, SPECIAL, TABLE, in_order
 
 from dpassay.verifiers.kinds.labels.registry import SHARES
@@ -50,6 +51,18 @@ def test_one_item_for_each_check_beside_the_users_own(project, gate) -> None:
     wanted = [f"dpassay::{name}" for name in SHARES] + ["test_mine.py::test_mine"]
     assert [line for line in found.outlines if "::" in line] == wanted
     assert gate.runs == []
+
+
+def test_a_code_of_fail_on_is_an_item_which_its_warning_fails(project, gate) -> None:
+    """Catches a session that is green although a rule of the user's fails the run."""
+    given = {**TABLE["gate"], "fail_on": ["claim-is-fitted", "not-restarted"]}
+    claim = in_toml(mechanism={**TABLE["mechanism"], "fitted": True}, gate=given)
+    (project.path / "claim.toml").write_text(claim)
+    gate.special = {}
+    found = assay(project, "-rA")
+    found.assert_outcomes(passed=len(SHARES) + 2, failed=1)
+    found.stdout.fnmatch_lines(["FAILED *claim-is-fitted*"])
+    assert "by your fail_on: the claim says fitted" in found.stdout.str()
 
 
 @pytest.mark.parametrize(

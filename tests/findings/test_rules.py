@@ -1,6 +1,11 @@
 """The user's own rules for a verdict: require, strict, fail_on and allow."""
 
+import json
+from contextlib import redirect_stdout
+from datetime import UTC, datetime
+from io import StringIO
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from small import small_claim
@@ -10,6 +15,9 @@ from dpassay.verifiers.claims.tables import Gate
 from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.findings.of_run import Ruled, apply_rules
 from dpassay.verifiers.findings.report import CheckResult, Verdict, fails_by_rule_alone
+from dpassay.verifiers.reporting.files import junit
+from dpassay.verifiers.reporting.sarif import sarif
+from dpassay.verifiers.reporting.terminal import print_report
 
 DEFECT = Note("answer-not-charged", "an answer costs more than was charged")
 OTHER = Note("not-restarted", "the target was not restarted")
@@ -53,6 +61,49 @@ def test_fail_on_is_a_rule_of_the_user_and_no_accusation(code: str) -> None:
     assert fails_by_rule_alone(found.checks)
     accused = apply_rules(Gate(fail_on=[code], strict=True), CHECKS, [OTHER, DEFECT])
     assert not fails_by_rule_alone(accused.checks)
+
+
+NEVER = Note("path-never", "not exercised: a.py:7 (x)", {"file": "a.py", "line": 7})
+LATER = Note("path-never", "not exercised: a.py:9 (y)", {"file": "a.py", "line": 9})
+
+
+def test_a_warning_fails_under_the_name_of_its_code_and_its_check_keeps_its_pass(
+    reports: Any,
+) -> None:
+    """In the JSON, JUnit, SARIF and on the terminal; all warnings of the code in one result."""
+    report = reports["pass"]
+    found = apply_rules(Gate(fail_on=["path-never"]), report.checks, [NEVER, OTHER, LATER])
+    assert found.checks[:-1] == report.checks
+    told = found.checks[-1]
+    assert (told.id, told.code, told.rule) == ("path-never", "path-never", "fail_on")
+    assert told.message == f"by your fail_on: {NEVER}; {LATER}"
+    failed = report.model_copy(update={"checks": found.checks, "verdict": found.verdict})
+    assert failed.not_looked_at == report.not_looked_at
+    assert failed.public()["checks"][-1]["id"] == "path-never"
+    case = ElementTree.fromstring(junit(failed, "a.py:f", None, datetime.now(UTC))).find(
+        ".//testcase[failure]"
+    )
+    assert case is not None
+    assert case.get("name") == "path-never"
+    result, *_ = json.loads(sarif(failed, None, None))["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("path-never", "error")
+    with redirect_stdout(StringIO()) as out:
+        print_report(failed, "a.py:f")
+    assert [line for line in out.getvalue().splitlines() if line.startswith("fail ")] == [
+        "fail         path-never"
+    ]
+
+
+def test_allow_spares_one_line_and_no_other_of_its_code() -> None:
+    gate = Gate(fail_on=["path-never"], allow=["path-never:a.py:7"])
+    found = apply_rules(gate, CHECKS, [NEVER, LATER, OTHER])
+    assert found.verdict is Verdict.FAIL
+    assert of(found, "path-never").message == f"by your fail_on: {LATER}"
+    assert (found.waived, found.notes) == (("path-never:a.py:7",), (LATER, OTHER))
+    alone = apply_rules(gate, CHECKS, [NEVER])
+    assert (alone.verdict, alone.checks, alone.notes) == (Verdict.PASS, CHECKS, ())
+    seldom = Note("path-seldom", "seldom: a.py:7 (x)", NEVER.fields)
+    assert apply_rules(Gate(allow=gate.allow), CHECKS, [seldom]).waived == ()
 
 
 def test_a_rule_does_not_hide_a_defect_of_the_same_check() -> None:
@@ -103,6 +154,9 @@ def test_require_names_the_checks_of_a_verdict() -> None:
         ({"least": {"noise-scale": 0.1}}, "gate.least"),  # tolerance is 0.2
         ({"fail_on": ["not-a-code"]}, "gate.fail_on"),
         ({"allow": ["seed-fixd"]}, "gate.allow"),
+        ({"allow": ["path-nevr:a.py:7"]}, "gate.allow"),
+        ({"allow": ["path-never:a.py"]}, "gate.allow"),
+        ({"fail_on": ["path-never:a.py:7"]}, "gate.fail_on"),
     ],
 )
 def test_a_rule_that_names_nothing_is_a_mistake_of_the_claim(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from textwrap import indent
 
 import numpy as np
 import pytest
@@ -69,6 +70,21 @@ def test_a_redacted_search_has_the_lines_and_not_their_text(tmp_path: Path, reda
     where = {"file": "target.py", "line": 7, "outcome": "true", "answers": 0}
     assert never.fields == where | ({"text": shown} if shown else {})
     assert {one.text for one in found.search.shadow.decisions if one.shown} == {shown}
+
+
+def test_a_line_that_allow_names_is_told_beside_and_takes_no_place(tmp_path: Path) -> None:
+    """Of what eight lines lack three are told, and of these none that the claim spares."""
+    more = "\n".join(f"if HELD == {n}: HELD = 0" for n in range(100, 108))
+    head = "HELD = 1\n\n\ndef aggregate(histogram, size):\n    HELD = size\n"
+    file = tmp_path / "target.py"
+    file.write_text(f"{head}{indent(more, '    ')}\n    return [1] * size\n")
+    lacking = [f"path-{how}:target.py:{line}" for line in (6, 7, 8) for how in ("never", "seldom")]
+    for spared, told in (([], lacking[:3]), (lacking[:2], lacking[:5])):
+        claim = parse_claim({**CLAIM, "gate": {"allow": spared}})
+        found = BackgroundSearch(f"{file}:aggregate", claim, OneInput, refuses=False).wait()
+        assert found.search is not None
+        lines = not_exercised(found.search, set(), 1_000)
+        assert [note.at_line for note in lines] == told
 
 
 def test_a_forbidden_act_ends_the_search_with_its_name(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ class CoverageFile:
             places = uncovered_places(self._read())
         except InputError as error:
             return report, error
-        notes = uncovered_notes(places)
+        notes = uncovered_notes(places, claim.gate.allow)
         if _written(self.path) == self._before:
             words = f"{self.path[:200]} was written before this run, and tells of what ran then"
             notes.insert(0, Note("coverage-earlier", words, {"file": self.path[:200]}))

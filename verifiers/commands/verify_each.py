@@ -76,7 +76,10 @@ class TargetRun:
     def causes(self) -> list[str]:
         """The checks by which a run has its verdict, with their codes; none of a pass."""
         found = self._deciding
-        named = [f"{one.id} [{one.code}]" if one.code else one.id for one in found[:_SHOWN]]
+        named = [
+            one.id if one.code in (None, one.id) else f"{one.id} [{one.code}]"
+            for one in found[:_SHOWN]
+        ]
         return named + [f"{len(found) - _SHOWN} more"] * (len(found) > _SHOWN)
 
     @property

@@ -41,15 +41,17 @@ class Ruled:
     """What the rules make of the results of a run.
 
     Attributes:
-        checks: the results.
+        checks: the results; of a warning that `fail_on` lists there is one by the name of its code.
         verdict: of the run.
-        waived: codes that would have failed it, but for `allow`.
+        waived: codes that would have failed it, but for `allow`, and lines that it spared.
+        notes: the warnings, but for those of lines that `allow` spares.
         lacking: required checks that did not pass, each with its verdict.
     """
 
     checks: tuple[CheckResult, ...]
     verdict: Verdict
     waived: tuple[str, ...]
+    notes: tuple[Note, ...]
     lacking: tuple[Note, ...]
 
 
@@ -58,12 +60,19 @@ def apply_rules(gate: Gate, checks: Iterable[CheckResult], notes: Sequence[Note]
 
     A warning of class `defect` fails under `strict`: it is a proof, or has had a share of
     `false_alarm` from the start. What `fail_on` lists fails wherever the code stands, by a rule of
-    the user's, which the error rate does not cover. `require` names the checks without whose pass a
+    the user's, which the error rate does not cover: a check whose reason it is, and a warning by
+    itself, as its check may have passed. `require` names the checks without whose pass a
     run is inconclusive, and leaves the other inconclusive ones out of its verdict.
     """
     found = {one.id: one for one in checks}
     waived = dict[str, None]()
-    told = [(_check_of(note.code, found), note, gate.strict and _is_defect(note)) for note in notes]
+    kept = tuple(note for note in notes if note.at_line not in gate.allow)
+    waived |= {str(note.at_line): None for note in notes if note.at_line in gate.allow}
+    failing: dict[str, list[Note]] = {}  # of warnings, by their code
+    told: list[tuple[str | None, Note, bool]] = []
+    for note in kept:
+        defect = gate.strict and _is_defect(note)
+        told.append((_check_of(note.code, found) if defect else None, note, defect))
     for one in tuple(found.values()):
         if one.code is not None and one.verdict is not Verdict.FAIL:
             told.append((one.id, Note(one.code, one.message, one.fields), False))
@@ -73,15 +82,17 @@ def apply_rules(gate: Gate, checks: Iterable[CheckResult], notes: Sequence[Note]
             continue
         if note.code in gate.allow:
             waived[note.code] = None
-            continue
-        found[check] = _fail_by_rule(found[check], note, "strict" if defect else "fail_on")
-    results = tuple(found.values())
+        elif check is None:
+            failing.setdefault(note.code, []).append(note)
+        else:
+            found[check] = _fail_by_rule(found[check], note, "strict" if defect else "fail_on")
+    results = (*found.values(), *map(_failed_code, failing.values()))
     required = [found[name] for name in gate.require]
     lacking = tuple(_lacks(one) for one in required if one.verdict is not Verdict.PASS)
     verdict = worst(one.verdict for one in results)
     if gate.require and verdict in (Verdict.INCONCLUSIVE, Verdict.PASS):
         verdict = Verdict.INCONCLUSIVE if lacking else Verdict.PASS
-    return Ruled(results, verdict, tuple(waived), lacking)
+    return Ruled(results, verdict, tuple(waived), kept, lacking)
 
 
 def _is_defect(note: Note) -> bool:
@@ -100,6 +111,21 @@ def _fail_by_rule(result: CheckResult, note: Note, rule: str) -> CheckResult:
         return result
     failed = result.without_pass(Verdict.FAIL, note, f"by your {rule}: {note.message}")
     return failed.model_copy(update={"rule": rule})
+
+
+def _failed_code(notes: Sequence[Note]) -> CheckResult:
+    """The result of the warnings of a code that fails by `fail_on`, under the code's own name."""
+    code, fields = notes[0].code, notes[0].fields
+    message = f"by your fail_on: {'; '.join(note.message for note in notes)}"
+    return CheckResult(
+        id=code,
+        verdict=Verdict.FAIL,
+        message=message,
+        queries=0,
+        code=code,
+        fields=fields,
+        rule="fail_on",
+    )
 
 
 def _lacks(result: CheckResult) -> Note:
@@ -169,7 +195,8 @@ def report_of(
         claim=cast(ClaimTables, claim.model_dump(mode="json", exclude_none=True)),
         versions=versions(),
         notes=tuple(
-            replace(note, message=encodable(note.message)) for note in (*told, *rules.lacking)
+            replace(note, message=encodable(note.message))
+            for note in (*rules.notes, *rules.lacking)
         ),
         opening=opening,
         checks=rules.checks,
@@ -215,7 +242,7 @@ def with_uncovered(
 ) -> Report:
     """A report that passed, with what was not exercised; `fail_on` of its gate has its say."""
     rules = apply_rules(claim.gate, report.checks, notes)
-    told = [replace(note, message=encodable(note.message)) for note in notes]
+    told = [replace(note, message=encodable(note.message)) for note in rules.notes]
     meaning = report.meaning
     if fails_by_rule_alone(rules.checks):
         meaning = report.subject.told(_BY_RULE)

@@ -58,6 +58,14 @@ CodeName = Annotated[
     str, Field(pattern="^[a-z][a-z0-9-]*$", description="One of the table of codes.")
 ]
 
+Allowed = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z][a-z0-9-]*(:.+:\d+)?$",
+        description="One of the table of codes, or one at a line of code.",
+    ),
+]
+
 
 def decimal_log(nats: float) -> float:
     """Evidence as a decimal log; infinity, which JSON does not have, as 1e308."""
@@ -67,7 +75,10 @@ def decimal_log(nats: float) -> float:
 class CheckResult(Document):
     """One check's verdict, with its evidence; null where a value does not apply to the check."""
 
-    id: str = Field(pattern="^[a-z][a-z0-9-]*$")
+    id: str = Field(
+        pattern="^[a-z][a-z0-9-]*$",
+        description="Of the check; of a warning that fails by fail_on its code.",
+    )
     verdict: Verdict
     code: CodeName | None = Field(
         default=None,
@@ -337,9 +348,10 @@ class Report(Document):
         "null where they were not answered.",
     )
     checks: tuple[CheckResult, ...] = Field(min_length=1)
-    waived: tuple[CodeName, ...] = Field(
+    waived: tuple[Allowed, ...] = Field(
         default=(),
-        description="Codes that would have failed the run, but for `allow` in [gate].",
+        description="Codes that would have failed the run, but for `allow` in [gate], and lines of "
+        "code whose warnings it spares, as `path-never:file.py:12`.",
     )
     interrupted: bool = Field(
         default=False,

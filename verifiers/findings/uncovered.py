@@ -2,7 +2,8 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 from pydantic import Field
 
@@ -42,23 +43,43 @@ def uncovered_places(files: Iterable[FileCoverage]) -> tuple[Uncovered, ...]:
     )
 
 
-def uncovered_notes(places: Sequence[Uncovered]) -> list[Note]:
-    """The warnings of a pass: five places at most, three of a file, and how many more there are."""
-    of_file, shown = Counter[str](), list[Uncovered]()
-    for place in places:
-        if len(shown) < _LINES and of_file[place.file] < _OF_A_FILE:
-            of_file[place.file] += 1
-            shown.append(place)
-    more = len(places) - len(shown)
-    last = f"; {more:,} more in the JSON report" if more else ""
-    return [
+def uncovered_notes(places: Sequence[Uncovered], spared: Collection[str] = ()) -> list[Note]:
+    """The warnings of a pass: five places at most, three of a file, and how many more there are.
+
+    spared: lines that `allow` names, which come beside.
+    """
+    found = [
         Note(
             "coverage-never",
-            f"not exercised by what was asked: {one.place}{last if one is shown[-1] else ''}",
+            f"not exercised by what was asked: {one.place}",
             {"file": one.file, "line": one.first, "last": one.last, "branches": one.branches},
         )
-        for one in shown
+        for one in places
     ]
+    shown = shown_lines(found, spared)
+    if len(shown) < len(found):
+        words = f"{shown[-1].message}; {len(found) - len(shown):,} more in the JSON report"
+        shown[-1] = replace(shown[-1], message=words)
+    return shown
+
+
+def shown_lines(
+    notes: Iterable[Note], spared: Collection[str] = (), most: int = _LINES
+) -> list[Note]:
+    """The warnings of lines of code that are told: so many at most, three of a file.
+
+    spared: lines that `allow` names, as `path-never:file.py:12`. Their warnings come first and
+    count for none, since the rules of a run leave them out.
+    """
+    allowed, shown, of_file = list[Note](), list[Note](), Counter[str]()
+    for note in notes:
+        file = str(note.fields["file"])
+        if note.at_line in spared:
+            allowed.append(note)
+        elif len(shown) < most and of_file[file] < _OF_A_FILE:
+            of_file[file] += 1
+            shown.append(note)
+    return allowed + shown
 
 
 def _from_here(path: str) -> str:

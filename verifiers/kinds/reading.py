@@ -10,6 +10,7 @@ from ...reference.noise_names import family_meant
 from ...reference.numbers.families import FAMILIES as NUMBER_NOISE
 from ..claims.claim import ClaimError, read_table
 from ..findings.codes import codes
+from ..findings.note import allowed_code
 from ..targets.replies import shown_repr
 from . import kind_of, kinds
 
@@ -84,8 +85,8 @@ def _wrong_rules(claim: Any) -> list[str]:
         if precision is not None and getattr(gate, precision) > most:
             stated = f"{precision} = {getattr(gate, precision):g}"
             wrong.append(f"least: {name} = {most:g} is sharper than {stated}: lower that too")
-    for key in ("fail_on", "allow"):
-        wrong += [f"{key}: {_no_such(code, codes(), 'code')}" for code in getattr(gate, key)]
+    wrong += [f"fail_on: {_no_such(code, codes(), 'code')}" for code in gate.fail_on]
+    wrong += [f"allow: {_no_such(allowed_code(entry), codes(), 'code')}" for entry in gate.allow]
     return [line for line in wrong if not line.endswith(": ")]
 
 

@@ -99,6 +99,7 @@ class BackgroundSearch:
                 if claim.gate.redact:
                     shadow.redact()
                 search = Search(shadow, source())
+                search.spared = frozenset(claim.gate.allow)
                 self._found = Searched(tuple(search.run()), search)
         except LeftOut as why:
             self._found = Searched(why=str(why))

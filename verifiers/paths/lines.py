@@ -1,15 +1,14 @@
 """What a pass did not exercise in the target's code, in a few lines."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping
 
 from ..findings.note import Note
+from ..findings.uncovered import shown_lines
 from .counting import Outcome
 from .decision import TAKEN, Decision
 from .hints import MADE_WHOLE
 from .search import Search
 
-_LINES, _OF_A_FILE = 5, 3  # beside a verdict
 _HINTS = 2
 _OFTEN = 0.01  # of the answers
 _SHORTEST = 0.5  # answers below which an outcome counts as never taken
@@ -21,12 +20,12 @@ def not_exercised(
     answers: int,
     beyond: Mapping[Outcome, str] | None = None,
 ) -> list[Note]:
-    """The outcomes that no answer, or too few of them, took.
+    """The outcomes that no answer, or too few of them, took; lines that `allow` spares come beside.
 
     asked: the outcomes whose inputs the run asked for by themselves; answers: of the run; beyond:
     what outcomes need that no input of a run has, in words.
     """
-    found, of_file = list[Note](), Counter[str]()
+    found = list[Note]()
     seen = search.exercised.outcomes | search.met
     for number, decision in enumerate(search.shadow.decisions):
         ran = decision.scope is not None and any(
@@ -36,12 +35,11 @@ def not_exercised(
         if not decision.shown or not ran or (len(decision.outcomes) > 1 and not reached):
             continue
         for outcome in _outcomes(number, search.shadow.decisions):
-            lacks = outcome not in asked and search.lacking(outcome)
-            if lacks and len(found) < _LINES and of_file[decision.file] < _OF_A_FILE:
-                of_file[decision.file] += 1
-                taken, needs = search.exercised.answers(outcome), (beyond or {}).get(outcome)
-                found.append(_line(decision, outcome, taken, answers, needs))
-    return found
+            if outcome in asked or not search.lacking(outcome):
+                continue
+            taken, needs = search.exercised.answers(outcome), (beyond or {}).get(outcome)
+            found.append(_line(decision, outcome, taken, answers, needs))
+    return shown_lines(found, search.spared)
 
 
 def code_hints(search: Search, *, whole: bool = False) -> list[Note]:
@@ -57,14 +55,15 @@ def code_hints(search: Search, *, whole: bool = False) -> list[Note]:
         if (one.function is None or (one.file, one.function) in ran)
         and not (whole and one.kind == MADE_WHOLE)
     ]
-    return [
+    told = [
         Note(
             "code-hint",
             f"a hint, no finding: look at {one.file}:{one.line}: {one.words}",
             {"file": one.file, "line": one.line, "kind": one.kind},
         )
-        for one in sorted(found, key=lambda one: one.kind == MADE_WHOLE)[:_HINTS]
+        for one in sorted(found, key=lambda one: one.kind == MADE_WHOLE)
     ]
+    return shown_lines(told, search.spared, _HINTS)
 
 
 def _outcomes(number: int, decisions: tuple[Decision, ...]) -> list[Outcome]:

@@ -209,6 +209,7 @@ class Search:
     def __init__(self, shadow: Shadow, source: InputSource) -> None:
         self.shadow, self.source = shadow, source
         self.exercised = Exercised()
+        self.spared = frozenset[str]()  # lines that `allow` of the claim names
         self.met = set[Outcome]()  # by the plan or by any candidate
         self.reached: defaultdict[Outcome, list[Candidate]] = defaultdict(list)
         self.unanswered: list[Candidate] = []  # of one call

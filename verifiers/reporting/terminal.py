@@ -174,7 +174,8 @@ def _is_told(check: CheckResult, report: Report) -> bool:
 
 def _print_check(console: Console, check: CheckResult, seen: str) -> None:
     lead = (f"{check.verdict.value:<{_INDENT}}", _STYLES[check.verdict])
-    _say(console, _with_code(check.id, check.code), lead=lead)
+    named = check.id if check.code == check.id else _with_code(check.id, check.code)
+    _say(console, named, lead=lead)
     details = [check.message]
     if check.histogram is not None and check.verdict is Verdict.FAIL:
         details.append(f"histogram: {','.join(str(v) for v in check.histogram)}")
