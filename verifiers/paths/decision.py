@@ -1,5 +1,6 @@
 """One decision in a target's source, and how reports name it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ CHANGED, KEPT = "changed", "kept"
 
 SHOWN = 60
 """Characters of the source that reports show."""
+
+_NAMED = 2  # places on a pass
 
 
 @dataclass(frozen=True)
@@ -51,3 +54,12 @@ def decision_words(place: str, text: str, outcome: str) -> str:
     if not place:
         return text
     return f"{place} ({text[:SHOWN]}: {outcome})" if text else f"{place} ({outcome})"
+
+
+def asked_words(number: int, what: str, places: Iterable[str]) -> str:
+    """What a pass says of inputs that were asked at decisions; what: was asked, in a word."""
+    found = list(dict.fromkeys(places))
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return (
+        f"{number:,} {what} were asked at decisions of the code: {', '.join(found[:_NAMED])}{more}"
+    )

@@ -10,14 +10,13 @@ from scipy.special import logsumexp
 from .....reference.mechanisms import Labels
 from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcomes
 from ....findings.finding import Finding
-from ....paths.decision import decision_words
+from ....paths.decision import asked_words, decision_words
 from ....run.cause import NEAR
 from ....text import four_digits
 from ..planning.laws import fault_laws, log_laws
 from ..planning.plan import Plan
 
 _GENERAL, _POINTED = 0.4, 0.6  # any law, and the known faults
-_NAMED = 3  # places on a pass
 
 
 @dataclass(frozen=True)
@@ -77,10 +76,7 @@ class LabelsAtBranches:
     @property
     def words(self) -> str:
         """What a pass says of the inputs that were asked."""
-        places = list(dict.fromkeys(one.words for one in self.inputs))
-        more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-        named, labels = ", ".join(places[:_NAMED]), int(self.counts.sum())
-        return f"{labels:,} labels asked by themselves where, on a copy, {named}{more}"
+        return asked_words(int(self.counts.sum()), "labels", [one.words for one in self.inputs])
 
     def finding(self) -> Finding:
         """What the input with most evidence shows."""

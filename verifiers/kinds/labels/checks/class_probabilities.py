@@ -15,7 +15,7 @@ from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.cause import NEAR, SURE
-from ....text import four_digits
+from ....text import counted, four_digits
 from ..planning.plan import (
     BRANCHES,
     GENERAL,
@@ -330,18 +330,18 @@ class ClassProbabilities(LabelsEvidence):
         if anchors is not None:
             text.append(
                 f"a deviation of {anchors.size['total_variation']:g} in total variation would have "
-                f"been caught with probability {anchors.probability:g} on each of: "
-                f"{', '.join(anchors.where)}"
+                f"been caught with probability {anchors.probability:g} on each of "
+                f"{counted(len(anchors.where), 'histogram', 'histograms')}"
             )
         if ladder is not None:
             lead = ladder.size["lead"]
             text.append(f"noise left out for leaders up to {lead} votes ahead would have been too")
-        text.append(f"{others} more histograms looked at, of which no size is named")
+        text.append(f"{others} more were looked at for faults of no stated size")
         if self.branches is not None:
             text.append(self.branches.words)
-        if self.of_code is not None:
+        if self.of_code:
             text.append(self.of_code)
-        return "; ".join(text)
+        return ". ".join([text[0], *(f"{one[:1].upper()}{one[1:]}" for one in text[1:])])
 
 
 def _finding_of(

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from .....reference.numbers import NumberNoise
 from ....findings.evidence_text import NEAREST
 from ....findings.finding import Finding
-from ....paths.decision import decision_words
+from ....paths.decision import asked_words, decision_words
 from ..evidence.described import NOT_DESCRIBED
 from ..evidence.noise_law import NoiseLawEvidence
 from ..planning.asked import Asked, Draws
@@ -84,8 +84,7 @@ class NumbersAtBranches:
     @property
     def words(self) -> str:
         """What a pass says of the inputs that were asked."""
-        places = ", ".join(dict.fromkeys(one.words for one in self.inputs))
-        return f"{sum(self.draws):,} draws asked by themselves where {places}"
+        return asked_words(sum(self.draws), "draws", [one.words for one in self.inputs])
 
     def finding(self) -> Finding:
         """What the input with most evidence shows."""

@@ -260,7 +260,7 @@ class NoiseLaw(NumberCheck):
             said += f", and so would noise that ends {ends}, or nearer"
         if self.branches is not None:
             said += f"; {self.branches.words}"
-        if self.of_code is not None:
+        if self.of_code:
             said += f"; {self.of_code}"
         message = f"no departure from {self.noise} was seen in {self.draws:,} draws{said}"
         return Finding(message, excludes=excludes)

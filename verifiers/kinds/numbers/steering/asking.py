@@ -26,6 +26,7 @@ from .inputs import GROWS, SERVED
 _SPARE = 28.0  # nats: of weights, and so that one input in a hundred misses half the noise
 _INPUTS, _MOST = 40, 8_000  # inputs, and releases in all
 _FULL = 50_000  # queries from which the search runs
+_ROLE = "made for the code"  # of an input, as messages call it
 _MOST_REFUSED = 20_000  # records of a refused input that is judged: it is sent some forty times
 
 
@@ -123,7 +124,7 @@ class NumberAsker(Asker):
 
     def _asked(self, values: Any) -> Asked:
         mechanism = self.claim.mechanism
-        return Asked.of(mechanism.release, values, mechanism.aggregation.exact(values), "steered")
+        return Asked.of(mechanism.release, values, mechanism.aggregation.exact(values), _ROLE)
 
     def _input(self, reached: Reached) -> BranchInput:
         decision, calls = reached.decision, reached.candidate.calls

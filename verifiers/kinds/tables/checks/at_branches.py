@@ -14,7 +14,7 @@ from .....reference.tables import Aggregate, Rows
 from .....reference.tables.norms import settled
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
-from ....paths.decision import decision_words
+from ....paths.decision import asked_words, decision_words
 from ....paths.search import Reached
 from ...numbers.evidence.bins import Placing
 from ...numbers.evidence.noise_law import NoiseLawEvidence
@@ -155,6 +155,11 @@ class NoiseAtBranches:
         """Infinite once a release has come that the claim forbids."""
         logs = [evidence.log_e_value for evidence in self.each]
         return float(np.logaddexp.reduce(logs) - math.log(len(logs)))
+
+    @property
+    def words(self) -> str:
+        """What a pass says of the tables that were asked."""
+        return asked_words(sum(self._releases), "releases", [one.words for one in self.inputs])
 
     def finding(self) -> Finding:
         """What the aggregate with most evidence shows, of the table that shows it most."""

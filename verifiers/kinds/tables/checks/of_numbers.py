@@ -119,6 +119,7 @@ class TableNoiseLaw(OfEachAggregate):
     def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
         self.branches: NoiseAtBranches | None = None
+        self.of_code: str | None = None  # what was seen of the target's code
         self._steered = 0
         for check in self.each:
             check.log_threshold -= math.log1p(-BRANCHES)
@@ -151,6 +152,12 @@ class TableNoiseLaw(OfEachAggregate):
             assert self.branches is not None
             return self.branches.finding()
         return super().fail_finding()
+
+    def pass_finding(self) -> Finding:
+        found = super().pass_finding()
+        asked = None if self.branches is None else self.branches.words
+        said = "; ".join(filter(None, [found.message, asked, self.of_code]))
+        return replace(found, message=said)
 
     @property
     def measured_by(self) -> str | None:

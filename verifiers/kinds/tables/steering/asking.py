@@ -60,7 +60,9 @@ class TableAsker(Asker):
         return id(values)
 
     def told(self, searched: Searched) -> None:
-        """No words of a pass are of the search."""
+        for check in self.judges:
+            if isinstance(check, TableNoiseLaw):
+                check.of_code = searched.words or None
 
     def begin(self, chosen: Sequence[Reached]) -> None:
         tables = [BranchTable.made(self.claim, reached) for reached in chosen]
