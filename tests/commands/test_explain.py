@@ -6,6 +6,7 @@ from click.testing import CliRunner
 from dpassay.verifiers.commands.explain import explain
 from dpassay.verifiers.findings.codes import codes
 from dpassay.verifiers.findings.fixes import explained, fixes, nearest
+from dpassay.verifiers.findings.note import allowed_code
 
 UNKNOWN = "code-unknown"
 
@@ -49,6 +50,8 @@ def test_nothing_alike_is_suggested_for_nothing():
 
 def test_mends_are_of_defects_and_diffs_change_something():
     for name, fix in fixes().items():
+        if "do" in fix:
+            continue
         assert codes()[name].what == "defect"
         assert set(fix) == {"usual", "fix", "costs", "beside"}
         assert set(fix["beside"]) <= set(codes()) - {name}
@@ -56,3 +59,31 @@ def test_mends_are_of_defects_and_diffs_change_something():
         assert {line[0] for line in lines} <= {"+", "-", " "}
         assert any(line[0] in "+-" for line in lines)
         assert f"`{next(iter(fix['beside']))}`" in explained(codes()[name])
+
+
+OF_CODE = (
+    *("path-never", "path-seldom", "paths-left-out"),
+    *("code-hint", "coverage-never", "coverage-earlier"),
+)
+
+
+@pytest.mark.parametrize("name", OF_CODE)
+def test_what_is_said_of_the_targets_code_says_what_to_do(name):
+    """Catches a code that tells of a line and leaves its reader there."""
+    shown = "".join(run(name).output.split())
+    assert "".join(f"What to do: {fixes()[name]['do']}".split()) in shown
+    assert f"What to do: {fixes()[name]['do']}" in explained(codes()[name])
+
+
+def test_what_to_do_is_of_codes_that_are_no_defects():
+    for name, fix in fixes().items():
+        if "do" in fix:
+            assert set(fix) == {"do"}
+            assert codes()[name].what != "defect"
+
+
+@pytest.mark.parametrize("name", ["path-never", "path-seldom", "code-hint", "coverage-never"])
+def test_a_line_that_is_accepted_is_written_as_the_claim_reads_it(name):
+    entry = f"{name}:FILE:LINE"
+    assert entry in fixes()[name]["do"]
+    assert allowed_code(entry.replace("LINE", "7")) == name

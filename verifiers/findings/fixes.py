@@ -27,7 +27,9 @@ def explained(code: Code) -> str:
     """The section of a code, whose heading is its id: paragraphs of Markdown, and a diff."""
     parts = [f"### {code.id}", f"**{code.title}** ({class_in_words(code)}). {code.sentence}"]
     fix = fixes().get(code.id)
-    if fix is not None:
+    if fix is not None and "do" in fix:
+        parts.append(f"What to do: {fix['do']}")
+    elif fix is not None:
         beside = "\n".join(f"- `{other}`: {words}." for other, words in fix["beside"].items())
         parts += [
             f"Mistakes that give it: {fix['usual']}",
