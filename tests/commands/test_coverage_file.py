@@ -168,6 +168,26 @@ def test_what_cannot_be_read_ends_before_the_run(
     assert not made.exists()
 
 
+def test_a_folder_that_is_not_there_ends_before_the_run(file: Path, claim_file: str) -> None:
+    made = file.parent / "made"
+    given = str(file.parent / "lost" / "lcov.info")
+    done = typed("verify", f"exec:touch {made}", "--claim", claim_file, "--coverage", given)
+    assert_misuse(done, f"--coverage {given}: no folder ", "make it before the run")
+    assert done.stderr.endswith("[file-not-found]\n")
+    assert not made.exists()
+
+
+def test_a_file_that_the_run_has_to_make_is_named_before_the_first_question(
+    file: Path, claim_file: str
+) -> None:
+    """A file that is there already is not: it will be told as one of before the run."""
+    line = ("verify", "exec:", "--claim", claim_file, "--coverage", str(file))
+    first, *_ = typed(*line).stderr.splitlines()
+    assert first.startswith(f"dpassay: --coverage {file}: not there yet: ")
+    file.write_text(_lcov(5))
+    assert "not there yet" not in typed(*line).stderr
+
+
 def test_a_folder_is_no_file(file: Path) -> None:
     with pytest.raises(InputError, match="a folder"):
         CoverageFile(str(file.parent))
@@ -198,5 +218,7 @@ def test_a_program_that_leaves_none_passes_and_ends_with_2(file: Path) -> None:
     assert "PASS" in done.stdout
     assert done.returncode == 2
     assert done.stderr == (
+        "dpassay: --coverage lcov.info: not there yet: a tool of the target's language has to "
+        "leave it by the end of the run\n"
         "dpassay: --coverage lcov.info: No such file or directory [file-not-found]\n"
     )

@@ -26,6 +26,7 @@ from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import Selection
 from dpassay.verifiers.targets import InProcessTarget, TargetError
 from dpassay.verifiers.targets.labels import LABELS
+from dpassay.verifiers.targets.spec import look_up_name
 
 MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 
@@ -151,6 +152,59 @@ def test_a_source_that_is_not_there_ends_before_anything_is_started(tmp_path: Pa
         open_claimed(f"exec:touch {made}", claim)
     assert told.value.code == "target-not-found"
     assert not made.exists()
+
+
+NAMES = """
+from json import dumps as written
+import os.path
+if True:
+    def answer(histogram, size): pass
+try:
+    first, (second, *rest) = 1, (2, 3)
+except ValueError as wrong:
+    raise
+class Model:
+    def inner(self): pass
+def start():
+    global later
+    later = hidden = 1
+match first:
+    case [one, *others]: pass
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["written", "os", "answer", "first", "rest", "Model", "Model.any", "later", "one", "others"],
+)
+def test_a_name_that_a_file_binds_in_any_way_is_not_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.py").write_text(NAMES)
+    look_up_name(f"{tmp_path / 'a.py'}:{name}")
+
+
+@pytest.mark.parametrize("name", ["inner", "hidden", "dumps", "anser"])
+def test_a_name_that_is_not_there_ends_before_anything_is_started(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "a.py").write_text(NAMES)
+    made = tmp_path / "made"
+    claim = _claim(source=f"{tmp_path / 'a.py'}:{name}")
+    with pytest.raises(TargetError, match=rf"source in \[gate\]: .*no attribute '{name}'") as told:
+        open_claimed(f"exec:touch {made}", claim)
+    assert ("(did you mean answer?)" in str(told.value)) is (name == "anser")
+    assert told.value.code == "target-not-found"
+    assert "\n" not in str(told.value)
+    assert not made.exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["from os import *", "globals()['x'] = 1", "def __getattr__(name): pass", "def f(:"]
+)
+def test_a_file_whose_names_only_running_it_tells_is_left_to_the_copy(
+    tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "a.py").write_text(text)
+    look_up_name(f"{tmp_path / 'a.py'}:label")
 
 
 @pytest.mark.parametrize(

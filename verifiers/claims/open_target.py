@@ -13,7 +13,7 @@ from ..targets import (
     open_target,
     shown_spec,
 )
-from ..targets.spec import is_python, look_up
+from ..targets.spec import is_python, look_up, look_up_name
 from .claim import Claim
 
 
@@ -97,5 +97,6 @@ def _look_up_source(spec: str, claim: Claim) -> None:
         )
     try:
         look_up(source)
+        look_up_name(source)
     except TargetError as error:
         raise TargetError(f"source in [gate]: {error}", code=error.code) from None

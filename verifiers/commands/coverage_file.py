@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 class CoverageFile:
     """A file in LCOV's format that a run may make, or that is there already.
 
-    Raises InputError with one line, before the run, for a file that is there and cannot be read,
-    and for a place where none can be.
+    awaited: why it must still be made, in a line; None of one that is there. Raises InputError with
+    one line, before the run, for a file that is there and cannot be read, and for a place where
+    none can be.
     """
 
     def __init__(self, path: str) -> None:
@@ -24,8 +25,18 @@ class CoverageFile:
         above = next((p for p in Path(path).absolute().parents if p.exists()), None)
         if not path or (above is not None and not above.is_dir()):
             raise InputError(f"--coverage {path[:200]}: no file can be there: {above} is no folder")
+        folder = Path(path).parent
+        if not folder.is_dir():
+            words = f"no folder {str(folder)[:200]}: make it before the run, or correct the path"
+            raise InputError(f"--coverage {path[:200]}: {words}", "file-not-found")
+        self.awaited: str | None = None
         if os.path.lexists(path):
             self._read()
+        else:
+            self.awaited = (
+                f"--coverage {path[:200]}: not there yet: a tool of the target's language has to "
+                "leave it by the end of the run"
+            )
 
     def added(self, report: "Report", claim: "Claim") -> "tuple[Report, InputError | None]":
         """A report that passed, with what was not exercised; why the file could not be read."""

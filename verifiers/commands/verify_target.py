@@ -5,11 +5,14 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import click
+
 from ..cli.exit_statuses import fail, on_stdout
 from ..cli.interrupts import Interrupts, remembered_interrupts
 from ..cli.opened import open_or_fail
 from ..cli.options import verify_line
 from ..inputs.input_error import InputError, OptionsError, UnclaimedError
+from ..text import printable
 from .coverage_file import CoverageFile
 
 if TYPE_CHECKING:
@@ -156,7 +159,12 @@ def _coverage_file(spec: str | None, path: str | None) -> CoverageFile | None:
     """The file of --coverage. Raises InputError of one line."""
     if path is not None and spec is None:
         raise OptionsError("--coverage FILE needs a TARGET: nothing else has code of its own")
-    return None if path is None else CoverageFile(path)
+    if path is None:
+        return None
+    file = CoverageFile(path)
+    if file.awaited is not None:
+        click.echo(f"dpassay: {printable(file.awaited)}", err=True)
+    return file
 
 
 def _read_given_claim(given: dict[str, Any]) -> "tuple[Claim, list[tuple[int, ...]]]":

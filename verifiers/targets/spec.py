@@ -1,5 +1,6 @@
 """Parses a TARGET, as typed on the command line, and opens it."""
 
+import ast
 import importlib
 import importlib.util
 import re
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...reference.entry_points import TARGETS, load_added
+from ..text import did_you_mean
 from .http_options import PLAIN_HTTP, HttpOptions
 from .labels import LABELS
 from .paced import PacedTarget
@@ -20,6 +22,8 @@ from .restart_command import RestartCommand
 _OURS = ("exec", "http", "https")
 _METHODS = ("ask", "rdp", "spent", "no_restart", "restart", "restart_contained", "close")
 """What a target that a package adds must have: see `Target`."""
+_BINDING = {"globals", "vars", "locals", "exec", "setattr", "modules", "__dict__"}
+"""What a module may bind names by that reading it does not tell."""
 _ALLOWED = "expected package.module:attr, path/to/file.py:attr, http://host:port or exec:COMMAND"
 
 
@@ -181,6 +185,48 @@ def look_up(spec: str) -> None:
     module, _ = split_spec(spec)
     if module.endswith(".py") and not Path(module).is_file():
         raise TargetError(f"{shown_spec(spec)}: no file {module}", code="target-not-found")
+
+
+def look_up_name(spec: str) -> None:
+    """Raises TargetError with one line where a Python file surely has no such name at its top.
+
+    The file is read and not run. A module, and a file whose names only running it tells, are left.
+    """
+    module, attribute = split_spec(spec)
+    name = attribute.split(".")[0]
+    if not module.endswith(".py"):
+        return
+    try:
+        known = _names_of(ast.parse(Path(module).read_bytes()))
+    except (OSError, SyntaxError, ValueError):
+        return
+    if known is not None and name not in known:
+        near = did_you_mean(name, known)
+        message = f"{shown_spec(spec)}: {module} has no attribute {name!r}{near}"
+        raise TargetError(message, code="target-not-found")
+
+
+def _names_of(tree: ast.Module) -> set[str] | None:
+    """The names that a file binds at its top; None where only running it tells."""
+    found, left = set[str](), list[ast.AST](tree.body)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Global):
+            found |= set(node.names)
+        named = getattr(node, "attr", None) or getattr(node, "id", None)
+        if named in _BINDING:
+            return None
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            found |= {(each.asname or each.name).split(".")[0] for each in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        else:
+            found |= {str(getattr(node, key)) for key in ("name", "rest") if hasattr(node, key)}
+            left += ast.iter_child_nodes(node)
+    return None if found & {"*", "__getattr__"} else found
 
 
 def load(spec: str) -> Any:
