@@ -1,6 +1,8 @@
 """Tables that are steered to decisions of a target's code: what is made, judged and asked."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,11 +20,12 @@ from dpassay.verifiers.kinds.tables.checks.at_branches import (
 )
 from dpassay.verifiers.kinds.tables.checks.of_numbers import TableFreshNoise, TableNoiseLaw
 from dpassay.verifiers.kinds.tables.evidence.determined import DeterminedNumbers
+from dpassay.verifiers.kinds.tables.planned import PlannedTable
 from dpassay.verifiers.kinds.tables.steering.candidates import TableCandidate, TableSource
-from dpassay.verifiers.kinds.tables.steering.limits import MOST_QUERIES, steers
+from dpassay.verifiers.kinds.tables.steering.limits import SHARE, steers
 from dpassay.verifiers.kinds.tables.steering.sized import SizedTables
 from dpassay.verifiers.paths.decision import Decision
-from dpassay.verifiers.paths.search import Reached
+from dpassay.verifiers.paths.search import Candidate, Reached
 from dpassay.verifiers.paths.steering import choose
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets.process import ProcessTarget
@@ -276,11 +279,32 @@ def test_no_more_is_asked_than_is_planned() -> None:
     sized = SizedTables(claim_of(), 0)
     made = [sized.in_turn(size) for size in range(1, 200)]
     found = [reached(rows, calls=1 + place % 3) for place, rows in enumerate(made) if rows]
-    chosen = choose(found, id, MOST_QUERIES).values()
+    chosen = choose(found, id, 4_000).values()
     assert len(chosen) > 10
-    assert sum(100 * len(one.candidate.calls) for one in chosen) <= MOST_QUERIES
-    few = choose(found, id, MOST_QUERIES, most_rows=1_000).values()
+    assert sum(100 * len(one.candidate.calls) for one in chosen) <= 4_000
+    few = choose(found, id, 4_000, most_rows=1_000).values()
     assert 0 < sum(100 * one.candidate.rows for one in few) <= 1_000
+
+
+def test_a_share_of_the_plan_is_asked_of_what_was_found() -> None:
+    """Catches releases that are reserved for this beyond the share of a pass that it may take."""
+    claim = claim_of()
+    planned = PlannedTable(claim, 0)
+    assert planned.queries - planned.of_plan == int(SHARE * planned.of_plan)
+
+
+def test_half_the_noise_is_shown_by_the_first_table_of_an_outcome() -> None:
+    """Catches a second table that is asked as often as the first one, or the first as it."""
+    made = asker()
+    several = [made.sized.in_turn(rows) for rows in (40, 30, 50)]
+    kept: Sequence[Candidate] = ()
+    for place, rows in enumerate(several):
+        assert rows is not None
+        kept = made.kept(kept, replace(reached(rows).candidate, way=str(place))) or kept
+    first, *more = kept
+    assert first.rows == 30
+    assert first.repeats * made._nats >= made.needed
+    assert all(8 <= one.repeats < first.repeats / 2 for one in more)
 
 
 def test_a_run_of_few_queries_is_not_steered() -> None:

@@ -12,7 +12,7 @@ import random
 import select
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -84,12 +84,13 @@ def main(descriptor: str, record: str, scratch: str, spec: str) -> None:
     told = tuple(hint for file, tree in trees.items() for hint in hints(tree, Path(file).name))
     decisions = tuple(loader.decisions)
     connection.send(Loaded(decisions, tuple(constants), tuple(parts), layers, None, told))
+    generators = held_generators(found, loader)  # before any fork: each pays for what it touches
     while True:
         try:
             asked: Rehearsal = connection.recv()
         except EOFError:
             return
-        connection.send_bytes(_forked(found, asked, counter, loader))
+        connection.send_bytes(_forked(found, asked, counter, generators))
 
 
 def _trees(loader: RewritingLoader) -> dict[str, ast.Module]:
@@ -100,7 +101,7 @@ def _trees(loader: RewritingLoader) -> dict[str, ast.Module]:
 
 
 def _forked(
-    found: Any, asked: Rehearsal, counter: DecisionCounter, loader: RewritingLoader
+    found: Any, asked: Rehearsal, counter: DecisionCounter, generators: Sequence[Any]
 ) -> bytes:
     """The pickled `CallSeen`s of a run in a fork of this process."""
     reader, writer = os.pipe()
@@ -109,7 +110,7 @@ def _forked(
         os.close(reader)
         with os.fdopen(writer, "wb") as file:
             try:
-                pickle.dump(_run(found, asked, counter, loader), file)
+                pickle.dump(_run(found, asked, counter, generators), file)
             except BaseException as error:
                 pickle.dump(f"{type(error).__name__}: {error}", file)
         os._exit(0)
@@ -131,10 +132,10 @@ def _forked(
 
 
 def _run(
-    found: Any, asked: Rehearsal, counter: DecisionCounter, loader: RewritingLoader
+    found: Any, asked: Rehearsal, counter: DecisionCounter, generators: Sequence[Any]
 ) -> list[CallSeen]:
     limit(asked.seconds, _MOST_BYTES)
-    renew(found, asked.noise, loader)
+    renew(generators, asked.noise)
     target = InProcessTarget(found, release=asked.release)
     seen = []
     for values, size in asked.calls:
@@ -154,17 +155,13 @@ def _run(
     return seen
 
 
-def renew(found: Any, noise: int, loader: RewritingLoader) -> None:
+def renew(generators: Sequence[Any], noise: int) -> None:
     """Sets every generator that the target holds anew: forks would all draw the same noise."""
     random.seed(noise)
     np.random.seed(noise)  # noqa: NPY002 - the generator of the whole process
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(noise)
-    roots = [found]
-    for module in list(sys.modules.values()):
-        if loader.own(getattr(module, "__file__", None)):
-            roots += list(vars(module).values())
-    for place, each in enumerate(_generators(roots, loader)):
+    for place, each in enumerate(generators):
         if isinstance(each, np.random.Generator):
             kind: Any = type(each.bit_generator)
             each.bit_generator.state = kind([noise, place]).state
@@ -172,7 +169,16 @@ def renew(found: Any, noise: int, loader: RewritingLoader) -> None:
             each.seed(noise + place)
 
 
-def _generators(roots: list[Any], loader: RewritingLoader) -> Iterator[Any]:
+def held_generators(found: Any, loader: RewritingLoader) -> list[Any]:
+    """The generators that a target and the modules of its folder hold."""
+    roots = [found]
+    for module in list(sys.modules.values()):
+        if loader.own(getattr(module, "__file__", None)):
+            roots += list(vars(module).values())
+    return list(_generators(roots))
+
+
+def _generators(roots: list[Any]) -> Iterator[Any]:
     """The generators among some objects and in what these hold."""
     met, left = set[int](), [(each, _DEPTH) for each in roots]
     while left and len(met) < _MOST_OBJECTS:

@@ -26,8 +26,7 @@ from .checks.partition_release import TablePartitionRelease
 from .claim import TablesClaim
 from .planning.asked import BRIEF, NEAR, NUMERIC
 from .planning.plan import TablePlan
-from .steering.limits import MOST_QUERIES as STEERED
-from .steering.limits import steers
+from .steering.limits import SHARE, steers
 
 _STEPS = 12  # of the search
 _THINNEST = 0.05  # share of what is asked for breadth, at least
@@ -65,8 +64,12 @@ class PlannedTable(PlannedReleases):
 
     @property
     def queries(self) -> int:
-        steered = STEERED if steers(self.claim, self.plan) else 0
-        return math.ceil(_MARGIN * max(self.looked_at.values())) + self._restarts + steered
+        return self.of_plan + (int(SHARE * self.of_plan) if steers(self.claim, self.plan) else 0)
+
+    @property
+    def of_plan(self) -> int:
+        """Without those of tables that a search of the code finds."""
+        return math.ceil(_MARGIN * max(self.looked_at.values())) + self._restarts
 
     @cached_property
     def looked_at(self) -> Mapping[str, int]:

@@ -21,7 +21,7 @@ from ..planned import PlannedTable
 from ..planning.asked import TableAsked
 from ..registry import CHECKS
 from .candidates import TableSource
-from .limits import MOST_QUERIES, MOST_ROWS
+from .limits import SHARE
 
 _SPARE = 13.0  # nats: of the weights, and for releases that tell less than they should
 
@@ -37,7 +37,7 @@ class TableAsker(Asker):
         seed: of the run.
     """
 
-    after, rounds, most, most_rows = 1_000, 6, MOST_QUERIES, MOST_ROWS
+    after, rounds, most = 1_000, 6, 0
 
     def __init__(self, gathering: Gathering, seed: int) -> None:
         self.gathering, self.state, self._seed = gathering, gathering.state, seed
@@ -51,7 +51,7 @@ class TableAsker(Asker):
     def source(self) -> TableSource:
         claim, plan = self.claim, self.plan
         planned = PlannedTable(claim, self._seed, made=plan)
-        queries = min(planned.queries, claim.gate.max_queries) - MOST_QUERIES
+        queries = min(planned.of_plan, claim.gate.max_queries)
         share = min(CHECKS.shares[one.id] for one in self.judges)
         needed = log_threshold(share, claim.gate.false_alarm) + _SPARE
         return TableSource(claim, plan, self._seed, queries, needed)
@@ -60,9 +60,13 @@ class TableAsker(Asker):
         return id(values)
 
     def told(self, searched: Searched) -> None:
+        """A share of what the plan asks is asked of what was found."""
         for check in self.judges:
             if isinstance(check, TableNoiseLaw):
                 check.of_code = searched.words or None
+        source = None if searched.search is None else searched.search.source
+        if isinstance(source, TableSource):
+            self.most, self.most_rows = int(SHARE * source.queries), SHARE * source.rows
 
     def begin(self, chosen: Sequence[Reached]) -> None:
         tables = [BranchTable.made(self.claim, reached) for reached in chosen]

@@ -3,7 +3,8 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from .....reference.tables import Rows
 from ....paths.constants import around, sums
@@ -19,15 +20,17 @@ LARGEST = 200_000
 """Rows of a table at most, whatever is claimed."""
 
 _HALF = 0.5  # of the claimed noise: what must show
-_PART = 4  # of the numbers of an aggregate, one in so many: where a fault may be alone
-_SUMS = 300  # sizes with one constant as the remainder of another
+_PART = 2  # of the nats of all numbers, one in so many counts: known faults take half of that
+_SUMS = 40  # sizes with one constant as the remainder of another
 _LATE = 3  # times its rows: when what says little more comes
-_MADE_ROWS = 800_000  # of all candidates; some are left for solving comparisons
+_MADE_ROWS = 400_000  # of all candidates
+_SMALL = 100  # rows up to which every size beside a constant is tried, and not two of them
 _LONGEST = 64  # calls of a sequence
+_LATER = 3  # of the second table of an outcome and later ones, one release in so many is asked
 _BEFORE = 500, 5_000  # rows of a large table before a small one
 _SOLVED = 40  # candidates for the other side of one comparison
 _NEAREST = 1e15  # sizes that floats hold
-_ROWS_OF_ONE, _FEWEST = 300_000, 8  # rows of a table over its releases, which are so many at least
+_ROWS_OF_ONE, _FEWEST = 500_000, 8  # rows of a table over its releases, which are so many at least
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class TableCandidate(Candidate):
 class TableSource(InputSource):
     """What tables know of their inputs.
 
-    queries: releases of the run; needed: nats of evidence with which half the noise has shown.
+    queries: releases of the plan; needed: nats of evidence with which half the noise has shown.
     needs: of comparisons that only larger tables would take the other way, the rows they need.
     """
 
@@ -55,7 +58,7 @@ class TableSource(InputSource):
         self, claim: TablesClaim, plan: TablePlan, seed: int, queries: int, needed: float
     ) -> None:
         self.claim, self.plan, self._seed = claim, plan, seed
-        self._queries, self._needed = queries, needed
+        self.queries, self._needed = queries, needed
         self._nats = _nats_of(claim, core(claim).size)
         self.sized = SizedTables(claim, seed)
         self.largest = min(LARGEST, largest_of(claim, plan))
@@ -70,11 +73,10 @@ class TableSource(InputSource):
 
     def planned(self) -> Iterator[PlannedCalls]:
         """Each input in one call, the typical one in calls of each size; the largest by itself."""
-        releases = self._releases()
         calls = list[tuple[Rows, int, str, float]]()
         for asked in self.plan.inputs:
             assert isinstance(asked, TableAsked)
-            own = {size: n for (role, size), n in releases.items() if role == asked.role}
+            own = {size: n for (role, size), n in self._releases.items() if role == asked.role}
             if asked.role != TableRole.TYPICAL:
                 own = {1: sum(own.values())}
             calls += [(asked.values, size, asked.role, float(n)) for size, n in own.items()]
@@ -88,15 +90,22 @@ class TableSource(InputSource):
                     tuple(self._nats if role in NUMERIC else 0.0 for _, _, role, _ in some),
                 )
 
+    @property
+    def rows(self) -> int:
+        """Of the inputs of all releases of the plan."""
+        of_role = {asked.role: asked.records for asked in self.plan.inputs}
+        return sum(of_role[role] * n for (role, _), n in self._releases.items())
+
+    @cached_property
     def _releases(self) -> Mapping[tuple[str, int], int]:
-        """Releases of a run, by the role of the input and the size of the call."""
+        """Releases of the plan, by the role of the input and the size of the call."""
         found, total = Counter[tuple[str, int]](), 0
         for asked in self.plan.inputs:
             found[asked.role, 1] += 1
         for asked, size, _ in self.plan.paced(self._seed, len(self.plan.inputs)):
             found[asked.role, size] += size
             total += size
-            if total >= self._queries:
+            if total >= self.queries:
                 return found
         raise AssertionError("calls never end")
 
@@ -104,6 +113,7 @@ class TableSource(InputSource):
 
     def candidates(self, constants: Sequence[int]) -> Iterator[Candidate]:
         far = {size for c in constants for size in list(around(c))[-2:]}
+        beyond = {size for c in constants for size in (c + 1, 2 * c)}
         sizes = sorted({*range(4), *(size for c in (1, 2, *constants) for size in around(c))})
         more = [size for size in dict.fromkeys(sums(constants)) if size not in sizes][:_SUMS]
         made = list[tuple[int, int, TableWay, int]]()
@@ -111,7 +121,7 @@ class TableSource(InputSource):
             some = [*sizes, *more] if place < 2 else sizes
             for size in some:
                 rows = way.rows(size)
-                if rows <= self.largest:
+                if rows <= (self.largest if size in (*beyond, *more) else _SMALL):
                     made.append((rows * (_LATE if way.late else 1), place, way, size))
         yield from self._fixed(constants)
         left = _MADE_ROWS
@@ -122,7 +132,7 @@ class TableSource(InputSource):
                     left -= candidate.rows
                     yield candidate
 
-    def _of(self, way: TableWay, size: int, *, far: bool = False) -> TableCandidate | None:
+    def _of(self, way: TableWay, size: int, *, far: bool = False) -> Candidate | None:
         """A table of this size; far: it lies well beyond a constant, and is a way of its own."""
         rows = way.make(size)
         if rows is None or len(rows) > self.largest:
@@ -130,12 +140,16 @@ class TableSource(InputSource):
         name = f"{way.name}, far" if far else way.name
         return self._sequence(name, (rows, 1), of_size=size)
 
-    def _sequence(self, way: str, *calls: tuple[Rows, int], of_size: int = 0) -> TableCandidate:
-        """Asked as often as half the noise takes, fewer times where it has many rows."""
-        rows, size = sum(len(table) * n for table, n in calls), calls[-1][1]
-        times = math.ceil(self._needed / (self._nats * size))
-        times = max(_FEWEST, min(times, _ROWS_OF_ONE // max(1, rows)))
-        return TableCandidate(tuple(calls), float(times * size), way, rows, size=of_size)
+    def _sequence(self, way: str, *calls: tuple[Rows, int], of_size: int = 0) -> Candidate:
+        rows = sum(len(table) * n for table, n in calls)
+        return self._asked(TableCandidate(calls, 1.0, way, rows, size=of_size))
+
+    def _asked(self, one: Candidate, part: int = 1) -> Candidate:
+        """As often as half the noise takes, or a part of that; fewer times where rows are many."""
+        size = one.calls[-1][1]
+        times = math.ceil(self._needed / (self._nats * size * part))
+        times = max(_FEWEST, min(times, _ROWS_OF_ONE // max(1, one.rows)))
+        return replace(one, answers=float(times * size))
 
     def _fixed(self, constants: Sequence[int]) -> Iterator[Candidate]:
         """No rows, spellings, sizes of calls, several calls, a larger table before a small one."""
@@ -159,12 +173,21 @@ class TableSource(InputSource):
         outside = self.sized.not_listed(3) if self.claim.mechanism.partitions is not None else None
         if outside is not None:
             yield self._sequence("after one not listed", (outside, 1), (small, 1))
-        for size in sorted({size for c in constants for size in around(c)}):
+        for size in sorted({size for c in constants for size in (c, c + 1)}):
             if 1 < size <= self.plan.largest_call:
                 yield self._sequence("releases", (small, size))
+            if 1 < size <= self.plan.largest_call and size - 1 in constants:
                 yield self._sequence("after many releases", (small, size), (small, 1))
             if 2 < size <= _LONGEST:
                 yield self._sequence("calls", *[(small, 1)] * size)
+
+    def kept(self, kept: Sequence[Candidate], candidate: Candidate) -> list[Candidate] | None:
+        """Half the noise shows in the first of an outcome as in others: these are asked less."""
+        found = super().kept(kept, candidate)
+        if found is None:
+            return None
+        first, *more = found
+        return [self._asked(first), *(self._asked(one, _LATER) for one in more)]
 
     # -- the other side of a comparison ----------------------------------------------------------
 

@@ -3,11 +3,8 @@
 from ..claim import TablesClaim
 from ..planning.plan import TablePlan
 
-MOST_QUERIES = 4_000
-"""Releases that are asked of tables that the search has found."""
-
-MOST_ROWS = 3_000_000
-"""Rows that these have, over all releases."""
+SHARE = 0.15
+"""Of a plan's releases, and of their rows: what is asked of tables that the search has found."""
 
 _FULL = 50_000  # queries from which the search runs
 
