@@ -85,6 +85,10 @@ class ReleaseKind(ABC):
         """Whether a target answers all that a plan may ask, by asking it."""
         return True
 
+    def calls_again(self, state: RunState, request: RunRequest) -> Any:
+        """The `CallsAgain` by which decisions of a Python target are counted; None: not by it."""
+        return None
+
     def ready(self, claim: Any, chosen: Selection) -> None:  # noqa: B027
         """Raises ValueError of one line where the claim names what cannot be used."""
 

@@ -9,6 +9,9 @@ from .decision import TAKEN, Decision
 from .hints import MADE_WHOLE
 from .search import Search
 
+HALF_THE_NOISE = "half the noise"
+"""The fault that is weighed, in words."""
+
 _HINTS = 2
 _OFTEN = 0.01  # of the answers
 _SHORTEST = 0.5  # answers below which an outcome counts as never taken
@@ -19,11 +22,12 @@ def not_exercised(
     asked: Collection[Outcome],
     answers: int,
     beyond: Mapping[Outcome, str] | None = None,
+    fault: str = HALF_THE_NOISE,
 ) -> list[Note]:
     """The outcomes that no answer, or too few of them, took; lines that `allow` spares come beside.
 
     asked: the outcomes whose inputs the run asked for by themselves; answers: of the run; beyond:
-    what outcomes need that no input of a run has, in words.
+    what outcomes need that no input of a run has, in words; fault: what too few would not show.
     """
     found = list[Note]()
     seen = search.exercised.outcomes | search.met
@@ -38,7 +42,7 @@ def not_exercised(
             if outcome in asked or not search.lacking(outcome):
                 continue
             taken, needs = search.exercised.answers(outcome), (beyond or {}).get(outcome)
-            found.append(_line(decision, outcome, taken, answers, needs))
+            found.append(_line(decision, outcome, taken, answers, needs, fault=fault))
     return shown_lines(found, search.spared)
 
 
@@ -71,7 +75,13 @@ def _outcomes(number: int, decisions: tuple[Decision, ...]) -> list[Outcome]:
 
 
 def _line(
-    decision: Decision, outcome: Outcome, taken: float, answers: int, needs: str | None
+    decision: Decision,
+    outcome: Outcome,
+    taken: float,
+    answers: int,
+    needs: str | None,
+    *,
+    fault: str,
 ) -> Note:
     place = decision.shown_place(outcome[1])
     fields = {**decision.fields, "outcome": outcome[1], "answers": round(taken)}
@@ -81,7 +91,7 @@ def _line(
         return Note("path-never", f"not exercised: {place}", fields)
     of_all = f"in calls for about {round(taken):,} of {answers:,} answers"
     if taken > _OFTEN * answers:  # a clear winner, say, tells nothing of the noise
-        words = f"hardly tested: {place} {of_all}, which would not show half the noise"
+        words = f"hardly tested: {place} {of_all}, which would not show {fault}"
         return Note("path-seldom", words, fields)
-    words = f"seldom: {place} {of_all}: half the noise there would not have shown"
+    words = f"seldom: {place} {of_all}: {fault} there would not have shown"
     return Note("path-seldom", words, fields)

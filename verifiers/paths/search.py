@@ -77,13 +77,14 @@ class PlannedCalls:
     """Calls that a plan makes, one after the other.
 
     inputs: of each call, by which equal ones are known; answers: how many of the plan's each stands
-    for; nats: of evidence against half the noise that one of them brings.
+    for; nats: of evidence against half the noise that one of them brings; noise: under which.
     """
 
     calls: tuple[Call, ...]
     inputs: tuple[bytes, ...]
     answers: tuple[float, ...]
     nats: tuple[float, ...]
+    noise: int = NOISES[0]
 
 
 Tried = Sequence[tuple[Candidate, tuple[float, float]]]
@@ -221,7 +222,7 @@ class Search:
         """What was reached, by the outcome. Raises LeftOut."""
         failed, answered = self.shadow.trouble, False
         for planned in self.source.planned():
-            seen = self.shadow.run(planned.calls, NOISES[0])
+            seen = self.shadow.run(planned.calls, planned.noise)
             if len(seen) < len(planned.calls):
                 why = self.shadow.trouble or "it ended"
                 raise LeftOut(f"its copy did not answer the calls of the plan: {why}")
@@ -274,7 +275,7 @@ class Search:
     def _try(self, some: list[Candidate]) -> None:
         """Runs some candidates one after the other, and confirms those that take more."""
         calls = [call for candidate in some for call in candidate.calls]
-        self._left -= sum(_executions(size) for _, size in calls)
+        self._left -= sum(executions(size) for _, size in calls)
         seen = self.shadow.run(calls, NOISES[0])
         place = 0
         for candidate in some:
@@ -358,6 +359,6 @@ def nearest(tried: Tried) -> Candidate:
     return min(tried, key=lambda one: abs(one[1][0] - one[1][1]))[0]
 
 
-def _executions(size: int) -> int:
+def executions(size: int) -> int:
     """What a call counts: one that asks for many releases takes longer."""
     return 1 + size // _A_CALL

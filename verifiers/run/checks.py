@@ -174,10 +174,12 @@ class EvidenceCheck(Check):
     """A check that gathers evidence against its null, under the claim, until it refutes or ends.
 
     not_applicable: why the target does not serve what it needs, None where it does; peak: the
-    highest evidence that was looked at, None where none refuted.
+    highest evidence that was looked at, None where none refuted; of_code: what was seen of the
+    target's code, for the message of a pass, empty where nothing was.
     """
 
     not_applicable: Reason = None
+    of_code: str = ""
     peak: Peak | None = None
 
     def conclude(self, context: RunContext) -> Outcome | None:

@@ -1,6 +1,7 @@
 """From what the checks of a run found to the results that a report lists."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..findings.finding import Finding
 from ..findings.note import Note
@@ -82,6 +83,9 @@ def _result(
         verdict, finding = Verdict.INCONCLUSIVE, Finding.of(cut or outcome.owed[check.id])
     elif samples_needed == 0:
         verdict, finding = Verdict.PASS, check.pass_finding()
+        if check.of_code:
+            told = f"{check.of_code[:1].upper()}{check.of_code[1:]}"
+            finding = replace(finding, message=f"{finding.message}. {told}")
     else:
         verdict = Verdict.INCONCLUSIVE
         why = outcome.stopped or Note("too-few-queries", "the run ended")

@@ -108,6 +108,7 @@ class _Run:
     ) -> None:
         self.state, self.request, self.kind = state, request, kind
         self.planned, self.plan_for = planned, plan_for
+        self.calls_again = kind.calls_again(state, request)
         self.session: Session = kind.session(state, request)
         self._of_claim: set[str] = set()  # checks of the claim by itself
 
@@ -122,6 +123,7 @@ class _Run:
         if not self.state.outcome.interrupted:
             with self.state.kept_to_here():
                 self._conclude(Phase.CLAIM, "judging the claim")
+                self._count_decisions()
         with self.state.kept_to_here():
             self.state.say_over()
         with untimed():
@@ -146,6 +148,15 @@ class _Run:
             return
         self._conclude(Phase.AUDIT)
         self._conclude(Phase.ACCOUNTING, "accounting")
+
+    def _count_decisions(self) -> None:
+        """Warns of what was hardly exercised in the target's code, by what the run has asked."""
+        state = self.state
+        if self.calls_again is None or state.failed or state.outcome.error is not None:
+            return
+        state.tell("counting decisions in the code")
+        for line in self.calls_again.count(self.session.checks):
+            state.warn(line)
 
     def _conclude(self, phase: Phase, doing: str | None = None) -> None:
         """What the checks of a phase come to; doing: what a listener is told, if there are any."""

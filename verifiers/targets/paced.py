@@ -3,7 +3,7 @@
 Several calls are concurrent where a target takes them so, else in sequence.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, chain
 from time import monotonic
 from typing import Any, Protocol, runtime_checkable
@@ -87,6 +87,7 @@ class PacedTarget:
         self._allowed = _FIRST if largest is None else min(_FIRST, largest)
         self._answered = 0  # labels of the largest call that was answered
         self._fits = 1  # labels of a call that should be in time, at the best pace seen
+        self._hear: Callable[[Any, int], None] | None = None
         self.parts: tuple[int, ...] = ()
         """Sizes of the calls answered in the last `ask`, in order."""
 
@@ -95,6 +96,13 @@ class PacedTarget:
         """The spec of a Python target in a process of its own, None for any other."""
         spec: str | None = getattr(self._target, "python_spec", None)
         return spec
+
+    def listen(self, hear: Callable[[Any, int], None]) -> None:
+        """Tells from now on of each call that the target itself is sent: its input and its size."""
+        if isinstance(self._target, PacedTarget):
+            self._target.listen(hear)
+        else:
+            self._hear = hear
 
     def let_end(self) -> None:
         """From now on a process may end by itself, as its tools write their files then."""
@@ -154,6 +162,7 @@ class PacedTarget:
 
     def ask_whole(self, histogram: Histogram, size: int) -> Any:
         """The raw reply to one call, not split; raises as `Target.ask`."""
+        self._tell(histogram, size)
         return ask_whole(self._target, histogram, size)
 
     def largest_whole(self, size: int) -> int:
@@ -164,6 +173,8 @@ class PacedTarget:
     def _in_flight(self, calls: Sequence[InputAndSize]) -> list[NDArray[Any]]:
         """The labels of concurrent calls, whose time sets the size of later ones."""
         assert isinstance(self._target, ParallelTarget)
+        for histogram, size in calls:
+            self._tell(histogram, size)
         started, waited = monotonic(), self._waited
         replies = self._target.ask_each(calls)
         rounds, most = -(-len(calls) // self.at_once), max(size for _, size in calls)
@@ -180,10 +191,15 @@ class PacedTarget:
 
     def _ask_timed(self, histogram: Histogram, part: int) -> Any:
         """The reply to a call, whose time sets the size of later ones."""
+        self._tell(histogram, part)
         started, waited = monotonic(), self._waited
         reply = self._target.ask(histogram, part)
         self._learn(part, monotonic() - started - (self._waited - waited))
         return reply
+
+    def _tell(self, histogram: Histogram, size: int) -> None:
+        if self._hear is not None:
+            self._hear(histogram, size)
 
     @property
     def _waited(self) -> float:

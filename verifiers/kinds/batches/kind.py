@@ -46,6 +46,12 @@ class BatchesKind(ReleaseKind):
 
         return BatchSession(state, request)
 
+    def calls_again(self, state: RunState, request: RunRequest) -> Any:
+        """A batch may follow from all before it, so that all are drawn in one process."""
+        from ...paths.calls_again import MOST_CALLS, hear_calls
+
+        return hear_calls(state, request, "batch-size", together=MOST_CALLS)
+
     def reference(self, claim: BatchesClaim) -> InProcessTarget:
         """With a secure generator."""
         batches = claim.mechanism.batches

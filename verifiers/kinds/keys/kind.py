@@ -39,6 +39,11 @@ class KeysKind(NumbersKind):
 
         return NumberSession(state, request, RatesRecorder(state.claim))
 
+    def calls_again(self, state: RunState, request: RunRequest) -> Any:
+        from .on_copy import hear_counts
+
+        return hear_counts(state, request)
+
     def reference(self, claim: Any) -> InProcessTarget:
         """With secure noise."""
         keys = claim.mechanism.keys

@@ -47,6 +47,11 @@ class AnyKind(ReleaseKind):
 
         return AnySession(state, request)
 
+    def calls_again(self, state: RunState, request: RunRequest) -> Any:
+        from .on_copy import hear_draws
+
+        return hear_draws(state, request)
+
     def reference(self, claim: AnyClaim) -> NoReturn:
         raise TargetError(_NO_LAW, code="options-do-not-fit")
 

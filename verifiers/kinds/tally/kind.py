@@ -50,6 +50,11 @@ class TallyKind(NumbersKind):
 
         return TallySession(state, request, ShapesRecorder(state.claim))
 
+    def calls_again(self, state: RunState, request: RunRequest) -> Any:
+        from .on_copy import hear_rounds
+
+        return hear_rounds(state, request)
+
     def reference(self, claim: Any) -> InProcessTarget:
         from .reference import tallied
 

@@ -71,7 +71,6 @@ class ClassProbabilities(LabelsEvidence):
         self.first_labels = PointedEvidence(weights)
         self._numbered, self.starts = AsNumbered(plan), BareStarts(plan)
         self.branches: LabelsAtBranches | None = None
-        self.of_code: str | None = None  # what was seen of the target's code
         self._met: set[tuple[int, ...]] = set()
         self._pointed = [PointedEvidence(weights) for _ in range(streams)]
         self._general = np.zeros(streams)
@@ -339,8 +338,6 @@ class ClassProbabilities(LabelsEvidence):
         text.append(f"{others} more were looked at for faults of no stated size")
         if self.branches is not None:
             text.append(self.branches.words)
-        if self.of_code:
-            text.append(self.of_code)
         return ". ".join([text[0], *(f"{one[:1].upper()}{one[1:]}" for one in text[1:])])
 
 

@@ -44,7 +44,7 @@ class LabelAsker(Asker):
         return found
 
     def told(self, searched: Searched) -> None:
-        self.check.of_code = searched.words or None
+        self.check.of_code = searched.words
 
     def begin(self, chosen: Sequence[Reached]) -> None:
         inputs = [_input_of(one) for one in chosen for _ in range(one.candidate.judged)]

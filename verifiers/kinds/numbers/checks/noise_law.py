@@ -113,7 +113,6 @@ class NoiseLaw(NumberCheck):
         self.evidence = NoiseLawEvidence(self.noise, groups, divisor)
         self.others: list[OtherLaw] = [NoiseEnds(self.noise), Suppressed(self.noise)]
         self.branches: NumbersAtBranches | None = None
-        self.of_code: str | None = None  # what was seen of the target's code
         self._by_records: list[TrueDivisor] = []
         if divisor is not None and not (self.noise.grid or self.noise.family.whole):
             self._by_records = [
@@ -260,7 +259,5 @@ class NoiseLaw(NumberCheck):
             said += f", and so would noise that ends {ends}, or nearer"
         if self.branches is not None:
             said += f"; {self.branches.words}"
-        if self.of_code:
-            said += f"; {self.of_code}"
         message = f"no departure from {self.noise} was seen in {self.draws:,} draws{said}"
         return Finding(message, excludes=excludes)

@@ -58,7 +58,7 @@ class NumberAsker(Asker):
         return tuple((one.dtype.str, one.shape, one.tobytes()) for one in _tensors(values))
 
     def told(self, searched: Searched) -> None:
-        self._law.of_code = searched.words or None
+        self._law.of_code = searched.words
         if searched.search is not None:
             self._ask_refused(searched.search)
 

@@ -119,7 +119,6 @@ class TableNoiseLaw(OfEachAggregate):
     def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
         self.branches: NoiseAtBranches | None = None
-        self.of_code: str | None = None  # what was seen of the target's code
         self._steered = 0
         for check in self.each:
             check.log_threshold -= math.log1p(-BRANCHES)
@@ -156,7 +155,7 @@ class TableNoiseLaw(OfEachAggregate):
     def pass_finding(self) -> Finding:
         found = super().pass_finding()
         asked = None if self.branches is None else self.branches.words
-        said = "; ".join(filter(None, [found.message, asked, self.of_code]))
+        said = "; ".join(filter(None, [found.message, asked]))
         return replace(found, message=said)
 
     @property

@@ -63,7 +63,7 @@ class TableAsker(Asker):
         """A share of what the plan asks is asked of what was found."""
         for check in self.judges:
             if isinstance(check, TableNoiseLaw):
-                check.of_code = searched.words or None
+                check.of_code = searched.words
         source = None if searched.search is None else searched.search.source
         if isinstance(source, TableSource):
             self.most, self.most_rows = int(SHARE * source.queries), SHARE * source.rows
