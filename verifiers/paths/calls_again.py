@@ -34,7 +34,7 @@ Given the check that would see it, the input, and how often that was asked for.
 
 
 class CallsAgain(InputSource):
-    """Hears the calls of a run; at its end makes them on a copy, up to `MOST_CALLS`.
+    """Hears the calls of a run; at its end makes them on a copy, as far as these are not too many.
 
     Of a longer run each distinct call is made equally often, so that none is left out.
 
@@ -45,6 +45,7 @@ class CallsAgain(InputSource):
             decisions were counted.
         shown: of an answer; None: nothing is said of what few answers took.
         together: calls in one process of the copy.
+        most: executions in all.
         fault: what would not have shown, in words.
     """
 
@@ -58,10 +59,11 @@ class CallsAgain(InputSource):
         *,
         shown: ShareShown | None = None,
         together: int = TOGETHER,
+        most: int = MOST_CALLS,
         fault: str = HALF_THE_NOISE,
     ) -> None:
         self._claim, self._spec, self._told = state.claim, spec, told
-        self._shown, self._together, self._fault = shown, together, fault
+        self._shown, self._together, self._most, self._fault = shown, together, most, fault
         self._inputs, self._calls = dict[int, Any](), list[tuple[int, int]]()
         self._check: EvidenceCheck | None = None
         if isinstance(state.target, PacedTarget):
@@ -98,8 +100,8 @@ class CallsAgain(InputSource):
         answers = Counter[int]()
         for (key, size), times in asked.items():
             answers[key] += size * times
-        most = _times_of_each(asked)
-        kept, left, made = Counter[tuple[int, int]](), MOST_CALLS, list[tuple[int, int]]()
+        most = _times_of_each(asked, self._most)
+        kept, left, made = Counter[tuple[int, int]](), self._most, list[tuple[int, int]]()
         for call in self._calls:
             if kept[call] < most and left > 0:
                 kept[call] += 1
@@ -140,10 +142,10 @@ def hear_calls(state: RunState, request: RunRequest, told: str, **how: Any) -> C
     return CallsAgain(state, spec, told, **how)
 
 
-def _times_of_each(asked: Counter[tuple[int, int]]) -> int:
-    """How often each distinct call is made at most, so that all together are not too many."""
+def _times_of_each(asked: Counter[tuple[int, int]], in_all: int) -> int:
+    """How often each distinct call is made at most, so that all are about so many executions."""
 
     def cost(most: int) -> int:
         return sum(min(times, most) * executions(size) for (_, size), times in asked.items())
 
-    return max(1, bisect(range(1, max(asked.values()) + 1), MOST_CALLS, key=cost))
+    return max(1, bisect(range(1, max(asked.values()) + 1), in_all, key=cost))

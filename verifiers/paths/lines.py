@@ -24,12 +24,12 @@ def not_exercised(
     beyond: Mapping[Outcome, str] | None = None,
     fault: str = HALF_THE_NOISE,
 ) -> list[Note]:
-    """The outcomes that no answer, or too few of them, took; lines that `allow` spares come beside.
+    """The outcomes that no answer took, then those that too few took; `allow` spares some.
 
     asked: the outcomes whose inputs the run asked for by themselves; answers: of the run; beyond:
     what outcomes need that no input of a run has, in words; fault: what too few would not show.
     """
-    found = list[Note]()
+    lacking = list[tuple[float, Decision, Outcome]]()
     seen = search.exercised.outcomes | search.met
     for number, decision in enumerate(search.shadow.decisions):
         ran = decision.scope is not None and any(
@@ -39,10 +39,12 @@ def not_exercised(
         if not decision.shown or not ran or (len(decision.outcomes) > 1 and not reached):
             continue
         for outcome in _outcomes(number, search.shadow.decisions):
-            if outcome in asked or not search.lacking(outcome):
-                continue
-            taken, needs = search.exercised.answers(outcome), (beyond or {}).get(outcome)
-            found.append(_line(decision, outcome, taken, answers, needs, fault=fault))
+            if outcome not in asked and search.lacking(outcome):
+                lacking.append((search.exercised.answers(outcome), decision, outcome))
+    found = [
+        _line(decision, outcome, taken, answers, (beyond or {}).get(outcome), fault=fault)
+        for taken, decision, outcome in sorted(lacking, key=lambda one: one[0] >= _SHORTEST)
+    ]
     return shown_lines(found, search.spared)
 
 

@@ -3,19 +3,21 @@
 import math
 from typing import Any
 
-from ...paths.calls_again import TOGETHER, CallsAgain, hear_calls
+from ...paths.calls_again import CallsAgain, hear_calls
 from ...run.request import RunRequest
 from ...run.state import RunState
 from .privacy_audit import LawlessPrivacyAudit
 
+_MOST_STATES = 500  # calls, where each has a process of its own, which takes ten times as long
 _FAULT = "a reply that gives its input away"
 
 
 def hear_draws(state: RunState, request: RunRequest) -> CallsAgain | None:
     """What hears the draws; where something is kept, each is of a fresh state on the copy too."""
-    together = 1 if state.claim.mechanism.caching else TOGETHER
-    audit = LawlessPrivacyAudit.id
-    return hear_calls(state, request, audit, shown=_shown, together=together, fault=_FAULT)
+    how: dict[str, Any] = {"shown": _shown, "fault": _FAULT}
+    if state.claim.mechanism.caching:
+        how |= {"together": 1, "most": _MOST_STATES}
+    return hear_calls(state, request, LawlessPrivacyAudit.id, **how)
 
 
 def _shown(audit: LawlessPrivacyAudit, values: Any, draws: float) -> float:
