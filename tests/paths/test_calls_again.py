@@ -136,7 +136,8 @@ def test_a_branch_that_no_call_took_is_told_with_its_line(tmp_path: Path, kind: 
     """The fault behind it passes."""
     report = _run(_target(tmp_path, kind, NEVER[kind], 0.01), kind)
     assert report.verdict is Verdict.PASS, report.checks
-    assert _of_paths(report) == [f"not exercised: target.py:{LINE[kind]} ({NEVER[kind]})"]
+    (line,) = _of_paths(report)
+    assert line.startswith(f"not exercised: target.py:{LINE[kind]} ({NEVER[kind]})")
     (said,) = _said(report)
     assert "decisions in target.py were counted on a copy (audit hook" in said
 

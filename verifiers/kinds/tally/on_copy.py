@@ -11,6 +11,8 @@ from ..numbers.evidence.expected_draws import divergence
 _HALF = 0.5  # of the claimed noise: what must show
 _SPARE = 28.0  # nats: of weights, and so that one round in a hundred misses half the noise
 
+_MOST_CALLS, _TOGETHER = 300, 100  # in all, and in one process: a round is work for all parties
+
 
 def hear_rounds(state: RunState, request: RunRequest) -> CallsAgain | None:
     """What hears the rounds."""
@@ -22,4 +24,5 @@ def hear_rounds(state: RunState, request: RunRequest) -> CallsAgain | None:
         """Of the nats that refute half the noise, those of a round to which all parties send."""
         return nats / float(law.log_threshold + _SPARE)
 
-    return hear_calls(state, request, NoiseLaw.id, shown=shown)
+    few = {"most": _MOST_CALLS, "together": _TOGETHER}
+    return hear_calls(state, request, NoiseLaw.id, shown=shown, **few)
