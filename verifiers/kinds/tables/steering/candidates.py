@@ -80,8 +80,9 @@ class TableSource(InputSource):
             if asked.role != TableRole.TYPICAL:
                 own = {1: sum(own.values())}
             calls += [(asked.values, size, asked.role, float(n)) for size, n in own.items()]
-        large = [call for call in calls if call[2] == TableRole.LARGE]
-        for some in ([call for call in calls if call not in large], large):
+        alone = TableRole.TYPICAL, TableRole.LARGE
+        others = [call for call in calls if call[2] not in alone]
+        for some in (*([call for call in calls if call[2] == role] for role in alone), others):
             if some:
                 yield PlannedCalls(
                     tuple((rows, size) for rows, size, _, _ in some),
