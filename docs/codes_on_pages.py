@@ -10,12 +10,14 @@ DOCS = Path(__file__).parent
 ALL_CODES = DOCS / "checks" / "codes.md"
 SAMPLERS = DOCS / "how-to" / "samplers.md"
 """Where checks of samplers are told, which have no pages of their own."""
+OTHERS = {"same-law": DOCS / "how-to" / "same-as.md"}
+"""Where other checks without pages of their own are told."""
 
 
 def pages_of(check: str) -> list[Path]:
     """The pages that tell of a check: that of labels, that of numbers, or both."""
     found = [DOCS / "checks" / folder / f"{check}.md" for folder in ("", "numbers")]
-    return [page for page in found if page.exists()] or [SAMPLERS]
+    return [page for page in found if page.exists()] or [OTHERS.get(check, SAMPLERS)]
 
 
 def codes_of(page: Path) -> list[Code]:

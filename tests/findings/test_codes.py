@@ -181,7 +181,7 @@ def test_a_row_names_checks_on_whose_pages_it_is_explained() -> None:
     assert wrong == []
 
 
-FOLDERS = {"tallies": "tally", "outputs": "lawless"}
+FOLDERS = {"tallies": "tally", "outputs": "lawless", "replies": "same_as"}
 """Where a kind stands under `kinds/`, if not under its name."""
 
 OF_NUMBERS = ("numbers", "keys", "tables", "tallies")

@@ -142,6 +142,11 @@ SESSIONS = [
         {VERIFY: (3,), "dpassay audit": (0, 3)},
         {"service.py": "def release", "any.toml": '"any"', "predictor.py": "def unmasked"},
     ),
+    Session(
+        f"{HOW_TO}/same-as.md",
+        {VERIFY: (3,)},
+        {"old.py": "laplace(0.0, 2.0)", "new.py": "expovariate", "same.toml": '"same-as"'},
+    ),
     Session(f"{HOW_TO}/exposure.md", {"exposure model.py:bits": (0,)}, {"model.py": "def bits"}),
     Session("docs/tutorial/claim.md", {VERIFY: (3,), "--report report": (3,)}),
     Session(f"{HOW_TO}/ci.md", {f"{VERIFY} ": (3,)}),

@@ -126,7 +126,7 @@ def parse_block(block: str) -> None:
         Configuration.model_validate(table)
         return
     claim = SAMPLE | table
-    if "inputs" in claim:  # of which the pages show a row or two
+    if "file" in claim.get("inputs", {}):  # of which the pages show a row or two
         votes = [claim["mechanism"]["teachers"], *[0] * (claim["mechanism"]["classes"] - 1)]
         Path("queries.jsonl").write_text(json.dumps({"input": 0, "histogram": votes}))
     if "leakage" in claim:
@@ -184,7 +184,7 @@ def test_every_check_of_numbers_has_a_row(tmp_path, monkeypatch) -> None:
     Path("people.csv").write_text(PEOPLE)
     tables = [tomllib.loads(block) for block in blocks(all_of("how-to"), "toml")]
     claims = [parse_claim(table) for table in tables if "name" in table.get("mechanism", {})]
-    others = ("labels", "batches", "outputs")  # which have pages of their own
+    others = ("labels", "batches", "outputs", "replies")  # which have pages of their own
     of_numbers = [claim for claim in claims if claim.kind.name not in others]
     made: dict[str, float] = {}
     for claim in of_numbers:

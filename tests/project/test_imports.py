@@ -25,7 +25,7 @@ FLOORS = (
     {"kinds"},
     {"labels", "numbers"},
     {"batches", "keys", "lawless", "tables", "tally"},
-    {"replay"},
+    {"replay", "same_as"},
     {"strategies", "gradients", "cli"},
     {"reporting", "testing", "github", "demos", "init"},
     {"schemas"},

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .kind import ReleaseKind
 
-FOLDERS = ["labels", "numbers", "keys", "tables", "tally", "lawless", "batches"]
+FOLDERS = ["labels", "numbers", "keys", "tables", "tally", "lawless", "batches", "same_as"]
 """Those that there are, in the order in which messages list them."""
 
 

@@ -1,0 +1,1 @@
+"""Deployments that claim the law of another: whatever that is, both release the same."""

@@ -1,0 +1,169 @@
+"""A claim to release what a reference releases: by which target, and on which inputs."""
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
+
+from ...claims.claim import Claim, ClaimError
+from ...claims.tables import Fitted, SpecText, Table
+from ...inputs.files import found_from
+from ...inputs.input_error import RowsError
+from ...inputs.row_file import read_rows
+from ...targets import TargetError, shown_spec
+from ...targets.anything import AnyRelease
+from ...targets.restart_command import command_words
+from ...targets.spec import is_python_spec, look_up, split_spec
+from .. import kind_in
+from ..kind import ReleaseKind
+from ..lawless.pairs import Pair, with_files
+
+OF_SAME_AS = ("same-as",)
+"""The mechanism of a claim of the law of another deployment."""
+
+MOST_INPUTS, MOST_CALLS = 100, 1_000
+_KEY = "input"
+
+
+class SameAsMechanism(Table):
+    """`[mechanism]`: the deployment whose law is claimed.
+
+    reference: a target of any form; lives: calls of a life, which both begin from a fresh state,
+    None where neither remembers noise of its own; reference_fresh_state: a command that empties
+    what the reference keeps.
+    """
+
+    name: Literal["same-as"]
+    reference: SpecText = Field(min_length=1)
+    lives: int | None = Field(default=None, ge=2, le=MOST_CALLS)
+    reference_fresh_state: str | None = None
+    fitted: Fitted = None
+
+    @field_validator("reference_fresh_state")
+    @classmethod
+    def _command(cls, command: str | None) -> str | None:
+        if command is not None:
+            command_words(command)
+        return command
+
+
+def _or_file(schema: dict[str, Any]) -> None:
+    """Adds to the schema that a file may stand in place of the values."""
+    schema["properties"]["file"] = {"type": "string"}
+    del schema["required"]
+    schema["oneOf"] = [{"required": ["values"]}, {"required": ["file"]}]
+
+
+class SameAsInputs(Table):
+    """`[inputs]`: what is asked, any JSON, or a file whose rows have it as `input`."""
+
+    model_config = ConfigDict(json_schema_extra=_or_file)
+
+    values: list[Any] = Field(min_length=1)
+
+
+class SameAsClaim(Claim):
+    """The claim of a deployment that releases what another one does.
+
+    Inputs are those of `[inputs]` and of pairs, as a claim without a law has them.
+    """
+
+    mechanism: SameAsMechanism
+    inputs: SameAsInputs | None = None
+    pairs: list[Pair] = Field(default=[], json_schema_extra={"type": ["array", "string"]})
+    _folder: Path | None = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _of_inputs(self) -> Self:
+        """Raises ValueError for what such a claim cannot say."""
+        for name in ("privacy", "accountant"):
+            if getattr(self, name) is not None:
+                raise ValueError(f"[{name}]: the reference's law is claimed, and no cost is judged")
+        for number, pair in enumerate(self.pairs, 1):
+            pair.check(f"pairs, {number}")
+        for number, one in enumerate(self.asked, 1):
+            try:
+                json.dumps(one)
+            except TypeError as error:
+                raise ValueError(f"inputs.values, {number}: no JSON: {error}") from None
+        if not 1 <= len(self.asked) <= MOST_INPUTS:
+            raise ValueError(
+                f"{len(self.asked)} inputs: expected from 1 to {MOST_INPUTS}, as values or file of "
+                "[inputs], or as [[pairs]]"
+            )
+        return self
+
+    @cached_property
+    def asked(self) -> list[Any]:
+        """The inputs, each once."""
+        given = [] if self.inputs is None else list(self.inputs.values)
+        given += [one for pair in self.pairs for one in (pair.here, pair.there)]
+        return list({json.dumps(one, default=repr): one for one in given}.values())
+
+    @property
+    def reference(self) -> str:
+        """The reference's spec, its file as it is found from the working directory."""
+        spec = self.mechanism.reference
+        if not is_python_spec(spec):
+            return spec
+        module, attribute = split_spec(spec)
+        return f"{found_from(module, self._folder)}:{attribute}"
+
+    def look_up(self) -> None:
+        """Raises ValueError of one line where the reference is none, or its file is not there."""
+        try:
+            look_up(self.reference)
+        except TargetError as error:
+            raise ClaimError(f"reference in [mechanism]: {error}", code=error.code) from None
+
+    @property
+    def kind(self) -> ReleaseKind:
+        return kind_in("same_as")
+
+    @property
+    def summary(self) -> str:
+        count, lives = len(self.asked), self.mechanism.lives
+        inputs = "an input" if count == 1 else f"{count} inputs"
+        within = "" if lives is None else f", in lives of {lives} calls"
+        return f"the law of {shown_spec(self.mechanism.reference)}, on {inputs}{within}"
+
+    @cached_property
+    def release(self) -> AnyRelease:
+        """How inputs and replies travel."""
+        return AnyRelease()
+
+
+def parse_same_as_claim(
+    table: dict[str, Any], source: str = "claim", folder: Path | None = None
+) -> SameAsClaim:
+    """The claim in `table` (parsed TOML); folder: of its files. Raises ClaimError."""
+    within = Path(folder or ".")
+    try:
+        if "pairs" in table:
+            table = {**table, "pairs": with_files(table["pairs"], within)}
+    except RowsError as error:
+        raise ClaimError(f"{source}: pairs{error}") from None
+    claim = SameAsClaim.checked(_with_file(table, source, within), source)
+    claim._folder = folder
+    return claim
+
+
+def _with_file(table: dict[str, Any], source: str, folder: Path) -> dict[str, Any]:
+    """The table, with the rows of the file that `[inputs]` names as values."""
+    inputs = table.get("inputs")
+    if not (isinstance(inputs, dict) and isinstance(inputs.get("file"), str)):
+        return table
+    if "values" in inputs:
+        raise ClaimError(f"{source}: [inputs]: expected values, or file", code="keys-do-not-fit")
+    path, found = folder / inputs["file"], []
+    try:
+        for place, row in read_rows(path):
+            if _KEY not in row:
+                raise RowsError(f"{place}: {_KEY} is missing")
+            found.append(row[_KEY])
+    except RowsError as error:
+        raise ClaimError(f"{source}: inputs.file: {error}") from None
+    rest = {key: value for key, value in inputs.items() if key != "file"}
+    return {**table, "inputs": {**rest, "values": found}}

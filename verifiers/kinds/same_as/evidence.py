@@ -1,0 +1,77 @@
+"""Evidence that two deployments release by different laws, of units put to both."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .learners import Named, Ranked, Ridge, Signs
+from .statistics import MOST_STATISTICS, Inputs, Middles, Numbers, statistics
+
+FIRST = 16
+"""Units that are looked at together first: what they say that is the same for both sides, as where
+the middle of all replies lies, is taken from all of them."""
+
+_REFIT = 1.17
+_WEIGHTS = {"signs": 0.3, "bins": 0.2, "ridge": 0.4, "named": 0.1}
+
+
+def log_share(*, lives: bool) -> float:
+    """Natural log of the share that the signs of one statistic have, at least."""
+    return math.log(_WEIGHTS["signs"] / MOST_STATISTICS[lives])
+
+
+class Learnt:
+    """The wagers of all learners on units, and their average with fixed weights.
+
+    inputs: how many there are; alone: units are of one of several, of which no regression is made.
+    """
+
+    def __init__(self, inputs: int, *, alone: bool = False) -> None:
+        self._inputs, self._alone, self.done = inputs, alone, 0
+        self._signs: Signs | None = None
+        self._bins: Signs | None = None
+        self._ridge, self._named = Ridge(), Named()
+
+    @property
+    def log_e_value(self) -> float:
+        """Natural log of the average."""
+        if self._signs is None or self._bins is None:
+            return 0.0
+        parts = {
+            "signs": self._signs.logs,
+            "bins": self._bins.logs,
+            "ridge": self._ridge.logs.ravel(),
+            "named": self._named.logs,
+        }
+        logs = [np.logaddexp.reduce(x) - math.log(len(x)) for x in parts.values()]
+        return float(np.logaddexp.reduce(np.array(logs) + np.log(list(_WEIGHTS.values()))))
+
+    def observe(self, numbers: Numbers, inputs: Inputs, names: Sequence[tuple[Any, Any]]) -> None:
+        """All units so far: numbers (n, 2, calls, f), inputs (n, calls); names: of each, if few.
+
+        Those since the last call are wagered on together, by what all before have taught.
+        """
+        end, past = len(numbers), self.done or len(numbers)
+        if end < FIRST or end == self.done:
+            return
+        middles = Middles.of(numbers[:past], inputs[:past], self._inputs)
+        self._wager(*statistics(numbers, inputs, middles), past)
+        self._named.observe(names[self.done :])
+        self.done = end
+
+    def _wager(self, values: Numbers, own: tuple[int, int], past: int) -> None:
+        """On the statistics (n, 2, s) of the units since those done; past: which give the ranks."""
+        if self._signs is None or self._bins is None:
+            self._signs, self._bins = Signs(values.shape[-1]), Signs(values.shape[-1], 4)
+        ranks, new = Ranked(values[:past]).of(values), values[self.done :]
+        self._signs.observe(np.sign(new[:, 0] - new[:, 1]).astype(int))
+        self._bins.in_bins((ranks[:, 0] - ranks[:, 1])[self.done :])
+        if self.done and not self._alone:
+            self._ridge.observe(ranks, own, self.done)
+
+
+def next_units(done: int) -> int:
+    """How many units are to be asked for until the next look."""
+    return max(4, math.ceil((_REFIT - 1.0) * done)) if done else FIRST

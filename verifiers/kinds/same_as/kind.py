@@ -1,0 +1,69 @@
+"""Deployments that claim the law of another: what a run, a report or a command needs of them."""
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ...findings.opening import EarlierReportError
+from ...run.request import RunRequest
+from ...run.selection import Selection
+from ...run.session import Planned, Session
+from ...run.state import RunState
+from ...targets import TargetError
+from ..kind import ReleaseKind
+from .claim import OF_SAME_AS, SameAsClaim, parse_same_as_claim
+from .registry import CHECKS
+
+_NO_TARGET = 'name = "same-as" holds a target to its reference: name a TARGET'
+
+
+class SameAsKind(ReleaseKind):
+    """Replies of any kind, of two deployments."""
+
+    name, unit, evidence_unit = "replies", "draw", "draws"
+    mechanisms, checks = OF_SAME_AS, CHECKS
+    claim_model = SameAsClaim
+    passed = "nothing that was seen tells it from its reference"
+    not_chosen = "inputs stand in the claim"
+
+    def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> SameAsClaim:
+        return parse_same_as_claim(table, source, folder)
+
+    def planned(
+        self,
+        claim: SameAsClaim,
+        queries: int | None,
+        seed: int,
+        own: tuple[tuple[int, ...], ...],
+        chosen: Selection,
+        *,
+        serves_all: bool = True,
+    ) -> Planned:
+        from .planned import planned_units
+
+        return planned_units(claim, queries)
+
+    def session(self, state: RunState, request: RunRequest) -> Session:
+        from .session import SameAsSession
+
+        return SameAsSession(state, request)
+
+    def reference(self, claim: SameAsClaim) -> NoReturn:
+        raise TargetError(_NO_TARGET, code="options-do-not-fit")
+
+    def served(self, claim: SameAsClaim) -> NoReturn:
+        raise ValueError('name = "same-as": the reference serves itself')
+
+    def probe(self, claim: SameAsClaim) -> tuple[Any, int | None]:
+        return claim.asked[0], 1
+
+    def read_opening(self, path: str, claim: SameAsClaim) -> NoReturn:
+        raise EarlierReportError(
+            f'--compare {path}: nothing is kept of a run of name = "same-as" to compare'
+        )
+
+    def ready(self, claim: SameAsClaim, chosen: Selection) -> None:
+        """Looks for the reference that a claim names."""
+        claim.look_up()
+
+
+KIND = SameAsKind()

@@ -1,0 +1,133 @@
+"""How many units a run asks, and what so many surely show."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from scipy.stats import binom
+
+from ...findings.excluded import SURE_TO_SEE, Excluded
+from ...findings.note import Note
+from ...run.error_budget import log_threshold
+from ...run.precision import TooFewError
+from .claim import SameAsClaim
+from .evidence import FIRST, log_share
+from .registry import CHECKS
+
+CALLS, LIVES = 20_000, 500
+"""Units of a run, unless others are asked for: calls, or lives."""
+
+DIFFERS = "replies-differ"
+"""The code of a law that is another."""
+
+_CHECK = "same-law"
+_METHOD = (
+    "the binomial law of how many units the target withholds an answer that the reference gives, "
+    "and the evidence of so many; of all inputs together"
+)
+
+
+def surely_withheld(claim: SameAsClaim, units: int) -> float | None:
+    """The least share of withheld answers that so many units surely show; None where none is.
+
+    Of units of which the reference answers all.
+    """
+    wanted = log_threshold(CHECKS.shares[_CHECK], claim.gate.false_alarm)
+    apart = claim.mechanism.lives is None and len(claim.asked) > 1
+    wanted += math.log(2.0) if apart else 0.0
+    return _share(units, wanted - log_share(lives=claim.mechanism.lives is not None))
+
+
+@lru_cache(maxsize=64)
+def _share(units: int, wanted: float) -> float | None:
+    """wanted: natural log of the evidence that one statistic's own wagers must reach."""
+    needed = next((k for k in range(1, units + 1) if _of_signs(k) >= wanted), None)
+    if needed is None or units < FIRST:
+        return None
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        seen = binom.sf(needed - 1, units, middle) >= SURE_TO_SEE
+        low, high = (low, middle) if seen else (middle, high)
+    return high
+
+
+def _of_signs(count: int) -> float:
+    """The log of what so many signs, all of one side, make of a statistic's wagers."""
+    return count * math.log(2.0) + (
+        math.lgamma(count + 0.5) - math.lgamma(0.5) - math.lgamma(count + 1.0)
+    )
+
+
+@dataclass(frozen=True)
+class PlannedUnits:
+    """So many units, each a call or a life, put to both; queries are those of the target."""
+
+    claim: SameAsClaim
+    extent: int
+    coarser: None = None
+
+    @property
+    def lacking(self) -> Mapping[str, Note]:
+        return {}
+
+    @property
+    def calls_of_unit(self) -> int:
+        """Calls of a life, or 1."""
+        return self.claim.mechanism.lives or 1
+
+    @property
+    def queries(self) -> int:
+        return sum(self.looked_at.values())
+
+    calls = queries
+
+    @property
+    def looked_at(self) -> Mapping[str, int]:
+        return {"input-contract": len(self.claim.asked), _CHECK: self.extent * self.calls_of_unit}
+
+    @property
+    def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
+        return {_CHECK: excluded_by(self.claim, self.extent)}
+
+
+def excluded_by(claim: SameAsClaim, units: int) -> tuple[Excluded, ...]:
+    """What a pass excludes, whatever the law.
+
+    Faults in the reference's own replies are told beside, as they follow from replies.
+    """
+    share = surely_withheld(claim, units)
+    if share is None:
+        return ()
+    return (
+        Excluded(
+            code=DIFFERS,
+            size={"share": share},
+            where=tuple(claim.release.input_text(one) for one in claim.asked),
+            queries=units * (claim.mechanism.lives or 1),
+            probability=SURE_TO_SEE,
+            false_alarm=CHECKS.shares[_CHECK] * claim.gate.false_alarm,
+            method=_METHOD,
+        ),
+    )
+
+
+def planned_units(claim: SameAsClaim, queries: int | None) -> PlannedUnits:
+    """As many units as `queries`, or else max_queries, allow. Raises TooFewError."""
+    calls, opening = claim.mechanism.lives or 1, len(claim.asked)
+    least = next(n for n in range(FIRST, 10_000) if surely_withheld(claim, n) is not None)
+    most = LIVES if claim.mechanism.lives else CALLS
+    if queries is None:
+        allowed = (claim.gate.max_queries - opening) // calls
+        return PlannedUnits(claim, max(least, min(most, allowed)))
+    fits = (queries - opening) // calls
+    if fits < least:
+        wanted = opening + least * calls
+        what = "pairs of calls" if calls == 1 else "lives"
+        raise TooFewError(
+            f"{queries:,} queries are too few: no two laws are told apart by less than {least} "
+            f"{what}, so that a pass takes {wanted:,} or more",
+            wanted,
+        )
+    return PlannedUnits(claim, fits)

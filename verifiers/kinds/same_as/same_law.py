@@ -1,0 +1,92 @@
+"""`same-law`: which of two replies is the target's is predicted from earlier ones."""
+
+import numpy as np
+
+from ...findings.excluded import Excluded
+from ...findings.finding import Finding
+from ...findings.note import Note
+from ...run.checks import EvidenceCheck
+from .claim import SameAsClaim
+from .faults import Shown, shown_faults
+from .planned import DIFFERS, excluded_by
+from .telling import told_by
+from .units import Asked, Units
+
+
+class SameLaw(EvidenceCheck):
+    """Wagers that the target's reply can be told from the reference's.
+
+    settled: whether faults in the reference's own replies were looked for, and any shown; shown:
+    these.
+    """
+
+    id, unit = "same-law", "draws"
+
+    def __init__(self, claim: SameAsClaim, wanted: int) -> None:
+        self.claim, self.wanted = claim, wanted
+        self.calls = claim.mechanism.lives or 1
+        self.units = Units(len(claim.asked), self.calls)
+        self.shown: list[Shown] = []
+        self.settled = False
+
+    def observe(self, units: list[list[Asked]]) -> None:
+        """Adds units."""
+        self.units.observe(units)
+
+    @property
+    def queries(self) -> int:
+        return len(self.units) * self.calls
+
+    @property
+    def left(self) -> int:
+        """Units that are still to be asked for."""
+        return max(0, self.wanted - len(self.units))
+
+    @property
+    def log_e_value(self) -> float:
+        return self.units.evidence.log_e_value
+
+    def samples_needed(self) -> int:
+        return max(self.left * self.calls, 0 if self.settled else 1)
+
+    def settle(self, rng: np.random.Generator) -> Note | None:
+        """Puts faults into the reference's own replies; why there is no pass if none shows."""
+        self.shown = shown_faults(self.units, self.log_threshold, rng)
+        self.settled = any(one.units is not None for one in self.shown)
+        if self.settled:
+            return None
+        faults = ", ".join(one.fault for one in self.shown)
+        return Note(
+            "no-fault-would-show",
+            f"{len(self.units):,} {self._word} would not have shown any fault that was put into "
+            f"the reference's own replies ({faults}): a pass would mean nothing",
+            {"units": len(self.units)},
+        )
+
+    @property
+    def _word(self) -> str:
+        return "pairs of calls" if self.calls == 1 else f"lives of {self.calls} calls"
+
+    def fail_finding(self) -> Finding:
+        units, told = len(self.units), told_by(self.units)
+        return Finding.caused(
+            f"replies of the target can be told from the reference's, by {units:,} {self._word}",
+            Note(DIFFERS, f"the target follows another law: {told.words}", told.fields),
+            self.log_e_value,
+            units=units,
+        )
+
+    def pass_finding(self) -> Finding:
+        seen = [f"{one.fault} ({one.units:,})" for one in self.shown if one.units is not None]
+        not_seen = [one.fault for one in self.shown if one.units is None]
+        message = (
+            f"{len(self.units):,} {self._word} do not tell the target's replies from the "
+            f"reference's; put into the reference's own, so many would have shown: "
+            f"{', '.join(seen)}"
+        )
+        message += f"; and not: {', '.join(not_seen)}" if not_seen else ""
+        return Finding(message, excludes=self.excluded)
+
+    @property
+    def excluded(self) -> tuple[Excluded, ...]:
+        return excluded_by(self.claim, min(self.wanted, len(self.units)))

@@ -1,0 +1,121 @@
+"""The target and its reference: how both are asked the same, and begun anew."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from ....reference import BudgetExhausted
+from ...claims.open_target import open_claimed
+from ...targets import Refused, Target, TargetError
+from ...targets.restart_command import GateCommand
+from ...targets.spec import is_server
+from .claim import SameAsClaim
+from .units import Asked, Reply
+
+_PAIRS, _INPUTS = 200, 4  # of the reference against itself, and on so many inputs at most
+
+
+def open_reference(claim: SameAsClaim) -> Target:
+    """An instance of the reference. Raises TargetError."""
+    with _of_reference():
+        return open_claimed(claim.reference, claim, plainly=True)
+
+
+@contextmanager
+def _of_reference() -> Iterator[None]:
+    """Around a call of the reference, whose errors say so."""
+    try:
+        yield
+    except TargetError as error:
+        raise TargetError(f"the reference: {error}", code=error.code) from None
+
+
+class Sides:
+    """Two deployments under one claim, of which the first is judged.
+
+    Every request goes to both, in an order drawn by coin: with a generator or a file that both
+    share, a fixed order would tell them apart.
+    """
+
+    def __init__(
+        self, claim: SameAsClaim, target: Target, reference: Target, rng: np.random.Generator
+    ) -> None:
+        self.claim, self._both, self._rng = claim, (target, reference), rng
+
+    def ask(self, place: int) -> Asked:
+        """Puts an input, by its place, to both. Raises TargetError."""
+        found: dict[int, Reply] = {}
+        for side in self.order():
+            with _of_reference() if side else nullcontext():
+                found[side] = self._reply(self._both[side], self.claim.asked[place])
+        return Asked(place, found[0], found[1])
+
+    def order(self) -> tuple[int, ...]:
+        """Who is asked first, by coin: the target is 0."""
+        return tuple(int(side) for side in self._rng.permutation(2))
+
+    def _reply(self, target: Target, values: Any) -> Reply:
+        """A refusal is a reply, and so is that of a budget that is spent."""
+        try:
+            reply = target.ask(values, 1)
+        except Refused:
+            return Reply(None, "refused")
+        except BudgetExhausted:
+            return Reply(None, "budget")
+        return Reply(self.claim.release.shaped(reply, values, 1)[0])
+
+    def begin_life(self) -> None:
+        """Both in a fresh state. Raises TargetError."""
+        for target, make in zip(self._both, self._commands, strict=True):
+            if make is not None:
+                make()
+            if target.no_restart is None:
+                target.restart()
+
+    @property
+    def _commands(self) -> tuple[Callable[[], None] | None, Callable[[], None] | None]:
+        gate, mechanism = self.claim.gate, self.claim.mechanism
+        given = {"fresh_state": gate.fresh_state}
+        given["reference_fresh_state"] = mechanism.reference_fresh_state
+        target, reference = (
+            None if text is None else GateCommand(text, key, "it is empty", gate.timeout).run
+            for key, text in given.items()
+        )
+        return target, reference
+
+    def check_fresh(self) -> None:
+        """Raises TargetError where `lives` is claimed, and one of the two cannot be begun anew."""
+        sides = zip(("the target", "the reference"), self._both, self._commands, strict=True)
+        for name, target, command in sides:
+            if command is None and target.no_restart is not None:
+                key = (
+                    "fresh_state in [gate]"
+                    if target is self._both[0]
+                    else ("reference_fresh_state in [mechanism]")
+                )
+                raise TargetError(
+                    f"lives: {name} cannot be begun anew for each life: {target.no_restart}; or "
+                    f"name {key}",
+                    code="options-do-not-fit",
+                )
+
+
+def reference_itself(
+    claim: SameAsClaim, rng: np.random.Generator, again: Callable[[list[Asked]], bool]
+) -> bool | None:
+    """Puts two fresh instances of the reference against each other, with repeated requests.
+
+    again: told of each pair, says whether to go on. Whether all were asked; None where there are no
+    two of it. Raises TargetError.
+    """
+    if is_server(claim.reference):
+        return None
+    with ExitStack() as opened:
+        one, other = (opened.enter_context(closing(open_reference(claim))) for _ in range(2))
+        sides = Sides(claim, one, other, rng)
+        for call in range(_PAIRS):
+            if not again([sides.ask(call % min(len(claim.asked), _INPUTS))]):
+                return False
+    return True
