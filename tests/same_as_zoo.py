@@ -17,7 +17,7 @@ from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.same_as import session, sides
 from dpassay.verifiers.run.run import verify
-from dpassay.verifiers.targets import InProcessTarget, Refused
+from dpassay.verifiers.targets import InProcessTarget
 from dpassay.verifiers.targets.anything import AnyRelease
 
 Generator = np.random.Generator
@@ -131,7 +131,7 @@ def refusing(share: float) -> Maker:
 
         def side(data: Any, size: int) -> Any:
             if rng.random() < share:
-                raise Refused("not now")
+                raise ValueError("not now")
             return inner(data, size)
 
         return side

@@ -33,11 +33,12 @@ def shown_faults(units: Units, wanted: float, rng: np.random.Generator) -> list[
     """
     inputs, own = units.inputs, units.numbers[:, 1]
     source = np.arange(len(inputs))
-    kinds = np.unique(inputs, axis=0, return_inverse=True)[1].ravel()
-    for kind in range(kinds.max() + 1):
-        source[kinds == kind] = rng.permutation(np.flatnonzero(kinds == kind))
+    requests = np.unique(inputs, axis=0, return_inverse=True)[1].ravel()
+    for one in range(requests.max() + 1):
+        source[requests == one] = rng.permutation(np.flatnonzero(requests == one))
     faulty = own[source]
-    names = [(units.names[one][1], both[1]) for one, both in zip(source, units.names, strict=True)]
+    drawn = zip(source, units.names, strict=True)
+    names = [(units.names[place][1], both[1]) for place, both in drawn]
     found: list[Shown] = []
     for kind in _kinds(units, faulty, inputs, names, rng):
         seen: int | None = 0

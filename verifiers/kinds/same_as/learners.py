@@ -18,6 +18,7 @@ from ....reference.arrays import Matrix, Vector
 _BINS = 4  # of how far two ranks are apart
 _HALF = 0.5  # of Krichevsky and Trofimov's estimate, with which each side begins
 _TEMPERS = (1.0, 0.5)
+_PRIORS = (3.0, 30.0, 300.0)  # replies as many as which stand behind a count before any came
 _RIDGES = ((0, 30.0), (1, 60.0), (2, 60.0))
 """Of each regression its penalty, and what it is on: values and distances from the middle, all that
 replies are by themselves, or all."""
@@ -130,18 +131,22 @@ class Named:
     """Of replies of few kinds, how often each side gave which to an input."""
 
     def __init__(self) -> None:
-        self.logs = np.zeros(len(_TEMPERS))
+        self.logs = np.zeros(len(_PRIORS))
         self._seen: dict[Any, Vector] = {}
+        self._all = 0.0
 
     def observe(self, replies: Sequence[tuple[Any, Any]]) -> None:
         """Units: the target's replies and the reference's, each a list of names."""
-        for target, reference in replies:
-            odds = sum(map(self._odds, target)) - sum(map(self._odds, reference))
-            self.logs += log_wager(np.array(_TEMPERS) * odds)
-            for side, names in enumerate((target, reference)):
+        for both in replies:
+            ours, theirs = (sum(map(self._odds, names), np.zeros(len(_PRIORS))) for names in both)
+            self.logs += log_wager(ours - theirs)
+            for side, names in enumerate(both):
                 for name in names:
                     self._seen.setdefault(name, np.zeros(2))[side] += 1.0
+                    self._all += 1.0
 
-    def _odds(self, name: Any) -> float:
-        ours, theirs = self._seen.get(name, (0.0, 0.0))
-        return math.log((ours + _HALF) / (theirs + _HALF))
+    def _odds(self, name: Any) -> Vector:
+        """By each prior, which stands for replies as often on either side as on both together."""
+        seen = self._seen.get(name, np.zeros(2))
+        pseudo = np.array(_PRIORS) * (seen.sum() + _HALF) / (self._all + 1.0)
+        return np.asarray(np.log((seen[0] + pseudo) / (seen[1] + pseudo)))
