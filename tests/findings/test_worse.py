@@ -172,6 +172,21 @@ def test_a_cost_stands_in_what_a_pass_excludes_or_in_the_fields_of_a_failure() -
     assert kinds(more, failed) == ["verdict", "cost"]
 
 
+def test_the_claimed_epsilon_of_labels_is_no_cost() -> None:
+    """A pass of labels has it beside the certified delta; an early figure lacks the cost."""
+    one, more = (
+        report(
+            check(
+                "privacy-claim",
+                excludes=(excluded("cost-above-claim", 1.0, epsilon=claimed, delta=1e-7),),
+                figures={"cost": {**COST, "epsilon": claimed}},
+            )
+        )
+        for claimed in (2.0, 3.0)
+    )
+    assert worse(one, more) == []
+
+
 def seeing(*entries: dict[str, Any], **fields: Any) -> Report:
     """A report of a pass that excludes these, beside one that always excludes something."""
     other = check("joint", excludes=(excluded("noise-missing-at-times", share=0.1),))
@@ -272,6 +287,7 @@ def measuring(low: float, high: float | None, claimed: float = 2.0) -> Report:
     [
         (measuring(1.8, 2.2), measuring(1.7, 2.1), []),  # they overlap: nothing has moved
         (measuring(1.8, 2.2), measuring(1.6, 1.8), []),  # they touch
+        (measuring(1.8, 2.2), measuring(2.2, 2.6), []),
         (measuring(1.9, 2.2), measuring(1.6, 1.8), ["measured"]),  # less noise
         (measuring(1.9, 2.1), measuring(2.2, 2.4), ["measured"]),  # more than is claimed
         (measuring(2.2, 2.4), measuring(1.9, 2.1), []),  # back to the claim

@@ -5,11 +5,12 @@ from typing import Any, Literal, Self
 
 from pydantic import Field
 
+from .certified_cost import CertifiedCost, certified_cost
 from .document import Count, Document
 from .excluded import Excluded, Measured
 from .report import CheckResult, Report, Time
 from .verdict import Subject, Verdict
-from .worse import CertifiedCost, Worse, certified_cost, codes_told, foresight_told, worse
+from .worse import Worse, codes_told, foresight_told, worse
 
 _BUDGET = {"max_queries", "run_timeout"}
 """Keys of [gate] that say how much may be asked."""

@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from ..text import four_digits
+from .certified_cost import COST, certified_cost
 from .codes import codes
 from .document import Document
 from .excluded import Excluded
@@ -18,9 +19,6 @@ from .verdict import Verdict
 
 _LOOKED = {Verdict.FAIL: 0, Verdict.ERROR: 1, Verdict.PASS: 3}
 """How high a verdict is; one that says nothing stands at 2, whatever the reason."""
-
-_COST = "cost-above-claim"
-"""The code by which a pass says what is certainly spent: a higher cost is no power lost."""
 
 _COST_ROOM = 1e-6  # relative, for what versions of libraries round otherwise
 _ROOM = {True: 1e-6, False: 0.1}
@@ -56,44 +54,6 @@ class Worse(Document):
     before: str | float | None
     after: str | float | None
     message: str
-
-
-class CertifiedCost(Document):
-    """What is certain of the cost of a claim."""
-
-    low: float = Field(description="An epsilon below it is refuted.")
-    high: float | None = Field(description="From it on the claim is proven; null where unknown.")
-    delta: float | None
-    queries: int | None
-
-    @property
-    def in_words(self) -> str:
-        """Both ends, with what they are of."""
-        text = f"epsilon at least {self.low:.6g}"
-        text += f", at most {self.high:.6g}" if self.high is not None else ""
-        text += f", at delta {self.delta:g}" if self.delta is not None else ""
-        return text + (f" over {self.queries:,}" if self.queries is not None else "")
-
-
-def certified_cost(check: CheckResult, report: Report) -> CertifiedCost | None:
-    """What a check says for certain of the claimed cost; None where it says nothing."""
-    figure = None if check.figures is None else check.figures.cost
-    if figure is not None and figure.refuted_below is not None:
-        return CertifiedCost(
-            low=figure.refuted_below,
-            high=figure.proven_from,
-            delta=figure.delta,
-            queries=figure.queries,
-        )
-    told = next((one.size for one in check.excludes if one.code == _COST), {})
-    cost = told.get("epsilon") if figure is None else None
-    if cost is None:
-        told, cost = check.fields, check.fields.get("cost")
-    if not isinstance(cost, int | float):
-        return None
-    claimed = report.claim.get("privacy")
-    delta = told.get("delta", claimed.get("delta") if isinstance(claimed, dict) else None)
-    return CertifiedCost(low=cost, high=None, delta=delta, queries=told.get("queries"))
 
 
 def worse(before: Report, after: Report) -> Iterator[Worse]:
@@ -153,7 +113,7 @@ def _costlier(was: CheckResult, now: CheckResult, before: Report, after: Report)
         if low is not None and high is not None and high > low * (1.0 + _COST_ROOM):
             message = f"{was.id}: {told} {low:.6g}, then {high:.6g}"
             yield Worse(
-                what="cost", check=was.id, code=_COST, before=low, after=high, message=message
+                what="cost", check=was.id, code=COST, before=low, after=high, message=message
             )
             return
 
@@ -163,7 +123,7 @@ def _less_foreseen(was: CheckResult, now: CheckResult, *, alike: bool) -> Iterat
     for entry in was.excludes:
         others = any(one.code == entry.code for one in now.excludes)
         side = [one for one in now.excludes if names_same_fault(one, entry)]
-        if entry.code == _COST or (others and not side and not alike):
+        if entry.code == COST or (others and not side and not alike):
             continue  # which of several ways to be wrong would show may follow from the seed
         near = [one for one in side if _counts(one) == _counts(entry)] or side
         if any(_as_sharp(one, entry, alike=alike) for one in near):
