@@ -16,8 +16,8 @@ from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.github import annotations, summary
 from dpassay.verifiers.kinds.labels.checks.at_branches import BranchHistogram
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.kinds.tables.steering.asking import _larger
 from dpassay.verifiers.paths.decision import Decision, decision_words
+from dpassay.verifiers.paths.lines import HALF_THE_NOISE, _line
 
 TARGET = """
 import numpy as np
@@ -92,8 +92,9 @@ def test_inputs_at_a_decision_are_named_by_its_line_and_the_way_alone() -> None:
 
 @pytest.mark.parametrize("text", ["x > 3", ""])
 def test_a_line_that_larger_tables_need_is_named_with_its_text_if_any(text: str) -> None:
-    (never,) = _larger({(0, "true"): 500}, [Decision("a.py", 3, text, ("true", "false"))], 200)
-    place = f"a.py:3 ({text})" if text else "a.py:3"
+    decision, needs = Decision("a.py", 3, text, ("true", "false")), "needs about 500 rows"
+    never = _line(decision, (0, "true"), 0.0, 200, needs, fault=HALF_THE_NOISE)
+    place = f"a.py:3 ({text or 'true'})"
     assert never.message.startswith(f"not reached: {place} needs about 500 rows")
     assert ("text" in never.fields) is bool(text)
 
