@@ -208,6 +208,13 @@ def test_a_reference_that_is_not_there_is_misuse() -> None:
         claim.kind.ready(claim, None)
 
 
+def test_a_program_that_is_not_there_is_misuse() -> None:
+    text = TEXT.replace('"same-as"', '"same-as"\nreference_fresh_state = "no-such-program"')
+    claim = parse_claim(tomllib.loads(text.replace("old.py:aggregate", "json:loads")))
+    with pytest.raises(ClaimError, match=r"in \[mechanism\]: 'no-such-program' was not found"):
+        claim.kind.ready(claim, None)
+
+
 def test_lives_of_what_cannot_be_begun_anew_are_refused() -> None:
     from dpassay.verifiers.kinds.same_as.sides import Sides
     from dpassay.verifiers.targets import InProcessTarget

@@ -31,12 +31,15 @@ class GateCommand:
         key: of the command in the claim.
         done: its effect, in words for messages.
         seconds: that it may take.
+        table: of the claim, where the key stands.
     """
 
-    def __init__(self, command: str, key: str, done: str, seconds: float) -> None:
+    def __init__(
+        self, command: str, key: str, done: str, seconds: float, table: str = "gate"
+    ) -> None:
         self._words = command_words(command)
         self._done, self._seconds = done, seconds
-        self.name = f"{key} = {one_line(repr(command))} in [gate]"
+        self.name = f"{key} = {one_line(repr(command))} in [{table}]"
 
     def look_up(self) -> None:
         """Raises TargetError where its program cannot be found, before a run begins."""

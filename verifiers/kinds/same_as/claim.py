@@ -14,7 +14,7 @@ from ...inputs.input_error import RowsError
 from ...inputs.row_file import read_rows
 from ...targets import TargetError, shown_spec
 from ...targets.anything import AnyRelease
-from ...targets.restart_command import command_words
+from ...targets.restart_command import GateCommand, command_words
 from ...targets.spec import is_python_spec, look_up, split_spec
 from .. import kind_in
 from ..kind import ReleaseKind
@@ -111,12 +111,24 @@ class SameAsClaim(Claim):
         module, attribute = split_spec(spec)
         return f"{found_from(module, self._folder)}:{attribute}"
 
+    @property
+    def fresh_reference(self) -> GateCommand | None:
+        """The command that empties what the reference keeps."""
+        text, done = self.mechanism.reference_fresh_state, "what the reference kept is gone"
+        key, seconds = "reference_fresh_state", self.gate.timeout
+        return None if text is None else GateCommand(text, key, done, seconds, "mechanism")
+
     def look_up(self) -> None:
-        """Raises ValueError of one line where the reference is none, or its file is not there."""
+        """Raises ValueError of one line where a file or program of the reference is not there."""
         try:
             look_up(self.reference)
         except TargetError as error:
             raise ClaimError(f"reference in [mechanism]: {error}", code=error.code) from None
+        try:
+            if self.fresh_reference is not None:
+                self.fresh_reference.look_up()
+        except TargetError as error:
+            raise ClaimError(str(error), code=error.code) from None
 
     @property
     def kind(self) -> ReleaseKind:

@@ -9,7 +9,7 @@ import numpy as np
 from ....reference import BudgetExhausted
 from ...claims.open_target import open_claimed
 from ...targets import Refused, Target, TargetError
-from ...targets.restart_command import GateCommand
+from ...targets.restart_command import FreshStateCommand
 from ...targets.spec import is_server
 from .claim import SameAsClaim
 from .units import Asked, Reply
@@ -76,14 +76,10 @@ class Sides:
 
     @property
     def _commands(self) -> tuple[Callable[[], None] | None, Callable[[], None] | None]:
-        gate, mechanism = self.claim.gate, self.claim.mechanism
-        given = {"fresh_state": gate.fresh_state}
-        given["reference_fresh_state"] = mechanism.reference_fresh_state
-        target, reference = (
-            None if text is None else GateCommand(text, key, "it is empty", gate.timeout).run
-            for key, text in given.items()
-        )
-        return target, reference
+        gate, of_reference = self.claim.gate, self.claim.fresh_reference
+        own = gate.fresh_state
+        target = None if own is None else FreshStateCommand(own, gate.timeout).run
+        return target, None if of_reference is None else of_reference.run
 
     def check_fresh(self) -> None:
         """Raises TargetError where `lives` is claimed, and one of the two cannot be begun anew."""
