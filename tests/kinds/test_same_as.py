@@ -12,6 +12,7 @@ import pytest
 from runs import result
 from same_as_zoo import DIFFERENT, EQUAL, Pair, keeping, laplace, refusing, run
 
+from dpassay.reference import BudgetExhausted
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
@@ -24,10 +25,13 @@ LAW = (0.3, 0.7)
 THREE = list(itertools.product(itertools.product((0, 1), repeat=2), repeat=3))
 
 
-def expectations(calls: int = 1) -> list[float]:
-    """Of the evidence after one, two and three units, over all replies of one law."""
+def expectations(calls: int = 1, first: int = 1) -> list[float]:
+    """Of the evidence after one, two and three units, over all replies of one law.
+
+    first: units that are looked at together.
+    """
     total = [0.0] * 3
-    with patch.object(evidence, "FIRST", 1):
+    with patch.object(evidence, "FIRST", first):
         for units in THREE:
             pairs = np.array(units, dtype=np.float64)
             numbers = np.zeros((3, 2, calls, 2))
@@ -45,6 +49,12 @@ def expectations(calls: int = 1) -> list[float]:
 @pytest.mark.parametrize("calls", [1, pytest.param(3, marks=pytest.mark.slow("the same of lives"))])
 def test_the_evidence_has_the_expectation_1_whatever_is_learnt(calls) -> None:
     assert expectations(calls) == pytest.approx([1.0] * 3, abs=1e-9)
+
+
+@pytest.mark.parametrize("first", [2, 3])
+def test_the_first_units_together_have_the_expectation_1(first) -> None:
+    """Wagers by ranks among these units, later ones too, would have more."""
+    assert expectations(2, first) == pytest.approx([1.0] * 3, abs=1e-9)
 
 
 def test_a_predictor_that_treats_sides_unlike_has_another_expectation() -> None:
@@ -99,6 +109,20 @@ def test_a_fixed_order_of_asking_would_accuse_two_that_share_a_file() -> None:
         assert result(run(pair, 1, 200, 0.05), "same-law").code in told
 
 
+def test_a_fixed_order_of_starts_would_accuse_two_that_count_them_in_one_file() -> None:
+    """Which the coin does not, either."""
+    starts = itertools.count()
+
+    def started(rng: Any) -> Any:
+        offset = float(next(starts) % 2)
+        return lambda data, size: [offset + rng.random() for _ in range(size)]
+
+    pair = Pair(started, started, lives=3)
+    assert result(run(pair, 1, 200, 0.05), "same-law").verdict is not Verdict.FAIL
+    with patch("dpassay.verifiers.kinds.same_as.sides.Sides.order", lambda _: (0, 1)):
+        assert result(run(pair, 1, 200, 0.05), "same-law").verdict is Verdict.FAIL
+
+
 SLOW = {"gaussian-.9", "labels-.9", "offset-of-a-fifth", "laplace-for-gaussian"}
 FOUND = [
     pytest.param(name, marks=pytest.mark.slow("thousands of pairs") if name in SLOW else ())
@@ -130,6 +154,38 @@ def test_a_failure_says_what_differs_most() -> None:
 def test_a_reference_that_remembers_needs_lives() -> None:
     found = result(run(Pair(keeping(1.0), keeping(1.0)), 1, 200), "same-law")
     assert (found.verdict, found.code) == (Verdict.INCONCLUSIVE, "reference-remembers")
+
+
+def test_a_start_that_differs_too_little_for_the_first_pairs_accuses_nobody() -> None:
+    """More pairs of the reference follow than have told the target apart; 200 are too few."""
+    starts = itertools.count()
+
+    def started(rng: Any) -> Any:
+        offset = 0.35 * (next(starts) % 2)
+        return lambda data, size: [offset + rng.normal() for _ in range(size)]
+
+    found = result(run(Pair(started, started), 1, 3_000), "same-law")
+    assert (found.verdict, found.code) == (Verdict.INCONCLUSIVE, "reference-remembers")
+    assert found.fields["units"] > 200
+
+
+def test_a_budget_charged_by_what_came_accuses_nobody() -> None:
+    """It ends at other queries on two equal sides, which 200 pairs do not reach."""
+
+    def charged(rng: Any) -> Any:
+        answers = itertools.count()
+
+        def release(data: Any, size: int) -> list[float]:
+            if rng.random() < 0.5:
+                raise ValueError("below the threshold")
+            if next(answers) >= 150:
+                raise BudgetExhausted
+            return [rng.random() for _ in range(size)]
+
+        return release
+
+    found = [result(run(Pair(charged, charged), seed, 700, 0.05), "same-law") for seed in range(4)]
+    assert Verdict.FAIL not in {one.verdict for one in found}
 
 
 def test_a_reference_that_is_a_server_is_not_put_against_itself() -> None:

@@ -43,6 +43,22 @@ TOLD = {
 """The check that fails, and the cause that it tells, where one fits alone."""
 
 
+GRADIENT = """
+[mechanism]
+name = "noisy-gradient"
+noise = "gaussian:1"
+adjacency = "add-remove"
+shapes = [[4, 3], [3]]
+clip_norm = 1.0
+divide_by = 4
+"""
+
+
+def test_gradients_of_several_shapes_are_steered_too() -> None:
+    """A claim with a list has no hash: a cache by the claim ended every run of gradients."""
+    assert 0 < most_steered(parse_claim(tomllib.loads(GRADIENT))) <= 8_000
+
+
 def written(folder: Path, source: str) -> str:
     (folder / "summing.py").write_text(BEGIN + source)
     return f"{folder / 'summing.py'}:aggregate"

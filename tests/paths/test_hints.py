@@ -155,7 +155,8 @@ def _search(*functions_that_ran: int) -> Any:
     ]
     met = {([1, 20].index(line), TAKEN) for line in functions_that_ran}
     shadow = SimpleNamespace(decisions=decisions, hints=found)
-    return SimpleNamespace(shadow=shadow, exercised=SimpleNamespace(outcomes=set()), met=met)
+    exercised = SimpleNamespace(outcomes=set())
+    return SimpleNamespace(shadow=shadow, exercised=exercised, met=met, spared=())
 
 
 def test_functions_that_never_ran_have_no_hints_and_whole_noise_comes_last() -> None:

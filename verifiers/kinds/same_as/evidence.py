@@ -67,8 +67,10 @@ class Learnt:
             self._signs, self._bins = Signs(values.shape[-1]), Signs(values.shape[-1], 4)
         ranks, new = Ranked(values[:past]).of(values), values[self.done :]
         self._signs.observe(np.sign(new[:, 0] - new[:, 1]).astype(int))
+        if not self.done:
+            return  # these units give the ranks themselves: to wager by them would be no fair game
         self._bins.in_bins((ranks[:, 0] - ranks[:, 1])[self.done :])
-        if self.done and not self._alone:
+        if not self._alone:
             self._ridge.observe(ranks, own, self.done)
 
 

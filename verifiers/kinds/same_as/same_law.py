@@ -17,7 +17,7 @@ class SameLaw(EvidenceCheck):
     """Wagers that the target's reply can be told from the reference's.
 
     settled: whether faults in the reference's own replies were looked for, and any shown; shown:
-    these.
+    these; confirmed: whether the reference, put against itself, does not look as different.
     """
 
     id, unit = "same-law", "draws"
@@ -27,7 +27,7 @@ class SameLaw(EvidenceCheck):
         self.calls = claim.mechanism.lives or 1
         self.units = Units(len(claim.asked), self.calls)
         self.shown: list[Shown] = []
-        self.settled = False
+        self.settled = self.confirmed = False
 
     def observe(self, units: list[list[Asked]]) -> None:
         """Adds units."""
@@ -45,6 +45,16 @@ class SameLaw(EvidenceCheck):
     @property
     def log_e_value(self) -> float:
         return self.units.evidence.log_e_value
+
+    @property
+    def tells_apart(self) -> bool:
+        """Whether the evidence is as high as a failure takes."""
+        return self.log_e_value >= self.log_threshold
+
+    @property
+    def refuted(self) -> bool:
+        """As of any check, but that the reference must not look as different from itself."""
+        return self.confirmed and super().refuted
 
     def samples_needed(self) -> int:
         return max(self.left * self.calls, 0 if self.settled else 1)

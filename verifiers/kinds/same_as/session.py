@@ -25,7 +25,10 @@ from .units import Asked, Units
 OF_ITSELF = 1e-3
 """Probability, at most, that a reference that does not remember is taken for one that does."""
 
+_PAIRS = 200  # of replies of the reference against itself, before the target is judged
+_INPUTS = 4  # at most, of these
 _INSTANCES = 4  # pairs of instances of the reference that are put against each other
+_AGAIN = 4  # times as many pairs as have told the target apart, which luck may have hastened
 _TIMES = 3  # that each input of a life is asked
 
 
@@ -62,8 +65,9 @@ class SameAsSession(PlainSession):
     def gather(self) -> None:
         """Units until the two are told apart, or as many as are planned."""
         check, state = self.check, self.state
-        if check not in self.checks or state.failed or not self._remembers_nothing():
+        if check not in self.checks or state.failed or not self._remembers_nothing(_PAIRS, _INPUTS):
             return
+        inputs = len(self.claim.asked)
         while check.left:
             units = min(check.left, next_units(len(check.units)))
             if state.left < units * check.calls:
@@ -71,6 +75,10 @@ class SameAsSession(PlainSession):
                 return
             state.tell("asking", state.queries + check.samples_needed())
             check.observe([self._unit(len(check.units) + k) for k in range(units)])
+            if check.tells_apart and not check.confirmed:
+                if not self._remembers_nothing(_AGAIN * len(check.units), inputs):
+                    return
+                check.confirmed = True
             state.publish(ReleasesSeen(state.queries, self.checks))
             if not self.goes_on:
                 return
@@ -94,8 +102,12 @@ class SameAsSession(PlainSession):
         self.state.spend(calls)
         return found
 
-    def _remembers_nothing(self) -> bool:
-        """Whether the reference may be judged by single calls: against itself it looks alike."""
+    def _remembers_nothing(self, pairs: int, inputs: int) -> bool:
+        """Whether the reference may be judged by single calls: against itself it looks alike.
+
+        pairs: of replies, to so many inputs; what a reference draws at its start, or remembers
+        later, may not show in few.
+        """
         if self.claim.mechanism.lives is not None:
             return True
         self.state.tell("putting the reference against itself")
@@ -103,7 +115,10 @@ class SameAsSession(PlainSession):
         times = 0
         while alike and times < _INSTANCES:  # two may have drawn nearly the same at their start
             units, times = Units(len(self.claim.asked), 1), times + 1
-            alike = reference_itself(self.claim, self._rng, _looked_at(units))
+            inputs = min(inputs, len(self.claim.asked))
+            alike = reference_itself(self.claim, self._rng, pairs, inputs, self._looked_at(units))
+        if self._sides is not None:
+            self._sides.renew_reference()
         if alike is None:
             self.state.warn(
                 Note(
@@ -128,16 +143,19 @@ class SameAsSession(PlainSession):
             self._reference.close()
         return Notes()
 
+    def _looked_at(self, units: Units) -> Callable[[list[Asked]], bool]:
+        """Adds pairs to units; says whether they still look alike.
 
-def _looked_at(units: Units) -> Callable[[list[Asked]], bool]:
-    """Adds pairs to units; says whether they still look alike."""
-    waiting: list[list[Asked]] = []
+        As little tells the reference from itself as tells the target from it.
+        """
+        waiting: list[list[Asked]] = []
+        error = max(OF_ITSELF, self.claim.gate.false_alarm)
 
-    def again(unit: list[Asked]) -> bool:
-        waiting.append(unit)
-        if len(waiting) == next_units(len(units)):
-            units.observe(waiting)
-            waiting.clear()
-        return units.evidence.log_e_value < math.log(_INSTANCES / OF_ITSELF)
+        def again(unit: list[Asked]) -> bool:
+            waiting.append(unit)
+            if len(waiting) == next_units(len(units)):
+                units.observe(waiting)
+                waiting.clear()
+            return units.evidence.log_e_value < math.log(_INSTANCES / error)
 
-    return again
+        return again

@@ -14,8 +14,6 @@ from ...targets.spec import is_server
 from .claim import SameAsClaim
 from .units import Asked, Reply
 
-_PAIRS, _INPUTS = 200, 4  # of the reference against itself, and on so many inputs at most
-
 
 def open_reference(claim: SameAsClaim) -> Target:
     """An instance of the reference. Raises TargetError."""
@@ -67,12 +65,19 @@ class Sides:
         return Reply(self.claim.release.shaped(reply, values, 1)[0])
 
     def begin_life(self) -> None:
-        """Both in a fresh state. Raises TargetError."""
-        for target, make in zip(self._both, self._commands, strict=True):
+        """Both in a fresh state, the one or the other first. Raises TargetError."""
+        for side in self.order():
+            target, make = self._both[side], self._commands[side]
             if make is not None:
                 make()
             if target.no_restart is None:
                 target.restart()
+
+    def renew_reference(self) -> None:
+        """Undoes what other instances of the reference have left outside of their processes."""
+        make = self._commands[1]
+        if make is not None:
+            make()
 
     @property
     def _commands(self) -> tuple[Callable[[], None] | None, Callable[[], None] | None]:
@@ -99,19 +104,23 @@ class Sides:
 
 
 def reference_itself(
-    claim: SameAsClaim, rng: np.random.Generator, again: Callable[[list[Asked]], bool]
+    claim: SameAsClaim,
+    rng: np.random.Generator,
+    pairs: int,
+    inputs: int,
+    again: Callable[[list[Asked]], bool],
 ) -> bool | None:
     """Puts two fresh instances of the reference against each other, with repeated requests.
 
-    again: told of each pair, says whether to go on. Whether all were asked; None where there are no
-    two of it. Raises TargetError.
+    pairs: of replies; inputs: that are asked in turn; again: told of each, says whether to go on.
+    Whether all were asked; None where there are no two of it. Raises TargetError.
     """
     if is_server(claim.reference):
         return None
     with ExitStack() as opened:
         one, other = (opened.enter_context(closing(open_reference(claim))) for _ in range(2))
         sides = Sides(claim, one, other, rng)
-        for call in range(_PAIRS):
-            if not again([sides.ask(call % min(len(claim.asked), _INPUTS))]):
+        for call in range(pairs):
+            if not again([sides.ask(call % inputs)]):
                 return False
     return True

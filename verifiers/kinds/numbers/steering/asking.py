@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -139,7 +138,6 @@ def steers(claim: NumbersClaim, plan: NumbersPlan) -> bool:
     return claim.kind.name == "numbers" and claim.gate.max_queries >= _FULL and plan.share == 1.0
 
 
-@cache
 def most_steered(claim: NumbersClaim) -> int:
     """Releases that are asked of what the search has found, at most."""
     share = claim.kind.checks.shares[NoiseLaw.id]

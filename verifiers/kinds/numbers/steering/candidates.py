@@ -4,12 +4,13 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
 from .....reference.arrays import Vector
+from .....reference.numbers import NumberNoise
 from ....paths.constants import LARGEST, SMALL, around, sums
 from ....paths.counting import Outcome
 from ....paths.search import Call, Candidate, InputSource, PlannedCalls, Search, Tried
@@ -282,5 +283,10 @@ def _crossing(points: dict[int, float]) -> list[int]:
 
 def nats_of_a_draw(claim: NumbersClaim) -> float:
     """Nats of a draw of half the claimed noise against all of it."""
-    noise = claim.mechanism.aggregation.noise
+    return _nats_of_half(claim.mechanism.aggregation.noise)
+
+
+@cache
+def _nats_of_half(noise: NumberNoise) -> float:
+    """Reckoned once, as plans ask for it often."""
     return divergence(noise.times(_HALF), noise, 0.0)
