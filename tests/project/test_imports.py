@@ -20,6 +20,7 @@ FLOORS = (
     {"targets", "inputs", "evidence"},
     {"claims"},
     {"findings"},
+    {"ledger"},
     {"run"},
     {"paths"},
     {"kinds"},

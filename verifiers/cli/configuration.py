@@ -28,7 +28,7 @@ _ROOTS = (".git", ".hg")
 _RIVALS = ({"queries", "max_queries", "seconds"}, {"checks", "skipped"})
 """Options that exclude each other: whoever gives one replaces the other."""
 
-_PATHS = ("claim_file", "folder", "sarif", "compare", "file", "coverage")
+_PATHS = ("claim_file", "folder", "sarif", "compare", "file", "coverage", "ledger")
 """Options that are paths, which whoever types them means from the working directory."""
 
 

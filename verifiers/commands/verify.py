@@ -40,7 +40,7 @@ _WITH_LOG = {
 }
 """Options that go with `--log`."""
 
-_OF_ONE = {"sarif", "compare", "typed", "file", "coverage"}
+_OF_ONE = {"sarif", "compare", "typed", "file", "coverage", "ledger", "build"}
 """Options that are of one target."""
 
 
@@ -62,6 +62,8 @@ _OF_ONE = {"sarif", "compare", "typed", "file", "coverage"}
 @click.option(
     "--coverage", metavar="FILE", help="LCOV of the run, by a tool of the target's language."
 )
+@click.option("--ledger", metavar="FILE", help="Adds the evidence to that of earlier runs.")
+@click.option("--build", metavar="ID", help="Of the target, for --ledger; else by its files.")
 @click.option(
     "--check", "checks", multiple=True, metavar="ID", help="Only this; may be given again."
 )

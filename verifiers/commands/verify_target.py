@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..claims.claim import Claim
     from ..demos import Broken
     from ..findings.report import Report
+    from ..ledger.ledger import Ledger
     from ..reporting.files import ReportFolder, SarifFile
     from ..targets import Target
 
@@ -51,6 +52,7 @@ def verify_target(given: dict[str, Any], show: Show, *, more: bool = False) -> E
     from ...reference.clock import run_clock, untimed
     from ..demos import BROKEN
     from ..kinds.kind import REFERENCE
+    from ..ledger.chain import LedgerError
     from ..reporting.files import ReportFileError, report_files
     from ..run.precision import TooFewError
     from ..targets import shown_spec
@@ -61,6 +63,8 @@ def verify_target(given: dict[str, Any], show: Show, *, more: bool = False) -> E
     try:
         claim, how = _read_request(spec, demo, given)
         coverage = _coverage_file(spec, given["coverage"])
+        if given["build"] is not None and given["ledger"] is None:
+            raise OptionsError("--build ID goes with --ledger FILE: nothing else looks at it")
         files = report_files(spec, given)
     except (ReportFileError, ValueError) as error:
         fail(error)
@@ -79,10 +83,17 @@ def verify_target(given: dict[str, Any], show: Show, *, more: bool = False) -> E
                 ending()
         of_reference = spec is None and demo is None
         try:
-            report = _run(
-                deployment, claim, interrupts, name=name, of_reference=of_reference, **how
-            )
-        except TooFewError as error:
+            with _ledger(target, claim, given) as ledger:
+                report = _run(
+                    deployment,
+                    claim,
+                    interrupts,
+                    name=name,
+                    of_reference=of_reference,
+                    ledger=ledger,
+                    **how,
+                )
+        except (LedgerError, TooFewError) as error:
             fail(error)
         finally:
             deployment.close()
@@ -153,6 +164,21 @@ def _read_request(
         "after_failure": after,
         "queries": given["queries"],
     }
+
+
+def _ledger(
+    target: str | None, claim: "Claim", given: dict[str, Any]
+) -> "AbstractContextManager[Ledger | None]":
+    """The ledger that the run adds to, begun before it asks anything; None without one."""
+    if given["ledger"] is None:
+        return nullcontext()
+    from ..ledger.builds import build_of
+    from ..ledger.ledger import open_ledger
+
+    def wait(line: str) -> None:
+        click.echo(f"dpassay: {printable(line)}", err=True)
+
+    return open_ledger(given["ledger"], claim, given["build"] or build_of(target), wait)
 
 
 def _coverage_file(spec: str | None, path: str | None) -> CoverageFile | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from ...reference.arrays import Matrix, Vector
+from .mixture import log_mixture_of
 from .outcomes import half
 
 DIFFUSE_WEIGHT = 0.25
@@ -234,8 +235,9 @@ class PointedEvidence:
 
     weights: prior weights (a,) of the alternatives, summing to at most 1. Half of each is wagered
     on a fault present from the first batch of labels, half on one that sets in with a later batch,
-    with a geometric prior, so that a late fault is not masked by sound labels before it. capital:
-    log-wealth (a,) of the wagers on each. Raises ValueError for weights that sum to more.
+    with a geometric prior, so that a late fault is not masked by sound labels before it.
+    log_ratios: of each, over all labels; late: log-wealth (a,) of the wagers on faults that set in
+    later. Raises ValueError for weights that sum to more.
     """
 
     def __init__(self, weights: Vector) -> None:
@@ -247,7 +249,7 @@ class PointedEvidence:
         self.onsets = np.zeros(weights.size)
         self.labels = 0.0
         self._waiting = float(np.log1p(-FROM_THE_START))
-        self.capital: Vector = self.log_weights + np.log(FROM_THE_START)
+        self.late: Vector = np.full(weights.size, -np.inf)
 
     def observe(self, counts: Vector, log_ratios: Vector) -> None:
         """Adds a batch: counts (o,), and the alternatives' log-ratios per label (a, o)."""
@@ -255,16 +257,28 @@ class PointedEvidence:
         fresh = log_ratios[:, seen] @ counts[seen]
         if self.labels and counts.sum() >= _ONSET_BATCH:
             setting_in = self._waiting + np.log(_HAZARD) + self.log_weights
-            self.capital = np.logaddexp(self.capital, setting_in)
+            self.late = np.logaddexp(self.late, setting_in)
             self._waiting += float(np.log1p(-_HAZARD))
-        self.capital = self.capital + fresh
+        self.late = self.late + fresh
         self.log_ratios += fresh
         self.onsets = np.where(self.recent <= 0.0, self.labels, self.onsets)
         self.recent = np.maximum(self.recent, 0.0) + fresh
         self.labels += float(counts.sum())
 
     @property
+    def capital(self) -> Vector:
+        """Log-wealth (a,) of the wagers on each alternative."""
+        start = self.log_weights + np.log(FROM_THE_START) + self.log_ratios
+        return np.asarray(np.logaddexp(start, self.late))
+
+    @property
+    def log_late(self) -> float:
+        """Log e-value of the wagers on faults that set in later, with half of the weights."""
+        not_yet = self._waiting + np.logaddexp.reduce(self.log_weights)
+        return float(np.logaddexp(np.logaddexp.reduce(self.late), not_yet))
+
+    @property
     def log_e_value(self) -> float:
         """Log of the mixture: at most 1 in expectation under the null."""
-        not_yet = self._waiting + np.logaddexp.reduce(self.log_weights)
-        return float(np.logaddexp(np.logaddexp.reduce(self.capital), not_yet))
+        start = log_mixture_of(self.log_ratios, self.log_weights) + np.log(FROM_THE_START)
+        return float(np.logaddexp(start, self.log_late))

@@ -1,9 +1,12 @@
 """The anytime-valid confidence interval of the noise scale."""
 
+from functools import cached_property
+
 import numpy as np
 
 from ...reference.arrays import Vector
 from .mixture import log_mixture_of
+from .parts import Parts
 
 _FINE_SPAN = 0.12
 _FINE_STEP = 0.0025
@@ -40,6 +43,7 @@ class ScaleEvidence:
         self.log_weights = np.log(0.5 * near / near.sum() + 0.5 / factors.size)
         self.log_likelihoods = np.zeros(factors.size)
         self.highest = np.full(factors.size, -np.inf)
+        self._claimed = int(np.argmin(np.abs(factors - 1.0)))
 
     def observe(self, counts: Vector, log_laws: Vector) -> None:
         """Adds labels: counts (o,), and each factor's log-probabilities per label (f, o)."""
@@ -62,8 +66,20 @@ class ScaleEvidence:
     @property
     def log_e_value(self) -> float:
         """The highest log e-value so far against the claimed scale."""
-        claimed = int(np.argmin(np.abs(self.factors - 1.0)))
-        return float(self.highest[claimed])
+        return float(self.highest[self._claimed])
+
+    @property
+    def parts(self) -> Parts:
+        """Every factor's likelihood ratio to the claimed scale, as evidence now."""
+        claimed = self.log_likelihoods[self._claimed]
+        logs = np.full(self.factors.size, np.inf)  # where the claim does not allow what was seen
+        if np.isfinite(claimed):
+            logs = self.log_likelihoods - claimed
+        return Parts(self._names, self.log_weights, logs, self.factors)
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(f"scale {factor!r}" for factor in self.factors.tolist())
 
     @property
     def best(self) -> float:

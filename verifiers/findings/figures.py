@@ -302,6 +302,53 @@ class CheckFigures(Document):
     counts: Count | None = _if_any("How many counts of keys there were.")
 
 
+class LedgerOfCheck(Document):
+    """The evidence of a check over the runs of a ledger."""
+
+    id: str = Field(pattern="^[a-z][a-z0-9-]*$", description="Of the check.")
+    runs: Annotated[int, Field(ge=1)] = Field(
+        description="That its evidence is of, this one among them: from a fresh start on."
+    )
+    log10_of_run: float = Field(description="Evidence of this run alone, as it ended.")
+    log10_e_value: float = Field(
+        description="Evidence of all of them, as this run ended; 1e308 where it has refuted the "
+        "claim of this build before."
+    )
+    threshold_log10: float = Field(gt=0.0, description="Evidence of all of them that refutes.")
+
+
+class LedgerScale(Document):
+    """The scales of the noise that the runs of a ledger leave, all of them together."""
+
+    runs: Annotated[int, Field(ge=1)]
+    low: float | None = Field(
+        ge=0.0, description="Over the claimed scale; null where every scale is refuted."
+    )
+    high: float | None = Field(
+        ge=0.0, description="Over the claimed scale; null where none is too large, or as for low."
+    )
+    confidence: Probability = Field(
+        description="That one scale of all runs lies between them, whenever it is looked at."
+    )
+
+
+class LedgerRun(Document):
+    """A run of a ledger: what it has added, and what all runs have come to."""
+
+    file: str = Field(description="Its name, without the folder.")
+    seal: str = Field(pattern="^[0-9a-f]{64}$", description="Of the last line of this run.")
+    run: Annotated[int, Field(ge=1)] = Field(description="Its number in the file.")
+    build: str = Field(description="Of the target: --build, or the digest of its files.")
+    builds: Annotated[int, Field(ge=1)] = Field(description="That the file knows of.")
+    told: tuple[str, ...] = Field(
+        default=(), description="What a reader should know of the file: begun, copied, cut."
+    )
+    checks: tuple[LedgerOfCheck, ...] = Field(
+        description="The checks whose evidence adds up; all others are judged run by run."
+    )
+    scale: LedgerScale | None = None
+
+
 def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ...]:
     """At most `most` of the points, evenly spread, the first and the last among them."""
     if len(points) <= most:

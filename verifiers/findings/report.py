@@ -23,7 +23,7 @@ from typing_extensions import TypedDict
 from .codes import SEVERITIES, codes
 from .document import Count, Document
 from .excluded import Excluded, Measured, NotLookedAt, Seeing, not_looked_at
-from .figures import CheckFigures, NoiseSpec, Votes
+from .figures import CheckFigures, LedgerRun, NoiseSpec, Votes
 from .note import Fields, Note
 from .uncovered import Uncovered
 from .verdict import Subject, Verdict
@@ -352,6 +352,10 @@ class Report(Document):
         default=(),
         description="Codes that would have failed the run, but for `allow` in [gate], and lines of "
         "code whose warnings it spares, as `path-never:file.py:12`.",
+    )
+    ledger: LedgerRun | None = Field(
+        default=None,
+        description="With --ledger: what the run has added to it; null without one.",
     )
     interrupted: bool = Field(
         default=False,

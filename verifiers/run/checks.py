@@ -7,9 +7,11 @@ from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
 
 from ..claims.tables import Gate
+from ..evidence.parts import Parts
 from ..findings.excluded import PROVED, SURE_TO_SEE, Excluded
 from ..findings.finding import Finding, Outcome
 from ..findings.note import Fields, Note
+from ..ledger.ledger import Carried
 from ..targets import Target
 from .error_budget import log_threshold
 from .phase import Phase
@@ -175,12 +177,14 @@ class EvidenceCheck(Check):
 
     not_applicable: why the target does not serve what it needs, None where it does; peak: the
     highest evidence that was looked at, None where none refuted; of_code: what was seen of the
-    target's code, for the message of a pass, empty where nothing was.
+    target's code, for the message of a pass, empty where nothing was; carried: what earlier runs of
+    a ledger have brought, None where the run stands alone.
     """
 
     not_applicable: Reason = None
     of_code: str = ""
     peak: Peak | None = None
+    carried: Carried | None = None
 
     def conclude(self, context: RunContext) -> Outcome | None:
         return None
@@ -191,17 +195,39 @@ class EvidenceCheck(Check):
         """Evidence so far, natural log."""
 
     @property
+    def parts(self) -> Parts:
+        """Evidence now, by parts that mean the same in every run; one, where it is kept whole."""
+        return Parts.whole(self.log_e_value)
+
+    @property
+    def judged(self) -> float:
+        """The evidence by which it is judged, natural log: of all runs, where there is a ledger."""
+        if self.carried is None:
+            return self.log_e_value
+        return self.carried.look(self.parts, self.queries)
+
+    @property
+    def needed(self) -> float:
+        """The evidence by which it is judged that refutes, natural log."""
+        return self.log_threshold if self.carried is None else self.carried.needed
+
+    @property
     def refuted(self) -> bool:
         """Whether the evidence has reached what refutes, now or at an earlier look. To ask is one.
 
         By Ville's inequality what was shown once stays shown, although evidence may fall again. Of
         looks with equal evidence the last one counts: more draws tell the cause better.
         """
-        value, peak = self.log_e_value, self.peak
+        value, peak = self.judged, self.peak
         new = peak is None or (value, self.queries) > (peak.log_e_value, peak.queries)
-        if value >= self.log_threshold and new:
-            self.peak = Peak(value, self.queries, self.fail_finding())
+        if value >= self.needed and new:
+            self.peak = Peak(value, self.queries, self._finding())
         return self.peak is not None
+
+    def _finding(self) -> Finding:
+        if self.carried is None:
+            return self.fail_finding()
+        return self.carried.told(self.fail_finding)
 
     @abstractmethod
     def samples_needed(self) -> int:

@@ -67,7 +67,7 @@ def _not_reached(name: str, outcome: RunOutcome, cut: Note | None) -> CheckResul
 def _result(
     check: EvidenceCheck, outcome: RunOutcome, cut: Note | None, cause: Explanation | None
 ) -> CheckResult:
-    queries, evidence = check.queries, check.log_e_value
+    queries, evidence = check.queries, check.judged
     if check.refuted:
         assert check.peak is not None
         queries, evidence = check.peak.queries, check.peak.log_e_value
@@ -101,7 +101,7 @@ def _result(
         message=finding.message,
         queries=queries,
         log10_e_value=decimal_log(evidence),
-        threshold_log10=decimal_log(check.log_threshold),
+        threshold_log10=decimal_log(check.needed),
         histogram=finding.histogram,
         diagnosis=finding.diagnosis,
         reproduce=outcome.again(verdict),

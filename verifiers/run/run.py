@@ -12,6 +12,7 @@ from ..claims.claim import Claim
 from ..findings.of_run import Ended, report_of
 from ..findings.report import CheckResult, Report, Verdict
 from ..findings.verdict import Subject
+from ..ledger.ledger import Ledger
 from ..targets import PacedTarget, Target
 from .cause import named
 from .earned import PlanFor, earned, unseen
@@ -40,6 +41,7 @@ def verify(
     after_failure: AfterFailure = "diagnose",
     queries: int | None = None,
     of_reference: bool = False,
+    ledger: Ledger | None = None,
 ) -> Report:
     """Runs all checks of `claim` on `target` and returns the report; closes nothing.
 
@@ -50,7 +52,8 @@ def verify(
     check has failed, ask some more to tell the cause ("diagnose"), finish all checks too
     ("keep-going"), or neither ("stop"); queries: plans for the sharpest pass that so many allow, in
     place of the claim's own precision where it is the default; of_reference: whether the target is
-    the reference of this tool, so that no deployment is asked. A correct deployment gets `fail`
+    the reference of this tool, so that no deployment is asked; ledger: whose earlier runs' evidence
+    this one adds to, and is judged with. A correct deployment gets `fail`
     with probability at most `false_alarm`, whatever is looked at and whenever the run stops
     (Ville's inequality, and a union over the shares of the checks).
 
@@ -90,7 +93,7 @@ def verify(
     if planned.coarser is not None:
         outcome.warn(planned.coarser)
     state = RunState(target, claim, outcome, listener)
-    state.explains = after != "stop"
+    state.explains, state.ledger = after != "stop", ledger
     with run_clock(claim.gate.run_timeout, state.step):
         return _Run(state, request, kind, planned, plan_for).report(name)
 
@@ -119,6 +122,7 @@ class _Run:
             for refusal in self.session.refusals:
                 self.state.outcome.warn(refusal)
             self.session.prepare()
+            self._carry()
             self._verify()
         if not self.state.outcome.interrupted:
             with self.state.kept_to_here():
@@ -128,6 +132,14 @@ class _Run:
             self.state.say_over()
         with untimed():
             return self._reported(name)
+
+    def _carry(self) -> None:
+        """Gives the checks that gather evidence what earlier runs of the ledger have brought."""
+        ledger = self.state.ledger
+        if ledger is None:
+            return
+        for check in self.session.checks:
+            check.carried = ledger.carried(check.id, check.share, check.log_threshold)
 
     def _verify(self) -> None:
         """All that the target is asked for once there is a plan."""
@@ -189,7 +201,7 @@ class _Run:
         nothing, notes = selection.nothing_applies(absent), session.end(found)
         warnings = (notes.unemptied, selection.warning, nothing, notes.unseen, unseen(found))
         seconds, drawn = state.seconds, session.figures(found)
-        return report_of(
+        report = report_of(
             state.claim,
             [one.model_copy(update={"figures": drawn.get(one.id)}) for one in found],
             Ended(
@@ -208,6 +220,10 @@ class _Run:
             slow=session.slow,
             subject=self._subject(found),
         )
+        if state.ledger is None:
+            return report
+        added = state.ledger.end(state.queries, report.verdict)
+        return report.model_copy(update={"ledger": added})
 
     def _subject(self, found: Sequence[CheckResult]) -> Subject:
         """What the run speaks of: of the claim, where that alone failed or was looked at."""

@@ -10,6 +10,7 @@ from ...reference import BudgetExhausted
 from ...reference.clock import OutOfTime
 from ...reference.clock import step as clock_step
 from ..findings.note import Note
+from ..ledger.ledger import Ledger
 from ..targets import Refused, Target, TargetError
 from ..targets.json_target import BUDGET_ERROR
 from ..targets.replies import one_line
@@ -32,7 +33,7 @@ class RunState:
     claim: of the kind that is released; queries: made so far; explains: whether more may be asked
     once a check has failed; outcome: what has ended the run or parts of it; restarted: whether the
     target's answers before and after a restart have been compared; lost: whether it could not be
-    started again; began: in UTC.
+    started again; began: in UTC; ledger: that the run adds to, None without one.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class RunState:
         self.hearers: list[Hearer] = [outcome.hear]
         self.queries = 0
         self.restarted = self.lost = False
+        self.ledger: Ledger | None = None
         self.explains = True
         self.began, self._started = datetime.now(UTC), time.monotonic()
         self._planned, self._part, self._doing = 0, "", "before the first call"
@@ -65,6 +67,8 @@ class RunState:
 
     def publish(self, event: Event) -> None:
         """Tells all who follow the run within the gate."""
+        if self.ledger is not None:
+            self.ledger.look(self.queries)
         for hear in self.hearers:
             hear(event)
 
@@ -76,6 +80,8 @@ class RunState:
     def step(self, doing: str) -> None:
         """Tells the listener what is done now: a part of the run, or a step of one."""
         self._doing = doing if doing == self._part else f"{self._part}: {doing}"
+        if self.ledger is not None:
+            self.ledger.look(self.queries)
         if self.listener is not None:
             planned = min(max(self._planned, self.queries), self.claim.gate.max_queries)
             self.listener(Progress(self.queries, planned, self._doing))

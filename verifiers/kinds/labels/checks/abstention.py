@@ -57,8 +57,7 @@ class Abstention(LabelsEvidence):
         self._each[stream] = dirichlet_log_e_value(
             self.counts[stream], self.log_q[stream], self.plan.claim.gate.smallest_effect
         )
-        average = float(logsumexp(self._each, b=self.plan.weights))
-        self.log_e_value = max(self.log_e_value, average)
+        self.follow(float(logsumexp(self._each, b=self.plan.weights)))
 
     def samples_needed(self) -> int:
         """What `class-probabilities` needs is enough here too."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
+from ....evidence.parts import Parts
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
@@ -105,13 +106,15 @@ class LabelsCheck(Check):
 class LabelsEvidence(LabelsCheck, EvidenceCheck):
     """A check that is judged by its highest evidence, which Ville's inequality bounds.
 
-    answered: labels (streams,) of each stream; dropped: streams that the target refuses, without
-    which it goes on; anchors: the streams on which a pass rests.
+    current: its evidence now, which runs may add up; answered: labels (streams,) of each stream;
+    dropped: streams that the target refuses, without which it goes on; anchors: the streams on
+    which a pass rests.
     """
 
     sees_labels = True
     queries: int = 0
     log_e_value: float = 0.0
+    current: float = 0.0
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
@@ -126,6 +129,16 @@ class LabelsEvidence(LabelsCheck, EvidenceCheck):
     def drop(self, stream: int) -> Note | None:
         self.dropped.add(stream)
         return None
+
+    def follow(self, log_e_value: float) -> None:
+        """Takes the evidence as it is now, and keeps the highest."""
+        self.current = log_e_value
+        self.log_e_value = max(self.log_e_value, log_e_value)
+
+    @property
+    def parts(self) -> Parts:
+        """Of the evidence now: its highest value is no e-value."""
+        return Parts.whole(self.current)
 
     @property
     def planned(self) -> Vector:

@@ -10,6 +10,8 @@ from scipy.special import logsumexp
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcomes
+from ....evidence.dirichlet import FROM_THE_START
+from ....evidence.parts import Parts
 from ....findings.evidence_text import NEAREST, times_likelier
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
@@ -98,7 +100,7 @@ class ClassProbabilities(LabelsEvidence):
             np.log(GENERAL) + self._general[stream],
             np.log(POINTED) + self._pointed[stream].log_e_value,
         )
-        self.log_e_value = max(self.log_e_value, self._log_average())
+        self.follow(self._log_average())
 
     def begin_branches(self, inputs: Sequence[BranchHistogram]) -> None:
         """Is told the inputs that are steered to decisions of the target's code."""
@@ -109,7 +111,7 @@ class ClassProbabilities(LabelsEvidence):
         assert self.branches is not None
         self.branches.observe(place, labels)
         self.queries += labels.size
-        self.log_e_value = max(self.log_e_value, self._log_average())
+        self.follow(self._log_average())
 
     def begin_start(self, first: Sequence[Labels]) -> None:
         """Notes that the target was started again, and its first calls, of the fresh stream.
@@ -137,18 +139,36 @@ class ClassProbabilities(LabelsEvidence):
         branches = 0.0 if self.branches is None else self.branches.log_e_value
         return float(np.logaddexp(self._log_planned(), np.log(BRANCHES) + branches))
 
+    @property
+    def parts(self) -> Parts:
+        """Known faults of all labels from the first one on, one by one; the rest as a whole."""
+        branches = 0.0 if self.branches is None else self.branches.log_e_value
+        each = POOLED * FROM_THE_START
+        rest = np.logaddexp(
+            self._log_planned_with(self.pooled.log_late), np.log(BRANCHES) + branches
+        )
+        return Parts(
+            (*(str(fault.note) for fault in self.plan.faults), "all else"),
+            np.append(self.pooled.log_weights + np.log(each), np.log1p(-each)),
+            np.append(self.pooled.log_ratios, rest - np.log1p(-each)),
+        )
+
     def _log_planned(self) -> float:
         """Of what the plan asks, with its weight."""
+        return self._log_planned_with(self.pooled.log_e_value)
+
+    def _log_planned_with(self, pooled: float) -> float:
+        """Of what the plan asks, with its weight; pooled: log of what stands for all labels."""
         # _single of a stream not yet asked is 0 = log 1; its weights are GENERAL + POINTED of 1
         asked = self.counts.sum(-1) > 0
         single = np.where(asked, self._single, np.log(GENERAL + POINTED))
         each = float(logsumexp(single, b=self.plan.weights))
-        pooled = (
-            np.log(POOLED) + self.pooled.log_e_value,
+        others = (
+            np.log(POOLED) + pooled,
             np.log(POOLED_SINGLES) + self.single_calls.log_e_value,
             np.log(POOLED_FIRST) + self.first_labels.log_e_value,
         )
-        return float(np.logaddexp.reduce([each, *pooled]))
+        return float(np.logaddexp.reduce([each, *others]))
 
     def samples_needed(self) -> int:
         """Labels that anchors still need to see the smallest effect.

@@ -92,7 +92,7 @@ class _ComparedStreams(LabelsEvidence):
         if ready:
             base, other = (self._waiting[i][:ready] for i in (self.base, self.other))
             self._waiting = {i: queue[ready:] for i, queue in self._waiting.items()}
-            self.log_e_value = max(self.log_e_value, self._bet(base, other))
+            self.follow(self._bet(base, other))
 
     def _select(self, stream: int, labels: Labels) -> Outcomes:
         """What is compared of labels of a stream, for each of them or for fewer."""

@@ -221,7 +221,8 @@ class LabelsFreshNoise(LabelsEvidence):
         logs = [np.log(_WEIGHTS[name]) + log for name, log in seen.items()]
         average = float(np.logaddexp.reduce(logs))
         if average > self.log_e_value:
-            self.log_e_value, self._parts_then = average, parts
+            self._parts_then = parts
+        self.follow(average)
 
     def samples_needed(self) -> int:
         """Anchors, this check's own calls, and a restart."""

@@ -7,6 +7,7 @@ from .....reference import Noise
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....evidence import ScaleEvidence, count_outcomes
+from ....evidence.parts import Parts
 from ....findings.evidence_text import told_apart
 from ....findings.excluded import Excluded, Measured
 from ....findings.figures import finite
@@ -43,6 +44,11 @@ class LabelsNoiseScale(LabelsEvidence):
             counts = count_outcomes(labels, self.plan.log_q.shape[1])
             self.evidence.observe(counts, self.plan.scale_log_laws(stream))
             self.log_e_value = self.evidence.log_e_value
+
+    @property
+    def parts(self) -> Parts:
+        """Every scale, by its likelihood ratio to the claimed one."""
+        return self.evidence.parts
 
     def samples_needed(self) -> int:
         """The interval narrows with the square root of the labels."""

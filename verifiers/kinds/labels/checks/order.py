@@ -113,7 +113,7 @@ class Order(LabelsEvidence):
         leaders = self._votes[places].argmax(-1)
         self._leads[places] = np.exp(log_q[np.arange(places.size), leaders])
         self._half[places] = _moments(log_q + ratios[:, 0], ratios[:, 0])
-        self.log_e_value = max(self.log_e_value, self.average)
+        self.follow(self.average)
 
     def _observe_copies(
         self, places: NDArray[np.intp], outcomes: NDArray[np.int64], log_q: Matrix

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .....reference.arrays import Vector
 from .....reference.numbers import Aggregation
 from ....claims.tables import Gate
+from ....evidence.parts import Parts
 from ....findings.evidence_text import NEAREST
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
@@ -148,6 +149,17 @@ class NoiseLaw(NumberCheck):
         branches = 0.0 if self.branches is None else self.branches.log_e_value
         planned = self.evidence.log_e_value
         return float(np.logaddexp(math.log1p(-BRANCHES) + planned, math.log(BRANCHES) + branches))
+
+    @property
+    def parts(self) -> Parts:
+        """Known faults of all draws, one by one; inputs steered to branches with the rest."""
+        branches = 0.0 if self.branches is None else self.branches.log_e_value
+        planned = self.evidence.parts
+        log_weights, logs = planned.log_weights + math.log1p(-BRANCHES), planned.logs.copy()
+        rest = np.logaddexp(log_weights[-1] + logs[-1], math.log(BRANCHES) + branches)
+        log_weights[-1] = np.logaddexp(log_weights[-1], math.log(BRANCHES))
+        logs[-1] = rest - log_weights[-1]
+        return Parts(planned.names, log_weights, logs)
 
     @property
     def shown_by_branches(self) -> bool:

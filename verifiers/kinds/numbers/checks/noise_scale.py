@@ -10,6 +10,7 @@ import numpy as np
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import Aggregation, NumberNoise
 from ....claims.tables import Gate
+from ....evidence.parts import Parts
 from ....evidence.scale import ScaleEvidence, scale_factors
 from ....findings.evidence_text import NEAREST
 from ....findings.excluded import Excluded, Measured
@@ -86,6 +87,11 @@ class NoiseScale(NumberCheck):
         if self._at_once is not None and y.size <= _FEW:
             return np.asarray(self._at_once.log_mass(y, x, half).sum(-1))
         return np.array([law.log_mass(y, x, half).sum() for law in self._laws])
+
+    @property
+    def parts(self) -> Parts:
+        """Every scale, by its likelihood ratio to the claimed one."""
+        return self.evidence.parts
 
     @property
     def interval(self) -> tuple[float, float] | None:

@@ -22,6 +22,7 @@ from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
 from .....reference.numbers.additive import SCALES
 from ....evidence.mixture import log_mixture_of
+from ....evidence.parts import Parts
 from ....findings.note import Note
 from ....run.cause import NEAR
 from .bins import Bins, Placed, bins_of, log_tables
@@ -53,20 +54,27 @@ class _Group:
         self.uniform = UniformEvidence()
         self.counts: Vector = np.zeros(1)  # of draws by bin
         self.draws, self.bare = 0, 0
-        self._log_e_value: float | None = None
+        self._log_transforms: float | None = None
 
     def changed(self) -> None:
         """Is called once draws were added."""
-        self._log_e_value = None
+        self._log_transforms = None
+
+    @property
+    def log_transforms(self) -> float:
+        """Of the wagers on transforms, with their shares.
+
+        Kept until there are more draws: most looks bring none to most groups.
+        """
+        if self._log_transforms is None:
+            self._log_transforms = log_mixture_of(np.array(self.uniform.parts), _PARTS[1:])
+        return self._log_transforms
 
     @property
     def log_e_value(self) -> float:
-        """Kept until there are more draws: most looks bring none to most groups."""
-        if self._log_e_value is None:
-            pointed = log_mixture_of(self.ratios, self._log_weights)
-            parts = np.array([pointed, *self.uniform.parts])
-            self._log_e_value = log_mixture_of(parts, _PARTS)
-        return self._log_e_value
+        """Of all wagers."""
+        pointed = log_mixture_of(self.ratios, self._log_weights) + _PARTS[0]
+        return float(np.logaddexp(pointed, self.log_transforms))
 
 
 class NoiseLawEvidence:
@@ -121,9 +129,24 @@ class NoiseLawEvidence:
     @property
     def log_e_value(self) -> float:
         """Infinite once a release has come that the claim forbids."""
+        return self._log_with_groups(self.all.log_e_value + math.log(0.5))
+
+    @property
+    def parts(self) -> Parts:
+        """Known faults of all draws, one by one; the rest as a whole."""
+        each = 0.5 * math.exp(_PARTS[0])
+        rest = self._log_with_groups(self.all.log_transforms + math.log(0.5))
+        return Parts(
+            (*(str(fault.cause) for fault in self.faults), "all else"),
+            np.append(self._log_weights + math.log(each), math.log1p(-each)),
+            np.append(self.all.ratios, rest - math.log1p(-each)),
+        )
+
+    def _log_with_groups(self, of_all: float) -> float:
+        """Of the groups and of something of all draws, each with its share."""
         if self.forbidden is not None:
             return math.inf
-        logs = [self.all.log_e_value + math.log(0.5)]
+        logs = [of_all]
         share = math.log(0.5) - math.log(max(self._most, 1))
         logs += [group.log_e_value + share for group in self.groups.values()]
         waiting = 0.5 * (1.0 - len(self.groups) / self._most) if self._most else 0.5

@@ -1,0 +1,83 @@
+"""What checks hand to a ledger: their evidence now, in parts that mean the same in every run."""
+
+import numpy as np
+import pytest
+from claims import gnmax
+from plans import plan
+
+from dpassay.reference.numbers import parse_number_noise
+from dpassay.verifiers.evidence.scale import ScaleEvidence, scale_factors
+from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
+from dpassay.verifiers.kinds.labels.checks.base import LabelsEvidence, LabelsSetting, labels_checks
+from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
+from dpassay.verifiers.kinds.numbers.evidence.noise_law import NoiseLawEvidence
+
+PLAN = plan(gnmax(10, 4, 40), 0.1)
+
+
+def labels_of(stream: int, scale: float, size: int, seed: int) -> np.ndarray:
+    """Labels (size,) of a stream by noise of `scale` times the claimed scale."""
+    mechanism = PLAN.claim.mechanism
+    wrong = mechanism.mechanism(mechanism.noise.times(scale))
+    votes = np.array(PLAN.streams[stream].histogram)
+    return np.asarray(wrong.sample(votes, size, np.random.default_rng(seed)))
+
+
+@pytest.mark.slow("ten thousands of labels for each check")
+def test_the_highest_evidence_of_labels_is_not_handed_over() -> None:
+    """What rose by a fault falls by sound labels: a running maximum would not."""
+    setting = LabelsSetting(PLAN.claim, 1, PLAN)
+    seeing = [check.make(setting) for check in labels_checks(PLAN.claim, PLAN) if check.sees_labels]
+    checks = [check for check in seeing if isinstance(check, LabelsEvidence)]
+    for scale, size in ((0.5, 200), (1.0, 4_000)):
+        for stream in range(len(PLAN.streams)):
+            labels = labels_of(stream, scale, size, size + stream)
+            for check in checks:
+                check.observe(stream, labels)
+    risen = {check.id: check for check in checks if check.log_e_value > 5.0}
+    for name in ("class-probabilities", "noise-scale"):  # of a law that changes `fresh-noise` tells
+        check = risen[name]
+        assert check.parts.log_e_value < check.log_e_value - 1.0
+
+
+def test_parts_of_class_probabilities_make_its_evidence() -> None:
+    """Weights and all: catches a part that is counted twice, or left out."""
+    check = ClassProbabilities(PLAN)
+    assert check.parts.log_e_value == pytest.approx(0.0, abs=1e-9)
+    for stream in (0, 1, 0):
+        check.observe(stream, labels_of(stream, 0.8, 300, stream))
+        parts = check.parts
+        assert parts.log_e_value == pytest.approx(check.current, abs=1e-9)
+        assert np.exp(parts.log_weights).sum() == pytest.approx(1.0)
+    assert len(parts.names) == len(PLAN.faults) + 1
+
+
+@pytest.mark.parametrize("text", ["laplace:2", "discrete-laplace:2"])
+def test_parts_of_the_noise_law_make_its_evidence(text: str) -> None:
+    """Weights and all, with groups that have come and groups that may; also of a proof."""
+    noise, rng = parse_number_noise(text), np.random.default_rng(2)
+    evidence, placing = NoiseLawEvidence(noise, 3), Placing(noise, rng)
+    assert evidence.parts.log_e_value == pytest.approx(0.0, abs=1e-9)
+    for _ in range(3):
+        y = noise.times(0.8).sample(8.0, 300, rng)
+        evidence.observe(placing.placed(y, np.full(300, 8.0)), {"a": np.arange(300) < 50})
+        assert evidence.parts.log_e_value == pytest.approx(evidence.log_e_value, abs=1e-9)
+    assert np.exp(evidence.parts.log_weights).sum() == pytest.approx(1.0)
+    if noise.family.whole:
+        evidence.observe(placing.placed(np.array([8.5]), np.array([8.0])), {})
+        assert np.isposinf(evidence.parts.log_e_value)
+
+
+def test_parts_of_the_scale_are_ratios_to_the_claimed_one() -> None:
+    """Of expectation at most 1 by themselves, as the mixture is; catches the highest evidence."""
+    evidence = ScaleEvidence(scale_factors(0.1))
+    rng = np.random.default_rng(2)
+    for scale in (0.8, 1.0):
+        squares = float((rng.normal(size=1_000) ** 2).sum()) * scale**2
+        evidence.add(-1_000 * np.log(evidence.factors) - 0.5 * squares / evidence.factors**2)
+    parts, claimed = evidence.parts, int(np.argmin(np.abs(evidence.factors - 1.0)))
+    assert parts.logs[claimed] == 0.0
+    assert parts.log_e_value == pytest.approx(evidence.log_e_values[claimed])
+    assert parts.log_e_value < evidence.log_e_value
+    evidence.add(np.where(np.arange(evidence.factors.size) == claimed, -np.inf, 0.0))
+    assert np.isposinf(evidence.parts.logs).all()

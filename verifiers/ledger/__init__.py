@@ -1,0 +1,1 @@
+"""Evidence that adds up from run to run, in a file: one error budget for all runs together."""

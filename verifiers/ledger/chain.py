@@ -1,0 +1,156 @@
+"""A file of JSON lines that only grows, each sealed together with all lines before it.
+
+A line ends with its seal, the SHA-256 of the seal before it and of its own bytes. The last seal
+stands in a file beside it as well (FILE.seal), so that a file that is cut, or begun anew, is told
+from a whole one. A line is on the disk before that file knows of it.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..inputs.input_error import InputError
+
+_KEY = b',"seal":"'
+_TAIL = len(_KEY) + 64 + len(b'"}')
+
+
+class LedgerError(InputError):
+    """A ledger that cannot be used, or is not what was written."""
+
+    code = "ledger-unusable"
+
+
+class Chain:
+    """The lines of a file, locked until it is closed.
+
+    entries: of all lines, without their seals; seal: of the last one, empty where there is none;
+    told: what a reader should know of the file, in a few words each.
+    """
+
+    def __init__(self, path: Path, wait: Callable[[str], None]) -> None:
+        """Opens a file, which is made where there is none.
+
+        wait: told in one line that another run holds the file, before it is waited for. Raises
+        LedgerError of one line.
+        """
+        self.path, self.beside = path, path.with_name(f"{path.name}.seal")
+        self.entries: list[dict[str, Any]] = []
+        self.told: list[str] = []
+        self.seal = ""
+        try:
+            self._file = self._locked(wait)
+        except OSError as error:
+            raise LedgerError(f"{path}: {error.strerror or error}") from None
+        try:
+            self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    def append(self, entry: dict[str, Any]) -> None:
+        """Adds a line, which is on the disk when this returns. Raises LedgerError."""
+        body = json.dumps(entry, allow_nan=False, separators=(",", ":")).encode()
+        seal = _sealed(self.seal, body)
+        try:
+            _write_all(self._file, body[:-1] + _KEY + seal.encode() + b'"}\n')
+            os.fsync(self._file)
+            self.entries.append(entry)
+            self.seal = seal
+            self._note()
+        except OSError as error:
+            raise LedgerError(f"{self.path}: {error.strerror or error}") from None
+
+    def close(self) -> None:
+        """Closes the file, which another run may then have."""
+        os.close(self._file)
+
+    def _locked(self, wait: Callable[[str], None]) -> int:
+        """The file, open and locked."""
+        while True:
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            try:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    wait(
+                        f"{self.path}: another run adds to this ledger; waiting until it has ended"
+                    )
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                if self.path.exists() and os.path.samestat(os.fstat(file), self.path.stat()):
+                    return file  # else it was replaced while it was waited for
+            except BaseException:
+                os.close(file)
+                raise
+            os.close(file)
+
+    def _read(self) -> None:
+        text, known = self.path.read_bytes(), self._known()
+        whole = text.rfind(b"\n") + 1
+        seals = [""]
+        for number, line in enumerate(text[:whole].splitlines(), 1):
+            entry, seal = _opened(line, seals[-1])
+            if entry is None:
+                raise LedgerError(f"{self.path}: line {number} is not what was written: changed")
+            self.entries.append(entry)
+            seals.append(seal)
+        self.seal = seals[-1]
+        if known is None:
+            if self.entries:
+                self.told.append(f"a copy that came without {self.beside.name}, so it may be cut")
+        elif known["seal"] not in seals[1:]:
+            raise LedgerError(
+                f"{self.path}: cut short, emptied or another one: {self.beside.name} knows "
+                f"{known['lines']} lines, {len(self.entries)} are here; bring it back, or remove "
+                "both files to begin anew"
+            )
+        elif known["file"] != self._identity():
+            self.told.append("a copy of the file that the run before wrote")
+        if whole < len(text):  # a write that the machine did not finish
+            os.ftruncate(self._file, whole)
+            self.told.append("its last line was not written to the end, and is left out")
+
+    def _known(self) -> dict[str, Any] | None:
+        """What the file beside it says; None where there is none."""
+        try:
+            found = json.loads(self.beside.read_bytes())
+            return {key: found[key] for key in ("seal", "lines", "file")}
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError, KeyError):
+            raise LedgerError(f"{self.beside}: not what was written: changed") from None
+
+    def _note(self) -> None:
+        """Tells the file beside it of the last line."""
+        known = {"seal": self.seal, "lines": len(self.entries), "file": self._identity()}
+        new = self.beside.with_name(f"{self.beside.name}.new")
+        new.write_text(json.dumps(known) + "\n")
+        os.replace(new, self.beside)
+
+    def _identity(self) -> list[int]:
+        """Which file it is on this machine."""
+        found = os.fstat(self._file)
+        return [found.st_dev, found.st_ino]
+
+
+def _sealed(before: str, body: bytes) -> str:
+    return hashlib.sha256(before.encode() + body).hexdigest()
+
+
+def _opened(line: bytes, before: str) -> tuple[dict[str, Any] | None, str]:
+    """The entry of a line and its seal; None where the line is not as it was written."""
+    body, seal = line[:-_TAIL] + b"}", line[-_TAIL:]
+    right = _sealed(before, body)
+    if seal != _KEY + right.encode() + b'"}':
+        return None, right
+    entry: dict[str, Any] = json.loads(body)
+    return entry, right
+
+
+def _write_all(file: int, line: bytes) -> None:
+    while line:
+        line = line[os.write(file, line) :]

@@ -1,0 +1,287 @@
+"""One run of a ledger: what runs before it brought, what this one adds, and how it is judged.
+
+Entries: `begin` of a run, on the disk before the first question; `whole` of a check, where its
+evidence begins, with the parts of its mixture and their weights; `look`, written before anybody is
+shown how far the run is; `end`. A run without an end counts with its last look.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...reference.arrays import Vector
+from ..evidence.parts import Parts
+from ..evidence.scale import ScaleEvidence
+from ..findings.figures import LedgerOfCheck, LedgerRun, LedgerScale, finite
+from ..findings.finding import Finding
+from ..findings.report import decimal_log
+from .chain import Chain, LedgerError
+from .strands import Whole
+
+_FORMAT = 1
+_GROWTH = 1.25  # of the queries from one look that is written to the next
+_STEPS = 1e4  # to a nat, of log e-values, which are rounded down
+_NO_NULL = ("gate", "http", "log")
+"""Tables of a claim that say how it is asked, and nothing of what is claimed."""
+
+
+@dataclass
+class Kept(Whole):
+    """The evidence of a check from a fresh start on, as a ledger has it.
+
+    key: what its runs have in common: the claim, the check's share of the error and its parts;
+    runs (p,): the log e-values of each; failed: the run that has refuted the claim, its build and
+    its finding.
+    """
+
+    key: str = ""
+    logs: list[Vector] = field(default_factory=list)
+    failed: tuple[int, str, Finding] | None = None
+
+    def add(self, build: str, logs: Vector) -> None:
+        super().add(build, logs)
+        self.logs.append(logs)
+
+
+class Carried:
+    """A check in one run, with what runs before it have brought.
+
+    share: of `false_alarm`; needed: the evidence of all runs that refutes, natural log; parts,
+    queries: of the last look; failed: the finding once the claim is refuted.
+    """
+
+    def __init__(self, ledger: "Ledger", check: str, share: float, log_threshold: float) -> None:
+        self._ledger, self.check, self.share = ledger, check, share
+        self.log_threshold = self.needed = log_threshold
+        self.whole: Kept | None = None
+        self.parts: Parts | None = None
+        self.queries, self.log_value = 0, 0.0
+        self.failed: Finding | None = None
+
+    def look(self, parts: Parts, queries: int) -> float:
+        """Evidence of all runs and of this one so far, natural log; infinite where it stands."""
+        if self.whole is None:
+            self.whole = self._ledger.whole_of(self, parts)
+            self.needed = self.log_threshold + self.whole.log_price
+        self.parts, self.queries = parts, queries
+        self.log_value = math.inf
+        if self.whole.failed is None:
+            self.log_value = self.whole.log_value_with(self._ledger.build, parts.logs)
+        return self.log_value
+
+    def told(self, finding: Callable[[], Finding]) -> Finding:
+        """What is said of the claim once it is refuted; finding: of this run by itself."""
+        whole, parts = self._seen
+        if whole.failed is not None:
+            run, build, stands = whole.failed
+            words = f"run {run} of the ledger has refuted the claim of this build ({build})"
+            found = replace(stands, message=f"{words}: {stands.message}")
+        else:
+            found, before = finding(), whole.all_runs.runs
+            if before and parts.log_e_value < self.log_threshold:
+                words = f"with the evidence of {before} runs before in the ledger"
+                found = replace(found, message=f"{found.message} ({words})")
+        self.failed = found
+        return found
+
+    @property
+    def _seen(self) -> tuple[Kept, Parts]:
+        """The evidence it goes on with, and that of this run, once there was a look."""
+        assert self.whole is not None
+        assert self.parts is not None
+        return self.whole, self.parts
+
+    @property
+    def public(self) -> dict[str, Any]:
+        """Its last look, as a line of the file has it."""
+        whole, parts = self._seen
+        logs = _as_json(np.floor(parts.logs * _STEPS) / _STEPS)
+        found: dict[str, Any] = {"whole": whole.rank, "queries": self.queries, "logs": logs}
+        if self.failed is not None and whole.failed is None:
+            found["failed"] = [self.failed.code, self.failed.message]
+        return found
+
+    @property
+    def figure(self) -> LedgerOfCheck:
+        """What a report says of it."""
+        whole, parts = self._seen
+        return LedgerOfCheck(
+            id=self.check,
+            runs=whole.all_runs.runs + 1,
+            log10_of_run=decimal_log(parts.log_e_value),
+            log10_e_value=decimal_log(self.log_value),
+            threshold_log10=decimal_log(self.needed),
+        )
+
+    @property
+    def scale(self) -> LedgerScale | None:
+        """The scales that all runs together leave; None where its parts are no scales."""
+        whole, parts = self._seen
+        if parts.factors is None:
+            return None
+        runs = [*whole.logs, parts.logs]
+        if not all((logs < np.inf).all() for logs in runs):  # the claimed scale is impossible
+            return None
+        evidence = ScaleEvidence(parts.factors)
+        for logs in runs:
+            evidence.add(logs)
+        found = evidence.interval(self.log_threshold)
+        low, high = (None, None) if found is None else (found[0], finite(found[1]))
+        confidence = -math.expm1(-self.log_threshold)
+        return LedgerScale(runs=len(runs), low=low, high=high, confidence=confidence)
+
+
+class Ledger:
+    """A ledger that one run adds to, from its `begin` to its `end`.
+
+    run: its number, counted from 1; build: of the target.
+    """
+
+    def __init__(self, chain: Chain, claim: Any, build: str) -> None:
+        """Writes that a run of a claim begins. Raises LedgerError for what is no ledger."""
+        self.chain, self.build, self.run = chain, build, 1
+        self._claim, self._false_alarm = claim_digest(claim), claim.gate.false_alarm
+        self._wholes: dict[str, list[Kept]] = {}
+        self._checks: dict[str, Carried] = {}
+        self._written, self._failed = 0, 0
+        first = not chain.entries
+        if first:
+            chain.append({"entry": "ledger", "format": _FORMAT})
+            chain.told.append("begun with this run: what earlier ones have found is not in it")
+        try:
+            self._replay(chain.entries)
+        except (KeyError, TypeError, ValueError, IndexError):
+            raise LedgerError(f"{chain.path}: no ledger of this version of dpassay") from None
+        chain.append(
+            {
+                "entry": "begin",
+                "run": self.run,
+                "at": datetime.now(UTC).isoformat(timespec="seconds"),
+                "dpassay": version("dpassay"),
+                "claim": self._claim,
+                "build": build,
+            }
+        )
+
+    def carried(self, check: str, share: float, log_threshold: float) -> Carried:
+        """What a check of this run is judged with."""
+        return self._checks.setdefault(check, Carried(self, check, share, log_threshold))
+
+    def whole_of(self, carried: Carried, parts: Parts) -> Kept:
+        """The evidence that a check goes on with, or a new one, which is written at once.
+
+        One that has refuted the claim stands for the build that it refuted; another build, another
+        claim, other parts or weights begin anew, for a part of the check's error.
+        """
+        weights = _as_json(parts.log_weights)
+        null = [self._claim, carried.share, self._false_alarm, list(parts.names), weights]
+        key = hashlib.sha256(json.dumps(null).encode()).hexdigest()
+        wholes = self._wholes.setdefault(carried.check, [])
+        same = [whole for whole in wholes if whole.key == key]
+        refuted = [one for one in same if one.failed is not None and one.failed[1] == self.build]
+        going_on = [whole for whole in same if whole.failed is None]
+        if refuted or going_on:
+            return [*refuted, *going_on][0]
+        wholes.append(Kept(len(wholes) + 1, parts.log_weights, key=key))
+        entry = {"entry": "whole", "check": carried.check, "rank": len(wholes), "key": key}
+        head = {"claim": self._claim, "share": carried.share, "false_alarm": self._false_alarm}
+        self.chain.append({**entry, **head, "parts": list(parts.names), "log_weights": weights})
+        return wholes[-1]
+
+    def look(self, queries: int) -> None:
+        """Writes how the checks stand, if that is due: before anybody is shown how the run stands.
+
+        As often as the queries have grown by a quarter, and at once where a check has failed.
+        """
+        failed = sum(one.failed is not None for one in self._checks.values())
+        if failed > self._failed or queries >= _GROWTH * max(self._written, 1):
+            self._written, self._failed = queries, failed
+            self._write("look", queries)
+
+    def end(self, queries: int, verdict: str) -> LedgerRun:
+        """Writes how the checks stand at the end of the run, and returns what a report says."""
+        self._write("end", queries, verdict=verdict)
+        seen = [one for one in self._checks.values() if one.queries]
+        scales = [one.scale for one in seen if one.scale is not None]
+        builds = {entry["build"]: None for entry in self.chain.entries if entry["entry"] == "begin"}
+        return LedgerRun(
+            file=self.chain.path.name,
+            seal=self.chain.seal,
+            run=self.run,
+            build=self.build,
+            builds=len(builds),
+            told=tuple(self.chain.told),
+            checks=tuple(one.figure for one in seen),
+            scale=scales[0] if scales else None,
+        )
+
+    def _write(self, entry: str, queries: int, **more: str) -> None:
+        seen = {name: one.public for name, one in self._checks.items() if one.queries}
+        line = {"entry": entry, "run": self.run, "queries": queries, **more, "checks": seen}
+        self.chain.append(line)
+
+    def _replay(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Adds up the runs of a file."""
+        if entries[0]["entry"] != "ledger" or entries[0]["format"] != _FORMAT:
+            raise ValueError
+        build, last = "", None
+        for entry in entries[1:]:
+            if entry["entry"] == "begin":
+                self._add(build, last)
+                build, last, self.run = entry["build"], None, entry["run"] + 1
+            elif entry["entry"] == "whole":
+                weights = _from_json(entry["log_weights"])
+                whole = Kept(entry["rank"], weights, key=entry["key"])
+                self._wholes.setdefault(entry["check"], []).append(whole)
+            else:
+                last = entry
+        self._add(build, last)
+
+    def _add(self, build: str, last: Mapping[str, Any] | None) -> None:
+        """Adds a run of a build by its last look; None where it had none."""
+        if last is None:
+            return
+        for name, look in last["checks"].items():
+            whole = self._wholes[name][look["whole"] - 1]
+            whole.add(build, _from_json(look["logs"]))
+            if "failed" in look:
+                code, message = look["failed"]
+                whole.failed = last["run"], build, Finding(message, code=code)
+
+
+@contextmanager
+def open_ledger(path: str, claim: Any, build: str, wait: Callable[[str], None]) -> Iterator[Ledger]:
+    """A ledger for one run of a claim, which holds it alone until the block ends.
+
+    wait: told in one line where another run holds it. Raises LedgerError of one line.
+    """
+    chain = Chain(Path(path), wait)
+    try:
+        yield Ledger(chain, claim, build)
+    finally:
+        chain.close()
+
+
+def claim_digest(claim: Any) -> str:
+    """The SHA-256 of what a claim says of the deployment."""
+    said = claim.model_dump(mode="json", exclude_none=True)
+    said = {table: value for table, value in said.items() if table not in _NO_NULL}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def _as_json(logs: Vector) -> list[float | str]:
+    """Logs with infinities, which JSON does not have, as words."""
+    return [value if math.isfinite(value) else str(value) for value in logs.tolist()]
+
+
+def _from_json(logs: Sequence[float | str]) -> Vector:
+    return np.array([float(value) for value in logs])
