@@ -153,6 +153,15 @@ def test_a_state_of_another_claim_has_a_code(folder: Path) -> None:
     assert refused(*line) == ["state-unusable"]
 
 
+def test_a_ledger_that_is_none_has_a_code(folder: Path) -> None:
+    """Catches a line of Python, and a run that goes on without its ledger."""
+    (folder / "ledger.jsonl").write_text("{}\n")
+    assert refused("verify", "--claim", "claim.toml", "--ledger", "ledger.jsonl") == [
+        "ledger-unusable"
+    ]
+    assert refused("verify", "--claim", "claim.toml", "--build", "1") == ["options-do-not-fit"]
+
+
 def test_workers_that_are_lost_have_a_code(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit), working(1, None):
         raise WorkersError("lost")

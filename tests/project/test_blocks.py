@@ -150,6 +150,7 @@ SESSIONS = [
     Session(f"{HOW_TO}/exposure.md", {"exposure model.py:bits": (0,)}, {"model.py": "def bits"}),
     Session("docs/tutorial/claim.md", {VERIFY: (3,), "--report report": (3,)}),
     Session(f"{HOW_TO}/ci.md", {f"{VERIFY} ": (3,)}),
+    Session(f"{HOW_TO}/ledger.md", {"nightly.jsonl": (3,), "--build 1.4.2": (3,)}),
     Session(f"{HOW_TO}/program.md", {VERIFY: (3,)}, {"child.py": "def label"}),
     Session(f"{HOW_TO}/reproduce.md", {VERIFY: (3,)}),
     Session(
@@ -237,6 +238,7 @@ NOT_RUN = {
     (f"{HOW_TO}/ci.md", "- uses: your-organ"): "GitHub runs it; test_action.py has its inputs",
     (f"{HOW_TO}/ci.md", "if: always()"): "GitHub runs it; test_action.py has its step",
     (f"{HOW_TO}/ci.md", "image:"): "GitLab runs it",
+    (f"{HOW_TO}/ledger.md", "actions/cache"): "GitHub runs it; test_action.py has its inputs",
     (f"{HOW_TO}/container.md", "docker"): "needs Docker",
     (f"{HOW_TO}/exposure.md", "--demo --extract"): "needs torch; test_exposure.py runs it smaller",
     (f"{HOW_TO}/exposure.md", "import Template"): "test_the_lines_on_exposure_run has it",

@@ -379,8 +379,10 @@ class Report(Document):
         if fails_by_rule_alone(self.checks):
             return "a rule of your own failed this run, which no error rate covers"
         if self.subject is not Subject.CLAIM:
+            shared = "; what the ledger adds up has its share of that once, for all of its runs"
             return (
                 f"a correct deployment fails this run with probability at most {self.false_alarm:g}"
+                f"{'' if self.ledger is None else shared}"
             )
         proof = "a proof refutes the claim: it has no error rate"
         return proof if self.verdict is Verdict.FAIL else None

@@ -32,6 +32,7 @@ from .charts import (
     rate_chart,
     scale_chart,
 )
+from .ledger_lines import ledger_lines
 
 _SYMBOLS = {
     Verdict.PASS: "✓",
@@ -131,6 +132,7 @@ def page_environment() -> Environment:
         "counted": counted,
         "count": lambda value: f"{value:,}",
         "e_value": lambda log10: "\N{EN DASH}" if log10 is None else power_of_ten(log10),
+        "ledger_lines": ledger_lines,
         "label": lambda label: "refused" if label == REFUSAL else f"label {label}",
         "epsilon": epsilon_text,
         "number": _number,

@@ -16,6 +16,7 @@ from ..findings.excluded import unseen_line
 from ..findings.report import UNCODED, CheckResult, Report, Verdict
 from ..run.events import Progress as RunProgress
 from ..text import counted, printable
+from .ledger_lines import ledger_lines
 
 _STYLES = {
     Verdict.PASS: "bold green",
@@ -129,6 +130,8 @@ def print_report(report: Report, target: str) -> None:
     told = [check.code for check in messages if check.verdict is Verdict.FAIL and check.code]
     if told and told[0] != UNCODED:
         _say(console, f"what it means: dpassay explain {told[0]}")
+    for line in () if report.ledger is None else ledger_lines(report.ledger):
+        _say(console, line, lead=("ledger: ", "bold"))
     if report.waived:
         _say(console, f"waived by allow in [gate]: {', '.join(report.waived)}")
     unseen = unseen_line(report.not_looked_at)
