@@ -19,6 +19,7 @@ from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.ledger.chain import Chain, LedgerError
 from dpassay.verifiers.ledger.ledger import Carried, Ledger, open_ledger
+from dpassay.verifiers.ledger.strands import Whole
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
@@ -218,6 +219,22 @@ def verified(path: Path, seed: int, scale: float, build: str = "a") -> Report:
     with open_ledger(str(path), NUMBERS, build, never) as ledger:
         target = InProcessTarget(release, release=NUMBERS.release)
         return verify(target, NUMBERS, seed=seed, selection=chosen, ledger=ledger)
+
+
+@pytest.mark.parametrize("claim", [NUMBERS, CLAIM], ids=["numbers", "labels"])
+def test_any_check_can_be_refuted_by_the_runs_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, claim: Any
+) -> None:
+    """With hardly any evidence of its own run. Catches a finding that cannot be worded then."""
+    monkeypatch.setattr(Whole, "log_value_with", lambda *_: math.inf)
+    with open_ledger(str(tmp_path / "l.jsonl"), claim, "a", never) as ledger:
+        report = verify(
+            claim.kind.reference(claim), claim, seed=1, ledger=ledger, after_failure="stop"
+        )
+    assert report.ledger is not None
+    judged = {one.id for one in report.ledger.checks}
+    assert judged <= {one.id for one in report.checks if one.verdict == "fail"}
+    assert len(judged) >= 3
 
 
 def test_runs_of_numbers_are_judged_together(tmp_path: Path) -> None:
