@@ -6,11 +6,15 @@ from claims import gnmax
 from plans import plan
 
 from dpassay.reference.numbers import parse_number_noise
+from dpassay.verifiers.evidence.parts import Parts
 from dpassay.verifiers.evidence.scale import ScaleEvidence, scale_factors
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
 from dpassay.verifiers.kinds.labels.checks.base import LabelsEvidence, LabelsSetting, labels_checks
+from dpassay.verifiers.kinds.labels.registry import CHECKS
 from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
 from dpassay.verifiers.kinds.numbers.evidence.noise_law import NoiseLawEvidence
+from dpassay.verifiers.ledger.strands import Whole
+from dpassay.verifiers.run.error_budget import log_threshold
 
 PLAN = plan(gnmax(10, 4, 40), 0.1)
 
@@ -41,15 +45,56 @@ def test_the_highest_evidence_of_labels_is_not_handed_over() -> None:
 
 
 def test_parts_of_class_probabilities_make_its_evidence() -> None:
-    """Weights and all: catches a part that is counted twice, or left out."""
+    """Weights and all, but for the last, on which a ledger wagers alone. Catches a part lost."""
     check = ClassProbabilities(PLAN)
     assert check.parts.log_e_value == pytest.approx(0.0, abs=1e-9)
     for stream in (0, 1, 0):
         check.observe(stream, labels_of(stream, 0.8, 300, stream))
         parts = check.parts
-        assert parts.log_e_value == pytest.approx(check.current, abs=1e-9)
+        own = Parts(parts.names[:-1], parts.log_weights[:-1], parts.logs[:-1])
+        assert own.log_e_value == pytest.approx(check.current + np.log(7 / 8), abs=1e-9)
         assert np.exp(parts.log_weights).sum() == pytest.approx(1.0)
-    assert len(parts.names) == len(PLAN.faults) + 1
+    assert len(parts.names) == len(PLAN.faults) + 2
+
+
+def test_the_part_of_rarely_bare_answers_is_a_ratio_of_laws() -> None:
+    """Written out for one stream: catches a leader of another stream, and a share that is not 1."""
+    check, q = ClassProbabilities(PLAN), np.exp(PLAN.log_q[0])
+    labels, leader = labels_of(0, 1.0, 50, 1), int(np.argmax(PLAN.streams[0].histogram))
+    check.observe(0, labels)
+    bare = 0.99 * q + 0.01 * (np.arange(q.size) == leader)
+    assert check.parts.logs[-1] == pytest.approx(float(np.log(bare / q)[labels].sum()))
+
+
+def runs_until_bare_answers_show(rng: np.random.Generator, first: int) -> int:
+    """Runs of 20,000 labels, of a plurality of about .3, since a hundredth of them are bare."""
+    made = plan(gnmax(40, 10, 250), 0.02)
+    tops = np.exp(made.log_q.max(-1))
+    stream = int(np.argmin(np.abs(tops - 0.3)))
+    q, leader = np.exp(made.log_q[stream]), int(np.argmax(made.streams[stream].histogram))
+    bare = 0.99 * q + 0.01 * (np.arange(q.size) == leader)
+    check = ClassProbabilities(made)
+    whole = Whole(1, check.parts.log_weights)
+    needed = log_threshold(CHECKS.shares[check.id], 1e-6) + whole.log_price
+    for run in range(1, first + 60):
+        check = ClassProbabilities(made)
+        law = q if run < first else bare
+        counts = rng.multinomial(20_000, law / law.sum())
+        check.observe(stream, np.repeat(np.arange(counts.size), counts))
+        parts, build = check.parts, str(run >= first)
+        if whole.log_value_with(build, parts.logs) >= needed:
+            return run - first + 1
+        whole.add(build, parts.logs)
+    return 60
+
+
+@pytest.mark.slow("some thousand runs")
+@pytest.mark.parametrize(("first", "most"), [(1, 9), (31, 13)])
+def test_bare_answers_show_within_so_many_runs(first: int, most: int) -> None:
+    """Medians of lives at 1e-6; catches the part left out, and one added up with the rest."""
+    rng = np.random.default_rng(4)
+    found = [runs_until_bare_answers_show(rng, first) for _ in range(25)]
+    assert np.median(found) <= most
 
 
 @pytest.mark.parametrize("text", ["laplace:2", "discrete-laplace:2"])

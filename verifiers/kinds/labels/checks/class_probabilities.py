@@ -37,6 +37,9 @@ from .fitted_counts import FittedCounts
 from .numbering import AsNumbered, Miscounted
 
 _RIVAL = 3.0  # log-odds by which another numbering must be better than known faults
+_RARELY, _BARE, _ON_RARELY = "the plurality without noise one time in a hundred", 0.01, 1 / 8
+"""What is wagered on over runs alone: in words, its share of the answers, its weight."""
+_LEAST = -700.0  # of a log-probability
 NO_KNOWN_FAULT = "no known fault fits"
 _BY_BOUND = "a quantile of the evidence of so many labels (verifiers/evidence/power.py)"
 
@@ -73,6 +76,7 @@ class ClassProbabilities(LabelsEvidence):
         self.first_labels = PointedEvidence(weights)
         self._numbered, self.starts = AsNumbered(plan), BareStarts(plan)
         self.branches: LabelsAtBranches | None = None
+        self._leaders = np.array([np.argmax(stream.histogram) for stream in plan.streams])
         self._met: set[tuple[int, ...]] = set()
         self._pointed = [PointedEvidence(weights) for _ in range(streams)]
         self._general = np.zeros(streams)
@@ -141,17 +145,32 @@ class ClassProbabilities(LabelsEvidence):
 
     @property
     def parts(self) -> Parts:
-        """Known faults of all labels from the first one on, one by one; the rest as a whole."""
+        """Known faults of all labels from the first one on, one by one; the rest as a whole.
+
+        Answers that are bare so rarely show over runs alone, so that no single run wagers on them.
+        """
         branches = 0.0 if self.branches is None else self.branches.log_e_value
         each = POOLED * FROM_THE_START
         rest = np.logaddexp(
             self._log_planned_with(self.pooled.log_late), np.log(BRANCHES) + branches
         )
+        names = (*(str(fault.note) for fault in self.plan.faults), "all else", _RARELY)
+        weights = np.append(self.pooled.log_weights + np.log(each), np.log1p(-each))
+        logs = np.append(self.pooled.log_ratios, rest - np.log1p(-each))
         return Parts(
-            (*(str(fault.note) for fault in self.plan.faults), "all else"),
-            np.append(self.pooled.log_weights + np.log(each), np.log1p(-each)),
-            np.append(self.pooled.log_ratios, rest - np.log1p(-each)),
+            names,
+            np.append(weights + np.log1p(-_ON_RARELY), np.log(_ON_RARELY)),
+            np.append(logs, self._log_rarely_bare()),
         )
+
+    def _log_rarely_bare(self) -> float:
+        """Log-ratio of answers of which a hundredth are the plurality, to the claim."""
+        leaders = self._leaders[:, None]
+        came = np.take_along_axis(self.counts, leaders, 1)[:, 0]
+        log_q = np.maximum(np.take_along_axis(self.plan.log_q, leaders, 1)[:, 0], _LEAST)
+        miss = np.log1p(-_BARE)
+        more = np.logaddexp(miss, np.log(_BARE) - log_q) - miss
+        return float(came @ more + self.counts.sum() * miss)
 
     def _log_planned(self) -> float:
         """Of what the plan asks, with its weight."""
