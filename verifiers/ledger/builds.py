@@ -45,7 +45,7 @@ def _files(spec: str) -> Iterator[Path]:
 
 def _of_module(name: str) -> Iterator[Path]:
     """The files of a module, or of a package, that can be found from here; it is not imported."""
-    found = PathFinder.find_spec(name, ["."]) or PathFinder.find_spec(name)
+    found = PathFinder.find_spec(name, [str(Path.cwd())]) or PathFinder.find_spec(name)
     if found is None:
         return
     for folder in found.submodule_search_locations or ():
