@@ -1,5 +1,7 @@
 """What checks hand to a ledger: their evidence now, in parts that mean the same in every run."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from claims import gnmax
@@ -13,6 +15,7 @@ from dpassay.verifiers.kinds.labels.checks.base import LabelsEvidence, LabelsSet
 from dpassay.verifiers.kinds.labels.registry import CHECKS
 from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
 from dpassay.verifiers.kinds.numbers.evidence.noise_law import NoiseLawEvidence
+from dpassay.verifiers.kinds.tables.checks.of_numbers import TableNoiseScale
 from dpassay.verifiers.ledger.strands import Whole
 from dpassay.verifiers.run.error_budget import log_threshold
 
@@ -111,6 +114,13 @@ def test_parts_of_the_noise_law_make_its_evidence(text: str) -> None:
     if noise.family.whole:
         evidence.observe(placing.placed(np.array([8.5]), np.array([8.0])), {})
         assert np.isposinf(evidence.parts.log_e_value)
+
+
+def test_parts_of_the_scale_of_tables_are_of_now() -> None:
+    """The mean over aggregates; catches that of their highest evidence."""
+    each = [SimpleNamespace(parts=Parts.whole(log), log_e_value=9.0) for log in (2.0, -1.0)]
+    found = TableNoiseScale.parts.fget(SimpleNamespace(each=each))  # type: ignore[attr-defined]
+    assert found.log_e_value == pytest.approx(np.log(np.exp([2.0, -1.0]).mean()))
 
 
 def test_parts_of_the_scale_are_ratios_to_the_claimed_one() -> None:

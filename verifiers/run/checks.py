@@ -178,13 +178,15 @@ class EvidenceCheck(Check):
     not_applicable: why the target does not serve what it needs, None where it does; peak: the
     highest evidence that was looked at, None where none refuted; of_code: what was seen of the
     target's code, for the message of a pass, empty where nothing was; carried: what earlier runs of
-    a ledger have brought, None where the run stands alone.
+    a ledger have brought, None where the run stands alone; adds_up: whether `parts` are e-values,
+    at any look, so that runs may add them up.
     """
 
     not_applicable: Reason = None
     of_code: str = ""
     peak: Peak | None = None
     carried: Carried | None = None
+    adds_up: ClassVar[bool] = True
 
     def conclude(self, context: RunContext) -> Outcome | None:
         return None

@@ -138,7 +138,7 @@ class _Run:
         ledger = self.state.ledger
         if ledger is None:
             return
-        for check in self.session.checks:
+        for check in (one for one in self.session.checks if one.adds_up):
             check.carried = ledger.carried(check.id, check.share, check.log_threshold)
 
     def _verify(self) -> None:

@@ -208,6 +208,9 @@ class LawlessPrivacyAudit(EvidenceCheck):
         """Whether the claim would be refuted now, were the draws known to be of fresh states."""
         return not self.fresh and self.log_e_value >= self.log_threshold
 
+    adds_up = False
+    """Draws count only once they are known to be of fresh states."""
+
     @property
     def refuted(self) -> bool:
         return self.fresh and super().refuted

@@ -7,6 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ....evidence.mixture import log_mean_of
+from ....evidence.parts import Parts
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
@@ -172,6 +174,12 @@ class TableNoiseScale(OfEachAggregate):
     """`noise-scale` of each aggregate, with the factors that engines forget."""
 
     id, made = "noise-scale", NoiseScale
+
+    @property
+    def parts(self) -> Parts:
+        """As one: the mean of the evidence now, of which the highest is no e-value."""
+        logs = np.array([check.parts.log_e_value for check in self.each])
+        return Parts.whole(log_mean_of(logs))
 
     def __init__(self, claim: TablesClaim, plan: TablePlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
