@@ -183,6 +183,26 @@ def test_what_is_no_ledger_is_refused(tmp_path: Path) -> None:
         pass
 
 
+def test_a_ledger_takes_claims_of_one_kind(tmp_path: Path) -> None:
+    """Those of another have checks of their own, whose shares come to 1 once more."""
+    path = tmp_path / "l.jsonl"
+    run(path, 1.0)
+    other = parse_claim(
+        {
+            "mechanism": {
+                "name": "noisy-histogram",
+                "noise": "laplace:2",
+                "adjacency": "add-remove",
+                "cells": 3,
+            }
+        }
+    )
+    before = path.read_text()
+    with pytest.raises(LedgerError, match="of labels, and this one is of numbers"):
+        run(path, 1.0, claim=other)
+    assert path.read_text() == before
+
+
 def test_the_interval_is_of_all_runs_and_no_intersection(tmp_path: Path) -> None:
     """It equals the interval of one run with all labels, looked at as often."""
     path, rng = tmp_path / "l.jsonl", np.random.default_rng(5)

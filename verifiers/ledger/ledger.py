@@ -155,12 +155,18 @@ class Ledger:
         self._written, self._failed = 0, 0
         first = not chain.entries
         if first:
-            chain.append({"entry": "ledger", "format": _FORMAT})
+            chain.append({"entry": "ledger", "format": _FORMAT, "kind": claim.kind.name})
             chain.told.append("begun with this run: what earlier ones have found is not in it")
         try:
+            kind = chain.entries[0]["kind"]
             self._replay(chain.entries)
         except (KeyError, TypeError, ValueError, IndexError):
             raise LedgerError(f"{chain.path}: no ledger of this version of dpassay") from None
+        if kind != claim.kind.name:  # whose checks have shares of their own, of 1 in all
+            raise LedgerError(
+                f"{chain.path}: a ledger of claims of {kind}, and this one is of "
+                f"{claim.kind.name}: expected a file for each kind"
+            )
         chain.append(
             {
                 "entry": "begin",

@@ -21,6 +21,7 @@ class SameLaw(EvidenceCheck):
     """
 
     id, unit = "same-law", "draws"
+    adds_up = False  # the reference is put against itself before each failure
 
     def __init__(self, claim: SameAsClaim, wanted: int) -> None:
         self.claim, self.wanted = claim, wanted
