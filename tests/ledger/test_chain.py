@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dpassay.verifiers.ledger.chain import Chain, LedgerError
+from dpassay.verifiers.ledger.chain import LedgerError, SealedLines
 
 
 def never(line: str) -> None:
@@ -19,15 +19,15 @@ def never(line: str) -> None:
 
 def written(path: Path, entries: int = 3) -> list[dict[str, int]]:
     """Entries of a file that is written line by line."""
-    chain = Chain(path, never)
+    chain = SealedLines(path, never)
     for number in range(entries):
         chain.append({"number": number})
     chain.close()
     return chain.entries
 
 
-def reopened(path: Path) -> Chain:
-    chain = Chain(path, never)
+def reopened(path: Path) -> SealedLines:
+    chain = SealedLines(path, never)
     chain.close()
     return chain
 
@@ -93,14 +93,14 @@ def test_a_write_that_was_not_finished_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "l.jsonl"
     written(path)
     whole, seal = path.read_bytes(), Path(f"{path}.seal").read_bytes()
-    written_more = Chain(path, never)
+    written_more = SealedLines(path, never)
     written_more.append({"number": 3})
     written_more.close()
     more = path.read_bytes()
     for size in range(len(whole) + 1, len(more), 20):
         path.write_bytes(more[:size])
         Path(f"{path}.seal").write_bytes(seal)
-        chain = Chain(path, never)
+        chain = SealedLines(path, never)
         assert len(chain.told) == 1
         chain.append({"number": 3})
         chain.close()
@@ -118,14 +118,14 @@ def test_a_seal_beside_it_that_is_changed_is_told(tmp_path: Path) -> None:
 def test_two_runs_at_once_wait_for_each_other(tmp_path: Path) -> None:
     """The second one says so, and sees what the first has written. Catches a file read early."""
     path, said, found = tmp_path / "l.jsonl", [], []
-    first, waits = Chain(path, never), threading.Event()
+    first, waits = SealedLines(path, never), threading.Event()
 
     def tell(line: str) -> None:
         said.append(line)
         waits.set()
 
     def second() -> None:
-        chain = Chain(path, tell)
+        chain = SealedLines(path, tell)
         found.extend(chain.entries)
         chain.close()
 
@@ -143,8 +143,8 @@ def test_two_runs_at_once_wait_for_each_other(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from dpassay.verifiers.ledger.chain import Chain
-chain = Chain(Path(sys.argv[1]), print)
+from dpassay.verifiers.ledger.chain import SealedLines
+chain = SealedLines(Path(sys.argv[1]), print)
 number = 0
 while True:
     chain.append({"number": number, "filling": "x" * 5000})

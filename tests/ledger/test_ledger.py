@@ -17,9 +17,9 @@ from dpassay.verifiers.evidence.scale import ScaleEvidence, scale_factors
 from dpassay.verifiers.findings.finding import Finding
 from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.ledger.chain import Chain, LedgerError
-from dpassay.verifiers.ledger.ledger import Carried, Ledger, open_ledger
-from dpassay.verifiers.ledger.strands import Whole
+from dpassay.verifiers.ledger.chain import LedgerError, SealedLines
+from dpassay.verifiers.ledger.ledger import CarriedEvidence, EvidenceLedger, open_ledger
+from dpassay.verifiers.ledger.strands import WholeEvidence
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
@@ -33,13 +33,15 @@ def never(line: str) -> None:
 
 
 @contextmanager
-def running(path: Path, build: str = "a", claim: Any = CLAIM) -> Iterator[tuple[Ledger, Carried]]:
+def running(
+    path: Path, build: str = "a", claim: Any = CLAIM
+) -> Iterator[tuple[EvidenceLedger, CarriedEvidence]]:
     """A run of a ledger, with one check of the whole error."""
     with open_ledger(str(path), claim, build, never) as ledger:
         yield ledger, ledger.carried("noise-scale", 1.0, NEEDED)
 
 
-def looked(carried: Carried, log_e_value: float, queries: int = 100) -> bool:
+def looked(carried: CarriedEvidence, log_e_value: float, queries: int = 100) -> bool:
     """Looks at evidence of one part, and says whether it refutes."""
     refuted = carried.look(Parts.whole(log_e_value), queries) >= carried.needed
     if refuted:
@@ -176,7 +178,7 @@ def test_limits_of_a_run_are_no_other_claim(tmp_path: Path) -> None:
 
 def test_what_is_no_ledger_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "l.jsonl"
-    chain = Chain(path, never)
+    chain = SealedLines(path, never)
     chain.append({"entry": "something"})
     chain.close()
     with pytest.raises(LedgerError, match="no ledger"), running(path):
@@ -246,7 +248,7 @@ def test_any_check_can_be_refuted_by_the_runs_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, claim: Any
 ) -> None:
     """With hardly any evidence of its own run. Catches a finding that cannot be worded then."""
-    monkeypatch.setattr(Whole, "log_value_with", lambda *_: math.inf)
+    monkeypatch.setattr(WholeEvidence, "log_value_with", lambda *_: math.inf)
     with open_ledger(str(tmp_path / "l.jsonl"), claim, "a", never) as ledger:
         report = verify(
             claim.kind.reference(claim), claim, seed=1, ledger=ledger, after_failure="stop"

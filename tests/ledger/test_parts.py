@@ -16,7 +16,7 @@ from dpassay.verifiers.kinds.labels.registry import CHECKS
 from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
 from dpassay.verifiers.kinds.numbers.evidence.noise_law import NoiseLawEvidence
 from dpassay.verifiers.kinds.tables.checks.of_numbers import TableNoiseScale
-from dpassay.verifiers.ledger.strands import Whole
+from dpassay.verifiers.ledger.strands import WholeEvidence
 from dpassay.verifiers.run.error_budget import log_threshold
 
 PLAN = plan(gnmax(10, 4, 40), 0.1)
@@ -77,7 +77,7 @@ def runs_until_bare_answers_show(rng: np.random.Generator, first: int) -> int:
     q, leader = np.exp(made.log_q[stream]), int(np.argmax(made.streams[stream].histogram))
     bare = 0.99 * q + 0.01 * (np.arange(q.size) == leader)
     check = ClassProbabilities(made)
-    whole = Whole(1, check.parts.log_weights)
+    whole = WholeEvidence(1, check.parts.log_weights)
     needed = log_threshold(CHECKS.shares[check.id], 1e-6) + whole.log_price
     for run in range(1, first + 60):
         check = ClassProbabilities(made)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.evidence.scale import ScaleEvidence, scale_factors
-from dpassay.verifiers.ledger.strands import Strand, Whole
+from dpassay.verifiers.ledger.strands import Strand, WholeEvidence
 from dpassay.verifiers.run.error_budget import log_threshold
 
 HEADS = np.array([0.8, 0.3])
@@ -87,7 +87,7 @@ def test_the_enumeration_sees_what_is_no_e_value(wrong: Callable[..., float]) ->
 
 def by_builds(life: list[tuple[bool, ...]], *, again: bool) -> float:
     """A new build, or the first one again, after every run of two heads."""
-    whole, build = Whole(1, WEIGHTS), 0
+    whole, build = WholeEvidence(1, WEIGHTS), 0
     for flips in life:
         logs = looks_of(flips, lambda logs: logs[0] > 0.4)[-1]
         value = whole.log_value_with(str(build), logs)
@@ -146,7 +146,7 @@ def test_correct_lives_are_accused_no_more_often_than_allowed() -> None:
     rng, needed, accused = np.random.default_rng(11), math.log(20.0), 0
     factors = np.exp(np.linspace(-0.35, 0.35, 17))
     for _ in range(1_000):
-        whole = Whole(1, np.full(17, -math.log(17.0)))
+        whole = WholeEvidence(1, np.full(17, -math.log(17.0)))
         for run in range(60):
             squares, last = normal_run(rng, 1.0, 500, 2), np.zeros(17)
             for look, seen in enumerate(squares, 1):
@@ -164,7 +164,7 @@ def test_correct_lives_are_accused_no_more_often_than_allowed() -> None:
 def runs_until_seen(rng: np.random.Generator, scale: float, first: int, most: int) -> int:
     """Runs of 20,000 normal draws after the fault began, with the budget of `noise-scale`."""
     evidence = ScaleEvidence(scale_factors(0.05))
-    whole = Whole(1, evidence.log_weights)
+    whole = WholeEvidence(1, evidence.log_weights)
     needed = log_threshold(1 / 8, 1e-6) + whole.log_price
     for run in range(1, first + most):
         wide = scale if run >= first else 1.0

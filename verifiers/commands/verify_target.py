@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..claims.claim import Claim
     from ..demos import Broken
     from ..findings.report import Report
-    from ..ledger.ledger import Ledger
+    from ..ledger.ledger import EvidenceLedger
     from ..reporting.files import ReportFolder, SarifFile
     from ..targets import Target
 
@@ -168,7 +168,7 @@ def _read_request(
 
 def _ledger(
     target: str | None, claim: "Claim", given: dict[str, Any]
-) -> "AbstractContextManager[Ledger | None]":
+) -> "AbstractContextManager[EvidenceLedger | None]":
     """The ledger that the run adds to, begun before it asks anything; None without one."""
     if given["ledger"] is None:
         return nullcontext()

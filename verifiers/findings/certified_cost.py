@@ -9,7 +9,7 @@ COST = "cost-above-claim"
 """The code by which a pass says what is certainly spent: a higher cost is no power."""
 
 
-class CertifiedCost(Document):
+class CostBounds(Document):
     """What is certain of the cost of a claim."""
 
     low: float = Field(description="An epsilon below it is refuted.")
@@ -26,11 +26,11 @@ class CertifiedCost(Document):
         return text + (f" over {self.queries:,}" if self.queries is not None else "")
 
 
-def certified_cost(check: CheckResult, report: Report) -> CertifiedCost | None:
+def certified_cost(check: CheckResult, report: Report) -> CostBounds | None:
     """What a check says for certain of the claimed cost; None where it says nothing."""
     figure = None if check.figures is None else check.figures.cost
     if figure is not None and figure.refuted_below is not None:
-        return CertifiedCost(
+        return CostBounds(
             low=figure.refuted_below,
             high=figure.proven_from,
             delta=figure.delta,
@@ -44,4 +44,4 @@ def certified_cost(check: CheckResult, report: Report) -> CertifiedCost | None:
         return None
     claimed = report.claim.get("privacy")
     delta = told.get("delta", claimed.get("delta") if isinstance(claimed, dict) else None)
-    return CertifiedCost(low=cost, high=None, delta=delta, queries=told.get("queries"))
+    return CostBounds(low=cost, high=None, delta=delta, queries=told.get("queries"))

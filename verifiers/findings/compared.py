@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field
 
-from .certified_cost import CertifiedCost, certified_cost
+from .certified_cost import CostBounds, certified_cost
 from .document import Count, Document
 from .excluded import Excluded, Measured
 from .report import CheckResult, Report, Time
@@ -57,7 +57,7 @@ class ComparedResult(Document):
     inputs: tuple[str, ...] = Field(description="Where a pass looked for what it excludes.")
     excludes: tuple[Excluded, ...]
     measured: Measured | None
-    cost: CertifiedCost | None
+    cost: CostBounds | None
 
     @classmethod
     def of(cls, check: CheckResult, report: Report) -> Self:

@@ -25,7 +25,7 @@ class LedgerError(InputError):
     code = "ledger-unusable"
 
 
-class Chain:
+class SealedLines:
     """The lines of a file, locked until it is closed.
 
     entries: of all lines, without their seals; seal: of the last one, empty where there is none;

@@ -24,8 +24,8 @@ from ..evidence.scale import ScaleEvidence
 from ..findings.figures import LedgerOfCheck, LedgerRun, LedgerScale, finite
 from ..findings.finding import Finding
 from ..findings.report import decimal_log
-from .chain import Chain, LedgerError
-from .strands import Whole
+from .chain import LedgerError, SealedLines
+from .strands import WholeEvidence
 
 _FORMAT = 1
 _GROWTH = 1.25  # of the queries from one look that is written to the next
@@ -35,7 +35,7 @@ _NO_NULL = ("gate", "http", "log")
 
 
 @dataclass
-class Kept(Whole):
+class KeptWhole(WholeEvidence):
     """The evidence of a check from a fresh start on, as a ledger has it.
 
     key: what its runs have in common: the claim, the check's share of the error and its parts;
@@ -52,17 +52,19 @@ class Kept(Whole):
         self.logs.append(logs)
 
 
-class Carried:
+class CarriedEvidence:
     """A check in one run, with what runs before it have brought.
 
     share: of `false_alarm`; needed: the evidence of all runs that refutes, natural log; parts,
     queries: of the last look; failed: the finding once the claim is refuted.
     """
 
-    def __init__(self, ledger: "Ledger", check: str, share: float, log_threshold: float) -> None:
+    def __init__(
+        self, ledger: "EvidenceLedger", check: str, share: float, log_threshold: float
+    ) -> None:
         self._ledger, self.check, self.share = ledger, check, share
         self.log_threshold = self.needed = log_threshold
-        self.whole: Kept | None = None
+        self.whole: KeptWhole | None = None
         self.parts: Parts | None = None
         self.queries, self.log_value = 0, 0.0
         self.failed: Finding | None = None
@@ -94,7 +96,7 @@ class Carried:
         return found
 
     @property
-    def _seen(self) -> tuple[Kept, Parts]:
+    def _seen(self) -> tuple[KeptWhole, Parts]:
         """The evidence it goes on with, and that of this run, once there was a look."""
         assert self.whole is not None
         assert self.parts is not None
@@ -140,18 +142,18 @@ class Carried:
         return LedgerScale(runs=len(runs), low=low, high=high, confidence=confidence)
 
 
-class Ledger:
+class EvidenceLedger:
     """A ledger that one run adds to, from its `begin` to its `end`.
 
     run: its number, counted from 1; build: of the target.
     """
 
-    def __init__(self, chain: Chain, claim: Any, build: str) -> None:
+    def __init__(self, chain: SealedLines, claim: Any, build: str) -> None:
         """Writes that a run of a claim begins. Raises LedgerError for what is no ledger."""
         self.chain, self.build, self.run = chain, build, 1
         self._claim, self._false_alarm = claim_digest(claim), claim.gate.false_alarm
-        self._wholes: dict[str, list[Kept]] = {}
-        self._checks: dict[str, Carried] = {}
+        self._wholes: dict[str, list[KeptWhole]] = {}
+        self._checks: dict[str, CarriedEvidence] = {}
         self._written, self._failed = 0, 0
         first = not chain.entries
         if first:
@@ -178,11 +180,11 @@ class Ledger:
             }
         )
 
-    def carried(self, check: str, share: float, log_threshold: float) -> Carried:
+    def carried(self, check: str, share: float, log_threshold: float) -> CarriedEvidence:
         """What a check of this run is judged with."""
-        return self._checks.setdefault(check, Carried(self, check, share, log_threshold))
+        return self._checks.setdefault(check, CarriedEvidence(self, check, share, log_threshold))
 
-    def whole_of(self, carried: Carried, parts: Parts) -> Kept:
+    def whole_of(self, carried: CarriedEvidence, parts: Parts) -> KeptWhole:
         """The evidence that a check goes on with, or a new one, which is written at once.
 
         One that has refuted the claim stands for the build that it refuted; another build, another
@@ -197,7 +199,7 @@ class Ledger:
         going_on = [whole for whole in same if whole.failed is None]
         if refuted or going_on:
             return [*refuted, *going_on][0]
-        wholes.append(Kept(len(wholes) + 1, parts.log_weights, key=key))
+        wholes.append(KeptWhole(len(wholes) + 1, parts.log_weights, key=key))
         entry = {"entry": "whole", "check": carried.check, "rank": len(wholes), "key": key}
         head = {"claim": self._claim, "share": carried.share, "false_alarm": self._false_alarm}
         self.chain.append({**entry, **head, "parts": list(parts.names), "log_weights": weights})
@@ -246,7 +248,7 @@ class Ledger:
                 build, last, self.run = entry["build"], None, entry["run"] + 1
             elif entry["entry"] == "whole":
                 weights = _from_json(entry["log_weights"])
-                whole = Kept(entry["rank"], weights, key=entry["key"])
+                whole = KeptWhole(entry["rank"], weights, key=entry["key"])
                 self._wholes.setdefault(entry["check"], []).append(whole)
             else:
                 last = entry
@@ -265,14 +267,16 @@ class Ledger:
 
 
 @contextmanager
-def open_ledger(path: str, claim: Any, build: str, wait: Callable[[str], None]) -> Iterator[Ledger]:
+def open_ledger(
+    path: str, claim: Any, build: str, wait: Callable[[str], None]
+) -> Iterator[EvidenceLedger]:
     """A ledger for one run of a claim, which holds it alone until the block ends.
 
     wait: told in one line where another run holds it. Raises LedgerError of one line.
     """
-    chain = Chain(Path(path), wait)
+    chain = SealedLines(Path(path), wait)
     try:
-        yield Ledger(chain, claim, build)
+        yield EvidenceLedger(chain, claim, build)
     finally:
         chain.close()
 

@@ -54,7 +54,7 @@ class Strand:
 
 
 @dataclass
-class Whole:
+class WholeEvidence:
     """The evidence of one check from a fresh start on: over all runs, and build by build.
 
     Half of it is one strand of all runs, half is spread over strands of the builds of the target,

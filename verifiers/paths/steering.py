@@ -22,7 +22,7 @@ Answers = Sequence[tuple[int | None, Any]]
 _Key = tuple[Hashable, ...]
 
 
-class Asker(ABC):
+class BranchAsker(ABC):
     """How a kind of release asks what a search has found, and judges the answers.
 
     after: queries before which nothing is asked: what shows earlier does not wait for the search;
@@ -82,7 +82,7 @@ class Steering:
         request: of the run.
     """
 
-    def __init__(self, asker: Asker, request: RunRequest) -> None:
+    def __init__(self, asker: BranchAsker, request: RunRequest) -> None:
         self.asker = asker
         self.searched: Searched | None = None
         self._search: BackgroundSearch | None = None

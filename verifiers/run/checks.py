@@ -11,7 +11,7 @@ from ..evidence.parts import Parts
 from ..findings.excluded import PROVED, SURE_TO_SEE, Excluded
 from ..findings.finding import Finding, Outcome
 from ..findings.note import Fields, Note
-from ..ledger.ledger import Carried
+from ..ledger.ledger import CarriedEvidence
 from ..targets import Target
 from .error_budget import log_threshold
 from .phase import Phase
@@ -185,7 +185,7 @@ class EvidenceCheck(Check):
     not_applicable: Reason = None
     of_code: str = ""
     peak: Peak | None = None
-    carried: Carried | None = None
+    carried: CarriedEvidence | None = None
     adds_up: ClassVar[bool] = True
 
     def conclude(self, context: RunContext) -> Outcome | None:

@@ -12,7 +12,7 @@ from ..claims.claim import Claim
 from ..findings.of_run import Ended, report_of
 from ..findings.report import CheckResult, Report, Verdict
 from ..findings.verdict import Subject
-from ..ledger.ledger import Ledger
+from ..ledger.ledger import EvidenceLedger
 from ..targets import PacedTarget, Target
 from .cause import named
 from .earned import PlanFor, earned, unseen
@@ -41,7 +41,7 @@ def verify(
     after_failure: AfterFailure = "diagnose",
     queries: int | None = None,
     of_reference: bool = False,
-    ledger: Ledger | None = None,
+    ledger: EvidenceLedger | None = None,
 ) -> Report:
     """Runs all checks of `claim` on `target` and returns the report; closes nothing.
 

@@ -10,7 +10,7 @@ from ...reference import BudgetExhausted
 from ...reference.clock import OutOfTime
 from ...reference.clock import step as clock_step
 from ..findings.note import Note
-from ..ledger.ledger import Ledger
+from ..ledger.ledger import EvidenceLedger
 from ..targets import Refused, Target, TargetError
 from ..targets.json_target import BUDGET_ERROR
 from ..targets.replies import one_line
@@ -44,7 +44,7 @@ class RunState:
         self.hearers: list[Hearer] = [outcome.hear]
         self.queries = 0
         self.restarted = self.lost = False
-        self.ledger: Ledger | None = None
+        self.ledger: EvidenceLedger | None = None
         self.explains = True
         self.began, self._started = datetime.now(UTC), time.monotonic()
         self._planned, self._part, self._doing = 0, "", "before the first call"

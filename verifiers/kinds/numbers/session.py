@@ -8,7 +8,7 @@ from ...findings.figures import CheckFigures
 from ...findings.finding import Finding
 from ...findings.note import Note
 from ...findings.report import CheckResult, Slow
-from ...paths.steering import Asker, Steering
+from ...paths.steering import BranchAsker, Steering
 from ...run.cause import Explanation
 from ...run.checks import Check, Setting
 from ...run.phase import Phase
@@ -92,7 +92,7 @@ class NumberSession:
         for check in self.checks:
             check.answered([asked.role for asked in self.plan.inputs])
 
-    def asker(self) -> Asker | None:
+    def asker(self) -> BranchAsker | None:
         """What asks where a search of the code has found something; None where none is made."""
         law = next((check for check in self.checks if isinstance(check, NoiseLaw)), None)
         if law is None or not steers(self.claim, self.plan):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .learners import Named, Ranked, Ridge, Signs
+from .learners import Named, Ranked, Ridge, SignWagers
 from .statistics import MOST_STATISTICS, Inputs, Middles, Numbers, statistics
 
 FIRST = 16
@@ -32,8 +32,8 @@ class Learnt:
 
     def __init__(self, inputs: int, *, alone: bool = False) -> None:
         self._inputs, self._alone, self.done = inputs, alone, 0
-        self._signs: Signs | None = None
-        self._bins: Signs | None = None
+        self._signs: SignWagers | None = None
+        self._bins: SignWagers | None = None
         self._ridge, self._named, self._weights = Ridge(), Named(), _WEIGHTS
 
     @property
@@ -64,7 +64,7 @@ class Learnt:
     def _wager(self, values: Numbers, own: tuple[int, int], past: int) -> None:
         """On the statistics (n, 2, s) of the units since those done; past: which give the ranks."""
         if self._signs is None or self._bins is None:
-            self._signs, self._bins = Signs(values.shape[-1]), Signs(values.shape[-1], 4)
+            self._signs, self._bins = SignWagers(values.shape[-1]), SignWagers(values.shape[-1], 4)
         ranks, new = Ranked(values[:past]).of(values), values[self.done :]
         self._signs.observe(np.sign(new[:, 0] - new[:, 1]).astype(int))
         if not self.done:

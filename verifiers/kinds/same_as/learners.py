@@ -33,7 +33,7 @@ def log_wager(odds: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(_LOG_2 - np.logaddexp(0.0, -odds))
 
 
-class Signs:
+class SignWagers:
     """Of each statistic, how often the target's was the larger, in each cell (n, s) by itself."""
 
     def __init__(self, statistics: int, cells: int = 1) -> None:

@@ -10,7 +10,7 @@ from .claim import SameAsClaim
 from .faults import Shown, shown_faults
 from .planned import DIFFERS, excluded_by
 from .telling import told_by
-from .units import Asked, Units
+from .units import BothReplies, Units
 
 
 class SameLaw(EvidenceCheck):
@@ -30,7 +30,7 @@ class SameLaw(EvidenceCheck):
         self.shown: list[Shown] = []
         self.settled = self.confirmed = False
 
-    def observe(self, units: list[list[Asked]]) -> None:
+    def observe(self, units: list[list[BothReplies]]) -> None:
         """Adds units."""
         self.units.observe(units)
 

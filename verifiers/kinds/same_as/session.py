@@ -20,7 +20,7 @@ from .claim import SameAsClaim
 from .evidence import next_units
 from .same_law import SameLaw
 from .sides import Sides, open_reference, reference_itself
-from .units import Asked, Units
+from .units import BothReplies, Units
 
 OF_ITSELF = 1e-3
 """Probability, at most, that a reference that does not remember is taken for one that does."""
@@ -88,7 +88,7 @@ class SameAsSession(PlainSession):
             if unseen is not None:
                 state.outcome.hopeless[check.id] = unseen
 
-    def _unit(self, number: int) -> list[Asked]:
+    def _unit(self, number: int) -> list[BothReplies]:
         """The unit of this number: a call, or a life of which each input is asked thrice."""
         assert self._sides is not None
         inputs, calls = len(self.claim.asked), self.check.calls
@@ -143,15 +143,15 @@ class SameAsSession(PlainSession):
             self._reference.close()
         return Notes()
 
-    def _looked_at(self, units: Units) -> Callable[[list[Asked]], bool]:
+    def _looked_at(self, units: Units) -> Callable[[list[BothReplies]], bool]:
         """Adds pairs to units; says whether they still look alike.
 
         As little tells the reference from itself as tells the target from it.
         """
-        waiting: list[list[Asked]] = []
+        waiting: list[list[BothReplies]] = []
         error = max(OF_ITSELF, self.claim.gate.false_alarm)
 
-        def again(unit: list[Asked]) -> bool:
+        def again(unit: list[BothReplies]) -> bool:
             waiting.append(unit)
             if len(waiting) == next_units(len(units)):
                 units.observe(waiting)

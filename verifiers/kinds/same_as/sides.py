@@ -12,7 +12,7 @@ from ...targets import Refused, Target, TargetError
 from ...targets.restart_command import FreshStateCommand
 from ...targets.spec import is_server
 from .claim import SameAsClaim
-from .units import Asked, Reply
+from .units import BothReplies, Reply
 
 
 def open_reference(claim: SameAsClaim) -> Target:
@@ -42,13 +42,13 @@ class Sides:
     ) -> None:
         self.claim, self._both, self._rng = claim, (target, reference), rng
 
-    def ask(self, place: int) -> Asked:
+    def ask(self, place: int) -> BothReplies:
         """Puts an input, by its place, to both. Raises TargetError."""
         found: dict[int, Reply] = {}
         for side in self.order():
             with _of_reference() if side else nullcontext():
                 found[side] = self._reply(self._both[side], self.claim.asked[place])
-        return Asked(place, found[0], found[1])
+        return BothReplies(place, found[0], found[1])
 
     def order(self) -> tuple[int, ...]:
         """Who is asked first, by coin: the target is 0."""
@@ -108,7 +108,7 @@ def reference_itself(
     rng: np.random.Generator,
     pairs: int,
     inputs: int,
-    again: Callable[[list[Asked]], bool],
+    again: Callable[[list[BothReplies]], bool],
 ) -> bool | None:
     """Puts two fresh instances of the reference against each other, with repeated requests.
 

@@ -11,14 +11,14 @@ from .units import Units
 _SURE = 5.0  # standard errors from which a difference is named
 
 
-class Told(NamedTuple):
+class ToldDifference(NamedTuple):
     """What differs most."""
 
     words: str
     fields: Fields
 
 
-def told_by(units: Units) -> Told:
+def told_by(units: Units) -> ToldDifference:
     """By the means of both sides: of whether there is an answer, of each number, of its spread."""
     assert units.features is not None
     middles = Middles.of(units.numbers, units.inputs, int(units.inputs.max()) + 1)
@@ -38,11 +38,11 @@ def told_by(units: Units) -> Told:
         found.append((_score(np.abs(column)), said, {"number": name, "factor": factor}))
     score, words, fields = max(found, key=lambda one: one[0])
     if score < _SURE:
-        return Told(
+        return ToldDifference(
             "in how often a reply comes, or in how numbers of a reply, or of several, go together",
             {},
         )
-    return Told(words, fields)
+    return ToldDifference(words, fields)
 
 
 def _score(values: Any) -> float:

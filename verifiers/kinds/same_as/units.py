@@ -23,7 +23,7 @@ class Reply(NamedTuple):
     withheld: str | None = None
 
 
-class Asked(NamedTuple):
+class BothReplies(NamedTuple):
     """A call that was put to both: its input, by its place, and the replies."""
 
     place: int
@@ -75,12 +75,12 @@ class Units:
         self.features: Features | None = None
         self.few = False
         self.evidence = Evidence(inputs, apart=calls == 1)
-        self._first: list[list[Asked]] = []
+        self._first: list[list[BothReplies]] = []
 
     def __len__(self) -> int:
         return len(self._first) + len(self.numbers)
 
-    def observe(self, units: list[list[Asked]]) -> None:
+    def observe(self, units: list[list[BothReplies]]) -> None:
         """Adds units, and wagers on them."""
         if self.features is None:
             self._first += units
@@ -98,7 +98,7 @@ class Units:
         self.names += [self._named(unit) for unit in units]
         self.evidence.observe(self.numbers, self.inputs, self.names)
 
-    def _numbers(self, unit: list[Asked]) -> NDArray[np.float64]:
+    def _numbers(self, unit: list[BothReplies]) -> NDArray[np.float64]:
         """Of one unit (2, calls, f)."""
         assert self.features is not None
         found = []
@@ -109,7 +109,7 @@ class Units:
             found.append(np.concatenate([shown, withheld], axis=1))
         return np.array(found)
 
-    def _named(self, unit: list[Asked]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def _named(self, unit: list[BothReplies]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         if not self.few:
             return (), ()
         one, other = (

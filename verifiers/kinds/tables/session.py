@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ...findings.report import CheckResult
-from ...paths.steering import Asker
+from ...paths.steering import BranchAsker
 from ...run.cause import Explanation
 from ...run.request import RunRequest
 from ...run.session import Notes
@@ -28,7 +28,7 @@ class TableSession(NumberSession):
         super().__init__(state, request, recorder)
         tell_least_of_each(self.checks)
 
-    def asker(self) -> Asker | None:
+    def asker(self) -> BranchAsker | None:
         asker = TableAsker(self.gathering, self.request.seed)
         return asker if asker.judges and steers(self.state.claim, self.plan) else None
 

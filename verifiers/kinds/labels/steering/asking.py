@@ -7,7 +7,7 @@ from ....findings.note import Note
 from ....paths.background import Searched
 from ....paths.lines import code_hints
 from ....paths.search import Reached, Search
-from ....paths.steering import Answers, Asker
+from ....paths.steering import Answers, BranchAsker
 from ....run.error_budget import log_threshold
 from ..checks import ClassProbabilities
 from ..checks.at_branches import BranchHistogram
@@ -23,7 +23,7 @@ _SPARE = 40.0  # nats: of weights, and so that one run in a thousand misses half
 _FULL = 50_000  # planned queries from which the search runs
 
 
-class LabelAsker(Asker):
+class LabelAsker(BranchAsker):
     """Shows the labels to `class-probabilities`."""
 
     after, rounds, most = 8_192, 8, MOST_QUERIES

@@ -9,7 +9,7 @@ import numpy as np
 from ....paths.background import Searched
 from ....paths.left_out import LeftOut
 from ....paths.search import Reached, Search
-from ....paths.steering import Answers, Asker
+from ....paths.steering import Answers, BranchAsker
 from ....run.error_budget import log_threshold
 from ....targets import TargetError
 from ..checks.at_branches import BranchInput
@@ -29,7 +29,7 @@ _ROLE = "made for the code"  # of an input, as messages call it
 _MOST_REFUSED = 20_000  # records of a refused input that is judged: it is sent some forty times
 
 
-class NumberAsker(Asker):
+class NumberAsker(BranchAsker):
     """Shows the releases to `noise-law`, and whether any are copies.
 
     Args:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ....paths.background import Searched
 from ....paths.search import Reached
-from ....paths.steering import Answers, Asker
+from ....paths.steering import Answers, BranchAsker
 from ....run.error_budget import log_threshold
 from ...numbers.evidence.bins import Placing
 from ...numbers.gathering import Gathering
@@ -29,7 +29,7 @@ _ShownTo = EmptyPartitions | TablePartitionRelease
 _Judges = ContributionBounding | TableNoiseLaw | TableFreshNoise
 
 
-class TableAsker(Asker):
+class TableAsker(BranchAsker):
     """Shows the releases to the checks that see every release; judges: those with wagers on them.
 
     Args:
