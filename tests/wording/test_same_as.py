@@ -8,7 +8,7 @@ import numpy as np
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.same_as.faults import Shown
 from dpassay.verifiers.kinds.same_as.same_law import SameLaw
-from dpassay.verifiers.kinds.same_as.units import Asked, Reply
+from dpassay.verifiers.kinds.same_as.units import BothReplies, Reply
 
 TEXT = """
 [mechanism]
@@ -24,7 +24,7 @@ def made() -> Any:
     check = SameLaw(parse_claim(tomllib.loads(TEXT)), 40)
     rng = np.random.default_rng(0)
     draws = rng.normal(size=(40, 2))
-    check.observe([[Asked(0, Reply({"x": 10 * a}), Reply({"x": b}))] for a, b in draws])
+    check.observe([[BothReplies(0, Reply({"x": 10 * a}), Reply({"x": b}))] for a, b in draws])
     return check
 
 
