@@ -20,6 +20,7 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.ledger.chain import LedgerError, SealedLines
 from dpassay.verifiers.ledger.ledger import CarriedEvidence, EvidenceLedger, open_ledger
 from dpassay.verifiers.ledger.strands import WholeEvidence
+from dpassay.verifiers.run.precision import TooFewError
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
@@ -38,6 +39,7 @@ def running(
 ) -> Iterator[tuple[EvidenceLedger, CarriedEvidence]]:
     """A run of a ledger, with one check of the whole error."""
     with open_ledger(str(path), claim, build, never) as ledger:
+        ledger.begin()
         yield ledger, ledger.carried("noise-scale", 1.0, NEEDED)
 
 
@@ -139,6 +141,17 @@ def test_begin_is_written_before_anything_is_asked(tmp_path: Path) -> None:
     path = tmp_path / "l.jsonl"
     with running(path):
         assert [entry["entry"] for entry in entries(path)] == ["ledger", "begin"]
+
+
+def test_a_command_that_is_refused_before_it_asks_is_no_run(tmp_path: Path) -> None:
+    """A budget that no pass fits, say: it would count as a run, and hide that the file is new."""
+    path = tmp_path / "l.jsonl"
+    with open_ledger(str(path), CLAIM, "a", never) as ledger, pytest.raises(TooFewError):
+        verify(CLAIM.kind.reference(CLAIM), CLAIM, seed=1, queries=3, ledger=ledger)
+    assert path.read_text() == ""
+    with running(path) as (ledger, _):
+        assert ledger.run == 1
+        assert "begun with this run" in ledger.chain.told[0]
 
 
 def test_infinite_evidence_is_stored(tmp_path: Path) -> None:

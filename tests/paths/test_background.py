@@ -56,7 +56,7 @@ def test_what_the_plan_does_not_take_is_reached_by_a_number_in_the_source(tmp_pa
     assert found.why is None
     taken = {(one.decision.text, one.outcome[1]) for one in found.reached}
     assert ("histogram[0] == 7", "true") in taken
-    assert "1 decisions in target.py were counted on a copy" in found.words
+    assert "1 decision in target.py was counted on a copy" in found.words
     assert found.left_out == ()
 
 

@@ -149,34 +149,39 @@ class EvidenceLedger:
     """
 
     def __init__(self, chain: SealedLines, claim: Any, build: str) -> None:
-        """Writes that a run of a claim begins. Raises LedgerError for what is no ledger."""
+        """Reads what runs before it have left. Raises LedgerError for what is no ledger."""
         self.chain, self.build, self.run = chain, build, 1
         self._claim, self._false_alarm = claim_digest(claim), claim.gate.false_alarm
         self._wholes: dict[str, list[KeptWhole]] = {}
         self._checks: dict[str, CarriedEvidence] = {}
         self._written, self._failed = 0, 0
-        first = not chain.entries
-        if first:
-            chain.append({"entry": "ledger", "format": _FORMAT, "kind": claim.kind.name})
-            chain.told.append("begun with this run: what earlier ones have found is not in it")
+        self._kind = claim.kind.name
+        if not chain.entries:
+            return
         try:
             kind = chain.entries[0]["kind"]
             self._replay(chain.entries)
         except (KeyError, TypeError, ValueError, IndexError):
             raise LedgerError(f"{chain.path}: no ledger of this version of dpassay") from None
-        if kind != claim.kind.name:  # whose checks have shares of their own, of 1 in all
+        if kind != self._kind:  # whose checks have shares of their own, of 1 in all
             raise LedgerError(
                 f"{chain.path}: a ledger of claims of {kind}, and this one is of "
-                f"{claim.kind.name}: expected a file for each kind"
+                f"{self._kind}: expected a file for each kind"
             )
-        chain.append(
+
+    def begin(self) -> None:
+        """Writes that a run begins: once it is sure to ask, and before the first question."""
+        if not self.chain.entries:
+            self.chain.append({"entry": "ledger", "format": _FORMAT, "kind": self._kind})
+            self.chain.told.append("begun with this run: what earlier ones have found is not in it")
+        self.chain.append(
             {
                 "entry": "begin",
                 "run": self.run,
                 "at": datetime.now(UTC).isoformat(timespec="seconds"),
                 "dpassay": version("dpassay"),
                 "claim": self._claim,
-                "build": build,
+                "build": self.build,
             }
         )
 

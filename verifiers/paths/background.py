@@ -11,6 +11,7 @@ from ..findings.note import Note
 from ..run.request import RunRequest
 from ..targets import Target
 from ..targets.replies import one_line
+from ..text import counted
 from .left_out import LeftOut
 from .search import InputSource, Reached, Search
 from .shadow import Shadow
@@ -49,7 +50,9 @@ class Searched:
         layers = ", ".join(shadow.layers) or "not confined"
         if not decisions:
             return "the target's code has no decisions"
-        return f"{len(decisions)} decisions in {files} were counted on a copy ({layers})"
+        some = counted(len(decisions), "decision", "decisions")
+        were = "was" if len(decisions) == 1 else "were"
+        return f"{some} in {files} {were} counted on a copy ({layers})"
 
 
 class BackgroundSearch:

@@ -94,6 +94,8 @@ def verify(
         outcome.warn(planned.coarser)
     state = RunState(target, claim, outcome, listener)
     state.explains, state.ledger = after != "stop", ledger
+    if ledger is not None:
+        ledger.begin()
     with run_clock(claim.gate.run_timeout, state.step):
         return _Run(state, request, kind, planned, plan_for).report(name)
 
