@@ -348,7 +348,7 @@ def test_a_pass_names_what_only_larger_tables_would_reach(tmp_path: Any) -> None
     assert len(said) == 1
     assert "(len(rows) > 1_000_000) needs about 1,000,000 rows" in said[0]
     law = next(one for one in found.checks if one.id == "noise-law")
-    assert "were counted on a copy (audit hook" in law.message
+    assert "counted on a copy (audit hook" in law.message
 
 
 def test_a_pass_of_tables_names_the_decisions_that_were_asked() -> None:
