@@ -134,16 +134,10 @@ def test_a_fixed_order_of_starts_would_accuse_two_that_count_them_in_one_file() 
         assert result(run(pair, 1, 200, 0.05), "same-law").verdict is Verdict.FAIL
 
 
-SLOW = {
-    "laplace-half",
-    "gaussian-half",
-    "gaussian-.9",
-    "labels-.9",
-    "offset-of-a-fifth",
-    "laplace-for-gaussian",
-}
 FOUND = [
-    pytest.param(name, marks=pytest.mark.slow("hundreds of pairs or more") if name in SLOW else ())
+    pytest.param(
+        name, marks=pytest.mark.slow("hundreds of pairs or more") if name != "one-noise" else ()
+    )
     for name in DIFFERENT
 ]
 
