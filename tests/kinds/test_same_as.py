@@ -276,6 +276,14 @@ def test_a_reference_that_is_not_there_is_misuse() -> None:
         claim.kind.ready(claim, None)
 
 
+def test_a_name_that_the_references_file_lacks_is_misuse(tmp_path) -> None:
+    """Told before the run: in it the target would be said not to have answered."""
+    (tmp_path / "old.py").write_text("def agregate(data, size):\n    return [0.0] * size\n")
+    claim = parse_claim(tomllib.loads(TEXT), folder=tmp_path)
+    with pytest.raises(ClaimError, match=r"no attribute 'aggregate'.*did you mean agregate"):
+        claim.kind.ready(claim, None)
+
+
 def test_a_program_that_is_not_there_is_misuse() -> None:
     text = TEXT.replace('"same-as"', '"same-as"\nreference_fresh_state = "no-such-program"')
     claim = parse_claim(tomllib.loads(text.replace("old.py:aggregate", "json:loads")))

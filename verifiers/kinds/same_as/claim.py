@@ -15,7 +15,7 @@ from ...inputs.row_file import read_rows
 from ...targets import TargetError, shown_spec
 from ...targets.anything import AnyRelease
 from ...targets.restart_command import GateCommand, command_words
-from ...targets.spec import is_python_spec, look_up, split_spec
+from ...targets.spec import is_python_spec, look_up, look_up_name, split_spec
 from .. import kind_in
 from ..kind import ReleaseKind
 from ..lawless.pairs import Pair, with_files
@@ -119,9 +119,11 @@ class SameAsClaim(Claim):
         return None if text is None else GateCommand(text, key, done, seconds, "mechanism")
 
     def look_up(self) -> None:
-        """Raises ValueError of one line where a file or program of the reference is not there."""
+        """Raises ValueError of one line for a file, a name in it or a program that is not there."""
         try:
             look_up(self.reference)
+            if is_python_spec(self.reference):
+                look_up_name(self.reference)
         except TargetError as error:
             raise ClaimError(f"reference in [mechanism]: {error}", code=error.code) from None
         try:

@@ -110,12 +110,12 @@ class SameAsSession(PlainSession):
         """
         if self.claim.mechanism.lives is not None:
             return True
-        self.state.tell("putting the reference against itself")
         alike: bool | None = True
-        times = 0
+        times, inputs = 0, min(inputs, len(self.claim.asked))
         while alike and times < _INSTANCES:  # two may have drawn nearly the same at their start
             units, times = Units(len(self.claim.asked), 1), times + 1
-            inputs = min(inputs, len(self.claim.asked))
+            part = f"part {times} of {_INSTANCES}, {pairs:,} pairs"
+            self.state.tell(f"putting the reference against itself, {part}")
             alike = reference_itself(self.claim, self._rng, pairs, inputs, self._looked_at(units))
         if self._sides is not None:
             self._sides.renew_reference()
