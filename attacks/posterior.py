@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from ..reference.arrays import Matrix
 from .answers import Likelihood
 from .maximum_likelihood import maximum_likelihood
-from .moves import group_change, pair_change, spread_change
 from .prior import CONCENTRATIONS, draw_concentration, draw_contends, draw_share, log_prior
-from .surrogate import Surrogate
-from .wander import Wander
+from .wander import Surrogate, Wander, group_change, pair_change, spread_change
 
 Votes = NDArray[np.int64]
 Taken = NDArray[np.bool_]

@@ -14,8 +14,7 @@ from scipy.stats import binom, rankdata
 
 from ...reference.arrays import Vector
 from ..auditing.proportions import clopper_pearson
-from .balanced import BalancedPrecision, balanced_precision
-from .records import called, scored
+from .balanced import BalancedPrecision, balanced_precision, called, scored
 
 __all__ = [
     "BalancedPrecision",

@@ -11,11 +11,10 @@ What the descriptions hold comes from teachers (`trainings`) on records (`refere
 `against_prompts`; `deployments` has all four by name, and `audited` what comes out.
 """
 
-from .group import per_record, per_record_if_gaussian
 from .knn_model import PrivateKnn
 from .models import Capc, Pate, PromptPate
 from .neighbours import expected_votes, inclusion, is_last, label_laws, ranks
-from .theory import data_dependent, data_independent, theory
+from .theory import data_dependent, data_independent, per_record, per_record_if_gaussian, theory
 from .worlds import Worlds, divergences, experiments, run_experiments
 
 __all__ = [

@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 
 from ...reference import Noise
 from .adversaries import Adversary, Attack, WorldsQuery, asked
-from .laws import check_records
+from .laws import check_records, tallied
 from .models import PromptPate
 from .prompting import adversaries as prompt_adversaries
 from .prompting.prompts import Prompt, Queries
 from .prompting.teachers import PromptTeacher, votes_of
-from .tally import tallied
 
 Labels = NDArray[np.int64]
 

@@ -17,8 +17,8 @@ from .adversaries import (
     score_of,
     wrong_labels,
 )
+from .laws import laws_of, tallied
 from .models import Capc, Pate
-from .tally import laws_of, tallied
 from .trainings import Added, Ensemble, Train
 from .worlds import Worlds
 

@@ -11,8 +11,7 @@ from ...reference import Noise
 from ...reference.accounting.adjacency import Adjacency
 from ...reference.arrays import Matrix, Vector
 from ..auditing import laws_with_shifts
-from . import party_votes
-from .laws import as_law, check_classes, check_records
+from .laws import as_law, check_classes, check_records, group_outcomes
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +82,7 @@ class PrivateKnn:
         one_vote = np.eye(self.classes, dtype=np.int64)
         shifts, chances = [one_vote[:1] * 0], [self.voting[:1]]
         for number in range(1, self.records + 1):
-            displaced, chance = party_votes.group_outcomes(self.last, number)
+            displaced, chance = group_outcomes(self.last, number)
             shifts.append(number * one_vote[self.label] - displaced)
             chances.append(self.voting[number] * chance)
         laws = laws_with_shifts(self.noise, self.law, self.neighbours, np.concatenate(shifts))

@@ -18,8 +18,16 @@ from ...reference import Noise, as_histogram, probabilities
 from ...reference.accounting.adjacency import Adjacency
 from ...reference.arrays import Matrix, Vector
 from ..auditing import laws_with_one_vote_fixed, laws_with_shifts
-from . import party_votes
-from .laws import as_law, as_laws, check_classes, check_records
+from .laws import (
+    as_law,
+    as_laws,
+    check_classes,
+    check_records,
+    few_outcomes,
+    group_outcomes,
+    outcomes,
+    sampled,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +67,7 @@ class Pate:
         if self.records == 1:
             rows = laws_with_one_vote_fixed(self.noise, self.law, self.teachers)
             return np.stack([self.law @ rows, self.altered @ rows])
-        votes, chances = party_votes.group_outcomes(self.altered, self.records)
+        votes, chances = group_outcomes(self.altered, self.records)
         nothing = np.zeros((1, self.classes), dtype=np.int64)
         others = self.teachers - self.records
         here = laws_with_shifts(self.noise, self.law, self.teachers, nothing)[0]
@@ -152,17 +160,17 @@ class Capc:
     @cached_property
     def _laws_and_errors(self) -> tuple[Matrix, Matrix]:
         """Laws (2, c) and their standard errors: the altered parties' votes are weighed."""
-        enumerated = party_votes.outcomes(self.others)
+        enumerated = outcomes(self.others)
         if enumerated is None:
             rng = np.random.default_rng(self.seed)
-            drawn = party_votes.sampled(self.others, self.samples, rng)
+            drawn = sampled(self.others, self.samples, rng)
             votes, times = np.unique(drawn, axis=0, return_counts=True)
             chances = times / self.samples
         else:
             votes, chances = enumerated
         of_votes = np.zeros((2, *votes.shape))
         for world, own in enumerate(self._both):
-            for more, chance in zip(*party_votes.few_outcomes(own), strict=True):
+            for more, chance in zip(*few_outcomes(own), strict=True):
                 of_votes[world] += chance * probabilities(votes + more, self.noise)
         laws = np.asarray(chances @ of_votes)
         if enumerated is not None:
@@ -186,8 +194,8 @@ class Capc:
 
     def votes(self, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Votes (2, size, c) of both worlds, with the same votes of the other parties."""
-        others = party_votes.sampled(self.others, size, rng)
-        return others + np.stack([party_votes.sampled(own, size, rng) for own in self._both])
+        others = sampled(self.others, size, rng)
+        return others + np.stack([sampled(own, size, rng) for own in self._both])
 
 
 @dataclass(frozen=True, eq=False)

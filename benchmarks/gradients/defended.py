@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
-from dpassay.attacks.gradients.fano import most_advantage
+from dpassay.attacks.gradients.information import most_advantage
 from dpassay.reference.accounting.adjacency import Adjacency
 
 from ..pages import head

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.gradients.fano import entropy, least_error, simple_least_error
+from dpassay.attacks.gradients.information import entropy, least_error, simple_least_error
 from dpassay.attacks.gradients.judged import OverSeeds, over_seeds
 
 from .settings import HEADLINE

@@ -3,12 +3,9 @@
 from dataclasses import dataclass, field, replace
 
 from dpassay.attacks.gradients.adversaries import Forest, GradientAdversary
-from dpassay.attacks.gradients.defences.bottleneck import Bottleneck
 from dpassay.attacks.gradients.defences.defence import Defence
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
-from dpassay.attacks.gradients.defences.perturbation import Perturbation
-from dpassay.attacks.gradients.defences.pruning import Pruning
-from dpassay.attacks.gradients.defences.signs import Signs
+from dpassay.attacks.gradients.defences.named import Bottleneck, Perturbation, Pruning, Signs
 from dpassay.attacks.gradients.features import Components, GradientFeatures, MaxPooled
 from dpassay.attacks.gradients.sensitive import RatioBin, Sensitive, SharedValue
 

@@ -12,12 +12,12 @@ from scipy.special import ndtri
 from ..accounting.conversions import ORDERS, to_epsilon
 from ..accounting.gnmax import gnmax_data_dependent
 from ..accounting.lnmax import lnmax_data_dependent
-from ..accounting.moments_sensitivity import lnmax_local_sensitivity
 from ..accounting.release_costs import release_costs
 from ..accounting.screened import threshold_data_dependent, threshold_data_independent
 from ..accounting.smooth_sensitivity import (
     conditions_hold,
     gnmax_local_sensitivity,
+    lnmax_local_sensitivity,
     release,
     release_cost,
     smooth_sensitivity,

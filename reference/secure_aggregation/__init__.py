@@ -7,7 +7,6 @@ with whom it shares them, `shamir` how secrets survive those who drop out.
 """
 
 from .party import Party
-from .protocol import Leaves, Round, SecureAggregation
-from .server import Server, TooFewError
+from .protocol import Leaves, Round, SecureAggregation, Server, TooFewError
 
 __all__ = ["Leaves", "Party", "Round", "SecureAggregation", "Server", "TooFewError"]

@@ -10,8 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from numpy.typing import NDArray
 
-from .masks import Masks, Residues, derived, minus, plus, residues
-from .shamir import split
+from .masks import Masks, Residues, derived, minus, plus, residues, split
 
 Noise = Callable[[int], NDArray[np.float64]]
 """Draws a party's share of the noise, so many numbers."""

@@ -7,18 +7,99 @@ values hidden where its pairwise masks are recovered although its message arrive
 are many parties, each has masks and shares with some of the others alone (`neighbours`).
 """
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, unique
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from numpy.typing import NDArray
 
-from .masks import Masks, Residues
-from .neighbours import neighbours_of
-from .party import Noise, Party, verify_keys
-from .server import Server, TooFewError
+from .masks import Masks, Residues, combine, derived, minus, plus
+from .party import Advertised, Noise, Party, verify_keys
+
+
+class TooFewError(ValueError):
+    """Fewer parties answer than the threshold, so that the sum stays hidden."""
+
+
+@dataclass
+class Server:
+    """Adds what it is sent, and takes off the masks that do not cancel.
+
+    threshold: fewest shares that recover a secret; near: of each party, those with whom it has
+    masks.
+    """
+
+    masks: Masks
+    threshold: int
+    advertised: dict[int, Advertised]
+    near: Mapping[int, frozenset[int]]
+
+    @property
+    def modulus(self) -> int:
+        """Of the numbers."""
+        return self.masks.modulus
+
+    def asks_for(self, sent: Mapping[int, Residues]) -> tuple[list[int], list[int]]:
+        """Whose self seeds it asks for, and whose masking keys: those who have not sent."""
+        return sorted(sent), sorted({*self.advertised} - {*sent})
+
+    def tally(
+        self,
+        sent: Mapping[int, Residues],
+        keys: Mapping[int, Mapping[int, int]],
+        seeds: Mapping[int, Mapping[int, int]],
+    ) -> Residues:
+        """The sum (d,) of what was sent, without masks.
+
+        keys, seeds: shares by party and place, of masking keys and self seeds. Raises TooFewError.
+        """
+        size = len(next(iter(sent.values())))
+        total = np.zeros(size, dtype=np.uint64)
+        for values in sent.values():
+            total = plus(total, values, self.modulus)
+        for shares in seeds.values():
+            seed = self._recovered(shares).to_bytes(32, "little")
+            total = minus(total, self.masks.of_self(seed, size), self.modulus)
+        for number, shares in keys.items():
+            near = sorted({*sent} & self.near[number])
+            total = self.without(total, number, self._recovered(shares), near)
+        return total
+
+    def without(self, total: Residues, gone: int, key: int, sent: Sequence[int]) -> Residues:
+        """The total without the masks with one who is gone, of its neighbours who have sent."""
+        own = X25519PrivateKey.from_private_bytes(key.to_bytes(32, "little"))
+        for other in sent:
+            public = X25519PublicKey.from_public_bytes(self.advertised[other].masking)
+            seed = derived(own.exchange(public), self.masks.purpose)
+            mask = self.masks.expanded(seed, total.size)
+            total = (minus if other < gone else plus)(total, mask, self.modulus)
+        return total
+
+    def _recovered(self, shares: Mapping[int, int]) -> int:
+        if len(shares) < self.threshold:
+            raise TooFewError(f"{len(shares)} shares: expected {self.threshold} to unmask the sum")
+        return combine(dict(list(shares.items())[: self.threshold]))
+
+
+def neighbours_of(parties: Sequence[int], number: int | None) -> dict[int, frozenset[int]]:
+    """Of each party those with whom it has masks, from a ring in a random order.
+
+    number: of neighbours, even; the next half of them on either side. All others where None, or
+    where there are no more.
+    """
+    if number is None or number >= len(parties) - 1:
+        return {one: frozenset(parties) - {one} for one in parties}
+    ring = list(parties)
+    secrets.SystemRandom().shuffle(ring)
+    steps = [step for half in range(1, number // 2 + 1) for step in (half, -half)]
+    return {
+        one: frozenset(ring[(place + step) % len(ring)] for step in steps)
+        for place, one in enumerate(ring)
+    }
 
 
 @unique

@@ -24,9 +24,9 @@ from dpassay.attacks.private_prediction.adversaries import Adversary
 from dpassay.attacks.private_prediction.against_neighbours import Knn, private_knn
 from dpassay.attacks.private_prediction.against_prompts import Prompted, prompt_pate
 from dpassay.attacks.private_prediction.against_teachers import capc, pate
+from dpassay.attacks.private_prediction.audited import surely_changed
 from dpassay.attacks.private_prediction.neighbours import equal_records
 from dpassay.attacks.private_prediction.prompting.prompts import Prompt
-from dpassay.attacks.private_prediction.surely_changed import surely_changed
 from dpassay.attacks.private_prediction.trainings import Ensemble
 from dpassay.reference import Gaussian, probabilities
 from dpassay.reference.accounting.knn import knn_data_independent

@@ -13,10 +13,16 @@ from typing import ClassVar
 
 import pytest
 
-from dpassay.attacks.private_prediction.prompting.answer_cache import AnswerCache, answer_key
-from dpassay.attacks.private_prediction.prompting.causal_model import CausalModel
-from dpassay.attacks.private_prediction.prompting.label_answers import LabelTokens, label_said
-from dpassay.attacks.private_prediction.prompting.language_model import LanguageModelTeacher
+from dpassay.attacks.private_prediction.prompting.causal_model import (
+    CausalModel,
+    LabelTokens,
+    label_said,
+)
+from dpassay.attacks.private_prediction.prompting.language_model import (
+    AnswerCache,
+    LanguageModelTeacher,
+    answer_key,
+)
 from dpassay.attacks.private_prediction.prompting.prompts import Prompt, rendered
 
 NAMES = ("harbour", "kitchen", "meadow")

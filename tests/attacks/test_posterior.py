@@ -12,7 +12,6 @@ from scipy.stats import beta, kstest
 from dpassay.attacks import Answers, reconstruct
 from dpassay.attacks.answers import Likelihood
 from dpassay.attacks.credible import best_points, intervals
-from dpassay.attacks.moves import group_change, pair_change, spread_change, swap
 from dpassay.attacks.posterior import sample_posterior
 from dpassay.attacks.prior import (
     CONCENTRATIONS,
@@ -21,6 +20,7 @@ from dpassay.attacks.prior import (
     draw_share,
     log_prior,
 )
+from dpassay.attacks.wander import group_change, pair_change, spread_change, swap
 from dpassay.reference import ConfidentGNMax, Gaussian, Laplace, NoisyArgmax
 
 

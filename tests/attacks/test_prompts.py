@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpassay.attacks.private_prediction.laws import tallied
 from dpassay.attacks.private_prediction.prompting.adversaries import (
     all_same,
     confident,
@@ -22,7 +23,6 @@ from dpassay.attacks.private_prediction.prompting.in_context import (
 from dpassay.attacks.private_prediction.prompting.prompts import Prompt
 from dpassay.attacks.private_prediction.prompting.teachers import altered, votes_of
 from dpassay.attacks.private_prediction.prompting.text_features import HashedRuns
-from dpassay.attacks.private_prediction.tally import tallied
 
 NAMES = ("harbour", "kitchen", "meadow")
 TOPIC = "the place that a note was written in"

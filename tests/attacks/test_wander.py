@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from dpassay.attacks import Answers
 from dpassay.attacks.answers import Likelihood
 from dpassay.attacks.prior import CONCENTRATIONS, PriorOfVotes, log_prior
-from dpassay.attacks.surrogate import Surrogate
-from dpassay.attacks.wander import Wander
+from dpassay.attacks.wander import Surrogate, Wander
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax, log_probabilities
 
 SCREENED = ConfidentGNMax(Gaussian(9.0), 20.0, Gaussian(8.0))

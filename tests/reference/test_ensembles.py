@@ -16,10 +16,9 @@ from sklearn.svm import SVC, SVR
 from dpassay.reference import Laplace
 from dpassay.reference.ensembles.consensus import consensus_of, noisy_accuracy
 from dpassay.reference.ensembles.learners import LEARNERS, described, learner
-from dpassay.reference.ensembles.partition import partition, seeds
 from dpassay.reference.ensembles.people import People, adult, rare_digit
 from dpassay.reference.ensembles.records import Task, digits
-from dpassay.reference.ensembles.teachers import Teachers, votes_of
+from dpassay.reference.ensembles.teachers import Teachers, partition, seeds, votes_of
 from dpassay.reference.ensembles.votes import Votes
 from dpassay.reference.parallel.executors import Here
 

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from dpassay.reference.numbers.exact_sums import summed
+from dpassay.reference.numbers.aggregations import summed
 
 TIE = [2.0**53, 1.0, 2.0**-60]  # what is lost twice decides where the sum is rounded to
 

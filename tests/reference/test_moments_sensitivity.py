@@ -14,8 +14,10 @@ from dpassay.reference.accounting.lnmax import (
     lnmax_data_independent,
     log_q_lemma_4,
 )
-from dpassay.reference.accounting.moments_sensitivity import lnmax_local_sensitivity
-from dpassay.reference.accounting.smooth_sensitivity import smooth_sensitivity
+from dpassay.reference.accounting.smooth_sensitivity import (
+    lnmax_local_sensitivity,
+    smooth_sensitivity,
+)
 from dpassay.verifiers.strategies import histograms
 
 ORDERS = np.array([2.0, 5.0, 9.0])  # the paper's moments 1, 4 and 8

@@ -17,10 +17,9 @@ from dpassay.reference.secure_aggregation import (
     SecureAggregation,
     TooFewError,
 )
-from dpassay.reference.secure_aggregation.masks import Masks, expanded
-from dpassay.reference.secure_aggregation.neighbours import neighbours_of
+from dpassay.reference.secure_aggregation.masks import PRIME, Masks, combine, expanded, split
 from dpassay.reference.secure_aggregation.party import Party, verify_keys
-from dpassay.reference.secure_aggregation.shamir import PRIME, combine, split
+from dpassay.reference.secure_aggregation.protocol import neighbours_of
 
 FIELD = fmpz_mod_ctx(PRIME)
 

@@ -17,7 +17,7 @@ from ...attacks.private_prediction.adversaries import Adversary, Attack
 from ...attacks.private_prediction.against_neighbours import Source
 from ...attacks.private_prediction.audited import Audited, Terms, audited, exact_of_all, mean_exact
 from ...attacks.private_prediction.deployments import Mechanism, PredictionDeployment
-from ...attacks.private_prediction.group import least_order, per_record, per_record_if_gaussian
+from ...attacks.private_prediction.theory import least_order, per_record, per_record_if_gaussian
 from ...attacks.private_prediction.trainings import trained_votes
 from ...reference import Gaussian, parse_noise
 from ...reference.accounting.adjacency import Adjacency
@@ -29,6 +29,8 @@ from ..cli.options import working
 from ..findings.document import Document, VariedDocument
 from ..findings.verdict import Verdict, verdict_of
 from ..inputs.input_error import InputError, OptionsError
+
+Costs = tuple[Annotated[float, Field(ge=0)], ...]
 
 BUNDLED = {"digits": digits, "mnist": mnist}
 _COLUMNS = ("theory", "changed", "exact", "two_cut", "region")
@@ -86,7 +88,6 @@ def task_of(data: str, label: str | None, queries: int) -> Task:
     return table(data, label, queries)
 
 
-Costs = tuple[Annotated[float, Field(ge=0)], ...]
 """Rényi costs in nats, one for each order."""
 
 

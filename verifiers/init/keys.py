@@ -1,9 +1,10 @@
-"""Keys: from which noisy count they are released, and with which noise."""
+"""What is begun of claims of keys (from which noisy count, with which noise), tables, batches."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -11,10 +12,101 @@ from ...reference.accounting.adjacency import Adjacency
 from ...reference.arrays import Matrix, Vector
 from ...reference.numbers import NumberNoise, ThresholdedHistogram
 from ...reference.numbers.families import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from .asking import Asker, StoppedError
-from .draft import Draft, Key
+from ...reference.tables import Rows
+from ...reference.tables.table import AggregateKind
+from .asking import PARTITIONS, Asker, StoppedError
+from .draft import Draft, Key, Known
 from .fits import DROP, NOT_SUCH, FittedValue, deviates, fit_threshold, scale_text
 from .numbers import ADJACENCY, MOST, NOISE
+
+_BATCHES = 30
+
+
+def known_batches(asker: Asker) -> Known:
+    """A sampler, as its batches tell."""
+    draft = draft_batches()
+    drawn: list[list[int]] = []
+
+    def gather() -> None:
+        while len(drawn) < _BATCHES:
+            batch = asker.ask("batches", None, 1)[0]
+            if batch is None:
+                break
+            drawn.append(batch)
+
+    def fill() -> None:
+        draft.asked.append(f"{len(drawn)} batches")
+        if not drawn or not all(isinstance(i, int) for batch in drawn for i in batch):
+            return
+        records = max(max(batch, default=0) for batch in drawn) + 1
+        sizes = {len(batch) for batch in drawn}
+        size, seen = max(sizes), list[int]()
+        epoch = drawn[: max(records // size, 1)]
+        for batch in epoch:
+            seen += batch
+        law = f"fixed:{size}" if len(set(seen)) < len(seen) else f"shuffle:{size}"
+        if len(sizes) > 2:
+            law = f"poisson:{np.mean([len(batch) for batch in drawn]) / records:.3g}"
+        draft.keys[1:] = [
+            Key("sampling", None, "", f'by {len(drawn)} batches: "{law}"'),
+            Key("records", None, "", f"the largest number that came, and one: {records:,}"),
+        ]
+
+    return Known(draft, gather, fill)
+
+
+def draft_batches() -> Draft:
+    """A draft of a sampler."""
+    return Draft(
+        "batches of records",
+        "batches",
+        [
+            Key("name", "batches", "read: it takes no input"),
+            Key("sampling", None, "poisson:Q, fixed:B or shuffle:B"),
+            Key("records", None, "how many are there?"),
+        ],
+    )
+
+
+def known_tables(asker: Asker, form: str) -> Known | None:
+    """An engine, as a reply tells; None where the target takes no rows, or gives no table."""
+    users = np.arange(300)
+    reply = asker.serves(form, Rows.of(users, users % len(PARTITIONS), np.ones(300)))
+    for table in reply or []:
+        each = table.values() if isinstance(table, dict) else table
+        cells = (
+            [one for one in each if isinstance(one, dict)] if isinstance(table, dict | list) else []
+        )
+        names = list(dict.fromkeys(name for one in cells for name in one if name != "partition"))
+        if names:
+            draft = draft_tables(names)
+            if form == "pandas":
+                draft.keys.append(Key("rows", "pandas", "read: it takes a frame"))
+            return Known(draft)
+    return None
+
+
+def draft_tables(aggregates: Sequence[str]) -> Draft:
+    """A draft of tables whose columns have these names."""
+    known = [name for name in aggregates if name in get_args(AggregateKind)]
+    noises = [f'{name} = {{noise = "?"}}' for name in known]
+    others = ", ".join(json.dumps(name, ensure_ascii=False) for name in aggregates)
+    if len(known) < len(aggregates):
+        noises.append(f"# of {others}: which aggregate is each?")
+    return Draft(
+        "tables, a row for each partition",
+        "tables",
+        [
+            Key("name", "table", "read: it takes rows of users"),
+            ADJACENCY,
+            Key("kept", None, "which rows of a user stay: uniform, first, last, any or all?"),
+            Key("max_partitions", None, "of a user at most"),
+            Key("max_per_partition", None, "rows of a user in a partition at most"),
+            Key("partitions", None, "the public ones, or [mechanism.selection] of private ones"),
+        ],
+        tables=["", "[mechanism.aggregates]  # sums and means with lower and upper too", *noises],
+    )
+
 
 _KEY_LAWS = [
     NumberNoise(one(1.0)) for one in (Laplace, Gaussian, DiscreteLaplace, DiscreteGaussian)

@@ -9,9 +9,16 @@ import numpy as np
 from ..optional_packages import lacking
 from ..targets.replies import TargetError, shown
 from .asking import FORMS, Asker
-from .batches import draft_batches, known_batches
 from .draft import Draft, Key, Known, around, number_key
-from .keys import KeyAnswers, are_keys, draft_keys
+from .keys import (
+    KeyAnswers,
+    are_keys,
+    draft_batches,
+    draft_keys,
+    draft_tables,
+    known_batches,
+    known_tables,
+)
 from .label_keys import draft_labels, fill_labels
 from .labels import LabelAnswers, are_labels, gather_labels
 from .look import Look
@@ -27,7 +34,6 @@ from .numbers import (
     gather_sums,
     width,
 )
-from .tables import draft_tables, known_tables
 
 _ROWS = ("rows", "frame", "df", "table")
 _RECORDS = ("values", "records", "data", "samples", "gradients")

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tally import tallied
+from ..laws import tallied
 from .prompts import Prompt, Queries
 
 Votes = NDArray[np.int64]

@@ -8,11 +8,8 @@ import pytest
 pytest.importorskip("skimage")
 
 from dpassay.attacks.encoding import encode, normalised, recover
-from dpassay.attacks.encoding.assignment import assigned
-from dpassay.attacks.encoding.mixtures import Mixtures
+from dpassay.attacks.encoding.attack import Mixtures, aligned, assigned, refined, spectral
 from dpassay.attacks.encoding.pictures import Likeness, Pictures, faces
-from dpassay.attacks.encoding.pixel_signs import aligned
-from dpassay.attacks.encoding.solving import refined, spectral
 
 SHAPE = (7, 8)
 CLASSES = np.arange(12) % 3

@@ -8,12 +8,14 @@ from dp_accounting.pld import PLDAccountant
 from optax.contrib import differentially_private_aggregate
 from scipy.stats import kstest
 
-from dpassay.attacks.gradients.defences.bottleneck import Bottleneck
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
-from dpassay.attacks.gradients.defences.named import DEFENCES
-from dpassay.attacks.gradients.defences.perturbation import Perturbation
-from dpassay.attacks.gradients.defences.pruning import Pruning
-from dpassay.attacks.gradients.defences.signs import Signs
+from dpassay.attacks.gradients.defences.named import (
+    DEFENCES,
+    Bottleneck,
+    Perturbation,
+    Pruning,
+    Signs,
+)
 from dpassay.attacks.gradients.models import Convolutional, Perceptron
 from dpassay.reference.accounting.adjacency import Adjacency
 

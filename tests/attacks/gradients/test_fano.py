@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dpassay.attacks.gradients import fano
+from dpassay.attacks.gradients import information as fano
 from dpassay.attacks.gradients.information import carried_by, seen_by
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from dpassay.attacks.gradients.defences.defence import Defence
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
-from dpassay.attacks.gradients.defences.perturbation import Perturbation
+from dpassay.attacks.gradients.defences.named import Perturbation
 from dpassay.attacks.gradients.played import Played, together
 from dpassay.attacks.gradients.sensitive import SensitiveBatches
 from dpassay.attacks.gradients.vendor_game import VendorRecords, coordinates, vendor_game
