@@ -43,7 +43,14 @@ _EXACT = 2.0**53
 
 
 class _Unwrapped(np.ndarray[Any, np.dtype[np.float64]]):
-    """Tallies that were read already."""
+    """Tallies that were read already; shown: all that their rounds have shown."""
+
+    shown: Sequence[ShownRound] = ()
+
+
+def shown_with(releases: NDArray[Any]) -> Sequence[ShownRound]:
+    """What the rounds of one reply have shown beside their tallies; empty where it is not known."""
+    return releases.shown if isinstance(releases, _Unwrapped) else ()
 
 
 class TallyRelease(NumberRelease):
@@ -83,7 +90,9 @@ class TallyRelease(NumberRelease):
         exact = self.exact(values)
         rounds = self.rounds(reply, values, size)
         found = np.array([self.unwrapped(seen.tally, exact) for seen in rounds], dtype=np.float64)
-        return found.reshape(size, self.dimensions).view(_Unwrapped)
+        tallies = found.reshape(size, self.dimensions).view(_Unwrapped)
+        tallies.shown = rounds
+        return tallies
 
     def unwrapped(self, residues: Sequence[int], near: NDArray[np.int64]) -> list[int]:
         """Of the numbers with these residues those nearest to `near` (d,)."""

@@ -43,6 +43,7 @@ class NumberSession:
     """A failure ends no run before the target's accounts are judged."""
 
     opens_with: type[InputContract] = InputContract
+    gathers_with: type[Gathering] = Gathering
 
     def __init__(self, state: RunState, request: RunRequest, recorder: Recorder) -> None:
         self.state, self.request = state, request
@@ -58,7 +59,7 @@ class NumberSession:
         self.recorder = recorder
         self.slow: Slow = {}
         self.steering: Steering | None = None
-        self.gathering = Gathering(
+        self.gathering = self.gathers_with(
             state, request, self.plan, self.contract, self.checks, recorder=recorder
         )
 

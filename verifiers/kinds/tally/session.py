@@ -1,34 +1,53 @@
 """One run on a target that tallies: three checks of rounds first, then those of numbers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...findings.finding import Outcome
 from ...run.checks import Check, RunContext, Setting
 from ...run.phase import Phase
 from ...run.request import RunRequest
 from ...run.state import RunState
+from ...targets.tally import shown_with
 from ..numbers.checks.noise_law import NoiseLaw
+from ..numbers.gathering import Gathering
+from ..numbers.planning.asked import Batch
 from ..numbers.recorder import Recorder
 from ..numbers.session import NumberSession
+from .checks.base import RoundsCheck
 from .checks.input_contract import TallyContract
 from .checks.mask_uniformity import MaskUniformity
 from .checks.recovery import Recovery
 from .claim import TallyClaim
+from .evidence.alike import NoiseAgain
 from .evidence.uncancelled import Uncancelled
 
 _TELLING = 60
 """Rounds that are asked once a check of rounds has failed."""
 
 
+class RoundsGathering(Gathering):
+    """Shows what parties send to `masks` too, if it is there."""
+
+    masks: MaskUniformity | None = None
+
+    def show(self, batches: Sequence[Batch]) -> None:
+        if self.masks is not None:
+            for batch in batches:
+                self.masks.among_all(batch.asked, shown_with(batch.releases))
+        super().show(batches)
+
+
 class TallySession(NumberSession):
     """What few rounds show is looked at before the law of the noise.
 
-    Masks are looked at once more with the rounds of `recovery`, and with those after a restart.
+    Masks are looked at once more with the rounds of `recovery`, with those after a restart, and
+    with all that the run asks.
     """
 
-    opens_with = TallyContract
+    opens_with, gathers_with = TallyContract, RoundsGathering
     claim: TallyClaim
     contract: TallyContract
+    gathering: RoundsGathering
 
     def __init__(self, state: RunState, request: RunRequest, recorder: Recorder) -> None:
         super().__init__(state, request, recorder)
@@ -48,17 +67,20 @@ class TallySession(NumberSession):
             told = MasksOnceMore(self.masks)
             for start in self._starts:
                 self.masks.after_restart(start.shown)
+            self.masks.after_all()
             yield told
 
     def _of_rounds(self) -> Iterator[Check]:
         """The checks that ask for rounds of their own."""
-        setting = Setting(self.claim, self.request.seed, self.plan)
+        setting, noise = Setting(self.claim, self.request.seed, self.plan), NoiseAgain()
         for kind in self._there:
             if kind.phase is not Phase.OPENING or kind.id == self.contract.id:
                 continue
             check = kind.make(setting)
+            if isinstance(check, RoundsCheck):
+                check.noise_again = noise
             if isinstance(check, MaskUniformity):
-                self.masks = check
+                self.masks = self.gathering.masks = check
                 check.begins_with(self.contract.shown)
             if isinstance(check, Recovery):
                 check.masks = self.masks

@@ -24,6 +24,7 @@ from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
 from ..evidence.again import MaskHistory, MasksAgain
+from ..evidence.alike import MasksOfRun
 from ..evidence.ciphertexts import Ciphertexts, Place
 from ..evidence.masked import BETWEEN, Keys, MaskEvidence, Rows
 from ..plan import RoundRole, asked, drawn_values, patterns
@@ -45,6 +46,9 @@ _NATIVE = 2**62
 _OF_NOISE = 6.0
 """Deviations of the noise within which a number lies that has no mask, or one that was there."""
 
+_APART = 4.0
+"""Deviations of the noise of two parties within which numbers are taken for those of one mask."""
+
 _RESTARTED = 8
 """Rounds after restarts, at most: two of each start."""
 
@@ -52,6 +56,7 @@ _WHEN = {
     "earlier": "a party's masks are those of one of its earlier rounds",
     "dropouts": "once parties have left, a party's masks are those of one of its earlier rounds",
     "restart": "after a restart a party's masks are those of one of its earlier rounds",
+    "run": "masks of a party are those that it, or another, had in an earlier round of the run",
 }
 """When a mask may be there again, of any round before, and the cause that it shows."""
 
@@ -71,7 +76,9 @@ class MaskUniformity(RoundsCheck):
     def __init__(self, claim: TallyClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
         mechanism, rng = claim.mechanism, np.random.default_rng([seed, 31])
-        self.evidence = MaskEvidence(mechanism.modulus, mechanism.parties, rng)
+        noise = mechanism.left(2) if mechanism.in_shares else mechanism.noise
+        width = math.ceil(_APART * noise.family.standard_deviation) if mechanism.in_shares else 1
+        self.evidence = MaskEvidence(mechanism.modulus, mechanism.parties, rng, width)
         self.keys, self.ciphertexts = Keys(), Ciphertexts()
         self.shown = self.without = self.with_keys = self.with_texts = 0
         of = mechanism.aggregation
@@ -80,8 +87,8 @@ class MaskUniformity(RoundsCheck):
         self.inputs = [asked(claim, values, RoundRole.TYPICAL) for values in several]
         # as many full rounds as ways to leave follow one of these
         self._full_after = self._more = len([*patterns(claim)])
-        noise = mechanism.left(2) if mechanism.in_shares else mechanism.noise
         self.history = MaskHistory(mechanism.modulus, mechanism.parties, noise)
+        self.of_run = MasksOfRun(mechanism.modulus, width, mechanism.width, self.history.whose)
         most = {"earlier": self.rounds, "dropouts": _MOST + self._more, "restart": _RESTARTED}
         self.again = {when: MasksAgain(rounds) for when, rounds in most.items()}
         self.outcome: Outcome | None = None
@@ -141,10 +148,13 @@ class MaskUniformity(RoundsCheck):
         seen = _of_those_there(seen, np.asarray(given.values[1]))
         if self._passes and (seen.sent or seen.keys or seen.ciphertexts):
             self._compare("dropouts", np.asarray(given.values[0]), seen)
+            self.among_all(given, [seen])
         if self._passes and self._full_after and context.left > 0:
             full = self.inputs[self._full_after % len(self.inputs)]
             self._full_after -= 1
-            self._compare("dropouts", np.asarray(full.values[0]), self.ask(context, full))
+            shown = self.ask(context, full)
+            self.among_all(full, [shown])
+            self._compare("dropouts", np.asarray(full.values[0]), shown)
 
     def after_restart(self, shown: Sequence[ShownRound]) -> None:
         """Takes the first rounds of another start."""
@@ -153,16 +163,31 @@ class MaskUniformity(RoundsCheck):
             if self._passes:
                 self._compare("restart", np.asarray(self.plan.inputs[0].values[0]), seen)
 
+    def among_all(self, given: Asked, shown: Sequence[ShownRound]) -> None:
+        """Takes rounds of an input of any check, whose masks are compared with all before."""
+        held = np.asarray(given.values[0])
+        for seen in shown:
+            self.of_run.observe(seen.sent, held)
+
+    def after_all(self) -> None:
+        """Judges once more by all rounds of the run."""
+        if self._passes:
+            self._judge_again(None)
+
     @property
     def _passes(self) -> bool:
         return self.outcome is not None and self.outcome.verdict is Verdict.PASS
 
     def _compare(self, when: str, values: NDArray[np.int64], seen: ShownRound) -> None:
         """Compares a round with all before; the outcome follows."""
-        assert self.outcome is not None
         found = self._repeat(seen)
         if seen.sent:
             self.again[when].observe(self.history.log_ratio(seen.sent, values))
+        self._judge_again(found)
+
+    def _judge_again(self, found: Finding | None) -> None:
+        """Sets the outcome anew; found: a proof, if there is one."""
+        assert self.outcome is not None
         if found is None and self.log_e_value >= self.log_threshold:
             found = self._comes_again()
         if found is not None:
@@ -175,13 +200,20 @@ class MaskUniformity(RoundsCheck):
     @property
     def log_e_value(self) -> float:
         """Natural log of all wagers together; each has an equal part."""
-        logs = [self.evidence.log_e_value, *(one.log_e_value for one in self.again.values())]
-        parts = np.array([len(self.evidence.wagers), *(1 for _ in self.again)])
+        again = self._again.values()
+        logs = [self.evidence.log_e_value, *(one.log_e_value for one in again)]
+        parts = np.array([len(self.evidence.wagers), *(1 for _ in again)])
         return log_mixture_of(np.array(logs), np.log(parts / parts.sum()))
 
+    @property
+    def _again(self) -> dict[str, MasksAgain | MasksOfRun]:
+        """By when, wagers that masks were there before."""
+        return {**self.again, "run": self.of_run}
+
     def _comes_again(self) -> Finding:
-        when = max(self.again, key=lambda name: self.again[name].log_e_value)
-        value = self.again[when].log_e_value
+        again = self._again
+        when = max(again, key=lambda name: again[name].log_e_value)
+        value = again[when].log_e_value
         message = (
             "less what the values give, what a party sends is that of an earlier round but for its "
             f"noise: e-value 10^{value / math.log(10):.1f}"
@@ -211,7 +243,7 @@ class MaskUniformity(RoundsCheck):
             shares = isinstance(family, Shares) and self.claim.mechanism.in_shares
             noise = family.share(rng, values.shape) if shares else 0  # type: ignore[attr-defined]
             evidence.observe(values + noise, values)
-        parts = len(evidence.names) + len(self.again)
+        parts = len(evidence.names) + len(self._again)
         nats = self.log_threshold + math.log(parts) + _SPREAD
         draws = self.rounds * self.claim.mechanism.width
         for name, wager in evidence.wagers.items():
@@ -275,8 +307,9 @@ class MaskUniformity(RoundsCheck):
             self.evidence.observe(*self._rows(given, seen))
             held = np.asarray(given.values[0])
             self.again["earlier"].observe(self.history.log_ratio(seen.sent, held))
+            self.of_run.observe(seen.sent, held)
             value = self.evidence.log_e_value
-            parts = 1.0 + len(self.again) / len(self.evidence.wagers)
+            parts = 1.0 + len(self._again) / len(self.evidence.wagers)
             if value - math.log(parts) >= self.log_threshold:
                 return self._refuted(value)
         return None
@@ -307,13 +340,26 @@ class MaskUniformity(RoundsCheck):
         )
         return Note("masks-too-narrow", message, {"width": width, "modulus": mechanism.modulus})
 
+    def _said_of_run(self) -> str:
+        """How far masks of the whole run were compared, in words."""
+        if not self.of_run.applies:
+            return "masks are too short to compare all rounds of the run with each other"
+        if self.of_run.rounds < 2:
+            return "the other rounds of the run were not compared"
+        return (
+            f"no mask of {self.of_run.rounds:,} rounds of the run was seen twice, by its first "
+            f"{self.of_run.compared} numbers of up to {len(self.history.whose)} parties"
+        )
+
     def _passed(self) -> str:
         parties = self.claim.mechanism.parties
         of = f"{self.shown:,} rounds of {parties} parties"
         rows = (
             f"what parties send in {of} was not seen to differ from uniform numbers modulo "
-            f"{self.evidence.modulus}, nor to depend on other rounds, parties or coordinates, as "
-            "far as differences of two show it"
+            f"{self.evidence.modulus}, in differences neither: of a round and the one before or "
+            "the first, and of numbers or parties side by side, in their order and in one drawn "
+            "for each round; no number of a mask was seen to be one before it in its round oftener "
+            "than by chance; sums of three or more were not looked at"
         )
         keys = f"no key of {self.keys.rounds:,} rounds is that of another"
         who = f"{self.ciphertexts.parties:,} of {parties:,} parties"
@@ -325,6 +371,7 @@ class MaskUniformity(RoundsCheck):
             if self.again[name].rounds
         )
         rows += f"; {later}" if later else ""
+        rows += f"; {self._said_of_run()}"
         said = [(self.shown, rows), (self.keys.rounds, keys), (self.ciphertexts.rounds, texts)]
         return "; ".join(text for seen, text in said if seen)
 

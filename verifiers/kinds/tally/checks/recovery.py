@@ -11,7 +11,7 @@ import numpy as np
 
 from .....reference.arrays import Vector
 from .....reference.numbers import NumberNoise, Shares
-from ....evidence.mixture import log_mean_of
+from ....evidence.mixture import log_mean_of, log_mixture_of
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields, Note
@@ -40,6 +40,7 @@ _FARTHEST = 0.5  # in total variation, beyond which no entry is told
 _LEAST = -50.0  # nats that one number costs a law at most
 _FAR = 30.0  # deviations beyond which a tally is no sum at all
 _DIFFERS = "noise-after-dropouts-differs"
+_OF_COPIES = 0.1  # share of the evidence that noise comes again
 
 
 class _Left:
@@ -103,7 +104,12 @@ class Recovery(RoundsCheck):
     @property
     def turns(self) -> int:
         """Rounds of each way to leave in several ways at once."""
-        return math.ceil(self.plan.share * self.ways.rounds(self.log_threshold))
+        return math.ceil(self.plan.share * self.ways.rounds(self._of_sums))
+
+    @property
+    def _of_sums(self) -> float:
+        """What evidence on laws and sums must reach, natural log: the rest is on copies."""
+        return self.log_threshold - math.log(1.0 - _OF_COPIES)
 
     @property
     def rounds(self) -> int:
@@ -157,7 +163,7 @@ class Recovery(RoundsCheck):
     def excluded_by(self, answered: Collection[str]) -> tuple[Excluded, ...]:
         """What a pass excludes by the inputs that are answered, in the rounds planned for them."""
         present = [present_of(given) for given in self.inputs]
-        nats = self.log_threshold + math.log(len({*present})) - math.log(self.ways.share_of_laws)
+        nats = self._of_sums + math.log(len({*present})) - math.log(self.ways.share_of_laws)
         found = []
         for left in sorted({*present}):
             where = [
@@ -202,12 +208,28 @@ class Recovery(RoundsCheck):
             return None
         if place is None:
             return self.ways.tallied(given)
-        found = self._of_masks(context, given, seen)
-        if found is not None:
-            return found
+        return self._of_masks(context, given, seen) or self._miscounted(place, given, seen)
+
+    def _miscounted(self, place: int, given: Asked, seen: ShownRound) -> Finding | None:
+        """What a round of the several ways shows of its sum, or of its noise."""
         self.ways.sums.observe(place, self._unwrapped(seen, given) - given.exact)
         value = self._log_e_value
-        return self.ways.miscounted(value) if value >= self.log_threshold else None
+        if value < self.log_threshold:
+            return None
+        return self._copied(given) or self.ways.miscounted(value)
+
+    def _copied(self, given: Asked) -> Finding | None:
+        """That noise comes again, where that alone is refuted."""
+        value, parties = self._of_copies, self.claim.mechanism.parties
+        if value < self.log_threshold:
+            return None
+        message = (
+            f"the noise of rounds that parties have left is that of earlier rounds: e-value "
+            f"10^{value / math.log(10):.1f}"
+        )
+        cause = "a round that parties have left takes the noise of another one"
+        fields: Fields = {"present": present_of(given), "parties": parties}
+        return Finding.caused(message, Note("noise-reused", cause, fields), value)
 
     def _unwrapped(self, seen: ShownRound, given: Asked) -> Vector:
         near = given.exact.astype(np.int64)
@@ -246,9 +268,18 @@ class Recovery(RoundsCheck):
         """Of laws the mean over all numbers of parties that may be present, seen yet or not."""
         may_be = {present_of(given) for given in self.inputs}
         logs = [self.left[n].law.log_e_value if n in self.left else 0.0 for n in may_be]
-        return self.ways.beside(log_mean_of(np.array(logs)))
+        of_sums = self.ways.beside(log_mean_of(np.array(logs)))
+        copies = np.array([of_sums, self._of_copies])
+        return log_mixture_of(copies, np.log([1.0 - _OF_COPIES, _OF_COPIES]))
+
+    @property
+    def _of_copies(self) -> float:
+        return 0.0 if self.noise_again is None else self.noise_again.log_e_value
 
     def _refuted(self, given: Asked, value: float) -> Finding:
+        copied = self._copied(given)
+        if copied is not None:
+            return copied
         present, worst = max(self.left.items(), key=lambda item: item[1].law.log_e_value)
         message = (
             f"to tallies of {present} of {self.claim.mechanism.parties} parties the claim leaves "
@@ -324,7 +355,11 @@ class Recovery(RoundsCheck):
         refused = f"; refused: {'; '.join(self.refusals)}" if self.refusals else ""
         if self.ways.below:
             refused += f"; rounds below the quorum were refused, in {len(self.ways.below)} ways"
+        again = ""
+        if self.noise_again is not None:
+            again = "; the noise of none was seen to be that of an earlier round of these checks"
         return (
             f"{rounds}{who} of {self.claim.mechanism.parties} parties sent their values, no "
-            f"departure from the sum of these, with the noise that is left, was seen{refused}{seen}"
+            "departure from the sum of these, with the noise that is left, was seen"
+            f"{refused}{again}{seen}"
         )

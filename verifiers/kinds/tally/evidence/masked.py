@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ....evidence.mixture import log_mean_of
 from ....findings.note import Note
 from ...numbers.evidence.uniform import LEAVES, UniformEvidence, leaves
+from .alike import AlikeResidues
 
 Rows = NDArray[np.int64] | NDArray[np.object_]
 """Residues (parties, d): beyond 2^62 as whole numbers of Python."""
@@ -33,28 +34,43 @@ BETWEEN = {
         _NUMBERS, "some of a party's numbers share their masks", {"all": False}
     ),
     "some parties": Note(_PARTIES, "some parties share their masks", {"all": False}),
+    "any coordinates": Note(
+        _NUMBERS, "a party's masks come again in other numbers of the round", {"all": False}
+    ),
+    "any parties": Note(
+        _PARTIES, "a party's masks come again in numbers of other parties", {"all": False}
+    ),
 }
 """Ways to reuse masks, and the cause that each shows."""
+
+_ANYWHERE = ("any coordinates", "any parties")
+_SURE = 15.0  # nats of a more special way, which is then told in place of one of these
 
 
 class MaskEvidence:
     """The mean of wagers on rows that parties send, each round with all of them.
 
     modulus: of the numbers; parties: in a round; rng: draws where in its step of 1/m a residue
-    lies. Under the null all rows but the last of a round are independent and uniform, whatever the
-    values: where only pairs mask, the last row follows from the others and the tally. A wager is
-    on the residues, of all parties or of one, or on differences: of next rounds, of a round and
-    the first one, of next coordinates, of next parties, and of both in an order drawn for the
-    round, so that any two come to be compared. The values are taken off before, so that
-    masks that are used again leave 0 and noise. Differences of uniform independent residues are
-    such residues too.
+    lies; width: within which noise leaves two numbers of one mask. Under the null all rows but the
+    last of a round are independent and uniform, whatever the values: where only pairs mask, the
+    last row follows from the others and the tally. A wager is on the residues, of all parties or of
+    one, or on differences: of next rounds, of a round and the first one, of next coordinates, of
+    next parties, and of both in an order drawn for the round, so that any two come to be compared.
+    The values are taken off before, so that masks that are used again leave 0 and noise.
+    Differences of uniform independent residues are such residues too. Two wagers are on masks that
+    are there before in a party's own numbers, or in any of the round, wherever that is.
     """
 
-    def __init__(self, modulus: int, parties: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, modulus: int, parties: int, rng: np.random.Generator, width: int = 1
+    ) -> None:
         self.modulus, self._rng = modulus, rng
         self.own = sorted({round(k) for k in np.linspace(0, parties - 2, min(_OWN, parties - 1))})
         self.names = ["all", *(f"party {k + 1}" for k in self.own), *BETWEEN]
-        self.wagers = {name: UniformEvidence() for name in self.names}
+        self._alike = {name: AlikeResidues(modulus, width) for name in _ANYWHERE}
+        self.wagers: dict[str, UniformEvidence | AlikeResidues] = {
+            name: self._alike.get(name) or UniformEvidence() for name in self.names
+        }
         # by where in the modulus they lie: for diagnoses alone
         self._where = {name: np.zeros(LEAVES) for name in self.names}
         self._before: Rows | None = None
@@ -79,6 +95,9 @@ class MaskEvidence:
         self._add("some coordinates", across[:, :-1] - across[:, 1:])
         down = masks[self._rng.permutation(len(masks))]
         self._add("some parties", down[:-1] - down[1:])
+        for row in masks:
+            self._alike["any coordinates"].observe(row)
+        self._alike["any parties"].observe(masks.T.ravel())
 
     def _add(self, name: str, residues: Rows) -> None:
         held = (residues % self.modulus).astype(np.float64).ravel()
@@ -86,7 +105,9 @@ class MaskEvidence:
             # around 0, so that small differences of either sign lie together
             uniform = ((held + self._rng.random(held.size)) / self.modulus + 0.5) % 1.0
             counts = np.bincount(leaves(uniform), minlength=LEAVES).astype(np.float64)
-            self.wagers[name].observe(counts)
+            wager = self.wagers[name]
+            assert isinstance(wager, UniformEvidence)
+            wager.observe(counts)
             self._where[name] += counts
 
     def narrow(self, name: str, noise: float) -> float | None:
@@ -116,7 +137,8 @@ class MaskEvidence:
     def likeliest(self) -> str:
         """The name of the wager that shows most; one party alone only if all do not show it."""
         logs = {name: log_mean_of(np.array(w.parts)) for name, w in self.wagers.items()}
-        best = max(logs.values())
+        special = max(value for name, value in logs.items() if name not in _ANYWHERE)
+        best = special if special >= _SURE else max(logs.values())
         return next(name for name in self.names if logs[name] >= 0.9 * best)
 
 

@@ -1,0 +1,152 @@
+"""Evidence that residues, or whole masks, are ones that were there before, wherever that was."""
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Vector
+from .....reference.numbers import NumberNoise
+
+_SHARES = (0.5, 0.1, 0.01)
+"""Chances that a number is one of those before it, each wagered on by itself."""
+
+_NEVER = 96 * math.log(2.0)
+"""Nats of chance by which no two masks of a run are alike."""
+
+_OF_ROUNDS = 0.1  # chance that a round has noise of one before
+_LEAST = -50.0  # nats that one number costs a law at most
+
+
+def counts_before(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many of the keys (n,) before each are the same one, (n,)."""
+    order = np.argsort(keys, kind="stable")
+    begins = np.append(True, np.diff(keys[order]) != 0)
+    first = np.maximum.accumulate(np.where(begins, np.arange(keys.size), 0))
+    found = np.empty(keys.size, dtype=np.int64)
+    found[order] = np.arange(keys.size) - first
+    return found
+
+
+class AlikeResidues:
+    """Wagers that each residue of a sequence is, with some chance, one of those before it.
+
+    modulus: of the residues; width: of the cells in which two are taken for alike, for noise that
+    lies between them. A wager on a cell has the claimed chance p of the cell for the rest, so that
+    its ratio, 1 - e + e c / (i p) after c of i before it, has expectation 1 under the null.
+    """
+
+    def __init__(self, modulus: int, width: int) -> None:
+        self.modulus, self.width = modulus, max(1, min(width, modulus))
+        self._logs = np.zeros(len(_SHARES))
+
+    def observe(self, residues: NDArray[np.int64] | NDArray[np.object_]) -> None:
+        """Adds a sequence (n,), compared within itself."""
+        cells = residues // self.width
+        sizes = np.minimum(self.width, self.modulus - cells * self.width).astype(np.float64)
+        if cells.dtype == object:
+            cells = np.unique(cells, return_inverse=True)[1]
+        before = np.arange(cells.size, dtype=np.float64)
+        before[:1] = 1.0
+        alike = counts_before(cells) / before * (self.modulus / sizes)
+        alike[:1] = 1.0  # nothing is before the first
+        for place, share in enumerate(_SHARES):
+            self._logs[place] += float(np.log1p(share * (alike - 1.0)).sum())
+
+    @property
+    def parts(self) -> tuple[float, ...]:
+        """Log-e-values of the wagers."""
+        return tuple(self._logs.tolist())
+
+
+class SeenBefore:
+    """A wager that a thing of known chance is one of those before it, the later the less likely."""
+
+    def __init__(self) -> None:
+        self._seen = Counter[Hashable]()
+        self.number = 0
+        self.log_e_value = 0.0
+
+    def add(self, thing: Hashable) -> None:
+        """Adds a thing on which nothing is wagered."""
+        self._seen[thing] += 1
+        self.number += 1
+
+    def observe(self, thing: Hashable, log_chance: float, share: float | None = None) -> None:
+        """Adds the next one, of this log-chance under the null, given all before.
+
+        share: the chance that it is one of those before; 1 / (n + 2) after n, by default.
+        """
+        chance = 1.0 / (self.number + 2.0) if share is None else share
+        if self.number:
+            found = math.log1p(-chance)
+            alike = self._seen[thing]
+            if alike:
+                repeated = math.log(chance * alike / self.number) - log_chance
+                found = float(np.logaddexp(found, repeated))
+            self.log_e_value += found
+        self.add(thing)
+
+
+class MasksOfRun:
+    """Whether a mask of any round of a run is one of any party in a round before it.
+
+    modulus, width: see `AlikeResidues`; numbers: of a party; whose: the parties that are compared,
+    from 1. As many first numbers are compared as no two masks share by chance; `applies` says
+    whether there are so many.
+    """
+
+    def __init__(self, modulus: int, width: int, numbers: int, whose: Sequence[int]) -> None:
+        self.modulus, self.width, self.whose = modulus, max(1, min(width, modulus)), whose
+        each = math.log(modulus / self.width)
+        wanted = math.ceil(_NEVER / each) if each else numbers + 1
+        self.applies = wanted <= numbers
+        self.compared = min(wanted, numbers)
+        self._masks = SeenBefore()
+        self.rounds = 0
+
+    def observe(self, sent: Mapping[int, Sequence[int]], values: NDArray[np.int64]) -> None:
+        """Adds a round: what parties sent, by party from 1, and the values (parties, d) behind it.
+
+        All but the last of those who sent: where only pairs mask, it follows from the others.
+        """
+        senders = sorted(sent)[:-1]
+        if not self.applies or not senders:
+            return
+        self.rounds += 1
+        for number in senders:
+            if number in self.whose:
+                held = values[number - 1, : self.compared].tolist()
+                of = zip(sent[number][: self.compared], held, strict=True)
+                cells = tuple((one - value) % self.modulus // self.width for one, value in of)
+                left = (self.modulus - cell * self.width for cell in cells)
+                chance = sum(math.log(min(self.width, size) / self.modulus) for size in left)
+                self._masks.observe(cells, chance)
+
+    @property
+    def log_e_value(self) -> float:
+        """Natural log of the evidence."""
+        return self._masks.log_e_value
+
+
+class NoiseAgain:
+    """A wager that the noise of a round is, number by number, that of some round before it."""
+
+    def __init__(self) -> None:
+        self._seen = SeenBefore()
+
+    def add(self, off: Vector) -> None:
+        """Adds a round whose tally lies so far off (d,) the sum, on which nothing is wagered."""
+        self._seen.add(off.tobytes())
+
+    def observe(self, off: Vector, noise: NumberNoise) -> None:
+        """Adds the next round, to whose tally the claim leaves this noise."""
+        masses = np.maximum(noise.log_mass(off, np.zeros_like(off)), _LEAST)
+        self._seen.observe(off.tobytes(), float(masses.sum()), share=_OF_ROUNDS)
+
+    @property
+    def log_e_value(self) -> float:
+        """Natural log of the evidence."""
+        return self._seen.log_e_value
