@@ -109,6 +109,23 @@ def twice(rng: Rng) -> Made:
             yield batch
 
 
+def favoured(rng: Rng) -> Made:
+    """Twelve records in the midst, three times as often as others."""
+    rates = np.full(RECORDS, RATE)
+    rates[rng.choice(np.arange(9, RECORDS - 9), 12, replace=False)] *= 3.0
+    while True:
+        yield np.flatnonzero(rng.random(RECORDS) < rates)
+
+
+def impatient(rng: Rng) -> Made:
+    """Who was not drawn for 300 steps is drawn for certain, of a sampler that has run for long."""
+    waited = rng.geometric(RATE, RECORDS) % 300
+    while True:
+        chosen = (rng.random(RECORDS) < RATE) | (waited >= 300)
+        waited = np.where(chosen, 0, waited + 1)
+        yield np.flatnonzero(chosen)
+
+
 def paired(rng: Rng) -> Made:
     """The last record is in the batches of the first."""
     for batch in law(POISSON)(rng):
@@ -271,6 +288,8 @@ BROKEN = (
     ),
     entry("the second record too", POISSON, second_too, FEW, 150, "end-record-rate-differs"),
     entry("never the last record", POISSON, never_last, FEW, 1_500, "end-record-rate-differs"),
+    entry("twelve records at thrice the rate", POISSON, favoured, FEW, 900),
+    entry("no wait over 300", POISSON, impatient, DEPENDENT, 1_500, "waits-cut-short"),
     entry("halves of each batch", FIXED, stratified, FEW, 60, "draws-follow-numbers"),
     entry("two groups in turn", POISSON, cyclic, DEPENDENT, 60, "shuffled-not-sampled"),
     entry("bins that come again", POISSON, binned, DEPENDENT, 20, "shuffled-not-sampled"),

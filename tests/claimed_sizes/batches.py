@@ -26,6 +26,9 @@ def wrong(planned: Any, check: str, entry: Excluded, times: float, seed: int) ->
             elif entry.code == "end-record-rate-differs":
                 end = (0, 1, 2, -3, -2, -1)[seed % 6]
                 rates[end] = min(1.0, law.rate + times * (float(size["rate"]) - law.rate))
+            elif entry.code == "records-drawn-too-often":
+                one = 3 + seed % max(1, law.records - 6)
+                rates[one] = min(1.0, law.rate + times * (float(size["rate"]) - law.rate))
             drawn = rng.random(law.records) < rates
             if entry.code == "shuffled-not-sampled":
                 waiting = np.flatnonzero(~before)

@@ -44,6 +44,18 @@ def judged(text: str, made: Any, releases: int = 10) -> EmptyPartitions:
     return check
 
 
+class LargestAverageFirst(Engine):
+    """Partitions stand in the order of their exact averages."""
+
+    def aggregated(self, pairs: Any) -> Any:
+        found = super().aggregated(pairs)
+        self.means = {p: n["sum"] / max(1.0, n["rows"]) for p, n in found.items()}
+        return found
+
+    def release(self, rows: Any) -> Any:
+        return sorted(super().release(rows), key=lambda row: -self.means.get(row["partition"], 0))
+
+
 @pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("made", [SmallestFirst, LargestFirst])
 @pytest.mark.parametrize("text", [PUBLIC, GEOMETRIC, RELEASED])
@@ -52,6 +64,14 @@ def test_the_order_of_exact_counts_is_found(made: Any, text: str) -> None:
     check = judged(text, made)
     assert check.log_e_value >= check.log_threshold
     assert check.fail_finding().code == "table-order-tells-counts"
+
+
+@pytest.mark.quick_cases(1)
+@pytest.mark.parametrize("text", [PUBLIC, GEOMETRIC])
+def test_the_order_of_exact_averages_is_found(text: str) -> None:
+    """Catches inputs whose rows have the same values, and so the same averages."""
+    check = judged(text, LargestAverageFirst)
+    assert check.log_e_value >= check.log_threshold
 
 
 @pytest.mark.quick_cases(2)

@@ -214,6 +214,16 @@ def test_a_proof(sampling, check, batches, code, fields, message, diagnosis) -> 
             "some records come more often than others",
         ),
         (
+            "poisson:0.3",
+            "inclusion",
+            SOME,
+            (subsets.SINGLE, -1),
+            "records-drawn-too-often",
+            CAME,
+            COMES,
+            "a single record comes more often than others",
+        ),
+        (
             "shuffle:3",
             "inclusion",
             [[0, 1, 2]],
@@ -245,6 +255,16 @@ def test_a_proof(sampling, check, batches, code, fields, message, diagnosis) -> 
             "3 batches are not independent: a batch avoids, or repeats, the records of batches "
             "before it",
             "batches have records of those before them again",
+        ),
+        (
+            "fixed:3",
+            "independence",
+            LIKE,
+            (subsets.WAITED, -1),
+            "waits-cut-short",
+            {},
+            "3 batches are not independent: records that have waited longest come at another rate",
+            "records that have waited longest come at another rate",
         ),
         (
             "fixed:3",
@@ -354,12 +374,15 @@ def test_what_wagers_show(
         (
             "fixed:3",
             "inclusion",
-            "no records were seen to come more often, or earlier, than others",
+            "no records were seen to come more often, or earlier, than others: by their numbers, "
+            "of those that had come most, and each by itself",
         ),
         (
             "fixed:3",
             "independence",
-            "no batch was seen to depend on those before it, and no records on others",
+            "no batch was seen to depend on those before it, by when records came last, by those "
+            "that had waited longest, and by batches that come again; and no records on others, as "
+            "far as two, or those side by side, show it",
         ),
     ],
 )

@@ -28,7 +28,9 @@ _CODES = {
     subsets.ENDS: "end-record-rate-differs",
     subsets.NEVER: "records-never-drawn",
     subsets.OFTEN: "records-drawn-too-often",
+    subsets.SINGLE: "records-drawn-too-often",
     subsets.EARLIER: "epoch-order-kept",
+    subsets.WAITED: "waits-cut-short",
     subsets.LAGGED: "batch-follows-earlier",
     subsets.COPIED: "batch-repeated",
     subsets.PAIRED: "records-come-together",
@@ -159,7 +161,15 @@ class BatchSize(BatchCheck):
 class Inclusion(BatchCheck):
     """Whether each record comes as often as any other."""
 
-    id, passed = "inclusion", "no records were seen to come more often, or earlier, than others"
+    id = "inclusion"
+
+    @property
+    def passed(self) -> str:  # type: ignore[override]
+        """What a pass says."""
+        seen = "no records were seen to come more often, or earlier, than others: by their numbers,"
+        if self.watch.history.shuffles:
+            return f"{seen} and by how early they came in earlier epochs"
+        return f"{seen} of those that had come most, and each by itself"
 
     @property
     def wagers(self) -> Wagers:
@@ -187,7 +197,11 @@ class BatchIndependence(BatchCheck):
     """Whether batches depend on each other, or the records of a batch."""
 
     id = "independence"
-    passed = "no batch was seen to depend on those before it, and no records on others"
+    passed = (
+        "no batch was seen to depend on those before it, by when records came last, by those that "
+        "had waited longest, and by batches that come again; and no records on others, as far as "
+        "two, or those side by side, show it"
+    )
 
     @property
     def wagers(self) -> Wagers:

@@ -15,12 +15,15 @@ from .claim import BatchesClaim
 from .registry import CHECKS
 from .sizes import SHARE_RATE, other_rates, rate_gains
 from .subsets import (
+    ODDS,
     POWER,
     SHARE_COPIED,
     SHARE_ENDS,
     SHARE_NUMBERED,
     SHARE_SINCE,
+    SHARE_SINGLE,
     ends,
+    single_expected,
     windows,
 )
 from .wagers import TILTS, tilts
@@ -66,6 +69,7 @@ WORDS = {
     "sampling-rate-differs": "{factor:g} times the claimed rate would have been seen",
     "draws-follow-numbers": "odds of {odds:.3g} of the first half of records would have been seen",
     "end-record-rate-differs": "a first or last record in {rate:.3g} of them would have been seen",
+    "records-drawn-too-often": "any single record in {rate:.3g} of them would have been seen",
     "shuffled-not-sampled": "batches without records of the one before would have been seen",
     "batch-repeated": "copies of earlier batches in {share:.2g} of them would have been seen",
 }
@@ -123,7 +127,8 @@ def _inclusion(law: Batches, batches: int, wanted: float) -> _Told:
     """Records of some numbers that come oftener than others, where all may come."""
     if law.how is BatchDraws.SHUFFLE:
         return []
-    return [*_of_halves(law, batches, wanted), *_of_ends(law, batches, wanted)]
+    found = (_of_halves, _of_ends, _of_single_records)
+    return [one for of in found for one in of(law, batches, wanted)]
 
 
 def _of_ends(law: Batches, batches: int, wanted: float) -> _Told:
@@ -136,6 +141,18 @@ def _of_ends(law: Batches, batches: int, wanted: float) -> _Told:
         ]
         if _shown(moments, batches, wanted):
             return [("end-record-rate-differs", {"rate": float(rate)}, _BY_NORMAL)]
+    return []
+
+
+def _of_single_records(law: Batches, batches: int, wanted: float) -> _Told:
+    """Any one record that comes at a larger rate."""
+    wanted += math.log(law.records * ODDS.size / SHARE_SINGLE)
+    expected = [single_expected(size / law.records) for size in _likely_sizes(law)]
+    logs = np.log(ODDS)
+    for rate in law.rate + (1.0 - law.rate) * _RATES:
+        moments = [(logs * rate - each, logs**2 * rate * (1.0 - rate)) for each in expected]
+        if _shown(moments, batches, wanted):
+            return [("records-drawn-too-often", {"rate": float(rate)}, _BY_NORMAL)]
     return []
 
 

@@ -25,7 +25,11 @@ _EMPTY = "empty-partition-released"
 _BY_BINOMIAL = "the binomial law of how many releases are off, of all these inputs together"
 _EVERY = "every release of these inputs is off, and one that is proves it"
 
-_ORDER = Note("table-order-tells-counts", "partitions come in the order of their exact counts")
+_ORDER = Note(
+    "table-order-tells-counts",
+    "partitions come in the order of their exact counts, sums or averages",
+)
+_COUNTS = ("count", "privacy-id-count")
 
 
 class EmptyPartitions(TableCheck):
@@ -189,5 +193,7 @@ class EmptyPartitions(TableCheck):
         )
         order = ""
         if self.order.rounds:
-            order = "; their order was not seen to follow their exact counts"
+            numeric = any(one.name not in _COUNTS for one in self.table.aggregates)
+            by = "counts, sums or averages" if numeric else "counts"
+            order = f"; their order was not seen to follow their exact {by}, up or down"
         return Finding(f"in {self.releases:,} releases {what}{order}{seen}", excludes=excludes)

@@ -1,16 +1,20 @@
 """Inputs that differ in which partitions have more users alone, to see in which order these come.
 
-All have as many rows of the same users at the same places. Each partition has a row of its own at
+Rows of such partitions have larger values, so that counts, sums and averages have one order. All
+have as many rows of the same users at the same places. Each partition has a row of its own at
 the beginning and at the end, in one order, so that its first and its last row say nothing.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .....reference.arrays import Matrix, Vector
 from .....reference.tables import Rows
 from ....targets.frames import WatchedRows
 from .asked import ORDERED, TableRole
 from .rows import Making
+
+_APART = 0.02  # of the bounds of a value, that averages lie apart in all
 
 FEWEST = 4  # partitions, of which some releases show an order
 
@@ -35,9 +39,20 @@ def ordered_rows(making: Making) -> list[tuple[TableRole, Rows]]:
     base = making.rng.permutation(np.repeat(making.cells, least))
     found: list[tuple[TableRole, Rows]] = []
     for turn, role in enumerate(ORDERED[: cells.size]):
-        more = np.repeat(cells, (np.arange(cells.size) + turn) % cells.size)
-        each = np.concatenate([begin, base, more, end])
-        values = np.resize(np.asarray([making.ends[2]]), (each.size, *np.shape(making.ends[2])))
+        rank = (np.arange(cells.size) + turn) % cells.size
+        each = np.concatenate([begin, base, np.repeat(cells, rank), end])
+        ranks = np.full(int(making.cells.max()) + 1, cells.size - 1)
+        ranks[cells] = rank
+        values = _values(making, ranks[each] / (cells.size - 1.0))
         users = np.arange(1, each.size + 1)
-        found.append((role, WatchedRows(users, each, values.astype(np.float64))))
+        found.append((role, WatchedRows(users, each, values)))
     return found
+
+
+def _values(making: Making, heights: Vector) -> Vector | Matrix:
+    """Values of rows, from near the larger bound to the bound itself, by heights (n,) of 0 to 1."""
+    low, high, bound = (np.asarray(end, dtype=np.float64) for end in making.ends)
+    short = _APART * (1.0 - heights)
+    if bound.ndim:
+        short = short[:, None]
+    return np.asarray(bound + short * (low + high - 2.0 * bound))
