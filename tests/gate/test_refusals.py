@@ -46,7 +46,39 @@ def test_totals_that_are_refused_are_one_warning() -> None:
     contract = LabelsInputContract(claimed(**COARSE))
     contract.run(InProcessTarget(fixed))
     (note,) = contract.refusals
-    assert (note.code, note.fields) == ("input-refused", {"votes": 1, "totals": [1, 750, 10_000]})
+    totals = [1, 750, 10_000, 249, 251, 225, 275, 125]
+    assert (note.code, note.fields) == ("input-refused", {"votes": 1, "totals": totals})
+    assert "(no other total was tried)" in note.message
+
+
+def _with_quorum(scaled: bool) -> InProcessTarget:
+    """Serves 213 to 250 votes, as they are or scaled up to 250."""
+    noise = np.random.default_rng(6)
+
+    def late(histogram, size):
+        total = histogram.sum()
+        if not 213 <= total <= 250:
+            raise ValueError("no quorum")
+        votes = histogram * (250 / total if scaled else 1)
+        return (votes + noise.normal(0, 40, (size, len(histogram)))).argmax(1)
+
+    return InProcessTarget(late)
+
+
+@pytest.mark.slow("whole runs; others are")
+def test_totals_that_a_quorum_serves_are_judged() -> None:
+    """Only totals of 1, 750 and 10,000 were tried, and votes scaled up to the teachers passed.
+
+    One correct deployment in a million fails.
+    """
+    report = verify(_with_quorum(scaled=True), claimed(**COARSE), seed=8)
+    assert report.verdict is Verdict.FAIL
+    assert result(report, "class-probabilities").verdict is Verdict.FAIL
+    report = verify(_with_quorum(scaled=False), claimed(**COARSE), seed=8)
+    assert report.verdict is Verdict.PASS
+    told = next(warning for warning in report.notes if warning.code == "input-refused")
+    assert "212, 251, 275" in told.message
+    assert "(213, 215, 218, 225, 249 are served, and no other total was tried)" in told.message
 
 
 @pytest.mark.slow("whole runs; others are")

@@ -49,7 +49,7 @@ class Searched:
         files = ", ".join(dict.fromkeys(one.file for one in decisions))
         layers = ", ".join(shadow.layers) or "not confined"
         if not decisions:
-            return "the target's code has no decisions"
+            return "no decisions were counted in the target's code, but for any that only refuse"
         some = counted(len(decisions), "decision", "decisions")
         were = "was" if len(decisions) == 1 else "were"
         return f"{some} in {files} {were} counted on a copy ({layers})"

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 SEED_OF_DATA, SEED_OF_TIME, SEED_OF_PROCESS = "seed-of-data", "seed-of-time", "seed-of-process"
+SEED_OF_FEW = "seed-of-few-bits"
 MADE_WHOLE, SCALE_OF_DATA = "made-whole", "scale-of-data"
 
 WORDS = {
     SEED_OF_DATA: "the generator's seed is made of the {data}",
     SEED_OF_TIME: "the generator's seed is made of the time",
     SEED_OF_PROCESS: "the generator's seed is made of the process id",
+    SEED_OF_FEW: "the generator's seed has no more than {data} bits, which can be tried one by one",
     MADE_WHOLE: "noise is made whole",
     SCALE_OF_DATA: "the scale of the noise is made of the {data}",
 }
@@ -29,6 +31,8 @@ _GENERATORS |= {"Philox", "SFC64", "MT19937", "seed", "manual_seed", "PRNGKey"}
 _TIMES = {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "now", "utcnow"}
 _TIMES |= {"perf_counter_ns"}
 _PROCESSES = {"getpid", "getppid", "get_ident"}
+_BITS = {"randbits": 1, "getrandbits": 1, "token_bytes": 8, "urandom": 8}
+_ENOUGH = 64  # bits of a seed that nobody tries one by one
 _SCALES = {"normal": 1, "laplace": 1, "gumbel": 1, "logistic": 1, "gauss": 1, "normalvariate": 1}
 _SCALES |= {"exponential": 0, "gamma": 1}
 _UNIT = {"standard_normal", "standard_exponential", "standard_cauchy", "standard_gamma", "randn"}
@@ -188,6 +192,8 @@ class _Scope:
                 yield self._hint(node, SEED_OF_TIME)
             elif called & _PROCESSES:
                 yield self._hint(node, SEED_OF_PROCESS)
+            elif (bits := _bits(each)) is not None and bits < _ENOUGH:
+                yield self._hint(node, SEED_OF_FEW, str(bits))
 
     def _of_product(self, node: ast.BinOp) -> Iterator[Hint]:
         """Noise of scale one, times what is made of the data."""
@@ -195,6 +201,16 @@ class _Scope:
             made = self._made_of(factor)
             if made and isinstance(draw, ast.Call) and _name(draw.func) in _DRAWS:
                 yield self._hint(node, SCALE_OF_DATA, made)
+
+
+def _bits(node: ast.AST) -> int | None:
+    """How many bits are drawn in an expression that draws once; None where that is not plain."""
+    drawn = [n for n in ast.walk(node) if isinstance(n, ast.Call) and _name(n.func) in _BITS]
+    given = drawn[0].args if len(drawn) == 1 else []
+    if len(given) != 1 or not isinstance(given[0], ast.Constant):
+        return None
+    number = given[0].value
+    return number * _BITS[_name(drawn[0].func)] if isinstance(number, int) else None
 
 
 def _name(function: ast.AST) -> str:

@@ -22,6 +22,11 @@ from .phase import Phase
 NOT_RESTARTED = "; it was not restarted: its budget lives for one run (lifetime in [gate])"
 """The end of a message on a budget that no restart is held against."""
 
+_IN_TURN = (
+    "; requests were made one at a time: an account that requests at one time each read before "
+    "another has written it would not have shown"
+)
+
 LIVES = 10
 """Most restarts, as long as each start gives answers."""
 
@@ -119,7 +124,7 @@ class BudgetCheck(Check):
         excludes = self.excluded
         once = NOT_RESTARTED if self.reopen is not None and not self._restarts else ""
         return Finding(
-            f"it stopped after {answers}{spent}{self._limits(excludes)}{once}",
+            f"it stopped after {answers}{spent}{self._limits(excludes)}{once}{_IN_TURN}",
             warnings=tuple(filter(None, self._warnings())),
             excludes=excludes,
         )

@@ -91,7 +91,13 @@ class LabelSession(Session):
         asked, others = self.request, self.contract.serves_other_totals
         extent = extent_of(self.claim, asked.seed, asked.own, asked.extent, other_totals=others)
         plan = make_plan(
-            self.claim, asked.seed, others, asked.own, extent, opening=self._opens_with
+            self.claim,
+            asked.seed,
+            others,
+            asked.own,
+            extent,
+            opening=self._opens_with,
+            near=self.contract.served_near,
         )
         self.gathering = LabelsGathering(
             self.state, plan, asked.seed, self.contract, asked.selection

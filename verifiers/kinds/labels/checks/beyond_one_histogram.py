@@ -1,5 +1,7 @@
 """Evidence of `fresh-noise` beyond the labels of one histogram: restarts, places, kept teachers."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,7 +9,7 @@ from .....reference import NoisyArgmax, SampledArgmax
 from .....reference.arrays import Matrix, Vector
 from .....reference.mechanisms import Labels
 from ....evidence import Outcomes, Places, Recurrence, Replay, SharedNoise, as_outcomes
-from ....evidence.power import longest_round
+from ....evidence.power import MISSES, longest_round
 from ..planning.plan import CommonNoise, Plan
 from ..planning.streams import FRESH_CALL, Role
 
@@ -90,11 +92,18 @@ class ComparedRestarts:
     def _excluded(self, log_wanted: float) -> str:
         """How many seeds in rotation would have shown, in words."""
         most = longest_round(self.log_q, self._begun, FRESH_CALL, log_wanted)
-        message = "; seeds in rotation would not have shown"
+        message, starts = "; seeds in rotation would not have shown", self._begun + 1
         if most > 0:
-            starts = "every start" if most == 1 else f"up to {most} starts"
-            message = f"; a seed that is used again after {starts} would have shown"
-        return message if self.why_few is None else f"{message}, and no other, as {self.why_few}"
+            again = "every start" if most == 1 else f"up to {most} starts"
+            message = f"; a seed that is used again after {again} would have shown"
+        if self.why_few is not None:
+            message = f"{message}, and no other, as {self.why_few}"
+        # starts - 1 times starts / 2 pairs, each alike with one chance in so many
+        values = int(starts * (starts - 1) / (2.0 * math.log(1.0 / MISSES))) if most > 0 else 0
+        few = f"; {starts} starts were compared: a seed drawn at each of them from "
+        if values < 2:
+            return f"{message}{few}few values, as one of 16 bits, would not have shown"
+        return f"{message}{few}{values} values would have shown, from many more it would not"
 
 
 class SamePlaces:

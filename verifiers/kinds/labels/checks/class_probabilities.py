@@ -375,6 +375,12 @@ class ClassProbabilities(LabelsEvidence):
             lead = ladder.size["lead"]
             text.append(f"noise left out for leaders up to {lead} votes ahead would have been too")
         text.append(f"{others} more were looked at for faults of no stated size")
+        inputs = self.plan.claim.inputs
+        if inputs is not None and inputs.form in ("votes", "one-hot"):
+            text.append(
+                "teachers were not compared one by one: one who counts for a vote or two more, as "
+                "to break a tie, may not have shown"
+            )
         if self.branches is not None:
             text.append(self.branches.words)
         return ". ".join([text[0], *(f"{one[:1].upper()}{one[1:]}" for one in text[1:])])

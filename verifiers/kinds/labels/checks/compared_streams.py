@@ -52,7 +52,7 @@ class _ComparedStreams(LabelsEvidence):
     related: str
     unserved = Note(
         "other-totals-refused",
-        "no total of votes other than the claimed teachers is served, or claimed",
+        "totals of votes far from the claimed teachers are not served, or not claimed",
     )
 
     @classmethod

@@ -58,6 +58,17 @@ def _of_one_stream(parts: dict[str, float]) -> bool:
     return parts["one stream"] > SURE >= max(v for k, v in parts.items() if k != "one stream")
 
 
+_ACROSS = (
+    "; noise that answers to different histograms share was looked for in few pairings: at the "
+    "same place of two histograms, and in calls in turn; not where each of several generators that "
+    "began alike serves histograms of its own"
+)
+_OF_TEACHERS = (
+    "; that the teachers drawn for one answer depend on those of others was looked for only as one "
+    "draw kept for a histogram: teachers taken in turn would not have shown"
+)
+"""What a pass has not looked at."""
+
 _BY_BOUND = "quantiles of the evidence of so many labels, taken to be normal"
 
 
@@ -312,7 +323,8 @@ class LabelsFreshNoise(LabelsEvidence):
             for one in excludes
         )
         said = said or "too few labels of one histogram to say which copies would have been caught"
-        return f"{said}{self.of_connections}{self.of_flight}{self.restarts.shown(recurring)}"
+        seen = f"{said}{self.of_connections}{self.of_flight}{self.restarts.shown(recurring)}"
+        return f"{seen}{_ACROSS}{'' if self._kept.drawn is None else _OF_TEACHERS}"
 
     @property
     def planned(self) -> Vector:

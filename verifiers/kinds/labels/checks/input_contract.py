@@ -1,6 +1,6 @@
 """`input-contract`: valid input gets as many labels as asked for, all of them in range."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -24,12 +24,13 @@ from ....targets import (
 from ....text import counted
 from ..claim import LabelsClaim
 from ..planning.given_inputs import clearest_histogram, opening_histogram
+from ..planning.histograms import far_totals, near_totals
 from ..planning.streams import FRESH_CALL
 from .base import LabelsCheck
 
 _KEPT = 2  # calls of the size of the first, that are left for others
 _SIZES = (1, 7)  # of calls on the clearest histogram
-_OTHER_TOTALS, _OF_A_TOTAL = 3, 2  # how many, and labels of each
+_OTHER_TOTALS, _OF_A_TOTAL = 8, 2  # how many, but for a few in a search; labels of each
 
 
 class CoveredRefusedError(TargetError):
@@ -47,7 +48,8 @@ class RefusedLaterError(TargetError):
 class LabelsInputContract(LabelsCheck):
     """Asks a handful of valid histograms before any evidence is gathered.
 
-    `serves_other_totals` says afterwards whether totals other than the claimed teachers are served;
+    `serves_other_totals` says afterwards whether totals other than the claimed teachers are served,
+    and `served_near`, where not, which of `near_totals` are;
     `first` holds the labels of the first call of all, of the histogram `opening`; `more` those of
     calls like it, in flight at once where the claim allows that: a generator that several workers
     have alike gives each of them the same first labels; `others` how many labels it had of which
@@ -68,6 +70,7 @@ class LabelsInputContract(LabelsCheck):
         self._given, self._budget = bool(claim.given), claim.gate.max_queries
         self._totals = _other_totals(claim)
         self.serves_other_totals = bool(self._totals)
+        self.served_near: tuple[int, ...] = ()
         self.refusals: list[Note] = []
         self.opening = np.array(opening) if opening else opening_histogram(claim)
         self.clear = clearest_histogram(claim)
@@ -93,17 +96,34 @@ class LabelsInputContract(LabelsCheck):
         for size in _SIZES:
             with self._covered(self.clear, size):
                 self._ask(target, self.clear, size)
+        refused = self._refused(target, self._totals)
+        if refused:
+            self.serves_other_totals = False
+            near = near_totals(self.mechanism.teachers)
+            refused |= self._refused(target, near)
+            served = [total for total in near if total not in refused]
+            fewest, most = min(served, default=1), max(served, default=1)
+            # few votes show best that they are scaled up to the number of teachers
+            while fewest - (below := max(r for r in (0, *refused) if r < fewest)) > 1:
+                middle = (below + fewest) // 2
+                refused |= (found := self._refused(target, (middle,)))
+                fewest = fewest if found else middle
+                served += [] if found else [middle]
+            self.served_near = tuple(dict.fromkeys([fewest, most, *served])) if served else ()
+            served += [total for total in self._totals if total not in refused]
+            self.refusals.append(_totals_refused(refused, served))
+
+    def _refused(self, target: Target, totals: tuple[int, ...]) -> dict[int, Refused]:
+        """The totals of votes that are refused, each with what was said."""
         refused: dict[int, Refused] = {}
-        for total in self._totals:
+        for total in totals:
             try:
                 self._ask(target, _even(self.mechanism.classes, total), _OF_A_TOTAL)
             except Refused as refusal:
-                self.serves_other_totals = False
                 refused[total] = refusal
             except TargetError as error:
                 raise TargetError(f"{error}; {self._refusal_that_helps}") from None
-        if refused:
-            self.refusals.append(_totals_refused(refused))
+        return refused
 
     @property
     def _refusal_that_helps(self) -> str:
@@ -153,14 +173,20 @@ class LabelsInputContract(LabelsCheck):
         return checked_labels(reply, histogram, size, self.mechanism.refuses, self.release)
 
 
-def _totals_refused(refused: Mapping[int, Refused]) -> Note:
-    """One warning for all totals of votes that were refused, by what was said of the first."""
+def _totals_refused(refused: Mapping[int, Refused], served: Sequence[int]) -> Note:
+    """One warning for all totals of votes that were refused, by what was said of the first.
+
+    served: those that were answered; of all others nothing is known.
+    """
     first, *more = refused
     what = f"a total of {counted(first, 'vote', 'votes')} is"
     if more:
-        what = f"totals of {', '.join(f'{total:,}' for total in refused)} votes are"
+        what = f"totals of {', '.join(f'{total:,}' for total in sorted(refused))} votes are"
+    rest = "no other total was tried"
+    if served:
+        rest = f"{', '.join(f'{total:,}' for total in sorted(served))} are served, and {rest}"
     fields = {"votes": first, "totals": list(refused)}
-    return Note("input-refused", f"{what} refused: {refused[first]}", fields)
+    return Note("input-refused", f"{what} refused ({rest}): {refused[first]}", fields)
 
 
 def most_queries(claim: LabelsClaim) -> int:
@@ -184,10 +210,7 @@ def serves_other_totals(target: Target, claim: LabelsClaim) -> bool:
 
 def _other_totals(claim: LabelsClaim) -> tuple[int, ...]:
     """Totals of votes that are asked beside the claimed teachers; none where one alone is had."""
-    teachers = claim.mechanism.teachers
-    if claim.one_total:
-        return ()
-    return 1, 3 * teachers, max(10 * teachers, 10_000)
+    return () if claim.one_total else far_totals(claim.mechanism.teachers)
 
 
 def _even(classes: int, total: int) -> Histogram:

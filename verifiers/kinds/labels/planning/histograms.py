@@ -39,6 +39,18 @@ def unanimous(classes: int, total: int) -> Histogram:
     return even(classes, total, 1)
 
 
+def far_totals(teachers: int) -> tuple[int, int, int]:
+    """Totals of votes that a target which serves any total serves, far from the claimed one."""
+    return 1, 3 * teachers, max(10 * teachers, 10_000)
+
+
+def near_totals(teachers: int) -> tuple[int, ...]:
+    """Totals as of teachers that are late, missing or new, which a quorum or a margin may serve."""
+    tenth = max(1, round(0.1 * teachers))
+    near = (teachers - 1, teachers + 1, teachers - tenth, teachers + tenth, teachers // 2)
+    return tuple(dict.fromkeys(total for total in near if total > 1))
+
+
 def typical(claim: LabelsMechanism, other_totals: bool) -> Iterator[Histogram]:
     """Everyday histograms: two camps, a three-way tie, small counts, a few teachers missing."""
     classes, teachers = claim.classes, claim.teachers

@@ -33,12 +33,14 @@ def make_plan(
     extent: Extent = FULL,
     *,
     opening: tuple[int, ...] | None = None,
+    near: tuple[int, ...] = (),
 ) -> Plan:
     """The plan of a run for a claim; the last few are kept.
 
     seed: determines every histogram; other_totals: whether the target serves totals other than the
     claimed teachers; own: histograms (c,) of the deployment itself, asked as explorers; extent: how
-    much is asked for breadth; opening: the histogram (c,) with which an earlier report opens.
+    much is asked for breadth; opening: the histogram (c,) with which an earlier report opens; near:
+    totals of votes that the target serves where it refuses others.
     """
     mechanism, effect = claim.mechanism, claim.gate.smallest_effect
     other_totals = other_totals and not claim.one_total
@@ -56,7 +58,7 @@ def make_plan(
     asked[Role.OWN] = [np.array(votes, dtype=np.int64) for votes in own]
     roundings = tuple(roundings_to_see(claim, faults, other_totals, only))
     # a cache is asked each histogram once, so that none of these gets depth
-    telling = {} if mechanism.caching else telling_histograms(mechanism, only, other_totals)
+    telling = {} if mechanism.caching else telling_histograms(mechanism, only, other_totals, near)
     calls = calls_in_turn(claim, extent)
     anchored = anchors(other_totals)
     planner = StreamPlanner(

@@ -120,6 +120,8 @@ class Role(Enum):
     """For each number of classes with votes, the histogram where half the noise shows soonest."""
     FEWER_VOTES = Traits("fewer-votes", other_totals=True)
     """Fewer votes than claimed teachers, where scaling up to their number shows."""
+    NEAR_TOTAL = Traits("near-total", other_totals=False)
+    """A total near the claimed teachers that is served, where totals far from them are refused."""
     SINGLES = Traits("one-by-one", asked=WayOfAsking.ONE_BY_ONE)
     """A histogram that is asked often, here in calls for one label."""
     SIMPLE = Traits("simple", asked=WayOfAsking.ON_DEMAND)

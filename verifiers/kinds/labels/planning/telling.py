@@ -38,17 +38,26 @@ class TellingHistogram:
 
 
 def telling_histograms(
-    claim: LabelsMechanism, given: NDArray[np.int64] | None, other_totals: bool
+    claim: LabelsMechanism,
+    given: NDArray[np.int64] | None,
+    other_totals: bool,
+    near: tuple[int, ...],
 ) -> dict[Role, Iterable[TellingHistogram]]:
     """By roles, the histograms where half the noise shows on each support, or faults of totals.
 
-    given: the histograms (n, c) that alone are asked, if so.
+    given: the histograms (n, c) that alone are asked, if so; near: totals that are served where
+    others are refused.
     """
     if given is not None:
         return {Role.SUPPORT: telling_supports(claim, given)}
     found: dict[Role, Iterable[TellingHistogram]] = {Role.SUPPORT: _supports_of_any(claim)}
     if other_totals:
-        found[Role.FEWER_VOTES] = _telling_totals(claim)
+        fewer = (round(share * claim.teachers) for share in SHARES_OF_TEACHERS)
+        found[Role.FEWER_VOTES] = _telling_totals(
+            claim, tuple(total for total in fewer if 0 < total < claim.teachers)
+        )
+    elif near:
+        found[Role.NEAR_TOTAL] = _telling_totals(claim, near)
     return found
 
 
@@ -74,15 +83,16 @@ def telling_supports(
 
 
 @lru_cache(maxsize=16)
-def _telling_totals(claim: LabelsMechanism) -> tuple[TellingHistogram, ...]:
-    """For each total in `SHARES_OF_TEACHERS`, where its own faults and half the noise show."""
+def _telling_totals(
+    claim: LabelsMechanism, totals: tuple[int, ...]
+) -> tuple[TellingHistogram, ...]:
+    """For each total of votes, where its own faults and half the noise show."""
     found = []
-    for share in SHARES_OF_TEACHERS:
-        total = round(share * claim.teachers)
-        if 0 < total < claim.teachers:
-            few = sizes(claim.classes)[1:]
-            candidates = np.concatenate([of_support(claim, total, size) for size in few])
-            for faults in (tuple(total_faults(claim)), _half_the_noise(claim)):
+    for total in totals:
+        few = sizes(claim.classes)[1:]
+        candidates = np.concatenate([of_support(claim, total, size) for size in few])
+        for faults in (tuple(total_faults(claim)), _half_the_noise(claim)):
+            if faults and len(candidates):
                 found.append(_most_telling(claim, candidates, faults))
     return tuple(found)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....paths.constants import LARGEST, around, sums
 from ....paths.search import Call, Candidate, InputSource, PlannedCalls, Tried, nearest
+from ..planning.histograms import far_totals
 from ..planning.laws import log_laws
 from ..planning.plan import Plan
 from ..planning.schedule import Schedule
@@ -44,7 +45,7 @@ class LabelSource(InputSource):
         most = max(10 * self.teachers, _LARGEST_TOTAL)
         self._largest_total = most if other_totals else self.teachers
         asked_for_others = not other_totals and not plan.claim.one_total
-        self._refused_totals = (1, 3 * self.teachers, most) if asked_for_others else ()
+        self._refused_totals = far_totals(self.teachers) if asked_for_others else ()
         self._rng = np.random.default_rng([seed, 59])
         probe = np.array(plan.streams[plan.first(Role.PROBE)].histogram, dtype=np.int64)
         self._telling = self._candidate([(probe, 1)], probe)
