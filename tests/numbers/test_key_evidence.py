@@ -17,6 +17,7 @@ from dpassay.verifiers.kinds.keys.checks.privacy_claim import KeysPrivacyClaim
 from dpassay.verifiers.kinds.keys.evidence.key_faults import claimed_law, key_faults
 from dpassay.verifiers.kinds.keys.evidence.released import (
     CORRELATIONS,
+    EveryTwo,
     KeyEvidence,
     TogetherEvidence,
     draws_to_see,
@@ -73,6 +74,64 @@ def test_a_wager_on_pairs_has_expectation_1_for_all_rates() -> None:
                 )
             # 1 given the older draws, and so on average over them, whatever their rate
             assert total == pytest.approx(np.ones(CORRELATIONS.size))
+
+
+def test_a_wager_on_any_two_keys_has_expectation_1() -> None:
+    """By enumeration of two releases of three keys, whose rates are not those claimed.
+
+    Catches keys that are counted with themselves, and pairs that share a table.
+    """
+    rates, total = np.array([0.3, 0.5, 0.8]), 0.0
+    for drawn in itertools.product((True, False), repeat=6):
+        there, evidence = np.array(drawn).reshape(2, 3), EveryTwo(3)
+        evidence.observe(there, np.full(3, 0.5))
+        total += float(np.where(there, rates, 1 - rates).prod()) * math.exp(evidence.log_e_value)
+    assert total == pytest.approx(1.0)
+
+
+def test_two_keys_far_apart_that_share_noise_are_found() -> None:
+    """320 releases of 99 keys of which 5 and 71 have one draw, at rates of 1/2: all are certain.
+
+    Half as much evidence as there is would do; independent keys reach 12 nats with probability
+    e^-12 at most. Neighbours alone, and all pairs together, do not show it.
+    """
+    there, shared = np.random.default_rng(5).random((320, 99)) < 0.5, EveryTwo(99)
+    shared.observe(there, np.full(99, 0.5))
+    assert shared.log_e_value < 12
+    there[:, 71] = there[:, 5]
+    shared = EveryTwo(99)
+    shared.observe(there, np.full(99, 0.5))
+    assert shared.log_e_value > 40
+    assert shared.pair == "keys 5 and 71 of a release"
+
+
+def test_of_many_keys_some_are_compared_the_first_and_others() -> None:
+    """Catches places beyond the last key, or twice."""
+    keys = EveryTwo(10_000).keys
+    assert len(set(keys.tolist())) == 150
+    assert keys[:75].tolist() == list(range(75))
+    assert keys[-1] == 9_999
+
+
+def test_noise_left_out_of_large_counts_alone_is_found() -> None:
+    """Keys of 8 + 5 scales are always there: what is gained is certain, as the text has it.
+
+    Under the claim so many are held back that each rules the fault out, but for a leak.
+    """
+    law = ThresholdedHistogram(LAW, 1, 8.0, Adjacency.ADD_REMOVE)
+    count = 8.0 + 5.0 * LAW.family.scale
+    evidence, counts = KeyEvidence(law, 20), np.array([count])
+    withheld = math.exp(law.log_withheld([count])[0])
+    keys = np.array([math.ceil(60.0 / withheld)], dtype=float)
+    gained = evidence.gained_if_bare(count, counts, keys)
+    assert 55.0 < gained < 61.0
+    evidence.observe(counts, (keys, np.zeros(1)))
+    place = [fault.cause.fields.get("from") for fault in evidence.faults].index(count)
+    assert evidence.faults[place].cause.code == "noise-missing"
+    assert evidence.all[place] == pytest.approx(gained)
+    evidence = KeyEvidence(law, 20)
+    evidence.observe(counts, (keys - 60.0, np.full(1, 60.0)))
+    assert evidence.log_e_value < 12
 
 
 @pytest.mark.slow("whole runs; their evidence is enumerated above")

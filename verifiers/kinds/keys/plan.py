@@ -22,6 +22,7 @@ class KeysRole(StrEnum):
     ALONE = "keys of one unit"  # every key has one record: what it releases shows delta
     NEAR = "near the threshold"  # keys are released about as often as not: the noise shows
     REVERSED = "reversed"  # the counts of `NEAR`: keys of both tell of each other's noise
+    ABOVE = "above the threshold"  # keys are seldom held back: noise left out there shows
     EMPTY = "empty"
     ONE_LARGE_COUNT = "one large count"
     ONE_RECORD = "one record in all"
@@ -29,9 +30,10 @@ class KeysRole(StrEnum):
     LARGE = "all keys large"
 
 
-_TURNS = (KeysRole.NEAR, KeysRole.ALONE, KeysRole.ALONE, KeysRole.ALONE)
+_TURNS = (*2 * (KeysRole.NEAR, *3 * (KeysRole.ALONE,)), KeysRole.ABOVE)
 """The order in which the inputs that tell most are asked, in larger calls, after all others."""
 
+_ABOVE = (2.0, 3.0, 12.0)  # scales: from here to at least there, and at most there
 _CERTAIN = 30.0  # scales above the threshold, where every key is released
 _LARGE = 1_000  # releases of a larger call at least, by its share of them
 _MOST_KEYS = 1 << 21  # of all releases of a call
@@ -92,12 +94,17 @@ def _counts(
     single[-1] = 1
     certain = math.ceil(max(keys.threshold, 1.0) + _CERTAIN * keys.noise.family.scale)
     most_of_all = certain + rng.permutation(width)
+    nearest, least, most_above = _ABOVE
+    margin = (keys.threshold - 1.0) / keys.noise.family.scale  # so far away is a key of one record
+    margins = rng.permutation(np.linspace(nearest, np.clip(margin, least, most_above), width))
+    above = np.ceil(max(keys.threshold, 1.0) + margins * keys.noise.family.scale).astype(np.int64)
     every_other = np.where(np.arange(width) % 2 == 0, near, 0)
     return [
         (KeysRole.TYPICAL, typical),
         (KeysRole.ALONE, np.arange(width) % most + 1),
         (KeysRole.NEAR, near),
         (KeysRole.REVERSED, near[::-1].copy()),
+        (KeysRole.ABOVE, above),
         (KeysRole.EMPTY, np.zeros(width, dtype=np.int64)),
         (KeysRole.ONE_LARGE_COUNT, large),
         (KeysRole.ONE_RECORD, single),

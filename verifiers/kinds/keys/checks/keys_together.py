@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from ...numbers.planning.asked import Asked, Batch, Draws
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import KeysClaim
 from ..evidence.key_faults import claimed_law
-from ..evidence.released import TogetherEvidence, foreseen, seen_correlation, tells
+from ..evidence.released import EveryTwo, TogetherEvidence, foreseen, seen_correlation, tells
 from ..plan import KeysRole
 
 _WANTED = 3_000
@@ -58,14 +59,15 @@ class KeysTogether(ForeseenCheck):
     """
 
     kinds: tuple[tuple[str, Note], ...]
-    evidence: list[TogetherEvidence]
+    evidence: list[TogetherEvidence | EveryTwo]
 
     def __init__(
         self, law: ThresholdedHistogram, gate: Gate, share: float, plan: NumbersPlan, seed: int
     ) -> None:
         super().__init__(law, gate, share, plan, seed)
         self._law = claimed_law(law)
-        self.evidence = [TogetherEvidence() for _ in self.kinds]
+        self.among = [TogetherEvidence() for _ in self.kinds]
+        self.evidence = [*self.among]
         telling = [tells(self._rates(asked.exact)).sum() for asked in plan.inputs]
         seen = float(np.clip(_TIMES * gate.smallest_effect, _SEEN, _COARSEST))
         wanted = math.ceil(_WANTED * (_SEEN / seen) ** 2)
@@ -81,12 +83,13 @@ class KeysTogether(ForeseenCheck):
         return float(np.logaddexp.reduce(logs) - np.log(len(logs)))
 
     def samples_needed(self) -> int:
-        return max(0, self._wanted - self.evidence[0].telling)
+        return max(0, self._wanted - self.among[0].telling)
 
     def fail_finding(self) -> Finding:
         logs = [found.log_e_value for found in self.evidence]
         kind = int(np.argmax(logs))
         pairs, cause = self.kinds[kind]
+        pairs = self.evidence[kind].pair or pairs
         message = (
             f"{pairs} tell of each other: a correlation of about {self.evidence[kind].best:g} "
             "where both are released half of the time"
@@ -117,7 +120,7 @@ class KeysTogether(ForeseenCheck):
             for one in excludes
         )
         return Finding(
-            f"{self.evidence[0].telling:,} times two of {self.kinds[0][0]} could have told of each "
+            f"{self.among[0].telling:,} times two of {self.kinds[0][0]} could have told of each "
             f"other, and no dependence was seen{seen}",
             excludes=excludes,
         )
@@ -129,7 +132,7 @@ class KeysTogether(ForeseenCheck):
 
 
 class KeysIndependence(KeysTogether):
-    """Neighbouring keys of one release: (0, 1), (2, 3), ..., beside those of the next release."""
+    """Neighbouring keys of one release: (0, 1), (2, 3), ..., and any two of them by themselves."""
 
     id = "independence"
 
@@ -138,7 +141,14 @@ class KeysIndependence(KeysTogether):
         single = claim.mechanism.width == 1
         return Note("single-value", "the deployment has a single key") if single else None
 
-    kinds = (("neighbouring keys", _ACROSS_KEYS),)
+    kinds = (("neighbouring keys", _ACROSS_KEYS), ("two keys of a release", _ACROSS_KEYS))
+
+    def __init__(
+        self, law: ThresholdedHistogram, gate: Gate, share: float, plan: NumbersPlan, seed: int
+    ) -> None:
+        super().__init__(law, gate, share, plan, seed)
+        self.any_two = EveryTwo(law.cells)
+        self.evidence = [self.among[0], self.any_two]
 
     def foreseen(self, asked: Asked, size: int) -> Vector:
         rates = self._rates(asked.exact)
@@ -149,8 +159,17 @@ class KeysIndependence(KeysTogether):
         for batch in draws.batches:
             there = batch.releases > 0
             even = 2 * (there.shape[1] // 2)
-            self.evidence[0].observe(there[:, 0:even:2], there[:, 1:even:2])
+            self.among[0].observe(there[:, 0:even:2], there[:, 1:even:2])
+            self.any_two.observe(there, self._rates(batch.asked.exact))
             self.draws += there.size
+
+    def pass_finding(self) -> Finding:
+        found, pairs = super().pass_finding(), self.any_two.pairs
+        rest = (
+            f"; any two of {self.any_two.keys.size:,} keys were compared by themselves, {pairs:,} "
+            "pairs, for the same noise, of no stated size"
+        )
+        return replace(found, message=found.message + rest)
 
 
 class KeysFreshNoise(KeysTogether):
@@ -188,7 +207,7 @@ class KeysFreshNoise(KeysTogether):
         """
         before, after = earlier.as_releases > 0, now.as_releases > 0
         rows = min(len(before), len(after))
-        self.evidence[2].observe(before[:rows], after[:rows])
+        self.among[2].observe(before[:rows], after[:rows])
 
     def foreseen(self, asked: Asked, size: int) -> Vector:
         rates = self._rates(asked.exact)
@@ -198,13 +217,13 @@ class KeysFreshNoise(KeysTogether):
         for role, there in _calls(draws.batches):
             self.draws += there.size
             even = 2 * (len(there) // 2)
-            self.evidence[0].observe(there[0:even:2], there[1:even:2])
+            self.among[0].observe(there[0:even:2], there[1:even:2])
             before = self._waiting.pop(role, None)
             if before is None:
                 self._waiting[role] = there.copy()
             else:
                 both = min(len(before), len(there))
-                self.evidence[1].observe(before[:both], there[:both])
+                self.among[1].observe(before[:both], there[:both])
             self._compare_inputs(role, there)
 
     def _compare_inputs(self, role: str, there: Released) -> None:
@@ -214,7 +233,7 @@ class KeysFreshNoise(KeysTogether):
         """
         if self._before is not None and self._before[0] != role:
             both = min(len(self._before[1]), len(there))
-            self.evidence[3].observe(self._before[1][:both], there[:both])
+            self.among[3].observe(self._before[1][:both], there[:both])
         self._before = role, there.copy()
         if role not in self._streams:
             return
@@ -222,7 +241,7 @@ class KeysFreshNoise(KeysTogether):
         other = next(rows for name, rows in self._streams.items() if name != role)
         older = other[len(own) : len(own) + len(there)]
         if older:
-            self.evidence[4].observe(np.array(older), there[: len(older)])
+            self.among[4].observe(np.array(older), there[: len(older)])
         own += list(there[: max(0, _STREAM - len(own))].copy())
 
 

@@ -17,7 +17,7 @@ from ....text import four_digits
 from ...numbers.checks.base import ForeseenCheck
 from ...numbers.planning.asked import Asked, Draws
 from ...numbers.planning.plan import NumbersPlan
-from ..evidence.key_faults import claimed_law, named_selection
+from ..evidence.key_faults import bare_from, claimed_law, named_selection
 from ..evidence.released import KeyEvidence, draws_to_see, seen_rate
 from ..plan import KeysRole
 
@@ -151,8 +151,27 @@ class PartitionRelease(ForeseenCheck):
             text += f"; near the threshold a rate off by {off:g} would have been"
         return Finding(
             f"no departure from {self._law} was seen in {self.draws:,} keys; {self._counted}: "
-            f"{text}; {self._never}",
+            f"{text}; {self._sure}; {self._never}",
             excludes=excludes,
+        )
+
+    @property
+    def _sure(self) -> str:
+        """Of which keys that are hardly ever held back noise left out would have shown, in words.
+
+        Each that is released gains the wager on such noise, so that no chance is in it.
+        """
+        counts, seen = self.evidence.rates(None)
+        seen_from = [
+            count
+            for count in bare_from(self.keys)
+            if self.evidence.gained_if_bare(count, counts, seen.sum(1)) >= self._nats
+        ]
+        if not seen_from:
+            return "noise left out of keys far above it would not have been seen"
+        return (
+            f"noise left out of all keys from a count of {max(seen_from):,g} on, or from a lower "
+            "one, would have been, of higher ones alone it would not"
         )
 
     @property

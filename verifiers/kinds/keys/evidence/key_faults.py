@@ -26,6 +26,7 @@ _SCALES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 
 _MOVES = (0.1, 0.25, 0.5, 1.0, 2.0)
 _RATES = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0, 1e4, 1e6)
 _ODDS = (1.04, 1.08, 1.25, 2.0, 10.0, 100.0)
+_MARGINS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)  # above the threshold, in scales
 _SURE = math.log(1e-6)  # log-probability that a key is withheld, which some are all the same
 _SHARES = (0.02, 0.2, 0.7)  # of keys that are left out
 _GEOMETRIC = Note(
@@ -85,6 +86,10 @@ def key_faults(claimed: ThresholdedHistogram) -> tuple[KeyFault, ...]:
         as_if(cause, noise=replace(noise, family=rival.family))
     bare = Note("noise-missing", "counts are compared without noise")
     faults.append(KeyFault(bare, _bare(claimed)))
+    for count in bare_from(claimed):
+        words = f"keys of {count:g} and more are released without noise"
+        bare = Note("noise-missing", words, {"from": count})
+        faults.append(KeyFault(bare, _bare_above(claimed, count)))
     delta = float(np.exp(claimed_law(claimed)(np.ones(1))[0][0]))
     likeliest = geometric_law(1.0 / noise.family.scale, delta)
     faults.append(KeyFault(_GEOMETRIC, likeliest, selects=True))
@@ -121,6 +126,22 @@ def _bare(claimed: ThresholdedHistogram) -> Law:
     def law(counts: Vector) -> tuple[Vector, Vector]:
         there = (counts >= claimed.threshold) & (counts > 0)
         return np.where(there, 0.0, -np.inf), np.where(there, -np.inf, 0.0)
+
+    return law
+
+
+def bare_from(claimed: ThresholdedHistogram) -> list[float]:
+    """Counts from which on keys may be released without noise, as if it never held them back."""
+    scale = claimed.noise.family.scale
+    counts = (math.ceil(claimed.threshold + margin * scale) for margin in _MARGINS)
+    return [float(count) for count in dict.fromkeys(counts) if count > claimed.threshold]
+
+
+def _bare_above(claimed: ThresholdedHistogram, count: float) -> Law:
+    def law(counts: Vector) -> tuple[Vector, Vector]:
+        released, withheld = claimed_law(claimed)(counts)
+        bare = counts >= count
+        return np.where(bare, 0.0, released), np.where(bare, -np.inf, withheld)
 
     return law
 

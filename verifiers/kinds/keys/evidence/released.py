@@ -139,6 +139,15 @@ class KeyEvidence:
             logs.append(math.log(waiting))
         return float(np.logaddexp.reduce(logs))
 
+    def gained_if_bare(self, count: float, counts: Vector, keys: Vector) -> float:
+        """Nats of the wager that keys from `count` on have no noise, where they have none.
+
+        counts (k,): of keys, of which there were so many (k,).
+        """
+        above = counts >= count
+        withheld = np.exp(self._law(counts[above])[1])
+        return float(keys[above] @ with_leak(-np.log1p(-withheld)))
+
     @property
     def handicap(self) -> float:
         """Nats that a single fault pays for being one of many, looked for in a single group."""
@@ -212,6 +221,7 @@ CORRELATIONS = np.array([-0.95, -0.6, -0.3, -0.1, 0.1, 0.3, 0.6, 0.95])
 
 _LOG_ODDS = 2.0 * np.log((1.0 + CORRELATIONS) / (1.0 - CORRELATIONS))
 _PAIRS = 16  # of a table
+_COMPARED, _BLOCKS = 150, 1_000  # keys of which any two are compared, and blocks of `_PAIRS`
 
 
 def tells(rate: Vector) -> NDArray[np.bool_]:
@@ -222,8 +232,11 @@ def tells(rate: Vector) -> NDArray[np.bool_]:
 class TogetherEvidence(EvenMixture):
     """Average over correlations, of tables that have no draw in common.
 
-    telling: what the tables can tell, in pairs of pairs of which one alone has each key released.
+    telling: what the tables can tell, in pairs of pairs of which one alone has each key released;
+    pair: the two keys that tell of each other most, in words, empty where all pairs count together.
     """
+
+    pair = ""
 
     def __init__(self) -> None:
         self.gains = np.zeros(CORRELATIONS.size)
@@ -255,6 +268,61 @@ class TogetherEvidence(EvenMixture):
     def best(self) -> float:
         """The correlation that explains the pairs best."""
         return float(CORRELATIONS[int(np.argmax(self.gains))])
+
+
+class EveryTwo(EvenMixture):
+    """Average over any two of some keys, and over correlations; each two have tables of their own.
+
+    width: how many keys a release may have; of many some are compared, the first and others evenly
+    spread.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.keys = np.arange(min(width, _COMPARED))
+        if width > _COMPARED:
+            half = _COMPARED // 2
+            self.keys[half:] = np.linspace(half, width - 1, _COMPARED - half)
+        self.gains = np.zeros((CORRELATIONS.size, self.keys.size, self.keys.size))
+        self._blocks = 0
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of keys are compared."""
+        return self.keys.size * (self.keys.size - 1) // 2
+
+    def observe(self, there: NDArray[np.bool_], rates: Vector) -> None:
+        """Adds releases (n, k) of one input: whether each key was there; rates (k,) as claimed."""
+        places = np.flatnonzero(tells(rates[self.keys]))
+        one, other = np.triu_indices(places.size, 1)
+        for start in range(0, len(there), _PAIRS) if one.size else ():
+            here = there[start : start + _PAIRS, self.keys[places]].astype(np.int64)
+            if len(here) < 2 or self._blocks == _BLOCKS:
+                continue
+            self._blocks += 1
+            came, both = here.sum(0), here.T @ here
+            gains = _LOG_ODDS[:, None] * both[one, other]
+            gains -= _log_means(len(here))[:, came[one], came[other]]
+            self.gains[:, places[one], places[other]] += gains
+
+    @property
+    def log_e_value(self) -> float:
+        one, other = np.triu_indices(self.keys.size, 1)
+        return log_mean_of(self.gains[:, one, other].ravel())
+
+    @property
+    def _heaviest(self) -> tuple[int, ...]:
+        return tuple(int(i) for i in np.unravel_index(self.gains.argmax(), self.gains.shape))
+
+    @property
+    def best(self) -> float:
+        """The correlation that explains the likeliest pair best."""
+        return float(CORRELATIONS[self._heaviest[0]])
+
+    @property
+    def pair(self) -> str:
+        """The likeliest two keys, in words."""
+        _, one, other = self._heaviest
+        return f"keys {self.keys[one]} and {self.keys[other]} of a release"
 
 
 def foreseen(one: Vector, other: Vector, pairs: int) -> float:
