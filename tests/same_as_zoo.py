@@ -18,7 +18,6 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.same_as import session, sides
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
-from dpassay.verifiers.targets.anything import AnyRelease
 
 Generator = np.random.Generator
 Side = Callable[[Any, int], Any]
@@ -139,6 +138,16 @@ def refusing(share: float) -> Maker:
     return made
 
 
+def plurality(scale: float) -> Maker:
+    """The plurality of noisy votes, of a histogram."""
+    return each(lambda rng, votes: int(np.argmax(votes + rng.normal(0.0, scale, len(votes)))))
+
+
+def counts(scale: float) -> Maker:
+    """Counts with Laplace noise that is rounded."""
+    return each(lambda rng, values: list(values + np.rint(rng.laplace(0.0, scale, len(values)))))
+
+
 def box_muller(rng: Generator) -> Side:
     """Gaussian noise, made otherwise."""
     return lambda data, size: [
@@ -181,6 +190,8 @@ class Pair:
     lives: int | None = None
     values: tuple[Any, ...] = tuple(VALUES)
     shared: bool = False
+    inputs_of: str = ""
+    """Keys of `[mechanism]`: those whose inputs are asked, in place of the values."""
 
 
 ONES = [1.0] * 10
@@ -205,6 +216,22 @@ DIFFERENT = {
     "threshold-anew": Pair(above(once=False), above(once=True), 45, lives=12),
     "temperature": Pair(gumbel(10.0), gumbel(20.0), 100),
 }
+OF_GNMAX = """
+inputs_of = "gnmax"
+teachers = 20
+classes = 3
+noise = "gaussian:4"
+"""
+OF_COUNTS = """
+inputs_of = "noisy-histogram"
+noise = "discrete-laplace:1"
+adjacency = "add-remove"
+cells = 3
+"""
+DIFFERENT |= {
+    "half-of-gnmax": Pair(plurality(2.0), plurality(4.0), 300, inputs_of=OF_GNMAX),
+    "half-of-counts": Pair(counts(0.5), counts(1.0), 100, inputs_of=OF_COUNTS),
+}
 EQUAL = {
     "laplace": Pair(exponentials, laplace(1.0)),
     "gaussian": Pair(box_muller, gaussian(1.0)),
@@ -217,6 +244,8 @@ EQUAL = {
     "one-generator": Pair(laplace(1.0), laplace(1.0), shared=True),
     "kept": Pair(keeping(1.0), keeping(1.0), lives=6),
     "threshold": Pair(above(once=True), above(once=True), lives=6),
+    "gnmax": Pair(plurality(4.0), plurality(4.0), inputs_of=OF_GNMAX),
+    "counts": Pair(counts(1.0), counts(1.0), inputs_of=OF_COUNTS),
     "kept-single-calls": Pair(keeping(1.0), keeping(1.0)),
     "threshold-single-calls": Pair(above(once=True), above(once=True)),
 }
@@ -225,9 +254,11 @@ EQUAL = {
 def claim_of(pair: Pair, error: float = 1e-6, reference: str = "no.py:side") -> Any:
     """The claim of a pair."""
     table = tomllib.loads(
-        f'[mechanism]\nname = "same-as"\nreference = "{reference}"\n[gate]\nfalse_alarm = {error}\n'
+        f'[mechanism]\nname = "same-as"\nreference = "{reference}"\n{pair.inputs_of}'
+        f"[gate]\nfalse_alarm = {error}\n"
     )
-    table["inputs"] = {"values": list(pair.values)}
+    if not pair.inputs_of:
+        table["inputs"] = {"values": list(pair.values)}
     if pair.lives is not None:
         table["mechanism"]["lives"] = pair.lives
     return parse_claim(table)
@@ -241,6 +272,7 @@ def run(
     reference: str = "no.py:side",
 ) -> Report:
     """A whole run; each instance of a side has seeds of its own, unless they share a generator."""
+    claim = claim_of(pair, error, reference)
     seeds, common = count(), np.random.default_rng([seed, 99])
 
     def opened(maker: Maker) -> InProcessTarget:
@@ -248,12 +280,11 @@ def run(
             drawn = np.random.default_rng([seed, next(seeds)])
             return maker(common if pair.shared else drawn)
 
-        return InProcessTarget(again(), again=again, release=AnyRelease())
+        return InProcessTarget(again(), again=again, release=claim.release)
 
     def made(_: Any) -> InProcessTarget:
         return opened(pair.reference)
 
-    claim = claim_of(pair, error, reference)
     with (
         patch.object(session, "open_reference", made),
         patch.object(sides, "open_reference", made),

@@ -26,6 +26,8 @@ OF_CONFIGURATION = jsonschema.Draft202012Validator(schema_of("configuration"))
 PAIR = {"here": 1, "there": 2}
 ANY = {"mechanism": {"name": "any"}, "pairs": [PAIR], "privacy": {"epsilon": 1, "delta": 0}}
 
+SAME = {"name": "same-as", "reference": "old.py:aggregate"}
+
 
 def complaints(claim):
     return [error.message for error in VALIDATOR.iter_errors(claim)]
@@ -62,6 +64,8 @@ def test_every_claim_that_stands_somewhere_is_valid() -> None:
     [
         {"mechanism": histogram() | {"l1_clip_norm": 1.0}},
         {**ANY, "pairs": "pairs.csv"},
+        {"mechanism": SAME | {"inputs_of": "gnmax", "teachers": 20, "classes": 3}},
+        {"mechanism": SAME | {"inputs_of": "gnmax"}, "inputs": {"form": "votes"}},
         {**ANY, "pairs": [{"here_file": "a.csv", "there": 3, "name": "one"}]},
         {**ANY, "privacy": {"gdp": 1.0}},
         {**ANY, "privacy": {"curve": "curve.csv"}},
@@ -86,6 +90,7 @@ def test_other_forms_of_a_claim_are_valid(claim) -> None:
         ({"mechanism": gnmax() | {"name": "pate"}}, "'pate' is not one of"),
         ({"mechanism": {"noise": "laplace:2"}}, "'name' is a required"),
         ({"gate": {}}, "'mechanism' is a required"),
+        ({"mechanism": SAME | {"teachers": 20}}, "'teachers' was unexpected"),
         ({**ANY, "privacy": {"delta": 0.0}}, "'epsilon' is a required"),
         ({**ANY, "pairs": [{"here": 1}]}, "is not valid under any"),
     ],

@@ -9,8 +9,19 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from every_kind import CLAIMS
 from runs import result
-from same_as_zoo import DIFFERENT, EQUAL, Pair, keeping, laplace, refusing, run
+from same_as_zoo import (
+    DIFFERENT,
+    EQUAL,
+    OF_GNMAX,
+    Pair,
+    claim_of,
+    keeping,
+    laplace,
+    refusing,
+    run,
+)
 
 from dpassay.reference import BudgetExhausted
 from dpassay.verifiers.claims.claim import ClaimError
@@ -18,8 +29,9 @@ from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.same_as import evidence, learners, planned
 from dpassay.verifiers.kinds.same_as.evidence import Learnt
+from dpassay.verifiers.kinds.same_as.sides import Sides
 from dpassay.verifiers.kinds.same_as.statistics import MOST_STATISTICS, Middles, statistics
-from dpassay.verifiers.targets import TargetError
+from dpassay.verifiers.targets import InProcessTarget, TargetError
 
 LAW = (0.3, 0.7)
 THREE = list(itertools.product(itertools.product((0, 1), repeat=2), repeat=3))
@@ -217,14 +229,14 @@ def test_a_pass_says_which_faults_would_have_shown() -> None:
     assert "noise of .95" in hidden
     (entry,) = found.excludes
     claim = parse_claim(tomllib.loads(TEXT))
-    assert entry.size == planned.planned_units(claim, 601).excluded["same-law"][0].size
+    assert entry.size == planned.planned_units(claim, 601, 0).excluded["same-law"][0].size
 
 
 @pytest.mark.slow("five runs")
 def test_the_share_that_a_plan_excludes_is_found() -> None:
     """Of five targets that withhold as many answers all fail; catches a share told too small."""
     claim = parse_claim(tomllib.loads(TEXT))
-    (entry,) = planned.planned_units(claim, 301).excluded["same-law"]
+    (entry,) = planned.planned_units(claim, 301, 0).excluded["same-law"]
     pair = Pair(refusing(entry.size["share"]), laplace(1.0))
     assert all(run(pair, seed, 301).verdict is Verdict.FAIL for seed in range(5))
 
@@ -250,6 +262,13 @@ TEXT = '[mechanism]\nname = "same-as"\nreference = "old.py:aggregate"\n[inputs]\
         ("values = [1]", "values = [2024-01-01]", "no JSON"),
         ("[inputs]", "[privacy]\nepsilon = 1.0\ndelta = 0.1\nqueries = 1\n[inputs]", "[privacy]"),
         ('"same-as"', '"same-as"\nlives = 1', "lives"),
+        ("[inputs]\nvalues = [1]\n", 'inputs_of = "any"', "inputs_of = 'any': expected a mech"),
+        ("[inputs]\nvalues = [1]\n", "inputs_of = 3", "inputs_of = 3: expected a mechanism"),
+        ("[inputs]\nvalues = [1]\n", 'inputs_of = "gnmax"', "mechanism.noise"),
+        ('"same-as"', '"same-as"\nteachers = 20', "teachers"),
+        ("[inputs]", f"{OF_GNMAX}[inputs]", "inputs.values"),
+        ("[inputs]\nvalues = [1]\n", f"{OF_GNMAX}[[pairs]]\nhere = 1\nthere = 2", "or inputs_of"),
+        ("[mechanism]", "planner = 1\n[mechanism]", "planner"),
         ('"same-as"', "\"same-as\"\nreference_fresh_state = ''", "expected a command"),
     ],
 )
@@ -267,7 +286,46 @@ def test_a_file_and_pairs_are_asked_each_once(tmp_path) -> None:
         "values = [1]", 'file = "asked.jsonl"'
     )
     claim = parse_claim(tomllib.loads(text), folder=tmp_path)
-    assert claim.asked == [{"n": 1}, {"n": 2}, {"n": 3}]
+    assert claim.asked(0) == [{"n": 1}, {"n": 2}, {"n": 3}]
+
+
+@pytest.mark.parametrize("kind", ["labels", "numbers", "tables"])
+def test_the_inputs_of_a_mechanism_are_those_that_its_planner_asks(kind) -> None:
+    """Each once, and none else, on either side. Catches a plan of another seed or its own."""
+    _, keys = CLAIMS[kind].split('name = "', 1)
+    inputs_of = f'inputs_of = "{keys}'
+    own = parse_claim(tomllib.loads(CLAIMS[kind]))
+    claim = claim_of(Pair(laplace(1.0), laplace(1.0), inputs_of=inputs_of))
+    seen: dict[int, list[Any]] = {0: [], 1: []}
+
+    def side(number: int) -> Any:
+        def release(data: Any, size: int) -> Any:
+            seen[number].append(data)
+            raise ValueError("not answered")
+
+        return lambda _: release
+
+    pair = Pair(side(0), side(1), inputs_of=inputs_of)
+    run(pair, 5, len(claim.asked(5)) + 40)
+    wanted = [own.release.argument(values) for values in own.kind.inputs_asked(own, 5)]
+    assert len(wanted) == len(claim.asked(5))
+    for found in seen.values():
+        assert [repr(one) for one in found[: len(wanted)]] == [repr(one) for one in wanted]
+
+
+def test_histograms_of_gnmax_have_the_claimed_teachers_and_classes() -> None:
+    """All that are asked; catches those of other totals, which an aggregator may refuse."""
+    asked = claim_of(DIFFERENT["half-of-gnmax"]).asked(3)
+    assert {(len(votes), int(votes.sum())) for votes in asked} == {(3, 20)}
+    assert len(asked) > 5
+
+
+def test_a_label_is_looked_at_by_its_rank_too() -> None:
+    """By its votes, which on all inputs say the same; catches a rank that depends on the label."""
+    claim = claim_of(DIFFERENT["half-of-gnmax"])
+    target = InProcessTarget(lambda votes, size: [1] * size, release=claim.release)
+    both = Sides(claim, [np.array([5, 3, 12])], (target, target), np.random.default_rng(0)).ask(0)
+    assert both.target.release == {"label": 1, "rank": 2}
 
 
 def test_a_reference_that_is_not_there_is_misuse() -> None:
@@ -292,13 +350,10 @@ def test_a_program_that_is_not_there_is_misuse() -> None:
 
 
 def test_lives_of_what_cannot_be_begun_anew_are_refused() -> None:
-    from dpassay.verifiers.kinds.same_as.sides import Sides
-    from dpassay.verifiers.targets import InProcessTarget
-
     claim = parse_claim(tomllib.loads(TEXT.replace('"same-as"', '"same-as"\nlives = 6')))
     side = InProcessTarget(laplace(1.0)(np.random.default_rng(0)), release=claim.release)
     with pytest.raises(TargetError, match="or name fresh_state in") as error:
-        Sides(claim, side, side, np.random.default_rng(0)).check_fresh()
+        Sides(claim, [1], (side, side), np.random.default_rng(0)).check_fresh()
     assert error.value.code == "options-do-not-fit"
 
 

@@ -21,7 +21,7 @@ values = [1]
 
 def made() -> Any:
     """A check that has seen 40 pairs of numbers, the target's ten times as large."""
-    check = SameLaw(parse_claim(tomllib.loads(TEXT)), 40)
+    check = SameLaw(parse_claim(tomllib.loads(TEXT)), [1], 40)
     rng = np.random.default_rng(0)
     draws = rng.normal(size=(40, 2))
     check.observe([[BothReplies(0, Reply({"x": 10 * a}), Reply({"x": b}))] for a, b in draws])

@@ -6,7 +6,7 @@ every kind: it asks a claim for its kind.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -84,6 +84,10 @@ class ReleaseKind(ABC):
     def serves_all(self, target: Target, claim: Any) -> bool:
         """Whether a target answers all that a plan may ask, by asking it."""
         return True
+
+    def inputs_asked(self, claim: Any, seed: int) -> Sequence[Any]:
+        """The inputs that a run would ask under a claim, each once. Raises ValueError for none."""
+        raise ValueError(f"a run of {self.name} chooses no inputs that another could be asked")
 
     def calls_again(self, state: RunState, request: RunRequest) -> Any:
         """The `CallsAgain` by which decisions of a Python target are counted; None: not by it."""

@@ -1,5 +1,6 @@
 """Labels, the winners of noisy votes: what a run, a report or a command needs of them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,16 @@ class LabelsKind(ReleaseKind):
         from .planned import planned_labels
 
         return planned_labels(claim, queries, seed, own, chosen, serves_all=serves_all)
+
+    def inputs_asked(self, claim: LabelsClaim, seed: int) -> Sequence[Any]:
+        """Histograms of all teachers, without those that only show a violation."""
+        import numpy as np
+
+        from .planning.planner import make_plan
+
+        streams = make_plan(claim, seed, other_totals=False).streams
+        asked = dict.fromkeys(stream.histogram for stream in streams if stream.queries)
+        return [np.array(votes, dtype=np.int64) for votes in asked]
 
     def session(self, state: RunState, request: RunRequest) -> Session:
         from .session import LabelSession

@@ -1,6 +1,6 @@
 """Numbers, sums with noise: what a run, a report or a command needs of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -54,6 +54,9 @@ class NumbersKind(ReleaseKind):
         from .planning.plan import make_numbers_plan
 
         return make_numbers_plan(claim.mechanism, seed, claim.gate.largest_call)
+
+    def inputs_asked(self, claim: Any, seed: int) -> Sequence[Any]:
+        return [asked.values for asked in self.inputs(claim, seed).inputs]
 
     def planned(
         self,

@@ -1,11 +1,20 @@
 """A claim to release what a reference releases: by which target, and on which inputs."""
 
 import json
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
-from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    InstanceOf,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
 
 from ...claims.claim import Claim, ClaimError
 from ...claims.tables import Fitted, SpecText, Table
@@ -14,9 +23,12 @@ from ...inputs.input_error import RowsError
 from ...inputs.row_file import read_rows
 from ...targets import TargetError, shown_spec
 from ...targets.anything import AnyRelease
+from ...targets.labels import Form
+from ...targets.release import Release
+from ...targets.replies import shown_repr
 from ...targets.restart_command import GateCommand, command_words
 from ...targets.spec import is_python_spec, look_up, look_up_name, split_spec
-from .. import kind_in
+from .. import kind_in, kind_of
 from ..kind import ReleaseKind
 from ..lawless.pairs import Pair, with_files
 
@@ -27,19 +39,31 @@ MOST_INPUTS, MOST_CALLS = 100, 1_000
 _KEY = "input"
 
 
+def _with_other_keys(schema: dict[str, Any]) -> None:
+    """Lets the schema take the keys of another mechanism where its inputs are asked."""
+    del schema["additionalProperties"]
+    schema["unevaluatedProperties"] = False
+    schema["if"] = {"required": ["inputs_of"]}
+    schema["then"] = {"additionalProperties": True}
+
+
 class SameAsMechanism(Table):
     """`[mechanism]`: the deployment whose law is claimed.
 
     reference: a target of any form; lives: calls of a life, which both begin from a fresh state,
     None where neither remembers noise of its own; reference_fresh_state: a command that empties
-    what the reference keeps.
+    what the reference keeps; inputs_of: the name of a mechanism, whose other keys stand beside it,
+    where the inputs are those that a run would ask of it.
     """
+
+    model_config = ConfigDict(json_schema_extra=_with_other_keys)
 
     name: Literal["same-as"]
     reference: SpecText = Field(min_length=1)
     lives: int | None = Field(default=None, ge=2, le=MOST_CALLS)
     reference_fresh_state: str | None = None
     fitted: Fitted = None
+    inputs_of: str | None = None
 
     @field_validator("reference_fresh_state")
     @classmethod
@@ -50,10 +74,10 @@ class SameAsMechanism(Table):
 
 
 def _or_file(schema: dict[str, Any]) -> None:
-    """Adds to the schema that a file may stand in place of the values."""
-    schema["properties"]["file"] = {"type": "string"}
+    """Adds to the schema a file in place of the values, and the form of votes of `inputs_of`."""
+    schema["properties"] |= {"file": {"type": "string"}, "form": {"enum": list(get_args(Form))}}
     del schema["required"]
-    schema["oneOf"] = [{"required": ["values"]}, {"required": ["file"]}]
+    schema["anyOf"] = [{"required": [key]} for key in ("values", "file", "form")]
 
 
 class SameAsInputs(Table):
@@ -67,12 +91,14 @@ class SameAsInputs(Table):
 class SameAsClaim(Claim):
     """The claim of a deployment that releases what another one does.
 
-    Inputs are those of `[inputs]` and of pairs, as a claim without a law has them.
+    Inputs are those of `[inputs]` and of pairs, as a claim without a law has them; or those of
+    planner, a claim of a mechanism with a law, to which neither side is held.
     """
 
     mechanism: SameAsMechanism
     inputs: SameAsInputs | None = None
     pairs: list[Pair] = Field(default=[], json_schema_extra={"type": ["array", "string"]})
+    planner: SkipJsonSchema[InstanceOf[Claim] | None] = Field(default=None, exclude=True)
     _folder: Path | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
@@ -83,21 +109,32 @@ class SameAsClaim(Claim):
                 raise ValueError(f"[{name}]: the reference's law is claimed, and no cost is judged")
         for number, pair in enumerate(self.pairs, 1):
             pair.check(f"pairs, {number}")
-        for number, one in enumerate(self.asked, 1):
+        if self.planner is not None:
+            if self.pairs:
+                raise ValueError("pairs: expected them, or inputs_of in [mechanism]")
+            return self
+        for number, one in enumerate(self.named, 1):
             try:
                 json.dumps(one)
             except TypeError as error:
                 raise ValueError(f"inputs.values, {number}: no JSON: {error}") from None
-        if not 1 <= len(self.asked) <= MOST_INPUTS:
+        if not 1 <= len(self.named) <= MOST_INPUTS:
             raise ValueError(
-                f"{len(self.asked)} inputs: expected from 1 to {MOST_INPUTS}, as values or file of "
-                "[inputs], or as [[pairs]]"
+                f"{len(self.named)} inputs: expected from 1 to {MOST_INPUTS}, as values or file of "
+                "[inputs], as [[pairs]], or those of another mechanism (inputs_of)"
             )
         return self
 
+    def asked(self, seed: int) -> Sequence[Any]:
+        """The inputs of a run, each once: what is named, or what the planner asks by its seed."""
+        if self.planner is None:
+            return self.named
+        found: Sequence[Any] = self.planner.kind.inputs_asked(self.planner, seed)
+        return found
+
     @cached_property
-    def asked(self) -> list[Any]:
-        """The inputs, each once."""
+    def named(self) -> list[Any]:
+        """The inputs that stand in the claim, each once."""
         given = [] if self.inputs is None else list(self.inputs.values)
         given += [one for pair in self.pairs for one in (pair.here, pair.there)]
         return list({json.dumps(one, default=repr): one for one in given}.values())
@@ -138,15 +175,21 @@ class SameAsClaim(Claim):
 
     @property
     def summary(self) -> str:
-        count, lives = len(self.asked), self.mechanism.lives
+        count, lives = len(self.named), self.mechanism.lives
         inputs = "an input" if count == 1 else f"{count} inputs"
+        if self.planner is not None:
+            inputs = f"what {self.mechanism.inputs_of} is asked"
         within = "" if lives is None else f", in lives of {lives} calls"
         return f"the law of {shown_spec(self.mechanism.reference)}, on {inputs}{within}"
 
+    @property
+    def refuses(self) -> bool:
+        return self.planner is not None and self.planner.refuses
+
     @cached_property
-    def release(self) -> AnyRelease:
+    def release(self) -> Release:
         """How inputs and replies travel."""
-        return AnyRelease()
+        return AnyRelease() if self.planner is None else self.planner.release
 
 
 def parse_same_as_claim(
@@ -159,9 +202,29 @@ def parse_same_as_claim(
             table = {**table, "pairs": with_files(table["pairs"], within)}
     except RowsError as error:
         raise ClaimError(f"{source}: pairs{error}") from None
+    if isinstance(table.get("mechanism"), dict) and "inputs_of" in table["mechanism"]:
+        table = _with_planner(table, source, folder)
     claim = SameAsClaim.checked(_with_file(table, source, within), source)
     claim._folder = folder
     return claim
+
+
+def _with_planner(table: dict[str, Any], source: str, folder: Path | None) -> dict[str, Any]:
+    """The table, with what is not its own as a claim of the mechanism whose inputs are asked."""
+    keys, own = table["mechanism"], SameAsMechanism.model_fields
+    name = keys["inputs_of"]
+    kind = kind_of(name) if isinstance(name, str) else None
+    if kind is None or type(kind).inputs_asked is ReleaseKind.inputs_asked:
+        raise ClaimError(
+            f"{source}: mechanism.inputs_of = {shown_repr(name)}: expected a mechanism whose run "
+            "chooses inputs, as gnmax, noisy-sum or table"
+        )
+    of = {"name": name, **{key: value for key, value in keys.items() if key not in own}}
+    kept = {key: value for key, value in table.items() if key != "inputs"}
+    others = {key: value for key, value in table.items() if key not in kept}
+    planner = kind.parse({"mechanism": of, **others}, source, folder)
+    mechanism = {key: value for key, value in keys.items() if key in own}
+    return {**kept, "mechanism": mechanism, "planner": planner}
 
 
 def _with_file(table: dict[str, Any], source: str, folder: Path) -> dict[str, Any]:

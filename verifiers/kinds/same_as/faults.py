@@ -74,7 +74,9 @@ def _kinds(
         yield ((fault, moved(1.0, offset)) for fault, offset in _OFFSETS.items())
     yield ((fault, _again(faulty, inputs, names, share, rng)) for fault, share in _REPEATS.items())
     if units.few:
-        yield ((fault, _others(faulty, names, share, rng)) for fault, share in _OTHERS.items())
+        yield (
+            (fault, _others(faulty, inputs, names, share, rng)) for fault, share in _OTHERS.items()
+        )
 
 
 def _again(
@@ -90,14 +92,16 @@ def _again(
 
 
 def _others(
-    faulty: Numbers, names: list[Any], share: float, rng: np.random.Generator
+    faulty: Numbers, inputs: Inputs, names: list[Any], share: float, rng: np.random.Generator
 ) -> tuple[Numbers, list[Any]]:
-    """Each call with this probability has one of the replies that there are, all equally likely."""
+    """Each call with this probability has one of the replies to its input, all equally likely."""
     calls = faulty.shape[1]
     flat, source = faulty.reshape(-1, faulty.shape[-1]), np.arange(faulty.shape[0] * calls)
-    kinds = np.unique(flat, axis=0, return_index=True)[1]
     drawn = rng.random(len(source)) < share
-    source[drawn] = rng.choice(kinds, int(drawn.sum()))
+    for one in np.unique(inputs):
+        there = np.flatnonzero(inputs.ravel() == one)
+        kinds = there[np.unique(flat[there], axis=0, return_index=True)[1]]
+        source[there[drawn[there]]] = rng.choice(kinds, int(drawn[there].sum()))
     return flat[source].reshape(faulty.shape), _renamed(names, source, calls)
 
 

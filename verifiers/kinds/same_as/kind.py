@@ -40,7 +40,7 @@ class SameAsKind(ReleaseKind):
     ) -> Planned:
         from .planned import planned_units
 
-        return planned_units(claim, queries)
+        return planned_units(claim, queries, seed)
 
     def session(self, state: RunState, request: RunRequest) -> Session:
         from .session import SameAsSession
@@ -54,7 +54,7 @@ class SameAsKind(ReleaseKind):
         raise ValueError('name = "same-as": the reference serves itself')
 
     def probe(self, claim: SameAsClaim) -> tuple[Any, int | None]:
-        return claim.asked[0], 1
+        return claim.asked(0)[0], 1
 
     def read_opening(self, path: str, claim: SameAsClaim) -> NoReturn:
         raise EarlierReportError(

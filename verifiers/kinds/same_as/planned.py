@@ -1,9 +1,10 @@
 """How many units a run asks, and what so many surely show."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from scipy.stats import binom
 
@@ -28,13 +29,13 @@ _METHOD = (
 )
 
 
-def surely_withheld(claim: SameAsClaim, units: int) -> float | None:
+def surely_withheld(claim: SameAsClaim, inputs: int, units: int) -> float | None:
     """The least share of withheld answers that so many units surely show; None where none is.
 
     Of units of which the reference answers all.
     """
     wanted = log_threshold(CHECKS.shares[_CHECK], claim.gate.false_alarm)
-    apart = claim.mechanism.lives is None and len(claim.asked) > 1
+    apart = claim.mechanism.lives is None and inputs > 1
     wanted += math.log(2.0) if apart else 0.0
     return _share(units, wanted - log_share(lives=claim.mechanism.lives is not None))
 
@@ -65,6 +66,7 @@ class PlannedUnits:
     """So many units, each a call or a life, put to both; queries are those of the target."""
 
     claim: SameAsClaim
+    asked: Sequence[Any] = field(repr=False)
     extent: int
     coarser: None = None
 
@@ -85,26 +87,26 @@ class PlannedUnits:
 
     @property
     def looked_at(self) -> Mapping[str, int]:
-        return {"input-contract": len(self.claim.asked), _CHECK: self.extent * self.calls_of_unit}
+        return {"input-contract": len(self.asked), _CHECK: self.extent * self.calls_of_unit}
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        return {_CHECK: excluded_by(self.claim, self.extent)}
+        return {_CHECK: excluded_by(self.claim, self.asked, self.extent)}
 
 
-def excluded_by(claim: SameAsClaim, units: int) -> tuple[Excluded, ...]:
+def excluded_by(claim: SameAsClaim, asked: Sequence[Any], units: int) -> tuple[Excluded, ...]:
     """What a pass excludes, whatever the law.
 
     Faults in the reference's own replies are told beside, as they follow from replies.
     """
-    share = surely_withheld(claim, units)
+    share = surely_withheld(claim, len(asked), units)
     if share is None:
         return ()
     return (
         Excluded(
             code=DIFFERS,
             size={"share": share},
-            where=tuple(claim.release.input_text(one) for one in claim.asked),
+            where=tuple(claim.release.input_text(one) for one in asked),
             queries=units * (claim.mechanism.lives or 1),
             probability=SURE_TO_SEE,
             false_alarm=CHECKS.shares[_CHECK] * claim.gate.false_alarm,
@@ -113,14 +115,15 @@ def excluded_by(claim: SameAsClaim, units: int) -> tuple[Excluded, ...]:
     )
 
 
-def planned_units(claim: SameAsClaim, queries: int | None) -> PlannedUnits:
+def planned_units(claim: SameAsClaim, queries: int | None, seed: int) -> PlannedUnits:
     """As many units as `queries`, or else max_queries, allow. Raises TooFewError."""
-    calls, opening = claim.mechanism.lives or 1, len(claim.asked)
-    least = next(n for n in range(FIRST, 10_000) if surely_withheld(claim, n) is not None)
+    asked, calls = claim.asked(seed), claim.mechanism.lives or 1
+    opening, units = len(asked), range(FIRST, 10_000)
+    least = next(n for n in units if surely_withheld(claim, opening, n) is not None)
     most = LIVES if claim.mechanism.lives else CALLS
     if queries is None:
         allowed = (claim.gate.max_queries - opening) // calls
-        return PlannedUnits(claim, max(least, min(most, allowed)))
+        return PlannedUnits(claim, asked, max(least, min(most, allowed)))
     fits = (queries - opening) // calls
     if fits < least:
         wanted = opening + least * calls
@@ -130,4 +133,4 @@ def planned_units(claim: SameAsClaim, queries: int | None) -> PlannedUnits:
             f"{what}, so that a pass takes {wanted:,} or more",
             wanted,
         )
-    return PlannedUnits(claim, fits)
+    return PlannedUnits(claim, asked, fits)

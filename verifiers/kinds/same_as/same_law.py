@@ -1,5 +1,8 @@
 """`same-law`: which of two replies is the target's is predicted from earlier ones."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from ...findings.excluded import Excluded
@@ -23,10 +26,10 @@ class SameLaw(EvidenceCheck):
     id, unit = "same-law", "draws"
     adds_up = False  # the reference is put against itself before each failure
 
-    def __init__(self, claim: SameAsClaim, wanted: int) -> None:
-        self.claim, self.wanted = claim, wanted
+    def __init__(self, claim: SameAsClaim, asked: Sequence[Any], wanted: int) -> None:
+        self.claim, self.asked, self.wanted = claim, asked, wanted
         self.calls = claim.mechanism.lives or 1
-        self.units = Units(len(claim.asked), self.calls)
+        self.units = Units(len(asked), self.calls)
         self.shown: list[Shown] = []
         self.settled = self.confirmed = False
 
@@ -100,4 +103,4 @@ class SameLaw(EvidenceCheck):
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
-        return excluded_by(self.claim, min(self.wanted, len(self.units)))
+        return excluded_by(self.claim, self.asked, min(self.wanted, len(self.units)))

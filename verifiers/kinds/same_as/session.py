@@ -39,7 +39,8 @@ class SameAsSession(PlainSession):
         self.state, self.answered = state, False
         self.claim: SameAsClaim = state.claim
         self._rng = np.random.default_rng([request.seed, 43])
-        self.check = SameLaw(self.claim, request.extent)
+        self.asked = self.claim.asked(request.seed)
+        self.check = SameLaw(self.claim, self.asked, request.extent)
         self.checks: list[EvidenceCheck] = [self.check] * request.selection.keeps(self.check.id)
         self._reference: Target | None = None
         self._sides: Sides | None = None
@@ -47,15 +48,15 @@ class SameAsSession(PlainSession):
     @property
     def contract_queries(self) -> int:
         """Each input once."""
-        return len(self.claim.asked)
+        return len(self.asked)
 
     def open(self, context: RunContext) -> Outcome:
         """`input-contract`: each input is answered or refused, by both."""
         self._reference = open_reference(self.claim)
-        self._sides = Sides(self.claim, self.state.target, self._reference, self._rng)
+        self._sides = Sides(self.claim, self.asked, (self.state.target, self._reference), self._rng)
         if self.claim.mechanism.lives is not None:
             self._sides.check_fresh()
-        for place in range(len(self.claim.asked)):
+        for place in range(len(self.asked)):
             self._sides.ask(place)
             self.state.spend(1)
         self.answered = True
@@ -67,7 +68,7 @@ class SameAsSession(PlainSession):
         check, state = self.check, self.state
         if check not in self.checks or state.failed or not self._remembers_nothing(_PAIRS, _INPUTS):
             return
-        inputs = len(self.claim.asked)
+        inputs = len(self.asked)
         while check.left:
             units = min(check.left, next_units(len(check.units)))
             if state.left < units * check.calls:
@@ -91,7 +92,7 @@ class SameAsSession(PlainSession):
     def _unit(self, number: int) -> list[BothReplies]:
         """The unit of this number: a call, or a life of which each input is asked thrice."""
         assert self._sides is not None
-        inputs, calls = len(self.claim.asked), self.check.calls
+        inputs, calls = len(self.asked), self.check.calls
         if self.claim.mechanism.lives is None:
             found = [self._sides.ask(number % inputs)]
         else:
@@ -111,12 +112,14 @@ class SameAsSession(PlainSession):
         if self.claim.mechanism.lives is not None:
             return True
         alike: bool | None = True
-        times, inputs = 0, min(inputs, len(self.claim.asked))
+        times, inputs = 0, min(inputs, len(self.asked))
         while alike and times < _INSTANCES:  # two may have drawn nearly the same at their start
-            units, times = Units(len(self.claim.asked), 1), times + 1
+            units, times = Units(len(self.asked), 1), times + 1
             part = f"part {times} of {_INSTANCES}, {pairs:,} pairs"
             self.state.tell(f"putting the reference against itself, {part}")
-            alike = reference_itself(self.claim, self._rng, pairs, inputs, self._looked_at(units))
+            alike = reference_itself(
+                self.claim, self.asked[:inputs], self._rng, pairs, self._looked_at(units)
+            )
         if self._sides is not None:
             self._sides.renew_reference()
         if alike is None:
@@ -153,9 +156,10 @@ class SameAsSession(PlainSession):
 
         def again(unit: list[BothReplies]) -> bool:
             waiting.append(unit)
-            if len(waiting) == next_units(len(units)):
-                units.observe(waiting)
-                waiting.clear()
+            if len(waiting) < next_units(len(units)):
+                return True
+            units.observe(waiting)
+            waiting.clear()
             return units.evidence.log_e_value < math.log(_INSTANCES / error)
 
         return again

@@ -1,6 +1,6 @@
 """The target and its reference: how both are asked the same, and begun anew."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from ....reference import BudgetExhausted
 from ...claims.open_target import open_claimed
 from ...targets import Refused, Target, TargetError
+from ...targets.anything import plain_json
 from ...targets.restart_command import FreshStateCommand
 from ...targets.spec import is_server
 from .claim import SameAsClaim
@@ -38,16 +39,20 @@ class Sides:
     """
 
     def __init__(
-        self, claim: SameAsClaim, target: Target, reference: Target, rng: np.random.Generator
+        self,
+        claim: SameAsClaim,
+        asked: Sequence[Any],
+        both: tuple[Target, Target],
+        rng: np.random.Generator,
     ) -> None:
-        self.claim, self._both, self._rng = claim, (target, reference), rng
+        self.claim, self._asked, self._both, self._rng = claim, asked, both, rng
 
     def ask(self, place: int) -> BothReplies:
         """Puts an input, by its place, to both. Raises TargetError."""
         found: dict[int, Reply] = {}
         for side in self.order():
             with _of_reference() if side else nullcontext():
-                found[side] = self._reply(self._both[side], self.claim.asked[place])
+                found[side] = self._reply(self._both[side], self._asked[place])
         return BothReplies(place, found[0], found[1])
 
     def order(self) -> tuple[int, ...]:
@@ -62,7 +67,10 @@ class Sides:
             return Reply(None, "refused")
         except BudgetExhausted:
             return Reply(None, "budget")
-        return Reply(self.claim.release.shaped(reply, values, 1)[0])
+        found = plain_json(self.claim.release.shaped(reply, values, 1)[0])
+        if isinstance(values, np.ndarray) and isinstance(found, int) and 0 <= found < values.size:
+            found = {"label": found, "rank": int((values > values[found]).sum())}
+        return Reply(found)
 
     def begin_life(self) -> None:
         """Both in a fresh state, the one or the other first. Raises TargetError."""
@@ -105,22 +113,22 @@ class Sides:
 
 def reference_itself(
     claim: SameAsClaim,
+    asked: Sequence[Any],
     rng: np.random.Generator,
     pairs: int,
-    inputs: int,
     again: Callable[[list[BothReplies]], bool],
 ) -> bool | None:
     """Puts two fresh instances of the reference against each other, with repeated requests.
 
-    pairs: of replies; inputs: that are asked in turn; again: told of each, says whether to go on.
+    pairs: of replies; asked: in turn; again: told of each, says whether to go on.
     Whether all were asked; None where there are no two of it. Raises TargetError.
     """
     if is_server(claim.reference):
         return None
     with ExitStack() as opened:
         one, other = (opened.enter_context(closing(open_reference(claim))) for _ in range(2))
-        sides = Sides(claim, one, other, rng)
+        sides = Sides(claim, asked, (one, other), rng)
         for call in range(pairs):
-            if not again([sides.ask(call % inputs)]):
+            if not again([sides.ask(call % len(asked))]):
                 return False
     return True

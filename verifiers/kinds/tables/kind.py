@@ -1,6 +1,6 @@
 """Engines that release tables: what a run, a report or a command needs of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -59,6 +59,13 @@ class TablesKind(NumbersKind):
         from .planning.plan import make_table_plan
 
         return make_table_plan(claim, seed)
+
+    def inputs_asked(self, claim: Any, seed: int) -> Sequence[Any]:
+        """Without the largest, which takes longer than all others."""
+        from .planning.asked import TableRole
+
+        inputs = self.inputs(claim, seed).inputs
+        return [asked.values for asked in inputs if asked.role != TableRole.LARGE]
 
     def planned(
         self,
