@@ -1,0 +1,1 @@
+"""Deployments beside a reference, through the gate: `python -m benchmarks.same_as`."""
