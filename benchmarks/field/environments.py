@@ -99,6 +99,7 @@ ENVIRONMENTS = {
     each.name: each
     for each in (
         Environment("opendp-0.12.1", ("opendp[polars]==0.12.1",)),
+        Environment("opendp-0.14.1", ("opendp[polars]==0.14.1",)),
         Environment("opendp-0.15.1", ("opendp[polars]==0.15.1",)),
         Environment("opendp-0.16.0", ("opendp[polars]==0.16.0",)),
         Environment("diffprivlib-0.6.6", ("diffprivlib==0.6.6", "scikit-learn<1.9")),

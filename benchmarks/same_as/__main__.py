@@ -2,7 +2,8 @@
 
 It prints, of each different pair, in how many runs it was found, after how many units (pairs of
 calls, or lives) in the median, and how many times as many that is as the best test takes; of each
-equal pair how many runs accuse it. Stopped, it goes on where it was when it is run again.
+equal pair how many runs accuse it. Most runs are of the evidence alone, some whole. Stopped, it
+goes on where it was when it is run again. With `--real` it judges what `real` lists.
 """
 
 import argparse
@@ -28,11 +29,15 @@ from same_as_zoo import run
 from .different import DIFFERENT
 from .equal import EQUAL
 from .limits import LIMITS
+from .real import real_rows
 
 PAIRS = DIFFERENT | {f"equal {name}": pair for name, pair in EQUAL.items()}
 STRICT, LOOSE = 1e-6, 0.05
 UNITS, LIVES = 300, 60
 """Of a short run, which equal pairs have."""
+
+REMEMBERING = {"equal kept-single-calls", "equal threshold-single-calls"}
+"""Of which evidence is none by itself: before it counts the reference is put against itself."""
 
 
 def judged(name: str, seed: int, units: int, error: float, whole: int) -> dict[str, Any]:
@@ -97,19 +102,36 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20, help="runs of each different pair")
     parser.add_argument("--short", type=int, default=35, help="short runs of each equal pair")
     parser.add_argument("--only", default="", help="pairs whose name has this")
+    parser.add_argument("--whole", type=int, default=2, help="runs with all that a run does")
+    parser.add_argument("--real", action="store_true", help="libraries, versions and a port alone")
     add_workers(parser)
     asked = parser.parse_args()
+    if asked.real:
+        print(head("target for reference | verdict | queries | diagnosis"))
+        for line in real_rows(seed=1, only=asked.only):
+            print(line, flush=True)
+        return
     names = [name for name in PAIRS if asked.only in name]
-    parts: dict[str, list[Part]] = {
-        "different": [(n, s, 0, STRICT) for s in range(asked.runs) for n in names if n in DIFFERENT]
-    }
+    different = [name for name in names if name in DIFFERENT]
     equal = [name for name in names if name not in DIFFERENT]
+    alone = [name for name in equal if name not in REMEMBERING]
+    parts: dict[str, list[Part]] = {
+        "different": [(n, s, 0, STRICT, 0) for s in range(asked.runs) for n in different],
+        "different, whole runs": [
+            (n, s, 0, STRICT, 1) for s in range(asked.whole) for n in different
+        ],
+    }
     for error in (LOOSE, STRICT):
-        told = f"equal, {error:g}"
-        parts[told] = [(n, s, short(n), error) for s in range(asked.short) for n in equal]
+        parts[f"equal, {error:g}"] = [
+            (n, s, short(n), error, 0) for s in range(asked.short) for n in alone
+        ]
+        parts[f"equal, {error:g}, whole runs"] = [
+            (n, s, short(n), error, 1) for s in range(asked.whole) for n in equal
+        ]
     with workers(asked) as executor:
         for told, some in parts.items():
-            results = carried_out(judged, some, f"same-as-{told.replace(', ', '-')}", executor)
+            kept = "same-as-" + told.replace(", ", "-").replace(" ", "-")
+            results = carried_out(judged, some, kept, executor)
             show(told, [str(name) for name, *_ in some], results)
 
 
@@ -120,7 +142,7 @@ def show(told: str, names: list[str], results: list[dict[str, Any]]) -> None:
         by_name.setdefault(name, []).append(result)
     if not by_name:
         return
-    different = told == "different"
+    different = told.startswith("different")
     print(
         head(
             "pair | found | best test | median | times" if different else f"{told} | accused | else"

@@ -45,6 +45,16 @@ def bare(share: float) -> Maker:
     return each(lambda rng, data: float(data["n"]) + (rng.random() >= share) * rng.normal())
 
 
+def ten_counts(share: float = 0.0, most: float = np.inf) -> Maker:
+    """Ten counts with Laplace noise of 2, which so many lack, and which is this far at most."""
+
+    def one(rng: Generator, data: Any) -> Any:
+        noise = np.clip(rng.laplace(0.0, 2.0, 10), -most, most) * (rng.random(10) >= share)
+        return {"cells": (data["n"] + noise).tolist(), "of": "n"}
+
+    return each(one)
+
+
 def correlated(rng: Generator, data: Any) -> Any:
     """Ten cells, any two correlated at .3."""
     shared = 0.3**0.5 * rng.normal()
@@ -207,6 +217,8 @@ MORE = {
     ),
     "bare-one-in-ten": Pair(bare(0.1), gaussian(1.0)),
     "bare-one-in-a-hundred": Pair(bare(0.01), gaussian(1.0)),
+    "one-cell-in-fifty-bare": Pair(ten_counts(share=0.02), ten_counts()),
+    "cells-clamped": Pair(ten_counts(most=6.0), ten_counts()),
     "cells-correlated": Pair(each(correlated), of_tests.cells([1.0] * 10)),
     "every-second-before": Pair(before_every_second, gaussian(1.0), values=tuple(TWO)),
     "reseeded": Pair(reseeded, laplace(1.0)),

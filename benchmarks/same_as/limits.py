@@ -226,6 +226,8 @@ PARTS: dict[str, Callable[[], tuple[Part, ...]]] = {
     ),
     "bare-one-in-ten": lambda: (now_and_then(0.1),),
     "bare-one-in-a-hundred": lambda: (now_and_then(0.01),),
+    "one-cell-in-fifty-bare": lambda: (now_and_then(0.02),) * 10,
+    "cells-clamped": lambda: (clamped(_LAPLACE, -3.0, 3.0),) * 10,
     "every-second-before": lambda: (now_and_then(0.5),),
     "clipping-bound": lambda: (added(law.laplace(-0.4, 0.8), _LAPLACE),),
     "sampling-rate": lambda: ((binomial(0.12), binomial(0.1)),),

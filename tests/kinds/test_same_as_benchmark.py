@@ -1,6 +1,7 @@
 """What the best test takes to tell a pair apart, and that equal pairs are equal."""
 
 import math
+import shutil
 from collections import Counter
 from importlib import import_module
 from typing import Any
@@ -16,6 +17,7 @@ equal = import_module("benchmarks.same_as.equal").MORE
 limits = import_module("benchmarks.same_as.limits")
 rates = import_module("benchmarks.same_as.rates")
 command = import_module("benchmarks.same_as.__main__")
+real = import_module("benchmarks.same_as.real")
 
 
 def test_laws_that_share_nothing_gain_ln_2_and_equal_ones_nothing() -> None:
@@ -62,6 +64,22 @@ def test_a_row_counts_the_runs_that_found_nothing() -> None:
 def test_a_run_of_the_evidence_alone_finds_a_difference_and_accuses_no_equal_pair() -> None:
     assert command.judged("one-noise", 1, 0, 1e-6, 0)["units"] < 100
     assert command.judged("equal inverse", 1, 60, 1e-6, 0)["verdict"] != "fail"
+
+
+def test_real_pairs_name_environments_and_scripts_that_there_are() -> None:
+    for pair in real.REAL.values():
+        for side in (pair.target, pair.reference):
+            folder = real.HERE if side.environment is None else real.CALLS
+            assert (folder / side.script.split(" ")[0].split(":")[0]).is_file()
+            assert side.environment is None or side.environment in real.ENVIRONMENTS
+
+
+@pytest.mark.slow("compiles a program, and asks it hundreds of times")
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no compiler of C")
+def test_a_port_in_c_with_half_the_noise_is_found() -> None:
+    """Of the README's aggregator, through the command; catches requests that C reads otherwise."""
+    (row,) = real.real_rows(1, "in C, half")
+    assert "fail, as expected" in row
 
 
 CHOICES = (
