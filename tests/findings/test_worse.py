@@ -255,6 +255,43 @@ def test_under_another_seed_a_tenth_is_left(size: float | None, found: list[str]
     assert kinds(one, other) == found
 
 
+def test_what_a_failed_run_had_not_asked_yet_is_no_power_lost() -> None:
+    """A failure ends a run: what passes beside it exclude is of what was asked by then."""
+    sharp, blunt = (
+        check("joint", excludes=(excluded(LAW, total_variation=size),)) for size in (0.1, 0.3)
+    )
+    for verdict in ("fail", "error"):
+        after = report(check(verdict=verdict, code=SMALL), blunt, verdict=verdict)
+        found = ComparedReports.of("", report(check(), sharp), after)
+        assert {one.what for one in found.worse} == {"verdict"}
+        assert any("what passes exclude: the later run" in line for line in found.not_compared)
+    failed_before = report(check(verdict="fail", code=SMALL), sharp, verdict="fail")
+    found = ComparedReports.of("", failed_before, report(check(), blunt))
+    assert [one.what for one in found.worse] == ["foreseen"]
+    assert found.not_compared == ()
+
+
+def test_a_lower_verdict_says_what_lies_behind_it() -> None:
+    """Codes of the checks that decide, and the one cause; not of a check that was cut short."""
+    cause, other = "noise of half the scale", "as noise of half the scale (see noise-scale)"
+    after = report(
+        check(verdict="fail", code=SMALL, diagnosis=cause),
+        check("joint", "fail", code=SMALL, diagnosis=other),
+        check("order", "inconclusive", code="cut-short", cut_short=True),
+        verdict="fail",
+    )
+    run, *checks = worse(report(check(), check("joint"), check("order")), after)
+    assert (run.code, [one.code for one in checks]) == (SMALL, [SMALL, SMALL])
+    for words in (f"noise-scale ({SMALL}), joint ({SMALL})", f"likely cause: {cause}"):
+        assert words in run.message
+    assert "see noise-scale" not in run.message
+    assert "order" not in run.message
+    few = check(verdict="inconclusive", code="too-few-queries")
+    (run, one) = worse(report(), report(few, verdict="inconclusive"))
+    assert run.code == one.code == "too-few-queries"
+    assert "inconclusive by noise-scale (too-few-queries)" in run.message
+
+
 def test_which_of_several_ways_shows_may_follow_from_the_seed() -> None:
     """Under one seed it does not."""
     ways = [excluded("labels-depend-on-order", factor=0.5, on=way) for way in ("a", "b")]

@@ -10,7 +10,7 @@ from .document import Count, Document
 from .excluded import Excluded, Measured
 from .report import CheckResult, Report, Time
 from .verdict import Subject, Verdict
-from .worse import Worse, codes_told, foresight_told, worse
+from .worse import Worse, codes_told, ended_early, foresight_told, worse
 
 _BUDGET = {"max_queries", "run_timeout"}
 """Keys of [gate] that say how much may be asked."""
@@ -154,6 +154,8 @@ def _not_compared(before: Report, after: Report) -> Iterator[str]:
     for which, found in (("earlier", before), ("later", after)):
         if not found.asked:
             yield f"what passes exclude: the {which} report is of a log, whose rows decide it"
+        elif found is after and ended_early(after):
+            yield "what passes exclude: the later run failed, which may have cut it short"
         elif not foresight_told(found):
             yield f"what passes exclude: the {which} report does not say it"
     costs = [

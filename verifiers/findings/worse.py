@@ -4,7 +4,7 @@ A verdict, a code of a defect, a certified cost and what passes foresee follow r
 measured has become worse only where the two intervals are disjoint.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -59,7 +59,8 @@ class Worse(Document):
 def worse(before: Report, after: Report) -> Iterator[Worse]:
     """What became worse: the verdict of the run first, then check by check."""
     if _height(after.verdict) < _height(before.verdict):
-        yield _lower("the run", None, None, before.verdict, after.verdict)
+        code, why = behind(after)
+        yield _lower("the run", None, code, (before.verdict, after.verdict), why)
     earlier, later = ({one.id: one for one in found.checks} for found in (before, after))
     for name, was in earlier.items():
         now = later.get(name)
@@ -77,8 +78,33 @@ def _height(verdict: Verdict) -> int:
     return _LOOKED.get(verdict, 2)
 
 
-def _lower(of: str, check: str | None, code: str | None, before: Verdict, after: Verdict) -> Worse:
-    message = f"{of}: {before}, then {after}"
+def behind(report: Report) -> tuple[str | None, str]:
+    """The code and the words of what lies behind a verdict below pass; "" where nothing is known.
+
+    Of the checks that have that verdict, with their codes, and the one cause that a failure names.
+    """
+    found = [one for one in report.checks if one.verdict is report.verdict and not one.cut_short]
+    if not found:  # a rule of the user's, or a check that is asked for and does not apply
+        return None, ""
+    listed = ", ".join(f"{one.id} ({one.code})" if one.code else one.id for one in found)
+    cause = likely_cause(found)
+    codes_of = [one.code for one in found]
+    code = max(codes_of, key=codes_of.count)
+    return code, f" by {listed}" + (f"; likely cause: {cause}" if cause else "")
+
+
+def likely_cause(checks: Sequence[CheckResult]) -> str | None:
+    """What one failed check says of the cause, rather than one that refers to another check."""
+    elsewhere = tuple(f"(see {check.id})" for check in checks)
+    said = [one.diagnosis for one in checks if one.diagnosis and one.verdict is Verdict.FAIL]
+    return min(said, key=lambda cause: cause.endswith(elsewhere), default=None)
+
+
+def _lower(
+    of: str, check: str | None, code: str | None, verdicts: tuple[Verdict, Verdict], why: str
+) -> Worse:
+    before, after = verdicts
+    message = f"{of}: {before}, then {after}{why}"
     return Worse(
         what="verdict", check=check, code=code, before=before, after=after, message=message
     )
@@ -86,9 +112,13 @@ def _lower(of: str, check: str | None, code: str | None, before: Verdict, after:
 
 def _of_check(was: CheckResult, now: CheckResult, before: Report, after: Report) -> Iterator[Worse]:
     if _height(now.verdict) < _height(was.verdict) and not now.cut_short:
-        yield _lower(was.id, was.id, now.code, was.verdict, now.verdict)
+        coded = f" ({now.code})" if now.code else ""
+        yield _lower(
+            was.id, was.id, now.code, (was.verdict, now.verdict), f"{coded}: {now.message}"
+        )
     yield from _costlier(was, now, before, after)
-    if was.verdict is Verdict.PASS and now.verdict is Verdict.PASS and foresight_told(after):
+    both_pass = was.verdict is Verdict.PASS and now.verdict is Verdict.PASS
+    if both_pass and foresight_told(after) and not ended_early(after):
         yield from _less_foreseen(was, now, alike=before.seed == after.seed)
     yield from _moved(was, now)
 
@@ -100,6 +130,14 @@ def foresight_told(report: Report) -> bool:
     has hardly a pass that excludes nothing.
     """
     return report.asked and any(one.excludes for one in report.checks)
+
+
+def ended_early(report: Report) -> bool:
+    """Whether a failed check, or one that erred, may have ended the run.
+
+    The passes beside it then exclude what had been asked by then, which is less than was planned.
+    """
+    return any(one.verdict in (Verdict.FAIL, Verdict.ERROR) for one in report.checks)
 
 
 def _costlier(was: CheckResult, now: CheckResult, before: Report, after: Report) -> Iterator[Worse]:

@@ -20,7 +20,8 @@ from ..findings.evidence_text import power_of_ten, told_apart
 from ..findings.excluded import by_reason, unseen_line
 from ..findings.figures import MOST_LABELS
 from ..findings.note import Note
-from ..findings.report import CheckResult, Report, Verdict
+from ..findings.report import Report, Verdict
+from ..findings.worse import likely_cause
 from ..text import counted, epsilon_text, printable
 from .charts import (
     HEIGHT,
@@ -77,17 +78,10 @@ def page(report: Report, target: str, started: datetime) -> str:
             told=[check for check in checks if check not in absent and check not in cut_short],
             cut_short=cut_short,
             absent=absent,
-            cause=_likely_cause(checks),
+            cause=likely_cause(checks),
             to_do=_to_do(report.notes) if report.verdict is Verdict.PASS else None,
         )
     )
-
-
-def _likely_cause(checks: Sequence[CheckResult]) -> str | None:
-    """What one failed check says of the cause, rather than one that refers to another check."""
-    elsewhere = tuple(f"(see {check.id})" for check in checks)
-    said = [one.diagnosis for one in checks if one.diagnosis and one.verdict is Verdict.FAIL]
-    return min(said, key=lambda cause: cause.endswith(elsewhere), default=None)
 
 
 def _to_do(notes: Sequence[Note]) -> str | None:
