@@ -1,5 +1,6 @@
 """The anytime-valid confidence interval of the noise scale."""
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +11,7 @@ from .parts import Parts
 
 _FINE_SPAN = 0.12
 _FINE_STEP = 0.0025
+_NAME = "scale "
 
 
 def scale_factors(tolerance: float) -> Vector:
@@ -24,6 +26,13 @@ def scale_factors(tolerance: float) -> Vector:
     wide = np.geomspace(2.25, 100.0, 24)
     away = np.concatenate([middle, wide])
     return np.unique(np.concatenate([1 / away, fine, away, [1.0, 1 - tolerance, 1 + tolerance]]))
+
+
+def factors_named(names: Sequence[str]) -> Vector | None:
+    """The factors (f,) of a mixture's parts, by their names; None where these are no scales."""
+    if not all(name.startswith(_NAME) for name in names):
+        return None
+    return np.array([float(name.removeprefix(_NAME)) for name in names])
 
 
 class ScaleEvidence:
@@ -79,7 +88,7 @@ class ScaleEvidence:
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        return tuple(f"scale {factor!r}" for factor in self.factors.tolist())
+        return tuple(f"{_NAME}{factor!r}" for factor in self.factors.tolist())
 
     @property
     def best(self) -> float:

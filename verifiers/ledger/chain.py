@@ -10,11 +10,13 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..inputs.input_error import InputError
 
+_BEGINS = b'{"entry":"ledger"'
 _KEY = b',"seal":"'
 _TAIL = len(_KEY) + 64 + len(b'"}')
 
@@ -38,7 +40,7 @@ class SealedLines:
         wait: told in one line that another run holds the file, before it is waited for. Raises
         LedgerError of one line.
         """
-        self.path, self.beside = path, path.with_name(f"{path.name}.seal")
+        self.path, self.beside = path, _beside(path)
         self.entries: list[dict[str, Any]] = []
         self.told: list[str] = []
         self.seal = ""
@@ -89,52 +91,93 @@ class SealedLines:
             os.close(file)
 
     def _read(self) -> None:
-        text, known = self.path.read_bytes(), self._known()
-        whole = text.rfind(b"\n") + 1
-        seals = [""]
-        for number, line in enumerate(text[:whole].splitlines(), 1):
-            entry, seal = _opened(line, seals[-1])
-            if entry is None:
-                raise LedgerError(f"{self.path}: line {number} is not what was written: changed")
-            self.entries.append(entry)
-            seals.append(seal)
-        self.seal = seals[-1]
-        if known is None:
-            if self.entries:
-                self.told.append(f"a copy that came without {self.beside.name}, so it may be cut")
-        elif known["seal"] not in seals[1:]:
-            raise LedgerError(
-                f"{self.path}: cut short, emptied or another one: {self.beside.name} knows "
-                f"{known['lines']} lines, {len(self.entries)} are here; bring it back, or remove "
-                "both files to begin anew"
-            )
-        elif known["file"] != self._identity():
-            self.told.append("a copy of the file that the run before wrote")
-        if whole < len(text):  # a write that the machine did not finish
-            os.ftruncate(self._file, whole)
-            self.told.append("its last line was not written to the end, and is left out")
-
-    def _known(self) -> dict[str, Any] | None:
-        """What the file beside it says; None where there is none."""
-        try:
-            found = json.loads(self.beside.read_bytes())
-            return {key: found[key] for key in ("seal", "lines", "file")}
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, TypeError, KeyError):
-            raise LedgerError(f"{self.beside}: not what was written: changed") from None
+        found = read_lines(self.path)
+        self.entries, self.seal, self.told = found.entries, found.seal, found.told
+        if found.whole < self.path.stat().st_size:  # a write that the machine did not finish
+            os.ftruncate(self._file, found.whole)
 
     def _note(self) -> None:
         """Tells the file beside it of the last line."""
-        known = {"seal": self.seal, "lines": len(self.entries), "file": self._identity()}
+        known = {"seal": self.seal, "lines": len(self.entries), "file": _identity(self.path)}
         new = self.beside.with_name(f"{self.beside.name}.new")
         new.write_text(json.dumps(known) + "\n")
         os.replace(new, self.beside)
 
-    def _identity(self) -> list[int]:
-        """Which file it is on this machine."""
-        found = os.fstat(self._file)
-        return [found.st_dev, found.st_ino]
+
+@dataclass
+class Lines:
+    """The lines of a file as they were read.
+
+    entries: without their seals; seal: of the last one, empty where there is none; told: as
+    `SealedLines` has it; whole: bytes of the lines that were written to the end.
+    """
+
+    entries: list[dict[str, Any]]
+    seal: str
+    told: list[str]
+    whole: int
+
+
+def read_lines(path: Path) -> Lines:
+    """Reads the lines of a file, and changes nothing. Raises LedgerError of one line."""
+    beside = _beside(path)
+    known = _known(beside)  # first: another run may add a line, and tell the file beside of it
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise LedgerError(f"{path}: {error.strerror or error}") from None
+    found = Lines([], "", [], text.rfind(b"\n") + 1)
+    seals = [""]
+    for number, line in enumerate(text[: found.whole].splitlines(), 1):
+        entry, seal = _opened(line, seals[-1])
+        if entry is None:
+            raise LedgerError(f"{path}: line {number} is not what was written: changed")
+        found.entries.append(entry)
+        seals.append(seal)
+    found.seal = seals[-1]
+    if known is None:
+        if found.entries:
+            found.told.append(f"a copy that came without {beside.name}, so it may be cut")
+    elif known["seal"] not in seals[1:]:
+        raise LedgerError(
+            f"{path}: cut short, emptied or another one: {beside.name} knows "
+            f"{known['lines']} lines, {len(found.entries)} are here; bring it back, or remove "
+            "both files to begin anew"
+        )
+    elif known["file"] != _identity(path):
+        found.told.append("a copy of the file that the run before wrote")
+    if found.whole < len(text):
+        found.told.append("its last line was not written to the end, and is left out")
+    return found
+
+
+def is_ledger(path: Path) -> bool:
+    """Whether a file is a ledger, by its beginning, or by the file beside it."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_BEGINS)) == _BEGINS or _beside(path).exists()
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.seal")
+
+
+def _known(beside: Path) -> dict[str, Any] | None:
+    """What the file beside a ledger says; None where there is none."""
+    try:
+        found = json.loads(beside.read_bytes())
+        return {key: found[key] for key in ("seal", "lines", "file")}
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError):
+        raise LedgerError(f"{beside}: not what was written: changed") from None
+
+
+def _identity(path: Path) -> list[int]:
+    """Which file it is on this machine."""
+    found = path.stat()
+    return [found.st_dev, found.st_ino]
 
 
 def _sealed(before: str, body: bytes) -> str:

@@ -8,9 +8,10 @@ shown how far the run is; `end`. A run without an end counts with its last look.
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -20,36 +21,16 @@ import numpy as np
 
 from ...reference.arrays import Vector
 from ..evidence.parts import Parts
-from ..evidence.scale import ScaleEvidence
-from ..findings.figures import LedgerOfCheck, LedgerRun, LedgerScale, finite
+from ..findings.figures import LedgerOfCheck, LedgerRun, LedgerScale
 from ..findings.finding import Finding
 from ..findings.report import decimal_log
 from .chain import LedgerError, SealedLines
-from .strands import WholeEvidence
+from .history import FORMAT, History, KeptWhole, scale_left
 
-_FORMAT = 1
 _GROWTH = 1.25  # of the queries from one look that is written to the next
 _STEPS = 1e4  # to a nat, of log e-values, which are rounded down
 _NO_NULL = ("gate", "http", "log")
 """Tables of a claim that say how it is asked, and nothing of what is claimed."""
-
-
-@dataclass
-class KeptWhole(WholeEvidence):
-    """The evidence of a check from a fresh start on, as a ledger has it.
-
-    key: what its runs have in common: the claim, the check's share of the error and its parts;
-    runs (p,): the log e-values of each; failed: the run that has refuted the claim, its build and
-    its finding.
-    """
-
-    key: str = ""
-    logs: list[Vector] = field(default_factory=list)
-    failed: tuple[int, str, Finding] | None = None
-
-    def add(self, build: str, logs: Vector) -> None:
-        super().add(build, logs)
-        self.logs.append(logs)
 
 
 class CarriedEvidence:
@@ -130,16 +111,7 @@ class CarriedEvidence:
         whole, parts = self._seen
         if parts.factors is None:
             return None
-        runs = [*whole.logs, parts.logs]
-        if not all((logs < np.inf).all() for logs in runs):  # the claimed scale is impossible
-            return None
-        evidence = ScaleEvidence(parts.factors)
-        for logs in runs:
-            evidence.add(logs)
-        found = evidence.interval(self.log_threshold)
-        low, high = (None, None) if found is None else (found[0], finite(found[1]))
-        confidence = -math.expm1(-self.log_threshold)
-        return LedgerScale(runs=len(runs), low=low, high=high, confidence=confidence)
+        return scale_left(parts.factors, [*whole.logs, parts.logs], self.log_threshold)
 
 
 class EvidenceLedger:
@@ -150,20 +122,14 @@ class EvidenceLedger:
 
     def __init__(self, chain: SealedLines, claim: Any, build: str) -> None:
         """Reads what runs before it have left. Raises LedgerError for what is no ledger."""
-        self.chain, self.build, self.run = chain, build, 1
+        self.chain, self.build = chain, build
         self._claim, self._false_alarm = claim_digest(claim), claim.gate.false_alarm
-        self._wholes: dict[str, list[KeptWhole]] = {}
         self._checks: dict[str, CarriedEvidence] = {}
         self._written, self._failed = 0, 0
         self._kind = claim.kind.name
-        if not chain.entries:
-            return
-        try:
-            kind = chain.entries[0]["kind"]
-            self._replay(chain.entries)
-        except (KeyError, TypeError, ValueError, IndexError):
-            raise LedgerError(f"{chain.path}: no ledger of this version of dpassay") from None
-        if kind != self._kind:  # whose checks have shares of their own, of 1 in all
+        history = History(chain.path, chain.entries)
+        self.run, self._wholes, kind = len(history.runs) + 1, history.wholes, history.kind
+        if kind not in (None, self._kind):  # whose checks have shares of their own, of 1 in all
             raise LedgerError(
                 f"{chain.path}: a ledger of claims of {kind}, and this one is of "
                 f"{self._kind}: expected a file for each kind"
@@ -172,7 +138,7 @@ class EvidenceLedger:
     def begin(self) -> None:
         """Writes that a run begins: once it is sure to ask, and before the first question."""
         if not self.chain.entries:
-            self.chain.append({"entry": "ledger", "format": _FORMAT, "kind": self._kind})
+            self.chain.append({"entry": "ledger", "format": FORMAT, "kind": self._kind})
             self.chain.told.append("begun with this run: what earlier ones have found is not in it")
         self.chain.append(
             {
@@ -182,6 +148,7 @@ class EvidenceLedger:
                 "dpassay": version("dpassay"),
                 "claim": self._claim,
                 "build": self.build,
+                **_run_of_ci(),
             }
         )
 
@@ -204,7 +171,15 @@ class EvidenceLedger:
         going_on = [whole for whole in same if whole.failed is None]
         if refuted or going_on:
             return [*refuted, *going_on][0]
-        wholes.append(KeptWhole(len(wholes) + 1, parts.log_weights, key=key))
+        wholes.append(
+            KeptWhole(
+                rank=len(wholes) + 1,
+                log_weights=parts.log_weights,
+                log_threshold=carried.log_threshold,
+                names=parts.names,
+                key=key,
+            )
+        )
         entry = {"entry": "whole", "check": carried.check, "rank": len(wholes), "key": key}
         head = {"claim": self._claim, "share": carried.share, "false_alarm": self._false_alarm}
         self.chain.append({**entry, **head, "parts": list(parts.names), "log_weights": weights})
@@ -242,34 +217,6 @@ class EvidenceLedger:
         line = {"entry": entry, "run": self.run, "queries": queries, **more, "checks": seen}
         self.chain.append(line)
 
-    def _replay(self, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Adds up the runs of a file."""
-        if entries[0]["entry"] != "ledger" or entries[0]["format"] != _FORMAT:
-            raise ValueError
-        build, last = "", None
-        for entry in entries[1:]:
-            if entry["entry"] == "begin":
-                self._add(build, last)
-                build, last, self.run = entry["build"], None, entry["run"] + 1
-            elif entry["entry"] == "whole":
-                weights = _from_json(entry["log_weights"])
-                whole = KeptWhole(entry["rank"], weights, key=entry["key"])
-                self._wholes.setdefault(entry["check"], []).append(whole)
-            else:
-                last = entry
-        self._add(build, last)
-
-    def _add(self, build: str, last: Mapping[str, Any] | None) -> None:
-        """Adds a run of a build by its last look; None where it had none."""
-        if last is None:
-            return
-        for name, look in last["checks"].items():
-            whole = self._wholes[name][look["whole"] - 1]
-            whole.add(build, _from_json(look["logs"]))
-            if "failed" in look:
-                code, message = look["failed"]
-                whole.failed = last["run"], build, Finding(message, code=code)
-
 
 @contextmanager
 def open_ledger(
@@ -286,6 +233,12 @@ def open_ledger(
         chain.close()
 
 
+def _run_of_ci() -> dict[str, str]:
+    """The number of the run in CI, whose gaps tell runs that were made without the ledger."""
+    numbers = (os.environ.get(name) for name in ("GITHUB_RUN_NUMBER", "CI_PIPELINE_IID"))
+    return {"ci": found} if (found := next(filter(None, numbers), None)) else {}
+
+
 def claim_digest(claim: Any) -> str:
     """The SHA-256 of what a claim says of the deployment."""
     said = claim.model_dump(mode="json", exclude_none=True)
@@ -296,7 +249,3 @@ def claim_digest(claim: Any) -> str:
 def _as_json(logs: Vector) -> list[float | str]:
     """Logs with infinities, which JSON does not have, as words."""
     return [value if math.isfinite(value) else str(value) for value in logs.tolist()]
-
-
-def _from_json(logs: Sequence[float | str]) -> Vector:
-    return np.array([float(value) for value in logs])
