@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from dpassay.attacks.gradients.judged import reach
+from dpassay.attacks.gradients.played import reach
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.ensembles.taught import split, teach
 from dpassay.reference.ensembles.teachers import votes_of

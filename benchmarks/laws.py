@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from dpassay.reference.parallel.progress import shown
+from dpassay.reference.parallel.kept import shown
 from dpassay.verifiers.strategies import LAWS, Law
 from dpassay.verifiers.strategies.law import EXAMPLES, Function
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import dpassay
-from dpassay.reference.parallel.progress import shown
+from dpassay.reference.parallel.kept import shown
 from dpassay.reference.parallel.workers import WorkersError, open_executor
 from dpassay.reference.parallel.workers import carried_out as parts_carried_out
 

@@ -15,9 +15,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from dpassay.attacks.private_prediction.adversaries import Adversary
-from dpassay.attacks.private_prediction.against_neighbours import Source
 from dpassay.attacks.private_prediction.audited import Terms
 from dpassay.attacks.private_prediction.deployments import Mechanism, PredictionDeployment
+from dpassay.attacks.private_prediction.neighbours import Source
 from dpassay.attacks.private_prediction.trainings import trained_votes
 from dpassay.reference import parse_noise
 from dpassay.reference.ensembles.records import Task, digits, mnist, table

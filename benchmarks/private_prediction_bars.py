@@ -8,8 +8,8 @@ import numpy as np
 
 from dpassay.attacks.auditing import epsilon_if_the_bounds_were_exact
 from dpassay.attacks.private_prediction.adversaries import Adversary
-from dpassay.attacks.private_prediction.against_neighbours import Source
 from dpassay.attacks.private_prediction.deployments import Mechanism
+from dpassay.attacks.private_prediction.neighbours import Source
 
 from . import orderings
 from .drawing import plt, save

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.reference import Gaussian, NoisyArgmax
-from dpassay.reference.parallel.progress import shown
+from dpassay.reference.parallel.kept import shown
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.reporting.files import junit
 from dpassay.verifiers.run.run import verify

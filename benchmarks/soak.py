@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpassay.reference.parallel.progress import LINE_SECONDS
+from dpassay.reference.parallel.kept import LINE_SECONDS
 
 from .long_runs import KEPT
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpassay.attacks.inference.mitigations import over_seeds
 from dpassay.reference import Laplace, NoisyArgmax
-from dpassay.reference.ensembles.consensus import noisy_accuracy
+from dpassay.reference.ensembles.votes import noisy_accuracy
 from dpassay.verifiers.commands.charged_rows import account_of
 from dpassay.verifiers.inputs.log_file import AskedRows
 

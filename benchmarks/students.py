@@ -16,13 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpassay.reference import ConfidentGNMax, Gaussian, InteractiveGNMax, Laplace, NoisyArgmax
-from dpassay.reference.ensembles.consensus import consensus_of, noisy_accuracy
-from dpassay.reference.ensembles.people import adult
-from dpassay.reference.ensembles.records import Task, digits
+from dpassay.reference.ensembles.records import Task, adult, digits
 from dpassay.reference.ensembles.student import Student
 from dpassay.reference.ensembles.taught import split, teach, without_privacy
 from dpassay.reference.ensembles.teachers import Teachers, votes_of
-from dpassay.reference.ensembles.votes import Votes
+from dpassay.reference.ensembles.votes import Votes, consensus_of, noisy_accuracy
 from dpassay.reference.mechanisms import KnownMechanism
 from dpassay.reference.parallel.workers import open_executor
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from dpassay.attacks.private_prediction.adversaries import Attack
 from dpassay.attacks.private_prediction.models import Capc, Pate, PromptPate
-from dpassay.attacks.private_prediction.worlds import Worlds
+from dpassay.attacks.private_prediction.theory import Worlds
 from dpassay.reference.arrays import Vector
 
 from .pages import head

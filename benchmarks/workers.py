@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dpassay.attacks.auditing import Counts, counts_of_laws, counts_of_runs
-from dpassay.attacks.auditing.experiments import BLOCK
+from dpassay.attacks.auditing.counts import BLOCK
 from dpassay.attacks.auditing.vote_laws import laws_with_one_vote_fixed
 from dpassay.reference import Gaussian
 from dpassay.reference.parallel.workers import carried_out, open_executor, stream

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 
 from . import quadrature
 from .arrays import Array
-from .kernel import Moments, jacobian_from_hazards, kernel, softmax_moments
 from .noise import Exponential, Gaussian, Gumbel, Laplace, Noise
+from .quadrature import Moments, jacobian_from_hazards, kernel, softmax_moments
 
 
 def log_probabilities_jax(histogram: Array, noise: Noise) -> Array:

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Array, namespace
-from .noise_names import noise_meant
-from .scaled import Scaled
+from .noise_names import Scaled, noise_meant
 from .special import LOG_SQRT_2PI, log_ndtr, normal_hazard
 
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from . import quadrature
 from .arrays import Array, Matrix
 from .clock import check_clock
-from .kernel import Moments, kernel, softmax_moments
 from .noise import Exponential, Gaussian, Gumbel, Laplace, Noise
+from .quadrature import Moments, kernel, softmax_moments
 from .shared_nodes import REACHES, reaches, shared_moments
 
 Rows = NDArray[np.intp]

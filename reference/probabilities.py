@@ -8,9 +8,9 @@ returned in kind; under JAX everything jits, vmaps and differentiates, in 64-bit
 import numpy as np
 
 from .arrays import Array, Matrix, is_jax, namespace
-from .kernel import jacobian_from_hazards
 from .noise import Noise, Rounded
 from .panels import moments
+from .quadrature import jacobian_from_hazards
 from .rounded import log_probabilities_rounded
 
 

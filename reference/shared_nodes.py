@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from . import quadrature
 from .arrays import Matrix
 from .clock import check_clock
-from .kernel import Moments
 from .noise import Gaussian
+from .quadrature import Moments
 
 REACHES = (8.0, 16.0, 24.0, 36.0)
 """How far behind the leader the classes of the rows of one grid may be, in scales of the noise.

@@ -1,4 +1,4 @@
-"""Lower bounds from one event: labels merged into two, and who saw how many of each.
+"""Lower bounds of Rényi's divergence: from one event (labels merged into two), and from all labels.
 
 The 2-cut of the Rényi divergence is its largest value over events (Balle et al. 2020; Chadha et al.
 2024, arXiv 2402.09403, section 4.2). The best event is one of the C - 1 that a threshold of the
@@ -14,7 +14,79 @@ from numpy.typing import NDArray
 from ...reference.accounting.divergences import renyi_divergence
 from ...reference.arrays import Matrix, Vector
 from .counts import Counts, checked_error, checked_orders
-from .proportions import anytime_interval, clopper_pearson
+from .proportions import Simultaneous, anytime_interval, clopper_pearson, simultaneous
+
+
+def variational(pilot: Counts, counts: Counts, orders: Vector, alpha: float) -> Matrix:
+    """Lower bounds (2, orders) of D(here || there) and D(there || here), all valid together.
+
+    For any function g of the label and any order a > 1,
+
+        D_a(P || Q)  >=  a / (a - 1) log E_P exp((a - 1) g)  -  log E_Q exp(a g),
+
+    with equality at g = log(P / Q) (Birrell et al. 2021, arXiv 2007.03814, Theorem 3.1); the errors
+    of both means are bounded by Maurer and Pontil (2009, arXiv 0907.3740, Theorem 4), for every
+    sample size. pilot: chooses g for both directions, and is not used again; counts: independent of
+    it; alpha: probability that any bound exceeds the true divergence, shared by the orders, the
+    directions and the two expectations of each.
+    """
+    orders = checked_orders(orders)
+    checked_error(alpha)
+    here, there = pilot.smoothed
+    g, share = np.log(here / there), alpha / (4.0 * orders.size)
+    return np.array(
+        [
+            [_bound(worlds, ratio, float(a), share) for a in orders]
+            for worlds, ratio in ((counts, g), (counts.swapped, -g))
+        ]
+    )
+
+
+def _bound(counts: Counts, g: Vector, order: float, alpha: float) -> float:
+    rising = np.exp((order - 1.0) * (g - g.max()))  # scaled to (0, 1]: the scales cancel
+    falling = np.exp(order * (g - g.max()))
+    low = _mean(counts.here, rising) - _error(counts.here, rising, alpha)
+    high = _mean(counts.there, falling) + _error(counts.there, falling, alpha)
+    if low <= 0.0:
+        return 0.0
+    return max(0.0, float(order / (order - 1.0) * np.log(low) - np.log(high)))
+
+
+def _mean(counts: NDArray[np.int64], values: Vector) -> float:
+    return float(counts @ values / counts.sum())
+
+
+def _error(counts: NDArray[np.int64], values: Vector, alpha: float) -> float:
+    """What a mean of so many values in their range errs by at most, to one side."""
+    n, span = int(counts.sum()), float(np.ptp(values))
+    if n < 2:
+        return span
+    variance = float(counts @ np.square(values - _mean(counts, values))) / (n - 1)
+    log = np.log(2.0 / alpha)
+    return float(np.sqrt(2.0 * variance * log / n) + 7.0 * span * log / (3.0 * (n - 1)))
+
+
+def k_cut(counts: Counts, orders: Vector, alpha: float, method: Simultaneous) -> Matrix:
+    """Lower bounds (2, orders) of D(here || there) and D(there || here), valid for large samples.
+
+    The k-cut of Chadha et al. 2024 (arXiv 2402.09403, Appendix C): every P at its lower end, every
+    Q at its upper. alpha: shared by the simultaneous intervals of both worlds, which serve all
+    orders and both directions.
+    """
+    orders = checked_orders(orders)
+    checked_error(alpha)
+    here, there = (simultaneous(c, alpha / 2, method) for c in (counts.here, counts.there))
+    return np.stack([_corners(here, there, orders), _corners(there, here, orders)])
+
+
+def _corners(one: Matrix, other: Matrix, orders: Vector) -> Vector:
+    low, high = one[:, 0], other[:, 1]
+    seen = low > 0.0
+    if not seen.any():
+        return np.zeros(orders.size)
+    log_low, log_high = np.log(low[seen]), np.log(high[seen])
+    powers = orders[:, None] * log_low + (1.0 - orders[:, None]) * log_high
+    return np.asarray(np.maximum(np.logaddexp.reduce(powers, -1) / (orders - 1.0), 0.0))
 
 
 class Separated(NamedTuple):

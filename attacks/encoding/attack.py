@@ -18,7 +18,7 @@ from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 from ...reference.clock import check_clock
-from ...reference.parallel.progress import shown
+from ...reference.parallel.kept import shown
 from .instahide import Encodings, Images, Whole
 
 _LEAST = 0.02  # added to the square of the public weight: that of rounding and wrong pairs

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from ...reference.parallel.workers import stream
 from .data import Floats, Records
 from .defences.defence import Defence
-from .features import GradientFeatures, MaxPooled
 from .learner import released
 from .models import Model
-from .posteriors import Logs, by_forest, by_thresholds
+from .posteriors import GradientFeatures, Logs, MaxPooled, by_forest, by_thresholds
 from .sensitive import Sensitive, balanced
 
 

@@ -16,10 +16,9 @@ from ...reference.parallel.workers import stream
 from .adversaries import Observation
 from .data import Floats, Records, Whole
 from .defences.defence import Defence
-from .features import GradientFeatures, MaxPooled
 from .learner import released
 from .models import Parameters, Perceptron
-from .posteriors import Logs
+from .posteriors import GradientFeatures, Logs, MaxPooled
 from .sensitive import OneOfUsers, SensitiveBatches
 
 

@@ -22,9 +22,16 @@ from ...reference.parallel.workers import stream
 from .canaries import Labels, PerExample, checked
 from .data import Floats, Records, Whole
 from .defences.defence import Defence
-from .features import Components, Coordinates, GradientFeatures, MaxPooled, fitted_components
 from .played import Played
-from .posteriors import by_forest, combined
+from .posteriors import (
+    Components,
+    Coordinates,
+    GradientFeatures,
+    MaxPooled,
+    by_forest,
+    combined,
+    fitted_components,
+)
 from .sensitive import SensitiveBatches, SharedValue, balanced
 
 _AT_ONCE = 1_000  # records whose gradients are asked for together

@@ -14,22 +14,20 @@ from numpy.typing import NDArray
 
 from ...reference import ConfidentGNMax, Gaussian, NoisyArgmax
 from ...reference.accounting.release_costs import CountedCost
-from ...reference.ensembles.consensus import Consensus, consensus_of
-from ...reference.ensembles.people import People
+from ...reference.ensembles.records import People
 from ...reference.ensembles.student import Student
 from ...reference.ensembles.taught import Taught, teach, without_privacy
 from ...reference.ensembles.teachers import Teachers, votes_of
-from ...reference.ensembles.votes import Votes
+from ...reference.ensembles.votes import Consensus, Votes, consensus_of
 from ...reference.mechanisms import ClaimedMechanism
-from ...reference.parallel.progress import shown
+from ...reference.parallel.kept import shown
+from .attack_cost import bound_of_claims
 from .attribute import AttributeScore, calibrated_across, disagreement, judged, low_consensus
-from .bounds import bound_of_claims
 from .linkage import Linkage
 from .measures import Estimate, auc, tpr_at_fpr
-from .membership import by_votes, released_laws
+from .membership import by_votes, released_laws, shadow_ensembles
 from .mitigated_student import Lesson
 from .mitigations import Mitigated, MitigatedDeployment, mitigated
-from .shadows import shadow_ensembles
 from .through_answers import Cell, EndToEnd, through_answers
 
 _SCREEN = 3.75  # of Confident-GNMax: its threshold noise over sigma, 150 of 40

@@ -20,7 +20,7 @@ from ...reference.accounting.divergences import renyi_divergence
 from ...reference.accounting.release_costs import CountedCost
 from ...reference.arrays import Matrix, Vector
 from ...reference.mechanisms import ClaimedMechanism
-from ...reference.parallel.progress import shown
+from ...reference.parallel.kept import shown
 from ...reference.parallel.workers import carried_out, stream
 from ..reconstruct import misplaced
 from .measures import ALPHA, Estimate, auc

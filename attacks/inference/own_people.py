@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...reference.accounting.release_costs import CountedCost
 from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.executors import Here
-from ...reference.parallel.progress import shown
+from ...reference.parallel.kept import shown
 from ...reference.parallel.workers import carried_out
 from ..answers import Answers
 from ..reconstruct import misplaced

@@ -20,9 +20,8 @@ from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.kept import kept_arrays, kept_folder
 from ...reference.parallel.workers import stream
 from ..answers import Answers, Likelihood
-from ..credible import best_points
 from ..posterior import sample_posterior
-from ..reconstruct import Method, misplaced, reconstruct
+from ..reconstruct import Method, best_points, misplaced, reconstruct
 from .attack_cost import AttackCost, attack_cost
 from .measures import Estimate, auc, false_positive_rate, recall, tpr_at_fpr
 from .two_classes import Belief, posterior

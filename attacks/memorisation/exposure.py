@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 
 from ...reference.arrays import Array, Vector
-from ...reference.parallel.progress import shown
+from ...reference.parallel.kept import shown
 from ..auditing.proportions import clopper_pearson
 from .skew_normal import LOWEST, Extrapolation
 from .template import Symbols, Template

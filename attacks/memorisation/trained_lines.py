@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import optax
 
-from ...reference.parallel.progress import shown
+from ...reference.parallel.kept import shown
 from ...reference.parallel.workers import stream
 from ..gradients.defences.dp_sgd import DPSGD
 from ..gradients.derivatives import Floats, batch_gradients, norms

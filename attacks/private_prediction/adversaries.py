@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.arrays import Matrix
-from .worlds import Worlds, divergences
+from .theory import Worlds, divergences
 
 _CHOICE_ORDER = 2.0  # at which an adversary compares what there is to choose from
 

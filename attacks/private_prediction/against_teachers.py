@@ -19,8 +19,8 @@ from .adversaries import (
 )
 from .laws import laws_of, tallied
 from .models import Capc, Pate
+from .theory import Worlds
 from .trainings import Added, Ensemble, Train
-from .worlds import Worlds
 
 _POISONS = 20
 """Wrongly labelled queries that are tried, where one of them has to serve all queries."""

@@ -12,15 +12,14 @@ from scipy.stats import binom
 from ...reference import probabilities
 from ...reference.accounting.divergences import renyi_divergence
 from ...reference.arrays import Matrix, Vector
-from ...reference.parallel.progress import shown
+from ...reference.parallel.kept import shown
 from ...reference.parallel.workers import carried_out
 from ..auditing import Counts, composed, counts_of_runs, laws_with_shifts, region, share_of, two_cut
 from .adversaries import Attack, WorldsQuery
 from .knn_model import PrivateKnn
 from .models import Capc, Pate, PromptPate
-from .theory import data_independent
+from .theory import Worlds, data_independent, divergences, experiments, run_experiments
 from .theory import theory as published
-from .worlds import Worlds, divergences, experiments, run_experiments
 
 
 def surely_changed(worlds: Worlds, orders: ArrayLike) -> Matrix:

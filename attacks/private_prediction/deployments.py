@@ -10,10 +10,10 @@ from ...reference import Noise
 from ...reference.ensembles.learners import TAKES_NO_CHANCES
 from ...reference.ensembles.records import Task
 from .adversaries import Adversary, Attack
-from .against_neighbours import Knn, Source, private_knn
 from .against_prompts import Prompted, prompt_pate
 from .against_teachers import capc, pate
 from .laws import check_records
+from .neighbours import Knn, Source, private_knn
 from .prompting.in_context import InContextClassifier, LinearScores
 from .prompting.prompts import Prompt
 from .trainings import Ensemble, Train

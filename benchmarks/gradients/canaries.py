@@ -35,9 +35,9 @@ from dpassay.attacks.gradients.canary_audit import (
 from dpassay.attacks.gradients.data import Split, split
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.derivatives import per_example
-from dpassay.attacks.gradients.judged import reach
 from dpassay.attacks.gradients.learner import Training, trained
 from dpassay.attacks.gradients.models import Model, Perceptron
+from dpassay.attacks.gradients.played import reach
 
 from ..long_runs import DATA, add_workers, carried_out, need_adult, workers
 from ..pages import head, write_page

@@ -16,8 +16,8 @@ from dpassay.attacks.gradients.adult import adult
 from dpassay.attacks.gradients.data import split
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.derivatives import per_example
-from dpassay.attacks.gradients.judged import judged, over_seeds
 from dpassay.attacks.gradients.models import Model, Perceptron
+from dpassay.attacks.gradients.played import judged, over_seeds
 from dpassay.attacks.gradients.vendor_game import VendorRecords, vendor_game
 from dpassay.reference.accounting.adjacency import Adjacency
 

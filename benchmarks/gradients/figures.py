@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.gradients.judged import OverSeeds, over_seeds
+from dpassay.attacks.gradients.played import OverSeeds, over_seeds
 
 from ..drawing import legend_below, plain, plt, save
 from .rows import FIRST, Found

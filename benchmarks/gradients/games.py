@@ -12,9 +12,9 @@ from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.derivatives import scores
 from dpassay.attacks.gradients.game import Game, Inferences, play
 from dpassay.attacks.gradients.information import carried_by, seen_by
-from dpassay.attacks.gradients.judged import judged, values
 from dpassay.attacks.gradients.learner import Training, released
 from dpassay.attacks.gradients.models import Model, Perceptron
+from dpassay.attacks.gradients.played import judged, values
 from dpassay.attacks.inference.measures import advantage, auc
 from dpassay.reference.parallel.workers import stream
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from dpassay.attacks.gradients.judged import reach
+from dpassay.attacks.gradients.played import reach
 
 from ..pages import head
 from .defended import defences_section, fano_section

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.gradients.information import entropy, least_error, simple_least_error
-from dpassay.attacks.gradients.judged import OverSeeds, over_seeds
+from dpassay.attacks.gradients.played import OverSeeds, over_seeds
 
 from .settings import HEADLINE
 

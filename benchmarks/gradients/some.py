@@ -18,7 +18,7 @@ import numpy as np
 from dpassay.attacks.gradients.adult import adult
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.information import most_advantage
-from dpassay.attacks.gradients.judged import over_seeds
+from dpassay.attacks.gradients.played import over_seeds
 from dpassay.reference.accounting.adjacency import Adjacency
 
 from ..long_runs import DATA, need_adult

@@ -21,7 +21,7 @@ from dpassay.attacks.inference.attribute import (
     low_consensus,
 )
 from dpassay.attacks.inference.measures import Estimate, Roc
-from dpassay.reference.ensembles.people import People, adult, rare_digit
+from dpassay.reference.ensembles.records import People, adult, rare_digit
 from dpassay.reference.ensembles.teachers import Teachers, votes_of
 
 from ..long_runs import DATA, KEPT

@@ -8,10 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.attacks.inference import measures
-from dpassay.attacks.inference.bounds import bound, bound_of_claims
+from dpassay.attacks.inference.attack_cost import bound, bound_of_claims
 from dpassay.attacks.inference.measures import Estimate, Roc
-from dpassay.attacks.inference.membership import FITS, Fit, by_votes, released_laws
-from dpassay.attacks.inference.shadows import Shadows, shadow_ensembles
+from dpassay.attacks.inference.membership import (
+    FITS,
+    Fit,
+    Shadows,
+    by_votes,
+    released_laws,
+    shadow_ensembles,
+)
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.release_costs import CountedCost
 from dpassay.reference.arrays import Matrix, Vector

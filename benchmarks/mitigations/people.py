@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
 from dpassay.attacks.inference.mitigated_student import Lesson
-from dpassay.reference.ensembles.people import adult, rare_digit
+from dpassay.reference.ensembles.records import adult, rare_digit
 from dpassay.reference.ensembles.student import Student
 from dpassay.reference.ensembles.teachers import Teachers, votes_of
 

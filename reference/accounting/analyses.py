@@ -17,11 +17,10 @@ from .lnmax import (
     lnmax_data_dependent,
     lnmax_laplace,
     pure_data_dependent,
-    pure_data_independent,
-    pure_epsilon,
 )
 from .neighbourhood import MOVED_VOTE, Neighbourhood
 from .pairs import worst_costs
+from .pure import pure_data_independent, pure_epsilon
 from .rounding import (
     gaussian_answer,
     gaussian_answer_dependent,

@@ -13,8 +13,8 @@ from ..mechanisms import (
 from .adjacency import Adjacency, between
 from .analyses import answer_data_independent, sampled_data_independent
 from .conversions import ORDERS, best_epsilon, to_epsilon
-from .lnmax import pure_epsilon
 from .neighbourhood import MOVED_VOTE, Neighbourhood
+from .pure import pure_epsilon
 from .screened import threshold_data_independent
 
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from ..accounting.ledger import Ledger
 from ..arrays import Matrix
 from ..mechanisms import InteractiveGNMax, KnownMechanism, Labels
-from .answers import Answers, ask
 from .records import Task
-from .released import ReleasedCost, released_cost
+from .released import Answers, ReleasedCost, ask, released_cost
 from .student import Student
 from .votes import Votes
 

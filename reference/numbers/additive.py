@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Vector
-from ..scaled import Scaled
+from ..noise_names import Scaled
 
 if TYPE_CHECKING:
     from flint import arb

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Vector
 from .additive import Additive
-from .behind import Behind
-from .floats import half_inwards, single_precision, step_from, steps_off, steps_within, ulp
+from .floats import Behind, half_inwards, single_precision, step_from, steps_off, steps_within, ulp
 
 _ATOM = 2.0**-24
 _NEAR_WHOLE = 2.0**-20

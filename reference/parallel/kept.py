@@ -1,17 +1,43 @@
 """Arrays that long work has made, kept on disk as they come, so that a run is taken up again."""
 
+import contextlib
 import os
-from collections.abc import Callable, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .progress import shown
 from .workers import carried_out
+
+LINE_SECONDS = 60.0
+
+Result = TypeVar("Result")
+
+
+def shown(results: Iterable[Result], total: int, name: str) -> Iterator[Result]:
+    """Yields the results, with a progress bar at a terminal, elsewhere one line per minute."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    if console.is_terminal:
+        yield from track(results, name, total=total, console=console, transient=True)
+        return
+    began = last_line = time.monotonic()
+    for place, result in enumerate(results, 1):
+        yield result
+        now = time.monotonic()
+        if now - last_line >= LINE_SECONDS:
+            last_line, left = now, (now - began) / place * (total - place)
+            message = f"{name}: {place:,} of {total:,} parts in {now - began:,.0f} s"
+            with contextlib.suppress(OSError):  # a broken stderr is no reason to end
+                print(f"{message}, about {left:,.0f} s left", file=sys.stderr, flush=True)
 
 
 def kept_arrays(

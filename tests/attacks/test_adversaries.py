@@ -6,11 +6,10 @@ from clouds import NOISE, TEACHERS, parties, task, train
 
 from dpassay.attacks.private_prediction import Capc, Pate, PrivateKnn, PromptPate, divergences
 from dpassay.attacks.private_prediction.adversaries import Adversary, score_of, wrong_labels
-from dpassay.attacks.private_prediction.against_neighbours import PLACES, Knn, private_knn
 from dpassay.attacks.private_prediction.against_prompts import Prompted, prompt_pate
 from dpassay.attacks.private_prediction.against_teachers import capc, pate
 from dpassay.attacks.private_prediction.deployments import PredictionDeployment
-from dpassay.attacks.private_prediction.neighbours import expected_votes
+from dpassay.attacks.private_prediction.neighbours import PLACES, Knn, expected_votes, private_knn
 from dpassay.attacks.private_prediction.prompting.prompts import Prompt
 from dpassay.attacks.private_prediction.trainings import Ensemble
 from dpassay.reference.ensembles.records import Task

@@ -16,16 +16,15 @@ from dpassay.attacks.private_prediction import (
     data_independent,
     divergences,
     inclusion,
-    party_votes,
     run_experiments,
     theory,
 )
+from dpassay.attacks.private_prediction import laws as party_votes
 from dpassay.attacks.private_prediction.adversaries import Adversary
-from dpassay.attacks.private_prediction.against_neighbours import Knn, private_knn
 from dpassay.attacks.private_prediction.against_prompts import Prompted, prompt_pate
 from dpassay.attacks.private_prediction.against_teachers import capc, pate
 from dpassay.attacks.private_prediction.audited import surely_changed
-from dpassay.attacks.private_prediction.neighbours import equal_records
+from dpassay.attacks.private_prediction.neighbours import Knn, equal_records, private_knn
 from dpassay.attacks.private_prediction.prompting.prompts import Prompt
 from dpassay.attacks.private_prediction.trainings import Ensemble
 from dpassay.reference import Gaussian, probabilities

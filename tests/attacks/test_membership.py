@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from dpassay.attacks.inference import bounds, measures, membership
-from dpassay.attacks.inference.shadows import Shadows, shadow_ensembles
+from dpassay.attacks.inference import attack_cost as bounds
+from dpassay.attacks.inference import measures, membership
+from dpassay.attacks.inference.membership import Shadows, shadow_ensembles
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.adjacency import Adjacency, adjacency_of
 from dpassay.reference.accounting.release_costs import CountedCost

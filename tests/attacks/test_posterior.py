@@ -11,7 +11,6 @@ from scipy.stats import beta, kstest
 
 from dpassay.attacks import Answers, reconstruct
 from dpassay.attacks.answers import Likelihood
-from dpassay.attacks.credible import best_points, intervals
 from dpassay.attacks.posterior import sample_posterior
 from dpassay.attacks.prior import (
     CONCENTRATIONS,
@@ -20,6 +19,7 @@ from dpassay.attacks.prior import (
     draw_share,
     log_prior,
 )
+from dpassay.attacks.reconstruct import best_points, intervals
 from dpassay.attacks.wander import group_change, pair_change, spread_change, swap
 from dpassay.reference import ConfidentGNMax, Gaussian, Laplace, NoisyArgmax
 

@@ -13,9 +13,9 @@ from typed import assert_misuse, typed
 from dpassay.attacks.auditing import region
 from dpassay.attacks.private_prediction import Pate, PromptPate, divergences, experiments
 from dpassay.attacks.private_prediction.adversaries import Adversary, Attack, asked
-from dpassay.attacks.private_prediction.against_neighbours import Source
 from dpassay.attacks.private_prediction.audited import Audited, Terms, audited, surely_changed
 from dpassay.attacks.private_prediction.deployments import Mechanism
+from dpassay.attacks.private_prediction.neighbours import Source
 from dpassay.reference import parse_noise
 from dpassay.reference.ensembles.learners import LEARNERS
 from dpassay.reference.parallel.executors import Here

@@ -30,8 +30,8 @@ from dpassay.reference.accounting.conversions import ORDERS as GRID
 from dpassay.reference.accounting.conversions import best_epsilon, to_epsilon
 from dpassay.reference.accounting.knn import knn_data_independent
 from dpassay.reference.accounting.ledger import Ledger
-from dpassay.reference.accounting.lnmax import pure_epsilon
 from dpassay.reference.accounting.pairs import worst_neighbours
+from dpassay.reference.accounting.pure import pure_epsilon
 from dpassay.reference.accounting.release_costs import CountedCost, release_costs
 from dpassay.reference.accounting.screened import screened_cost
 from dpassay.reference.accounting.worst_pair import worst_pair

@@ -14,12 +14,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from dpassay.reference import Laplace
-from dpassay.reference.ensembles.consensus import consensus_of, noisy_accuracy
 from dpassay.reference.ensembles.learners import LEARNERS, described, learner
-from dpassay.reference.ensembles.people import People, adult, rare_digit
-from dpassay.reference.ensembles.records import Task, digits
+from dpassay.reference.ensembles.records import People, Task, adult, digits, rare_digit
 from dpassay.reference.ensembles.teachers import Teachers, partition, seeds, votes_of
-from dpassay.reference.ensembles.votes import Votes
+from dpassay.reference.ensembles.votes import Votes, consensus_of, noisy_accuracy
 from dpassay.reference.parallel.executors import Here
 
 

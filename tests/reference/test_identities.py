@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 
 from dpassay.reference import Exponential, Gumbel, Laplace, NoisyArgmax
-from dpassay.reference.accounting.lnmax import pure_epsilon
+from dpassay.reference.accounting.pure import pure_epsilon
 from dpassay.verifiers.strategies import histograms
 
 scales = st.floats(0.5, 30.0).map(lambda scale: round(scale, 3))

@@ -22,7 +22,6 @@ from dpassay.reference import (
 )
 from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.accounting.analyses import query_cost
-from dpassay.reference.accounting.lnmax import pure_epsilon
 from dpassay.reference.accounting.neighbourhood import (
     MOST,
     MOVED_VOTE,
@@ -30,6 +29,7 @@ from dpassay.reference.accounting.neighbourhood import (
     Neighbourhood,
 )
 from dpassay.reference.accounting.pairs import worst_among, worst_neighbours
+from dpassay.reference.accounting.pure import pure_epsilon
 from dpassay.reference.accounting.release_costs import release_costs
 from dpassay.reference.accounting.worst_pair import worst_pair
 from dpassay.reference.oracle import exact_probabilities

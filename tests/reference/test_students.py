@@ -17,9 +17,8 @@ from dpassay.reference import (
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.reference.accounting.ledger import Ledger
 from dpassay.reference.accounting.smooth_sensitivity import smooth_sensitivity
-from dpassay.reference.ensembles.answers import ROUND, Answers, ask
 from dpassay.reference.ensembles.records import Task
-from dpassay.reference.ensembles.released import _at_votes, released_cost
+from dpassay.reference.ensembles.released import ROUND, Answers, _at_votes, ask, released_cost
 from dpassay.reference.ensembles.student import Student
 from dpassay.reference.ensembles.taught import split, teach
 from dpassay.reference.ensembles.votes import Votes

@@ -7,8 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from ..claims.open_target import open_claimed
-from ..cli.exit_statuses import fail, print_and_exit
-from ..cli.opened import asking
+from ..cli.exit_statuses import asking, fail, print_and_exit
 from ..findings.document import Document
 from ..findings.verdict import Verdict, verdict_of
 from ..kinds.lawless.claim import AnyClaim

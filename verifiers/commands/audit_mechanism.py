@@ -14,9 +14,9 @@ from pydantic import Field
 from ...attacks.auditing import epsilon_if_the_bounds_were_exact, share_of
 from ...attacks.auditing.counts import checked_orders
 from ...attacks.private_prediction.adversaries import Adversary, Attack
-from ...attacks.private_prediction.against_neighbours import Source
 from ...attacks.private_prediction.audited import Audited, Terms, audited, exact_of_all, mean_exact
 from ...attacks.private_prediction.deployments import Mechanism, PredictionDeployment
+from ...attacks.private_prediction.neighbours import Source
 from ...attacks.private_prediction.theory import least_order, per_record, per_record_if_gaussian
 from ...attacks.private_prediction.trainings import trained_votes
 from ...reference import Gaussian, parse_noise

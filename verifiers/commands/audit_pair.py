@@ -11,8 +11,7 @@ from typing import NoReturn
 from ...reference import Histogram, parse_histogram
 from ..claims.open_target import open_claimed
 from ..claims.tables import ANY_QUERIES, PrivacyClaim
-from ..cli.exit_statuses import fail, print_and_exit
-from ..cli.opened import asking
+from ..cli.exit_statuses import asking, fail, print_and_exit
 from ..findings.pair_bounds import Audit, PairLabels
 from ..gradients.audit import audit_gradient as run
 from ..gradients.canary_pair import CanaryPair, gradient_of, pair_of_files, pair_of_model

@@ -29,7 +29,7 @@ from .figure import (
 if TYPE_CHECKING:
     from ...attacks.inference.chain import Chain, ChainSetting
     from ...attacks.inference.linkage import Linkage
-    from ...reference.ensembles.people import People
+    from ...reference.ensembles.records import People
     from ...reference.parallel.executors import Workers
 
 _SIGMA = 0.16  # noise scale over the number of teachers, as 40 to 250
@@ -166,7 +166,7 @@ class ChainRequest:
 
     def people(self) -> "People":
         """The people asked about. Raises ValueError for options or data that do not fit."""
-        from ...reference.ensembles.people import people_of, rare_digit
+        from ...reference.ensembles.records import people_of, rare_digit
 
         if self.data is None:
             if self.label is not None or self.hidden is not None:

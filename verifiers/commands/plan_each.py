@@ -8,8 +8,7 @@ from pydantic import Field
 
 from ...reference import BudgetExhausted
 from ..cli.configuration import Chosen
-from ..cli.exit_statuses import MISUSE, CommandFailed, fail, print_found
-from ..cli.opened import open_or_fail
+from ..cli.exit_statuses import MISUSE, CommandFailed, fail, open_or_fail, print_found
 from ..findings.document import Document
 from ..inputs.input_error import OptionsError
 from ..kinds.reading import read_claim

@@ -14,7 +14,7 @@ from ...attacks import Answers, Method, Reconstruction, reconstruct
 from ...reference import ConfidentGNMax
 from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.executors import Here
-from ...reference.parallel.progress import shown
+from ...reference.parallel.kept import shown
 from ...reference.parallel.workers import carried_out
 from ..cli.mechanism_options import mechanism_of_options
 from ..findings.document import VariedDocument

@@ -12,7 +12,7 @@ from ...reference.accounting.neighbourhood import Neighbourhood
 from ...reference.accounting.screened import Charging
 from ...reference.arrays import Matrix
 from ...reference.mechanisms import ClaimedMechanism
-from ...reference.parallel.progress import shown
+from ...reference.parallel.kept import shown
 from ...reference.searches import last_between
 from ..inputs.log_file import AskedRows
 

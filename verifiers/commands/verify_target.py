@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ..cli.exit_statuses import fail, on_stdout
+from ..cli.exit_statuses import fail, on_stdout, open_or_fail
 from ..cli.interrupts import Interrupts, remembered_interrupts
-from ..cli.opened import open_or_fail
 from ..cli.options import verify_line
 from ..inputs.input_error import InputError, OptionsError, UnclaimedError
 from ..text import printable

@@ -11,8 +11,7 @@ from pydantic import Field
 from ...attacks.gradients.defences.defence import Defence
 from ...attacks.gradients.defences.dp_sgd import DPSGD
 from ...attacks.gradients.defences.named import DEFENCES
-from ...attacks.gradients.judged import judged
-from ...attacks.gradients.played import Played, together
+from ...attacks.gradients.played import Played, judged, together
 from ...attacks.gradients.vendor_game import VendorRecords, vendor_game
 from ...attacks.inference.measures import Estimate
 from ...reference.accounting.adjacency import Adjacency

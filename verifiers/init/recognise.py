@@ -9,7 +9,7 @@ import numpy as np
 from ..optional_packages import lacking
 from ..targets.replies import TargetError, shown
 from .asking import FORMS, Asker
-from .draft import Draft, Key, Known, around, number_key
+from .draft import Draft, Key, Known, around, draft_labels, fill_labels, number_key
 from .keys import (
     KeyAnswers,
     are_keys,
@@ -19,7 +19,6 @@ from .keys import (
     known_batches,
     known_tables,
 )
-from .label_keys import draft_labels, fill_labels
 from .labels import LabelAnswers, are_labels, gather_labels
 from .look import Look
 from .numbers import (

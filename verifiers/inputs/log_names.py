@@ -3,19 +3,65 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...reference import REFUSAL
 from ..text import nearest
-from .cells import LogError, text_of, whole
+from .cells import LogError, epsilon_of, seconds_of, text_of, whole
 from .csv_rows import INDEX
 from .input_error import ColumnsError
+
+Layout = tuple[dict[str, int], list[int]]
+
+
+class Row(NamedTuple):
+    """One release: a histogram (c,) and the label drawn for it, -1 for a refusal.
+
+    key: the id of the input, if any; time: in seconds of the log's clock; time_text: as the log has
+    it; charged: the epsilon that the deployment charged for this release; worker, client, call: as
+    the log names them; more: of the columns that the claim names beyond these.
+    """
+
+    histogram: tuple[int, ...]
+    label: int
+    key: str | None = None
+    time: float | None = None
+    worker: str | None = None
+    charged: float | None = None
+    client: str | None = None
+    call: str | None = None
+    time_text: str | None = None
+    more: tuple[str | None, ...] = ()
+
+
+def row_of(
+    histogram: tuple[int, ...],
+    label: int,
+    named: Mapping[str, str | None],
+    place: str,
+    more: tuple[str | None, ...] = (),
+) -> Row:
+    """The row; named: its other cells, by name; more: as `Row` has it. Raises LogError."""
+    if not named and not more:
+        return Row(histogram, label)
+    return Row(
+        histogram,
+        label,
+        named.get("id"),
+        seconds_of(named.get("time"), place),
+        named.get("worker"),
+        epsilon_of(named.get("charged"), place),
+        named.get("client"),
+        named.get("call"),
+        named.get("time"),
+        more,
+    )
+
 
 _LISTED = 30
 """Most names that a message lists."""
 
 
-Layout = tuple[dict[str, int], list[int]]
 """Indices of columns: of each of dpassay's names, and of those that may be of votes."""
 
 

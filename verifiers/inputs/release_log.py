@@ -8,8 +8,7 @@ from ...reference import REFUSAL, as_histogram
 from .cells import LogError, cells_of, json_object, parts_of_a_second, text_of, whole
 from .csv_rows import INDEX, votes_among
 from .input_error import ColumnsError, UnclaimedError
-from .log_names import PLAIN, LogNames, lower
-from .log_row import Row, row_of
+from .log_names import PLAIN, LogNames, Row, lower, row_of
 
 __all__ = ["ABOUT", "LogError", "Row", "RowReader"]
 

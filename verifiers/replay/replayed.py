@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from ...reference.parallel.progress import shown
+from ...reference.parallel.kept import shown
 from ..claims.claim import Claim
 from ..findings.document import Document
 from ..findings.note import Fields, Note

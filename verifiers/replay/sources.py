@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .asked_for import NOISE, asked_for, asked_of_torch, fixed_by_name
+from .frozen import NOISE, asked_for, asked_of_torch, fixed_by_name
 from .tape import DrawRequest, Tape
 
 

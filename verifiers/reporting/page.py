@@ -33,7 +33,7 @@ from .charts import (
     rate_chart,
     scale_chart,
 )
-from .ledger_lines import ledger_lines
+from .terminal import ledger_lines
 
 _SYMBOLS = {
     Verdict.PASS: "✓",

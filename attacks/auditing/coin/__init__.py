@@ -3,12 +3,11 @@
 A fair coin chooses the world of each draw, and the coin is predicted from the output. `wagers` has
 the e-variable, `learners` what predicts, `process` the capital over looks, `limit` the rate that no
 test of the pair exceeds, `curve` the (epsilon, delta) that a trade-off curve implies,
-`bound` the epsilon that draws prove, `power` what so many draws surely show.
+`power` what so many draws surely show.
 """
 
-from .bound import epsilon_lower
 from .curve import Curve, RowError
-from .limit import best_rate
+from .limit import best_rate, epsilon_lower
 from .power import Law, factor_told, response_nats, response_told, share_told
 from .process import CoinAudit
 from .wagers import Guarantee

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController
 
 from ....reference.arrays import Matrix, Vector
-from .families import noise, shapes, slopes
 from .learners import Counts, Fixed, Predicted, Smoothed, Tree, count, log_mean
-from .together import Together
+from .together import Together, noise, shapes, slopes
 from .wagers import Guarantee
 
 _ONE_THREAD = {"limits": 1, "user_api": "blas"}

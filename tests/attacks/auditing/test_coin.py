@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpassay.attacks.auditing.coin import CoinAudit, Guarantee, best_rate, share_told
-from dpassay.attacks.auditing.coin.families import noise, shapes, slopes
 from dpassay.attacks.auditing.coin.learners import Fixed, Predicted, Smoothed, Tree
 from dpassay.attacks.auditing.coin.power import factor_told
 from dpassay.attacks.auditing.coin.process import fixed_of, shares_of
-from dpassay.attacks.auditing.coin.together import Together
+from dpassay.attacks.auditing.coin.together import Together, noise, shapes, slopes
 
 EPSILONS = (0.0, 0.3, 1.5)
 

@@ -12,11 +12,11 @@ from dpassay.attacks.gradients.defences.defence import Defence
 from dpassay.attacks.gradients.derivatives import batch_gradients
 from dpassay.attacks.gradients.derivatives import scores as learner_scores
 from dpassay.attacks.gradients.encoder import Encoder
-from dpassay.attacks.gradients.features import GradientFeatures
 from dpassay.attacks.gradients.game import Game, play
-from dpassay.attacks.gradients.judged import judged
 from dpassay.attacks.gradients.learner import Training, released, trained
 from dpassay.attacks.gradients.models import Model, Perceptron
+from dpassay.attacks.gradients.played import judged
+from dpassay.attacks.gradients.posteriors import GradientFeatures
 from dpassay.attacks.gradients.sensitive import OneOfUsers, RatioBin, SensitiveBatches, SharedValue
 from dpassay.attacks.gradients.users import heterogeneous_users
 

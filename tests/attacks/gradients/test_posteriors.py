@@ -5,8 +5,9 @@ import pytest
 from scipy.stats import norm
 
 from dpassay.attacks.gradients.data import Records
-from dpassay.attacks.gradients.features import Components, MaxPooled
 from dpassay.attacks.gradients.posteriors import (
+    Components,
+    MaxPooled,
     by_thresholds,
     combined,
     from_thresholds,

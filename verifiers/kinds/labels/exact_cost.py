@@ -4,7 +4,7 @@ import math
 from functools import lru_cache
 
 from ....reference.accounting.composition import Repeated, epsilon_bracket
-from ....reference.accounting.lnmax import pure_epsilon
+from ....reference.accounting.pure import pure_epsilon
 from ....reference.accounting.release_costs import CountedCost
 from ....reference.accounting.rounding import is_of_noisy_counts
 from ....reference.mechanisms import NoisyArgmax, UnknownMechanismError

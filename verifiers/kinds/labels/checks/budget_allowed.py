@@ -15,8 +15,8 @@ from flint import arb
 from .....reference import ConfidentGNMax, Gaussian, Laplace, NoisyArgmax
 from .....reference.accounting.analyses import query_cost
 from .....reference.accounting.conversions import ORDERS, best_epsilon, most_repeats
-from .....reference.accounting.lnmax import pure_epsilon
 from .....reference.accounting.neighbourhood import MOVED_VOTE
+from .....reference.accounting.pure import pure_epsilon
 from .....reference.accounting.release_costs import release_costs
 from .....reference.accounting.rounding import is_of_noisy_counts
 from .....reference.accounting.screened import Charging

@@ -19,8 +19,9 @@ from flint import arb
 from .....reference import ConfidentGNMax, Histogram, Laplace
 from .....reference.accounting.analyses import answer_data_independent
 from .....reference.accounting.certified import enclosed_law, enclosed_screening
-from .....reference.accounting.lnmax import lnmax_data_independent, pure_data_independent
+from .....reference.accounting.lnmax import lnmax_data_independent
 from .....reference.accounting.neighbourhood import MOVED_VOTE, ONE_MORE_OR_LESS, Neighbourhood
+from .....reference.accounting.pure import pure_data_independent
 from .....reference.accounting.screened import threshold_data_independent
 from .....reference.arrays import Matrix, Vector
 from .....reference.mechanisms import ClaimedMechanism

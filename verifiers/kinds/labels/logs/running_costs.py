@@ -10,8 +10,8 @@ from .....reference import Gaussian, NoisyArgmax
 from .....reference.accounting.analyses import Analysis, query_cost, query_costs
 from .....reference.accounting.conversions import ORDERS, best_epsilon, to_epsilon
 from .....reference.accounting.gnmax import gnmax_data_dependent, gnmax_data_independent
-from .....reference.accounting.lnmax import pure_epsilon
 from .....reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
+from .....reference.accounting.pure import pure_epsilon
 from .....reference.arrays import Vector
 from .....reference.mechanisms import ClaimedMechanism
 from ..checks.privacy_claim import PrivacyClaimCheck
