@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.auditing import Counts
-from dpassay.attacks.gradients.adult import adult
 from dpassay.attacks.gradients.canaries import (
     Attribute,
     Canary,
@@ -35,13 +34,14 @@ from dpassay.attacks.gradients.canary_audit import (
 from dpassay.attacks.gradients.data import Split, split
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.derivatives import per_example
-from dpassay.attacks.gradients.learner import Training, trained
 from dpassay.attacks.gradients.models import Model, Perceptron
 from dpassay.attacks.gradients.played import reach
 
 from ..long_runs import DATA, add_workers, carried_out, need_adult, workers
 from ..pages import head, write_page
+from .adult import adult
 from .games import PRIVATE, PUBLIC
+from .learner import Training, trained
 from .settings import ENCODINGS, SEEDS
 
 WIDE = "one-hot, scaled, He's weights"

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
-from dpassay.attacks.gradients.information import most_advantage
 from dpassay.reference.accounting.adjacency import Adjacency
 
 from ..pages import head
+from .information import most_advantage
 from .rows import FIRST, Found, bounds, least_for_all
 from .settings import ENCODINGS, HEADLINE, SIGMAS
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.gradients.adult import adult
 from dpassay.attacks.gradients.data import split
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.derivatives import per_example
@@ -23,6 +22,7 @@ from dpassay.reference.accounting.adjacency import Adjacency
 
 from ..long_runs import DATA, add_workers, carried_out, need_adult, workers
 from ..pages import head, write_page
+from .adult import adult
 from .games import PRIVATE, PUBLIC
 
 ENCODINGS = ("one-hot",)  # whose gradients are the wider: what noise does to them shows best

@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.gradients.adult import adult
 from dpassay.attacks.gradients.data import Records, Split, distinct, shared, split
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.derivatives import scores
-from dpassay.attacks.gradients.game import Game, Inferences, play
-from dpassay.attacks.gradients.information import carried_by, seen_by
-from dpassay.attacks.gradients.learner import Training, released
 from dpassay.attacks.gradients.models import Model, Perceptron
 from dpassay.attacks.gradients.played import judged, values
 from dpassay.attacks.inference.measures import advantage, auc
 from dpassay.reference.parallel.workers import stream
 
 from ..long_runs import DATA
+from .adult import adult
+from .game import Game, Inferences, play
+from .information import carried_by, seen_by
+from .learner import Training, released
 from .settings import HEADLINE, Setting, settings
 
 PRIVATE, PUBLIC = 5_000, 1_000

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.gradients.information import entropy, least_error, simple_least_error
 from dpassay.attacks.gradients.played import OverSeeds, over_seeds
 
+from .information import entropy, least_error, simple_least_error
 from .settings import HEADLINE
 
 MEASURES = ("auroc", "tpr", "advantage", "success")

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, field, replace
 
-from dpassay.attacks.gradients.adversaries import Forest, GradientAdversary
 from dpassay.attacks.gradients.defences.defence import Defence
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.defences.named import Bottleneck, Perturbation, Pruning, Signs
 from dpassay.attacks.gradients.posteriors import Components, GradientFeatures, MaxPooled
 from dpassay.attacks.gradients.sensitive import RatioBin, Sensitive, SharedValue
+
+from .adversaries import Forest, GradientAdversary
 
 SEEDS = 5
 HEADLINE = 5

@@ -8,9 +8,9 @@ import numpy as np
 
 from dpassay.attacks.auditing.proportions import clopper_pearson
 from dpassay.attacks.memorisation import How
-from dpassay.attacks.memorisation.costs import epsilon, highest_exposure
 
 from ..pages import head
+from .costs import epsilon, highest_exposure
 from .models import DEFENCES, DELTA, EACH, LINES, MOST, SAMPLE, SEEDS, TIMES, training
 from .trials import LAWS, SAMPLES, Trial
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.memorisation.costs import epsilon
-
+from .costs import epsilon
 from .models import DELTA, exposed, training
 
 SEED = 0

@@ -1,12 +1,17 @@
 """Splits, the published Adult records, and people who are made up."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
-from dpassay.attacks.gradients.adult import adult
 from dpassay.attacks.gradients.data import Records, distinct, shared, split, split_users
-from dpassay.attacks.gradients.images import by_stroke, digits
-from dpassay.attacks.gradients.users import heterogeneous_users, made_up_writers
+
+adult = import_module("benchmarks.gradients.adult").adult
+images = import_module("benchmarks.gradients.images")
+by_stroke, digits = images.by_stroke, images.digits
+users = import_module("benchmarks.gradients.users")
+heterogeneous_users, made_up_writers = users.heterogeneous_users, users.made_up_writers
 
 
 def numbered(n: int = 3_000) -> Records:

@@ -1,24 +1,29 @@
 """The game where its outcome is known: nothing to learn, everything, and who may see what."""
 
 from dataclasses import replace
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from dpassay.attacks.gradients.adversaries import Forest, Observation
 from dpassay.attacks.gradients.data import Records, split, split_users
 from dpassay.attacks.gradients.defences.defence import Defence
 from dpassay.attacks.gradients.derivatives import batch_gradients
 from dpassay.attacks.gradients.derivatives import scores as learner_scores
-from dpassay.attacks.gradients.encoder import Encoder
-from dpassay.attacks.gradients.game import Game, play
-from dpassay.attacks.gradients.learner import Training, released, trained
 from dpassay.attacks.gradients.models import Model, Perceptron
 from dpassay.attacks.gradients.played import judged
 from dpassay.attacks.gradients.posteriors import GradientFeatures
 from dpassay.attacks.gradients.sensitive import OneOfUsers, RatioBin, SensitiveBatches, SharedValue
-from dpassay.attacks.gradients.users import heterogeneous_users
+
+Forest = import_module("benchmarks.gradients.adversaries").Forest
+Encoder = import_module("benchmarks.gradients.encoder").Encoder
+game = import_module("benchmarks.gradients.game")
+Game, play = game.Game, game.play
+learner = import_module("benchmarks.gradients.learner")
+Training, released, trained = learner.Training, learner.released, learner.trained
+heterogeneous_users = import_module("benchmarks.gradients.users").heterogeneous_users
 
 NETWORK = Perceptron(4, 2, hidden=(8,))
 
@@ -38,7 +43,7 @@ class Majority:
 
     name = "majority"
 
-    def log_posteriors(self, seen: Observation, public: Records, seed: int) -> np.ndarray:
+    def log_posteriors(self, seen: Any, public: Records, seed: int) -> np.ndarray:
         return np.zeros((len(seen.released), 2))
 
 

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq, minimize
 from scipy.special import entr, log_softmax, ndtri
 
-from ...reference.parallel.workers import stream
-from ..inference.measures import ALPHA, Estimate
-from .data import Floats, Whole
-from .posteriors import Logs
+from dpassay.attacks.gradients.data import Floats, Whole
+from dpassay.attacks.gradients.posteriors import Logs
+from dpassay.attacks.inference.measures import ALPHA, Estimate
+from dpassay.reference.parallel.workers import stream
 
 
 def entropy(law: ArrayLike) -> float:

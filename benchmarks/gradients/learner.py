@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...reference.parallel.workers import stream
-from .data import Floats, Records, Whole
-from .defences.defence import Defence
-from .derivatives import batch_gradients, norms
-from .models import Model, Network
-from .sensitive import SensitiveBatches
+from dpassay.attacks.gradients.data import Floats, Records, Whole
+from dpassay.attacks.gradients.defences.defence import Defence
+from dpassay.attacks.gradients.derivatives import batch_gradients, norms
+from dpassay.attacks.gradients.models import Model, Network
+from dpassay.attacks.gradients.sensitive import SensitiveBatches
+from dpassay.reference.parallel.workers import stream
 
 
 @dataclass(frozen=True)

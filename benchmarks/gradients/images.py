@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .data import Floats, Records, Whole
+from dpassay.attacks.gradients.data import Floats, Records, Whole
 
 STROKES = ("light", "heavy")
 

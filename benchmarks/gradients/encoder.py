@@ -12,14 +12,15 @@ import numpy as np
 import optax
 from jax import Array
 
-from ...reference.parallel.workers import stream
+from dpassay.attacks.gradients.data import Floats, Records, Whole
+from dpassay.attacks.gradients.defences.defence import Defence
+from dpassay.attacks.gradients.models import Parameters, Perceptron
+from dpassay.attacks.gradients.posteriors import GradientFeatures, Logs, MaxPooled
+from dpassay.attacks.gradients.sensitive import OneOfUsers, SensitiveBatches
+from dpassay.reference.parallel.workers import stream
+
 from .adversaries import Observation
-from .data import Floats, Records, Whole
-from .defences.defence import Defence
 from .learner import released
-from .models import Parameters, Perceptron
-from .posteriors import GradientFeatures, Logs, MaxPooled
-from .sensitive import OneOfUsers, SensitiveBatches
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import numpy as np
 from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy.stats import binom
 
-from ...reference.accounting.composition import Bracket
-from .trained_lines import Training
+from dpassay.attacks.memorisation.trained_lines import Training
+from dpassay.reference.accounting.composition import Bracket
 
 _INTERVAL = 1e-4  # of the grid of losses, for one line
 _COARSE = 1e-3  # for several, whose law has no closed form

@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ...reference.parallel.workers import stream
+from dpassay.attacks.gradients.data import Records, Split, Whole
+from dpassay.attacks.gradients.defences.defence import Defence
+from dpassay.attacks.gradients.models import Model, Network
+from dpassay.attacks.gradients.posteriors import Logs, combined
+from dpassay.attacks.gradients.sensitive import Sensitive, SensitiveBatches, balanced
+from dpassay.reference.parallel.workers import stream
+
 from .adversaries import GradientAdversary, Observation
-from .data import Records, Split, Whole
-from .defences.defence import Defence
 from .learner import Training, released, trained
-from .models import Model, Network
-from .posteriors import Logs, combined
-from .sensitive import Sensitive, SensitiveBatches, balanced
 
 
 @dataclass(frozen=True)
