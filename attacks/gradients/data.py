@@ -89,30 +89,9 @@ def split(records: Records, private: int, public: int, seed: int, test: int = 10
     rest = stream([seed, 2], 0).permutation(rest)
     if private >= len(rest) or private < 1:
         raise ValueError(f"{private} private records: expected 1 to {len(rest) - 1}")
-    scaled = _scaled(records, shown)
+    of_all = scaled(records, shown)
     own, tested = rest[:private], rest[private : private + test]
-    return Split(scaled.take(own), scaled.take(shown), scaled.take(tested))
-
-
-def split_users(records: Records, private: int, public: int, seed: int, fewest: int) -> Split:
-    """A split by users: so many private and so many public ones, of `fewest` records or more each.
-
-    Other users with as many records are for the test; where there are none, the private users'.
-    """
-    if records.users is None:
-        raise ValueError("records without users: expected whose each record is")
-    users, counts = np.unique(records.users, return_counts=True)
-    enough = users[counts >= fewest]
-    if private + public > len(enough) or min(private, public) < 1:
-        raise ValueError(
-            f"{private} private and {public} public users: expected at least 1 of each, and at "
-            f"most {len(enough)} of {fewest} records or more"
-        )
-    order = stream([seed, 1], 0).permutation(enough)
-    groups = order[:private], order[private : private + public], order[private + public :]
-    own, shown, tested = (np.flatnonzero(np.isin(records.users, group)) for group in groups)
-    scaled = _scaled(records, shown)
-    return Split(scaled.take(own), scaled.take(shown), scaled.take(tested if len(tested) else own))
+    return Split(of_all.take(own), of_all.take(shown), of_all.take(tested))
 
 
 def distinct(records: Records, seed: int) -> Records:
@@ -137,7 +116,7 @@ def _rows(records: Records) -> Floats:
     return rows
 
 
-def _scaled(records: Records, by: Whole) -> Records:
+def scaled(records: Records, by: Whole) -> Records:
     """The records, standardised by those in rows `by`; features constant there keep their unit."""
     measured = ((records.features != 0.0) & (records.features != 1.0)).any(0)
     known = records.features[by].astype(np.float64)

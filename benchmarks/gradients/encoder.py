@@ -16,10 +16,11 @@ from dpassay.attacks.gradients.data import Floats, Records, Whole
 from dpassay.attacks.gradients.defences.defence import Defence
 from dpassay.attacks.gradients.models import Parameters, Perceptron
 from dpassay.attacks.gradients.posteriors import GradientFeatures, Logs, MaxPooled
-from dpassay.attacks.gradients.sensitive import OneOfUsers, SensitiveBatches
+from dpassay.attacks.gradients.sensitive import SensitiveBatches
 from dpassay.reference.parallel.workers import stream
 
 from .adversaries import Observation
+from .inferred import OneOfUsers
 from .learner import released
 
 

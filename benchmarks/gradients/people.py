@@ -5,18 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.gradients.data import Split, split, split_users
+from dpassay.attacks.gradients.data import Split, split
 from dpassay.attacks.gradients.derivatives import scores
 from dpassay.attacks.gradients.models import Convolutional, Network, Perceptron
 from dpassay.attacks.gradients.played import judged, values
 from dpassay.attacks.gradients.posteriors import MaxPooled
-from dpassay.attacks.gradients.sensitive import OneOfUsers, SharedValue
+from dpassay.attacks.gradients.sensitive import SharedValue
 from dpassay.attacks.inference.measures import advantage
 
 from .adversaries import Forest, GradientAdversary
 from .encoder import Encoder
 from .game import Game, play
 from .images import by_stroke, digits, mnist
+from .inferred import OneOfUsers, split_users
 from .information import seen_by
 from .learner import Training
 from .users import heterogeneous_users, made_up_writers

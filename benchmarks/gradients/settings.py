@@ -6,9 +6,10 @@ from dpassay.attacks.gradients.defences.defence import Defence
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.defences.named import Bottleneck, Perturbation, Pruning, Signs
 from dpassay.attacks.gradients.posteriors import Components, GradientFeatures, MaxPooled
-from dpassay.attacks.gradients.sensitive import RatioBin, Sensitive, SharedValue
+from dpassay.attacks.gradients.sensitive import Sensitive, SharedValue
 
 from .adversaries import Forest, GradientAdversary
+from .inferred import RatioBin
 
 SEEDS = 5
 HEADLINE = 5

@@ -5,11 +5,12 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from dpassay.attacks.gradients.data import Records, distinct, shared, split, split_users
+from dpassay.attacks.gradients.data import Records, distinct, shared, split
 
 adult = import_module("benchmarks.gradients.adult").adult
 images = import_module("benchmarks.gradients.images")
 by_stroke, digits = images.by_stroke, images.digits
+split_users = import_module("benchmarks.gradients.inferred").split_users
 users = import_module("benchmarks.gradients.users")
 heterogeneous_users, made_up_writers = users.heterogeneous_users, users.made_up_writers
 

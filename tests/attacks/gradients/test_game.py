@@ -8,15 +8,21 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from dpassay.attacks.gradients.data import Records, split, split_users
+from dpassay.attacks.gradients.data import Records, split
 from dpassay.attacks.gradients.defences.defence import Defence
 from dpassay.attacks.gradients.derivatives import batch_gradients
 from dpassay.attacks.gradients.derivatives import scores as learner_scores
 from dpassay.attacks.gradients.models import Model, Perceptron
 from dpassay.attacks.gradients.played import judged
 from dpassay.attacks.gradients.posteriors import GradientFeatures
-from dpassay.attacks.gradients.sensitive import OneOfUsers, RatioBin, SensitiveBatches, SharedValue
+from dpassay.attacks.gradients.sensitive import SensitiveBatches, SharedValue
 
+inferred = import_module("benchmarks.gradients.inferred")
+OneOfUsers, RatioBin, split_users = (
+    inferred.OneOfUsers,
+    inferred.RatioBin,
+    inferred.split_users,
+)
 Forest = import_module("benchmarks.gradients.adversaries").Forest
 Encoder = import_module("benchmarks.gradients.encoder").Encoder
 game = import_module("benchmarks.gradients.game")
