@@ -1,11 +1,12 @@
 """Users of names that engines take for nobody or for others, and tables of few rows."""
 
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
 import pytest
 from table_zoo.correct import ANY, FIRST, SmallTablesAreBoundedOtherwise, UsersInDoubles
-from table_zoo.engine import Engine
+from table_zoo.engine import Engine, _grouped
 from table_zoo.shelf import GEOMETRIC, OF_USER, PUBLIC, claimed
 from table_zoo.singled_out import (
     NegativeUsersAreNobody,
@@ -19,7 +20,12 @@ from dpassay.verifiers.kinds.tables.checks.contribution_bounding import Contribu
 from dpassay.verifiers.kinds.tables.planning.asked import TableRole
 from dpassay.verifiers.kinds.tables.planning.plan import make_table_plan
 
-ROLES: dict[str, int] = {TableRole.ZERO: 4, TableRole.WIDE: 4, TableRole.FEW_ROWS: 60}
+ROLES: dict[str, int] = {
+    TableRole.ZERO: 4,
+    TableRole.WIDE: 4,
+    TableRole.FEW_ROWS: 60,
+    TableRole.FAR_APART: 4,
+}
 """With the releases that a usual pass has of each."""
 
 
@@ -28,6 +34,26 @@ class UsersIn32Bits(Engine):
 
     def prepared(self, rows: Any) -> Any:
         return [(user % 2**32 - 2**31, p, v) for user, p, v in super().prepared(rows)]
+
+
+class UsersAreForgotten(Engine):
+    """Of users it has room for 5,000, and forgets the one who came least lately."""
+
+    def bounded(self, rows: Any) -> Any:
+        users: OrderedDict[int, dict[Any, list[float]]] = OrderedDict()
+        kept: list[tuple[int, Any, float]] = []
+        for user, partition, value in rows:
+            seen = users.setdefault(user, {})
+            users.move_to_end(user)
+            if len(users) > 5_000:
+                users.popitem(last=False)
+            if partition not in seen and len(seen) == self.of.max_partitions:
+                continue
+            own = seen.setdefault(partition, [])
+            if len(own) < self.of.max_per_partition:
+                own.append(value)
+                kept.append((user, partition, value))
+        return _grouped(kept)
 
 
 def judged(text: str, made: Any) -> ContributionBounding:
@@ -53,6 +79,7 @@ def judged(text: str, made: Any) -> ContributionBounding:
         (UsersEndAfterTwelveDigits, GEOMETRIC, "users-merged"),
         (UsersIn32Bits, PUBLIC, "users-merged"),
         (RowsOfSmallTablesAreNotBounded, PUBLIC, "small-inputs-differ"),
+        (UsersAreForgotten, FIRST, "users-forgotten"),
     ],
 )
 def test_an_engine_that_singles_them_out_is_refuted(made: Any, text: str, code: str) -> None:

@@ -116,6 +116,13 @@ def told(check: Any) -> tuple[Any, ...]:
             "small-inputs-differ",
             "users of tables of few rows are not bounded as those of others",
         ),
+        (
+            TableRole.FAR_APART,
+            6_770,
+            "users-forgotten",
+            "users are forgotten once thousands of others have come: who comes again is bounded "
+            "anew, as where a store of users has room for so many",
+        ),
         (TableRole.CLIPPED, 2_000, "totals-unexplained", None),
     ],
 )

@@ -59,6 +59,11 @@ _CAUSES: dict[str, Note] = {
         "different users are taken for one, as their numbers are cut to 32 bits or to some digits",
         {"by": "cut numbers"},
     ),
+    TableRole.FAR_APART: Note(
+        "users-forgotten",
+        "users are forgotten once thousands of others have come: who comes again is bounded anew, "
+        "as where a store of users has room for so many",
+    ),
     TableRole.FEW_ROWS: Note(
         "small-inputs-differ", "users of tables of few rows are not bounded as those of others"
     ),
@@ -329,7 +334,10 @@ class ContributionBounding(TableCheck):
         parts = [part for part in PARTS if part not in claimed]
         lacking = f"; rows without a {' or a '.join(parts)} were not asked" if parts else ""
         usual = [asked for asked in self.plan.inputs if asked.role != TableRole.LARGE]
-        large = f"; none has more than {max(asked.records for asked in usual):,} rows"
+        most = max(asked.records for asked in usual)
+        large = f"; none has more than {most:,} rows (largest_input in [mechanism] asks more)"
+        users = max(np.unique(asked.values.users).size for asked in self.inputs.values())
+        large += f", or {users:,} users"
         if TableRole.LARGE in self._seen:
             rows, times = len(self.inputs[TableRole.LARGE].values), self._seen[TableRole.LARGE]
             large = f"; one more has {rows:,} rows, in {times:,} releases"

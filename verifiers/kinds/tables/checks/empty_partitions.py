@@ -29,7 +29,6 @@ _ORDER = Note(
     "table-order-tells-counts",
     "partitions come in the order of their exact counts, sums or averages",
 )
-_COUNTS = ("count", "privacy-id-count")
 
 
 class EmptyPartitions(TableCheck):
@@ -193,7 +192,8 @@ class EmptyPartitions(TableCheck):
         )
         order = ""
         if self.order.rounds:
-            numeric = any(one.name not in _COUNTS for one in self.table.aggregates)
-            by = "counts, sums or averages" if numeric else "counts"
+            rows = [asked.values.values for asked in self._ordered.values()]
+            apart = any(np.unique(values, axis=0).shape[0] > 1 for values in rows)
+            by = "counts, sums or averages" if apart else "counts"
             order = f"; their order was not seen to follow their exact {by}, up or down"
         return Finding(f"in {self.releases:,} releases {what}{order}{seen}", excludes=excludes)

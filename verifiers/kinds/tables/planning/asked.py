@@ -56,6 +56,7 @@ class TableRole(StrEnum):
     ZERO = "users named 0 and -1"
     WIDE = "users of large numbers, 2^32 apart"
     FEW_ROWS = "one user of few rows, alone"
+    FAR_APART = "users with rows before and after those of 6,000 others"
     # of which the order of partitions is looked at
     ORDER_1 = "counts one apart"
     ORDER_2 = "counts one apart, turned once"
@@ -104,7 +105,7 @@ ORDERED = (
 )
 """Those that differ in which partition has more users, and in nothing else."""
 
-BRIEF = frozenset({TableRole.LARGE, TableRole.ZERO, TableRole.WIDE})
+BRIEF = frozenset({TableRole.LARGE, TableRole.ZERO, TableRole.WIDE, TableRole.FAR_APART})
 """Those of a few releases, for which no check waits: a fault there is of many scales."""
 
 UNUSUAL = frozenset(

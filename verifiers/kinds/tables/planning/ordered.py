@@ -43,16 +43,21 @@ def ordered_rows(making: Making) -> list[tuple[TableRole, Rows]]:
         each = np.concatenate([begin, base, np.repeat(cells, rank), end])
         ranks = np.full(int(making.cells.max()) + 1, cells.size - 1)
         ranks[cells] = rank
-        values = _values(making, ranks[each] / (cells.size - 1.0))
+        values = _values(making, ranks[each], cells.size - 1)
         users = np.arange(1, each.size + 1)
         found.append((role, WatchedRows(users, each, values)))
     return found
 
 
-def _values(making: Making, heights: Vector) -> Vector | Matrix:
-    """Values of rows, from near the larger bound to the bound itself, by heights (n,) of 0 to 1."""
+def _values(making: Making, ranks: NDArray[np.int64], most: int) -> Vector | Matrix:
+    """Values (n,) of rows by ranks of 0 to `most` of their partitions: the largest is a bound.
+
+    Whole where both bounds are; all alike where these have no room.
+    """
     low, high, bound = (np.asarray(end, dtype=np.float64) for end in making.ends)
-    short = _APART * (1.0 - heights)
-    if bound.ndim:
-        short = short[:, None]
-    return np.asarray(bound + short * (low + high - 2.0 * bound))
+    step = _APART * (high - low) / most
+    if not bound.ndim and float(low).is_integer() and float(high).is_integer():
+        step = np.asarray(float(high - low >= 2 * most))
+    step = step if (bound == high).all() else -step
+    short = (most - ranks).astype(np.float64)
+    return np.asarray(bound - (short[:, None] if bound.ndim else short) * step)
