@@ -192,6 +192,7 @@ class Pair:
     shared: bool = False
     inputs_of: str = ""
     """Keys of `[mechanism]`: those whose inputs are asked, in place of the values."""
+    search: int = 0
 
 
 ONES = [1.0] * 10
@@ -246,6 +247,7 @@ EQUAL = {
     "threshold": Pair(above(once=True), above(once=True), lives=6),
     "gnmax": Pair(plurality(4.0), plurality(4.0), inputs_of=OF_GNMAX),
     "counts": Pair(counts(1.0), counts(1.0), inputs_of=OF_COUNTS),
+    "searched": Pair(cells(ONES), cells(ONES), search=5),
     "kept-single-calls": Pair(keeping(1.0), keeping(1.0)),
     "threshold-single-calls": Pair(above(once=True), above(once=True)),
 }
@@ -259,6 +261,8 @@ def claim_of(pair: Pair, error: float = 1e-6, reference: str = "no.py:side") -> 
     )
     if not pair.inputs_of:
         table["inputs"] = {"values": list(pair.values)}
+    if pair.search:
+        table["mechanism"]["search"] = pair.search
     if pair.lives is not None:
         table["mechanism"]["lives"] = pair.lives
     return parse_claim(table)

@@ -17,6 +17,7 @@ from same_as_zoo import (
     OF_GNMAX,
     Pair,
     claim_of,
+    each,
     keeping,
     laplace,
     refusing,
@@ -28,6 +29,7 @@ from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.same_as import evidence, learners, planned
+from dpassay.verifiers.kinds.same_as.drawn import drawn_inputs
 from dpassay.verifiers.kinds.same_as.evidence import Learnt
 from dpassay.verifiers.kinds.same_as.sides import Sides
 from dpassay.verifiers.kinds.same_as.statistics import MOST_STATISTICS, Middles, statistics
@@ -268,6 +270,11 @@ TEXT = '[mechanism]\nname = "same-as"\nreference = "old.py:aggregate"\n[inputs]\
         ('"same-as"', '"same-as"\nteachers = 20', "teachers"),
         ("[inputs]", f"{OF_GNMAX}[inputs]", "inputs.values"),
         ("[inputs]\nvalues = [1]\n", f"{OF_GNMAX}[[pairs]]\nhere = 1\nthere = 2", "or inputs_of"),
+        (
+            "[inputs]\nvalues = [1]\n",
+            f"search = 3\n{OF_GNMAX}",
+            "search: expected it, or inputs_of",
+        ),
         ("[mechanism]", "planner = 1\n[mechanism]", "planner"),
         ('"same-as"', "\"same-as\"\nreference_fresh_state = ''", "expected a command"),
     ],
@@ -326,6 +333,53 @@ def test_a_label_is_looked_at_by_its_rank_too() -> None:
     target = InProcessTarget(lambda votes, size: [1] * size, release=claim.release)
     both = Sides(claim, [np.array([5, 3, 12])], (target, target), np.random.default_rng(0)).ask(0)
     assert both.target.release == {"label": 1, "rank": 2}
+
+
+NAMED = [{"rows": [3, 5, 8], "by": "day"}, {"rows": [3, 5], "by": "day"}]
+
+
+def test_a_search_draws_around_what_is_named() -> None:
+    """By the seed; catches inputs that are named already, and values that are none of such."""
+    found = drawn_inputs(NAMED, 40, np.random.default_rng(1))
+    assert found == drawn_inputs(NAMED, 40, np.random.default_rng(1))
+    assert found != drawn_inputs(NAMED, 40, np.random.default_rng(2))
+    texts = [json.dumps(one) for one in [*NAMED, *found]]
+    assert len(set(texts)) == len(texts) == 42
+    assert all(one.keys() == {"rows", "by"} and one["by"] == "day" for one in found)
+    assert all(type(n) is int and n >= 0 for one in found for n in one["rows"])
+    sizes = {len(one["rows"]) for one in found}
+    assert {0, 1, 2, 3, 4} <= sizes
+    assert NAMED[0] == {"rows": [3, 5, 8], "by": "day"}, "what is named stays as it is"
+
+
+def test_a_search_keeps_the_length_of_histograms() -> None:
+    """Where all have one; catches cells that are left out as records are."""
+    found = drawn_inputs([[8, 3, 1], [4, 4, 4]], 20, np.random.default_rng(0))
+    assert len(found) == 20
+    assert {len(one) for one in found} == {3}
+
+
+def test_a_search_of_what_has_no_values_draws_nothing() -> None:
+    assert drawn_inputs(["day", {"by": True}], 5, np.random.default_rng(0)) == []
+
+
+@pytest.mark.slow("hundreds of pairs")
+def test_a_search_finds_what_the_named_inputs_do_not_show() -> None:
+    """No noise where there is no record, which no named input has."""
+
+    def bare_of_none(rng: Any) -> Any:
+        def once(rows: Any) -> float:
+            return float(sum(rows) + (rng.normal() if rows else 0.0))
+
+        return lambda data, size: [once(data["rows"]) for _ in range(size)]
+
+    noisy = each(lambda rng, data: sum(data["rows"]) + rng.normal())
+    codes = {}
+    for search in (0, 12):
+        pair = Pair(bare_of_none, noisy, values=tuple(NAMED), search=search)
+        codes[search] = result(run(pair, 1, 1_500), "same-law").code
+    assert codes[12] == "replies-differ"
+    assert codes[0] != "replies-differ"
 
 
 def test_a_reference_that_is_not_there_is_misuse() -> None:

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
+import numpy as np
 from pydantic import (
     ConfigDict,
     Field,
@@ -31,6 +32,7 @@ from ...targets.spec import is_python_spec, look_up, look_up_name, split_spec
 from .. import kind_in, kind_of
 from ..kind import ReleaseKind
 from ..lawless.pairs import Pair, with_files
+from .drawn import drawn_inputs
 
 OF_SAME_AS = ("same-as",)
 """The mechanism of a claim of the law of another deployment."""
@@ -53,7 +55,8 @@ class SameAsMechanism(Table):
     reference: a target of any form; lives: calls of a life, which both begin from a fresh state,
     None where neither remembers noise of its own; reference_fresh_state: a command that empties
     what the reference keeps; inputs_of: the name of a mechanism, whose other keys stand beside it,
-    where the inputs are those that a run would ask of it.
+    where the inputs are those that a run would ask of it; search: so many further inputs, drawn
+    around those that are named.
     """
 
     model_config = ConfigDict(json_schema_extra=_with_other_keys)
@@ -64,6 +67,7 @@ class SameAsMechanism(Table):
     reference_fresh_state: str | None = None
     fitted: Fitted = None
     inputs_of: str | None = None
+    search: int | None = Field(default=None, ge=1, le=MOST_INPUTS)
 
     @field_validator("reference_fresh_state")
     @classmethod
@@ -110,8 +114,9 @@ class SameAsClaim(Claim):
         for number, pair in enumerate(self.pairs, 1):
             pair.check(f"pairs, {number}")
         if self.planner is not None:
-            if self.pairs:
-                raise ValueError("pairs: expected them, or inputs_of in [mechanism]")
+            for key, given in (("pairs", self.pairs), ("search", self.mechanism.search)):
+                if given:
+                    raise ValueError(f"{key}: expected it, or inputs_of in [mechanism]")
             return self
         for number, one in enumerate(self.named, 1):
             try:
@@ -126,9 +131,10 @@ class SameAsClaim(Claim):
         return self
 
     def asked(self, seed: int) -> Sequence[Any]:
-        """The inputs of a run, each once: what is named, or what the planner asks by its seed."""
+        """The inputs of a run by its seed, each once: named and drawn, or what the planner asks."""
         if self.planner is None:
-            return self.named
+            wanted, rng = self.mechanism.search or 0, np.random.default_rng([seed, 44])
+            return [*self.named, *drawn_inputs(self.named, wanted, rng)]
         found: Sequence[Any] = self.planner.kind.inputs_asked(self.planner, seed)
         return found
 
@@ -177,6 +183,7 @@ class SameAsClaim(Claim):
     def summary(self) -> str:
         count, lives = len(self.named), self.mechanism.lives
         inputs = "an input" if count == 1 else f"{count} inputs"
+        inputs += f" and {self.mechanism.search} drawn" if self.mechanism.search else ""
         if self.planner is not None:
             inputs = f"what {self.mechanism.inputs_of} is asked"
         within = "" if lives is None else f", in lives of {lives} calls"
