@@ -150,7 +150,7 @@ def test_what_does_not_match_is_one_line(files: None, runs: dict[str, Report]) -
     assert_misuse(typed("compare", "old", "new"), "no name of a target in common")
     assert_misuse(typed("compare", "first.json", "old"), "first.json is one report")
     assert_misuse(typed("compare", "first.json", "keys.json"), "numbers and keys")
-    assert_misuse(typed("compare", "first.json"), "Missing argument 'B'")
+    assert_misuse(typed("compare", "first.json"), "expected a second report, B")
 
 
 @pytest.mark.parametrize("file", EARLIER, ids=lambda file: file.stem)

@@ -58,7 +58,7 @@ class Worse(Document):
 
 def worse(before: Report, after: Report) -> Iterator[Worse]:
     """What became worse: the verdict of the run first, then check by check."""
-    if _height(after.verdict) < _height(before.verdict):
+    if height(after.verdict) < height(before.verdict):
         code, why = behind(after)
         yield _lower("the run", None, code, (before.verdict, after.verdict), why)
     earlier, later = ({one.id: one for one in found.checks} for found in (before, after))
@@ -74,7 +74,8 @@ def worse(before: Report, after: Report) -> Iterator[Worse]:
     yield from _new_codes(before, after)
 
 
-def _height(verdict: Verdict) -> int:
+def height(verdict: Verdict) -> int:
+    """How high a verdict is: a lower one is worse."""
     return _LOOKED.get(verdict, 2)
 
 
@@ -111,7 +112,7 @@ def _lower(
 
 
 def _of_check(was: CheckResult, now: CheckResult, before: Report, after: Report) -> Iterator[Worse]:
-    if _height(now.verdict) < _height(was.verdict) and not now.cut_short:
+    if height(now.verdict) < height(was.verdict) and not now.cut_short:
         coded = f" ({now.code})" if now.code else ""
         yield _lower(
             was.id, was.id, now.code, (was.verdict, now.verdict), f"{coded}: {now.message}"
@@ -232,7 +233,7 @@ def _moved(was: CheckResult, now: CheckResult) -> Iterator[Worse]:
     if targets[0] is None or targets[0] != targets[1]:
         if above and one.what == "scale":
             return  # more noise, under another claim
-    elif _apart(other.low, other.high, targets[0]) < _apart(one.low, one.high, targets[0]):
+    elif apart(other.low, other.high, targets[0]) < apart(one.low, one.high, targets[0]):
         return
     ends = [interval_text(each.low, each.high) for each in (one, other)]
     error = 2.0 - one.confidence - other.confidence
@@ -253,7 +254,7 @@ def _claimed(check: CheckResult) -> float | None:
     return None if scale is None else scale.claimed
 
 
-def _apart(low: float, high: float | None, value: float) -> float:
+def apart(low: float, high: float | None, value: float) -> float:
     """How far a value lies from an interval."""
     return max(0.0, low - value, 0.0 if high is None else value - high)
 
@@ -274,7 +275,7 @@ def _new_codes(before: Report, after: Report) -> Iterator[Worse]:
     known |= {*before.waived, *after.waived}
     for check in after.checks:
         was = earlier.get(check.id)
-        lower = was is not None and _height(check.verdict) < _height(was.verdict)
+        lower = was is not None and height(check.verdict) < height(was.verdict)
         uncoded = was is not None and was.verdict is Verdict.FAIL and was.code is None
         if check.code in known or lower or uncoded or not _is_defect(check):
             continue

@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -241,8 +241,12 @@ def _run_of_ci() -> dict[str, str]:
 
 def claim_digest(claim: Any) -> str:
     """The SHA-256 of what a claim says of the deployment."""
-    said = claim.model_dump(mode="json", exclude_none=True)
-    said = {table: value for table, value in said.items() if table not in _NO_NULL}
+    return digest_of(claim.model_dump(mode="json", exclude_none=True))
+
+
+def digest_of(tables: Mapping[str, Any]) -> str:
+    """That of the tables of a claim, as a report has them."""
+    said = {table: value for table, value in tables.items() if table not in _NO_NULL}
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 

@@ -18,7 +18,7 @@ MODELS = {
     "audit-mechanism": (1, "commands.audit_mechanism:MechanismAudits"),
     "chain": (1, "commands.chain:ChainFigures"),
     "chain-own": (1, "commands.own_people:OwnPeople"),
-    "compare": (1, "commands.compare:Comparison"),
+    "compare": (1, "ledger.comparison:Comparison"),
     "exposure": (1, "commands.exposure:FoundExposures"),
     "instahide": (1, "commands.instahide:Attacked"),
     "monitor": (1, "kinds.labels.logs.alarms:Alarm"),
