@@ -2,11 +2,13 @@
 
 `python -m dpassay.verifiers.github DIR` reads `report.json` in DIR, or those of several targets,
 `DIR/NAME/report.json`, appends the summary to the file
-that GITHUB_STEP_SUMMARY names, and prints the annotations. The action runs it after its run; any
+that GITHUB_STEP_SUMMARY names, and prints the annotations. `--before DIR`, the report of the run
+before, and `--ledger FILE` let it say what became worse. The action runs it after its run; any
 workflow that has a report can. What a report quotes may be a target's own words, so nothing of it
 is ever Markdown, HTML, or a command to the runner.
 """
 
+import getopt
 import os
 import re
 import sys
@@ -15,6 +17,8 @@ from pathlib import Path
 from .cli.exit_statuses import fail
 from .findings.kept_reports import read_reports
 from .findings.report import CheckResult, Report
+from .inputs.input_error import InputError
+from .ledger.comparison import Comparison, compared
 from .text import counted, printable
 
 _LONGEST = 2000  # characters of a text: a summary beyond 1 MiB is dropped as a whole
@@ -61,6 +65,52 @@ def annotations(report: Report, name: str = "") -> list[str]:
     return made
 
 
+def worse_since(folder: Path, before: Path | None, ledger: Path | None) -> tuple[str, list[str]]:
+    """Markdown and annotations on what became worse; both are empty where nothing was to compare.
+
+    folder: of the report; before: that of the run before; ledger: is not changed. A run that has
+    added to it is laid beside the run before it in there, any other one beside the newest.
+    """
+    found, told = list[Comparison](), list[str]()
+    for name, earlier in (("the report before", before), ("the ledger", ledger)):
+        if earlier is None:
+            continue
+        if not earlier.exists():
+            told.append(f"{name} is not there: {earlier}")
+            continue
+        try:
+            alone = earlier == ledger and _adds(folder)
+            found.append(compared(earlier, None if alone else folder))
+        except InputError as error:
+            told.append(f"{name} cannot be read: {error}")
+    lines = [line for one in found[:1] for line in one.worse_lines()]
+    for one in found[1:]:  # whose verdicts the reports have told
+        moved = () if one.ledger is None else one.ledger.worse
+        lines += [each.message for each in moved if each.what == "measured"]
+    for one in found:
+        if one.ledger is not None:
+            sides = (one.ledger.before, one.ledger.after)
+            told += [side.as_text() for side in sides if side is not None]
+    if not found and not told:
+        return "", []
+    head = f"{counted(len(lines), 'thing', 'things')} became worse" if lines else ""
+    head = head or ("nothing became worse" if found else "what became worse is not known")
+    text = [f"### dpassay: {head}", "", *(f"- worse: {_text(line)}" for line in lines)]
+    text += [f"- {_text(line)}" for line in told]
+    shown = [_command("warning", "dpassay: worse", line) for line in lines]
+    broken = [line for line in told if "cannot be read" in line]
+    shown += [_command("warning", "dpassay: not compared", line) for line in broken]
+    return "\n".join(text) + "\n", shown
+
+
+def _adds(folder: Path) -> bool:
+    """Whether the run of a report has added to a ledger; True of one that has left no report."""
+    try:
+        return all(report.ledger is not None for report in read_reports(folder).values())
+    except InputError:
+        return True
+
+
 def _titled(name: str, *parts: str) -> str:
     return ": ".join(["dpassay", *([name] if name else []), *parts])
 
@@ -95,25 +145,37 @@ def _command(level: str, title: str, message: str) -> str:
 
 def main(arguments: list[str]) -> None:
     """Writes and prints; exits 2 where there is no report."""
-    if len(arguments) != 1:
-        fail(
-            "usage: python -m dpassay.verifiers.github DIR, the folder of a report",
-            code="option-not-allowed",
-        )
+    folder, before, ledger = _read(arguments)
     try:
-        reports = read_reports(Path(arguments[0]))
+        reports = read_reports(folder)
         text = "\n".join(summary(report, name) for name, report in reports.items())
         shown = [line for name, report in reports.items() for line in annotations(report, name)]
     except ValueError:
         reports = {}
         text = "### dpassay: no report\n\nThe run ended before it had one: its log says why.\n"
         shown = ["::error title=dpassay::there is no report: the log of the run says why"]
+    worse, more = worse_since(folder, before, ledger)
     place = os.environ.get("GITHUB_STEP_SUMMARY")
     if place:
         with open(place, "a", encoding="utf-8") as file:
-            file.write(text)
-    print("\n".join(shown))
+            file.write(f"{text}\n{worse}" if worse else text)
+    print("\n".join([*shown, *more]))
     sys.exit(0 if reports else 2)
+
+
+def _read(arguments: list[str]) -> tuple[Path, Path | None, Path | None]:
+    """The folder of the report, that of the run before, and the ledger."""
+    try:
+        options, named = getopt.gnu_getopt(arguments, "", ["before=", "ledger="])
+        (folder,) = named
+    except (getopt.GetoptError, ValueError):
+        fail(
+            "usage: python -m dpassay.verifiers.github [--before DIR] [--ledger FILE] DIR, the "
+            "folder of a report, after that of the run before, and a ledger",
+            code="option-not-allowed",
+        )
+    given = {name: Path(value) for name, value in options}
+    return Path(folder), given.get("--before"), given.get("--ledger")
 
 
 if __name__ == "__main__":

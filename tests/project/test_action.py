@@ -76,13 +76,15 @@ def runner(tmp_path):
     path = [str(tmp_path / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
     own = {"PATH": os.pathsep.join(path), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
 
-    def run(only=None, **inputs):
+    def run(only=None, adds=None, **inputs):
         inputs = {name: value.strip('"') for name, value in DEFAULTS.items()} | inputs
         known = {f"${{{{ inputs.{name} }}}}": value for name, value in inputs.items()}
         known["${{ github.action_path }}"] = str(ROOT)
+        known["${{ steps.ledger.outputs.adds }}"] = adds or ""
         done = {}
         for step in STEPS:
-            if step.run is not None and only in (None, step.name):
+            with_ledger = step.name != "Find the ledger" or inputs["ledger"]
+            if step.run is not None and with_ledger and only in (None, step.name):
                 given = {k: known.get(v, v.strip('"')) for k, v in step.given.items()}
                 done[step.name] = subprocess.run(
                     ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.run],
@@ -120,7 +122,7 @@ def test_inputs_are_declared_and_never_pasted_into_a_script() -> None:
     assert used == declared
     wanted = {"requirements", "python-version", "artifact-name", "target", "claim", "report"}
     limits = {"queries", "max-seconds"}
-    files = {"log", "profile", "sarif", "coverage", "ledger", "build"}
+    files = {"log", "profile", "sarif", "coverage", "ledger", "ledger-artifact", "build"}
     assert declared == wanted | limits | files
     for step in STEPS:
         assert step.run is None or "${{" not in step.run
@@ -134,9 +136,88 @@ def test_the_python_that_is_there_is_kept_unless_another_is_asked_for() -> None:
 
 
 def test_the_jobs_of_a_matrix_can_name_their_artifacts() -> None:
-    (upload,) = (step for step in STEPS if step.uses and "upload-artifact" in step.uses)
-    assert upload.given["name"] == "${{ inputs.artifact-name }}"
-    assert upload.condition.startswith("always()")
+    report, ledger = (step for step in STEPS if step.uses and "upload-artifact" in step.uses)
+    assert report.given["name"] == "${{ inputs.artifact-name }}"
+    assert ledger.given["name"] == "${{ inputs.ledger-artifact }}"
+    assert all(step.condition.startswith("always()") for step in (report, ledger))
+
+
+def test_a_ledger_is_brought_before_the_run_and_kept_after_it_whatever_came_of_it() -> None:
+    """Only by a run that adds: catches one that a fork's pull request would leave behind."""
+    names = [step.name for step in STEPS]
+    find, bring, verify, keep = (
+        names.index(name)
+        for name in ("Find the ledger", "Bring the ledger", "Verify", "Keep the ledger")
+    )
+    assert find < bring < verify < keep
+    assert "steps.ledger.outputs.adds == 'true'" in STEPS[keep].condition
+    text = ACTION.split("- name: Keep the ledger")[1]
+    kept = [f"${{{{ inputs.ledger }}}}{end}" for end in ("", ".seal", ".report")]
+    assert re.search(r"path: \|\n((?: {10}.*\n)+)", text)[1].split("\n")[:3] == [
+        f"          {line}" for line in kept
+    ]
+
+
+LISTENER = """#!/bin/bash
+printf "%s\\n" "$@" > "$PWD/asked"
+"""
+
+
+@pytest.mark.parametrize(
+    ("adds", "given"),
+    [
+        ("true", ["--ledger", "a b/l.jsonl", "--build", "7"]),
+        ("false", []),
+        (None, ["--ledger", "a b/l.jsonl", "--build", "7"]),
+    ],
+)
+def test_a_run_that_only_reads_is_given_no_ledger(adds, given, runner, tmp_path) -> None:
+    """Where the action does not keep it (None), every run adds, as before."""
+    (tmp_path / "bin" / "dpassay").write_text(LISTENER)
+    (tmp_path / "bin" / "dpassay").chmod(0o755)
+    runner(only="Verify", adds=adds, target="x.py:y", ledger="a b/l.jsonl", build="7")
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert [one for one in asked if one in ("--ledger", "a b/l.jsonl", "--build", "7")] == given
+
+
+def a_report(verdict: str) -> str:
+    """The text of a report that one check decides."""
+    check = {"id": "noise-scale", "verdict": verdict, "message": "said"}
+    check["code"] = "scale-too-small" if verdict == "fail" else None
+    said = {"verdict": verdict, "meaning": "m", "claimed": "c", "queries": 1, "seconds": 1.0}
+    more = {"seed": 7, "false_alarm": 1e-6, "versions": {"dpassay": "0.1.0", "python": "3"}}
+    claim = {"mechanism": {"name": "gnmax", "noise": "gaussian:40"}, "gate": {}}
+    return json.dumps({**said, **more, "kind": "labels", "claim": claim, "checks": [check]})
+
+
+@pytest.mark.parametrize("adds", ["true", "false"])
+def test_the_summary_says_what_became_worse(adds, runner, tmp_path) -> None:
+    """Beside the report that came with the ledger; only a run that adds leaves its own there."""
+    for folder, verdict in {"l.jsonl.report": "pass", "new": "fail"}.items():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "report.json").write_text(a_report(verdict))
+    (tmp_path / "l.jsonl").write_text('{"entry":"ledger" no more')
+    done = runner(only="Summarise", adds=adds, report="new", ledger="l.jsonl")["Summarise"]
+    assert done.returncode == 0, done.stderr
+    text = unescape((tmp_path / "summary.md").read_text())
+    assert "### dpassay: 2 things became worse" in text
+    assert "- worse: the run: pass, then fail by noise-scale (scale-too-small)" in text
+    kept = json.loads((tmp_path / "l.jsonl.report" / "report.json").read_text())
+    assert kept["verdict"] == {"true": "fail", "false": "pass"}[adds]
+    (tmp_path / "l.jsonl").write_text('{"entry":"ledger"}\n')
+    done = runner(only="Summarise", adds="false", report="new", ledger="l.jsonl")["Summarise"]
+    assert done.returncode == 0
+    assert any("the ledger cannot be read" in line for line in commands(done))
+
+
+def test_a_first_run_has_nothing_to_be_compared_with(runner, tmp_path) -> None:
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "report.json").write_text(a_report("pass"))
+    done = runner(only="Summarise", adds="false", report="new", ledger="l.jsonl")["Summarise"]
+    assert done.returncode == 0, done.stderr
+    text = unescape((tmp_path / "summary.md").read_text())
+    assert "the ledger is not there: l.jsonl" in text
+    assert commands(done) == []
 
 
 @pytest.mark.slow("installs and runs as a job would; another is")

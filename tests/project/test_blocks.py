@@ -155,7 +155,17 @@ SESSIONS = [
     Session(f"{HOW_TO}/reproduce.md", {VERIFY: (3,)}),
     Session(
         f"{HOW_TO}/compare.md",
-        {"--report monday": (3,), "--report tuesday": (3,), "dpassay compare": (0,)},
+        {"--report monday": (3,), "--report tuesday": (3,), "dpassay compare monday": (0,)},
+    ),
+    Session(
+        f"{HOW_TO}/nightly.md",
+        {
+            "--ledger nightly.jsonl": (3,),
+            "dpassay compare nightly.jsonl": (0,),
+            "--report release": (3,),
+            "dpassay compare night release": (0,),
+            "dpassay compare nightly.jsonl release": (0,),
+        },
     ),
     Session(f"{HOW_TO}/own-histograms.md", {VERIFY: (3,)}, rows={"histograms.csv": HISTOGRAMS}),
 ]
@@ -238,7 +248,9 @@ NOT_RUN = {
     (f"{HOW_TO}/ci.md", "- uses: your-organ"): "GitHub runs it; test_action.py has its inputs",
     (f"{HOW_TO}/ci.md", "if: always()"): "GitHub runs it; test_action.py has its step",
     (f"{HOW_TO}/ci.md", "image:"): "GitLab runs it",
-    (f"{HOW_TO}/ledger.md", "actions/cache"): "GitHub runs it; test_action.py has its inputs",
+    (f"{HOW_TO}/nightly.md", "on:"): "GitHub runs it; test_ci_files.py has its schema",
+    (f"{HOW_TO}/nightly.md", ".dpassay:"): "GitLab runs it; test_ci_files.py runs its script",
+    (f"{HOW_TO}/compare.md", "compare nightly.jsonl"): "run as a line of nightly.md",
     (f"{HOW_TO}/container.md", "docker"): "needs Docker",
     (f"{HOW_TO}/exposure.md", "--demo --extract"): "needs torch; test_exposure.py runs it smaller",
     (f"{HOW_TO}/exposure.md", "import Template"): "test_the_lines_on_exposure_run has it",
@@ -309,7 +321,7 @@ def test_command_lines_are_read(page: str, tmp_path, monkeypatch) -> None:
         for word in arguments:
             if re.fullmatch(r"[\w-]+\.(csv|jsonl|txt|toml|json)", word):
                 Path(word).touch()
-        for folder in ("photographs", "report", "monday"):
+        for folder in ("photographs", "report", "monday", "night"):
             Path(folder).mkdir(exist_ok=True)
         try:
             with suppress(click.exceptions.Exit):  # an option that is done once it is read
