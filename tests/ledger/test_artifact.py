@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,9 @@ import pytest
 from dpassay.verifiers.ledger.artifact import main
 
 
-def artifact(run: int, day: int, branch: str = "trunk", head: int = 1, *, expired: bool = False):
+def artifact(
+    run: int, day: int, branch: str = "trunk", head: int = 1, *, expired: bool = False
+) -> dict[str, Any]:
     """As GitHub lists one: of a run, of a branch of the repository that `head` is the id of."""
     of_run = {"id": run, "head_branch": branch, "repository_id": 1, "head_repository_id": head}
     return {"expired": expired, "created_at": f"2026-11-{day:02}T02:00:00Z", "workflow_run": of_run}
@@ -26,6 +28,10 @@ LISTED = [
     artifact(22, 21, head=2),  # a fork whose branch has that name too
     artifact(23, 22, expired=True),
 ]
+
+
+Outputs = Callable[[str, str], dict[str, str]]
+"""From an event and a ref to what the step writes."""
 
 
 class GitHub:
@@ -71,7 +77,7 @@ def github(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[GitHub]:
 
 
 @pytest.fixture
-def outputs(github: GitHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def outputs(github: GitHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Outputs:
     def asked(event: str, ref: str) -> dict[str, str]:
         monkeypatch.setenv("GITHUB_EVENT_NAME", event)
         monkeypatch.setenv("GITHUB_REF", ref)
@@ -94,21 +100,25 @@ def outputs(github: GitHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     ],
 )
 def test_only_the_default_branch_adds_and_all_read_its_newest(
-    event: str, ref: str, adds: str, outputs, github: GitHub
+    event: str, ref: str, adds: str, outputs: Outputs, github: GitHub
 ) -> None:
     """Catches the newest of all, of a fork, of a branch, or one that is gone."""
     assert outputs(event, ref) == {"adds": adds, "run": "13", "folder": "kept"}
     assert any("name=dpassay-ledger" in path for path in github.asked)
 
 
-def test_where_there_is_none_yet_the_first_run_begins_it(outputs, github: GitHub) -> None:
+def test_where_there_is_none_yet_the_first_run_begins_it(outputs: Outputs, github: GitHub) -> None:
     github.artifacts = [artifact(22, 21, head=2)]
     assert outputs("push", "refs/heads/trunk") == {"adds": "true", "run": "", "folder": "kept"}
 
 
 @pytest.mark.parametrize("status", [403, 500])
 def test_a_run_that_cannot_look_begins_no_other_ledger(
-    status: int, outputs, github: GitHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    status: int,
+    outputs: Outputs,
+    github: GitHub,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """It would spend the same error twice; one that only reads goes on without."""
     github.status = status
