@@ -11,8 +11,7 @@ from ..reference import Histogram, Noise, NoisyArgmax, as_histogram
 from ..reference.arrays import Matrix
 from ..reference.mechanisms import ClaimedMechanism
 from .answers import Answers, Likelihood
-from .interior_point import maximise
-from .polytope import Polytope
+from .interior_point import Polytope, maximise
 from .reconstruct import misplaced, reconstruct
 
 Rows = NDArray[np.intp]

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ..reference.arrays import Matrix
 from .answers import Answers, Likelihood
-from .interior_point import Optimum, maximise
-from .polytope import Polytope
+from .interior_point import Optimum, Polytope, maximise
 
 Rows = NDArray[np.intp]
 

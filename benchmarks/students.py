@@ -17,8 +17,7 @@ import numpy as np
 
 from dpassay.reference import ConfidentGNMax, Gaussian, InteractiveGNMax, Laplace, NoisyArgmax
 from dpassay.reference.ensembles.records import Task, adult, digits
-from dpassay.reference.ensembles.student import Student
-from dpassay.reference.ensembles.taught import split, teach, without_privacy
+from dpassay.reference.ensembles.taught import Student, split, teach, without_privacy
 from dpassay.reference.ensembles.teachers import Teachers, votes_of
 from dpassay.reference.ensembles.votes import Votes, consensus_of, noisy_accuracy
 from dpassay.reference.mechanisms import KnownMechanism

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from ...reference import ConfidentGNMax, Gaussian, NoisyArgmax
 from ...reference.accounting.release_costs import CountedCost
 from ...reference.ensembles.records import People
-from ...reference.ensembles.student import Student
-from ...reference.ensembles.taught import Taught, teach, without_privacy
+from ...reference.ensembles.taught import Student, Taught, teach, without_privacy
 from ...reference.ensembles.teachers import Teachers, votes_of
 from ...reference.ensembles.votes import Consensus, Votes, consensus_of
 from ...reference.mechanisms import ClaimedMechanism

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from ...reference.arrays import Matrix
 from ...reference.ensembles.records import Task
-from ...reference.ensembles.student import Student
-from ...reference.ensembles.taught import split
+from ...reference.ensembles.taught import Student, split
 from ...reference.mechanisms import REFUSAL
 from ...reference.parallel.workers import stream
 

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 
 from ...reference import Noise
-from ...reference.ensembles.learners import TAKES_NO_CHANCES
 from ...reference.ensembles.records import Task
+from ...reference.ensembles.teachers import TAKES_NO_CHANCES
 from .adversaries import Adversary, Attack
 from .against_prompts import Prompted, prompt_pate
 from .against_teachers import capc, pate

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.arrays import Matrix
-from ...reference.ensembles.learners import LEARNERS
 from ...reference.ensembles.records import Task
+from ...reference.ensembles.teachers import LEARNERS
 from ...reference.parallel.kept import keep, kept_arrays, kept_folder
 
 _TOGETHER = 10  # trainings in one file

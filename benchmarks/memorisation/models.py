@@ -10,12 +10,13 @@ from scipy.special import log_softmax
 from dpassay.attacks.gradients.derivatives import scores
 from dpassay.attacks.gradients.models import Model
 from dpassay.attacks.memorisation import Template, exposures, guesses
-from dpassay.attacks.memorisation.character_model import CharacterScorer, encoded
 from dpassay.attacks.memorisation.trained_lines import (
     LENGTH,
     CanaryLine,
+    CharacterScorer,
     Training,
     canaries,
+    encoded,
     lines,
     trained,
     with_canaries,

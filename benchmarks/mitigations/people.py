@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from dpassay.attacks.inference.mitigated_student import Lesson
 from dpassay.reference.ensembles.records import adult, rare_digit
-from dpassay.reference.ensembles.student import Student
+from dpassay.reference.ensembles.taught import Student
 from dpassay.reference.ensembles.teachers import Teachers, votes_of
 
 from ..long_runs import DATA, KEPT

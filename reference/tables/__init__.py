@@ -3,8 +3,7 @@
 from .bounding import Bounding
 from .norms import NormBound
 from .rows import Rows
-from .selection import Selection, Threshold, TruncatedGeometric
-from .table import Aggregate, NoisyTable
+from .table import Aggregate, NoisyTable, Selection, Threshold, TruncatedGeometric
 
 __all__ = [
     "Aggregate",

@@ -26,8 +26,7 @@ from .certified_scores import (
     total_spread,
 )
 from .neighbours import TablePair
-from .selection import Selection, Threshold, TruncatedGeometric
-from .table import NoisyTable
+from .table import NoisyTable, Selection, Threshold, TruncatedGeometric
 
 _COARSE = 500  # the degree of polynomials by which the counts are chosen
 _AT_ONCE = 1_000  # probabilities of partitions of so many users

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dpassay.attacks import Answers, maximum_likelihood, reconstruct
 from dpassay.attacks.answers import Likelihood
-from dpassay.attacks.polytope import Polytope
+from dpassay.attacks.interior_point import Polytope
 from dpassay.reference import (
     ConfidentGNMax,
     Exponential,

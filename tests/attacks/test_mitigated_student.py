@@ -5,7 +5,7 @@ import pytest
 
 from dpassay.attacks.inference.mitigated_student import Lesson, student_accuracy
 from dpassay.reference.ensembles.records import Task
-from dpassay.reference.ensembles.student import Student
+from dpassay.reference.ensembles.taught import Student
 
 RNG = np.random.default_rng(0)
 RECORDS = RNG.normal(size=(300, 2))

@@ -13,9 +13,9 @@ from dpassay.attacks.private_prediction import (
     PrivateKnn,
     PromptPate,
     divergences,
-    party_votes,
     run_experiments,
 )
+from dpassay.attacks.private_prediction import laws as of_votes
 from dpassay.reference import Gaussian, Laplace, log_probabilities, probabilities
 
 NOISE = Gaussian(1.5)
@@ -80,7 +80,7 @@ def test_capc_of_many_votes_is_sampled_within_its_errors(monkeypatch) -> None:
     """Against the enumerated law; catches weights left out, and errors that are too small."""
     parties = np.random.default_rng(1).dirichlet(np.ones(3), 12)
     exact = Capc(NOISE, parties, ALTERED).laws()
-    monkeypatch.setattr(party_votes, "_MOST_OUTCOMES", 10)
+    monkeypatch.setattr(of_votes, "_MOST_OUTCOMES", 10)
     sampled = Capc(NOISE, parties, ALTERED, samples=4_000)
     errors = sampled.standard_errors()
     assert (errors > 0).all()

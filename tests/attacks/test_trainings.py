@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dpassay.attacks.private_prediction.trainings import Added, Ensemble, trained_votes
-from dpassay.reference.ensembles.learners import LEARNERS
 from dpassay.reference.ensembles.records import Task, digits, table
+from dpassay.reference.ensembles.teachers import LEARNERS
 from dpassay.reference.parallel.executors import Here
 
 

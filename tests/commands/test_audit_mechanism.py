@@ -17,7 +17,7 @@ from dpassay.attacks.private_prediction.audited import Audited, Terms, audited, 
 from dpassay.attacks.private_prediction.deployments import Mechanism
 from dpassay.attacks.private_prediction.neighbours import Source
 from dpassay.reference import parse_noise
-from dpassay.reference.ensembles.learners import LEARNERS
+from dpassay.reference.ensembles.teachers import LEARNERS
 from dpassay.reference.parallel.executors import Here
 from dpassay.verifiers.commands import audit_mechanism
 from dpassay.verifiers.commands.audit import audit

@@ -14,9 +14,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from dpassay.reference import Laplace
-from dpassay.reference.ensembles.learners import LEARNERS, described, learner
 from dpassay.reference.ensembles.records import People, Task, adult, digits, rare_digit
-from dpassay.reference.ensembles.teachers import Teachers, partition, seeds, votes_of
+from dpassay.reference.ensembles.teachers import (
+    LEARNERS,
+    Teachers,
+    described,
+    learner,
+    partition,
+    seeds,
+    votes_of,
+)
 from dpassay.reference.ensembles.votes import Votes, consensus_of, noisy_accuracy
 from dpassay.reference.parallel.executors import Here
 

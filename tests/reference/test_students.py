@@ -19,8 +19,7 @@ from dpassay.reference.accounting.ledger import Ledger
 from dpassay.reference.accounting.smooth_sensitivity import smooth_sensitivity
 from dpassay.reference.ensembles.records import Task
 from dpassay.reference.ensembles.released import ROUND, Answers, _at_votes, ask, released_cost
-from dpassay.reference.ensembles.student import Student
-from dpassay.reference.ensembles.taught import split, teach
+from dpassay.reference.ensembles.taught import Student, split, teach
 from dpassay.reference.ensembles.votes import Votes
 from dpassay.reference.mechanisms import UnknownMechanismError
 

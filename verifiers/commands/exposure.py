@@ -243,8 +243,8 @@ def exposures_by(spec: str, request: ExposureRequest) -> FoundExposures:
 
 def demo_exposures(request: ExposureRequest) -> FoundExposures:
     """The exposures of canaries in a model that is trained here first, in seconds; loads JAX."""
-    from ...attacks.memorisation.character_model import CharacterScorer
     from ...attacks.memorisation.trained_lines import (
+        CharacterScorer,
         Training,
         canaries,
         lines,

@@ -9,15 +9,13 @@ from scipy.special import log_softmax, ndtr, ndtri
 
 from dpassay.attacks.gradients.models import Model
 from dpassay.attacks.memorisation import exposures, guesses
-from dpassay.attacks.memorisation.character_model import (
+from dpassay.attacks.memorisation.trained_lines import (
     ALPHABET,
     CharacterNetwork,
     CharacterScorer,
-    encoded,
-)
-from dpassay.attacks.memorisation.trained_lines import (
     Training,
     canaries,
+    encoded,
     lines,
     trained,
     with_canaries,
