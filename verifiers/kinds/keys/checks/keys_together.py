@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
-from .....reference.numbers import ThresholdedHistogram
-from ....claims.tables import Gate
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
@@ -17,7 +15,6 @@ from ....run.checks import Reason
 from ...numbers.checks.base import ForeseenCheck
 from ...numbers.opening import NumbersOpening
 from ...numbers.planning.asked import Asked, Batch, Draws
-from ...numbers.planning.plan import NumbersPlan
 from ..claim import KeysClaim
 from ..evidence.key_faults import claimed_law
 from ..evidence.released import EveryTwo, TogetherEvidence, foreseen, seen_correlation, tells
@@ -61,15 +58,12 @@ class KeysTogether(ForeseenCheck):
     kinds: tuple[tuple[str, Note], ...]
     evidence: list[TogetherEvidence | EveryTwo]
 
-    def __init__(
-        self, law: ThresholdedHistogram, gate: Gate, share: float, plan: NumbersPlan, seed: int
-    ) -> None:
-        super().__init__(law, gate, share, plan, seed)
-        self._law = claimed_law(law)
+    def begin(self) -> None:
+        self._law = claimed_law(self.law)
         self.among = [TogetherEvidence() for _ in self.kinds]
         self.evidence = [*self.among]
-        telling = [tells(self._rates(asked.exact)).sum() for asked in plan.inputs]
-        seen = float(np.clip(_TIMES * gate.smallest_effect, _SEEN, _COARSEST))
+        telling = [tells(self._rates(asked.exact)).sum() for asked in self.plan.inputs]
+        seen = float(np.clip(_TIMES * self.gate.smallest_effect, _SEEN, _COARSEST))
         wanted = math.ceil(_WANTED * (_SEEN / seen) ** 2)
         self._wanted = wanted if max(telling) > 1 else 0  # noise may be too small to tell
 
@@ -143,11 +137,9 @@ class KeysIndependence(KeysTogether):
 
     kinds = (("neighbouring keys", _ACROSS_KEYS), ("two keys of a release", _ACROSS_KEYS))
 
-    def __init__(
-        self, law: ThresholdedHistogram, gate: Gate, share: float, plan: NumbersPlan, seed: int
-    ) -> None:
-        super().__init__(law, gate, share, plan, seed)
-        self.any_two = EveryTwo(law.cells)
+    def begin(self) -> None:
+        super().begin()
+        self.any_two = EveryTwo(self.law.cells)
         self.evidence = [self.among[0], self.any_two]
 
     def foreseen(self, asked: Asked, size: int) -> Vector:
@@ -189,10 +181,8 @@ class KeysFreshNoise(KeysTogether):
         ("a key in as many releases of two inputs", _ACROSS),
     )
 
-    def __init__(
-        self, law: ThresholdedHistogram, gate: Gate, share: float, plan: NumbersPlan, seed: int
-    ) -> None:
-        super().__init__(law, gate, share, plan, seed)
+    def begin(self) -> None:
+        super().begin()
         self._waiting: dict[str, Released] = {}
         self._before: tuple[str, Released] | None = None
         self._streams: dict[str, list[Released]] = {KeysRole.NEAR: [], KeysRole.REVERSED: []}

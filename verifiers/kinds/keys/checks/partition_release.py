@@ -7,7 +7,6 @@ import numpy as np
 
 from .....reference.arrays import Vector
 from .....reference.numbers import ThresholdedHistogram
-from ....claims.tables import Gate
 from ....evidence.power import MISSES
 from ....findings.evidence_text import NEAREST
 from ....findings.excluded import Excluded
@@ -16,7 +15,6 @@ from ....findings.note import Fields
 from ....text import four_digits
 from ...numbers.checks.base import ForeseenCheck
 from ...numbers.planning.asked import Asked, Draws
-from ...numbers.planning.plan import NumbersPlan
 from ..evidence.key_faults import bare_from, claimed_law, named_selection
 from ..evidence.released import KeyEvidence, draws_to_see, seen_rate
 from ..plan import KeysRole
@@ -38,28 +36,25 @@ class PartitionRelease(ForeseenCheck):
     id = "partition-release"
     evidence: KeyEvidence
 
-    def __init__(
-        self, law: ThresholdedHistogram, gate: Gate, share: float, plan: NumbersPlan, seed: int
-    ) -> None:
-        super().__init__(law, gate, share, plan, seed)
-        self.keys = law
+    def begin(self) -> None:
+        self.keys: ThresholdedHistogram = self.law
         width = self.keys.cells
         places = np.unique(np.linspace(0, width - 1, min(width, _PLACES)).astype(int))
         self._places = {f"key {place}": int(place) for place in places} if width > 1 else {}
-        self.evidence = KeyEvidence(self.keys, len(plan.inputs) + len(self._places) + 1)
+        self.evidence = KeyEvidence(self.keys, len(self.plan.inputs) + len(self._places) + 1)
         self.rate = float(np.exp(claimed_law(self.keys)(np.ones(1))[0][0]))
         self.alone = self.released = self.near = self.empty = 0
         nats = self.log_threshold + self.evidence.handicap
-        self._nats, effect = nats, gate.smallest_effect
+        self._nats, effect = nats, self.gate.smallest_effect
         self._effect = min(effect, 0.49)
         self._wanted_near = draws_to_see(0.5, 0.5 + self._effect, nats)
         ones = -(-width // self.keys.contributions)
-        self._wanted_alone = plan.share * _BUDGET * gate.max_queries * ones
+        self._wanted_alone = self.plan.share * _BUDGET * self.gate.max_queries * ones
         if self.rate < 0.5:
             most, more = min(_MORE * self.rate, 0.9), 0.0
             if self.rate:
                 more = draws_to_see(self.rate, most, nats, alone=True)
-            self._wanted_alone = min(self._wanted_alone, plan.share * more)
+            self._wanted_alone = min(self._wanted_alone, self.plan.share * more)
 
     def observe(self, draws: Draws) -> None:
         for batch in draws.batches:

@@ -35,6 +35,10 @@ class NumberCheck(EvidenceCheck):
         self.draws = 0
         self.roles: tuple[str, ...] = tuple(asked.role for asked in plan.inputs)
         self.noise: NumberNoise = law.noise
+        self.begin()
+
+    def begin(self) -> None:
+        """Makes what it keeps of the draws."""
 
     @classmethod
     def make(cls, setting: Setting) -> Self:

@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
-from .....reference.numbers import Aggregation
-from ....claims.tables import Gate
 from ....evidence import CrossedReleases
 from ....evidence.mixture import log_mixture_of
 from ....findings.excluded import Excluded
@@ -27,7 +25,6 @@ from ..evidence.copies import (
 from ..evidence.remembered import RememberedNoise
 from ..opening import NumbersOpening
 from ..planning.asked import Batch, Draws, digits_of
-from ..planning.plan import NumbersPlan
 from .base import NumberCheck
 
 _AGAIN = Note(
@@ -161,28 +158,25 @@ class FreshNoise(NumberCheck):
     id = "fresh-noise"
     wanted_draws = 2_000
 
-    def __init__(
-        self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
-    ) -> None:
-        super().__init__(law, gate, share, plan, seed)
+    def begin(self) -> None:
         self.ways: dict[CopyOf, Any] = {
             way: CopyEvidence(starts=STARTS if way in _LATE else (0,))
             for way in CopyOf
             if way not in (CopyOf.ABREAST, CopyOf.CROSSED)
         }
         self._abreast, self._crossed = AbreastCopies(self.noise), CrossedReleases()
-        if gate.concurrency > 1:
+        if self.gate.concurrency > 1:
             self.ways |= {CopyOf.ABREAST: self._abreast, CopyOf.CROSSED: self._crossed}
         self._last: Matrix | None = None
         self._first: Matrix | None = None
         self._remembered, self._begun = RememberedNoise(self.noise), RememberedNoise(self.noise)
-        width = min(plan.coordinates.size, _COMPARED)
+        width = min(self.plan.coordinates.size, _COMPARED)
         runs = ContinuedNoise(self.noise, width), ContinuedNoise(self.noise, width, _SOON)
         self._runs = {CopyOf.RUN: runs[0]}
         if width >= _FEWEST_NEARBY and runs[1].context < runs[0].context:
             self._runs[CopyOf.NEARBY] = runs[1]
         self._learned = {way: LearnedCopies(found.honest) for way, found in self._runs.items()}
-        widest = plan.coordinates.size
+        widest = self.plan.coordinates.size
         self._whole = {
             CopyOf.WHOLE: RepeatedReleases(self.noise, widest),
             CopyOf.TURNED: RepeatedReleases(self.noise, widest, forms=True),

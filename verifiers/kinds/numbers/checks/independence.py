@@ -8,8 +8,6 @@ from itertools import combinations
 import numpy as np
 
 from .....reference.arrays import Matrix, Vector
-from .....reference.numbers import Aggregation
-from ....claims.tables import Gate
 from ....evidence.mixture import log_mixture_of
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
@@ -33,7 +31,6 @@ from ..evidence.copula import (
 )
 from ..evidence.shared_columns import SharedColumns, cells_of
 from ..planning.asked import Draws
-from ..planning.plan import NumbersPlan
 from .base import NumberCheck
 
 _PAIRED = 10  # coordinates of which every pair is a wager of its own
@@ -94,12 +91,9 @@ class Independence(NumberCheck):
 
     id = "independence"
 
-    def __init__(
-        self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
-    ) -> None:
-        super().__init__(law, gate, share, plan, seed)
-        self._wanted = max(_FEWEST, math.ceil(plan.share * _WANTED))
-        width = plan.coordinates.size
+    def begin(self) -> None:
+        self._wanted = max(_FEWEST, math.ceil(self.plan.share * _WANTED))
+        width = self.plan.coordinates.size
         self._places = np.unique(np.linspace(0, width - 1, min(width, _PAIRED)).astype(int))
         self._pairs = list(combinations(self._places.tolist(), 2))
         strides = sorted({*_STRIDES, width // 2} if width > _PAIRED else ())
@@ -117,7 +111,7 @@ class Independence(NumberCheck):
         self.kinds = [*self._before, self._halves, *within]
         self.pairs = CopulaEvidence(PAIR_WAGERS, len(self._pairs))
         self._lagged = LaggedPairs(len(_LAGS))
-        self._carried = Carried(self.noise, plan.coordinates)
+        self._carried = Carried(self.noise, self.plan.coordinates)
         evidence = [kind.evidence for kind in self.kinds]
         shares = [np.full(e.gains.size, 1.0 / (len(evidence) * e.gains.size)) for e in evidence]
         if self._pairs:
@@ -125,7 +119,7 @@ class Independence(NumberCheck):
             shares = [0.5 * share for share in (np.concatenate(shares[:-1]), shares[-1])]
         self._value: float | None = None  # of the evidence as it stands: each look asks thrice
         self._log_shares = np.log(np.concatenate(shares))
-        wide = law.dimensions
+        wide = self.law.dimensions
         self._columns = [
             SharedColumns(self.noise, wide, folded=folded) for folded in (False, True) if wide > 1
         ]

@@ -10,8 +10,7 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from .....reference.numbers import Aggregation, NoisyHistogram
-from ....claims.tables import Gate
+from .....reference.numbers import NoisyHistogram
 from ....evidence.power import pairs_to_see
 from ....evidence.same_law import SameLawEvidence
 from ....findings.excluded import Excluded
@@ -20,7 +19,6 @@ from ....findings.note import Fields, Note
 from ....run.checks import Reason
 from ..claim import NumbersClaim
 from ..planning.asked import Draws, InputRole
-from ..planning.plan import NumbersPlan
 from .base import NumberCheck
 
 _CELLS = 16  # of equal probability under the claim; under another law, cells all the same
@@ -64,11 +62,8 @@ class _OneLaw(NumberCheck):
     cause: Note
     words: str
 
-    def __init__(
-        self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
-    ) -> None:
-        super().__init__(law, gate, share, plan, seed)
-        width = plan.coordinates.size
+    def begin(self) -> None:
+        width = self.plan.coordinates.size
         # both ends alike, so that the reverse of the places are places again
         half = np.unique(np.linspace(0, (width - 1) // 2, min((width + 1) // 2, _MOST // 2)))
         low = half.astype(int)

@@ -1,14 +1,11 @@
 """`joint`: releases, and single numbers of them, come without noise as rarely as claimed."""
 
-from .....reference.numbers import Aggregation
-from ....claims.tables import Gate
 from ....evidence.power import MISSES
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ..evidence.bare import BareEvidence, log_chance_of_bare, rarest_seen
 from ..planning.asked import Draws
-from ..planning.plan import NumbersPlan
 from .base import NumberCheck
 
 _BY_BINOMIAL = "the binomial law of how many releases are bare, of all these inputs together"
@@ -23,11 +20,8 @@ class Joint(NumberCheck):
     wanted_draws = 2_000
     evidence: BareEvidence
 
-    def __init__(
-        self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
-    ) -> None:
-        super().__init__(law, gate, share, plan, seed)
-        self.evidence = BareEvidence(self.noise, law.dimensions)
+    def begin(self) -> None:
+        self.evidence = BareEvidence(self.noise, self.law.dimensions)
 
     def observe(self, draws: Draws) -> None:
         """All numbers of a release, however many there are."""

@@ -7,8 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
-from .....reference.numbers import Aggregation
-from ....claims.tables import Gate
 from ....findings.excluded import Excluded, Measured
 from ....findings.figures import finite
 from ....findings.finding import Finding
@@ -18,7 +16,6 @@ from ..evidence.described import NOT_DESCRIBED
 from ..evidence.expected_draws import divergence, expected_draws
 from ..planning.asked import Draws
 from ..planning.other_sums import CallMean, likeliest, of_another_input
-from ..planning.plan import NumbersPlan
 from .base import BY_INTERVAL, NumberCheck
 
 _OFFSETS = np.concatenate([-np.geomspace(4.0, 0.01, 24), [0.0], np.geomspace(0.01, 4.0, 24)])
@@ -35,10 +32,7 @@ class Location(NumberCheck):
 
     id = "location"
 
-    def __init__(
-        self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
-    ) -> None:
-        super().__init__(law, gate, share, plan, seed)
+    def begin(self) -> None:
         step = self.noise.grid or float(self.noise.family.whole)
         offsets = _OFFSETS * self.noise.family.scale
         if step:  # what is whole moves by whole steps, by one at least where noise is tiny
@@ -46,7 +40,7 @@ class Location(NumberCheck):
         self.offsets = offsets
         self._none = int(np.flatnonzero(offsets == 0.0)[0])
         self.all = np.zeros(offsets.size)
-        self.inputs = {asked.role: np.zeros(offsets.size) for asked in plan.inputs}
+        self.inputs = {asked.role: np.zeros(offsets.size) for asked in self.plan.inputs}
         self.highest = np.full(offsets.size, -np.inf)
         self._off: dict[str, tuple[int, Vector]] = {}
         self._calls: list[CallMean] = []

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from .....reference.arrays import Matrix, Vector
-from .....reference.numbers import Aggregation, NumberNoise
-from ....claims.tables import Gate
+from .....reference.numbers import NumberNoise
 from ....evidence.parts import Parts
 from ....evidence.scale import ScaleEvidence, scale_factors
 from ....findings.evidence_text import NEAREST
@@ -23,7 +22,6 @@ from ..evidence.described import NOT_DESCRIBED, is_refuted
 from ..evidence.expected_draws import divergence, expected_draws
 from ..evidence.faults import of_scale
 from ..planning.asked import Draws
-from ..planning.plan import NumbersPlan
 from .base import BY_INTERVAL, NumberCheck
 
 _AT_ONCE, _FEW = 1 << 13, 200  # draws
@@ -38,11 +36,8 @@ class NoiseScale(NumberCheck):
     id = "noise-scale"
     evidence: ScaleEvidence
 
-    def __init__(
-        self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
-    ) -> None:
-        super().__init__(law, gate, share, plan, seed)
-        self.evidence = ScaleEvidence(scale_factors(gate.tolerance))
+    def begin(self) -> None:
+        self.evidence = ScaleEvidence(scale_factors(self.gate.tolerance))
         self._at_once: NumberNoise | None = None
         if not self.noise.family.whole:
             family, factors = self.noise.family, self.evidence.factors[:, None]
