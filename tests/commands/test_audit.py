@@ -15,7 +15,7 @@ from dpassay.reference.accounting.divergences import renyi_divergence
 from dpassay.verifiers.commands.audit_pair import audit_pair as audit
 from dpassay.verifiers.findings.pair_bounds import ORDERS
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.inputs_claim import InputsClaim
+from dpassay.verifiers.kinds.labels.claim import InputsClaim
 from dpassay.verifiers.targets import InProcessTarget
 
 HERE, THERE = np.array([5, 5, 0]), np.array([4, 6, 0])

@@ -12,9 +12,12 @@ from numeric_zoo.correct import as_claimed, noise_on_a_fine_grid
 from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.numbers import NoisyGradient, NoisySum
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.numbers.checks.floating_point import FloatingPoint
+from dpassay.verifiers.kinds.numbers.checks.floating_point import (
+    FloatingPoint,
+    bit_events,
+    grid_events,
+)
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
-from dpassay.verifiers.kinds.numbers.evidence.low_bits import bit_events, grid_events
 from dpassay.verifiers.kinds.numbers.mechanism import NumberMechanism
 from dpassay.verifiers.kinds.numbers.planning.pairs import (
     Coordinates,

@@ -11,12 +11,15 @@ from numeric_zoo.claims import BALL, COUNT, GAUSSIAN, GRADIENT, HISTOGRAM, PRIVA
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.findings.finding import Finding
 from dpassay.verifiers.findings.note import Note
-from dpassay.verifiers.kinds.numbers.budget_asking import AskedInput, NumbersBudgetAsking
 from dpassay.verifiers.kinds.numbers.checks.accountant_soundness import (
     AccountantSoundness,
     _Shortfall,
 )
 from dpassay.verifiers.kinds.numbers.checks.answered import Seen, said_of
+from dpassay.verifiers.kinds.numbers.checks.budget_enforcement import (
+    AskedInput,
+    NumbersBudgetAsking,
+)
 from dpassay.verifiers.kinds.numbers.checks.clipping import ClippingCheck
 from dpassay.verifiers.kinds.numbers.checks.floating_point import FloatingPoint
 from dpassay.verifiers.kinds.numbers.checks.fresh_noise import CopyOf, FreshNoise

@@ -1,15 +1,122 @@
 """The likeliest size of a change of votes or of noisy counts, where no known fault fits as well."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from .....reference.arrays import Matrix, Vector
+from .....reference.noise import Rounded
+from ....findings.note import Note
 from ....run.cause import NEAR
-from ..planning.count_laws import CountLaw, count_laws
-from ..planning.laws import LabelFault, fault_laws
+from ..mechanism import LabelsMechanism
+from ..planning.faults import short
+from ..planning.laws import LabelFault, Law, fault_laws, mechanism_law, release
 from ..planning.plan import Plan
 from .fitted import FITTING_COSTS, ROUNDING_COSTS, Fitted
+
+_EDGES = 601
+_FAR = 40.0  # scales of the noise from which on no count comes near 0
+
+
+@dataclass(frozen=True)
+class CountLaw:
+    """Faults of one form; sizes (s,): those that are tried first; made: the fault of a size."""
+
+    sizes: Vector
+    made: Callable[[float], LabelFault]
+
+
+def count_laws(claim: LabelsMechanism, most: int) -> list[CountLaw]:
+    """The forms that are tried; most: the largest count of votes that was asked."""
+    if claim.sampled is not None or isinstance(claim.noise, Rounded):
+        return []
+    noise, teachers = claim.noise, claim.teachers
+    scale, right = noise.scale, mechanism_law(claim.mechanism())
+
+    def clamped(bound: float) -> LabelFault:
+        words = f"{short(noise)} clamped at about {bound:.3g} times its scale, to either side"
+
+        def log_cdf(t: Matrix, votes: Matrix) -> Matrix:
+            off = (t - votes) / scale
+            logs = np.where(off < -bound, -np.inf, noise.log_cdf(off))
+            return np.where(off >= bound, 0.0, logs)
+
+        law = _raced(claim, log_cdf)
+        return LabelFault(Note("noise-clipped", words, {"scales": bound}), law)
+
+    def folded(_: float) -> LabelFault:
+        def law_of(t: Matrix, votes: Matrix) -> Matrix:
+            below = np.exp(noise.log_cdf((t - votes) / scale))
+            below = below - np.exp(noise.log_cdf((-t - votes) / scale))
+            with np.errstate(divide="ignore"):
+                return np.where(t < 0.0, -np.inf, np.log(np.maximum(below, 0.0)))
+
+        words = "noisy counts without their sign (abs), so that very negative ones win"
+        return LabelFault(Note("counts-without-sign", words), _raced(claim, law_of))
+
+    def capped(cap: float) -> LabelFault:
+        words = f"votes of a class that are capped at about {cap:.3g} before noise is added"
+        note = Note("votes-capped", words, {"cap": cap})
+        return LabelFault(note, lambda votes: right(np.minimum(votes, cap)))
+
+    def redrawn(lead: float, again: bool) -> LabelFault:
+        def log_cdf(t: Matrix, votes: Matrix) -> Matrix:
+            return np.asarray(noise.log_cdf((t - votes) / scale))
+
+        def law(votes: Matrix) -> Matrix:
+            clear = np.array([_wins(one, scale, log_cdf, lead) for one in votes])
+            accepted = clear.sum(-1, keepdims=True)
+            if again:
+                return np.asarray(clear / np.maximum(accepted, 1e-300))
+            return np.asarray(clear + (1.0 - accepted) * right(votes))
+
+        how = "until they are not" if again else "once more"
+        words = (
+            f"noise that is drawn {how} where the two largest noisy counts are within about "
+            f"{lead:.3g}"
+        )
+        return LabelFault(Note("redrawn-where-close", words, {"lead": lead}), release(claim, law))
+
+    leads = scale * np.geomspace(0.1, 2.0, 8)
+    caps = np.unique(np.geomspace(max(1.0, 0.02 * teachers), max(2.0, float(most)), 24).round())
+    forms = [
+        CountLaw(np.array([0.5, 0.75, 1.0, 1.5, 2.0, 3.0]), clamped),
+        CountLaw(np.zeros(1), folded),
+        CountLaw(leads, lambda lead: redrawn(lead, again=False)),
+        CountLaw(leads, lambda lead: redrawn(lead, again=True)),
+    ]
+    # behind a threshold the cap would change the screening too
+    return [*forms, CountLaw(caps, capped)] if not claim.refuses else forms
+
+
+LogCdf = Callable[[Matrix, Matrix], Matrix]
+"""Values (e,) and votes (k, 1) in; log-probabilities (k, e) that noisy counts lie below out."""
+
+
+def _raced(claim: LabelsMechanism, log_cdf: LogCdf) -> Law:
+    """The law of the largest of independent noisy counts."""
+
+    def law(histograms: Matrix) -> Matrix:
+        found = np.array([_wins(votes, claim.noise.scale, log_cdf, 0.0) for votes in histograms])
+        return np.asarray(found / np.maximum(found.sum(-1, keepdims=True), 1e-300))
+
+    return release(claim, law)
+
+
+def _wins(histogram: Vector, scale: float, log_cdf: LogCdf, lead: float) -> Vector:
+    """Probabilities (c,) that each class is ahead of all others by `lead`."""
+    most = float(histogram.max())
+    low = -10.0 if most < _FAR * scale else most / scale - 12.0
+    edges = np.linspace(scale * min(low, most / scale - 10.0), most + 12.0 * scale, _EDGES)
+    votes, alike, times = np.unique(histogram, return_inverse=True, return_counts=True)
+    cdf = np.exp(log_cdf(edges[None], votes[:, None]))
+    mass = np.diff(cdf, axis=-1)
+    behind = np.exp(log_cdf(edges[None] - lead, votes[:, None]))
+    logs = np.log(np.maximum(0.5 * (behind[:, 1:] + behind[:, :-1]), 1e-300))
+    return np.asarray((mass * np.exp(times @ logs - logs)).sum(-1)[alike.reshape(-1)])
+
 
 _FEWEST = 14.0  # nats: what shows less is left to the plainer faults
 _BETWEEN = 6  # sizes that are tried on either side of the likeliest

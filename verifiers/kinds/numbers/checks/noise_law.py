@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
-from .....reference.numbers import Aggregation
-from ....claims.tables import Gate
 from ....evidence.parts import Parts
 from ....findings.evidence_text import NEAREST
 from ....findings.excluded import Excluded
@@ -19,10 +17,8 @@ from ....findings.note import Fields, Note
 from ..evidence.described import NOT_DESCRIBED
 from ..evidence.faults import FaultKind
 from ..evidence.noise_law import NoiseLawEvidence, TrueDivisor
-from ..evidence.suppressed import Suppressed
-from ..evidence.tails import NoiseEnds
+from ..evidence.tails import NoiseEnds, Suppressed
 from ..planning.asked import Draws
-from ..planning.plan import NumbersPlan
 from .at_branches import BRANCHES, BranchInput, NumbersAtBranches
 from .base import NumberCheck
 
@@ -101,16 +97,13 @@ class NoiseLaw(NumberCheck):
     id = "noise-law"
     evidence: NoiseLawEvidence
 
-    def __init__(
-        self, law: Aggregation, gate: Gate, share: float, plan: NumbersPlan, seed: int
-    ) -> None:
-        super().__init__(law, gate, share, plan, seed)
-        self.wanted_draws = wanted(gate.smallest_effect, self.log_threshold)
-        some = plan.coordinates.size
+    def begin(self) -> None:
+        self.wanted_draws = wanted(self.gate.smallest_effect, self.log_threshold)
+        some = self.plan.coordinates.size
         places = np.unique(np.linspace(0, some - 1, min(some, _COORDINATES)).astype(int))
         self._alone = [] if some == 1 else [int(place) for place in places]
-        groups = len(self._alone) + len(plan.inputs) + 5
-        divisor = law.divide_by
+        groups = len(self._alone) + len(self.plan.inputs) + 5
+        divisor = self.law.divide_by
         self.evidence = NoiseLawEvidence(self.noise, groups, divisor)
         self.others: list[OtherLaw] = [NoiseEnds(self.noise), Suppressed(self.noise)]
         self.branches: NumbersAtBranches | None = None
