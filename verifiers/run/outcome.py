@@ -1,7 +1,7 @@
 """How a run ended, and what was found beside the evidence that a run gathers."""
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..findings.finding import Finding
 from ..findings.note import Note
@@ -82,11 +82,18 @@ class RunOutcome:
         for warning in finding.warnings:
             self.warn(warning)
         self._note_failure(verdict is Verdict.FAIL, event.queries)
-        self.proofs[event.check] = CheckResult(
-            id=event.check,
+        queries = event.outcome.queries
+        self.proofs[event.check] = self.result(event.check, verdict, finding, queries)
+
+    def result(
+        self, check: str, verdict: Verdict, finding: Finding, queries: int, **more: Any
+    ) -> CheckResult:
+        """What a report says of a check, by its finding; more: fields that a finding has not."""
+        return CheckResult(
+            id=check,
             verdict=verdict,
             message=finding.message,
-            queries=event.outcome.queries,
+            queries=queries,
             histogram=finding.histogram,
             diagnosis=finding.diagnosis,
             reproduce=self.again(verdict),
@@ -95,4 +102,5 @@ class RunOutcome:
             fields=finding.fields,
             excludes=finding.excludes,
             measured=finding.measured,
+            **more,
         )

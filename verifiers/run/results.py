@@ -95,19 +95,12 @@ def _result(
             {**why.fields, "more": samples_needed},
         )
         finding = Finding.of(cut or outcome.hopeless.get(check.id) or more)
-    return CheckResult(
-        id=check.id,
-        verdict=verdict,
-        message=finding.message,
-        queries=queries,
+    return outcome.result(
+        check.id,
+        verdict,
+        finding,
+        queries,
         log10_e_value=decimal_log(evidence),
         threshold_log10=decimal_log(check.needed),
-        histogram=finding.histogram,
-        diagnosis=finding.diagnosis,
-        reproduce=outcome.again(verdict),
         cut_short=verdict is Verdict.INCONCLUSIVE and cut is not None,
-        code=finding.code,
-        fields=finding.fields,
-        excludes=finding.excludes,
-        measured=finding.measured,
     )
