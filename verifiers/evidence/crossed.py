@@ -31,10 +31,9 @@ class CrossedReleases:
     def observe(self, own: Matrix, other: Vector) -> None:
         """Adds the releases of calls in flight together.
 
-        Args:
-            own: log-chances (n, k) by k laws of the input asked: the claimed one first, and those
-                that the null has beside it, the same in every call of this method.
-            other: log-chances (n,) by the claimed law of the other input.
+        own: log-chances (n, k) by k laws of the input asked: the claimed one first, and those that
+        the null has beside it, the same in every call of this method; other: log-chances (n,) by
+        the claimed law of the other input.
         """
         missed, crossed = np.log1p(-_SHARES), np.log(_SHARES)
         self._wagers += np.logaddexp(missed + own[:, :1], crossed + other[:, None]).sum(0)

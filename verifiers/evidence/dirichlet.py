@@ -40,12 +40,8 @@ def dirichlet_log_e_value(counts: Vector, log_q: Vector, effect: float) -> float
     is a martingale (a ratio of predictive probabilities). Where few outcomes are frequent and many
     are rare, the dimensions of the rare ones would cost power. There it is the mean of two
     martingales: the e-value with all rare outcomes merged into one, and its product with the
-    e-value of the rare ones among themselves.
-
-    Args:
-        counts: labels seen per outcome (o,).
-        log_q: the null's log-probabilities (o,).
-        effect: total variation that matters.
+    e-value of the rare ones among themselves. counts: labels seen per outcome (o,); log_q: the
+    null's log-probabilities (o,); effect: total variation that matters.
     """
     split = split_levels(log_q, effect)
     if split is None:
@@ -57,11 +53,8 @@ def dirichlet_log_e_value(counts: Vector, log_q: Vector, effect: float) -> float
 class Levels(NamedTuple):
     """A law split into two: over frequent outcomes and the merged rest, and within the rest.
 
-    Attributes:
-        rest: whether each outcome (o,) is rare.
-        few: log-probabilities of the frequent ones and, last, of the rest.
-        among: of rare outcomes given that one comes.
-        effect: to be seen, over both.
+    rest: whether each outcome (o,) is rare; few: log-probabilities of the frequent ones and, last,
+    of the rest; among: of rare outcomes given that one comes; effect: to be seen, over both.
     """
 
     rest: NDArray[np.bool_]

@@ -59,13 +59,10 @@ class CallCopies:
 class Frozen:
     """Likelihood ratio of "every label of a histogram equals its first", over all histograms.
 
-    These three distinguish noise drawn once per call from noise drawn once per histogram.
-
-    Attributes:
-        constant: whether the labels of every call were equal.
-        changed: calls whose first label differed from the histogram's first.
-        kept_log_odds: log-odds of kept answers against the claimed law, by calls whose first label
-            did not differ.
+    These three distinguish noise drawn once per call from noise drawn once per histogram. constant:
+    whether the labels of every call were equal; changed: calls whose first label differed from the
+    histogram's first; kept_log_odds: log-odds of kept answers against the claimed law, by calls
+    whose first label did not differ.
     """
 
     def __init__(self, streams: int) -> None:
@@ -201,10 +198,8 @@ def log_ratios_given(both: Vector, earlier: Vector, q: Vector, shares: Vector) -
 class _Together(NamedTuple):
     """Sparse counts of pairs of outcomes, since few of all (o, o) ever occur.
 
-    Attributes:
-        pairs: flat indices (p,) of those that do, sorted.
-        times: count (p,) of each.
-        earlier: count of each first outcome (o,).
+    pairs: flat indices (p,) of those that do, sorted; times: count (p,) of each; earlier: count of
+    each first outcome (o,).
     """
 
     pairs: NDArray[np.int64]

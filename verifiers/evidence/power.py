@@ -61,12 +61,8 @@ def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
 
     The e-value is taken at the counts expected under P, scaled to the 1 % quantile of the labels in
     A; the tests simulate it. For a law on two levels, the frequent outcomes alone must reach the
-    threshold plus log 2; moves within the rest are covered by `levels_show`.
-
-    Args:
-        log_q: log-probabilities (o,).
-        effect: total variation.
-        log_threshold: in nats.
+    threshold plus log 2; moves within the rest are covered by `levels_show`. log_q:
+    log-probabilities (o,); effect: total variation; log_threshold: in nats.
     """
     levels = split_levels(log_q, effect)
     if levels is not None:
@@ -97,12 +93,8 @@ def bare_winners_to_see(chance: float, answered: float, log_wanted: float) -> in
     """Queries after which a winner released without noise shows with probability 0.99.
 
     Each answer is then the winner, and adds log(1 / chance) less the `LEAK` of every known fault.
-    Only the number of answers is random.
-
-    Args:
-        chance: the winner's probability among answers under the claim.
-        answered: probability of an answer.
-        log_wanted: evidence needed.
+    Only the number of answers is random. chance: the winner's probability among answers under the
+    claim; answered: probability of an answer; log_wanted: evidence needed.
     """
     answers = int(np.ceil(log_wanted / -np.log(chance / (1.0 - LEAK * (1.0 - chance)))))
     return answers + waiting_quantile(1.0 - MISSES, answers, answered)
@@ -162,12 +154,8 @@ def pairs_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
 
     By a second-order expansion of the wagers: at time t a predictor with concentration k has learnt
     the share s = t/(t + k) of the difference, with noise of 2 d/t; the tests simulate it. For a law
-    on two levels, pairs after which the frequent outcomes alone show it.
-
-    Args:
-        log_q: log-probabilities (o,) of the first stream.
-        effect: total variation.
-        log_threshold: in nats.
+    on two levels, pairs after which the frequent outcomes alone show it. log_q: log-probabilities
+    (o,) of the first stream; effect: total variation; log_threshold: in nats.
     """
     levels = split_levels(log_q, effect)
     if levels is not None:
@@ -199,12 +187,8 @@ def rises_to_see(chance: float, effect: float, log_threshold: float) -> int:
 def copies_to_see(log_q: Vector, labels: int, log_wanted: float) -> float:
     """The smallest rate of copies that `Repetition` detects with probability 0.99; inf for none.
 
-    The sum of the log-ratios is taken as normal.
-
-    Args:
-        log_q: log-probabilities (o,).
-        labels: how many may be copies of earlier ones.
-        log_wanted: evidence needed from one wager at one distance.
+    The sum of the log-ratios is taken as normal. log_q: log-probabilities (o,); labels: how many
+    may be copies of earlier ones; log_wanted: evidence needed from one wager at one distance.
     """
     q = np.exp(np.sort(log_q)[::-1][:FOLLOWED])
     for share in np.geomspace(0.005, 1.0, 80):

@@ -202,12 +202,9 @@ class Replay:
 
     The window begins anywhere in `earlier`; beyond its end labels are fresh. The likelihood is
     divided by its supremum over all laws of `again` (universal inference), so that the expectation
-    given `earlier` is at most 1 whatever the law of a label.
-
-    Args:
-        earlier: outcomes (m,) of one histogram, in order, m > 0.
-        again: outcomes (n,) of the same histogram after a restart.
-        log_q: the claimed log-probabilities (o,).
+    given `earlier` is at most 1 whatever the law of a label. earlier: outcomes (m,) of one
+    histogram, in order, m > 0; again: outcomes (n,) of the same histogram after a restart; log_q:
+    the claimed log-probabilities (o,).
     """
 
     def __init__(self, earlier: Outcomes, again: Outcomes, log_q: Vector) -> None:

@@ -92,9 +92,8 @@ _PROGRAMS = {
 class AuditHook:
     """What an audit hook of this process and its forks looks for.
 
-    Args:
-        scratch: the folder in which everything is allowed.
-        record: descriptor that a line {"event": ..., "what": ...} is written to, once.
+    scratch: the folder in which everything is allowed; record: descriptor that a line {"event":
+    ..., "what": ...} is written to, once.
     """
 
     def __init__(self, scratch: Path, record: int) -> None:

@@ -58,11 +58,9 @@ class Searched:
 class BackgroundSearch:
     """Searches a copy of a Python target in a thread; it sees none of the run's answers.
 
-    Args:
-        spec: of the target.
-        claim: says how inputs travel, and which variables are secrets.
-        source: makes what the kind of release knows of its inputs.
-        refuses: whether a label may be a refusal, None where no labels are released.
+    spec: of the target; claim: says how inputs travel, and which variables are secrets; source:
+    makes what the kind of release knows of its inputs; refuses: whether a label may be a refusal,
+    None where no labels are released.
     """
 
     def __init__(

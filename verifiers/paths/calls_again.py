@@ -36,17 +36,11 @@ Given the check that would see it, the input, and how often that was asked for.
 class CallsAgain(InputSource):
     """Hears the calls of a run; at its end makes them on a copy, as far as these are not too many.
 
-    Of a longer run each distinct call is made equally often, so that none is left out.
-
-    Args:
-        state: of the run.
-        spec: of what is copied, or why nothing is.
-        told: id of the check that would see a fault behind a decision, whose pass says how many
-            decisions were counted.
-        shown: of an answer; None: nothing is said of what few answers took.
-        together: calls in one process of the copy.
-        most: executions in all.
-        fault: what would not have shown, in words.
+    Of a longer run each distinct call is made equally often, so that none is left out. state: of
+    the run; spec: of what is copied, or why nothing is; told: id of the check that would see a
+    fault behind a decision, whose pass says how many decisions were counted; shown: of an answer;
+    None: nothing is said of what few answers took; together: calls in one process of the copy;
+    most: executions in all; fault: what would not have shown, in words.
     """
 
     needed, turns = 1.0, 0

@@ -43,11 +43,8 @@ def confine(scratch: Path, record: int) -> tuple[str, ...]:
     What Python tries there ends the process, or the fork that tried it, with status `STOPPED`: the
     record tells, whatever the others answer. To be called once, before the target is imported and
     before threads are started. Returns the layers that were tried and hold. Raises RuntimeError if
-    it is too late.
-
-    Args:
-        scratch: an existing folder.
-        record: descriptor, best of a pipe, to which {"event": ..., "what": ...} is written then.
+    it is too late. scratch: an existing folder; record: descriptor, best of a pipe, to which
+    {"event": ..., "what": ...} is written then.
     """
     global _hook  # noqa: PLW0603 - an audit hook is the whole process's, for ever
     if _hook is not None or threading.active_count() > 1:
@@ -66,12 +63,9 @@ def limit(seconds: float, bytes: int) -> None:
 
     A process that uses up its time is killed by SIGXCPU. Forks have the same limits each, and may
     together fork 64 times. On macOS memory is not limited. The number of processes is not limited
-    by the system, which counts all of the user's, and none of root's.
-
-    Args:
-        seconds: of CPU time from now on, rounded up, of all threads together.
-        bytes: of memory beyond what the process has. Address space that is reserved and not used,
-            as torch and OpenBLAS have it, does not count.
+    by the system, which counts all of the user's, and none of root's. seconds: of CPU time from now
+    on, rounded up, of all threads together. bytes: of memory beyond what the process has. Address
+    space that is reserved and not used, as torch and OpenBLAS have it, does not count.
     """
     if _hook is not None:
         _hook.allow_forks(_FORKS)

@@ -37,12 +37,9 @@ class Scratch:
     """A temporary folder with a copy of a Python target; it is removed at the end.
 
     As a context manager it raises LeftOut with one line for a target that cannot be copied: none in
-    Python, in a zip, compiled, missing, or larger than 50 MB or 5,000 files.
-
-    Args:
-        spec: the target, `path/file.py:attr` or `package.module:attr`.
-        secrets: names of environment variables that the claim names; these, and all that look like
-            a secret, are not in `environment`.
+    Python, in a zip, compiled, missing, or larger than 50 MB or 5,000 files. spec: the target,
+    `path/file.py:attr` or `package.module:attr`; secrets: names of environment variables that the
+    claim names; these, and all that look like a secret, are not in `environment`.
     """
 
     folder: Path

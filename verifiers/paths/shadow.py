@@ -29,12 +29,9 @@ _LONGEST = 180.0  # seconds of all runs: beyond, nothing at all is steered, so t
 class Shadow:
     """Runs calls on the copy; a context manager that ends it. Raises LeftOut with the reason.
 
-    Args:
-        spec: of a Python target.
-        release: how inputs travel.
-        secrets: names of environment variables that it is not given.
-        refuses: whether a label may be a refusal, None where no labels are released.
-        stopped: whether nobody waits for it any more.
+    spec: of a Python target; release: how inputs travel; secrets: names of environment variables
+    that it is not given; refuses: whether a label may be a refusal, None where no labels are
+    released; stopped: whether nobody waits for it any more.
     """
 
     def __init__(

@@ -77,9 +77,7 @@ class BranchAsker(ABC):
 class Steering:
     """The search beside a run, and what it found.
 
-    Args:
-        asker: of the kind of release.
-        request: of the run.
+    asker: of the kind of release; request: of the run.
     """
 
     def __init__(self, asker: BranchAsker, request: RunRequest) -> None:

@@ -209,14 +209,10 @@ class BudgetAsking(ABC, Generic[Input]):
     ) -> Finding:
         """The account says less than what the answers to one input alone cost.
 
-        Args:
-            answers: these in words.
-            others: how many answers were given beside.
-            spent: what the account says at `delta`.
-            cost: epsilon that the answers certainly cost there.
-            delta: of both.
-            proof: how the cost is known, in words.
-            cause: in place of charges that are too low; its fields are added.
+        answers: these in words; others: how many answers were given beside; spent: what the account
+        says at `delta`; cost: epsilon that the answers certainly cost there; delta: of both; proof:
+        how the cost is known, in words; cause: in place of charges that are too low; its fields are
+        added.
         """
         asked = "spent" if delta == self.privacy.delta else f"spent({delta:g})"
         beside = f" and {others:,} to others" if others else ""

@@ -82,11 +82,8 @@ class Strata:
     ) -> Vector:
         """Adds rows; the log-e-value (n,) after each of them.
 
-        Args:
-            at: the stratum (n, g) of each row, as `places` has it.
-            numbers: of the rows (n,), in the log.
-            ratios: their log-ratios (n,) of missing noise.
-            gains: as of `Shows`.
+        at: the stratum (n, g) of each row, as `places` has it; numbers: of the rows (n,), in the
+        log; ratios: their log-ratios (n,) of missing noise; gains: as of `Shows`.
         """
         n, groups = at.shape
         if groups == 0:
@@ -254,9 +251,7 @@ class AllStrata:
     def likeliest(self, place: int, last: int) -> MissingInStrata:
         """Where noise is likeliest to be missing.
 
-        Args:
-            place: of the row with most evidence among those added last, from 0.
-            last: its number.
+        place: of the row with most evidence among those added last, from 0; last: its number.
         """
         before, thinned = self._latest  # a window may end before these rows do
         windows = deepcopy(before)

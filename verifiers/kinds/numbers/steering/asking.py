@@ -32,11 +32,7 @@ _MOST_REFUSED = 20_000  # records of a refused input that is judged: it is sent 
 class NumberAsker(BranchAsker):
     """Shows the releases to `noise-law`, and whether any are copies.
 
-    Args:
-        gathering: of the run.
-        law: judges.
-        seed: of the run.
-        releases: of a pass.
+    gathering: of the run; law: judges; seed: of the run; releases: of a pass.
     """
 
     after, rounds, most_rows = 4_096, 4, 2_000_000
