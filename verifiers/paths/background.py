@@ -18,6 +18,9 @@ from .shadow import Shadow
 
 _LOOK = 0.2  # seconds between two looks at the clock
 _SHARE = 0.25  # of the time that a run has left, which it waits at most
+OF_FEW_QUERIES = "--queries, or max_queries below 50,000, makes the run smaller than its default"
+"""Why a run of numbers or tables does not search."""
+
 _STATE = ("budget_target", "restart", "fresh_state")
 """Keys of `[gate]` that name what lies outside the process of a target."""
 
@@ -107,6 +110,17 @@ class BackgroundSearch:
         except Exception as error:  # a run must not end because of what only steers it
             words = one_line(f"{type(error).__name__}: {error}")
             self._found = Searched(why=f"the search ended with {words}")
+
+
+def left_out_of_few(target: Target, claim: Any, request: RunRequest, why: str) -> tuple[Note, ...]:
+    """That no decisions are counted, and why, where another run on the target would count them.
+
+    Nothing of partial runs, and of those that are not to count.
+    """
+    spec = searched_spec(target, claim, request)
+    if spec is None or request.selection.left_out:
+        return ()
+    return Searched(why=str(spec) if isinstance(spec, LeftOut) else why).left_out
 
 
 def searched_spec(target: Target, claim: Any, request: RunRequest) -> str | LeftOut | None:

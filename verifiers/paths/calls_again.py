@@ -17,7 +17,7 @@ from ..run.state import RunState
 from ..targets import PacedTarget
 from .background import BackgroundSearch, Searched, searched_spec
 from .left_out import LeftOut
-from .lines import HALF_THE_NOISE, not_exercised
+from .lines import HALF_THE_NOISE, not_exercised, stale_allowances
 from .search import Candidate, InputSource, PlannedCalls, Tried, executions
 
 MOST_CALLS = 5_000
@@ -83,10 +83,11 @@ class CallsAgain(InputSource):
         answers = sum(size for _, size in self._calls)
         lines = not_exercised(searched.search, (), answers, fault=self._fault)
         never = f" (in {made:,} of {asked:,} calls)" if part else ""
-        return [
+        told = [
             replace(line, message=line.message + never * (line.code == "path-never"))
             for line in lines
         ]
+        return [*told, *stale_allowances(self._claim.gate.allow, told)]
 
     def planned(self) -> Iterator[PlannedCalls]:
         """The calls in their order, in parts, each with other noise."""

@@ -36,6 +36,8 @@ class Decision:
     def shown_place(self, outcome: str | None = None) -> str:
         """Its line, with its text, as warnings name it; outcome: the way that none took."""
         text = f"not ({self.text})" if outcome == NO and self.text else self.text or outcome
+        if self.text and outcome not in (None, YES, NO, TAKEN):
+            text = f"{self.text}: {outcome}"
         return f"{self.file}:{self.line}" + (f" ({text})" if text else "")
 
     @property

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from ..findings.note import Note
+from ..findings.note import Note, allowed_code
 from ..findings.uncovered import shown_lines
 from .counting import Outcome
 from .decision import TAKEN, Decision
@@ -13,6 +13,7 @@ HALF_THE_NOISE = "half the noise"
 """The fault that is weighed, in words."""
 
 _HINTS = 2
+_AT_LINES = ("path-never", "path-seldom", "code-hint")  # codes of lines, as `allow` names them
 _OFTEN = 0.01  # of the answers
 _SHORTEST = 0.5  # answers below which an outcome counts as never taken
 
@@ -46,6 +47,23 @@ def not_exercised(
         for taken, decision, outcome in sorted(lacking, key=lambda one: one[0] >= _SHORTEST)
     ]
     return shown_lines(found, search.spared)
+
+
+def stale_allowances(allow: Collection[str], lines: Collection[Note]) -> list[Note]:
+    """That entries of `allow` at a line of code spared none of these; one line for all of them."""
+    known = {str(line.at_line) for line in lines}
+    stale = [
+        entry
+        for entry in allow
+        if allowed_code(entry) != entry and allowed_code(entry) in _AT_LINES and entry not in known
+    ]
+    if not stale:
+        return []
+    message = (
+        f"allow in [gate] names {', '.join(stale)}, and this run had no such line: the code has "
+        "moved, or is exercised"
+    )
+    return [Note("allowance-stale", message, {"entries": len(stale)})]
 
 
 def code_hints(search: Search, *, whole: bool = False) -> list[Note]:

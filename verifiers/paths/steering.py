@@ -13,7 +13,7 @@ from ..targets.replies import CallError
 from .background import BackgroundSearch, Searched, searched_spec
 from .counting import Outcome
 from .left_out import LeftOut
-from .lines import not_exercised
+from .lines import not_exercised, stale_allowances
 from .search import Candidate, InputSource, Reached, Search, in_turns
 
 Answers = Sequence[tuple[int | None, Any]]
@@ -196,6 +196,7 @@ class Steering:
             beyond = search.source.out_of_reach(search)
             lines += not_exercised(search, self._outcomes, state.queries, beyond)
             lines += self.asker.hints(search)
+            lines += stale_allowances(state.claim.gate.allow, lines)
         for line in lines:
             state.outcome.warn(line)
 

@@ -57,10 +57,11 @@ def _tested(judges: Sequence[CheckResult]) -> str:
     if scale is not None and scale.measured is not None and scale.measured.high is not None:
         low, high = scale.measured.low, scale.measured.high
         return f"was tested to a scale from {four_digits(low)} to {four_digits(high)}"
-    for one in passes:
-        entry = sharpest(one.excludes)
-        if entry is not None:
-            return f"was tested by {one.id} alone, to {entry.as_text()}"
+    sharp = ((one.id, sharpest(one.excludes)) for one in passes)
+    told = [f"{check} ({entry.as_text()})" for check, entry in sharp if entry is not None]
+    if told:
+        of = " and ".join([", ".join(told[:-1]), told[-1]] if told[1:] else told)
+        return f"was tested by what {of} would have seen"
     return "was not tested here"
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...findings.figures import CheckFigures
 from ...findings.note import Note
 from ...findings.report import CheckResult, LabelsOpening, Slow, Verdict
+from ...paths.background import left_out_of_few
 from ...paths.steering import Steering
 from ...run.cause import Explanation
 from ...run.checks import Check, EvidenceCheck
@@ -30,7 +31,7 @@ from .planning.given_inputs import coverage
 from .planning.planner import make_plan
 from .planning.telling import roundings_not_excluded, samplings_not_excluded
 from .registry import CHECKS
-from .steering.asking import LabelAsker, steers
+from .steering.asking import LabelAsker, steers, why_not_steered
 from .weighted import cost_by_weight
 
 
@@ -44,6 +45,7 @@ class LabelSession(Session):
         state.hearers.insert(0, self.recorder.hear)
         self.gathering: LabelsGathering | None = None
         self.steering: Steering | None = None
+        self._few: Sequence[Note] = ()  # that nothing is searched, as the run is small
         earlier: LabelsOpening | None = request.earlier
         self._opens_with = None if earlier is None else earlier.histogram
         self.contract = LabelsInputContract(self.claim, self._opens_with)
@@ -107,6 +109,9 @@ class LabelSession(Session):
         if labels is not None and steers(plan):
             self.steering = Steering(LabelAsker(self.gathering, labels, asked.seed), asked)
             self.gathering.before_batch = self.steering.ask
+        elif labels is not None:
+            why = why_not_steered(plan)
+            self._few = left_out_of_few(self.state.target, self.claim, asked, why)
 
     def compare(self, earlier: LabelsOpening) -> None:
         compare_with(self._gathering, earlier)
@@ -156,6 +161,8 @@ class LabelSession(Session):
                     outcome.warn(left)
             if self.steering is not None:
                 self.steering.end(tells=not refuted and not chosen.left_out)
+            for line in () if refuted or self.state.failed else self._few:
+                outcome.warn(line)
             if outcome.used_up and not refuted and not chosen.left_out:
                 outcome.warn(dearer_than(self.gathering.plan, planned=self.request.planned))
         costs = cost_by_weight(self.claim.mechanism)

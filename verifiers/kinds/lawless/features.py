@@ -26,7 +26,7 @@ _DEEP = 8
 
 
 def parts(reply: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, float]]:
-    """Numbers of a reply by where they stand; of texts, how often each word is there."""
+    """Numbers of a reply by where they stand; of texts how often each word, or two words, come."""
     if isinstance(reply, bool) or reply is None:
         yield path, -1.0 if reply is None else float(reply)
     elif isinstance(reply, int | float):
@@ -36,6 +36,8 @@ def parts(reply: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, flo
         words = re.findall(r"\w+|[^\w\s]", reply.lower())
         for word in set(words):
             yield f"{path} word {word}", float(words.count(word))
+        for (one, next_one), times in Counter(pairwise(re.findall(r"\w+", reply.lower()))).items():
+            yield f"{path} word {one} before {next_one}", float(times)
     elif isinstance(reply, dict) and depth < _DEEP:
         yield from _order_of_keys(list(reply), path)
         for key, value in reply.items():

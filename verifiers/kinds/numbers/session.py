@@ -8,6 +8,7 @@ from ...findings.figures import CheckFigures
 from ...findings.finding import Finding
 from ...findings.note import Note
 from ...findings.report import CheckResult, Slow
+from ...paths.background import OF_FEW_QUERIES, left_out_of_few
 from ...paths.steering import BranchAsker, Steering
 from ...run.cause import Explanation
 from ...run.checks import Check, Setting
@@ -30,7 +31,7 @@ from .planned import PlannedNumbers, dearer_than
 from .recorder import Recorder
 from .restarting import ComparesOpenings, compare_openings, releases_of_restarts
 from .simplest import find_simplest
-from .steering.asking import NumberAsker, steers
+from .steering.asking import FULL, NumberAsker, steers
 
 _MEASURED = 0.8
 """Share of the log-odds of a known fault at which the check that measures it tells it instead."""
@@ -59,6 +60,7 @@ class NumberSession:
         self.recorder = recorder
         self.slow: Slow = {}
         self.steering: Steering | None = None
+        self.few: Sequence[Note] = ()  # that nothing is searched, as the run is small
         self.gathering = self.gathers_with(
             state, request, self.plan, self.contract, self.checks, recorder=recorder
         )
@@ -90,8 +92,19 @@ class NumberSession:
         if asker is not None:
             self.steering = Steering(asker, self.request)
             self.gathering.after_look = self.steering.ask
+        elif self.steered_by_default:
+            self.few = left_out_of_few(self.state.target, self.claim, self.request, OF_FEW_QUERIES)
         for check in self.checks:
             check.answered([asked.role for asked in self.plan.inputs])
+
+    @property
+    def steered_by_default(self) -> bool:
+        """Whether a whole run would search the code, as far as there is some."""
+        return self.claim.kind.name == "numbers" and self._is_small
+
+    @property
+    def _is_small(self) -> bool:
+        return self.claim.gate.max_queries < FULL or self.plan.share < 1.0
 
     def asker(self) -> BranchAsker | None:
         """What asks where a search of the code has found something; None where none is made."""
@@ -183,7 +196,14 @@ class NumberSession:
             outcome.warn(dearer_than(self.claim, self.request.seed, planned=planned))
         if self.steering is not None:
             self.steering.end(tells=not self.state.failed and not chosen.left_out)
+        self.tell_few()
         return Notes()
+
+    def tell_few(self) -> None:
+        """Warns of a pass that says nothing of the code."""
+        if not self.state.failed:
+            for note in self.few:
+                self.state.outcome.warn(note)
 
     def figures(self, found: Sequence[CheckResult]) -> Mapping[str, CheckFigures]:
         return self.recorder.figures()

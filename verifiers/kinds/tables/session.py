@@ -28,6 +28,10 @@ class TableSession(NumberSession):
         super().__init__(state, request, recorder)
         tell_least_of_each(self.checks)
 
+    @property
+    def steered_by_default(self) -> bool:
+        return self.state.claim.sql is None and self._is_small
+
     def asker(self) -> BranchAsker | None:
         asker = TableAsker(self.gathering, self.request.seed)
         return asker if asker.judges and steers(self.state.claim, self.plan) else None
@@ -70,6 +74,7 @@ class TableSession(NumberSession):
         if self.steering is not None:
             chosen = self.request.selection
             self.steering.end(tells=not self.state.failed and not chosen.left_out)
+        self.tell_few()
         if self.state.outcome.used_up and not self.state.failed:
             request = self.request
             words = dearer_than(self.state.claim, request.seed, planned=request.planned)

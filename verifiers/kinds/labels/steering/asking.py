@@ -76,6 +76,14 @@ def steers(plan: Plan) -> bool:
     return wanted and min(plan.queries, claim.gate.max_queries) >= _FULL
 
 
+def why_not_steered(plan: Plan) -> str:
+    """Why no code is searched in a run whose inputs may not be steered."""
+    claim = plan.claim
+    if claim.mechanism.caching or claim.given:
+        return "the claim says that answers are kept, or which histograms are asked"
+    return "a pass takes fewer than 50,000 queries here, from which on they are"
+
+
 def _input_of(reached: Reached) -> BranchHistogram:
     decision, calls = reached.decision, reached.candidate.calls
     histogram = tuple(int(v) for v in calls[-1][0])

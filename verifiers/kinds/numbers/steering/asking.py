@@ -24,7 +24,7 @@ from .inputs import GROWS, SERVED
 
 _SPARE = 28.0  # nats: of weights, and so that one input in a hundred misses half the noise
 _INPUTS, _MOST = 40, 8_000  # inputs, and releases in all
-_FULL = 50_000  # queries from which the search runs
+FULL = 50_000  # queries from which the search runs
 _ROLE = "made for the code"  # of an input, as messages call it
 _MOST_REFUSED = 20_000  # records of a refused input that is judged: it is sent some forty times
 
@@ -131,7 +131,7 @@ class NumberAsker(BranchAsker):
 
 def steers(claim: NumbersClaim, plan: NumbersPlan) -> bool:
     """Whether inputs may be steered: a run of numbers at full breadth."""
-    return claim.kind.name == "numbers" and claim.gate.max_queries >= _FULL and plan.share == 1.0
+    return claim.kind.name == "numbers" and claim.gate.max_queries >= FULL and plan.share == 1.0
 
 
 def most_steered(claim: NumbersClaim) -> int:
