@@ -61,6 +61,7 @@ _MOST_TELLING = {"not-restarted", "left-out-by-choice", "store-not-emptied"}
 """Codes of warnings without which a verdict would be misread: they stand at its head."""
 
 _LINE_SECONDS = 60.0  # between lines of progress where there is no terminal
+_LONG = 5.0  # minutes that are left, from which on they are told
 _INDENT = 13
 _NARROW = 60  # columns of a terminal below which the indent is small
 
@@ -111,6 +112,7 @@ def _line_a_minute() -> Iterator[Callable[[RunProgress], None]]:
             seconds, progress = time.monotonic() - started, latest[0]
             with contextlib.suppress(OSError):  # a broken stderr does not end a run
                 line = f"{seconds:.0f} s: {progress.doing}, {_count_text(progress)}"
+                line += _time_left(progress, seconds)
                 click.echo(f"dpassay: {printable(line)}", err=True)
 
     def listen(progress: RunProgress) -> None:
@@ -128,6 +130,13 @@ def _line_a_minute() -> Iterator[Callable[[RunProgress], None]]:
 def _count_text(progress: RunProgress) -> str:
     planned = f" of {progress.planned:,}" if progress.planned else ""
     return f"{progress.queries:,}{planned} queries"
+
+
+def _time_left(progress: RunProgress, seconds: float) -> str:
+    """How long the rest of a long run takes, if each query takes as long as those so far."""
+    left = max(0, progress.planned - progress.queries)
+    minutes = seconds * left / max(1, progress.queries) / 60.0 if progress.queries else 0.0
+    return f", {minutes:,.0f} more minutes at this pace" if minutes >= _LONG else ""
 
 
 def print_report(report: Report, target: str) -> None:

@@ -132,7 +132,8 @@ _BY_NORMAL = (
 _OF_STARTS = {
     CopyOf.EARLIER_RUN: "; the first calls were not seen to repeat the noise of the earlier run, "
     "which shows a fixed seed only if the target was restarted in between",
-    CopyOf.AFTER_RESTART: "; noise after a restart was not seen to repeat that before",
+    CopyOf.AFTER_RESTART: "; noise after a restart was not seen to repeat that before "
+    "(a few starts are compared: a seed of few bits, drawn at each of them, would not have shown)",
 }
 """What a pass says of starts that were compared."""
 

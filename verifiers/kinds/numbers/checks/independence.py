@@ -29,6 +29,7 @@ from ..evidence.copula import (
     seen_correlation,
     summed_gains,
 )
+from ..evidence.learned_sums import LearnedSums
 from ..evidence.shared_columns import SharedColumns, cells_of
 from ..planning.asked import Draws
 from .base import NumberCheck
@@ -53,6 +54,11 @@ _LATER = Note("noise-made-of-earlier", "the noise of a release is made of that o
 
 _OF_COLUMNS = 0.25
 """Weight of the wager that two numbers of a release have equal, or opposite, noise."""
+
+_OF_SUMS = 0.1
+"""Weight of the wager on a sum of a release's numbers, which earlier releases tell."""
+
+_NAMED = 8  # numbers of a sum
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,8 @@ class _Kind:
 class Independence(NumberCheck):
     """Gaussian copulas of neighbours, of single pairs and of all numbers of a release.
 
-    Each is asked of the noise with its sign, and of its size alone.
+    Each is asked of the noise with its sign, and of its size alone. A sum of some of the numbers is
+    learned from releases, and asked of later ones.
     """
 
     id = "independence"
@@ -123,6 +130,10 @@ class Independence(NumberCheck):
         self._columns = [
             SharedColumns(self.noise, wide, folded=folded) for folded in (False, True) if wide > 1
         ]
+        self._sums = LearnedSums(width) if width > 1 else None
+        self._log_rest = math.log1p(
+            -(_OF_COLUMNS if self._columns else 0.0) - (_OF_SUMS if self._sums else 0.0)
+        )
 
     def observe(self, draws: Draws) -> None:
         self._value = None
@@ -134,6 +145,8 @@ class Independence(NumberCheck):
         self._halves.evidence.observe(summed_gains(*halves(z, sizes)))
         if u.shape[1] > 1:
             self._look_beside(z, folded(u))
+        if self._sums is not None:
+            self._sums.observe(z)
         if self._columns:
             cells = cells_of(self.noise, *draws.whole, draws.digits)
             for columns in self._columns:
@@ -165,14 +178,15 @@ class Independence(NumberCheck):
 
     @property
     def log_e_value(self) -> float:
-        """A quarter on columns, half of the rest on single pairs."""
+        """A quarter on columns, a tenth on sums, half of the rest on single pairs."""
         if self._value is None:
             gains = [evidence.gains.ravel() for evidence in self._evidence]
-            self._value = log_mixture_of(np.concatenate(gains), self._log_shares)
-            if self._columns:
-                columns = np.logaddexp.reduce([e.log_e_value for e in self._columns])
-                columns += math.log(_OF_COLUMNS / len(self._columns))
-                self._value = float(np.logaddexp(self._value + math.log1p(-_OF_COLUMNS), columns))
+            logs = [log_mixture_of(np.concatenate(gains), self._log_shares) + self._log_rest]
+            each = math.log(_OF_COLUMNS / max(1, len(self._columns)))
+            logs += [each + columns.log_e_value for columns in self._columns]
+            if self._sums is not None:
+                logs.append(math.log(_OF_SUMS) + self._sums.log_e_value)
+            self._value = float(np.logaddexp.reduce(logs))
         return self._value
 
     def samples_needed(self) -> int:
@@ -183,6 +197,8 @@ class Independence(NumberCheck):
         others = [found.gains.max() for found in self._evidence if found.gains.size]
         if alike is not None and alike.log_e_value >= max(others):
             return _of_two(alike)
+        if self._sums is not None and self._sums.gains.max() > max(others):
+            return self._of_sum(self._sums)
         kind = max(self.kinds, key=lambda kind: kind.gain)
         found, where, later, together = kind.evidence, kind.words, kind.later, kind.together
         if self._pairs and self.pairs.gains.max() > found.gains.max():
@@ -210,6 +226,17 @@ class Independence(NumberCheck):
         )
         return replace(told, otherwise=otherwise)
 
+    def _of_sum(self, sums: LearnedSums) -> Finding:
+        """The finding that a sum of some numbers of a release varies too little, or too much."""
+        numbers = self.plan.coordinates[sums.of].tolist()
+        named = ", ".join(str(number) for number in numbers[:_NAMED])
+        more = f" and {len(numbers) - _NAMED:,} more" if len(numbers) > _NAMED else ""
+        where = f"a sum, or difference, of coordinates {named}{more}"
+        how, cause = ("less", _CANCELS) if sums.cancels else ("more", _SHARED)
+        message = f"noise is not independent: {where} varies {how} than theirs would"
+        odds = float(sums.gains.max()) - sums.handicap
+        return Finding.caused(message, cause, odds, compared=where, correlation=None)
+
     @property
     def excluded(self) -> tuple[Excluded, ...]:
         """A correlation with the release before, and of neighbours.
@@ -219,7 +246,7 @@ class Independence(NumberCheck):
         width = self.plan.coordinates.size
         releases = math.ceil(self._wanted * min(width, _PAIRED) / width)
         nats = self.log_threshold - float(self._log_shares[0])  # all kinds of pairs pay the same
-        nats -= math.log1p(-_OF_COLUMNS) if self._columns else 0.0
+        nats -= self._log_rest
         found = []
         for code, pairs in (
             (_LATER.code, (releases - 1) // 2 * width),
@@ -232,6 +259,19 @@ class Independence(NumberCheck):
                 found.append(self.entry(code, size, self.roles, draws, method=_BY_NORMAL))
         return tuple(found)
 
+    @property
+    def _of_sums(self) -> str:
+        """What a pass says of sums of several numbers."""
+        if self._sums is None:
+            return ""
+        if not self._sums.learned:
+            return "; sums of several numbers were not looked at, as releases are too few"
+        return (
+            "; sums of several numbers were looked at as the first "
+            f"{self._sums.learned:,} releases suggest, of the first {self._sums.numbers:,} "
+            "numbers, for no stated size"
+        )
+
     def pass_finding(self) -> Finding:
         excludes = self.excluded
         said = {_LATER.code: "with the release before", _SHARED.code: "of neighbours"}
@@ -242,7 +282,7 @@ class Independence(NumberCheck):
         )
         return Finding(
             f"no dependence of {self.draws:,} draws on their neighbours, or on releases before, "
-            f"was seen{seen}",
+            f"was seen{seen}{self._of_sums}",
             excludes=excludes,
         )
 

@@ -178,11 +178,26 @@ class Location(NumberCheck):
         gains = (n * (offset * off.sum() - 0.5 * offset**2 * off.size) for n, off in seen)
         return float(sum(gains)) / max(self.noise.family.standard_deviation**2, 1e-9)
 
+    @property
+    def _of_one_input(self) -> str:
+        """From which offset on about it would have shown in one input alone, in words."""
+        fewest = min((n * off.size for n, off in self._off.values()), default=0)
+        nats = self.log_threshold + math.log(2.0 * len(self.inputs) * self.offsets.size)
+        shown = (
+            float(offset)
+            for offset in self.offsets[self.offsets > 0.0]
+            if expected_draws(nats, divergence(self.noise, self.noise, float(offset))) <= fewest
+        )
+        least = next(shown, None)
+        if least is None:
+            return "; an offset in one input alone may not have shown"
+        return f"; an offset below about {least:.2g} in one input alone may not have shown"
+
     def pass_finding(self) -> Finding:
         low, high = self.interval
         text = (
             f"the centre of the noise lies from {low:.2g} to {high:.2g} off the exact value, over "
-            f"all draws together (confidence 1 - {1.0 - self.confidence:.2g})"
+            f"all draws together (confidence 1 - {1.0 - self.confidence:.2g}){self._of_one_input}"
         )
         measured = None
         if math.isfinite(low):

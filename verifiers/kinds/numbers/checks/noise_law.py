@@ -264,5 +264,12 @@ class NoiseLaw(NumberCheck):
             said += f", and so would noise that ends {ends}, or nearer"
         if self.branches is not None:
             said += f"; {self.branches.words}"
+        exact = np.concatenate([asked.exact for asked in self.plan.inputs])
+        exact = exact[np.isfinite(exact)]
+        if exact.size:
+            said += (
+                f"; exact numbers from {exact.min():,.10g} to {exact.max():,.10g} are asked: "
+                "larger ones, as where a type of the code overflows, may not have been"
+            )
         message = f"no departure from {self.noise} was seen in {self.draws:,} draws{said}"
         return Finding(message, excludes=excludes)

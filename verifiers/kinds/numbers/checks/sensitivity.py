@@ -33,5 +33,11 @@ class Sensitivity(MovingRecords):
         return (
             f"{which} were not seen to move a number further than the claim allows, in {queries:,} "
             f"releases; "
-            f"{self.would_show(excludes)}"
+            f"{self.would_show(excludes)}{self._others}"
         )
+
+    @property
+    def _others(self) -> str:
+        if self.claim.mechanism.takes != "counts":
+            return ""
+        return "; neighbours of other counts, as of a few records, were not compared so often"

@@ -155,7 +155,7 @@ def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[InputRole, An
         hundreds[rng.integers(cells)] *= 10 * cells
     least = max(10**6, -(-_TOTAL // cells))
     many = np.zeros(cells, dtype=np.int64)
-    many[0] = 1_234_567
+    many[0] = 12_345_678 if cells > 1 else 1_234_567
     made = [
         (InputRole.TYPICAL, typical),
         (InputRole.MOVED, typical + 17),
