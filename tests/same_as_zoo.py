@@ -15,7 +15,7 @@ import numpy as np
 from dpassay.reference import BudgetExhausted
 from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.kinds.same_as import session, sides
+from dpassay.verifiers.kinds.same_as import session
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -289,8 +289,5 @@ def run(
     def made(_: Any) -> InProcessTarget:
         return opened(pair.reference)
 
-    with (
-        patch.object(session, "open_reference", made),
-        patch.object(sides, "open_reference", made),
-    ):
+    with patch.object(session, "open_reference", made):
         return verify(opened(pair.target), claim, seed=seed, queries=queries)

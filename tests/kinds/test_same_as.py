@@ -28,10 +28,10 @@ from dpassay.reference import BudgetExhausted
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.kinds.same_as import evidence, learners, planned
+from dpassay.verifiers.kinds.same_as import evidence, planned
 from dpassay.verifiers.kinds.same_as.drawn import drawn_inputs
 from dpassay.verifiers.kinds.same_as.evidence import Learnt
-from dpassay.verifiers.kinds.same_as.sides import Sides
+from dpassay.verifiers.kinds.same_as.session import Sides
 from dpassay.verifiers.kinds.same_as.statistics import MOST_STATISTICS, Middles, statistics
 from dpassay.verifiers.targets import InProcessTarget, TargetError
 
@@ -88,7 +88,7 @@ def test_a_predictor_that_treats_sides_unlike_has_another_expectation() -> None:
     def of_one_side(ranks: Any) -> Any:
         return np.concatenate([np.cos(math.pi * ranks[:, 0]), 1.0 + 0.0 * ranks[:, 0]], axis=-1)
 
-    with patch.object(learners, "waves", of_one_side):
+    with patch.object(evidence, "waves", of_one_side):
         assert abs(expectations()[2] - 1.0) > 1e-3
 
 
@@ -130,7 +130,7 @@ def test_a_fixed_order_of_asking_would_accuse_two_that_share_a_file() -> None:
     pair = Pair(alternating, alternating, shared=True)
     told = {"replies-differ", "reference-remembers"}
     assert result(run(pair, 1, 200, 0.05), "same-law").code not in told
-    with patch("dpassay.verifiers.kinds.same_as.sides.Sides.order", lambda _: (0, 1)):
+    with patch("dpassay.verifiers.kinds.same_as.session.Sides.order", lambda _: (0, 1)):
         assert result(run(pair, 1, 200, 0.05), "same-law").code in told
 
 
@@ -144,7 +144,7 @@ def test_a_fixed_order_of_starts_would_accuse_two_that_count_them_in_one_file() 
 
     pair = Pair(started, started, lives=3)
     assert result(run(pair, 1, 200, 0.05), "same-law").verdict is not Verdict.FAIL
-    with patch("dpassay.verifiers.kinds.same_as.sides.Sides.order", lambda _: (0, 1)):
+    with patch("dpassay.verifiers.kinds.same_as.session.Sides.order", lambda _: (0, 1)):
         assert result(run(pair, 1, 200, 0.05), "same-law").verdict is Verdict.FAIL
 
 

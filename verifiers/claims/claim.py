@@ -15,6 +15,7 @@ from ..targets.http_route import check_template
 from ..targets.labels import LABELS
 from ..targets.release import Release
 from ..targets.replies import one_line, shown_repr
+from ..targets.restart_command import FreshStateCommand
 from .mistakes import mistakes
 from .tables import AccountantClaim, Gate, HttpClaim, PrivacyClaim, Table
 
@@ -101,6 +102,12 @@ class Claim(Table):
     def http_options(self) -> HttpOptions:
         """Options of requests to a server: `[http]` or its defaults."""
         return (self.http or HttpClaim()).options(refuses=self.refuses)
+
+    @property
+    def fresh_target(self) -> FreshStateCommand | None:
+        """The command that empties what the target keeps."""
+        command = self.gate.fresh_state
+        return None if command is None else FreshStateCommand(command, self.gate.timeout)
 
     def with_gate(self, gate: Gate) -> Self:
         """A copy of the claim under another gate."""

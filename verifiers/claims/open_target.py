@@ -4,7 +4,6 @@ from typing import Any
 
 from ..inputs.input_error import InputError
 from ..targets import (
-    FreshStateCommand,
     InProcessTarget,
     PacedTarget,
     RestartCommand,
@@ -58,8 +57,8 @@ def _look_up_commands(claim: Claim) -> None:
     gate = claim.gate
     if gate.restart is not None:
         RestartCommand(gate.restart).look_up()
-    if gate.fresh_state is not None:
-        FreshStateCommand(gate.fresh_state, gate.timeout).look_up()
+    if claim.fresh_target is not None:
+        claim.fresh_target.look_up()
     _look_up_budget_target(claim)
 
 

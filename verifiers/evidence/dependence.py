@@ -5,6 +5,8 @@ have a feature is a martingale, whatever the order, if the feature is known befo
 Alternatives are given by the log-ratios of the labels that were observed.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
@@ -85,6 +87,15 @@ _WAYS = 3
 """Kinds of pairs: the first two labels of a call, calls of two, all pairs of a call."""
 
 
+def log_of_signs(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.float64]:
+    """Log of wagers on signs of which either is as likely: so many of one, and of the other.
+
+    The mixture over all probabilities by the prior of Krichevsky and Trofimov (1981).
+    """
+    logs = betaln(one + 0.5, other + 0.5) - betaln(0.5, 0.5)
+    return np.asarray(logs + (one + other) * np.log(2.0))
+
+
 class OrderInCalls:
     """Wagers on which of two different labels of a call comes first.
 
@@ -108,9 +119,7 @@ class OrderInCalls:
     @property
     def log_e_value(self) -> float:
         """Log of the mean over the three kinds of pairs."""
-        falls, rises = self._counts.T
-        logs = betaln(falls + 0.5, rises + 0.5) - betaln(0.5, 0.5)
-        logs += (falls + rises) * np.log(2.0)
+        logs = log_of_signs(*self._counts.T)
         return float(np.logaddexp.reduce(logs) - np.log(_WAYS))
 
 

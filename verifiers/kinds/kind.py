@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ..claims.claim import Claim
+from ..findings.opening import EarlierReportError
 from ..run.registry import Registry
 from ..run.request import RunRequest
 from ..run.selection import Selection
@@ -77,9 +78,10 @@ class ReleaseKind(ABC):
     def probe(self, claim: Any) -> tuple[Any, int | None]:
         """An input that shows the pace of a target, and how many releases a call asks at most."""
 
-    @abstractmethod
     def read_opening(self, path: str, claim: Any) -> Any:
         """The first call of an earlier report, at a path. Raises EarlierReportError."""
+        kept = f"nothing is kept of a run of {self.name} to compare"
+        raise EarlierReportError(f"--compare {path}: {kept}")
 
     def serves_all(self, target: Target, claim: Any) -> bool:
         """Whether a target answers all that a plan may ask, by asking it."""

@@ -8,7 +8,7 @@ from .labels import checked_labels
 from .paced import PacedTarget, ask_each, ask_whole, at_once, calls_at_once, largest_whole, parts
 from .process import ProcessTarget
 from .replies import NotOffered, Refused, Target, TargetError, checked_spent, shown_spec
-from .restart_command import FreshStateCommand, RestartCommand
+from .restart_command import FreshStateCommand, RestartCommand, begin_anew
 from .spec import open_target
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "ask_each",
     "ask_whole",
     "at_once",
+    "begin_anew",
     "calls_at_once",
     "checked_charge",
     "checked_labels",

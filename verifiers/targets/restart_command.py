@@ -14,7 +14,7 @@ from functools import cache
 from typing import IO
 
 from ...reference.clock import check_clock, seconds_left
-from .replies import TargetError, one_line
+from .replies import Target, TargetError, one_line
 
 _SECONDS = 120.0
 _WORDS = 4096  # bytes at the end of an output in which the last line is looked for
@@ -104,6 +104,17 @@ class FreshStateCommand(GateCommand):
     def __init__(self, command: str, timeout: float) -> None:
         done = "the store of kept answers is empty"
         super().__init__(command, "fresh_state", done, timeout)
+
+
+def begin_anew(target: Target, command: GateCommand | None) -> None:
+    """Empties what a target keeps, by a command and by a restart, whichever there is.
+
+    Raises TargetError where one of them fails.
+    """
+    if command is not None:
+        command.run()
+    if target.no_restart is None:
+        target.restart()
 
 
 def command_words(command: str) -> list[str]:

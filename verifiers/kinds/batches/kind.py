@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ....reference.generators import secure_generator
-from ...findings.opening import EarlierReportError
 from ...run.request import RunRequest
 from ...run.selection import Selection
 from ...run.session import Planned, Session
@@ -66,11 +65,6 @@ class BatchesKind(ReleaseKind):
 
     def probe(self, claim: BatchesClaim) -> tuple[Any, int | None]:
         return None, 1
-
-    def read_opening(self, path: str, claim: BatchesClaim) -> NoReturn:
-        raise EarlierReportError(
-            f"--compare {path}: nothing is kept of a run on batches to compare"
-        )
 
 
 KIND = BatchesKind()

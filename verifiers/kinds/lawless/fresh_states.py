@@ -15,7 +15,6 @@ from ....attacks.auditing.coin import Guarantee, epsilon_lower
 from ....reference.arrays import Matrix, Vector
 from ...findings.note import Note
 from ...targets import Target, TargetError
-from ...targets.restart_command import FreshStateCommand
 from .claim import AnyClaim
 from .pair_audit import PairAudit
 
@@ -42,18 +41,6 @@ def check_fresh(target: Target, claim: AnyClaim) -> None:
     if claim.mechanism.caching and why is not None:
         message = f"caching = true: each draw needs a fresh state, and none can be had: {why}"
         raise TargetError(f"{message}; or name fresh_state in [gate]", code="options-do-not-fit")
-
-
-def make_fresh(target: Target, claim: AnyClaim) -> None:
-    """Empties what is kept, by `fresh_state` and by a restart, whichever there is.
-
-    Raises TargetError where one of them fails.
-    """
-    gate = claim.gate
-    if gate.fresh_state is not None:
-        FreshStateCommand(gate.fresh_state, gate.timeout).run()
-    if target.no_restart is None:
-        target.restart()
 
 
 class FreshStates:

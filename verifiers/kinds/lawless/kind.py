@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ...findings.opening import EarlierReportError
 from ...run.request import RunRequest
 from ...run.selection import Selection
 from ...run.session import Planned, Session
@@ -60,11 +59,6 @@ class AnyKind(ReleaseKind):
 
     def probe(self, claim: AnyClaim) -> tuple[Any, int | None]:
         return claim.pairs[0].here, 1
-
-    def read_opening(self, path: str, claim: AnyClaim) -> NoReturn:
-        raise EarlierReportError(
-            f'--compare {path}: nothing is kept of a run of name = "any" to compare'
-        )
 
     def ready(self, claim: AnyClaim, chosen: Selection) -> None:
         """Loads the predictor that a claim names."""

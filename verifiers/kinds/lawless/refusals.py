@@ -15,9 +15,9 @@ from ...findings.finding import Outcome
 from ...findings.verdict import Verdict
 from ...run.refusals import Asking, told_apart
 from ...run.state import RunState
-from ...targets import Refused, TargetError
+from ...targets import Refused, TargetError, begin_anew
 from .claim import AnyClaim
-from .fresh_states import DECLARE, MOST, cannot_be_fresh, make_fresh
+from .fresh_states import DECLARE, MOST, cannot_be_fresh
 from .pairs import Pair
 from .registry import CHECKS
 
@@ -42,7 +42,7 @@ def ask_both(state: RunState, pair: Pair, name: str, rng: np.random.Generator) -
             if calls is not None:
                 found = (inputs[0], inputs[1]) if ends[0] else (inputs[1], inputs[0])
                 if claim.mechanism.caching is not False:
-                    asking.prepare = lambda: make_fresh(state.target, claim)
+                    asking.prepare = lambda: begin_anew(state.target, claim.fresh_target)
                 told = told_apart(asking, found, calls, left, rng)
             if told is not None and told.proven:
                 finding = told.finding(claim.release.input_text, name)

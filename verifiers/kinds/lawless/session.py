@@ -18,11 +18,11 @@ from ...run.precision import TooFewError
 from ...run.request import RunRequest
 from ...run.restarts import compare_starts, why_not_restarted
 from ...run.state import RunState
-from ...targets import Refused, Target
+from ...targets import Refused, Target, begin_anew
 from ...targets.replies import CallError
 from .claim import AnyClaim
 from .fresh_replies import OPENS_WITH, RESTARTED, FreshReplies
-from .fresh_states import MOST, FreshStates, cannot_be_fresh, check_fresh, make_fresh, perhaps_kept
+from .fresh_states import MOST, FreshStates, cannot_be_fresh, check_fresh, perhaps_kept
 from .halving import FIRST, all_draws
 from .pairs import Control, Pair
 from .privacy_audit import WANTED, LawlessPrivacyAudit, control_draws, excluded_by, named
@@ -144,7 +144,7 @@ class AnySession(PlainSession):
                 return False
             state.tell("asking in fresh states", state.queries + MOST - states.states)
             coin = bool(self._rng.random() < 0.5)
-            make_fresh(state.target, self.claim)
+            begin_anew(state.target, self.claim.fresh_target)
             states.observe(self._one(pair.there if coin else pair.here), coin)
         if states.refuted:
             audit.confirm(states)
@@ -220,7 +220,7 @@ def one_release(target: Target, claim: AnyClaim, values: Any) -> Any:
 def one_draw(target: Target, claim: AnyClaim, values: Any) -> Any:
     """As `one_release`; in a fresh state where the claim says that something is kept."""
     if claim.mechanism.caching:
-        make_fresh(target, claim)
+        begin_anew(target, claim.fresh_target)
     return one_release(target, claim, values)
 
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ...findings.opening import EarlierReportError
 from ...run.request import RunRequest
 from ...run.selection import Selection
 from ...run.session import Planned, Session
@@ -55,11 +54,6 @@ class SameAsKind(ReleaseKind):
 
     def probe(self, claim: SameAsClaim) -> tuple[Any, int | None]:
         return claim.asked(0)[0], 1
-
-    def read_opening(self, path: str, claim: SameAsClaim) -> NoReturn:
-        raise EarlierReportError(
-            f'--compare {path}: nothing is kept of a run of name = "same-as" to compare'
-        )
 
     def ready(self, claim: SameAsClaim, chosen: Selection) -> None:
         """Looks for the reference that a claim names."""

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 from scipy.stats import binom
 
+from ...evidence.dependence import log_of_signs
 from ...findings.excluded import SURE_TO_SEE, Excluded
 from ...findings.note import Note
 from ...run.error_budget import log_threshold
@@ -43,22 +45,16 @@ def surely_withheld(claim: SameAsClaim, inputs: int, units: int) -> float | None
 @lru_cache(maxsize=64)
 def _share(units: int, wanted: float) -> float | None:
     """wanted: natural log of the evidence that one statistic's own wagers must reach."""
-    needed = next((k for k in range(1, units + 1) if _of_signs(k) >= wanted), None)
-    if needed is None or units < FIRST:
+    enough = log_of_signs(np.arange(1, units + 1), np.zeros(1)) >= wanted
+    if not enough.any() or units < FIRST:
         return None
+    needed = int(enough.argmax()) + 1  # units, all of one sign
     low, high = 0.0, 1.0
     for _ in range(50):
         middle = 0.5 * (low + high)
         seen = binom.sf(needed - 1, units, middle) >= SURE_TO_SEE
         low, high = (low, middle) if seen else (middle, high)
     return high
-
-
-def _of_signs(count: int) -> float:
-    """The log of what so many signs, all of one side, make of a statistic's wagers."""
-    return count * math.log(2.0) + (
-        math.lgamma(count + 0.5) - math.lgamma(0.5) - math.lgamma(count + 1.0)
-    )
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,14 @@
 """One run on a deployment and its reference: every request goes to both."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, nullcontext
+from typing import Any
 
 import numpy as np
 
+from ....reference import BudgetExhausted
+from ...claims.open_target import open_claimed
 from ...findings.finding import Finding, Outcome
 from ...findings.note import Note
 from ...findings.report import CheckResult
@@ -15,12 +19,14 @@ from ...run.plain_session import PlainSession
 from ...run.request import RunRequest
 from ...run.session import Notes
 from ...run.state import RunState
-from ...targets import Target
+from ...targets import Refused, Target, TargetError, begin_anew
+from ...targets.anything import plain_json
+from ...targets.restart_command import GateCommand
+from ...targets.spec import is_server
 from .claim import SameAsClaim
 from .evidence import next_units
 from .same_law import SameLaw
-from .sides import Sides, open_reference, reference_itself
-from .units import BothReplies, Units
+from .units import BothReplies, Reply, Units
 
 OF_ITSELF = 1e-3
 """Probability, at most, that a reference that does not remember is taken for one that does."""
@@ -30,6 +36,114 @@ _INPUTS = 4  # at most, of these
 _INSTANCES = 4  # pairs of instances of the reference that are put against each other
 _AGAIN = 4  # times as many pairs as have told the target apart, which luck may have hastened
 _TIMES = 3  # that each input of a life is asked
+
+
+def open_reference(claim: SameAsClaim) -> Target:
+    """An instance of the reference. Raises TargetError."""
+    with _of_reference():
+        return open_claimed(claim.reference, claim, plainly=True)
+
+
+@contextmanager
+def _of_reference() -> Iterator[None]:
+    """Around a call of the reference, whose errors say so."""
+    try:
+        yield
+    except TargetError as error:
+        raise TargetError(f"the reference: {error}", code=error.code) from None
+
+
+class Sides:
+    """Two deployments under one claim, of which the first is judged.
+
+    Every request goes to both, in an order drawn by coin: with a generator or a file that both
+    share, a fixed order would tell them apart.
+    """
+
+    def __init__(
+        self,
+        claim: SameAsClaim,
+        asked: Sequence[Any],
+        both: tuple[Target, Target],
+        rng: np.random.Generator,
+    ) -> None:
+        self.claim, self._asked, self._both, self._rng = claim, asked, both, rng
+
+    def ask(self, place: int) -> BothReplies:
+        """Puts an input, by its place, to both. Raises TargetError."""
+        found: dict[int, Reply] = {}
+        for side in self.order():
+            with _of_reference() if side else nullcontext():
+                found[side] = self._reply(self._both[side], self._asked[place])
+        return BothReplies(place, found[0], found[1])
+
+    def order(self) -> tuple[int, ...]:
+        """Who is asked first, by coin: the target is 0."""
+        return tuple(int(side) for side in self._rng.permutation(2))
+
+    def _reply(self, target: Target, values: Any) -> Reply:
+        """A refusal is a reply, and so is that of a budget that is spent."""
+        try:
+            reply = target.ask(values, 1)
+        except Refused:
+            return Reply(None, "refused")
+        except BudgetExhausted:
+            return Reply(None, "budget")
+        found = plain_json(self.claim.release.shaped(reply, values, 1)[0])
+        if isinstance(values, np.ndarray) and isinstance(found, int) and 0 <= found < values.size:
+            found = {"label": found, "rank": int((values > values[found]).sum())}
+        return Reply(found)
+
+    def begin_life(self) -> None:
+        """Both in a fresh state, the one or the other first. Raises TargetError."""
+        for side in self.order():
+            begin_anew(self._both[side], self._commands[side])
+
+    def renew_reference(self) -> None:
+        """Undoes what other instances of the reference have left outside of their processes."""
+        if self.claim.fresh_reference is not None:
+            self.claim.fresh_reference.run()
+
+    @property
+    def _commands(self) -> tuple[GateCommand | None, GateCommand | None]:
+        return self.claim.fresh_target, self.claim.fresh_reference
+
+    def check_fresh(self) -> None:
+        """Raises TargetError where `lives` is claimed, and one of the two cannot be begun anew."""
+        sides = (
+            ("the target", "fresh_state in [gate]"),
+            ("the reference", "reference_fresh_state in [mechanism]"),
+        )
+        for (name, key), target, command in zip(sides, self._both, self._commands, strict=True):
+            if command is None and target.no_restart is not None:
+                raise TargetError(
+                    f"lives: {name} cannot be begun anew for each life: {target.no_restart}; or "
+                    f"name {key}",
+                    code="options-do-not-fit",
+                )
+
+
+def reference_itself(
+    claim: SameAsClaim,
+    asked: Sequence[Any],
+    rng: np.random.Generator,
+    pairs: int,
+    again: Callable[[list[BothReplies]], bool],
+) -> bool | None:
+    """Puts two fresh instances of the reference against each other, with repeated requests.
+
+    pairs: of replies; asked: in turn; again: told of each, says whether to go on.
+    Whether all were asked; None where there are no two of it. Raises TargetError.
+    """
+    if is_server(claim.reference):
+        return None
+    with ExitStack() as opened:
+        one, other = (opened.enter_context(closing(open_reference(claim))) for _ in range(2))
+        sides = Sides(claim, asked, (one, other), rng)
+        for call in range(pairs):
+            if not again([sides.ask(call % len(asked))]):
+                return False
+    return True
 
 
 class SameAsSession(PlainSession):

@@ -15,7 +15,7 @@ from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....run.checks import Reason, RunContext, Setting
 from ....run.phase import Phase
-from ....targets import FreshStateCommand, Refused, Target, checked_labels
+from ....targets import Refused, Target, begin_anew, checked_labels
 from ..claim import LabelsClaim
 from ..planning.plan import Plan
 from ..planning.streams import Role, Stream
@@ -151,12 +151,9 @@ class CachedAnswers(LabelsCheck):
 
         Raises TargetError if the command fails, else as the target does.
         """
-        command, timeout = self.claim.gate.fresh_state, self.claim.gate.timeout
-        assert command is not None
-        FreshStateCommand(command, timeout).run()
+        assert self.claim.fresh_target is not None
+        begin_anew(target, self.claim.fresh_target)
         restarts = target.no_restart is None
-        if restarts:
-            target.restart()
         emptied = self.emptied = EmptiedStore(self.claim, self.answered, restarts)
         for votes in emptied.histograms:
             emptied.observe(self._labels(target, votes, 1))
