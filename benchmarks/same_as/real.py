@@ -123,6 +123,7 @@ def judged(name: str, seed: int) -> dict[str, Any]:
     claim.write_text(
         f'[mechanism]\nname = "same-as"\nreference = {json.dumps(reference)}\n'
         f'[inputs]\nfile = "{rows.name}"\n'
+        "[gate]\ntimeout = 300.0\n"  # some libraries take their time to start
     )
     words = ["dpassay", "verify", target, "--claim", str(claim), "--seed", str(seed)]
     return reported([*words, "--queries", str(real.queries)])
