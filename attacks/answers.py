@@ -7,13 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..reference import (
-    REFUSAL,
-    ConfidentGNMax,
-    NoisyArgmax,
-    log_derivatives,
-    log_probabilities,
-)
+from ..reference import REFUSAL, ConfidentGNMax, NoisyArgmax, log_derivatives, log_probabilities
 from ..reference.arrays import Matrix
 from ..reference.mechanisms import ClaimedMechanism
 from ..reference.noise import Rounded

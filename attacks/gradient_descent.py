@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
 
-from ..reference.arrays import Array, Matrix
+from ..reference.arrays import Array, Flags, Matrix
 
 _WINDOW = 6.0  # standard deviations
 _LONG, _SHORT = 10.0, 1.0  # lengths of a step in votes
@@ -71,7 +70,7 @@ RELEASED = Variant(
 
 def gradient_descent(
     counts: Matrix, sigma: float, teachers: int, variant: Variant = PAPER
-) -> tuple[Matrix, NDArray[np.bool_]]:
+) -> tuple[Matrix, Flags]:
     """Votes (b, c) from how often each label came (b, c), and whether the objective got below T.
 
     sigma: scale of the Gaussian noise in votes. Runs in the precision that JAX is set to. Votes

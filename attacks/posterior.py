@@ -8,16 +8,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..reference.arrays import Matrix
+from ..reference.arrays import Flags, Integers, Matrix
 from .answers import Likelihood
 from .maximum_likelihood import maximum_likelihood
 from .prior import CONCENTRATIONS, draw_concentration, draw_contends, draw_share, log_prior
 from .wander import Surrogate, Wander, group_change, pair_change, spread_change
 
-Votes = NDArray[np.int64]
-Taken = NDArray[np.bool_]
+Votes = Integers
+Taken = Flags
 
 _CHAINS, _CHAINS_OF_FEW = 16, 32
 _FEW = 32  # rows times classes, up to which steps take their time however many chains make them
@@ -41,7 +40,7 @@ class PosteriorDraws:
     """
 
     votes: Votes
-    mixed: NDArray[np.bool_]
+    mixed: Flags
     accepted: Matrix
 
 

@@ -11,13 +11,12 @@ One concentration for all classes would take a clear winner as a sign that the o
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, gammaln
 
-from ..reference.arrays import Matrix
+from ..reference.arrays import Flags, Integers, Matrix
 
-Votes = NDArray[np.int64]
-Contends = NDArray[np.bool_]
+Votes = Integers
+Contends = Flags
 
 CONCENTRATIONS = np.geomspace(0.01, 30.0, 25)
 """Concentrations per class: at 0.01 one class takes nearly all of the rest, at 30 they are even."""
@@ -105,11 +104,7 @@ class PriorOfVotes:
 
 
 def draw_contends(
-    votes: Votes,
-    contends: Contends,
-    concentration: Matrix,
-    share: Matrix,
-    rng: np.random.Generator,
+    votes: Votes, contends: Contends, concentration: Matrix, share: Matrix, rng: np.random.Generator
 ) -> Contends:
     """Who contends (s, b, c), redrawn class by class; concentration and share w are (s,)."""
     a, w = concentration[:, None], share[:, None]

@@ -184,7 +184,7 @@ class Wander:
         self.start = self.value.copy()
 
     def run(self, steps: int, order: Rows, spread: Matrix, rng: np.random.Generator) -> None:
-        """Takes `steps` steps, which order (b, c) and spread (b, c, c) shape as in `moves`.
+        """Takes `steps` steps, which order (b, c) and spread (b, c, c) shape as they do changes.
 
         Steps 4 k + 3 in number go through the kinds of moves in a palindrome, so that the way back
         is as likely as the way there.

@@ -11,6 +11,8 @@ Array: TypeAlias = Any
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 """Arrays of numpy alone; their shapes stand in the docstrings."""
 
 

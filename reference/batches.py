@@ -13,10 +13,9 @@ from enum import Enum
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
-from .arrays import Vector
+from .arrays import Integers, Vector
 
 
 class BatchDraws(Enum):
@@ -86,7 +85,7 @@ class Batches:
             return None
         return min(int(self.amount), left if self.how is BatchDraws.SHUFFLE else self.records)
 
-    def drawn(self, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+    def drawn(self, rng: np.random.Generator) -> Iterator[Integers]:
         """Batches (s,) without end."""
         while True:
             if self.how is BatchDraws.SHUFFLE:

@@ -14,10 +14,7 @@ from .rounded_balls import RoundedBalls
 
 
 def enclose_probabilities(
-    histogram: Iterable[float],
-    noise: Noise,
-    digits: int = 20,
-    classes: Sequence[int] | None = None,
+    histogram: Iterable[float], noise: Noise, digits: int = 20, classes: Sequence[int] | None = None
 ) -> list[arb]:
     """Balls that hold Q(H), each with about `digits` correct digits or more, tails included.
 

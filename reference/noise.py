@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .arrays import Array, namespace
+from .arrays import Array, Integers, Matrix, namespace
 from .noise_names import Scaled, noise_meant
 from .special import LOG_SQRT_2PI, log_ndtr, normal_hazard
 
@@ -51,13 +50,11 @@ class Noise(Scaled):
         """The noise of counts that are then rounded, `how` of `ROUNDINGS`."""
         return Rounded(self.scale, type(self), how)
 
-    def noisy(
-        self, votes: NDArray[np.int64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def noisy(self, votes: Integers, size: int, rng: np.random.Generator) -> Matrix:
         """Noisy counts (size, c) of a histogram (c,)."""
         return votes + self.sample(rng, (size, votes.size))
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
         """Independent draws in votes, of the given shape."""
         raise NotImplementedError
 
@@ -84,7 +81,7 @@ class Gaussian(Noise):
     def hazard(u: Array) -> Array:
         return normal_hazard(u)
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
         return rng.standard_normal(shape) * self.scale
 
 
@@ -113,7 +110,7 @@ class Laplace(Noise):
         tail = 0.5 * xp.exp(-abs(u))
         return xp.where(u < 0, xp.ones_like(u), tail / (1.0 - tail))
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
         return rng.laplace(scale=self.scale, size=shape)
 
 
@@ -144,7 +141,7 @@ class Exponential(Noise):
         inside = xp.where(u > 0, u, 1.0)
         return xp.where(u > 0, 1.0 / xp.expm1(xp.minimum(inside, 700.0)), xp.inf)
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
         return rng.standard_exponential(shape) * self.scale
 
 
@@ -173,7 +170,7 @@ class Gumbel(Noise):
     def hazard(u: Array) -> Array:
         return namespace(u).exp(-u)
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
         return rng.gumbel(scale=self.scale, size=shape)
 
 
@@ -208,9 +205,7 @@ class Rounded(Noise):
     def unrounded(self) -> Noise:
         return self.law(self.scale)
 
-    def noisy(
-        self, votes: NDArray[np.int64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def noisy(self, votes: Integers, size: int, rng: np.random.Generator) -> Matrix:
         drawn = self.unrounded.sample(rng, (size, votes.size))
         if self.rounding == "cut-noise":
             return np.asarray(votes + np.trunc(drawn))

@@ -23,12 +23,11 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .arrays import Array, namespace
+from .arrays import Array, Matrix, namespace
 from .noise import Laplace, Noise
 
-Nodes = NDArray[np.float64]
+Nodes = Matrix
 
 
 Moments = tuple[Array, Array | None]

@@ -5,9 +5,8 @@ from enum import Enum
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .arrays import Matrix, Vector
+from .arrays import Integers, Matrix, Vector
 
 
 class Way(Enum):
@@ -70,9 +69,7 @@ class Sampling:
         if self.way is not Way.POISSON and total < least:
             raise ValueError(f"histogram of {total} votes: {self} draws from at least {least:g}")
 
-    def sample(
-        self, votes: NDArray[np.int64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def sample(self, votes: Integers, size: int, rng: np.random.Generator) -> Integers:
         """Sampled counts (size, c) of a histogram (c,). Raises ValueError for too few votes."""
         total = int(votes.sum())
         self.check_total(total)

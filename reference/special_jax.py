@@ -35,9 +35,7 @@ def log_ndtr(x: Array) -> Array:
     scaled = _erfcx(jnp.abs(x) * _SQRT_HALF)
     square = -0.5 * jnp.square(x)
     return jnp.where(
-        x < 0,
-        square + jnp.log(0.5 * scaled),
-        jnp.log1p(-0.5 * scaled * jnp.exp(square)),
+        x < 0, square + jnp.log(0.5 * scaled), jnp.log1p(-0.5 * scaled * jnp.exp(square))
     )
 
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...reference.arrays import Vector
+from ...reference.arrays import Flags, Vector
 
 SHARES = (1.0, 0.5, 0.2, 0.1, 0.04)
 """Parts of the canaries that are guessed, half as in and half as out (of all, about half); each has
@@ -30,9 +29,7 @@ Refutes = Callable[[Guesses, int, float], bool]
 """Whether guesses, of so many canaries, refute a claim at an error."""
 
 
-def guessed(
-    scores: Vector, coins: NDArray[np.bool_], shares: Sequence[float] = SHARES
-) -> list[Guesses]:
+def guessed(scores: Vector, coins: Flags, shares: Sequence[float] = SHARES) -> list[Guesses]:
     """The guesses of each of the shares.
 
     scores (m,): higher where a canary seems to have been in; coins (m,): whether it was. Where all

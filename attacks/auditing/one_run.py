@@ -16,10 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, expit
 
-from ...reference.arrays import Vector
+from ...reference.arrays import Flags, Vector
 from .canary_guesses import SHARES, Guesses, Refutes, guessed
 
 _MOST = 50.0  # epsilon of a bound
@@ -64,7 +63,7 @@ def refutes_point(epsilon: float, delta: float) -> Refutes:
 
 def one_run_bound(
     scores: Vector,
-    coins: NDArray[np.bool_],
+    coins: Flags,
     delta: float,
     error: float = 0.05,
     shares: Sequence[float] = SHARES,

@@ -3,10 +3,9 @@
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, xlog1py, xlogy
 
-from ...reference.arrays import Matrix
+from ...reference.arrays import Integers, Matrix
 
 _MOST_FOR_SISON_GLAZ = 20_000
 _TIGHT: dict[str, Any] = {"xtol": 1e-300, "rtol": 1e-14, "maxiter": 2000}
@@ -55,7 +54,7 @@ def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, f
 Simultaneous = Literal["goodman", "sison-glaz"]
 
 
-def simultaneous(counts: NDArray[np.int64], alpha: float, method: Simultaneous) -> Matrix:
+def simultaneous(counts: Integers, alpha: float, method: Simultaneous) -> Matrix:
     """Intervals (o, 2) that hold for all probabilities of a law together, for large samples.
 
     Goodman 1965 has a chi-square limit for each label, Sison and Glaz 1995 a truncated Poisson law

@@ -14,10 +14,9 @@ minimum is the only root above 0 of a convex equation.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri, gammaln, xlogy
 
-from ...reference.arrays import Matrix, Vector
+from ...reference.arrays import Integers, Matrix, Vector
 from .counts import Counts, checked_error, checked_orders
 
 _ROUNDS, _CLOSE = 200, 1e-13
@@ -116,7 +115,7 @@ def _smallest(counts: Counts, order: float, drop: float) -> float:
     return max(0.0, float((np.log(best) + log_f) / (order - 1.0))) if best > 0.0 else 0.0
 
 
-def _start(n: Vector, m: Vector, order: float, drop: float) -> tuple[float, NDArray[np.float64]]:
+def _start(n: Vector, m: Vector, order: float, drop: float) -> tuple[float, Matrix]:
     """Log of f at a pair of laws on the region's edge, and the multipliers (w, u, v) there.
 
     The pair lies between the likeliest one and the likeliest one of equal laws. w is by how much f
@@ -204,7 +203,7 @@ class _Lagrangian(NamedTuple):
         return None
 
 
-def _below(counts: Vector | NDArray[np.int64], law: Vector) -> float:
+def _below(counts: Vector | Integers, law: Vector) -> float:
     """Nats by which a law, whatever its sum, is below the likeliest one."""
     share = counts / counts.sum()
     seen = counts > 0

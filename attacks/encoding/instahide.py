@@ -42,11 +42,7 @@ def normalised(images: NDArray[np.floating]) -> Images:
 
 
 def encode(
-    private: Images,
-    classes: Whole,
-    public: Images | None,
-    number: int,
-    random: np.random.Generator,
+    private: Images, classes: Whole, public: Images | None, number: int, random: np.random.Generator
 ) -> Encodings:
     """`number` InstaHide encodings of private images (m, d) with classes (m,).
 

@@ -5,17 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from skimage.data import (
-    astronaut,
-    brick,
-    camera,
-    chelsea,
-    coffee,
-    coins,
-    lfw_subset,
-    moon,
-    rocket,
-)
+from skimage.data import astronaut, brick, camera, chelsea, coffee, coins, lfw_subset, moon, rocket
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 from skimage.transform import downscale_local_mean
 

@@ -101,13 +101,7 @@ def epsilon_of(mu: float, delta: float) -> float:
 
 @lru_cache(maxsize=64)  # of many audits of one claim
 def fixed_threshold(
-    mu: float,
-    releases: int,
-    delta: float,
-    alpha: float,
-    *,
-    times: int = 1,
-    anytime: bool = False,
+    mu: float, releases: int, delta: float, alpha: float, *, times: int = 1, anytime: bool = False
 ) -> float:
     """Where to count, for `proved_epsilon` to be largest if all comes as expected.
 

@@ -139,11 +139,7 @@ class Perceptron(Network):
         return self._forward(parameters, records, None, None)[2][-1]
 
     def _forward(
-        self,
-        parameters: Array,
-        records: Array,
-        noise: Array | None,
-        offsets: list[Array] | None,
+        self, parameters: Array, records: Array, noise: Array | None, offsets: list[Array] | None
     ) -> tuple[Array, Array, list[Array]]:
         """Scores (n, classes), divergence of the code (n,), and the inputs of each layer."""
         pieces = self.split(parameters)

@@ -13,10 +13,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ...reference.arrays import Matrix
+from ...reference.arrays import Integers, Matrix
 from ...reference.clock import step
 from ...reference.parallel.workers import stream
 from .canaries import Labels, PerExample, checked
@@ -147,7 +146,7 @@ class VendorGame:
         return SharedValue(len(self.private.table.names))
 
     @property
-    def prior(self) -> NDArray[np.float64]:
+    def prior(self) -> Matrix:
         """The law of the value in trials: the private records' shares."""
         return self.inferred.prior(self.private.table.as_records)
 
@@ -236,7 +235,7 @@ def vendor_game(
     return VendorGame(private, public, defence, size, releases, seed, number)
 
 
-def coordinates(width: int) -> NDArray[np.int64]:
+def coordinates(width: int) -> Integers:
     """Which coordinates of a release are looked at: all, or of many ones spread evenly."""
     if width <= _LOOKED_AT:
         return np.arange(width)

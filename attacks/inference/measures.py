@@ -74,11 +74,7 @@ def roc(scores: ArrayLike, positive: ArrayLike) -> Roc:
 
 
 def auc(
-    scores: ArrayLike,
-    positive: ArrayLike,
-    alpha: float = ALPHA,
-    *,
-    strata: ArrayLike | None = None,
+    scores: ArrayLike, positive: ArrayLike, alpha: float = ALPHA, *, strata: ArrayLike | None = None
 ) -> Estimate:
     """The probability that a positive record outscores another one; a tie counts half.
 

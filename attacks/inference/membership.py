@@ -5,7 +5,7 @@ without it, and the target's answer is judged by how likely it is under either. 
 ensemble of PATE: the record is asked, and the attacker sees its votes, or labels that the
 aggregator released. Every ensemble is the target once, with all others as its shadows.
 
-What the privacy of released labels bounds is in `bounds`; **the votes themselves are not private**.
+What the privacy of released labels bounds is in `attack_cost`; **the votes are not private**.
 """
 
 from concurrent.futures import Executor
@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Literal, Protocol, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...reference.arrays import Matrix, Vector
+from ...reference.arrays import Flags, Integers, Matrix, Vector
 from ...reference.ensembles.records import Task
 from ...reference.parallel.workers import carried_out, stream
 from ..private_prediction.trainings import Ensemble, trained_votes
@@ -36,9 +35,9 @@ class Shadows:
     equally many, and a record of which too few other ensembles have, or lack, it.
     """
 
-    histograms: NDArray[np.int64]
-    members: NDArray[np.bool_]
-    labels: NDArray[np.int64]
+    histograms: Integers
+    members: Flags
+    labels: Integers
 
     def __post_init__(self) -> None:
         e, r, c = self.histograms.shape if self.histograms.ndim == 3 else (0, 0, 0)
@@ -63,11 +62,11 @@ class Shadows:
         return int(self.histograms[0, 0].sum())
 
     @property
-    def right(self) -> NDArray[np.int64]:
+    def right(self) -> Integers:
         """Votes (e, r) for the true label of each record."""
         return np.take_along_axis(self.histograms, self.labels[None, :, None], 2)[..., 0]
 
-    def of(self, records: slice | NDArray[np.int64]) -> "Shadows":
+    def of(self, records: slice | Integers) -> "Shadows":
         """These ensembles, on some of the records."""
         return Shadows(self.histograms[:, records], self.members[:, records], self.labels[records])
 
@@ -161,13 +160,13 @@ class Released:
     shadows: Shadows
     laws: Matrix
 
-    def drawn(self, queries: int, seed: int) -> NDArray[np.int64]:
+    def drawn(self, queries: int, seed: int) -> Integers:
         """How often (e, r, c) each label comes when each record is asked so many times."""
         laws = np.exp(self.laws)
         laws /= laws.sum(-1, keepdims=True)
         return np.random.default_rng(seed).multinomial(queries, laws)
 
-    def scores(self, labels: NDArray[np.int64]) -> Matrix:
+    def scores(self, labels: Integers) -> Matrix:
         """Scores (e, r), higher for members, of an attacker who sees labels (e, r, c) alone.
 
         The likelihood of the labels with the record, over that without it, each summed over the
@@ -200,7 +199,7 @@ def released_laws(shadows: Shadows, mechanism: Answering, executor: Executor) ->
     return Released(shadows, np.array([found[e] for e in range(len(found))]))
 
 
-def _laws_of_one(mechanism: Answering, histograms: NDArray[np.int64]) -> Matrix:
+def _laws_of_one(mechanism: Answering, histograms: Integers) -> Matrix:
     return mechanism.log_probabilities(histograms.astype(np.float64))
 
 
@@ -229,7 +228,7 @@ def _chance(shadows: Shadows) -> Matrix:
     return found
 
 
-def _moments(votes: Matrix, which: NDArray[np.bool_]) -> tuple[Matrix, Matrix]:
+def _moments(votes: Matrix, which: Flags) -> tuple[Matrix, Matrix]:
     """Mean and variance (e, r) of votes over the ensembles in question other than each itself."""
     kept = votes * which
     number = which.sum(0) - which

@@ -3,9 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...reference.arrays import Matrix
+from ...reference.arrays import Integers, Matrix
 from ...reference.ensembles.records import Task
 from ...reference.ensembles.taught import Student, split
 from ...reference.mechanisms import REFUSAL
@@ -23,7 +22,7 @@ class Lesson(NamedTuple):
     tested: int
 
 
-def student_accuracy(lesson: Lesson, laws: Matrix, votes: NDArray[np.int64], seed: int) -> float:
+def student_accuracy(lesson: Lesson, laws: Matrix, votes: Integers, seed: int) -> float:
     """The accuracy of one student, on queries it never asked about.
 
     laws: probabilities (N + 1, o) of the outcomes, by votes of the first class, the third being a

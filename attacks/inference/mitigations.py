@@ -241,11 +241,7 @@ class _People(NamedTuple):
 
 
 def _attacked(
-    setting: MitigatedDeployment,
-    people: _People,
-    near: Whole | None,
-    score: Score,
-    seed: int,
+    setting: MitigatedDeployment, people: _People, near: Whole | None, score: Score, seed: int
 ) -> tuple[float, float, float]:
     """Share of votes misplaced, and AUC, of one attack on everybody; the accuracy of a student."""
     first, total, positive, lesson = people

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...reference.arrays import Matrix
+from ...reference.arrays import Integers, Matrix
 from .theory import Worlds, divergences
 
 _CHOICE_ORDER = 2.0  # at which an adversary compares what there is to choose from
@@ -80,7 +79,7 @@ class Attack:
 
 
 def asked(query: int, worlds: Worlds, chosen_by: Worlds | None = None) -> WorldsQuery:
-    """A query that is asked in two worlds, with the score that `chosen_by` (or `worlds`) gives."""
+    """A query that is asked in two worlds, with the score that `chosen_by` (or `theory`) gives."""
     return WorldsQuery(query, worlds, score_of(worlds if chosen_by is None else chosen_by))
 
 
@@ -89,14 +88,14 @@ def score_of(worlds: Worlds) -> float:
     return float(divergences(worlds, [_CHOICE_ORDER]).max())
 
 
-def wrong_labels(votes: Matrix | NDArray[np.int64], truths: NDArray[np.int64]) -> NDArray[np.int64]:
+def wrong_labels(votes: Matrix | Integers, truths: Integers) -> Integers:
     """The wrong label (m,) with most votes (m, c), the likeliest to win by one more."""
     wrong = votes.astype(np.float64)
     wrong[np.arange(len(truths)), truths] = -1.0
     return np.asarray(wrong.argmax(-1))
 
 
-def evenly_by_consensus(histograms: NDArray[np.int64], number: int) -> NDArray[np.int64]:
+def evenly_by_consensus(histograms: Integers, number: int) -> Integers:
     """The places of queries, evenly from the one on which teachers agree least to the opposite."""
     order = histograms.max(-1).argsort(kind="stable")
     places = np.linspace(0, len(order) - 1, min(number, len(order)))

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...reference import Noise
-from ...reference.arrays import Matrix, Vector
+from ...reference.arrays import Integers, Matrix, Vector
 from .adversaries import (
     Adversary,
     Attack,
@@ -167,13 +166,13 @@ class Options:
 class _Votes:
     """Votes of all teachers without the added record (t, m), and with it (t, m) or (t, a, m)."""
 
-    plain: NDArray[np.int64]
-    altered: NDArray[np.int64]
+    plain: Integers
+    altered: Integers
     classes: int
     crafted: list[str]
 
 
-def _halves(trainings: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _halves(trainings: int) -> tuple[Integers, Integers]:
     """The trainings to choose a record by, and those to measure it by; a single one is for both."""
     if trainings == 1:
         return np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
@@ -181,9 +180,7 @@ def _halves(trainings: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return first, second
 
 
-def _votes(
-    ensemble: Ensemble, adversary: Adversary, train: Train, chosen_by: NDArray[np.int64]
-) -> _Votes:
+def _votes(ensemble: Ensemble, adversary: Adversary, train: Train, chosen_by: Integers) -> _Votes:
     """chosen_by: the teachers (t,) by whose votes wrong labels and poisons are chosen."""
     task = ensemble.task
     plain = train(ensemble, None)

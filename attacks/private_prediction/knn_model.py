@@ -5,11 +5,10 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...reference import Noise
 from ...reference.accounting.adjacency import Adjacency
-from ...reference.arrays import Matrix, Vector
+from ...reference.arrays import Integers, Matrix, Vector
 from ..auditing import laws_with_shifts
 from .laws import as_law, check_classes, check_records, group_outcomes
 
@@ -95,7 +94,7 @@ class PrivateKnn:
         """
         return self._laws
 
-    def votes(self, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def votes(self, size: int, rng: np.random.Generator) -> Integers:
         """Votes (2, size, c) of both worlds, with the same k neighbours but for those displaced."""
         here = rng.multinomial(self.neighbours, self.law, size)
         included = rng.choice(self.records + 1, size, p=self.voting)

@@ -12,11 +12,10 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...reference import Noise, as_histogram, probabilities
 from ...reference.accounting.adjacency import Adjacency
-from ...reference.arrays import Matrix, Vector
+from ...reference.arrays import Integers, Matrix, Vector
 from ..auditing import laws_with_one_vote_fixed, laws_with_shifts
 from .laws import (
     as_law,
@@ -80,7 +79,7 @@ class Pate:
         """
         return self._laws
 
-    def votes(self, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def votes(self, size: int, rng: np.random.Generator) -> Integers:
         """Votes (2, size, c) of both worlds, with the same k - m other teachers."""
         others = rng.multinomial(self.teachers - self.records, self.law, size)
         both = (self.law, self.altered)
@@ -192,7 +191,7 @@ class Capc:
         """Standard errors (2, c) of `laws`; zeros where they are exact."""
         return self._laws_and_errors[1]
 
-    def votes(self, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def votes(self, size: int, rng: np.random.Generator) -> Integers:
         """Votes (2, size, c) of both worlds, with the same votes of the other parties."""
         others = sampled(self.others, size, rng)
         return others + np.stack([sampled(own, size, rng) for own in self._both])
@@ -208,8 +207,8 @@ class PromptPate:
     """
 
     noise: Noise
-    here: NDArray[np.int64]
-    there: NDArray[np.int64]
+    here: Integers
+    there: Integers
     records: int = 1
     adjacency: ClassVar[Adjacency] = Adjacency.REPLACE_ONE
     votes_are_fixed: ClassVar[bool] = True
@@ -243,7 +242,7 @@ class PromptPate:
         """Laws (2, c) of the label: Q(H), exact."""
         return self._laws
 
-    def votes(self, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def votes(self, size: int, rng: np.random.Generator) -> Integers:
         """Votes (2, size, c): the same in every experiment, a read-only view; rng is not used."""
         both = np.stack([self.here, self.there])
         return np.broadcast_to(both[:, None], (2, size, self.classes))

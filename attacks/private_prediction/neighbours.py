@@ -23,11 +23,7 @@ Source = Literal["test", "train", "embedding"]
 """Where the added record comes from if it has to serve all queries: the queries, the records, or
 anywhere among the features (Chadha et al. 2024, arXiv 2402.09403, section 6)."""
 
-PLACES: dict[Source, str] = {
-    "test": "the queries",
-    "train": "the records",
-    "embedding": "anywhere",
-}
+PLACES: dict[Source, str] = {"test": "the queries", "train": "the records", "embedding": "anywhere"}
 
 
 @dataclass(frozen=True)

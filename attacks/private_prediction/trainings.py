@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...reference.arrays import Matrix
+from ...reference.arrays import Integers, Matrix
 from ...reference.ensembles.records import Task
 from ...reference.ensembles.teachers import LEARNERS
 from ...reference.parallel.kept import keep, kept_arrays, kept_folder
@@ -34,8 +33,8 @@ class Ensemble:
 
     task: Task
     learner: str
-    subsets: NDArray[np.int64]
-    seeds: NDArray[np.int64]
+    subsets: Integers
+    seeds: Integers
 
     def __post_init__(self) -> None:
         if self.learner not in LEARNERS:
@@ -83,8 +82,8 @@ class Added:
     """
 
     records: Matrix
-    labels: NDArray[np.int64]
-    asked: NDArray[np.int64] | None = None
+    labels: Integers
+    asked: Integers | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -95,13 +94,13 @@ class Added:
         return sums.hexdigest()[:16]
 
 
-Train = Callable[[Ensemble, Added | None], NDArray[np.int64]]
+Train = Callable[[Ensemble, Added | None], Integers]
 """Trains an ensemble: votes (s, m), or with one record more each (s, a, m), (s, a) of one query."""
 
 
 def trained_votes(
     ensemble: Ensemble, added: Added | None, cache: Path | None, executor: Executor
-) -> NDArray[np.int64]:
+) -> Integers:
     """Votes of the teachers (s, m); with `added` (s, a, m), or (s, a) where each asks one query.
 
     cache: a folder in which they are kept as they come. What was trained there before is not
@@ -126,8 +125,8 @@ class _Trainings(NamedTuple):
 
     learner: str
     records: Matrix
-    labels: NDArray[np.int64]
-    seeds: NDArray[np.int64]
+    labels: Integers
+    seeds: Integers
     queries: Matrix
     added: Added | None
 
@@ -139,14 +138,12 @@ def _work(ensemble: Ensemble, start: int, added: Added | None) -> _Trainings:
     return _Trainings(ensemble.learner, records, labels, ensemble.seeds[some], task.queries, added)
 
 
-def _votes(work: _Trainings) -> NDArray[np.int64]:
+def _votes(work: _Trainings) -> Integers:
     each = zip(work.records, work.labels, work.seeds, strict=True)
     return np.array([_votes_of_one(work, *own) for own in each])
 
 
-def _votes_of_one(
-    work: _Trainings, records: Matrix, labels: NDArray[np.int64], seed: np.int64
-) -> NDArray[np.int64]:
+def _votes_of_one(work: _Trainings, records: Matrix, labels: Integers, seed: np.int64) -> Integers:
     """Votes of a teacher (m,); with a record more each, (a, m), or (a,) on one query each."""
     learn, added = LEARNERS[work.learner], work.added
     if added is None:
@@ -169,7 +166,7 @@ def _share(task: Task, teachers: int) -> int:
     return len(task.records) // teachers
 
 
-def _seeds(seed: int, teachers: int) -> NDArray[np.int64]:
+def _seeds(seed: int, teachers: int) -> Integers:
     return np.array(
         [np.random.SeedSequence([seed, 2, g]).generate_state(1)[0] for g in range(teachers)],
         dtype=np.int64,

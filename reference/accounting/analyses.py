@@ -13,20 +13,11 @@ from ..noise import Gaussian, Laplace, Noise
 from ..sampling import Way
 from .adjacency import Adjacency, between
 from .gnmax import as_orders
-from .lnmax import (
-    lnmax_data_dependent,
-    lnmax_laplace,
-    pure_data_dependent,
-)
+from .lnmax import lnmax_data_dependent, lnmax_laplace, pure_data_dependent
 from .neighbourhood import MOVED_VOTE, Neighbourhood
 from .pairs import worst_costs
 from .pure import pure_data_independent, pure_epsilon
-from .rounding import (
-    gaussian_answer,
-    gaussian_answer_dependent,
-    is_of_noisy_counts,
-    log_unlikely,
-)
+from .rounding import gaussian_answer, gaussian_answer_dependent, is_of_noisy_counts, log_unlikely
 from .screened import Charging, screened_cost
 from .worst_pair import worst_pair
 
@@ -203,11 +194,7 @@ def answer_data_independent(
 
 
 def _answer(
-    votes: ArrayLike,
-    noise: Noise,
-    orders: ArrayLike,
-    neighbourhood: Neighbourhood,
-    dependent: bool,
+    votes: ArrayLike, noise: Noise, orders: ArrayLike, neighbourhood: Neighbourhood, dependent: bool
 ) -> Matrix:
     """The cost of an answer: GNMax's, or that of a pure mechanism."""
     plain = answer_data_independent(noise, orders, neighbourhood)

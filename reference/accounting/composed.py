@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from flint import arb, arb_poly, ctx
-from numpy.typing import NDArray
 
-from ..arrays import Matrix, Vector
+from ..arrays import Integers, Matrix, Vector
 from .certified import below
 
 _DIGITS = 60
@@ -40,7 +39,7 @@ class SumTest:
     that a score of 1 stands for; epsilon: what it shows in floating point, no proof.
     """
 
-    scores: NDArray[np.int64]
+    scores: Integers
     step: float
     least: int
     epsilon: float
@@ -79,7 +78,7 @@ def _best_threshold(
     times: Vector,
     delta: float,
     *,
-    scores: NDArray[np.int64],
+    scores: Integers,
     step: float,
     tilt: float,
 ) -> SumTest:
@@ -110,7 +109,7 @@ def _best_threshold(
     return SumTest(scores, step, int(sums[best]), float(shown[best]))
 
 
-def _tilts(log_p: Matrix, scores: NDArray[np.int64], times: Vector, nats: float) -> Iterator[float]:
+def _tilts(log_p: Matrix, scores: Integers, times: Vector, nats: float) -> Iterator[float]:
     """None, and those whose law of the sum is half and all of so many nats from the law itself.
 
     About the mean of such a law lie the thresholds that are reached with probability e^-nats
@@ -170,9 +169,7 @@ class _Sum:
     law: list[arb]
 
     @classmethod
-    def of(
-        cls, laws: Sequence[Sequence[arb]], scores: NDArray[np.int64], times: Sequence[int]
-    ) -> "_Sum":
+    def of(cls, laws: Sequence[Sequence[arb]], scores: Integers, times: Sequence[int]) -> "_Sum":
         """The law of a sum of scores, `times` of each kind; shortest laws are combined first."""
         parts = [
             cls._one(law, row).times(int(number))
@@ -184,7 +181,7 @@ class _Sum:
         return parts[0]
 
     @classmethod
-    def _one(cls, law: Sequence[arb], scores: NDArray[np.int64]) -> "_Sum":
+    def _one(cls, law: Sequence[arb], scores: Integers) -> "_Sum":
         first = int(scores.min())
         found = [arb(0)] * (int(scores.max()) - first + 1)
         for ball, score in zip(law, scores, strict=True):
@@ -224,9 +221,7 @@ def _negligible(law: Sequence[arb]) -> int:
     return 0
 
 
-def _law(
-    p: Matrix, scores: NDArray[np.int64], times: Vector, centre: int, size: int
-) -> NDArray[np.float64]:
+def _law(p: Matrix, scores: Integers, times: Vector, centre: int, size: int) -> Matrix:
     """The law (size,) of the sum around `centre`, which stands in the middle."""
     at = np.arange(size // 2 + 1)  # frequencies; those that next to nothing is left of are dropped
     turn = -2j * np.pi / size * at

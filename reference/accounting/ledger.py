@@ -40,12 +40,7 @@ class Ledger:
     adjacency = Adjacency.REPLACE_ONE
 
     def __init__(
-        self,
-        path: str | Path,
-        mechanism: KnownMechanism,
-        *,
-        delta: float,
-        budget: float,
+        self, path: str | Path, mechanism: KnownMechanism, *, delta: float, budget: float
     ) -> None:
         if not isinstance(mechanism, KnownMechanism):
             raise UnknownMechanismError(mechanism, "a ledger")

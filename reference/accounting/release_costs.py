@@ -4,12 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Matrix
-from ..mechanisms import (
-    KnownMechanism,
-    SampledArgmax,
-    ScreenedGNMax,
-    UnknownMechanismError,
-)
+from ..mechanisms import KnownMechanism, SampledArgmax, ScreenedGNMax, UnknownMechanismError
 from .adjacency import Adjacency, between
 from .analyses import answer_data_independent, sampled_data_independent
 from .conversions import ORDERS, best_epsilon, to_epsilon

@@ -16,11 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Matrix
 from ..histograms import Histogram
-from ..mechanisms import (
-    ClaimedMechanism,
-    Mechanism,
-    UnknownMechanismError,
-)
+from ..mechanisms import ClaimedMechanism, Mechanism, UnknownMechanismError
 from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
 from .neighbourhood import MOVED_VOTE, Neighbourhood, changed, representatives
@@ -99,10 +95,7 @@ def _search(
     forth, back = _both_ways(mechanism, pairs[top], orders)
     turned = np.diagonal(back > forth)[:, None]
     return WorstPair(
-        np.array(orders),
-        costs.max(0),
-        np.where(turned, there, here),
-        np.where(turned, here, there),
+        np.array(orders), costs.max(0), np.where(turned, there, here), np.where(turned, here, there)
     )
 
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays import Matrix
+from ..arrays import Integers, Matrix
 
 _SPLIT = 2017  # of RandomState, whose streams numpy keeps: the queries are the same everywhere
 
@@ -26,9 +25,9 @@ class Task:
 
     name: str
     records: Matrix
-    labels: NDArray[np.int64]
+    labels: Integers
     queries: Matrix
-    truths: NDArray[np.int64]
+    truths: Integers
     classes: int
     names: tuple[str, ...] = ()
 
@@ -150,13 +149,13 @@ def table(path: str | Path, label: str, queries: int = 1000, without: tuple[str,
     return replace(task, names=tuple(str(value) for value in values), classes=len(values))
 
 
-def asked_and_kept(rows: int, queries: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def asked_and_kept(rows: int, queries: int) -> tuple[Integers, Integers]:
     """Which of so many rows are queries, and which are trained on: the same split everywhere."""
     order = np.random.RandomState(_SPLIT).permutation(rows)
     return order[:queries], order[queries:]
 
 
-def _split(name: str, rows: Matrix, labels: NDArray[np.int64], queries: int) -> Task:
+def _split(name: str, rows: Matrix, labels: Integers, queries: int) -> Task:
     if not 1 <= queries < len(rows):
         raise ValueError(f"{name}: {queries} queries: expected 1 to {len(rows) - 1}")
     asked, kept = asked_and_kept(len(rows), queries)
@@ -176,7 +175,7 @@ class People:
     """
 
     task: Task
-    hidden: NDArray[np.int64]
+    hidden: Integers
     attribute: str
 
     def __post_init__(self) -> None:

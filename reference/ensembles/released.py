@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from ..accounting.conversions import ORDERS, to_epsilon
@@ -26,7 +25,7 @@ from ..accounting.smooth_sensitivity import (
     smooth_sensitivity,
     threshold_local_sensitivity,
 )
-from ..arrays import Matrix
+from ..arrays import Flags, Matrix
 from ..generators import secure_generator
 from ..histograms import Histogram
 from ..mechanisms import (
@@ -56,8 +55,8 @@ class Answers:
     """
 
     labels: Labels
-    asked: NDArray[np.bool_]
-    answered: NDArray[np.bool_]
+    asked: Flags
+    answered: Flags
     epsilon: float
     delta: float
 

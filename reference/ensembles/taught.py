@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..accounting.ledger import Ledger
-from ..arrays import Matrix
+from ..arrays import Integers, Matrix
 from ..mechanisms import REFUSAL, InteractiveGNMax, KnownMechanism, Labels
 from .records import Task
 from .released import Answers, ReleasedCost, ask, released_cost
@@ -78,7 +77,7 @@ class Learned:
     """A trained student; model: None where it was shown no two classes, `seen` of which it saw."""
 
     model: Any
-    seen: NDArray[np.int64]
+    seen: Integers
     classes: int
 
     def probabilities(self, records: Matrix) -> Matrix:
@@ -98,7 +97,7 @@ class Learned:
         """The likeliest label of each record (n,)."""
         return np.asarray(self.probabilities(records).argmax(-1), dtype=np.int64)
 
-    def accuracy(self, records: Matrix, truths: NDArray[np.int64]) -> float:
+    def accuracy(self, records: Matrix, truths: Integers) -> float:
         """The share of records that it labels as `truths` do."""
         return float((self.predict(records) == truths).mean())
 
@@ -116,8 +115,8 @@ class Taught:
     """
 
     answers: Answers
-    pool: NDArray[np.int64]
-    tested: NDArray[np.int64]
+    pool: Integers
+    tested: Integers
     accuracy: float
     agreement: float
     labels_right: float
@@ -131,7 +130,7 @@ class Taught:
         return int((self.answers.labels >= 0).sum())
 
 
-def split(task: Task, tested: int, seed: int = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def split(task: Task, tested: int, seed: int = 0) -> tuple[Integers, Integers]:
     """A task's queries at random: those a student may use, and so many to test it on, as rows.
 
     Raises ValueError where none are left to ask.
@@ -203,9 +202,7 @@ def teach(
     )
 
 
-def without_privacy(
-    task: Task, student: Student, tested: NDArray[np.int64], seed: int = 0
-) -> float:
+def without_privacy(task: Task, student: Student, tested: Integers, seed: int = 0) -> float:
     """The accuracy of the same learner on all private records and their true labels."""
     learned = student.learn(task.records, task.labels, task.classes, seed)
     return learned.accuracy(task.queries[tested], task.truths[tested])

@@ -9,26 +9,25 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays import Matrix
+from ..arrays import Integers, Matrix
 from ..parallel.kept import kept_arrays, kept_folder
 from .records import Task
 from .votes import Votes
 
-Predictor = Callable[[Matrix], NDArray[np.int64]]
-Learner = Callable[[Matrix, NDArray[np.int64], int], Predictor]
+Predictor = Callable[[Matrix], Integers]
+Learner = Callable[[Matrix, Integers, int], Predictor]
 """Records (n, d), labels (n,) and a seed in; out a function of queries (m, d), labels (m,)."""
 
 
-def nearest(records: Matrix, labels: NDArray[np.int64], seed: int) -> Predictor:
+def nearest(records: Matrix, labels: Integers, seed: int) -> Predictor:
     """The label of the nearest record; takes no chances."""
     from sklearn.metrics import pairwise_distances_argmin
 
     return lambda queries: np.asarray(labels[pairwise_distances_argmin(queries, records)])
 
 
-def logistic(records: Matrix, labels: NDArray[np.int64], seed: int) -> Predictor:
+def logistic(records: Matrix, labels: Integers, seed: int) -> Predictor:
     """Multinomial logistic regression; takes no chances."""
     from sklearn.linear_model import LogisticRegression
 
@@ -37,14 +36,14 @@ def logistic(records: Matrix, labels: NDArray[np.int64], seed: int) -> Predictor
     return _fitted(LogisticRegression(max_iter=1000), records, labels)
 
 
-def tree(records: Matrix, labels: NDArray[np.int64], seed: int) -> Predictor:
+def tree(records: Matrix, labels: Integers, seed: int) -> Predictor:
     """A decision tree whose splits look at random features; the seed decides which."""
     from sklearn.tree import DecisionTreeClassifier
 
     return _fitted(DecisionTreeClassifier(max_features="sqrt", random_state=seed), records, labels)
 
 
-def forest(records: Matrix, labels: NDArray[np.int64], seed: int) -> Predictor:
+def forest(records: Matrix, labels: Integers, seed: int) -> Predictor:
     """Ten trees, each on a bootstrap sample, leaves of three records or more: for tables."""
     from sklearn.ensemble import RandomForestClassifier
 
@@ -74,7 +73,7 @@ class Estimator:
                 "of scikit-learn such as RandomForestClassifier()"
             )
 
-    def __call__(self, records: Matrix, labels: NDArray[np.int64], seed: int) -> Predictor:
+    def __call__(self, records: Matrix, labels: Integers, seed: int) -> Predictor:
         from sklearn.base import clone
 
         values, numbered = np.unique(labels, return_inverse=True)
@@ -120,12 +119,12 @@ def described(named: Any) -> str:
     return f"{kind.__module__}.{kind.__qualname__} {parameters!r}"
 
 
-def _fitted(model: Any, records: Matrix, labels: NDArray[np.int64]) -> Predictor:
+def _fitted(model: Any, records: Matrix, labels: Integers) -> Predictor:
     model.fit(records, labels)
     return lambda queries: np.asarray(model.predict(queries), dtype=np.int64)
 
 
-def partition(records: int, teachers: int, seed: int = 0) -> tuple[NDArray[np.int64], ...]:
+def partition(records: int, teachers: int, seed: int = 0) -> tuple[Integers, ...]:
     """The records of each teacher, as row numbers: disjoint, all of them, sizes one apart at most.
 
     At random by the seed and the number of records: one record that is another moves one vote, but
@@ -141,7 +140,7 @@ def partition(records: int, teachers: int, seed: int = 0) -> tuple[NDArray[np.in
     return tuple(np.array_split(order, teachers))
 
 
-def seeds(teachers: int, seed: int = 0) -> NDArray[np.int64]:
+def seeds(teachers: int, seed: int = 0) -> Integers:
     """A seed for the training of each teacher, (teachers,), below 2^32."""
     drawn = [np.random.SeedSequence([seed, 2, i]).generate_state(1)[0] for i in range(teachers)]
     return np.array(drawn, dtype=np.int64)
@@ -168,7 +167,7 @@ class Teachers:
         self.subsets  # noqa: B018 - refuses more teachers than records
 
     @property
-    def subsets(self) -> tuple[NDArray[np.int64], ...]:
+    def subsets(self) -> tuple[Integers, ...]:
         """The records of each, as row numbers; by the seed and the number of records alone."""
         return partition(len(self.task.records), self.count, self.seed)
 
@@ -210,11 +209,11 @@ class _Work(NamedTuple):
 
     learn: Learner
     records: tuple[Matrix, ...]
-    labels: tuple[NDArray[np.int64], ...]
-    seeds: NDArray[np.int64]
+    labels: tuple[Integers, ...]
+    seeds: Integers
     queries: Matrix
 
 
-def _votes(work: _Work) -> NDArray[np.int64]:
+def _votes(work: _Work) -> Integers:
     each = zip(work.records, work.labels, work.seeds, strict=True)
     return np.array([work.learn(x, y, int(s))(work.queries) for x, y, s in each], dtype=np.int64)

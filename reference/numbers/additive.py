@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays import Vector
+from ..arrays import Matrix, Vector
 from ..noise_names import Scaled
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ class Additive(Scaled, ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
         """Independent draws of the given shape."""
 
     @abstractmethod

@@ -102,10 +102,7 @@ def sensitivity(aggregation: Aggregation, norm: float) -> float:
 
 
 def sample(
-    aggregation: Aggregation,
-    values: ArrayLike,
-    size: int,
-    rng: np.random.Generator | None = None,
+    aggregation: Aggregation, values: ArrayLike, size: int, rng: np.random.Generator | None = None
 ) -> Releases:
     """`size` independent releases (size, d), each number with noise of its own.
 

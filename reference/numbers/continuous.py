@@ -8,10 +8,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri_exp
 
-from ..arrays import Vector
+from ..arrays import Matrix, Vector
 from .additive import ExponentialTails, NormalTails, Rival
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class Laplace(ExponentialTails):
         above = -(log_share + math.log(2.0))
         return np.asarray(self.scale * np.where(above >= 0, above, below))
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
         return rng.laplace(scale=self.scale, size=shape)
 
     def losses(self, by: float, pessimistic: bool, interval: float) -> Any:
@@ -110,7 +109,7 @@ class Gaussian(NormalTails):
     def exceeded(self, log_share: Vector) -> Vector:
         return np.asarray(-self.scale * ndtri_exp(np.asarray(log_share, dtype=np.float64)))
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
         return rng.standard_normal(shape) * self.scale
 
     def enclosed_survival(self, value: "arb", whole: int | None = None) -> "arb":

@@ -5,9 +5,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays import Vector
+from ..arrays import Matrix, Vector
 from .additive import ExponentialTails, NormalTails, Rival
 from .continuous import Gaussian, Laplace
 from .whole import Complex, Shared, angles
@@ -61,15 +60,13 @@ class DiscreteLaplace(ExponentialTails, Shared):
         left = np.log1p(-np.exp(np.minimum(k + 1.0, 0.0) / self.scale + tail))
         return np.where(k >= -1.0, right, left)
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
         """The difference of two geometric numbers."""
         rate = -math.expm1(-1.0 / self.scale)
         one, other = rng.geometric(rate, shape), rng.geometric(rate, shape)
         return (one - other).astype(np.float64)
 
-    def share(
-        self, parties: int, rng: np.random.Generator, shape: tuple[int, ...]
-    ) -> NDArray[np.float64]:
+    def share(self, parties: int, rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
         rate = -math.expm1(-1.0 / self.scale)
         up, down = (rng.negative_binomial(1.0 / parties, rate, shape) for _ in range(2))
         return (up - down).astype(np.float64)
@@ -181,11 +178,11 @@ class DiscreteGaussian(NormalTails, Shared):
         first = np.maximum(k, self._reach) + 1.0
         return np.asarray(self.log_pmf(first) - np.log(-np.expm1(-first / self.scale**2)))
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
         """By rejection from the discrete Laplace (their Algorithm 3)."""
         proposal = DiscreteLaplace(math.floor(self.scale) + 1.0)
         wanted = math.prod(shape)
-        kept: list[NDArray[np.float64]] = []
+        kept: list[Matrix] = []
         while (found := sum(part.size for part in kept)) < wanted:
             k = proposal.sample(rng, (max(64, 2 * (wanted - found)),))
             excess = np.abs(k) - self.scale**2 / proposal.scale

@@ -4,9 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays import Vector
+from ..arrays import Flags, Vector
 
 
 @dataclass
@@ -19,8 +18,8 @@ class Behind:
 
     centre: Vector
     half: Vector
-    lowest: NDArray[np.bool_]
-    highest: NDArray[np.bool_]
+    lowest: Flags
+    highest: Flags
     floor: Vector | None = None
     ceiling: Vector | None = None
 

@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from ..arrays import Vector
+from ..arrays import Matrix, Vector
 from .additive import Rival
 from .discrete import DiscreteGaussian, DiscreteLaplace
 from .tabled import Tabled
@@ -47,7 +46,7 @@ class Skellam(Tabled, Shared):
     ) -> tuple[float, Complex]:
         return Skellam(self.scale * math.sqrt(present / parties)).transform(theta, points)
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
         half = 0.5 * self.scale**2
         return (rng.poisson(half, shape) - rng.poisson(half, shape)).astype(np.float64)
 
@@ -117,7 +116,7 @@ class Binomial(Tabled, Shared):
     def each_of(self, parties: int) -> "Binomial":
         return Binomial(self.scale / math.sqrt(parties))
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
         heads = rng.binomial(self.coins, 0.5, shape)
         return (heads - self.coins // 2).astype(np.float64)
 
@@ -239,11 +238,11 @@ class Shares(Tabled):
         at, beside = self.log_pmf(np.array([0.0, by]))
         return times * float(at - beside)  # log-convex on either side: steepest at 0
 
-    def share(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def share(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
         """Independent draws of one party's share, of the given shape."""
         return self._one.share(self.parties, rng, shape)
 
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
         """The sum of the shares."""
         found = np.zeros(shape)
         for _ in range(self.present):

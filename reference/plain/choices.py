@@ -35,11 +35,7 @@ def permute_and_flip(
 
 
 def top_k(
-    scores: Sequence[float],
-    k: int,
-    epsilon: float,
-    sensitivity: float,
-    rng: np.random.Generator,
+    scores: Sequence[float], k: int, epsilon: float, sensitivity: float, rng: np.random.Generator
 ) -> list[int]:
     """Several candidates, by their places, in the order in which they are peeled off.
 

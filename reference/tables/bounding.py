@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays import Matrix, Vector
+from ..arrays import Flags, Integers, Matrix, Vector
 from .rows import Rows, places_within
 
 Kept = Literal["uniform", "first", "last", "any", "all"]
@@ -59,7 +58,7 @@ class Bounding:
         """Rows of a user that may stay at most."""
         return self.max_rows or self.partitions * self.per_partition
 
-    def within(self, rows: Rows) -> NDArray[np.bool_]:
+    def within(self, rows: Rows) -> Flags:
         """Which rows (n,) are of users who have no more than the bounds allow: they all stay."""
         user = rows.numbered
         if self.max_rows is not None:
@@ -77,10 +76,7 @@ class Bounding:
         """The rows that stay, in their order; `any` keeps as `uniform` does."""
         if self.holds(rows):
             return rows
-        order = {
-            "first": np.arange(len(rows)),
-            "last": np.arange(len(rows))[::-1],
-        }.get(self.kept)
+        order = {"first": np.arange(len(rows)), "last": np.arange(len(rows))[::-1]}.get(self.kept)
         order = rng.permutation(len(rows)) if order is None else order
         if self.max_rows is not None:
             stays = order[places_within(rows.users[order]) < self.max_rows]
@@ -136,7 +132,7 @@ def _alike(rows: Rows) -> Iterator[tuple[Rows, int]]:
     yield from groups.values()
 
 
-def _by_cell(user: Rows) -> Iterator[tuple[int, Vector, NDArray[np.int64]]]:
+def _by_cell(user: Rows) -> Iterator[tuple[int, Vector, Integers]]:
     """For each partition of a user: its place, its different values, and how often each comes."""
     for cell in np.unique(user.cells):
         yield int(cell), *np.unique(user.values[user.cells == cell], return_counts=True)

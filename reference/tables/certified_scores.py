@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from flint import arb, arb_poly, ctx
 
 from ..numbers.aggregations import Move
-from ..numbers.certified import (
-    BITS,
-    CertifiedPair,
-    Outcomes,
-    merged_outcomes,
-    threshold_epsilon,
-)
+from ..numbers.certified import BITS, CertifiedPair, Outcomes, merged_outcomes, threshold_epsilon
 from ..numbers.families import Gaussian
 from ..numbers.noise import NumberNoise
 from .neighbours import Moved

@@ -4,7 +4,6 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import Matrix, Vector
 from ..numbers.additive import Additive
@@ -48,7 +47,7 @@ class HiddenCount:
         half = 1e-5 * self.counts.scale
         return np.asarray(np.exp(self.counts.log_mass(value, half)) / (2.0 * half))
 
-    def _ends(self, quotients: Vector, exact: Vector, count: Vector) -> NDArray[np.float64]:
+    def _ends(self, quotients: Vector, exact: Vector, count: Vector) -> Matrix:
         """Ends (k, n) of the parts, in order."""
         scale = self.counts.scale
         first, last = np.maximum(1.0, count - _FAR * scale), np.maximum(1.0, count + _FAR * scale)

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays import Matrix, Vector
+from ..arrays import Flags, Integers, Matrix, Vector
 
-Codes = NDArray[np.int64]
+Codes = Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +39,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self.users)
 
-    def kept(self, which: NDArray[np.bool_] | Codes) -> "Rows":
+    def kept(self, which: Flags | Codes) -> "Rows":
         """The rows that a mask or places choose."""
         return Rows(self.users[which], self.cells[which], self.values[which])
 

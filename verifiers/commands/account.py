@@ -44,11 +44,7 @@ Charging = Literal["expected", "realised", "all"]
     type=click.Choice(["replace-one", "add-remove"]),
     help="A teacher votes otherwise (the default), or there is one more or less.",
 )
-@option_with_default(
-    "--analysis",
-    type=click.Choice(get_args(Analysis)),
-    default="data-dependent",
-)
+@option_with_default("--analysis", type=click.Choice(get_args(Analysis)), default="data-dependent")
 @option_with_default(
     "--charging",
     type=click.Choice(get_args(Charging)),

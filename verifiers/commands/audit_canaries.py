@@ -6,13 +6,12 @@ from typing import NoReturn
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from ...attacks.auditing.canary_guesses import SHARES
 from ...attacks.auditing.one_run import one_run_bound
 from ...attacks.auditing.one_run_curve import curve_refuted, one_run_mu
-from ...reference.arrays import Vector
+from ...reference.arrays import Flags, Vector
 from ...reference.numbers import families
 from ...reference.numbers.moves import move_epsilon
 from ..cli.exit_statuses import fail, print_and_exit
@@ -195,7 +194,7 @@ def audit_training(spec: str, canaries: int, seed: int, options: TrainingOptions
     return _bounds(scores, coins, options, held)
 
 
-def _unfair(coins: NDArray[np.bool_]) -> list[Note]:
+def _unfair(coins: Flags) -> list[Note]:
     """A warning where so many, or so few, canaries in are not what a fair coin gives."""
     from scipy.stats import binomtest
 
@@ -211,7 +210,7 @@ def _unfair(coins: NDArray[np.bool_]) -> list[Note]:
 
 def _bounds(
     scores: Vector,
-    coins: NDArray[np.bool_],
+    coins: Flags,
     options: TrainingOptions,
     held: Sequence[TestedClaim],
     *,
@@ -248,7 +247,7 @@ def _bounds(
     )
 
 
-def _refutes_curve(held: TestedClaim, scores: Vector, coins: NDArray[np.bool_]) -> bool:
+def _refutes_curve(held: TestedClaim, scores: Vector, coins: Flags) -> bool:
     """Whether the scores refute a claimed curve; never where they could not."""
     assert held.claim.least is not None
     return bool(held.shares) and curve_refuted(

@@ -166,11 +166,7 @@ def save_figure(found: SeenImages, path: Path) -> None:
     """Draws private images, an encoding of each, and what was recovered, as PNG or SVG."""
     from matplotlib.figure import Figure
 
-    rows = {
-        "private": found.private,
-        "an encoding": found.encoded,
-        "recovered": found.recovered,
-    }
+    rows = {"private": found.private, "an encoding": found.encoded, "recovered": found.recovered}
     columns = len(found.encoded)
     figure = Figure(figsize=(0.8 * columns + 1.0, 2.7))
     for row, (title, images) in enumerate(rows.items()):

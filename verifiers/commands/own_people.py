@@ -23,14 +23,7 @@ from ..inputs.label_log import labels_by_id
 from ..inputs.log_names import PLAIN
 from ..inputs.people_file import PeopleColumn, read_people_column
 from ..kinds.labels.reading import read_labels_claim
-from ..reporting.chain import (
-    flags,
-    of_answers,
-    of_linkage,
-    of_votes,
-    percent,
-    with_interval,
-)
+from ..reporting.chain import flags, of_answers, of_linkage, of_votes, percent, with_interval
 from ..text import counted, epsilon_text, printable
 from .figure import (
     Figure,

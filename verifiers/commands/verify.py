@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ..cli.exit_statuses import MISUSE, fail, json_option
-from ..cli.options import (
-    Seconds,
-    WholeNumber,
-    over_workers,
-    profile_option,
-    typed_options,
-    working,
-)
+from ..cli.options import Seconds, WholeNumber, over_workers, profile_option, typed_options, working
 from .verify_target import verify_target, write_report
 
 if TYPE_CHECKING:

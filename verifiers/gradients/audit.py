@@ -9,7 +9,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from ...attacks.auditing import Counts
@@ -17,7 +16,7 @@ from ...attacks.auditing.two_cut import separated
 from ...attacks.gradients.canary_audit import HALFWAY, epsilon_of, fixed_threshold, mu_by, proved_by
 from ...reference.accounting.adjacency import Adjacency
 from ...reference.accounting.counting import MOST
-from ...reference.arrays import Vector
+from ...reference.arrays import Flags, Vector
 from ...reference.numbers import NoisyGradient, sensitivity
 from ..claims.tables import PrivacyClaim
 from ..findings.pair_bounds import LowerBounds, bounds_of
@@ -173,7 +172,7 @@ class _Releases:
             self._count(2, side, sign * waiting > sign * threshold)
         self._waiting.clear()
 
-    def _count(self, place: int, world: int, above: NDArray[np.bool_]) -> None:
+    def _count(self, place: int, world: int, above: Flags) -> None:
         hits = int(above.sum())
         self.counts[place, world] += (hits, above.size - hits)
 

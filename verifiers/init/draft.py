@@ -225,10 +225,5 @@ def _screen_keys(answers: LabelAnswers) -> list[Key]:
     threshold, scale = answers.fit_refusals()
     return [
         Key("threshold", None, "", f"fitted to refusals: {threshold.text}"),
-        Key(
-            "threshold_noise",
-            None,
-            "",
-            f"fitted to refusals: {scale_text('gaussian', scale)}",
-        ),
+        Key("threshold_noise", None, "", f"fitted to refusals: {scale_text('gaussian', scale)}"),
     ]

@@ -4,10 +4,9 @@ import math
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...attacks.auditing.coin import Curve, RowError
-from ...reference.arrays import Vector
+from ...reference.arrays import Flags, Vector
 from .csv_rows import read_csv, with_header
 from .input_error import ColumnsError, RowsError
 
@@ -15,7 +14,7 @@ _COLUMNS = ("score", "in")
 _COINS = {"1": True, "0": False, "true": True, "false": False}
 
 
-def read_canaries(path: str) -> tuple[Vector, NDArray[np.bool_]]:
+def read_canaries(path: str) -> tuple[Vector, Flags]:
     """Scores (m,) and coins (m,) of a CSV file with columns `score` and `in`, a canary in each row.
 
     Raises RowsError that names the file, the line and what is allowed.

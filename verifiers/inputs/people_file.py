@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...attacks.gradients.canaries import Attribute
-from ...reference.arrays import Matrix
+from ...reference.arrays import Flags, Integers, Matrix
 from .csv_rows import read_csv, with_header
 from .input_error import ColumnsError, RowsError
 
@@ -32,8 +31,8 @@ class PeopleTable:
     """
 
     records: Matrix
-    labels: NDArray[np.int64]
-    sensitive: NDArray[np.int64]
+    labels: Integers
+    sensitive: Integers
     values: Matrix
     names: tuple[str, ...]
     columns: tuple[int, ...] | None
@@ -135,7 +134,7 @@ class PeopleColumn:
     """
 
     attribute: str
-    positive: NDArray[np.bool_]
+    positive: Flags
     ids: tuple[str, ...] | None
     others: tuple[list[str], list[list[str]]]
 

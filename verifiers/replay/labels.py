@@ -11,10 +11,9 @@ from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...reference import REFUSAL
-from ...reference.arrays import Vector
+from ...reference.arrays import Integers, Vector
 from ..findings.note import Note
 from ..kinds.labels.claim import LabelsClaim
 from ..kinds.labels.mechanism import LabelsMechanism
@@ -45,7 +44,7 @@ def pairs(claim: LabelsClaim, seed: int) -> Iterator[ReplayPair]:
 
 
 def _of_inputs(
-    mechanism: LabelsMechanism, rows: list[NDArray[np.int64]], rng: np.random.Generator
+    mechanism: LabelsMechanism, rows: list[Integers], rng: np.random.Generator
 ) -> Iterator[ReplayPair]:
     """One input and another: the draws are to be alike, the labels need not."""
     while True:
@@ -109,9 +108,7 @@ class _Alike(AnyLabel):
         return PairFault("shift", message, code=why.code, fields=fields)
 
 
-def _move_vote(
-    mechanism: LabelsMechanism, votes: NDArray[np.int64], rng: np.random.Generator
-) -> ReplayPair:
+def _move_vote(mechanism: LabelsMechanism, votes: Integers, rng: np.random.Generator) -> ReplayPair:
     """One teacher votes for another class: the draws are to be alike, the labels need not."""
     origin = int(rng.choice(np.flatnonzero(votes)))
     goes = int((origin + rng.integers(1, votes.size)) % votes.size)
@@ -120,14 +117,14 @@ def _move_vote(
     other[goes] += 1
     judge = AnyLabel(mechanism)
 
-    def path(before: NDArray[np.int64]) -> Path | None:
+    def path(before: Integers) -> Path | None:
         return moves_between(before, votes, judge, absent=False)
 
     words = f"one vote of class {origin} for class {goes}"
     return ReplayPair(words, votes, other, judge, absent=False, path=path)
 
 
-def _shift(mechanism: LabelsMechanism, votes: NDArray[np.int64], by: int) -> ReplayPair:
+def _shift(mechanism: LabelsMechanism, votes: Integers, by: int) -> ReplayPair:
     """As many votes more for each class (Theorem 2 of Wang et al. 2022)."""
     why = Note("labels-depend-on-shift", "though no class has gained on another")
     alike = _Alike(mechanism, why)
@@ -135,7 +132,7 @@ def _shift(mechanism: LabelsMechanism, votes: NDArray[np.int64], by: int) -> Rep
     return ReplayPair(words, votes, votes + by, alike, neighbours=False)
 
 
-def _raise_winners(mechanism: LabelsMechanism, votes: NDArray[np.int64]) -> Iterator[ReplayPair]:
+def _raise_winners(mechanism: LabelsMechanism, votes: Integers) -> Iterator[ReplayPair]:
     """One vote more for each of two classes: where it has won, it wins still.
 
     Code may go through classes in the order of their votes, or through those with votes first, so
@@ -203,9 +200,7 @@ def _numbers(ran: Ran) -> int:
     return sum(int(np.size(draw.result)) for draw in ran.draws if draw.given.noise)
 
 
-def _scales(
-    target: FrozenTarget, mechanism: LabelsMechanism, votes: NDArray[np.int64], ran: Ran
-) -> _Scales:
+def _scales(target: FrozenTarget, mechanism: LabelsMechanism, votes: Integers, ran: Ran) -> _Scales:
     """How many votes a unit of noise makes up for, by single numbers moved among centred ones.
 
     Of a query that is refused with centred noise it is that of the screening, and that of the votes
@@ -222,7 +217,7 @@ def _scales(
 def _add_scales(
     target: FrozenTarget,
     mechanism: LabelsMechanism,
-    votes: NDArray[np.int64],
+    votes: Integers,
     draws: tuple[Draw, ...],
     found: _Scales,
     *,
@@ -272,14 +267,14 @@ def _with(draws: tuple[Draw, ...], place: _Place, units: float) -> tuple[Draw, .
 
 
 def _label_by(
-    target: FrozenTarget, votes: NDArray[np.int64], draws: tuple[Draw, ...], place: _Place
+    target: FrozenTarget, votes: Integers, draws: tuple[Draw, ...], place: _Place
 ) -> Callable[[float], int]:
     """The label by how many units of noise the number at a place among the draws is moved."""
     return lambda units: int(target.run(votes, _with(draws, place, units)).row[0])
 
 
 def _scale(
-    mechanism: LabelsMechanism, votes: NDArray[np.int64], label: Callable[[float], int], calm: int
+    mechanism: LabelsMechanism, votes: Integers, label: Callable[[float], int], calm: int
 ) -> tuple[bool, tuple[float, float]] | None:
     """Whether a number screens, and the ends of its scale; None where it changes no label.
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...reference.arrays import Matrix
+from ...reference.arrays import Integers, Matrix
 from ...reference.numbers import sensitivity
 from ..kinds.numbers.claim import NumbersClaim
 from ..kinds.numbers.planning.bounds import Bounds
@@ -71,7 +70,7 @@ class _Counts:
 
     claim: NumbersClaim
     allowed: Limits
-    one: NDArray[np.int64]
+    one: Integers
     cell: int
 
     def pair(self) -> ReplayPair:
@@ -89,7 +88,7 @@ class _Counts:
             words, self.one, other, self.allowed, path=self._path, simpler=self._simpler
         )
 
-    def _path(self, origin: NDArray[np.int64]) -> Path | None:
+    def _path(self, origin: Integers) -> Path | None:
         """Records come and go, or are in other cells, one by one."""
         apart = self.one - origin
         if self.claim.mechanism.replaces and self.one.size > 1:
@@ -121,7 +120,7 @@ class _Counts:
                 plain[self.cell] = less
                 yield replace(self, one=plain).pair()
 
-    def _without(self) -> Iterator[NDArray[np.int64]]:
+    def _without(self) -> Iterator[Integers]:
         for cell in np.flatnonzero(self.one)[:20]:
             if cell != self.cell:
                 plain = self.one.copy()
@@ -130,7 +129,7 @@ class _Counts:
 
 
 def moves_between(
-    origin: NDArray[np.int64], end: NDArray[np.int64], judge: Judge, *, absent: bool = True
+    origin: Integers, end: Integers, judge: Judge, *, absent: bool = True
 ) -> Path | None:
     """The path between two histograms that moves records from cell to cell; None of two totals."""
     apart = end - origin
@@ -180,7 +179,7 @@ def _of_records(
 
 def _extreme_records(
     bounds: Bounds, base: Matrix, rng: np.random.Generator
-) -> Iterator[tuple[str, NDArray[np.float64]]]:
+) -> Iterator[tuple[str, Matrix]]:
     """Records (width,) at the bounds and beyond, in one number and in all of them."""
     width = bounds.width
     axis = (np.arange(width) == rng.integers(width)).astype(float)
@@ -209,7 +208,7 @@ class _Records:
     allowed: Limits
     bounds: Bounds
     base: Matrix
-    record: NDArray[np.float64]
+    record: Matrix
     gone: Matrix
     words: str
 
@@ -281,7 +280,7 @@ def records_of(values: Any, width: int) -> Matrix:
     )
 
 
-def _text(record: NDArray[np.float64]) -> str:
+def _text(record: Matrix) -> str:
     """A record in words: of a long one what is not 0, where that is little."""
     some = np.flatnonzero(record != 0.0)
     if record.size <= _SHOWN or some.size > _SHOWN // 2:

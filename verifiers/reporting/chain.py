@@ -124,10 +124,7 @@ def lines(found: Chain) -> list[str]:
         )
     lines += of_linkage(found.linkage)
     attribute = found.people.attribute
-    lines += [
-        "",
-        f"who has {attribute} ({found.people.hidden.sum()} people), by who sees votes:",
-    ]
+    lines += ["", f"who has {attribute} ({found.people.hidden.sum()} people), by who sees votes:"]
     lines += of_votes(found.direct)
     lines.append("by who sees answers alone, and reads the votes from them:")
     lines += of_answers(found.through, "{:.2f}".format)

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ....reference.arrays import Matrix, Vector
+from ....reference.arrays import Flags, Integers, Matrix, Vector
 from .wagers import Guarantee, log_wagers
 
 _ABOVE = np.array([0.03, 0.1, 0.25, 0.5, 1.0, 1.6, 2.5, 4.0, 6.0])
@@ -28,11 +27,11 @@ _LEAST = 1e-18
 _OF_OTHERS, _MOST_ODDS = (0.5, 1.0, 2.0), 50.0
 
 
-Counts = NDArray[np.float64]
+Counts = Matrix
 """Of numbers of an output (...), by cell (..., k)."""
 
 
-def log_mean(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_mean(logs: Matrix) -> Matrix:
     """The log of the mean of exponentials along the first axis."""
     most = logs.max(0)
     return np.asarray(most + np.log(np.exp(logs - most).mean(0)))
@@ -119,16 +118,16 @@ class Smoothed:
     guarantees: Sequence[Guarantee]
     cells: int
     features: int = 1
-    logs: NDArray[np.float64] = field(init=False)
+    logs: Matrix = field(init=False)
     fitted: int = 0
-    seen: NDArray[np.float64] = field(init=False)
+    seen: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
         odds = len(_WIDTHS) * (len(_TEMPERS) + 1)
         self.logs = np.zeros((len(self.guarantees), odds, self.features))
         self.seen = np.zeros((2, self.features, self.cells))
 
-    def observe(self, cell: NDArray[np.int64], coin: NDArray[np.bool_]) -> None:
+    def observe(self, cell: Integers, coin: Flags) -> None:
         """Draws in their order: of each its cells (n, features), and its coin (n,)."""
         start, total = 0, int(self.seen[:, 0].sum())
         while start < len(cell):
@@ -159,7 +158,7 @@ class Smoothed:
         return log_mean(self.logs.swapaxes(0, 1))
 
 
-def count(cell: NDArray[np.int64], cells: int) -> NDArray[np.float64]:
+def count(cell: Integers, cells: int) -> Matrix:
     """How many draws (features, cells) are in each cell; cell: (n, features)."""
     features = cell.shape[1]
     found = np.bincount((cell + cells * np.arange(features)).ravel(), minlength=features * cells)
@@ -167,7 +166,7 @@ def count(cell: NDArray[np.int64], cells: int) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=8)
-def _kernels(cells: int) -> NDArray[np.float64]:
+def _kernels(cells: int) -> Matrix:
     """Kernels (widths, cells, cells): sums of neighbours' counts by a bell of so many cells."""
     apart = np.arange(cells)[:, None] - np.arange(cells)
     return np.array([np.exp(-0.5 * (apart / (0.5 * width)) ** 2) for width in _WIDTHS])
@@ -183,7 +182,7 @@ class Predicted:
     def __post_init__(self) -> None:
         self.logs = np.zeros((len(_OF_OTHERS), len(self.guarantees)))
 
-    def observe(self, odds: Vector, coins: NDArray[np.bool_]) -> None:
+    def observe(self, odds: Vector, coins: Flags) -> None:
         """Draws: log-odds (n,) that know no coin of theirs, and coins (n,)."""
         held = np.clip(odds, -_MOST_ODDS, _MOST_ODDS)
         for place, temper in enumerate(_OF_OTHERS):

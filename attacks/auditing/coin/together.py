@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ....reference.arrays import Matrix, Vector
+from ....reference.arrays import Flags, Matrix, Vector
 from .learners import log_mean
 from .wagers import Guarantee, log_wagers
 
@@ -91,7 +90,7 @@ class Together:
     features: int
     logs: Matrix = field(init=False)
     outputs: Matrix = field(init=False)
-    coins: NDArray[np.bool_] = field(init=False)
+    coins: Flags = field(init=False)
     fitted: int = 0
     weights: Vector = field(init=False)
 
@@ -101,7 +100,7 @@ class Together:
         self.coins = np.zeros(0, dtype=np.bool_)
         self.weights = np.zeros(2 * self.features + 1)
 
-    def observe(self, outputs: Matrix, coins: NDArray[np.bool_]) -> None:
+    def observe(self, outputs: Matrix, coins: Flags) -> None:
         """Draws in their order: outputs (n, features), and coins (n,)."""
         start = 0
         while start < coins.size:

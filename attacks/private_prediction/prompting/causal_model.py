@@ -117,11 +117,7 @@ class CausalModel:
 
     @classmethod
     def load(
-        cls,
-        name: str,
-        revision: str | None = None,
-        device: str | None = None,
-        new_tokens: int = 8,
+        cls, name: str, revision: str | None = None, device: str | None = None, new_tokens: int = 8
     ) -> Self:
         """A model of the Hugging Face hub, or a folder, on a device (the fastest there is).
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ....reference.arrays import Matrix, Vector
+from ....reference.arrays import Flags, Integers, Matrix, Vector
 from .prompts import Prompt, Queries, Query, checked_label
 
 Featuriser = Callable[[Queries], Matrix]
@@ -33,7 +32,7 @@ class LinearScores:
     weights: Matrix
 
     @classmethod
-    def fitted(cls, points: Matrix, labels: NDArray[np.int64], classes: int, ridge: float) -> Self:
+    def fitted(cls, points: Matrix, labels: Integers, classes: int, ridge: float) -> Self:
         """Ridge regression on indicators of the labels, of public records (n, d) and (n,).
 
         Scores are near 1 for the class of a clear case and near 0 for the others. Raises
@@ -79,14 +78,14 @@ class InContextClassifier:
         if not 0.0 <= self.weight < np.inf:
             raise ValueError(f"weight {self.weight}: expected a number from 0")
 
-    def __call__(self, prompt: Prompt, queries: Queries) -> NDArray[np.int64]:
+    def __call__(self, prompt: Prompt, queries: Queries) -> Integers:
         """Labels (queries,); ValueError for scores that are not one finite number a class."""
         if prompt.always is not None:
             return np.full(len(queries), prompt.always, dtype=np.int64)
         shown = np.array([prompt.shown(label) for label in range(prompt.classes)], dtype=np.int64)
         return np.asarray(shown[self._classes(prompt, queries)])
 
-    def _classes(self, prompt: Prompt, queries: Queries) -> NDArray[np.int64]:
+    def _classes(self, prompt: Prompt, queries: Queries) -> Integers:
         points = self.features(queries)
         total: Matrix = np.array(self.scores(points), dtype=np.float64)
         if total.shape != (len(points), prompt.classes) or not np.isfinite(total).all():
@@ -96,7 +95,7 @@ class InContextClassifier:
         for example, label in prompt.examples:
             point = self._point(example, points.shape[1])
             total[:, label] += self.weight * _likeness(points, point)
-        found: NDArray[np.int64] = total.argmax(axis=1).astype(np.int64)
+        found: Integers = total.argmax(axis=1).astype(np.int64)
         for example, label in prompt.examples:
             found[_equal(queries, example)] = label
         return found
@@ -115,7 +114,7 @@ def _likeness(points: Matrix, point: Vector) -> Vector:
     return np.asarray(np.maximum(points @ point, 0.0) / np.where(lengths > 0.0, lengths, 1.0))
 
 
-def _equal(queries: Queries, example: Query) -> NDArray[np.bool_]:
+def _equal(queries: Queries, example: Query) -> Flags:
     if isinstance(example, str):
         return np.array([query == example for query in queries], dtype=np.bool_)
     return np.array((np.asarray(queries) == example).all(axis=1), dtype=np.bool_)

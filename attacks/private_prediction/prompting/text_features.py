@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ....reference.arrays import Matrix
+from ....reference.arrays import Integers, Matrix
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: Knuth's multiplicative hash
 
@@ -38,7 +37,7 @@ class HashedRuns:
             found[place] = counts / np.linalg.norm(counts)
         return found
 
-    def _bins(self, text: str) -> NDArray[np.int64]:
+    def _bins(self, text: str) -> Integers:
         margin = " " * self.run  # so that the shortest text has a run, and words have their ends
         raw = (margin + text.lower() + margin).encode("utf-8", "surrogatepass")
         runs = np.lib.stride_tricks.sliding_window_view(np.frombuffer(raw, np.uint8), self.run)

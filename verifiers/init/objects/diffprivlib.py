@@ -138,8 +138,5 @@ def _of_epsilon(it: Any) -> Said:
         )
     return Said(
         draft,
-        [
-            "def aggregate(data, size):",
-            "    return [it.randomise(data) for _ in range(size)]",
-        ],
+        ["def aggregate(data, size):", "    return [it.randomise(data) for _ in range(size)]"],
     )
