@@ -36,12 +36,10 @@ def prior_concentrations(log_q: Vector, effect: float) -> tuple[tuple[float, flo
 def dirichlet_log_e_value(counts: Vector, log_q: Vector, effect: float) -> float:
     """Log of DirichletMultinomial(counts) / Multinomial(counts; Q), mixed over priors.
 
-    Under the null its expectation is exactly 1 for every number of labels, and over the labels it
-    is a martingale (a ratio of predictive probabilities). Where few outcomes are frequent and many
-    are rare, the dimensions of the rare ones would cost power. There it is the mean of two
-    martingales: the e-value with all rare outcomes merged into one, and its product with the
-    e-value of the rare ones among themselves. counts: labels seen per outcome (o,); log_q: the
-    null's log-probabilities (o,); effect: total variation that matters.
+    A martingale under the null, as a ratio of predictive probabilities. Where few outcomes are
+    frequent and many are rare, it is the mean of two: the e-value with all rare outcomes merged
+    into one, and its product with that of the rare ones among themselves. counts: labels seen per
+    outcome (o,); log_q: the null's log-probabilities (o,); effect: total variation that matters.
     """
     split = split_levels(log_q, effect)
     if split is None:

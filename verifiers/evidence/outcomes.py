@@ -33,8 +33,7 @@ def log_supremum_ratio(counts: NDArray[np.float64], log_q: NDArray[np.float64]) 
 def telling_outcomes(counts: Vector, log_q: Vector) -> NDArray[np.intp]:
     """The outcomes that add most to the deviance of counts (o,) from log_q (o,).
 
-    Each adds n log(n / expected) - n + expected, which is never negative: too few count as well as
-    too many, and 10 where 1 is expected count more than 304 where 348 are. The result is one
+    Each adds n log(n / expected) - n + expected, which is never negative. The result is one
     outcome, or the rarest ones together if they add more than twice as much as any single one: so
     eight rare outcomes that never came are named together.
     """

@@ -61,11 +61,9 @@ def confine(scratch: Path, record: int) -> tuple[str, ...]:
 def limit(seconds: float, bytes: int) -> None:
     """Limits this process, a fork in which a run is made. To be called after `confine`.
 
-    A process that uses up its time is killed by SIGXCPU. Forks have the same limits each, and may
-    together fork 64 times. On macOS memory is not limited. The number of processes is not limited
-    by the system, which counts all of the user's, and none of root's. seconds: of CPU time from now
-    on, rounded up, of all threads together. bytes: of memory beyond what the process has. Address
-    space that is reserved and not used, as torch and OpenBLAS have it, does not count.
+    Forks have the same limits each, and may together fork 64 times; on macOS memory is not limited.
+    seconds: of CPU time of all threads, rounded up, after which SIGXCPU kills it; bytes: of memory
+    beyond what the process has, reserved address space apart.
     """
     if _hook is not None:
         _hook.allow_forks(_FORKS)

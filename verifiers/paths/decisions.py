@@ -1,9 +1,8 @@
 """The decisions in a target's source: found in its syntax, and rewritten so that each is counted.
 
-A decision is whatever may go one way or another: a test, an operand of `and` or `or`, a comparison
-that is used as a mask or a factor, a loop, the case of a `match`, a handler, the choice of `min` or
-`max`, a slice, a cast. Lines are too coarse: a condition on one line, `x * (h.sum() <= c)` and
-`x[:16]` take no line of their own.
+That is whatever may go one way or another: a test, an operand of `and` or `or`, a comparison used
+as a mask or a factor, a loop, a case, a handler, `min` or `max`, a slice, a cast. Lines are too
+coarse: `x * (h.sum() <= c)` and `x[:16]` take no line of their own.
 """
 
 import ast

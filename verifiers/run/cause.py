@@ -46,10 +46,9 @@ class Explanation:
 def named(explanations: Sequence[Explanation]) -> Explanation | None:
     """The explanation that all failures are told by; None where none is likelier than the claim.
 
-    explanations: in the order of the report. Each distorts the evidence for the others, so that the
-    likeliest is told, whichever checks have failed. Where several are about as likely, as a family
-    of noise and a scale of it, the first in the report is, with another one that is nearly as
-    likely as the likeliest. A cause that fits is told where the likeliest explanation has none.
+    explanations: in the order of the report. The likeliest is told, whichever checks have failed;
+    of several about as likely the first, with another one that is nearly as likely. A cause that
+    fits is told where the likeliest explanation has none.
     """
     most = max((each.log_odds for each in explanations), default=0.0)
     near = (each for each in explanations if each.log_odds > 0.0)

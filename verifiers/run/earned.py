@@ -1,8 +1,7 @@
 """Whether a pass is one: a check that could not have failed has shown nothing.
 
-It is decided by what a pass excludes, which follows from the claim, the budget, the seed, and from
-which inputs were answered, and from no answer. So no answer turns a pass into less here; what a
-pass is worth that speaks of noise which was refuted, `noise_there` says.
+It is decided by what a pass excludes, which follows from no answer, so that none turns a pass into
+less here. What passes are worth where noise was refuted, `noise_there` says.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

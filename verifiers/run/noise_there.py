@@ -26,8 +26,7 @@ def on_the_noise_there(
     """The results, in which a pass that rests on the claimed noise says so.
 
     Where that noise was refuted, such a pass is inconclusive. What the queries cost then is told
-    only where the cause of all failures is another scale of the claimed family, by the interval of
-    that scale, which holds whenever the run stopped. cause: of all failures, if it is named.
+    only where another scale is the cause of all failures, by its interval. cause: of all failures.
     """
     found, checks = list(found), claim.kind.checks
     judges = [one for one in found if checks.entry(one.id).judges_noise]

@@ -1,6 +1,7 @@
 """How a run ended, and what was found beside the evidence that a run gathers."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ..findings.finding import Finding
@@ -14,6 +15,26 @@ class SimplestInput(Protocol):
 
     def shown_in(self, check: str, finding: Finding) -> Finding:
         """The finding of a failed check, by its id, with this input where it shows the same."""
+
+
+@dataclass(frozen=True)
+class NotShown:
+    """Simple inputs, asked again, of which none has shown the violation.
+
+    inputs, releases: how many, each with its unit, in words; looks_at: whether a check, by its id,
+    and its finding are of what was tried.
+    """
+
+    inputs: str
+    releases: str
+    looks_at: Callable[[str, Finding], bool]
+
+    def shown_in(self, check: str, finding: Finding) -> Finding:
+        """See `SimplestInput`."""
+        if not self.looks_at(check, finding):
+            return finding
+        more = f"{self.inputs}, asked again, did not show it in {self.releases}"
+        return replace(finding, message=f"{finding.message}; {more}")
 
 
 @dataclass

@@ -56,10 +56,8 @@ def compare_starts(
     """Restarts the target and makes the run's first calls again; whether it could be.
 
     first: the opening of the run; opening: makes its calls, and counts them; compare: of an earlier
-    opening and a later one. A process id may be a seed: a program is started twice as process 1 of
-    a PID namespace, where it works so. Then two ordinary starts follow, since the run's own first
-    calls need not be the first after a start. Where the target cannot be started again the run is
-    over, and warns of it.
+    opening and a later one. First twice as process 1 of a PID namespace, as a process id may be a
+    seed, then twice as it is. Where it cannot be started again the run is over, and warns of it.
     """
     state.tell("restarting the target", state.queries)
     try:

@@ -43,9 +43,8 @@ def exact_epsilon(cost: PrivacyCost, claim: LabelsMechanism) -> tuple[float, flo
 def proven_epsilon(claim: LabelsMechanism, privacy: PrivacyClaim) -> float | None:
     """Epsilon that the claimed queries cost at most at the claimed delta, whatever the votes.
 
-    The least of what is published: Renyi costs; for noise on all counts also that of releasing the
-    noisy counts, which labels only take from (Balle, Wang 2018, Theorem 8), and epsilon of one
-    answer, times queries. None for a mechanism that nothing is known of.
+    The least of Renyi costs, that of releasing the noisy counts (Balle, Wang 2018, Theorem 8), and
+    epsilon of one answer times queries. None for a mechanism that nothing is known of.
     """
     mechanism, neighbours = claim.mechanism(), claim.neighbourhood
     try:

@@ -13,6 +13,7 @@ import numpy as np
 from ...findings.evidence_text import an_e_value
 from ...findings.finding import Finding
 from ...run.error_budget import log_threshold
+from ...run.outcome import NotShown
 from ...run.state import RunState
 from ...targets import Refused
 from ...text import counted
@@ -44,27 +45,14 @@ class Simplest:
         )
 
     def shown_in(self, check: str, finding: Finding) -> Finding:
-        """It was tried on the law of the noise alone."""
-        if check != NoiseLaw.id:
+        if not _is_of_law(check, finding):
             return finding
         return replace(finding, message=f"{finding.message}; {self}")
 
 
-@dataclass(frozen=True)
-class NotShown:
-    """Simple inputs of which none has shown the violation, in so many releases."""
-
-    inputs: int
-    releases: int
-
-    def shown_in(self, check: str, finding: Finding) -> Finding:
-        if check != NoiseLaw.id:
-            return finding
-        more = (
-            f"{counted(self.inputs, 'simple input', 'simple inputs')}, asked again, did not show "
-            f"it in {self.releases:,} releases"
-        )
-        return replace(finding, message=f"{finding.message}; {more}")
+def _is_of_law(check: str, finding: Finding) -> bool:
+    """Whether a finding is of the law of the noise, on which alone simple inputs are tried."""
+    return check == NoiseLaw.id
 
 
 def find_simplest(
@@ -87,7 +75,8 @@ def find_simplest(
         answered += 1
         if found is not None:
             return found
-    return NotShown(answered, state.queries - before) if answered else None
+    tried, asked = counted(answered, "simple input", "simple inputs"), state.queries - before
+    return NotShown(tried, f"{asked:,} releases", _is_of_law) if answered else None
 
 
 def simple_inputs(claim: NumbersClaim) -> list[Any]:

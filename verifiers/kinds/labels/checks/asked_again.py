@@ -130,12 +130,10 @@ class FirstDraws(AskedAgain):
 class EmptiedStore(AskedAgain):
     """Tests whether answers are draws of the claimed law once kept ones are forgotten.
 
-    A label that is a function of the votes, as with noise seeded by their hash, repeats as a kept
-    one does, and anybody can compute it. Null hypothesis: a histogram asked after the store was
-    emptied gives a draw of its claimed law, independent of the label kept before.
-
-    kept: label of each histogram answered so far; restarted: whether the target was restarted too.
-    Histograms are spread over the run, among those whose labels are not nearly certain.
+    A label that is a function of the votes repeats as a kept one does. Null hypothesis: a histogram
+    asked after the store was emptied gives a draw of its claimed law, independent of the label kept
+    before. kept: label of each histogram answered so far; restarted: whether the target was
+    restarted too.
     """
 
     def __init__(

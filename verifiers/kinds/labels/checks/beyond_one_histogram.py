@@ -176,9 +176,8 @@ def _partners(plan: Plan, same: list[int]) -> dict[int, int]:
 class KeptTeachers:
     """An e-process on kept teachers: labels of each histogram have the law of one sample of it.
 
-    For each histogram the likelihoods of some samples, drawn beforehand, are averaged; the null is
-    the claimed law. It is a product over the histograms, whose teachers may differ, as where they
-    are kept for each one, or be the same.
+    The likelihoods of samples drawn beforehand are averaged for each histogram, and multiplied over
+    histograms, whose teachers may differ. The null is the claimed law.
     """
 
     def __init__(self, plan: Plan) -> None:

@@ -81,11 +81,10 @@ class BudgetAllowed:
     def violation(self, kind: BudgetHistogram) -> Note | None:
         """The violation by the number of answers to one histogram, if there is one.
 
-        It is one if there are more answers than claimed, and than any analysis allows that a
-        correct account may use, data-dependent ones included. None where the mechanism may refuse,
-        as refusals are cheaper queries. None for noise but Gaussian noise, nor for two classes:
-        compositions of pure costs (Kairouz et al. 2015, arXiv 1311.0776, Theorem 3.3), and of the
-        costliest pair of two classes, which is known, allow more than Rényi costs do.
+        More than claimed, and than any analysis allows that a correct account may use. None where
+        the mechanism may refuse, as refusals are cheaper; nor for noise but Gaussian noise, nor for
+        two classes, as compositions of pure costs (Kairouz et al. 2015, arXiv 1311.0776, Theorem
+        3.3) and the costliest pair of two classes allow more than Rényi costs do.
         """
         claimed = self.claim.mechanism
         known = isinstance(claimed.noise.unrounded, Gaussian) and claimed.classes > 2
@@ -161,10 +160,9 @@ class _Reading:
 def above_one_reading(claim: LabelsClaim, kind: BudgetHistogram) -> Note | None:
     """A warning where queries of one histogram cost too much by one reading, and not by another.
 
-    They are more than the claim's `queries`, where it counts them. By the strictest reading that it
-    leaves open they cost more than claimed, for certain: in ball arithmetic, and by the published
-    data-dependent analysis too. None where this cannot be shown, as of noise whose counts have no
-    known cost.
+    They are more than the claim's `queries`, where it counts them, and certainly cost too much by
+    the strictest reading that it leaves open. None where this cannot be shown, as of noise whose
+    counts have no known cost.
     """
     assert claim.privacy is not None
     if claim.mechanism.classes == 2 and not claim.mechanism.refuses:

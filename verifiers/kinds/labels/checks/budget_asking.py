@@ -80,10 +80,9 @@ class Rises:
 class LabelsBudgetAsking(BudgetAsking[BudgetHistogram]):
     """Counts what was asked and answered, over all starts of a deployment, until a violation.
 
-    Refused queries are not counted as answers: how many there are is chance, and their cost may
-    be too. limit: answers to the costliest histogram that certainly cost too much, from which sizes
-    of calls follow; costliest: that histogram, None where only some may be asked; rises: of the
-    account, by answers to histograms from those that cost least on.
+    Refused queries are no answers: how many there are is chance. limit: answers to the costliest
+    histogram that certainly cost too much, from which sizes of calls follow; costliest: that
+    histogram, None where only some may be asked; rises: of the account.
     """
 
     limit = 0
@@ -245,9 +244,8 @@ class LabelsBudgetAsking(BudgetAsking[BudgetHistogram]):
     def ask_unsplit(self, worst: BudgetHistogram, most: int) -> None:
         """Makes one unsplit call of each of a few sizes, most of which exceed the budget.
 
-        A call that is refused, or fails, for its size is no violation. Sizes are left out that a
-        correct deployment might answer and then have little budget left. most: total labels that
-        may be asked where the mechanism refuses some.
+        One that is refused, or fails, for its size is no violation. Left out are sizes that a
+        correct deployment might answer and then have little budget left. most: labels in all.
         """
         claim = self.claim
         allowed = min(_NUMBERS // claim.mechanism.classes, claim.gate.largest_call or _NUMBERS)

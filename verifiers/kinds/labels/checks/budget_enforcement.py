@@ -42,14 +42,11 @@ _TOO_LONG = "takes-too-many-queries"
 class LabelsBudgetEnforcement(BudgetCheck, LabelsCheck):
     """Asks until the deployment stops, or provably exceeds its budget or undercharges.
 
-    First come single labels of histograms of each kind, from clear leads to the costliest. The
-    costliest is then asked in equal single calls and, after restarts, in calls larger than the
-    budget, in calls for a few labels, and to the end. The other kinds follow, and the costliest
-    again after more restarts. For a claim about a file of histograms, only those are asked, in its
-    proportions. The budget is exceeded if the answers to one histogram cost more than the claim,
-    and undercharged if they cost more than `spent` says, by bounds in ball arithmetic. `spent` may
-    not fall, also after a restart, exceed the claim, or rise with delta. Without refusals, the
-    costliest histogram may get no more answers than claimed, or than a published analysis allows.
+    First single labels of each kind of histogram, from clear leads to the costliest; that one then
+    in equal single calls and, after restarts, in calls larger than the budget, in small ones, and
+    to the end; then the other kinds. Of a claim about a file only its histograms are asked, in its
+    proportions. Costs are bounded in ball arithmetic; without refusals, the costliest histogram may
+    get no more answers than claimed, or than a published analysis allows.
     """
 
     claim: LabelsClaim

@@ -37,11 +37,9 @@ class CachedAnswers(LabelsCheck):
     """Asks histograms again, also after a restart; one different label is a violation.
 
     A new draw of an answer that should be kept leaks more than the claim admits. answered: the
-    first label of each histogram asked, in order, a mapping that grows during the run; before: as
-    `answered`, for the calls before it. The earliest histograms are asked again. After a restart,
-    neighbours of the first ones are asked, whose draws must be new, then some of the earliest and
-    of the latest, which may not have been saved yet. Finally, if the claim has `fresh_state`, the
-    store of answers is emptied, and they must be drawn anew.
+    first label of each histogram, in the order asked, which grows during the run; before: those of
+    earlier calls. After a restart neighbours come first, whose draws must be new, then the earliest
+    and the latest. With `fresh_state` the store is emptied last, and answers must be drawn anew.
     """
 
     id = "fresh-noise"

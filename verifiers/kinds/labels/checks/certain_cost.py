@@ -83,10 +83,9 @@ class CertainCost:
     """Lower bounds of the epsilon at `delta` of answers to histogram `here` (c,).
 
     Only in the direction D(Q(here) || Q(there)), as published data-dependent bounds cover no other
-    (Papernot et al. 2018, arXiv 1802.08908v1, Theorem 6). Answers to other histograms only add to
-    it. neighbourhood: which histograms it is told apart from; others: neighbours (c,) that are
-    tried beside those by votes of the leaders; screening: whether nothing is looked at but if a
-    query was refused.
+    (Papernot et al. 2018, arXiv 1802.08908v1, Theorem 6). neighbourhood: what it is told apart
+    from; others: neighbours (c,) that are tried beside those by votes of the leaders; screening:
+    whether nothing is looked at but if a query was refused.
     """
 
     def __init__(

@@ -75,17 +75,15 @@ _BY_BOUND = "quantiles of the evidence of so many labels, taken to be normal"
 class LabelsFreshNoise(LabelsEvidence):
     """A weighted average of e-processes, each betting on the next label given the past ones.
 
-    Reused noise gives equal labels for equal histograms. With a seed per call, a short pool of
-    noise, or frozen answers, a label copies one at a fixed distance: distances up to 16,384 are
-    wagered on. The null is wider than the claim: labels of one histogram are independent draws of
-    any one law, so that a wrong noise scale is not mistaken for reuse. So likelihoods are divided
-    by their supremum over such laws (universal inference, Wasserman, Ramdas, Balakrishnan 2020,
-    arXiv 1912.11436v4), which costs half a nat per outcome where the claim holds. Only frozen
-    answers, which are such a law themselves, are tested against the claimed law.
+    Reused noise gives equal labels for equal histograms: a label copies one at a fixed distance, up
+    to 16,384. The null is wider than the claim: labels of one histogram are independent draws of
+    any one law, so that a wrong scale is no reuse. Likelihoods are divided by their supremum over
+    such laws (universal inference, Wasserman, Ramdas, Balakrishnan 2020, arXiv 1912.11436v4).
+    Frozen answers, which are such a law themselves, are tested against the claimed one.
 
-    places, restarts: evidence on noise shared by places, and on starts that give the same labels;
-    crossed: evidence on calls in flight together; of_connections, of_flight: words on what kept
-    connections and calls in flight have shown, to end the finding's sentence.
+    places, restarts, crossed: evidence on noise shared by places, by starts, and by calls in
+    flight; of_connections, of_flight: words on what these have shown, to end the finding's
+    sentence.
     """
 
     id = "fresh-noise"

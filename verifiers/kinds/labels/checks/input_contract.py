@@ -48,13 +48,11 @@ class RefusedLaterError(TargetError):
 class LabelsInputContract(LabelsCheck):
     """Asks a handful of valid histograms before any evidence is gathered.
 
-    `serves_other_totals` says afterwards whether totals other than the claimed teachers are served,
-    and `served_near`, where not, which of `near_totals` are;
-    `first` holds the labels of the first call of all, of the histogram `opening`; `more` those of
-    calls like it, in flight at once where the claim allows that: a generator that several workers
-    have alike gives each of them the same first labels; `others` how many labels it had of which
-    total of votes afterwards; `drawn` the first label of each histogram, in the order asked;
-    `calls` all calls with their labels, in that order.
+    Afterwards: `serves_other_totals`, whether totals other than the claimed teachers are served;
+    `served_near`, where not, which of `near_totals` are; `first`, the labels of the first call, of
+    the histogram `opening`; `more`, those of calls like it in flight at once; `others`, how many
+    labels of which total; `drawn`, the first label of each histogram; `calls`, all calls with their
+    labels, in the order asked.
     """
 
     id = "input-contract"

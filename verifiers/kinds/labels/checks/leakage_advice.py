@@ -35,10 +35,9 @@ def mitigations(
 ) -> tuple[Mitigation, ...]:
     """The mean share of a histogram (c,) that an attacker recovers under each mitigation.
 
-    They are limits on the answers to one input, from one (as where answers are kept) to `asked`;
-    and other noise, with as many queries as cost the same epsilon by the data-independent analysis.
-    Where answers are kept, limits are on near-duplicates instead. Empty where many classes make
-    simulation slow.
+    They are limits on the answers to one input (where answers are kept, to near-duplicates), and
+    other noise with as many queries as cost the same epsilon by the data-independent analysis.
+    Empty where many classes make simulation slow.
     """
     own = claim.mechanism
     rows = _WORK / own.classes**3

@@ -193,10 +193,9 @@ class OfOneHistogram:
 class OnceACall:
     """Log-likelihood ratios of two explanations against the claim, for diagnosis only.
 
-    log_q: the claimed log-laws (streams, o); refuses: whether the last outcome is a refusal. Either
-    each call draws its own law, from a Dirichlet law about the claimed one, or it draws once
-    whether all its answers are refused. Calls for one label do not count. The best concentration is
-    taken, so these are no e-values.
+    Each call draws its own law, from a Dirichlet law about the claimed one, or draws once whether
+    all its answers are refused. The best concentration is taken, so these are no e-values. log_q:
+    (streams, o); refuses: whether the last outcome is a refusal.
     """
 
     def __init__(self, log_q: Matrix, *, refuses: bool) -> None:

@@ -46,9 +46,8 @@ class Wager(NamedTuple):
 class Order(LabelsEvidence):
     """A weighted average of e-processes on single-label calls in an order like production's.
 
-    Under the claim each call has a known law, whatever came before. A wager names a property of a
-    call that is known before it is made, or an earlier label, and a law that the label may then
-    have. All weights are fixed beforehand.
+    A wager names a property of a call that is known before it is made, or an earlier label, and a
+    law that the label may then have. All weights are fixed beforehand.
     """
 
     id = "order"

@@ -1,8 +1,7 @@
 """Which known fault explains the labels, and which labels would tell its rivals from it.
 
-The evidence that refutes a claim need not tell by what fault: faults of which each explains the
-first labels that are odd are many. So a run that has refuted its claim asks on, where the likeliest
-faults differ most. What is asked depends on past labels alone, so that all evidence stays valid.
+Many faults explain the first labels that are odd. So a run that has refuted its claim asks on where
+the likeliest differ most, by past labels alone, so that all evidence stays valid.
 """
 
 from collections.abc import Callable, Iterator, Set

@@ -18,6 +18,7 @@ from ....findings.note import Note
 from ....run.cause import SURE, Explanation
 from ....run.checks import EvidenceCheck
 from ....run.error_budget import log_threshold
+from ....run.outcome import NotShown
 from ....targets import Refused
 from ....text import counted
 from ..checks import ClassProbabilities, LabelsFreshNoise, Order
@@ -115,8 +116,7 @@ class SimplestHistogram:
         )
 
     def shown_in(self, check: str, finding: Finding) -> Finding:
-        """What depends on the calls before shows on none alone."""
-        if check == Order.id or finding.histogram is None:
+        if not _is_of_one(check, finding):
             return finding
         where = ""
         if finding.histogram != self.histogram:  # the labels told of are of another one
@@ -125,32 +125,18 @@ class SimplestHistogram:
         return replace(finding, message=message, histogram=self.histogram)
 
 
-@dataclass(frozen=True)
-class NoSimpleHistogram:
-    """Simple histograms of which none has shown a violation, in so many labels."""
-
-    histograms: int
-    queries: int
-
-    def shown_in(self, check: str, finding: Finding) -> Finding:
-        if check == Order.id or finding.histogram is None:
-            return finding
-        more = (
-            f"{counted(self.histograms, 'simple histogram', 'simple histograms')}, asked again, "
-            f"did not show it in {self.queries:,} labels"
-        )
-        return replace(finding, message=f"{finding.message}; {more}")
+def _is_of_one(check: str, finding: Finding) -> bool:
+    """Whether a finding is of one histogram: what depends on earlier calls shows on none alone."""
+    return check != Order.id and finding.histogram is not None
 
 
 def find_simplest(
     plan: Plan, fault: int, ask: Callable[[int, int], Labels], budget: int
-) -> SimplestHistogram | NoSimpleHistogram | None:
+) -> SimplestHistogram | NotShown | None:
     """Tries the simple histograms of the plan within `budget` queries; None if none was asked.
 
-    The run's own evidence is an average over many histograms, so the one it is heaviest on
-    illustrates but proves nothing by itself. Here labels and a share of the error are their own.
-
-    fault: index of the likeliest known fault, which says how many labels each would take;
+    The run's own evidence is an average over many histograms: here labels and a share of the error
+    are their own. fault: index of the likeliest known fault, which says how many labels each takes;
     ask: `(stream, size) -> labels`, fresh ones, which may raise as a target does.
     """
     simple = plan.of(Role.SIMPLE)
@@ -170,7 +156,8 @@ def find_simplest(
             votes = plan.streams[stream].histogram
             return SimplestHistogram(votes, size, evidence, plan.claim.named(votes))
         tried.append(size)
-    return NoSimpleHistogram(len(tried), sum(tried)) if tried else None
+    histograms = counted(len(tried), "simple histogram", "simple histograms")
+    return NotShown(histograms, f"{sum(tried):,} labels", _is_of_one) if tried else None
 
 
 def _labels_needed(plan: Plan, streams: list[int], fault: int, wanted: float) -> list[int]:

@@ -141,10 +141,8 @@ def _last_calls(seed: int) -> int:
 class RestartComparison:
     """Restarts a target, and asks one histogram for the first labels of each start.
 
-    histogram: that of the first call of all; queries: labels asked so far; begun: the labels of
-    each new start, call by call; start: seconds that a
-    start takes, from the restart to the first answer: the least of several, as whatever else the
-    machine does only adds to it.
+    histogram: of the first call of all; queries: labels asked so far; begun: labels of each new
+    start, call by call; start: seconds that a start takes, the least of several.
     """
 
     def __init__(self, target: Target, claim: LabelsClaim, histogram: Histogram) -> None:

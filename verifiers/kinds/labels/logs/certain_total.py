@@ -63,13 +63,10 @@ def certain_total(
 ) -> CertainTotal:
     """A lower bound of the epsilon at `delta` of asking each histogram (c,) so many times.
 
-    neighbourhood: under replace-one, one teacher votes differently on every query; under
-    add-remove, one is added on every query, or is missing on every one. beyond: an epsilon; a
-    larger cost is proved, with as few histograms as suffice. refused: how many queries of each
-    histogram were refused, for an account that charges these only for the screen. both_ways:
+    beyond: an epsilon; a larger cost is proved, with as few histograms as suffice. refused: queries
+    of each that were refused, for an account that charges these only for the screen; both_ways:
     whether the direction from the neighbours counts too, which a data-dependent account need not
-    cover; apart: whether the answers that were given count by themselves, beside the screen of
-    every query.
+    cover; apart: whether answers count by themselves, beside the screen of every query.
     """
     parts = list(_parts(asked, refused or {}, apart=apart))
     best = CertainTotal()

@@ -138,13 +138,11 @@ class OnsetInterval:
 class Changes:
     """Keeps the rows of a log, and where each alternative stood as chunks of them began.
 
-    An alternative a that sets in after t rows has the likelihood ratio L(t, a) against the claim;
-    `OnsetEvidence` is the mixture M of all of them. If it is that one, M / L(t, a) is a martingale,
-    so that (t, a) is among those with L(t, a) > (1 - confidence) M with probability `CONFIDENCE`,
-    however far the log goes. The rows are those that any of these pairs has.
-
-    The scale is judged by the rows that follow all of these. They begin where the labels say, so
-    that the interval is widened by the prior of that row (a union bound over all of them).
+    With L(t, a) the likelihood ratio of alternative a that sets in after t rows, and M the mixture
+    `OnsetEvidence` of all, M / L(t, a) is a martingale if (t, a) is true: so it is among those with
+    L(t, a) > (1 - confidence) M with probability `CONFIDENCE`. The rows are those of these pairs.
+    The scale is judged by the rows after all of them, with an interval widened by the prior of that
+    row.
     """
 
     def __init__(self, alternatives: Alternatives) -> None:

@@ -190,10 +190,9 @@ class LogEvidence:
     def _look_up(self, row: Row) -> tuple[bool, int | None]:
         """Whether a row of a caching deployment was certainly drawn, and the label it must have.
 
-        Answers may be kept by histogram or by input. As long as inputs of one histogram have one
-        label, only the first of them counts as drawn. Once two differ, answers are kept by input,
-        and later inputs were drawn. The input that showed it was selected by its label, so it is
-        not evidence.
+        As long as inputs of one histogram have one label, only the first of them counts as drawn.
+        Once two differ, answers are kept by input, and later inputs were drawn; the one that showed
+        it was selected by its label, so it is not evidence.
         """
         fresh = row.histogram not in self.last
         first = self.last.setdefault(row.histogram, row.label)

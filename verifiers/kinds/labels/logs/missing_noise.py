@@ -52,9 +52,7 @@ class MissingNoise:
     """Adds up what rows would have gained.
 
     wanted: (a,), evidence that each alternative needs, by its weight, from the first row on; bare:
-    index of missing noise, which needs that from later rows on too, where the prior of the row
-    comes on top; of_parties: by kind, the evidence that each party needs of its own wager, in the
-    order in which they occur.
+    index of missing noise; of_parties: by kind, what each party needs of its own wager, in order.
     """
 
     def __init__(self, wanted: Vector, bare: int, of_parties: Mapping[str, Vector]) -> None:

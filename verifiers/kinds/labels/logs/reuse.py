@@ -1,8 +1,7 @@
 """Wagers that rows of a log reuse earlier noise: labels that are copies, and noise that is shared.
 
-They are not those of a run (`checks/fresh_noise.py`): a run asks few histograms often, so that it
-counts distances within one and divides by the likelihood of any law. A log has a law for each row,
-and a fault that may set in at any of them.
+Those of a run (`checks/fresh_noise.py`) count distances within a few histograms. A log has a law
+for each row, and a fault that may set in at any of them.
 """
 
 from collections.abc import Sequence

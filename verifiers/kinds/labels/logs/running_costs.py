@@ -37,10 +37,9 @@ _IDLE = 1.01  # as `_GROWN`, while no rows are waiting
 class RunningCost:
     """Sums of Rényi costs at `GRID`, for the claimed neighbours.
 
-    The data-dependent and exact costs depend on the votes, and so are not private themselves. The
-    exact one is given up once there are very many histograms, or where several votes move.
-    followed: distinct histograms so far; charged: the epsilon that rows charge in total; charging:
-    how many rows do.
+    Data-dependent and exact costs are not private themselves; the exact one is given up for very
+    many histograms, or where several votes move. followed: distinct histograms so far; charged:
+    epsilon that rows charge in total; charging: how many rows do.
     """
 
     def __init__(

@@ -1,9 +1,8 @@
 """Wagers that noise is missing in parts of a log: of some inputs, weekdays, columns, or positions.
 
-A part is a stratum of rows, known before their noise is drawn. Each has no noise in a share of its
-rows with probability s, or is as claimed: the product over strata of 1 - s + s L, with the
-likelihood ratio L of the stratum's own rows, is a martingale. So several parts that each show a
-little show together.
+A part is a stratum of rows, known before their noise is drawn, which has no noise with probability
+s: the product over strata of 1 - s + s L, with the likelihood ratio L of the stratum's own rows, is
+a martingale. So several parts that each show a little show together.
 """
 
 from collections.abc import Mapping, Sequence

@@ -81,11 +81,10 @@ class StreamProgress:
 class Schedule:
     """The order of a plan's labels, in sweeps; labels may also be asked ahead of their sweep.
 
-    A sweep is one round over the deep streams. It doubles the labels of each, so that a gross fault
-    shows within a few hundred labels; the first one asks the roles in `_FRONT` only. Streams with a
-    way of asking of their own (calls of one size, pairs, calls for one label, one large call) come
-    in between. The late anchor comes last, interleaved with a quarter of the informative and the
-    near-tie: a scale that goes wrong late would hardly show on a clear winner alone.
+    Each round over the deep streams doubles their labels, so that a gross fault shows soon; the
+    first asks the roles in `_FRONT` only. Streams with a way of asking of their own come in
+    between. The late anchor comes last, with a quarter of the informative and the near-tie: a scale
+    that goes wrong late would hardly show on a clear winner alone.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -244,14 +243,11 @@ def _mixed(rng: np.random.Generator) -> tuple[int, ...]:
 class AdaptiveSampling:
     """Asks ahead of the sweeps where the known faults would show soonest, by the evidence so far.
 
-    The stream asked next has the largest divergence from the claim, averaged over the faults with
-    the capital of each wager as weight (Chernoff 1959; Naghshvar and Javidi 2013): a fault that
-    fits the labels is followed to where it shows most. The choice depends on earlier labels alone,
-    so every e-process remains valid. The labels of the whole run stay as planned, so that a pass
-    means the same. Sweeps go on in between, for faults that are not known.
-
-    schedule: the plan's labels; capital: gives the log-wealth (faults,) of the wager on each fault,
-    prior weights included; usable: whether a stream can be asked.
+    The stream asked next has the largest divergence from the claim, averaged over the faults by the
+    capital of each wager (Chernoff 1959; Naghshvar and Javidi 2013). The choice depends on earlier
+    labels alone, so every e-process remains valid, and the labels of the whole run stay as planned.
+    capital: gives the log-wealth (faults,) of each wager, prior weights included; usable: whether a
+    stream can be asked.
     """
 
     def __init__(

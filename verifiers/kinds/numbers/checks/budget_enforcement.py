@@ -139,10 +139,9 @@ _ROLES = (InputRole.EMPTY, InputRole.TYPICAL, InputRole.ONE_RECORD)
 class BudgetEnforcement(BudgetCheck):
     """Asks until the deployment stops, or provably exceeds its budget or undercharges.
 
-    It first asks single releases of some inputs. Then it asks one input whose neighbour lies as far
-    as any, in large calls and in small ones, and two more like it, which must not have budgets of
-    their own. Where `[gate]` has a `budget_target`, it asks the first one again after a restart.
-    `spent` must not fall, exceed the claim, or say less than answers certainly cost.
+    First single releases of some inputs; then one input whose neighbour lies as far as any, in
+    large and in small calls, and two more like it, which must not have budgets of their own; with a
+    `budget_target`, the first one again after a restart.
     """
 
     claim: NumbersClaim

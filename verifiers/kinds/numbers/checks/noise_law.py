@@ -44,15 +44,13 @@ _MEASURED_AT = math.log(4e6)
 def wanted(effect: float, nats: float = _MEASURED_AT) -> int:
     """Draws after which a law off by `effect` in total variation shows with probability 0.99.
 
-    The effect is over 8 cells of equal probability; nats: the evidence that refutes. What a draw
-    tells grows with the square of the effect. Measured on the hardest laws, whose cells are too
-    likely and too rare by turns, for effects from 0.01 to 0.4: at most 21 over the square, in 24
-    runs each, at the default error rate. Over 32 cells it takes some 1.4 times as many.
+    The effect is over 8 cells of equal probability; nats: the evidence that refutes. Measured on
+    the hardest laws, whose cells are too likely and too rare by turns, for effects from 0.01 to
+    0.4: at most 21 over the square, in 24 runs each, at the default error rate.
 
-    A stricter rate takes more evidence. A draw adds 2 effect^2 nats in the mean, of a variance
-    twice that, so that m nats are expected to be m - 2.33 sqrt(2 m) at least: those that stood
-    behind what was measured, and half as many again as the rate wants beside them, since draws that
-    do without were seen to miss some.
+    For a stricter rate: a draw adds 2 effect^2 nats in the mean, of twice that variance, so that of
+    m nats m - 2.33 sqrt(2 m) come at least; half as many again as the rate wants beside those
+    measured.
     """
     return math.ceil(_times_square(nats) / effect**2)
 

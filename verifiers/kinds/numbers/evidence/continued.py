@@ -1,17 +1,9 @@
-"""Noise that repeats a run of earlier noise: as the last few numbers came before, so does the next.
+"""Noise that repeats a run, or a whole release, of earlier noise.
 
-A copied run shows by its context, wherever it lies: in a table that is read from anywhere, in the
-stream of another worker or input, in the release before but moved by some places. The last few
-numbers are looked up among all earlier ones, with either sign, and the number that followed them
-then is wagered on. Any wager on the next number is fair if the claim gives its price.
-
-How many numbers of claimed noise identify the place at which they came before.
-
-Whole releases whose noise came before: as it is, or negated, reversed and rolled.
-
-Correct rounded noise repeats too, and small noise often. The wager is that a release has the noise
-of an earlier one, each of them as likely. Noise that came m times among N releases gains m / N over
-its probability under the claim, and has expectation at most 1.
+A copied run shows by its context, wherever it lies: the last few numbers are looked up among all
+earlier ones, with either sign, and the number that followed them then is wagered on, at the claim's
+price. A whole release is wagered to have the noise of an earlier one, perhaps negated, reversed or
+rolled: what came m times among N gains m / N over its probability under the claim.
 """
 
 import math

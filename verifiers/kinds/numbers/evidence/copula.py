@@ -1,11 +1,7 @@
 """Wagers that draws depend on each other: ratios of Gaussian copulas to the independent one.
 
-Under the claim, probability transforms are independent and uniform, so that their normal scores are
-independent and standard normal. Each ratio then has expectation exactly 1, for any correlation.
-
-Releases in pairs at a fixed distance; in one way of pairing no release is in two pairs.
-
-A product of ratios over pairs has expectation 1 only where the pairs share no release.
+Under the claim, normal scores of probability transforms are independent and standard normal, so
+that each ratio has expectation 1, and a product over pairs too where they share no release.
 """
 
 from typing import NamedTuple

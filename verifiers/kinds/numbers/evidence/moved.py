@@ -118,13 +118,10 @@ class MovedTooFar(EvenMixture):
 class MovedAlong(EvenMixture):
     """Wagers exp(rate t) on projections t, priced by the moments of the noise (Chernoff 1952).
 
-    A norm that is not bounded as claimed may move each single number by no more than the claim
-    allows. All numbers together, each weighted by its part of a direction, show it.
-
-    With u_i the i-th part of the direction, the noise of that number has moment E exp(rate u_i N),
-    and the moments of all numbers multiply. A centre nearer than the farthest one allowed only
-    lowers a wager, so that its expectation is at most 1 for all of them. noise: without a range; a
-    grid adds at most half a step to each number, and a cut a whole one. direction (d,).
+    All numbers together, each weighted by its part u_i of a direction (d,), show a norm that is not
+    bounded. The noise of a number has moment E exp(rate u_i N), and the moments multiply; a centre
+    nearer than the farthest allowed only lowers a wager. noise: without a range; a grid adds at
+    most half a step to each number, a cut a whole one.
     """
 
     def __init__(self, noise: NumberNoise, direction: Vector) -> None:
@@ -178,11 +175,10 @@ def seen_move(noise: NumberNoise, releases: int, coordinates: int, log_threshold
 def taken_for_two_things(low: MovedTooFar, high: MovedTooFar) -> float:
     """Log-evidence that two inputs have different numbers in place of missing ones.
 
-    low, high: evidence of moves where the other records lie at one bound, and at the other. Each is
-    about the exact value with the middle of the bounds in the missing places. If both inputs have
-    the same number there, it lies above the middle or not. Then one of them is not centred below
-    its exact value, or the other not above. So the smaller of two wagers, one on each, has
-    expectation at most 1 either way.
+    low, high: of moves where the other records lie at one bound, and at the other, about the middle
+    of the bounds in the missing places. If both inputs have the same number there, one of them is
+    not centred below its exact value, or the other not above: the smaller of two wagers, one on
+    each, has expectation at most 1 either way.
     """
     logs = [
         np.minimum(_mixed(one, 1), _mixed(other, 0)) for one, other in ((low, high), (high, low))

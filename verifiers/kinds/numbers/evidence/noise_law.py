@@ -1,13 +1,9 @@
 """Evidence that noise does not follow its law, over all draws and over groups of them.
 
-A fault may show in one coordinate alone, for some inputs, or in calls of one release. Half of the
-wager is on all draws together; the other half is spread over groups that are fixed beforehand.
-
-Log-ratios of known faults to the claim, summed over groups of draws.
-
-A fault that moves or stretches the noise is judged by the bins of the draws. One that shows in low
-bits, or at certain exact values, is judged by the few draws that it hits, until the wager on it has
-lost so much that it could hardly recover: a wager may end at any time, and keeps what it has.
+Half of the wager is on all draws; the other half is spread over groups fixed beforehand:
+coordinates, inputs, calls of one release. A fault that moves or stretches the noise is judged by
+bins; one of low bits, or of certain exact values, by the few draws that it hits, until the wager
+has lost so much that it could hardly recover: a wager may end at any time, and keeps what it has.
 """
 
 import math

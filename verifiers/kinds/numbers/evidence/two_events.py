@@ -1,16 +1,9 @@
-"""Wagers that neighbours differ more than epsilon and delta allow, by events fixed beforehand.
+"""Wagers that neighbours differ more than epsilon and delta allow, by events of their releases.
 
-Each wager takes one release of either input. With A an event and y, y' the two releases, the factor
-1 + lambda (1A(y) - e^epsilon 1A(y') - delta) is never negative for lambda up to
-1 / (e^epsilon + delta), and its expectation is 1 + lambda (P(A) - e^epsilon P'(A) - delta). That is
-at most 1 for every two laws that are (epsilon, delta)-close, whatever else they are. An event that
-was never seen is not taken for impossible.
-
-Wagers that two laws differ more than epsilon and delta allow, by events learned on the way.
-
-The laws are not known. Cells are cut by the first releases, and before each further batch an event
-is made of the cells that favoured one input most so far. An event depends on earlier releases
-alone, so that the factors of `two_events` keep their expectation, given the past.
+With A an event and y, y' releases of either input, 1 + lambda (1A(y) - e^epsilon 1A(y') - delta) is
+never negative for lambda up to 1 / (e^epsilon + delta), and has expectation at most 1 for every two
+laws that are (epsilon, delta)-close. Events are fixed beforehand, or learned: made, before each
+batch, of the cells that favoured one input most so far.
 """
 
 import math

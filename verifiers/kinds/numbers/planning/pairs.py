@@ -1,10 +1,7 @@
-"""Pairs of neighbours whose releases are compared with each other, number by number.
+"""Pairs of neighbours whose releases are compared, number by number, or whose cost is proved.
 
-In each pair some coordinates have one exact value in the first input and another in the second; the
-other coordinates are not looked at. Neighbours differ in one record, which is added or replaced as
-the claim's adjacency says; the farthest ones differ in all records of one unit.
-
-The farthest neighbours of a claim of numbers, for proofs of what they cost.
+They differ in one record, which is added or replaced as the claim's adjacency says; the farthest
+ones in all records of one unit. Coordinates that do not differ are not looked at.
 """
 
 import math

@@ -1,11 +1,7 @@
-"""Inputs with extreme records at random places, each extreme in one number at a random place.
+"""Inputs with extreme records at random places, and inputs that no correct deployment changes.
 
-A deployment may check only the first records, the first tensor or the first column.
-
-Inputs whose records all lie within the bounds, so that no correct deployment changes any.
-
-Some have a few records at one bound and many near another. Deployments that drop outliers, clip at
-quantiles or lose digits in sums are found by them.
+A deployment may check only the first records, tensor or column. Of records within the bounds, few
+at one bound and many near another find dropped outliers, quantiles, and sums that lose digits.
 """
 
 import math
