@@ -170,6 +170,15 @@ def test_without_a_terminal_a_line_now_and_then_says_what_is_done(monkeypatch) -
     assert out.getvalue() == ""
 
 
+def test_a_long_run_says_how_long_the_rest_takes_once_its_pace_is_steady() -> None:
+    """By the last minute: calls for one label come first, and 311 minutes were told of four."""
+    assert terminal._time_left(130_000, 6_500, 6_400) == ", about 20 more minutes at this pace"
+    assert terminal._time_left(167_000, 17_000, 600) == ""
+    assert terminal._time_left(184_000, 600, 0) == ""
+    assert terminal._time_left(10_000, 6_500, 6_400) == ""
+    assert terminal._time_left(-46, 0, 46) == ""
+
+
 def test_a_failure_has_its_code_beside_it(reports, monkeypatch) -> None:
     """By it `fail_on`, `allow` and the site know it; a report older than codes shows none."""
     report = reports["fail"]

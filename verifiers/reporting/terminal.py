@@ -61,7 +61,7 @@ _MOST_TELLING = {"not-restarted", "left-out-by-choice", "store-not-emptied"}
 """Codes of warnings without which a verdict would be misread: they stand at its head."""
 
 _LINE_SECONDS = 60.0  # between lines of progress where there is no terminal
-_LONG = 5.0  # minutes that are left, from which on they are told
+_LONG, _UNSTEADY = 5, 0.3  # minutes that are left and told, and by how much the pace may differ
 _INDENT = 13
 _NARROW = 60  # columns of a terminal below which the indent is small
 
@@ -108,11 +108,14 @@ def _line_a_minute() -> Iterator[Callable[[RunProgress], None]]:
     started, ended = time.monotonic(), threading.Event()
 
     def tell() -> None:
+        before, pace = 0, 0
         while not ended.wait(_LINE_SECONDS):
             seconds, progress = time.monotonic() - started, latest[0]
             with contextlib.suppress(OSError):  # a broken stderr does not end a run
                 line = f"{seconds:.0f} s: {progress.doing}, {_count_text(progress)}"
-                line += _time_left(progress, seconds)
+                asked = progress.queries - before
+                line += _time_left(progress.planned - progress.queries, asked, pace)
+                before, pace = progress.queries, asked
                 click.echo(f"dpassay: {printable(line)}", err=True)
 
     def listen(progress: RunProgress) -> None:
@@ -132,11 +135,14 @@ def _count_text(progress: RunProgress) -> str:
     return f"{progress.queries:,}{planned} queries"
 
 
-def _time_left(progress: RunProgress, seconds: float) -> str:
-    """How long the rest of a long run takes, if each query takes as long as those so far."""
-    left = max(0, progress.planned - progress.queries)
-    minutes = seconds * left / max(1, progress.queries) / 60.0 if progress.queries else 0.0
-    return f", {minutes:,.0f} more minutes at this pace" if minutes >= _LONG else ""
+def _time_left(left: int, pace: int, before: int) -> str:
+    """How long the rest of a long run takes, once the queries of two minutes agree.
+
+    Calls for one label take many times as long for each label as large ones do.
+    """
+    if not before or abs(pace - before) > _UNSTEADY * before or left < _LONG * pace:
+        return ""
+    return f", about {left / pace:,.0f} more minutes at this pace"
 
 
 def print_report(report: Report, target: str) -> None:
