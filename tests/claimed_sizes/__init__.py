@@ -7,7 +7,7 @@ import numpy as np
 
 from dpassay.verifiers.findings.excluded import Excluded
 
-from . import batches, keys, labels, numbers, tables, tallies
+from . import batches, keys, labels, numbers, replies, tables, tallies
 
 Make = Callable[[np.random.Generator], Any]
 
@@ -19,6 +19,7 @@ _KINDS: dict[str, Callable[..., Make | None]] = {
     "tables": tables.wrong,
     "outputs": batches.wrong_reply,
     "batches": batches.wrong,
+    "replies": replies.wrong,
 }
 
 

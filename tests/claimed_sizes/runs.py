@@ -20,11 +20,14 @@ from dpassay.verifiers.run.selection import Selection, select
 from dpassay.verifiers.targets import InProcessTarget
 
 from . import wrong_by
+from .replies import REFERENCE
 
 ALL = {
     **CLAIMS,
     "any": '[mechanism]\nname = "any"\ncaching = false\n[privacy]\nepsilon = 1.0\ndelta = 0\n'
     "[[pairs]]\nhere = {n = 1}\nthere = {n = 2}\n",
+    "same-as": f'[mechanism]\nname = "same-as"\nreference = "{REFERENCE}"\n'
+    "[inputs]\nvalues = [{n = 1}]\n",
     "batches": '[mechanism]\nname = "batches"\nsampling = "poisson:0.1"\nrecords = 100\n',
 }
 """The claims that are run, without a gate: at the defaults."""

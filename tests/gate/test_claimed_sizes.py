@@ -52,6 +52,7 @@ LEAST = {
         "joint",
     ),
     "any": (),
+    "same-as": ("same-law",),
 }
 """Checks that exclude something at the smallest budget, by claim."""
 
@@ -62,7 +63,7 @@ DEFAULT = {
 }
 """Those that exclude something at the default budget alone."""
 
-LONG = {"tables", "keys", "any", "tallies", "numbers-joint", "labels-order"}
+LONG = {"tables", "keys", "any", "same-as", "tallies", "numbers-joint", "labels-order"}
 """Claims, and checks of others, that take seconds."""
 
 
