@@ -71,7 +71,7 @@ def worse_since(folder: Path, before: Path | None, ledger: Path | None) -> tuple
     folder: of the report; before: that of the run before; ledger: is not changed. A run that has
     added to it is laid beside the run before it in there, any other one beside the newest.
     """
-    found, told = list[Comparison](), list[str]()
+    found, told, since = list[Comparison](), list[str](), list[str]()
     for name, earlier in (("the report before", before), ("the ledger", ledger)):
         if earlier is None:
             continue
@@ -79,23 +79,24 @@ def worse_since(folder: Path, before: Path | None, ledger: Path | None) -> tuple
             told.append(f"{name} is not there: {earlier}")
             continue
         try:
-            alone = earlier == ledger and _adds(folder)
-            found.append(compared(earlier, None if alone else folder))
+            one = compared(earlier, None if earlier == ledger and _adds(folder) else folder)
         except InputError as error:
             told.append(f"{name} cannot be read: {error}")
+            continue
+        found.append(one)
+        sides = [] if one.ledger is None else [one.ledger.before, one.ledger.after]
+        since += [name] if one.ledger is None else [each.name for each in sides[:1] if each]
+        told += [each.as_text() for each in sides if each]
     lines = [line for one in found[:1] for line in one.worse_lines()]
     for one in found[1:]:  # whose verdicts the reports have told
         moved = () if one.ledger is None else one.ledger.worse
         lines += [each.message for each in moved if each.what == "measured"]
-    for one in found:
-        if one.ledger is not None:
-            sides = (one.ledger.before, one.ledger.after)
-            told += [side.as_text() for side in sides if side is not None]
     if not found and not told:
         return "", []
     head = f"{counted(len(lines), 'thing', 'things')} became worse" if lines else ""
-    head = head or ("nothing became worse" if found else "what became worse is not known")
-    text = [f"### dpassay: {head}", "", *(f"- worse: {_text(line)}" for line in lines)]
+    head = head or ("nothing became worse" if since else "nothing to compare with")
+    head += f" since {' and '.join(since)}" if since else ""
+    text = [f"### dpassay: {_text(head)}", "", *(f"- worse: {_text(line)}" for line in lines)]
     text += [f"- {_text(line)}" for line in told]
     shown = [_command("warning", "dpassay: worse", line) for line in lines]
     broken = [line for line in told if "cannot be read" in line]

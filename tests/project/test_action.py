@@ -15,6 +15,9 @@ from types import SimpleNamespace
 
 import pytest
 from claims import gnmax, in_toml
+from small import small_claim
+
+from dpassay.verifiers.ledger.ledger import open_ledger
 
 ROOT = Path(__file__).parents[2]
 ACTION = (ROOT / "action.yml").read_text()
@@ -75,6 +78,7 @@ def runner(tmp_path):
     (tmp_path / "claim.toml").write_text(CLAIM)
     path = [str(tmp_path / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
     own = {"PATH": os.pathsep.join(path), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
+    own["GITHUB_OUTPUT"] = str(tmp_path / "output")
 
     def run(only=None, adds=None, **inputs):
         inputs = {name: value.strip('"') for name, value in DEFAULTS.items()} | inputs
@@ -150,7 +154,7 @@ def test_a_ledger_is_brought_before_the_run_and_kept_after_it_whatever_came_of_i
         for name in ("Find the ledger", "Bring the ledger", "Verify", "Keep the ledger")
     )
     assert find < bring < verify < keep
-    assert "steps.ledger.outputs.adds == 'true'" in STEPS[keep].condition
+    assert STEPS[keep].condition == "always() && steps.summary.outputs.keep == 'true'"
     text = ACTION.split("- name: Keep the ledger")[1]
     kept = [f"${{{{ inputs.ledger }}}}{end}" for end in ("", ".seal", ".report")]
     assert re.search(r"path: \|\n((?: {10}.*\n)+)", text)[1].split("\n")[:3] == [
@@ -196,18 +200,28 @@ def test_the_summary_says_what_became_worse(adds, runner, tmp_path) -> None:
     for folder, verdict in {"l.jsonl.report": "pass", "new": "fail"}.items():
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "report.json").write_text(a_report(verdict))
-    (tmp_path / "l.jsonl").write_text('{"entry":"ledger" no more')
+    (tmp_path / "l.jsonl").write_text('{"entry":"ledger"} changed\n')
     done = runner(only="Summarise", adds=adds, report="new", ledger="l.jsonl")["Summarise"]
     assert done.returncode == 0, done.stderr
     text = unescape((tmp_path / "summary.md").read_text())
-    assert "### dpassay: 2 things became worse" in text
+    assert "### dpassay: 2 things became worse since the report before" in text
     assert "- worse: the run: pass, then fail by noise-scale (scale-too-small)" in text
     kept = json.loads((tmp_path / "l.jsonl.report" / "report.json").read_text())
     assert kept["verdict"] == {"true": "fail", "false": "pass"}[adds]
-    (tmp_path / "l.jsonl").write_text('{"entry":"ledger"}\n')
-    done = runner(only="Summarise", adds="false", report="new", ledger="l.jsonl")["Summarise"]
-    assert done.returncode == 0
     assert any("the ledger cannot be read" in line for line in commands(done))
+    assert not (tmp_path / "output").exists()
+
+
+@pytest.mark.parametrize("adds", ["true", "false"])
+def test_a_whole_ledger_is_kept_by_a_run_that_adds(adds, runner, tmp_path) -> None:
+    """Also where the run has failed, or left no report."""
+    with open_ledger(str(tmp_path / "l.jsonl"), small_claim(), "a", print) as ledger:
+        ledger.begin()
+        ledger.end(100, "fail")
+    done = runner(only="Summarise", adds=adds, report="new", ledger="l.jsonl")["Summarise"]
+    assert done.returncode == 2
+    kept = (tmp_path / "output").read_text() if (tmp_path / "output").exists() else ""
+    assert kept == {"true": "keep=true\n", "false": ""}[adds]
 
 
 def test_a_first_run_has_nothing_to_be_compared_with(runner, tmp_path) -> None:

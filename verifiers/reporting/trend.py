@@ -9,6 +9,7 @@ from .page import page_environment
 
 _LETTERS = 7.5  # width of a letter of a build's name, in drawing units
 _FINITE, _MOST = 1e300, 2.0
+_FEWEST = 6  # runs on the axis, so that its steps are whole
 _ROOM = 30.0  # above the axes, for the names of builds
 
 
@@ -27,7 +28,7 @@ def trend_svg(ledger: KeptLedger) -> str:
     }
     shares = [share for line in lines.values() for _, share in line]
     last = ledger.runs[-1].run
-    x = Axis(0.0, float(max(last, 2)), *ACROSS)
+    x = Axis(0.0, float(max(last, _FEWEST)), *ACROSS)
     y = Axis(min([0.0, *shares]), max([1.0, *shares]) * 1.1, UPWARDS[0], TOP + _ROOM)
     refuted = [run.run for run in ledger.runs if run.refuted]
     runs = counted(len(ledger.runs), "run", "runs")
