@@ -52,7 +52,7 @@ ENDS: dict[str, tuple[str, int, Callable[[], object]]] = {
 def test_the_errors_of_all_intervals_sum_to_that_of_the_bound(name, monkeypatch) -> None:
     """By the union bound; an interval that serves several orders or directions counts once."""
     interval, ends, bound = ENDS[name]
-    file = {"epsilon": "approximate", "trade-off": "approximate", "k-cut": "k_cut"}
+    file = {"epsilon": "approximate", "trade-off": "approximate"}
     module = importlib.import_module(f"dpassay.attacks.auditing.{file.get(name, 'two_cut')}")
     right, spent = getattr(module, interval), dict[str, float]()
 
