@@ -191,7 +191,10 @@ class Location(NumberCheck):
         least = next(shown, None)
         if least is None:
             return "; an offset in one input alone may not have shown"
-        return f"; an offset below about {least:.2g} in one input alone may not have shown"
+        return (
+            f"; in one input alone an offset below about {least:.2g}, or one of some of its "
+            "numbers, may not have shown"
+        )
 
     def pass_finding(self) -> Finding:
         low, high = self.interval
