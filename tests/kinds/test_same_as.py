@@ -159,13 +159,13 @@ FOUND = [
 @pytest.mark.parametrize("name", FOUND)
 @pytest.mark.quick_cases(1)
 def test_different_pairs_are_found(name) -> None:
-    """In the median of five within three times what the best test takes, or 200 units; by code.
+    """In the median of five within three times (`times`) what the best test takes, or 200 units; by code.
 
     Catches a learner that is left out: each difference is one of few.
     """
     pair = DIFFERENT[name]
     assert pair.limit is not None
-    most = int(max(3 * pair.limit, 200) * (pair.lives or 1)) + len(pair.values)
+    most = int(max(pair.times * pair.limit, 200) * (pair.lives or 1)) + len(pair.values)
     found = [result(run(pair, seed, most), "same-law") for seed in range(5)]
     assert sum(one.verdict is Verdict.FAIL for one in found) >= 3
     assert {one.code for one in found if one.verdict is Verdict.FAIL} == {"replies-differ"}
