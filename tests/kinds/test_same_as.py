@@ -159,7 +159,7 @@ FOUND = [
 @pytest.mark.parametrize("name", FOUND)
 @pytest.mark.quick_cases(1)
 def test_different_pairs_are_found(name) -> None:
-    """In the median of five within three times (`times`) what the best test takes, or 200 units; by code.
+    """In the median of five within `times` what the best test takes, or 200 units; by code.
 
     Catches a learner that is left out: each difference is one of few.
     """
