@@ -39,15 +39,15 @@ LAW = (0.3, 0.7)
 THREE = list(itertools.product(itertools.product((0, 1), repeat=2), repeat=3))
 
 
-def expectations(calls: int = 1) -> list[float]:
-    """Of the evidence after one, two and three units, over all replies of one law."""
+def expectations(calls: int = 1, *, few: bool = True) -> list[float]:
+    """Of the evidence after one, two and three units, over all replies of one law, few or not."""
     total = [0.0] * 3
     with patch.object(evidence, "FIRST", 1):
         for units in THREE:
             pairs = np.array(units, dtype=np.float64)
             numbers = np.zeros((3, 2, calls, 2))
             numbers[:, :, :, 0] = pairs[:, :, None]
-            names = [((a,), (b,)) for a, b in units]
+            names = [((a,), (b,)) if few else ((), ()) for a, b in units]
             chance = math.prod(LAW[reply] for unit in units for reply in unit)
             learnt = Learnt(1)
             for place, done in enumerate((1, 2, 3)):
@@ -60,6 +60,22 @@ def expectations(calls: int = 1) -> list[float]:
 @pytest.mark.parametrize("calls", [1, pytest.param(3, marks=pytest.mark.slow("the same of lives"))])
 def test_the_evidence_has_the_expectation_1_whatever_is_learnt(calls) -> None:
     assert expectations(calls) == pytest.approx([1.0] * 3, abs=1e-9)
+    assert expectations(calls, few=False) == pytest.approx([1.0] * 3, abs=1e-9)
+
+
+def test_numbers_that_come_again_are_counted_by_side_and_input() -> None:
+    """A number that the target gave to this input before tells, and one of another input nothing.
+
+    Catches counts of units that are still to be wagered on, and of inputs together.
+    """
+    again = np.zeros((3, 2, 1, 1))
+    again[:, :, 0, 0] = [[7.0, 1.0], [7.0, 2.0], [7.0, 3.0]]
+    told = evidence.Recurring()
+    told.observe(again, np.array([[0], [0], [1]]), 1)
+    (gained,) = {float(part) for part in np.round(told.logs[:1], 12)}
+    pseudo = 3.0 * 1.5 / 3.0
+    odds = math.log((1.0 + pseudo) / pseudo)
+    assert gained == pytest.approx(math.log(2.0 / (1.0 + math.exp(-odds))))
 
 
 def test_the_first_units_together_have_the_expectation_1() -> None:

@@ -23,9 +23,10 @@ FIRST = 16
 the middle of all replies lies, is taken from all of them."""
 
 _REFIT = 1.12
-_WEIGHTS = np.array([0.35, 0.25, 0.4, 0.0])
-_OF_FEW_KINDS = np.array([0.2, 0.2, 0.2, 0.4])
-"""Shares of signs, signs by ranks, regressions, and names, which replies of few kinds have."""
+_WEIGHTS = np.array([0.3, 0.2, 0.4, 0.0, 0.1])
+_OF_FEW_KINDS = np.array([0.2, 0.2, 0.2, 0.4, 0.0])
+"""Shares of signs, signs by ranks, regressions, names, which replies of few kinds have, and numbers
+that come again, which tell the more where nearly none do."""
 
 _BINS = 4  # of how far two ranks are apart
 _HALF = 0.5  # of a reply, with which each name begins
@@ -135,6 +136,44 @@ def _fitted(past: Matrix, weights: Vector, ridge: float) -> Vector:
     return weights
 
 
+class Recurring:
+    """Of each number of a reply, how often either side gave just that to the same input before.
+
+    Noise that is drawn hardly ever gives a number twice; bounds, rounding, a seed set anew and
+    answers without noise do.
+    """
+
+    def __init__(self) -> None:
+        self.logs = np.zeros(len(_PRIORS))
+
+    def observe(self, numbers: NDArray[np.float64], inputs: NDArray[np.int64], done: int) -> None:
+        """Numbers (n, 2, calls, f) of all units, inputs (n, calls): those since done by the others.
+
+        Of several calls and numbers the odds are added up.
+        """
+        past, new = np.moveaxis(numbers[:done], 1, 0), np.moveaxis(numbers[done:], 1, 0)
+        odds = np.zeros((len(_PRIORS), 2, len(inputs) - done))
+        for one in np.unique(inputs[done:]):
+            before, here = inputs[:done] == one, inputs[done:] == one
+            unit, known = np.nonzero(here)[0], np.sort(past[:, before], axis=1)
+            for side, replies in enumerate(new[:, here]):
+                seen = np.array([_equal(of, replies) for of in known], dtype=float)
+                for place, prior in enumerate(_PRIORS):
+                    pseudo = prior * (seen.sum(0) + _HALF) / (2.0 * before.sum() + 1.0)
+                    each = np.log((seen[0] + pseudo) / (seen[1] + pseudo)).sum(-1)
+                    np.add.at(odds[place, side], unit, each)
+        self.logs += log_wager(odds[:, 0] - odds[:, 1]).sum(-1)
+
+
+def _equal(known: Matrix, replies: Matrix) -> NDArray[np.int64]:
+    """How many of the numbers known, sorted by column, each number of the replies equals."""
+    found = np.zeros(replies.shape, dtype=np.int64)
+    for place, (column, own) in enumerate(zip(known.T, replies.T, strict=True)):
+        low, high = (np.searchsorted(column, own, side=side) for side in ("left", "right"))
+        found[:, place] = high - low
+    return found
+
+
 class Named:
     """Of replies of few kinds, how often each side gave which to an input."""
 
@@ -176,6 +215,7 @@ class Learnt:
         self._signs: SignWagers | None = None
         self._bins: SignWagers | None = None
         self._ridge, self._named, self._weights = Ridge(), Named(), _WEIGHTS
+        self._recurring = Recurring()
 
     @property
     def log_e_value(self) -> float:
@@ -183,6 +223,7 @@ class Learnt:
         if self._signs is None or self._bins is None:
             return 0.0
         parts = [self._signs.logs, self._bins.logs, self._ridge.logs.ravel(), self._named.logs]
+        parts.append(self._recurring.logs)
         logs = [np.logaddexp.reduce(each) - math.log(len(each)) for each in parts]
         with np.errstate(divide="ignore"):
             return float(np.logaddexp.reduce(np.array(logs) + np.log(self._weights)))
@@ -199,6 +240,8 @@ class Learnt:
             self._weights = _OF_FEW_KINDS
         middles = Middles.of(numbers[:past], inputs[:past], self._inputs)
         self._wager(*statistics(numbers, inputs, middles), past)
+        if self.done:
+            self._recurring.observe(numbers, inputs, self.done)
         self._named.observe(names[self.done :])
         self.done = end
 
