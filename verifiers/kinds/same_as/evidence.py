@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from threadpoolctl import ThreadpoolController
 
 from ....reference.arrays import Matrix, Vector
 from ...evidence.dependence import log_of_signs
 from .statistics import MOST_STATISTICS, Inputs, Middles, Numbers, statistics
+
+_BLAS = ThreadpoolController()
 
 FIRST = 16
 """Units that are looked at together first: what they say that is the same for both sides, as where
@@ -239,7 +242,9 @@ class Learnt:
         if not self.done and any(map(any, names)):
             self._weights = _OF_FEW_KINDS
         middles = Middles.of(numbers[:past], inputs[:past], self._inputs)
-        self._wager(*statistics(numbers, inputs, middles), past)
+        # in one thread: those of small matrices wait for each other longer than they work
+        with _BLAS.limit(limits=1, user_api="blas"):
+            self._wager(*statistics(numbers, inputs, middles), past)
         if self.done:
             self._recurring.observe(numbers, inputs, self.done)
         self._named.observe(names[self.done :])
