@@ -109,11 +109,25 @@ def test_scales_of_two_builds_are_compared_each_by_its_own_runs() -> None:
     told, document = found("l.jsonl")
     assert told == ["verdict", "measured"]
     assert "build b, then" in document["ledger"]["worse"][1]["message"]
-    scales = document["ledger"]["ledgers"][0]["scales"]
+    runs = document["ledger"]["ledgers"][0]["runs"]
+    scales = {one["build"]: one["scale"] for one in runs}
     assert [scales[build]["runs"] for build in "abc"] == [6, 1, 1]
     assert scales["c"]["high"] < 1.0 < scales["b"]["high"]
     run("l.jsonl", of_scale(1.0), build="d")
     assert found("l.jsonl")[0] == []  # back to the claim
+
+
+def test_a_scale_is_of_the_runs_of_its_own_claim() -> None:
+    """Catches what a build left under another claim, by which its noise is half of it."""
+    run("l.jsonl", of_scale(1.0))
+    run("l.jsonl", of_scale(0.5), "fail", claim=small_claim("confident-gnmax"))
+    run("l.jsonl", of_scale(1.0), build="b")
+    run("l.jsonl", of_scale(1.0))
+    told, document = found("l.jsonl")
+    assert told == []
+    scales = [one["scale"] for one in document["ledger"]["ledgers"][0]["runs"]]
+    assert [one["runs"] for one in scales] == [2, 1, 1, 2]
+    assert scales[1]["high"] < scales[0]["low"]
 
 
 def test_the_newest_runs_of_two_ledgers() -> None:

@@ -51,7 +51,8 @@ class KeptRun:
 
     number: counted from 1; claim: its digest; ci: the number of the run in CI, "" where there was
     none; queries: at its last look; verdict: None of a run that did not end; checks: the evidence
-    of all runs as this one ended; refuted: check -> code.
+    of all runs as this one ended; wholes: check -> the fresh start that it adds to; refuted: check
+    -> code.
     """
 
     number: int
@@ -63,6 +64,7 @@ class KeptRun:
     queries: int = 0
     verdict: Verdict | None = None
     checks: list[LedgerOfCheck] = field(default_factory=list)
+    wholes: dict[str, KeptWhole] = field(default_factory=dict)
     refuted: dict[str, str | None] = field(default_factory=dict)
 
 
@@ -82,13 +84,12 @@ class History:
         except (KeyError, TypeError, ValueError, IndexError):
             raise LedgerError(f"{path}: no ledger of this version of dpassay") from None
 
-    def scale_of(self, build: str) -> LedgerScale | None:
-        """The scales that all runs of a build leave; None where no check wagers on scales."""
-        for wholes in self.wholes.values():
-            whole = next((one for one in reversed(wholes) if build in one.of_build), None)
-            factors = None if whole is None else factors_named(whole.names)
-            if whole is not None and factors is not None:
-                return scale_left(factors, whole.of_build[build], whole.log_threshold)
+    def scale_of(self, run: KeptRun) -> LedgerScale | None:
+        """The scales that all runs of its build and claim leave; None where no check wagers so."""
+        for whole in run.wholes.values():
+            factors = factors_named(whole.names)
+            if factors is not None:
+                return scale_left(factors, whole.of_build[run.build], whole.log_threshold)
         return None
 
     def _replay(self, entries: Sequence[Mapping[str, Any]]) -> None:
@@ -126,7 +127,7 @@ class History:
         run.verdict = None if last["entry"] != "end" else Verdict(last["verdict"])
         for name, look in last["checks"].items():
             whole, logs = self.wholes[name][look["whole"] - 1], _from_json(look["logs"])
-            stands = whole.failed
+            stands, run.wholes[name] = whole.failed, whole
             value = math.inf if stands else whole.log_value_with(run.build, logs)
             whole.add(run.build, logs)
             if "failed" in look:

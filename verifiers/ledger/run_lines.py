@@ -31,7 +31,7 @@ def lines_of_compared(found: ComparedLedger) -> Iterator[str]:
 
 def _of_ledger(ledger: KeptLedger) -> Iterator[str]:
     runs = counted(len(ledger.runs), "run", "runs")
-    builds = counted(len(ledger.scales), "build", "builds")
+    builds = counted(ledger.builds, "build", "builds")
     told = "".join(f"; {words}" for words in ledger.told)
     of = "" if ledger.kind is None else f", claims of {ledger.kind}"
     yield f"{ledger.file}: {runs} of {builds}{of}{told}"

@@ -32,23 +32,26 @@ class RunInLedger(Document):
     verdict: Verdict | None = Field(description="Null of a run that did not end.")
     checks: tuple[LedgerOfCheck, ...] = Field(description="The evidence as the run ended.")
     refuted: dict[str, str | None] = Field(description="Check -> the code by which it fails.")
+    scale: LedgerScale | None = Field(
+        description="The scales that all runs of its build, under its claim, leave."
+    )
 
     @classmethod
-    def of(cls, run: KeptRun) -> Self:
-        """That of a run as it was read."""
+    def of(cls, run: KeptRun, scale: LedgerScale | None) -> Self:
+        """That of a run as it was read, and the scales that it leaves with others."""
         copied = ("began", "build", "claim", "dpassay", "queries", "verdict", "refuted")
         named = {name: getattr(run, name) for name in copied}
-        return cls(run=run.number, ci=run.ci or None, checks=tuple(run.checks), **named)
+        checks = tuple(run.checks)
+        return cls(run=run.number, ci=run.ci or None, checks=checks, scale=scale, **named)
 
 
 class KeptLedger(Document):
-    """A ledger: its runs, and the scales of the noise that those of each build leave."""
+    """A ledger and its runs."""
 
     file: str
     kind: str | None = Field(description="Of the claims; null where no run has begun.")
     told: tuple[str, ...] = Field(description="What a reader should know of the file.")
     runs: tuple[RunInLedger, ...]
-    scales: dict[str, LedgerScale | None] = Field(description="Build -> the scales that it leaves.")
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -59,9 +62,13 @@ class KeptLedger(Document):
             file=str(path),
             kind=history.kind,
             told=tuple(lines.told),
-            runs=tuple(RunInLedger.of(run) for run in history.runs),
-            scales={run.build: history.scale_of(run.build) for run in history.runs},
+            runs=tuple(RunInLedger.of(run, history.scale_of(run)) for run in history.runs),
         )
+
+    @property
+    def builds(self) -> int:
+        """How many builds its runs are of."""
+        return len({run.build for run in self.runs})
 
     @property
     def ended(self) -> tuple[RunInLedger, ...]:
@@ -80,7 +87,7 @@ class KeptLedger(Document):
             verdict=run.verdict,
             why=f" by {failed}" if failed else "",
             refuted=run.refuted,
-            scale=self.scales[run.build],
+            scale=run.scale,
         )
 
 

@@ -32,7 +32,7 @@ def trend_svg(ledger: KeptLedger) -> str:
     y = Axis(min([0.0, *shares]), max([1.0, *shares]) * 1.1, UPWARDS[0], TOP + _ROOM)
     refuted = [run.run for run in ledger.runs if run.refuted]
     runs = counted(len(ledger.runs), "run", "runs")
-    builds = counted(len(ledger.scales), "build", "builds")
+    builds = counted(ledger.builds, "build", "builds")
     found = f"the claim is refuted in run {refuted[0]}" if refuted else "the claim is not refuted"
     return (
         page_environment()
