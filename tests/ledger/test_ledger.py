@@ -235,6 +235,21 @@ def test_the_interval_is_of_all_runs_and_no_intersection(tmp_path: Path) -> None
     assert found.runs == 5
 
 
+def test_the_interval_is_of_the_runs_of_one_build(tmp_path: Path) -> None:
+    """Catches that of all builds, in which three sound runs hide that the noise is half of it."""
+    path, factors = tmp_path / "l.jsonl", scale_factors(0.1)
+    for build, scale in (("a", 1.0), ("a", 1.0), ("a", 1.0), ("b", 0.5)):
+        one = ScaleEvidence(factors)
+        one.add(-400 * (np.log(factors) + 0.5 * (scale / factors) ** 2))
+        with running(path, build) as (ledger, carried):
+            carried.look(one.parts, 400)
+            found = ledger.end(400, "pass").scale
+    assert found is not None
+    assert found.runs == 1
+    assert found.high is not None
+    assert found.high < 0.7
+
+
 NUMBERS = parse_claim(
     {
         "mechanism": histogram("laplace:2", 4),

@@ -318,7 +318,7 @@ class LedgerOfCheck(Document):
 
 
 class LedgerScale(Document):
-    """The scales of the noise that the runs of a ledger leave, all of them together."""
+    """The scales of the noise that the runs of one build leave, all of them together."""
 
     runs: Annotated[int, Field(ge=1)]
     low: float | None = Field(
@@ -328,7 +328,7 @@ class LedgerScale(Document):
         ge=0.0, description="Over the claimed scale; null where none is too large, or as for low."
     )
     confidence: Probability = Field(
-        description="That one scale of all runs lies between them, whenever it is looked at."
+        description="That one scale of these runs lies between them, whenever it is looked at."
     )
 
 

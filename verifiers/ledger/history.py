@@ -28,20 +28,18 @@ class KeptWhole(WholeEvidence):
 
     log_threshold: evidence that refutes without a ledger, natural log; names (p,): of the parts;
     key: what its runs have in common: the claim, the check's share of the error and its parts;
-    logs: the log e-values (p,) of each run, of_build: those of the runs of a build; failed: the run
-    that has refuted the claim, its build and its finding.
+    of_build: the log e-values (p,) of each run of a build; failed: the run that has refuted the
+    claim, its build and its finding.
     """
 
     log_threshold: float
     names: tuple[str, ...]
     key: str
-    logs: list[Vector] = field(default_factory=list)
     of_build: dict[str, list[Vector]] = field(default_factory=dict)
     failed: tuple[int, str, Finding] | None = None
 
     def add(self, build: str, logs: Vector) -> None:
         super().add(build, logs)
-        self.logs.append(logs)
         self.of_build.setdefault(build, []).append(logs)
 
 

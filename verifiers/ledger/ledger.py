@@ -107,11 +107,12 @@ class CarriedEvidence:
 
     @property
     def scale(self) -> LedgerScale | None:
-        """The scales that all runs together leave; None where its parts are no scales."""
+        """The scales that all runs of the build leave; None where its parts are no scales."""
         whole, parts = self._seen
         if parts.factors is None:
             return None
-        return scale_left(parts.factors, [*whole.logs, parts.logs], self.log_threshold)
+        before = whole.of_build.get(self._ledger.build, ())
+        return scale_left(parts.factors, [*before, parts.logs], self.log_threshold)
 
 
 class EvidenceLedger:

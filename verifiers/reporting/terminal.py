@@ -42,7 +42,8 @@ def _of_check(one: LedgerOfCheck) -> str:
 
 
 def _of_scale(scale: LedgerScale) -> str:
-    of = f"of {counted(scale.runs, 'run', 'runs')} (confidence 1 - {1.0 - scale.confidence:.2g})"
+    runs = counted(scale.runs, "run", "runs")
+    of = f"of {runs} of this build (confidence 1 - {1.0 - scale.confidence:.2g})"
     if scale.low is None:
         return f"no one scale explains the noise {of}"
     high = "any size" if scale.high is None else f"{scale.high:.5g}"
