@@ -73,6 +73,7 @@ def test_the_newest_run_is_laid_beside_the_one_before() -> None:
     none = Parts.whole(0.0)
     run("l.jsonl", none, "inconclusive")
     assert found("l.jsonl")[0] == []  # there is none before
+    assert typed("compare", "l.jsonl").stdout.startswith("NOTHING TO COMPARE: fewer than two runs")
     run("l.jsonl", none, "pass")
     assert found("l.jsonl")[0] == []
     run("l.jsonl", Parts.whole(30.0), "fail")

@@ -58,7 +58,11 @@ class Comparison(Document):
     def _lines(self) -> Iterator[str]:
         number = len([*self.worse_lines()])
         things = counted(number, "thing", "things")
-        yield f"WORSE: {things} became worse" if number else "NOT WORSE: nothing became worse"
+        alone = self.ledger is not None and None in (self.ledger.before, self.ledger.after)
+        if alone:
+            yield "NOTHING TO COMPARE: fewer than two runs have ended"
+        else:
+            yield f"WORSE: {things} became worse" if number else "NOT WORSE: nothing became worse"
         if self.ledger is not None:
             yield from lines_of_compared(self.ledger)
             return
