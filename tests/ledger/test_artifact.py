@@ -132,3 +132,9 @@ def test_a_run_that_cannot_look_begins_no_other_ledger(
     shown = capsys.readouterr().out
     assert shown.startswith("::warning title=dpassay::")
     assert "actions: read" in shown
+
+
+def test_outside_a_job_it_says_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GITHUB_OUTPUT", raising=False)
+    with pytest.raises(SystemExit, match=r"usage: .* NAME FILE, in a job on GitHub"):
+        main(["name", "nightly.jsonl"])

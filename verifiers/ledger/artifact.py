@@ -39,6 +39,8 @@ def main(arguments: list[str]) -> None:
 
     It would begin another ledger then, and spend the same error twice.
     """
+    if len(arguments) != 2 or "GITHUB_OUTPUT" not in os.environ:
+        sys.exit("usage: python -m dpassay.verifiers.ledger.artifact NAME FILE, in a job on GitHub")
     name, ledger = arguments
     reads = os.environ["GITHUB_EVENT_NAME"].startswith("pull_request")
     run = ""
