@@ -66,7 +66,10 @@ class CarriedEvidence:
         whole, parts = self._seen
         if whole.failed is not None:
             run, build, stands = whole.failed
-            words = f"run {run} of the ledger has refuted the claim of this build ({build})"
+            words = (
+                f"run {run} of the ledger has refuted the claim of this build ({build}), whatever "
+                "this run shows; a mended one takes another --build"
+            )
             found = replace(stands, message=f"{words}: {stands.message}")
         else:
             found, before = finding(), whole.all_runs.runs
