@@ -118,7 +118,7 @@ def test_of_any_fault_the_evidence_for_all_laws_is_seldom_more() -> None:
         for stream in range(8):
             law = np.nan_to_num(np.exp(plan.log_q[stream] + plan.fault_log_ratios[stream, at]))
             check.observe(stream, rng.choice(law.size, 500, p=law / law.sum()))
-        fits = check.fits()
+        fits = check.seen.fits()
         assert fits.log_any - fits.ratios[at] < SURE, plan.faults[at].wording
 
 

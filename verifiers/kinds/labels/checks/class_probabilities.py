@@ -4,19 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
-from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcomes
+from ....evidence import telling_outcomes
 from ....evidence.dirichlet import FROM_THE_START
 from ....evidence.parts import Parts
 from ....findings.evidence_text import NEAREST, times_likelier
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
-from ....run.cause import NEAR, SURE
+from ....run.cause import SURE
 from ....text import counted, four_digits
 from ..planning.plan import (
     BRANCHES,
@@ -29,14 +28,9 @@ from ..planning.plan import (
 )
 from ..planning.streams import Role, Stream, WayOfAsking
 from .at_branches import BranchHistogram, LabelsAtBranches, outcome_words
-from .at_times import BareStarts, fit_shares
 from .base import PLAIN, Circumstances, LabelsEvidence
-from .fits import Fits, distinguishable, divergences
-from .fitted import fit_kind, fit_scale, likelier
-from .fitted_counts import FittedCounts
-from .numbering import AsNumbered, Miscounted
+from .labels_seen import LabelsSeen
 
-_RIVAL = 3.0  # log-odds by which another numbering must be better than known faults
 _RARELY, _BARE, _ON_RARELY = "the plurality without noise one time in a hundred", 0.01, 1 / 8
 """What is wagered on over runs alone: in words, its share of the answers, its weight."""
 _LEAST = -700.0  # of a log-probability
@@ -67,42 +61,19 @@ class ClassProbabilities(LabelsEvidence):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
-        streams, outcomes = plan.log_q.shape
-        weights = plan.fault_weights
-        self.counts = np.zeros((streams, outcomes))
-        self.single_counts = np.zeros((streams, outcomes))
-        self.pooled = PointedEvidence(weights)
-        self.single_calls = PointedEvidence(weights)
-        self.first_labels = PointedEvidence(weights)
-        self._numbered, self.starts = AsNumbered(plan), BareStarts(plan)
+        self.seen = LabelsSeen(plan)
+        self.counts, self.pooled = self.seen.counts, self.seen.pooled
         self.branches: LabelsAtBranches | None = None
         self._leaders = np.array([np.argmax(stream.histogram) for stream in plan.streams])
-        self._met: set[tuple[int, ...]] = set()
-        self._pointed = [PointedEvidence(weights) for _ in range(streams)]
-        self._general = np.zeros(streams)
-        self._single = np.zeros(streams)
-        self._fits: tuple[int, Fits] | None = None
-        self._fitted_counts = FittedCounts(plan)
-        self._before: Vector | None = None
+        self._single = np.zeros(len(plan.streams))
 
     def observe(self, stream: int, labels: Labels, how: Circumstances = PLAIN) -> None:
         super().observe(stream, labels, how)
-        fresh = count_outcomes(labels, self.counts.shape[1])
         self.queries += labels.size
-        self.counts[stream] += fresh
-        self._numbered.observe(stream, fresh, how.rotation)
-        ratios = self.plan.rotated_ratios(stream, how.rotation)
-        self.pooled.observe(fresh, ratios)
-        self.starts.observe(ratios, labels)
-        if how.single:
-            self.single_counts[stream] += fresh
-            self.single_calls.observe(fresh, ratios)
-        self._meet(stream, labels[:1], how.rotation)
-        self._pointed[stream].observe(fresh, ratios)
-        self._general[stream] = self._general_of(self.counts, stream)
+        self.seen.observe(stream, labels, how)
         self._single[stream] = np.logaddexp(
-            np.log(GENERAL) + self._general[stream],
-            np.log(POINTED) + self._pointed[stream].log_e_value,
+            np.log(GENERAL) + self.seen.general[stream],
+            np.log(POINTED) + self.seen.pointed[stream].log_e_value,
         )
         self.follow(self._log_average())
 
@@ -116,28 +87,6 @@ class ClassProbabilities(LabelsEvidence):
         self.branches.observe(place, labels)
         self.queries += labels.size
         self.follow(self._log_average())
-
-    def begin_start(self, first: Sequence[Labels]) -> None:
-        """Notes that the target was started again, and its first calls, of the fresh stream.
-
-        They tell the cause of a failure alone.
-        """
-        self.starts.begin()
-        for labels in first:
-            self.starts.observe(self.plan.rotated_ratios(self.plan.first(Role.FRESH), 0), labels)
-        self._fits = None
-
-    def begin_diagnosis(self) -> None:
-        """Notes that labels from now on are asked to diagnose a failure."""
-        self._before = self.pooled.log_ratios
-
-    def _meet(self, stream: int, first: Labels, rotation: int) -> None:
-        """Adds the first label of a histogram, since production asks most histograms once."""
-        votes = tuple(int(v) for v in np.roll(self.plan.streams[stream].histogram, rotation))
-        if votes not in self._met:
-            self._met.add(votes)
-            counts = count_outcomes(first, self.counts.shape[1])
-            self.first_labels.observe(counts, self.plan.rotated_ratios(stream, rotation))
 
     def _log_average(self) -> float:
         branches = 0.0 if self.branches is None else self.branches.log_e_value
@@ -184,8 +133,8 @@ class ClassProbabilities(LabelsEvidence):
         each = float(logsumexp(single, b=self.plan.weights))
         others = (
             np.log(POOLED) + pooled,
-            np.log(POOLED_SINGLES) + self.single_calls.log_e_value,
-            np.log(POOLED_FIRST) + self.first_labels.log_e_value,
+            np.log(POOLED_SINGLES) + self.seen.single_calls.log_e_value,
+            np.log(POOLED_FIRST) + self.seen.first_labels.log_e_value,
         )
         return float(np.logaddexp.reduce([each, *others]))
 
@@ -214,81 +163,6 @@ class ClassProbabilities(LabelsEvidence):
         heaviest = int(np.argmax(np.where(asked, self._single, -np.inf)))
         return best if self._single[best] > SURE else heaviest
 
-    def fits(self) -> Fits:
-        """How well the known faults explain the labels.
-
-        All labels, or only those of single-label calls, or only the first of each histogram, where
-        these are clearly explained better: the fault is then confined to them.
-        """
-        if self._fits is None or self._fits[0] != self.queries:
-            self._fits = self.queries, self._fitting()
-        return self._fits[1]
-
-    def _fitting(self) -> Fits:
-        everywhere = Fits.of(self.pooled, self._general[self.counts.any(-1)])
-        if self._before is not None:
-            everywhere = replace(everywhere, gained=self.pooled.log_ratios - self._before)
-        each = np.array([pointed.log_ratios for pointed in self._pointed])
-        of_counts = self._fitted_counts.likeliest(self.counts, self.pooled.log_ratios)
-        fitted = (
-            fit_scale(self.plan, self.counts, self.pooled.log_ratios),
-            *fit_shares(self.plan, self.counts, self.pooled.log_ratios),
-            *of_counts,
-            fit_kind(self.plan, self.counts, each),
-            self.starts.likeliest(),
-        )
-        everywhere = everywhere.with_fitted(likelier(filter(None, fitted)))
-        if of_counts and everywhere.fitted is None:
-            everywhere = replace(everywhere, beside=of_counts[0].fault.note)
-        met = Fits.of(self.first_labels, np.zeros(1), first=True)
-        if met.explained and met.log_odds > max(everywhere.log_odds, 0.0) + SURE:
-            return met
-        if self.single_calls.log_ratios.max() <= everywhere.log_odds + SURE:
-            return everywhere
-        asked = np.flatnonzero(self.single_counts.any(-1)).tolist()
-        general = [self._general_of(self.single_counts, i) for i in asked]
-        singly = Fits.of(self.single_calls, np.array(general), single=True)
-        chosen = fit_scale(self.plan, self.single_counts, self.single_calls.log_ratios)
-        singly = singly.with_fitted(chosen)
-        return singly if singly.explained else everywhere
-
-    def excess(self) -> NDArray[np.float64]:
-        """Evidence (streams,) of any other law, beyond that of the best known fault."""
-        fits = self.fits()
-        known = np.array([pointed.log_ratios[fits.best] for pointed in self._pointed])
-        return self._general - (known if fits.fitted is None else fits.fitted.each)
-
-    def _general_of(self, counts: NDArray[np.float64], stream: int) -> float:
-        effect = self.plan.claim.gate.smallest_effect
-        return dirichlet_log_e_value(counts[stream], self.plan.log_q[stream], effect)
-
-    def _rivals(self, fits: Fits) -> tuple[Note | None, Note | None]:
-        """A fault that no labels could distinguish from the best one, and the next best of others.
-
-        None where none is nearly as likely.
-        """
-        best = fits.best
-        apart = distinguishable(divergences(self.plan, best))
-        least = max(fits.log_odds - NEAR, 0.0)
-        others = [i for i in np.argsort(-fits.ratios) if i != best and fits.ratios[i] >= least]
-        same = (self._note_of(i, fits) for i in others if not apart[i])
-        near = [self._note_of(i, fits) for i in others if apart[i]]
-        if fits.fitted is not None and fits.fitted.near is not None:
-            near.insert(0, fits.fitted.near)
-        if fits.beside is not None:
-            near.insert(0, fits.beside)
-        return next(same, None), next(iter(near), None)
-
-    def _note_of(self, fault: int, fits: Fits) -> Note:
-        """A fault, with the query from which it set in if that is not the first."""
-        note, onset = self.plan.faults[fault].note, int(fits.onsets[fault])
-        if fits.fitted is not None and fits.fitted.stands_for == fault:
-            note = fits.fitted.fault.note
-        if onset == 0 or fits.single or fits.first:
-            return note
-        words = f"{note}, from about query {onset:,} of this run on"
-        return Note(note.code, words, {**note.fields, "from_query": onset})
-
     def fail_finding(self) -> Finding:
         if self.shown_by_branches:
             assert self.branches is not None
@@ -296,7 +170,7 @@ class ClassProbabilities(LabelsEvidence):
         at = self._shown_stream()
         counts, q = self.counts[at], np.exp(self.plan.log_q[at])
         telling = telling_outcomes(counts, self.plan.log_q[at])
-        fits, histogram = self.fits(), self.plan.streams[at].histogram
+        fits, histogram = self.seen.fits(), self.plan.streams[at].histogram
         times, expected = int(counts[telling].sum()), float(counts.sum() * q[telling].sum())
         message = (
             f"labels do not follow the exact probabilities of the histogram: "
@@ -304,7 +178,7 @@ class ClassProbabilities(LabelsEvidence):
             f"{'once' if times == 1 else f'{times} times'} in {int(counts.sum())} from "
             f"{self.plan.claim.named(histogram)}, {four_digits(expected)} expected"
         )
-        miscounted = self._other_numbering(fits)
+        miscounted = self.seen.other_numbering(fits)
         if miscounted is not None:
             odds = miscounted.log_ratio
             diagnosis = f"{miscounted.cause} {_against(odds)}; {miscounted.advice}"
@@ -315,29 +189,20 @@ class ClassProbabilities(LabelsEvidence):
             return Finding(message, advice, histogram, code="law-unexplained", fields=counted)
         where = "in the first answer to a histogram, " if fits.first else ""
         where = "in calls for one label, " if fits.single else where
-        fault = self._note_of(fits.best, fits)
+        fault = self.seen.note_of(fits.best, fits)
         calls = "first" if fits.first else "single" if fits.single else None
         cause = Note(
             fault.code,
             f"{where}labels fit {fault.message}",
             fault.fields if calls is None else {**fault.fields, "calls": calls},
         )
-        same, near = self._rivals(fits)
+        same, near = self.seen.rivals(fits)
         alike = "" if same is None else f"; the same labels come of {same}"
         if not alike and fault.code in _SAME_LABELS:
             alike = f"; the same labels come of {_SAME_LABELS[fault.code]}"
         diagnosis = f"{cause} {_against(fits.log_odds)}{alike}"
         found = _finding_of(message, diagnosis, histogram, fits.log_odds, cause)
         return found if near is None else found.with_near(near)
-
-    def _other_numbering(self, fits: Fits) -> Miscounted | None:
-        """Another numbering of the classes, if it explains the labels better than known faults."""
-        if self.plan.claim.mechanism.caching:  # streams are rotated for every call
-            return None
-        found = self._numbered.likeliest()
-        known = fits.log_odds if fits.explained else 0.0
-        better = found is not None and found.log_ratio > known + _RIVAL
-        return found if found and better and fits.would_explain(found.log_ratio) else None
 
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
         """On anchors any deviation, on the ladder missing noise."""

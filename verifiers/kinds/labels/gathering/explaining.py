@@ -45,26 +45,26 @@ def explain(gathering: LabelsGathering) -> None:
         if labels is not None:  # a fault that has set in meanwhile shows in any calls
             informative = gathering.plan.first(Role.INFORMATIVE)
             _ask(gathering, LabelBatch(informative, _MORE_IN_ORDER // 2, call=1))
-        if labels is None or not labels.fits().explained:
+        if labels is None or not labels.seen.fits().explained:
             return
     if labels is None or labels.shown_by_branches:  # the place is known
         return
-    labels.begin_diagnosis()
+    labels.seen.begin_diagnosis()
     state = gathering.state
     state.tell("looking for the cause", state.queries + MOST)
     batches = diagnosing_batches(
         gathering.plan,
-        labels.fits,
-        labels.excess,
+        labels.seen.fits,
+        labels.seen.excess,
         lambda: -np.inf if fresh is None else fresh.log_odds,
         gathering.without,
     )
     for batch in batches:
         if not _ask(gathering, batch):
             break
-    unexplained = not labels.fits().explained and (fresh is None or fresh.log_odds <= SURE)
+    unexplained = not labels.seen.fits().explained and (fresh is None or fresh.log_odds <= SURE)
     # or rather a fault that depends on the calls before
-    if not order_alone and (labels.fits().single or unexplained):
+    if not order_alone and (labels.seen.fits().single or unexplained):
         gathering.ask_more_in_order(_MORE_IN_ORDER)
     _simplify(gathering)
 
@@ -80,7 +80,7 @@ def _ask(gathering: LabelsGathering, batch: LabelBatch) -> bool:
 def _simplify(gathering: LabelsGathering) -> None:
     """Once the labels' law is refuted, looks for the simplest histogram that shows it."""
     state, observers = gathering.state, gathering.observers
-    fits = None if observers.labels is None else observers.labels.fits()
+    fits = None if observers.labels is None else observers.labels.seen.fits()
     caching = gathering.plan.claim.mechanism.caching
     refuted = any(check and check.refuted for check in (observers.labels, observers.scale))
     if not refuted or fits is None or not fits.explained or caching:
@@ -180,7 +180,7 @@ def explanations(checks: Sequence[EvidenceCheck]) -> Iterator[Explanation]:
     """
     if not any(check.refuted for check in checks):
         return
-    laws = [check.fits() for check in checks if isinstance(check, ClassProbabilities)]
+    laws = [check.seen.fits() for check in checks if isinstance(check, ClassProbabilities)]
     # labels that no fault explains, and that do not come in turn, speak against a fault of order
     unexplained = max((fits.log_any for fits in laws if not fits.explained), default=0.0)
     orders = [check for check in checks if isinstance(check, Order) and check.depends]
@@ -209,6 +209,6 @@ def _depends(check: ClassProbabilities, orders: Sequence[Order]) -> bool:
 
     Both are compared over the calls in turn, where either could show.
     """
-    fits = check.fits()
+    fits = check.seen.fits()
     fault = check.plan.faults[fits.best] if fits.fitted is None else fits.fitted.fault
     return fits.single and any(order.depends_rather_than(fault) for order in orders)

@@ -85,7 +85,7 @@ def restart(gathering: LabelsGathering) -> None:
         state.spend(starts.queries)
         if gathering.observers.labels is not None:
             for labels in starts.begun:
-                gathering.observers.labels.begin_start(labels)
+                gathering.observers.labels.seen.begin_start(labels)
         gathering.say_seen()
     state.note_restart()
     _compare_workers(gathering)
