@@ -12,6 +12,7 @@ from dpassay.verifiers.kinds.batches.checks import made_checks
 from dpassay.verifiers.kinds.batches.price import BatchesPrivacyClaim
 from dpassay.verifiers.kinds.batches.registry import CHECKS
 from dpassay.verifiers.kinds.batches.sizes import AGAIN, DRIFT, EVEN, MISSING, RATE
+from dpassay.verifiers.kinds.batches.wagers import TILTS
 from dpassay.verifiers.kinds.batches.watch import Watch
 from dpassay.verifiers.kinds.reading import parse_claim
 
@@ -265,6 +266,40 @@ def test_a_proof(sampling, check, batches, code, fields, message, diagnosis) -> 
             {},
             "3 batches are not independent: records that have waited longest come at another rate",
             "records that have waited longest come at another rate",
+        ),
+        *(
+            (
+                "fixed:3",
+                "independence",
+                LIKE[:2] * 10,
+                shown,
+                "records-never-drawn",
+                {"never": 4, "least": 0, "most": 10},
+                f"20 batches are not independent: {shown[0]}",
+                "some records never come",
+            )
+            for shown in ((subsets.WAITED, 0), (subsets.SINCE, -1))
+        ),
+        (
+            "fixed:3",
+            "independence",
+            LIKE[:2] * 10,
+            (subsets.SINCE, -1 - TILTS),
+            "records-come-again",
+            {},
+            "20 batches are not independent: a batch avoids, or repeats, the records of batches "
+            "before it",
+            "batches have records of those before them again",
+        ),
+        (
+            "fixed:3",
+            "independence",
+            LIKE,
+            (subsets.WAITED, 0),
+            "records-come-again",
+            {},
+            "3 batches are not independent: records that have waited longest come at another rate",
+            "records that have waited longest come more seldom than others",
         ),
         (
             "fixed:3",

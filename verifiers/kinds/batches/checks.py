@@ -37,6 +37,8 @@ _CODES = {
 }
 """Of what wagers show, where one group of them has one cause."""
 
+_BY_CHANCE = 0.01  # records that have never come in the mean, up to which one is none by chance
+
 SHUFFLED = (
     "records that have come wait until others have: data are shuffled or taken in turn, not drawn "
     "anew for each batch"
@@ -215,7 +217,12 @@ class BatchIndependence(BatchCheck):
             return message, Note("shuffled-not-sampled", SHUFFLED)
         if likeliest == subsets.SINCE:
             again = "batches have records of those before them again"
-            return message, Note("records-come-again", again)
+            # the last of its wagers are on all records that have come
+            last = self.wagers.best(likeliest) // TILTS == len(subsets.windows(of.history.of.epoch))
+            return message, (self._never() if last else None) or Note("records-come-again", again)
+        if likeliest == subsets.WAITED and fewer:
+            seldom = "records that have waited longest come more seldom than others"
+            return message, self._never() or Note("records-come-again", seldom)
         if likeliest == subsets.BLOCKS and fewer:
             return message, Note("neighbours-come-together", likeliest)
         if likeliest == subsets.BLOCKS:
@@ -238,6 +245,15 @@ class BatchIndependence(BatchCheck):
             cause = f"records {one} and {other} are in the same batches"
             fields = {"one": one, "other": other}
         return message, Note(_CODES[likeliest], cause, fields)
+
+    def _never(self) -> Note | None:
+        """That some records never come, where by the claim all would have by now."""
+        counts, of = self.watch.history.counts, self.watch.of
+        never = int(np.count_nonzero(counts == 0))
+        if not never or of.records * (1.0 - of.rate) ** self.watch.seen > _BY_CHANCE:
+            return None
+        fields: Fields = {"never": never, "least": 0, "most": int(counts.max())}
+        return Note(_CODES[subsets.NEVER], subsets.NEVER, fields)
 
 
 def made_checks(claim: BatchesClaim, watch: Watch, wanted: int) -> list[BatchCheck]:
