@@ -1,5 +1,6 @@
 """What is said of numbers: each template of a sentence once, of evidence that is made up."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from checked_alone import claimed
 from numeric_zoo.claims import BALL, COUNT, GAUSSIAN, GRADIENT, HISTOGRAM, PRIVATE, SUM
 
+from dpassay.reference.arrays import Matrix
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.findings.finding import Finding
 from dpassay.verifiers.findings.note import Note
@@ -288,6 +290,92 @@ def test_noise_that_is_not_independent(kind: str, words: str, cause: str) -> Non
     message, diagnosis = said(check.fail_finding())
     assert message.startswith(f"noise is not independent: {words}")
     assert diagnosis == cause
+
+
+def seen_sums(change: Callable[[Matrix], None]) -> Finding:
+    """What is said of 4,000 releases of independent scores that are then changed."""
+    check = made(Independence, HISTOGRAM.replace("laplace:2", "gaussian:3"))
+    found = np.random.default_rng(6).standard_normal((4_000, 10))
+    change(found)
+    for part in np.array_split(found, 10):
+        check._sums.observe(part)
+    told: Finding = check.fail_finding()
+    return told
+
+
+@pytest.mark.parametrize(
+    ("times", "moved", "code", "field", "message", "cause"),
+    [
+        (
+            2.0,
+            0.0,
+            "scale-too-large",
+            {"factor": pytest.approx(2.0, abs=0.11)},
+            "coordinate 3 lies farther from the exact value than the claim says",
+            "noise of about {factor:g} times the claimed scale for coordinate 3",
+        ),
+        (
+            0.5,
+            0.0,
+            "scale-too-small",
+            {"factor": pytest.approx(0.5, abs=0.03)},
+            "coordinate 3 lies less far from the exact value than the claim says",
+            "noise of about {factor:g} times the claimed scale for coordinate 3",
+        ),
+        (
+            1.0,
+            2.0,
+            "releases-off-centre",
+            {"offset": 6.0},
+            "coordinate 3 lies farther from the exact value than the claim says",
+            "releases lie about 6 above the exact value for coordinate 3",
+        ),
+    ],
+)
+def test_one_number_of_another_law_is_no_dependence(
+    times: float, moved: float, code: str, field: dict[str, Any], message: str, cause: str
+) -> None:
+    """Of `gaussian:3` noise. Catches a number that is told as a sum of itself."""
+
+    def change(scores: Matrix) -> None:
+        scores[:, 3] = times * scores[:, 3] + moved
+
+    found = seen_sums(change)
+    assert (found.code, found.fields) == (code, {**field, "where": "coordinate 3"})
+    assert said(found) == (message, cause.format(**found.fields))
+
+
+def test_a_sum_that_varies_little() -> None:
+    def change(scores: Matrix) -> None:
+        scores[:, 2:7] -= scores[:, 2:7].mean(1, keepdims=True)
+
+    found = seen_sums(change)
+    where = "a sum, or difference, of coordinates 2, 3, 4, 5, 6 varies less than theirs would"
+    assert (found.code, found.message) == ("noise-cancels", f"noise is not independent: {where}")
+    assert found.otherwise == (
+        f"by the claimed law the noise looks dependent ({where}), as noise of another scale, shape "
+        "or centre does"
+    )
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ([500], "was not looked at, as releases are too few"),
+        (
+            [64, 100, 36],
+            "was looked at in 136 releases, of what those before them suggest, in the first 10 "
+            "numbers, for no stated size",
+        ),
+    ],
+)
+def test_releases_in_which_sums_were_looked_at(parts: list[int], words: str) -> None:
+    """Those from which something was learned, and no later one was asked, are none."""
+    check = made(Independence)
+    for part in parts:
+        check._sums.observe(np.random.default_rng(part).standard_normal((part, 10)))
+    ends = f"; the spread of single numbers, and of sums of several, {words}"
+    assert check.pass_finding().message.endswith(ends)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,8 @@ from ..evidence.copula import (
     seen_correlation,
     summed_gains,
 )
-from ..evidence.learned_sums import LearnedSums
+from ..evidence.faults import of_scale
+from ..evidence.learned_sums import LearnedSums, factor_of
 from ..evidence.shared_columns import SharedColumns, cells_of
 from ..planning.asked import Draws
 from .base import NumberCheck
@@ -51,6 +52,11 @@ _CANCELS = Note(
     "noise-cancels", "noise is taken from some numbers of a release as it is given to others"
 )
 _LATER = Note("noise-made-of-earlier", "the noise of a release is made of that of earlier ones")
+
+_OTHERWISE = (
+    "by the claimed law the noise looks dependent ({}), as noise of another scale, shape or centre "
+    "does"
+)
 
 _OF_COLUMNS = 0.25
 """Weight of the wager that two numbers of a release have equal, or opposite, noise."""
@@ -92,8 +98,8 @@ class _Kind:
 class Independence(NumberCheck):
     """Gaussian copulas of neighbours, of single pairs and of all numbers of a release.
 
-    Each is asked of the noise with its sign, and of its size alone. A sum of some of the numbers is
-    learned from releases, and asked of later ones.
+    Each is asked of the noise with its sign, and of its size alone. A number, and a sum of some,
+    are learned from releases, and asked of later ones.
     """
 
     id = "independence"
@@ -195,9 +201,10 @@ class Independence(NumberCheck):
     def fail_finding(self) -> Finding:
         alike = max(self._columns, key=lambda columns: columns.log_e_value, default=None)
         others = [found.gains.max() for found in self._evidence if found.gains.size]
-        if alike is not None and alike.log_e_value >= max(others):
+        of_sums = -math.inf if self._sums is None else float(self._sums.gains.max())
+        if alike is not None and alike.log_e_value >= max(*others, of_sums):
             return _of_two(alike)
-        if self._sums is not None and self._sums.gains.max() > max(others):
+        if self._sums is not None and of_sums > max(others):
             return self._of_sum(self._sums)
         kind = max(self.kinds, key=lambda kind: kind.gain)
         found, where, later, together = kind.evidence, kind.words, kind.later, kind.together
@@ -220,22 +227,39 @@ class Independence(NumberCheck):
         message = f"noise is not independent: {where}{text}"
         told = Finding.caused(message, cause, odds, compared=where, correlation=correlation)
         # scores are of the claimed law: of another one they lean alike
-        otherwise = (
-            f"by the claimed law the noise looks dependent ({where}{text}), as noise of another "
-            "scale, shape or centre does"
-        )
-        return replace(told, otherwise=otherwise)
+        return replace(told, otherwise=_OTHERWISE.format(f"{where}{text}"))
 
     def _of_sum(self, sums: LearnedSums) -> Finding:
-        """The finding that a sum of some numbers of a release varies too little, or too much."""
+        """The finding that a number, or a sum of some, of a release varies too little or much."""
         numbers = self.plan.coordinates[sums.of].tolist()
+        how, cause = ("less", _CANCELS) if sums.cancels else ("more", _SHARED)
+        odds = float(sums.gains.max()) - sums.handicap
+        if sums.single:
+            where = f"coordinate {numbers[0]}"
+            far = "less far" if sums.cancels else "farther"
+            message = f"{where} lies {far} from the exact value than the claim says"
+            return Finding.caused(message, self._of_number(sums, where), odds)
         named = ", ".join(str(number) for number in numbers[:_NAMED])
         more = f" and {len(numbers) - _NAMED:,} more" if len(numbers) > _NAMED else ""
         where = f"a sum, or difference, of coordinates {named}{more}"
-        how, cause = ("less", _CANCELS) if sums.cancels else ("more", _SHARED)
-        message = f"noise is not independent: {where} varies {how} than theirs would"
-        odds = float(sums.gains.max()) - sums.handicap
-        return Finding.caused(message, cause, odds, compared=where, correlation=None)
+        text = f"{where} varies {how} than theirs would"
+        message = f"noise is not independent: {text}"
+        told = Finding.caused(message, cause, odds, compared=where, correlation=None)
+        return replace(told, otherwise=_OTHERWISE.format(text))
+
+    def _of_number(self, sums: LearnedSums, where: str) -> Note:
+        """Why one number of a release varies too little or much: its centre, or its scale."""
+        mean, square = sums.moments(int(sums.of[0]))
+        if mean * mean > 0.5 * (square - 1.0) > 0.0:  # the centre does more than the scale
+            by = float(f"{mean * self.noise.family.standard_deviation:.1g}")
+            way = "above" if by > 0 else "below"
+            words = f"releases lie about {abs(by):g} {way} the exact value for {where}"
+            return Note("releases-off-centre", words, {"offset": by, "where": where})
+        factor = float(f"{factor_of(self.noise, square):.2g}")
+        cause = of_scale(factor, f"about {factor:g} times")
+        return replace(
+            cause, message=f"{cause} for {where}", fields={**cause.fields, "where": where}
+        )
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
@@ -261,15 +285,18 @@ class Independence(NumberCheck):
 
     @property
     def _of_sums(self) -> str:
-        """What a pass says of sums of several numbers."""
+        """What a pass says of single numbers and sums of several."""
         if self._sums is None:
             return ""
-        if not self._sums.learned:
-            return "; sums of several numbers were not looked at, as releases are too few"
+        if not self._sums.asked:
+            return (
+                "; the spread of single numbers, and of sums of several, was not looked at, as "
+                "releases are too few"
+            )
         return (
-            "; sums of several numbers were looked at as the first "
-            f"{self._sums.learned:,} releases suggest, of the first {self._sums.numbers:,} "
-            "numbers, for no stated size"
+            "; the spread of single numbers, and of sums of several, was looked at in "
+            f"{self._sums.asked:,} releases, of what those before them suggest, in the first "
+            f"{self._sums.numbers:,} numbers, for no stated size"
         )
 
     def pass_finding(self) -> Finding:
