@@ -21,6 +21,7 @@ from dpassay.verifiers.evidence.power import (
     queries_to_see,
     ratios_to_see,
     rises_to_see,
+    seeds_drawn,
 )
 
 TWO_LEVELS = np.log(np.r_[0.5, 0.3, np.full(20, 0.01)])
@@ -126,3 +127,25 @@ def test_the_longest_round_of_seeds_pays_for_its_wager() -> None:
         for wanted in (left - 0.01, left + 0.01)
     ]
     assert found[0] == turns > found[1]
+
+
+@pytest.mark.parametrize("starts", [11, 21])
+@pytest.mark.parametrize("again", [1, 2])
+def test_seeds_that_are_drawn_come_again_as_often_as_needed(starts: int, again: int) -> None:
+    """Of all starts `again` must have a seed that came before: by birthdays, and Stirling's number.
+
+    Catches one that suffices whatever is asked.
+    """
+
+    def fewer(values: int) -> float:
+        none = math.perm(values, starts)
+        one = math.comb(starts, 2) * math.perm(values, starts - 1)
+        return (none + (one if again == 2 else 0)) / values**starts
+
+    found = seeds_drawn(starts, starts - again)
+    assert found > starts - again
+    assert fewer(found) <= 0.01 < fewer(found + 1)
+
+
+def test_as_many_seeds_as_may_be_are_no_more_than_are_asked() -> None:
+    assert [seeds_drawn(11, most) for most in (0, 1, 2)] == [0, 1, 2]

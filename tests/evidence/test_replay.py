@@ -10,7 +10,7 @@ import pytest
 
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.verifiers.evidence import Recurrence, Replay
-from dpassay.verifiers.evidence.power import longest_round
+from dpassay.verifiers.evidence.power import longest_round, seeds_drawn
 from dpassay.verifiers.evidence.repetition import SHARES
 
 LAWS = [
@@ -151,6 +151,23 @@ def test_seeds_in_turn_are_found_as_often_as_the_power_says(outcomes) -> None:
         starts = [seeds[i % most] for i in range(10)]
         missed += recurrence(starts, np.full(outcomes, 1.0 / outcomes)) < wanted
     assert missed < 7
+
+
+@pytest.mark.quick_cases(1)
+@pytest.mark.parametrize("law", [(0.9, 0.07, 0.03), (0.1,) * 10], ids=["skew", "even"])
+def test_seeds_that_are_drawn_are_found_as_often_as_the_power_says(law) -> None:
+    """Eleven starts of 32 labels, whose seeds are drawn anew from as many as are said to show.
+
+    Labels of a skew law need many alike pairs: of 11 values one in four runs would be missed, and
+    of 20 runs 4 or more with a chance of 0.8.
+    """
+    rng, wanted, missed = np.random.default_rng(3), 17.0, 0
+    values = seeds_drawn(11, longest_round(np.log(law), 10, 32, wanted))
+    assert values == (2 if law[0] == 0.9 else 11)
+    for _ in range(20):
+        seeds = rng.choice(len(law), (values, 32), p=law)
+        missed += recurrence(seeds[rng.integers(values, size=11)], law) < wanted
+    assert missed < 4
 
 
 def test_nothing_is_excluded_where_labels_are_too_predictable() -> None:

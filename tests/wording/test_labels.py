@@ -14,6 +14,7 @@ from dpassay.reference import Gaussian
 from dpassay.verifiers.findings.excluded import Excluded
 from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.kinds.labels.checks import LabelsFreshNoise
+from dpassay.verifiers.kinds.labels.checks.beyond_one_histogram import ComparedRestarts
 from dpassay.verifiers.kinds.labels.checks.budget_asking import LabelsBudgetAsking, Rises
 from dpassay.verifiers.kinds.labels.checks.compared_streams import CUT
 from dpassay.verifiers.kinds.labels.checks.noise_scale import LabelsNoiseScale
@@ -211,3 +212,21 @@ def test_a_release_that_moves_too_far() -> None:
     assert found is not None
     assert found.message == "moves by 5 in one number, the claim allows 1"
     assert (found.code, found.fields["norm"]) == ("moves-too-far", "max")
+
+
+@pytest.mark.parametrize(
+    ("law", "words"),
+    [
+        ((0.1,) * 10, "11 values would have shown, from many more it would not"),
+        ((0.9, 0.07, 0.03), "2 values would have shown, from many more it would not"),
+        ((1 - 1e-6, 1e-6), "few values, as one of 16 bits, would not have shown"),
+    ],
+)
+def test_seeds_that_are_drawn_at_each_start(law: tuple[float, ...], words: str) -> None:
+    """Catches as many values wherever a start may show that repeats another."""
+    compared = ComparedRestarts(np.log(law))
+    for _ in range(10):
+        compared.begin(np.zeros(32, dtype=np.int64), new=True)
+    compared.observe(np.zeros(32, dtype=np.int64), np.ones(32, dtype=np.int64), "begun", None)
+    ends = f"; 11 starts were compared: a seed drawn at each of them from {words}"
+    assert compared.shown(17.0).endswith(ends)

@@ -226,6 +226,27 @@ def longest_round(log_q: Vector, starts: int, labels: int, log_wanted: float) ->
     return 0
 
 
+def seeds_drawn(starts: int, most: int) -> int:
+    """The most values of a seed, drawn anew at each start, that show with probability 0.99.
+
+    They do where at most `most` of so many starts have a seed of their own, as `longest_round` has
+    it; 0 if none do.
+    """
+    if most < 1:
+        return 0
+
+    def too_many(values: int) -> bool:
+        law = np.zeros(starts + 1)  # of the seeds seen so far
+        law[0] = 1.0
+        new = np.maximum(1.0 - np.arange(starts + 1) / values, 0.0)
+        for _ in range(starts):
+            law = law * (1.0 - new) + np.concatenate([[0.0], (law * new)[:-1]])
+        return float(law[: most + 1].sum()) < 1.0 - MISSES
+
+    found = _least(too_many)
+    return found - max(1, found // 200)
+
+
 @lru_cache(maxsize=256)
 def _pairs(divergence: float, degrees: float, wanted: float) -> int:
     length = 1 << 12

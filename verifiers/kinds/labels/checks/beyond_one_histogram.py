@@ -1,7 +1,5 @@
 """Evidence of `fresh-noise` beyond the labels of one histogram: restarts, places, kept teachers."""
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +7,7 @@ from .....reference import NoisyArgmax, SampledArgmax
 from .....reference.arrays import Matrix, Vector
 from .....reference.mechanisms import Labels
 from ....evidence import Outcomes, Places, Recurrence, Replay, SharedNoise, as_outcomes
-from ....evidence.power import MISSES, longest_round
+from ....evidence.power import longest_round, seeds_drawn
 from ..planning.plan import CommonNoise, Plan
 from ..planning.streams import FRESH_CALL, Role
 
@@ -98,8 +96,7 @@ class ComparedRestarts:
             message = f"; a seed that is used again after {again} would have shown"
         if self.why_few is not None:
             message = f"{message}, and no other, as {self.why_few}"
-        # starts - 1 times starts / 2 pairs, each alike with one chance in so many
-        values = int(starts * (starts - 1) / (2.0 * math.log(1.0 / MISSES))) if most > 0 else 0
+        values = seeds_drawn(starts, most)
         few = f"; {starts} starts were compared: a seed drawn at each of them from "
         if values < 2:
             return f"{message}{few}few values, as one of 16 bits, would not have shown"
