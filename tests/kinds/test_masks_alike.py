@@ -3,6 +3,8 @@
 import itertools
 import math
 import tomllib
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -123,6 +125,50 @@ def test_noise_of_a_round_before_is_found_where_parties_left() -> None:
             evidence.add(full)
             evidence.observe(full if again else noise.sample(zeros, 1, rng)[0], noise)
         assert (evidence.log_e_value > 16.0) == again
+
+
+def test_noise_seen_again_has_expectation_1_at_most_under_the_claim() -> None:
+    """Enumerated over four rounds of two numbers, each 1 or 2; the last three are wagered on.
+
+    Catches a number that is taken for less likely than the claim says.
+    """
+    law = {1.0: 0.8, 2.0: 0.2}
+    noise: Any = SimpleNamespace(log_mass=lambda off, _exact: np.log([law[one] for one in off]))
+    mean = 0.0
+    for drawn in itertools.product(itertools.product(law, repeat=2), repeat=4):
+        evidence = NoiseAgain()
+        evidence.add(np.array(drawn[0]))
+        for off in drawn[1:]:
+            evidence.observe(np.array(off), noise)
+        chance = math.prod(law[one] for off in drawn for one in off)
+        mean += chance * math.exp(evidence.log_e_value)
+    assert 0.5 < mean <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("factors", "numbers", "bare"),
+    [((0.0, 0.0), 16, 0.0), ((0.15, 0.15), 4, 0.0), ((1.0, 0.05), 16, 0.0), ((1.0, 1.0), 16, 0.3)],
+)
+def test_noise_of_another_law_is_no_noise_of_a_round_before(
+    factors: tuple[float, float], numbers: int, bare: float
+) -> None:
+    """Noise that is missing, too small, or missing in some rounds, is no seed set anew.
+
+    factors: of the scale, with all parties there and once some have left; bare: the share of these
+    rounds that have none. Catches a copy that is judged by the law of the claim alone: rounds
+    without noise are all alike.
+    """
+    noise, zeros = parse_number_noise("discrete-laplace:2;sum=5"), np.zeros(numbers)
+    rng, evidence = np.random.default_rng(7), NoiseAgain()
+    for turn in range(140):
+        left = turn >= 60 and turn % 2 == 1
+        factor = factors[left] * (not left or rng.random() >= bare)
+        off = np.rint(noise.sample(zeros, 1, rng)[0] * factor) + 0.0
+        if left:
+            evidence.observe(off, noise)
+        else:
+            evidence.add(off)
+        assert evidence.log_e_value < 5.0
 
 
 @pytest.mark.slow("two whole runs; the evidence is tested by itself")

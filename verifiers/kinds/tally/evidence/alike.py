@@ -132,21 +132,38 @@ class MasksOfRun:
 
 
 class NoiseAgain:
-    """A wager that the noise of a round is, number by number, that of some round before it."""
+    """A wager that the noise of a round is, number by number, that of some round before it.
+
+    It holds against any law: a number is taken for as likely as the claim says or, if that is more,
+    as often as it came in rounds before, in all or in those that were wagered on. More than the
+    chance that the claim gives leaves the ratio an expectation of at most 1. No noise is no copy.
+    """
 
     def __init__(self) -> None:
         self._seen = SeenBefore()
+        self._of_all, self._of_wagers = Counter[float](), Counter[float]()
 
     def add(self, off: Vector) -> None:
         """Adds a round whose tally lies so far off (d,) the sum, on which nothing is wagered."""
         self._seen.add(off.tobytes())
+        self._of_all.update(off.tolist())
 
     def observe(self, off: Vector, noise: NumberNoise) -> None:
         """Adds the next round, to whose tally the claim leaves this noise."""
-        masses = np.maximum(noise.log_mass(off, np.zeros_like(off)), _LEAST)
-        self._seen.observe(off.tobytes(), float(masses.sum()), share=_OF_ROUNDS)
+        claimed = np.maximum(noise.log_mass(off, np.zeros_like(off)), _LEAST)
+        often = (_log_often(off, of) for of in (self._of_all, self._of_wagers))
+        chance = float(np.maximum.reduce([claimed, *often]).sum()) if off.any() else 0.0
+        self._seen.observe(off.tobytes(), chance, share=_OF_ROUNDS)
+        for of in (self._of_all, self._of_wagers):
+            of.update(off.tolist())
 
     @property
     def log_e_value(self) -> float:
         """Natural log of the evidence."""
         return self._seen.log_e_value
+
+
+def _log_often(off: Vector, of: Counter[float]) -> Vector:
+    """Log-share (d,) of each number among those counted, one more than there were."""
+    counts = np.array([of[number] for number in off.tolist()])
+    return np.log((counts + 1.0) / (of.total() + 2.0))
