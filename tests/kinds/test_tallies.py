@@ -18,7 +18,7 @@ from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.kinds.tally.checks.mask_uniformity import _of_those_there
+from dpassay.verifiers.kinds.tally.checks.masks_over_rounds import of_those_there
 from dpassay.verifiers.kinds.tally.checks.privacy_claim import TallyPrivacyClaim
 from dpassay.verifiers.kinds.tally.claim import TallyClaim
 from dpassay.verifiers.kinds.tally.evidence.again import MaskHistory, MasksAgain
@@ -265,9 +265,9 @@ def test_a_party_alone_in_a_round_has_no_mask() -> None:
 def test_what_stands_for_parties_that_left_is_not_looked_at() -> None:
     """Zeros in place of null: catches two rounds whose zeros less the values are alike."""
     shown = ShownRound((0,), {1: (5,), 2: (0,), 3: (0,)}, {1: "a", 2: "0", 3: "c"}, {}, {2: ("",)})
-    left = _of_those_there(shown, np.array([0, 1, 2]))
+    left = of_those_there(shown, np.array([0, 1, 2]))
     assert (left.sent, left.keys, left.ciphertexts) == ({1: (5,)}, {1: "a", 3: "c"}, {})
-    after = _of_those_there(shown, np.array([0, 3, 3]))
+    after = of_those_there(shown, np.array([0, 3, 3]))
     assert after == shown
 
 
