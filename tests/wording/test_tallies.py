@@ -18,6 +18,7 @@ from dpassay.verifiers.kinds.tally.checks.mask_uniformity import MaskUniformity
 from dpassay.verifiers.kinds.tally.checks.recovery import Recovery
 from dpassay.verifiers.kinds.tally.checks.several_ways import SeveralWays
 from dpassay.verifiers.kinds.tally.checks.wrap_around import WrapAround
+from dpassay.verifiers.kinds.tally.evidence.alike import cells_of
 from dpassay.verifiers.run.checks import Setting
 from dpassay.verifiers.targets.tally import ShownRound
 
@@ -120,6 +121,27 @@ def test_of_what_comes_again() -> None:
 def seen(**parts: Any) -> ShownRound:
     whole: dict[str, Any] = {"tally": (0,) * 16, "sent": {}, "keys": {}, "ciphertexts": {}}
     return ShownRound(**{**whole, "revealed": {}, **parts})
+
+
+@pytest.mark.parametrize(("noise", "numbers"), [("sum=5", 8), ("shares=5/4", 16)])
+def test_of_masks_of_a_run_that_were_not_seen_twice(noise: str, numbers: int) -> None:
+    """Of five parties four are compared; where each adds noise, a mask may come again unseen.
+
+    The probability: see test_a_mask_with_new_noise_is_seen_as_often_as_is_said.
+    """
+    claim: Any = parse_claim(tomllib.loads(f"[mechanism]\n{FIVE.replace('shares=5/4', noise)}"))
+    check = MaskUniformity.make(Setting(claim, 1, claim.inputs(1)))
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        rows = rng.integers(0, 4096, (5, 16)).tolist()
+        check.among_all(check.inputs[0], [seen(sent={k + 1: row for k, row in enumerate(rows)})])
+    chance = cells_of(claim.mechanism.left(2), 4096, 16)[1]
+    again = "a mask that comes again with new noise would have been seen with probability"
+    more = f", and {again} {chance:.2g}" if claim.mechanism.in_shares else ""
+    assert check.said_of_rounds == (
+        f"no mask of 3 rounds of the run was seen twice, by its first {numbers} numbers of up to 4 "
+        f"parties: the last of those who send in a round was not compared{more}"
+    )
 
 
 def test_of_masks_that_are_not_shown() -> None:

@@ -18,7 +18,7 @@ from ...numbers.planning.asked import Asked
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TallyClaim
 from ..evidence.again import MaskHistory, MasksAgain
-from ..evidence.alike import MasksOfRun
+from ..evidence.alike import MasksOfRun, cells_of
 from ..evidence.ciphertexts import Ciphertexts, Place
 from ..evidence.masked import Keys
 from ..plan import RoundRole, asked, drawn_values, patterns
@@ -68,7 +68,10 @@ class MasksOverRounds(RoundsCheck):
         # as many full rounds as ways to leave follow one of these
         self._full_after = self._more = len([*patterns(claim)])
         self.history = MaskHistory(mechanism.modulus, mechanism.parties, noise)
-        self.of_run = MasksOfRun(mechanism.modulus, self.apart, mechanism.width, self.history.whose)
+        modulus, numbers = mechanism.modulus, mechanism.width
+        cells = cells_of(noise, modulus, numbers) if mechanism.in_shares else (1, 1.0)
+        self.of_run = MasksOfRun(modulus, cells[0], numbers, self.history.whose)
+        self._chance = cells[1]  # that a mask of the run is seen where it comes again
         most = {"earlier": self.rounds, "dropouts": _MOST + self._more, "restart": _RESTARTED}
         self.again = {when: MasksAgain(rounds) for when, rounds in most.items()}
         self.outcome: Outcome | None = None
@@ -201,10 +204,15 @@ class MasksOverRounds(RoundsCheck):
             return "masks are too short to compare all rounds of the run with each other"
         if self.of_run.rounds < 2:
             return "the other rounds of the run were not compared"
-        return (
+        said = (
             f"no mask of {self.of_run.rounds:,} rounds of the run was seen twice, by its first "
-            f"{self.of_run.compared} numbers of up to {len(self.history.whose)} parties"
+            f"{self.of_run.compared} numbers of up to {len(self.of_run.parties)} parties: the last "
+            "of those who send in a round was not compared"
         )
+        if not self.claim.mechanism.in_shares:
+            return said
+        again = "a mask that comes again with new noise would have been seen with probability"
+        return f"{said}, and {again} {self._chance:.2g}"
 
 
 def seen_of(excludes: Sequence[Excluded]) -> str:

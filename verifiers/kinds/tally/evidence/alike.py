@@ -16,6 +16,9 @@ _SHARES = (0.5, 0.1, 0.01)
 _NEVER = 96 * math.log(2.0)
 """Nats of chance by which no two masks of a run are alike."""
 
+_NUMBERS = 64  # of a mask that are compared over a run where noise is in shares, at most
+_DRAWS = 20_000  # by which it is known how often two numbers of one mask fall into one cell
+_NEARLY = 0.95  # of the best chance, which is good enough
 _OF_ROUNDS = 0.1  # chance that a round has noise of one before
 _LEAST = -50.0  # nats that one number costs a law at most
 
@@ -95,17 +98,16 @@ class MasksOfRun:
 
     modulus, width: see `AlikeResidues`; numbers: of a party; whose: the parties that are compared,
     from 1. As many first numbers are compared as no two masks share by chance; `applies` says
-    whether there are so many.
+    whether there are so many, and `parties` whose masks were compared so far.
     """
 
     def __init__(self, modulus: int, width: int, numbers: int, whose: Sequence[int]) -> None:
         self.modulus, self.width, self.whose = modulus, max(1, min(width, modulus)), whose
-        each = math.log(modulus / self.width)
-        wanted = math.ceil(_NEVER / each) if each else numbers + 1
+        wanted = _wanted(modulus, self.width) if self.width < modulus else numbers + 1
         self.applies = wanted <= numbers
         self.compared = min(wanted, numbers)
         self._masks = SeenBefore()
-        self.rounds = 0
+        self.rounds, self.parties = 0, set[int]()
 
     def observe(self, sent: Mapping[int, Sequence[int]], values: NDArray[np.int64]) -> None:
         """Adds a round: what parties sent, by party from 1, and the values (parties, d) behind it.
@@ -118,6 +120,7 @@ class MasksOfRun:
         self.rounds += 1
         for number in senders:
             if number in self.whose:
+                self.parties.add(number)
                 held = values[number - 1, : self.compared].tolist()
                 of = zip(sent[number][: self.compared], held, strict=True)
                 cells = tuple((one - value) % self.modulus // self.width for one, value in of)
@@ -129,6 +132,31 @@ class MasksOfRun:
     def log_e_value(self) -> float:
         """Natural log of the evidence."""
         return self._masks.log_e_value
+
+
+def cells_of(noise: NumberNoise, modulus: int, numbers: int) -> tuple[int, float]:
+    """Width of the cells in which a mask that comes again is seen about most surely; how surely.
+
+    noise: of the difference of two numbers of one mask, as each party adds its own; numbers: of a
+    party. Wider cells are left less often, but more numbers must then be compared. Of widths nearly
+    as good the least is taken: masks that do not fill the modulus may share wide cells.
+    """
+    apart = np.abs(noise.sample(np.zeros(_DRAWS), 1, np.random.default_rng(35))[0])
+
+    def chance(width: int) -> float:
+        wanted = _wanted(modulus, width)
+        if wanted > min(numbers, _NUMBERS):
+            return 0.0
+        return float(np.maximum(1.0 - apart / width, 0.0).mean()) ** wanted
+
+    chances = {1 << power: chance(1 << power) for power in range(modulus.bit_length() - 1)}
+    best = max(chances.values())
+    return next((width, one) for width, one in chances.items() if one >= _NEARLY * best)
+
+
+def _wanted(modulus: int, width: int) -> int:
+    """How many numbers two masks do not share by chance, in cells of this width."""
+    return math.ceil(_NEVER / math.log(modulus / width))
 
 
 class NoiseAgain:
