@@ -119,7 +119,7 @@ def test_a_mask_with_new_noise_is_seen_as_often_as_is_said() -> None:
     which such a mask falls again once in six times.
     """
     claim = parse_claim(tomllib.loads(f"[mechanism]\n{FIVE}"))
-    noise = claim.mechanism.left(2)  # type: ignore[attr-defined]
+    noise = claim.mechanism.left(2)
     width, chance = cells_of(noise, 4096, 16)
     steps = np.arange(400)
     half = nbinom.pmf(steps, 0.5, -math.expm1(-0.5))
