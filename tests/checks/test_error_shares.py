@@ -334,7 +334,8 @@ def test_masks_that_are_used_again_would_refute_by_one_wager_alone(monkeypatch) 
     """Of the ways that are looked for, each has an equal part; values may tell 5 nats less."""
     checks = checks_of(claim_of("tallies"))
     (check,) = (check for check in checks if check.id == "mask-uniformity")
-    wanted = check.log_threshold + math.log(len(check.evidence.wagers) + len(check.wagers_again)) + 5.0
+    wagers = len(check.evidence.wagers) + len(check.wagers_again)
+    wanted = check.log_threshold + math.log(wagers) + 5.0
     for nats in (wanted + 0.01, wanted - 0.01):
         mean = f"{type(check).__module__}.log_mean_of"
         monkeypatch.setattr(mean, lambda parts, nats=nats: nats)
