@@ -15,6 +15,7 @@ from same_as_zoo import (
     DIFFERENT,
     EQUAL,
     OF_GNMAX,
+    VALUES,
     Pair,
     claim_of,
     each,
@@ -191,6 +192,53 @@ def test_a_failure_says_what_differs_most() -> None:
     found = result(run(DIFFERENT["gaussian-half"], 2, 400), "same-law")
     assert found.fields["number"] == "the reply"
     assert found.fields["factor"] == pytest.approx(0.5, abs=0.2)
+
+
+def silent(rng: Any) -> Any:
+    """Refuses whatever is asked."""
+
+    def release(data: Any, size: int) -> Any:
+        raise ValueError("no call aggregate")
+
+    return release
+
+
+@pytest.mark.parametrize(("place", "side"), [(0, "the target"), (1, "the reference")])
+def test_a_side_that_refuses_every_call_is_not_compared(place, side) -> None:
+    """It is named, with the text of its refusal; catches a right target that fails."""
+    makers = [laplace(1.0), laplace(1.0)]
+    makers[place] = silent
+    found = result(run(Pair(*makers, values=tuple(VALUES)), 1, 200), "same-law")
+    assert (found.verdict, found.code) == (Verdict.INCONCLUSIVE, "nothing-to-compare")
+    assert found.fields["side"] == side
+    assert f"{side} answered none of 17 calls" in found.message
+    assert "no call aggregate" in found.message
+
+
+def test_refusals_by_chance_of_all_inputs_at_first_are_compared() -> None:
+    """Of the first three calls all are; catches an end after the first asking."""
+
+    def late(rng: Any) -> Any:
+        calls = itertools.count()
+
+        def release(data: Any, size: int) -> Any:
+            if next(calls) < 3:
+                raise ValueError("not now")
+            return [rng.normal()] * size
+
+        return release
+
+    found = result(run(Pair(laplace(1.0), late, values=tuple(VALUES)), 1, 60), "same-law")
+    assert found.code != "nothing-to-compare"
+
+
+def test_a_failure_of_withheld_answers_says_with_what_text() -> None:
+    """Of the side that withholds, and the input; catches a refusal that nobody is shown."""
+    found = result(run(Pair(refusing(0.5), laplace(1.0)), 1, 300), "same-law")
+    assert found.verdict is Verdict.FAIL
+    assert "it withholds" in found.diagnosis
+    assert "the target withheld" in found.diagnosis
+    assert "not now" in found.diagnosis
 
 
 def test_a_reference_that_remembers_needs_lives() -> None:

@@ -1,6 +1,6 @@
 """`same-law`: which of two replies is the target's is predicted from earlier ones."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,8 @@ class SameLaw(EvidenceCheck):
     """Wagers that the target's reply can be told from the reference's.
 
     settled: whether faults in the reference's own replies were looked for, and any shown; shown:
-    these; confirmed: whether the reference, put against itself, does not look as different.
+    these; confirmed: whether the reference, put against itself, does not look as different;
+    withheld: the first call that a side has withheld, in words, by the side.
     """
 
     id, unit = "same-law", "draws"
@@ -36,6 +37,7 @@ class SameLaw(EvidenceCheck):
         self.units = Units(len(asked), self.calls)
         self.shown: list[Shown] = []
         self.settled = self.confirmed = False
+        self.withheld: Mapping[str, str] = {}
 
     def observe(self, units: list[list[BothReplies]]) -> None:
         """Adds units."""
@@ -87,6 +89,8 @@ class SameLaw(EvidenceCheck):
 
     def fail_finding(self) -> Finding:
         units, told = len(self.units), told_by(self.units)
+        if "withheld" in told.fields:
+            told = told._replace(words="; ".join((told.words, *self.withheld.values())))
         return Finding.caused(
             f"replies of the target can be told from the reference's, by {units:,} {self._word}",
             Note(DIFFERS, f"the target follows another law: {told.words}", told.fields),

@@ -21,6 +21,7 @@ from ...run.session import Notes
 from ...run.state import RunState
 from ...targets import Refused, Target, TargetError, begin_anew
 from ...targets.anything import plain_json
+from ...targets.replies import one_line
 from ...targets.restart_command import GateCommand
 from ...targets.spec import is_server
 from .claim import SameAsClaim
@@ -30,6 +31,8 @@ from .units import BothReplies, Reply, Units
 
 OF_ITSELF = 1e-3
 """Probability, at most, that a reference that does not remember is taken for one that does."""
+
+SIDES = "the target", "the reference"
 
 _PAIRS = 200  # of replies of the reference against itself, before the target is judged
 _INPUTS = 4  # at most, of these
@@ -50,7 +53,9 @@ def _of_reference() -> Iterator[None]:
     try:
         yield
     except TargetError as error:
-        raise TargetError(f"the reference: {error}", code=error.code) from None
+        told = TargetError(f"the reference: {error}", code=error.code)
+        told.whose = SIDES[1]
+        raise told from None
 
 
 class Sides:
@@ -68,27 +73,31 @@ class Sides:
         rng: np.random.Generator,
     ) -> None:
         self.claim, self._asked, self._both, self._rng = claim, asked, both, rng
+        self.answers = [0, 0]
+        self.withheld: dict[str, str] = {}
+        """Of each side that has withheld an answer the first such call, in words."""
 
     def ask(self, place: int) -> BothReplies:
         """Puts an input, by its place, to both. Raises TargetError."""
         found: dict[int, Reply] = {}
         for side in self.order():
             with _of_reference() if side else nullcontext():
-                found[side] = self._reply(self._both[side], self._asked[place])
+                found[side] = self._reply(side, self._asked[place])
         return BothReplies(place, found[0], found[1])
 
     def order(self) -> tuple[int, ...]:
         """Who is asked first, by coin: the target is 0."""
         return tuple(int(side) for side in self._rng.permutation(2))
 
-    def _reply(self, target: Target, values: Any) -> Reply:
+    def _reply(self, side: int, values: Any) -> Reply:
         """A refusal is a reply, and so is that of a budget that is spent."""
         try:
-            reply = target.ask(values, 1)
-        except Refused:
-            return Reply(None, "refused")
-        except BudgetExhausted:
-            return Reply(None, "budget")
+            reply = self._both[side].ask(values, 1)
+        except (Refused, BudgetExhausted) as error:
+            said = f"{SIDES[side]} withheld {self.claim.release.input_text(values)} first"
+            self.withheld.setdefault(SIDES[side], f"{said}, with: {one_line(error)}")
+            return Reply(None, "refused" if isinstance(error, Refused) else "budget")
+        self.answers[side] += 1
         found = plain_json(self.claim.release.shaped(reply, values, 1)[0])
         if isinstance(values, np.ndarray) and isinstance(found, int) and 0 <= found < values.size:
             found = {"label": found, "rank": int((values > values[found]).sum())}
@@ -110,11 +119,9 @@ class Sides:
 
     def check_fresh(self) -> None:
         """Raises TargetError where `lives` is claimed, and one of the two cannot be begun anew."""
-        sides = (
-            ("the target", "fresh_state in [gate]"),
-            ("the reference", "reference_fresh_state in [mechanism]"),
-        )
-        for (name, key), target, command in zip(sides, self._both, self._commands, strict=True):
+        keys = "fresh_state in [gate]", "reference_fresh_state in [mechanism]"
+        sides = zip(SIDES, keys, self._both, self._commands, strict=True)
+        for name, key, target, command in sides:
             if command is None and target.no_restart is not None:
                 raise TargetError(
                     f"lives: {name} cannot be begun anew for each life: {target.no_restart}; or "
@@ -180,16 +187,14 @@ class SameAsSession(PlainSession):
     def gather(self) -> None:
         """Units until the two are told apart, or as many as are planned."""
         check, state = self.check, self.state
-        if check not in self.checks or state.failed or not self._remembers_nothing(_PAIRS, _INPUTS):
+        if check not in self.checks or state.failed or self._answers_nothing():
+            return
+        if not self._remembers_nothing(_PAIRS, _INPUTS):
             return
         inputs = len(self.asked)
         while check.left:
-            units = min(check.left, next_units(len(check.units)))
-            if state.left < units * check.calls:
-                state.use_up()
+            if not self._ask():
                 return
-            state.tell("asking", state.queries + check.samples_needed())
-            check.observe([self._unit(len(check.units) + k) for k in range(units)])
             if check.tells_apart and not check.confirmed:
                 if not self._remembers_nothing(_AGAIN * len(check.units), inputs):
                     return
@@ -202,6 +207,38 @@ class SameAsSession(PlainSession):
             unseen = check.settle(self._rng)
             if unseen is not None:
                 state.outcome.hopeless[check.id] = unseen
+
+    def _ask(self) -> bool:
+        """Asks until the next look; whether there were queries left."""
+        check, state = self.check, self.state
+        units = min(check.left, next_units(len(check.units)))
+        if state.left < units * check.calls:
+            state.use_up()
+            return False
+        state.tell("asking", state.queries + check.samples_needed())
+        check.observe([self._unit(len(check.units) + k) for k in range(units)])
+        return True
+
+    def _answers_nothing(self) -> bool:
+        """Whether a side has withheld all that the first units ask, too, so that nothing compares.
+
+        At the first asking alone it may do so by chance.
+        """
+        sides, check = self._sides, self.check
+        assert sides is not None
+        check.withheld = sides.withheld
+        if all(sides.answers) or not self._ask() or all(sides.answers):
+            return False
+        silent = [name for name, answers in zip(SIDES, sides.answers, strict=True) if not answers]
+        calls = len(self.asked) + len(check.units) * check.calls
+        told = "; ".join(sides.withheld[name] for name in silent)
+        self.state.outcome.hopeless[check.id] = Note(
+            "nothing-to-compare",
+            f"{' and '.join(silent)} answered none of {calls:,} calls, so that there is nothing to "
+            f"compare: {told}. See whether it takes what the claim sends, and by which names",
+            {"side": " and ".join(silent)},
+        )
+        return True
 
     def _unit(self, number: int) -> list[BothReplies]:
         """The unit of this number: a call, or a life of which each input is asked thrice."""
