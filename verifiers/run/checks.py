@@ -231,6 +231,9 @@ class EvidenceCheck(Check):
             return self.fail_finding()
         return self.carried.told(self.fail_finding)
 
+    undecided: str | None = None
+    """Why it is not known how many more queries it needs, in words."""
+
     @abstractmethod
     def samples_needed(self) -> int:
         """About how many more queries a pass needs; 0 when a pass means something."""

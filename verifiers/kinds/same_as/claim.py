@@ -104,6 +104,7 @@ class SameAsClaim(Claim):
     pairs: list[Pair] = Field(default=[], json_schema_extra={"type": ["array", "string"]})
     planner: SkipJsonSchema[InstanceOf[Claim] | None] = Field(default=None, exclude=True)
     _folder: Path | None = PrivateAttr(default=None)
+    _drawn: int | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _of_inputs(self) -> Self:
@@ -136,6 +137,12 @@ class SameAsClaim(Claim):
             wanted, rng = self.mechanism.search or 0, np.random.default_rng([seed, 44])
             return [*self.named, *drawn_inputs(self.named, wanted, rng)]
         found: Sequence[Any] = self.planner.kind.inputs_asked(self.planner, seed)
+        return found
+
+    def with_drawn(self, asked: Sequence[Any]) -> Self:
+        """The claim of a run, whose summary says how many of its inputs are drawn."""
+        found = self.model_copy()
+        found._drawn = len(asked) - len(self.named)
         return found
 
     @cached_property
@@ -183,7 +190,9 @@ class SameAsClaim(Claim):
     def summary(self) -> str:
         count, lives = len(self.named), self.mechanism.lives
         inputs = "an input" if count == 1 else f"{count} inputs"
-        inputs += f" and {self.mechanism.search} drawn" if self.mechanism.search else ""
+        if self.mechanism.search:
+            wanted = f"up to {self.mechanism.search}"
+            inputs += f" and {wanted if self._drawn is None else self._drawn} drawn"
         if self.planner is not None:
             inputs = f"what {self.mechanism.inputs_of} is asked"
         within = "" if lives is None else f", in lives of {lives} calls"

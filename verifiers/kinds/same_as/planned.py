@@ -114,6 +114,7 @@ def excluded_by(claim: SameAsClaim, asked: Sequence[Any], units: int) -> tuple[E
 def planned_units(claim: SameAsClaim, queries: int | None, seed: int) -> PlannedUnits:
     """As many units as `queries`, or else max_queries, allow. Raises TooFewError."""
     asked, calls = claim.asked(seed), claim.mechanism.lives or 1
+    claim = claim.with_drawn(asked)
     opening, units = len(asked), range(FIRST, 10_000)
     least = next(n for n in units if surely_withheld(claim, opening, n) is not None)
     most = LIVES if claim.mechanism.lives else CALLS
