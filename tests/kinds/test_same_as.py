@@ -29,7 +29,7 @@ from dpassay.reference import BudgetExhausted
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.kinds.same_as import evidence, planned
+from dpassay.verifiers.kinds.same_as import evidence, planned, session
 from dpassay.verifiers.kinds.same_as.drawn import drawn_inputs
 from dpassay.verifiers.kinds.same_as.evidence import Learnt
 from dpassay.verifiers.kinds.same_as.session import Sides
@@ -241,6 +241,42 @@ def test_a_failure_of_withheld_answers_says_with_what_text() -> None:
     assert "not now" in found.diagnosis
 
 
+@pytest.mark.parametrize("side", ["the target", "the reference"])
+def test_an_error_is_told_of_the_side_that_it_is_of(side) -> None:
+    """In the verdict, and where other checks are cut short; catches a reference's error as ours."""
+
+    def broken(rng: Any) -> Any:
+        return lambda data, size: [float(n) for n in range(size + 1)]
+
+    makers = {"the target": laplace(1.0), "the reference": laplace(1.0), side: broken}
+    found = run(Pair(*makers.values()), 1, 60)
+    assert found.verdict is Verdict.ERROR
+    assert found.meaning == f"{side} did not answer a call as it must"
+    assert result(found, "same-law").message == f"the run ended when {side} failed"
+
+
+def test_an_error_of_a_second_instance_of_the_reference_is_its_own() -> None:
+    """Which stands in the target's place there; catches an error that is told as the target's."""
+    instances = itertools.count()
+
+    def broken(rng: Any) -> Any:
+        size_of = 1 + (next(instances) > 0)
+        return lambda data, size: [rng.normal() for _ in range(size * size_of)]
+
+    found = run(Pair(laplace(1.0), broken), 1, 60)
+    assert found.meaning == "the reference did not answer a call as it must"
+
+
+def test_an_interrupt_of_the_self_test_says_no_number() -> None:
+    """How many more are needed is not known then. Catches those that a pass would have taken."""
+    with patch.object(session, "reference_itself", side_effect=KeyboardInterrupt):
+        found = result(run(Pair(laplace(1.0), laplace(1.0)), 1, 200), "same-law")
+    assert found.code == "interrupted"
+    assert "put against itself" in found.message
+    assert "more draws" not in found.message
+    assert "more" not in found.fields
+
+
 def test_a_reference_that_remembers_needs_lives() -> None:
     found = result(run(Pair(keeping(1.0), keeping(1.0)), 1, 200), "same-law")
     assert (found.verdict, found.code) == (Verdict.INCONCLUSIVE, "reference-remembers")
@@ -425,6 +461,15 @@ def test_a_search_keeps_the_length_of_histograms() -> None:
 
 def test_a_search_of_what_has_no_values_draws_nothing() -> None:
     assert drawn_inputs(["day", {"by": True}], 5, np.random.default_rng(0)) == []
+
+
+@pytest.mark.parametrize(("value", "drawn"), [('"day"', 0), ("[3, 5, 8]", 7)])
+def test_a_plan_says_how_many_inputs_were_drawn(value, drawn) -> None:
+    """Which before a run is not known; catches the number that was wished for."""
+    text = TEXT.replace("values = [1]", f"values = [{value}]")
+    claim = parse_claim(tomllib.loads(text.replace('"same-as"', '"same-as"\nsearch = 7')))
+    assert "an input and up to 7 drawn" in claim.summary
+    assert f"an input and {drawn} drawn" in planned.planned_units(claim, 200, 1).claim.summary
 
 
 @pytest.mark.slow("hundreds of pairs")

@@ -147,6 +147,7 @@ class Ended:
         found_after: queries at which a check first refuted the claim, None if none did.
         partial: whether checks were left out by choice.
         nothing_applied: whether none of the chosen checks could be run.
+        whose: who failed, where it ended in an error.
     """
 
     started: datetime
@@ -155,6 +156,7 @@ class Ended:
     interrupted: bool = False
     partial: bool = False
     nothing_applied: bool = False
+    whose: str = "the target"
 
 
 def report_of(
@@ -215,6 +217,8 @@ def _meaning(claim: Claim, verdict: Verdict, ended: Ended, rules: Ruled, subject
         return subject.told(special)
     passed: str | None = claim.kind.passed
     said = verdict.meaning.replace("labels", claim.kind.name)
+    if verdict is Verdict.ERROR:
+        said = said.replace("the target", ended.whose)
     return subject.meaning(verdict, passed if verdict is Verdict.PASS and passed else said)
 
 

@@ -43,7 +43,8 @@ class RunOutcome:
 
     reproduce: the command that repeats the run; finished: whether the run went on to its end
     although a check had failed; stopped: why it ended before it was done; error: what the target
-    did wrong; used_up: whether it ran out of queries; interrupted, timed_out: by whom it was ended;
+    did wrong, or who else is asked beside it (whose, in words); used_up: whether it ran out of
+    queries; interrupted, timed_out: by whom it was ended;
     simplest: the simplest input that shows a violation; proofs: check id -> a result that needs
     no statistics; broken: check id -> what the target did wrong in a call that this check alone
     needs; hopeless: check id -> why no number of queries would decide it; owed: check id -> what it
@@ -55,6 +56,7 @@ class RunOutcome:
     finished: bool = False
     stopped: Note | None = None
     error: Note | None = None
+    whose: str = "the target"
     used_up: bool = False
     interrupted: bool = False
     timed_out: bool = False

@@ -49,7 +49,7 @@ def _of_contract(name: str, session: Session, outcome: RunOutcome) -> CheckResul
 def _cut(checks: Sequence[EvidenceCheck], outcome: RunOutcome) -> Note | None:
     """Which failure cut the other checks short, if one did."""
     if outcome.error is not None:
-        return Note("cut-short", "the run ended when the target failed")
+        return Note("cut-short", f"the run ended when {outcome.whose} failed")
     failed = [check.id for check in checks if check.refuted]
     if not failed or outcome.finished:
         return None
@@ -89,11 +89,9 @@ def _result(
     else:
         verdict = Verdict.INCONCLUSIVE
         why = outcome.stopped or Note("too-few-queries", "the run ended")
-        more = Note(
-            why.code,
-            f"{why}; about {samples_needed:,} more {check.unit} would have been needed",
-            {**why.fields, "more": samples_needed},
-        )
+        lacking = f"about {samples_needed:,} more {check.unit} would have been needed"
+        told = {} if check.undecided else {"more": samples_needed}
+        more = Note(why.code, f"{why}; {check.undecided or lacking}", {**why.fields, **told})
         finding = Finding.of(cut or outcome.hopeless.get(check.id) or more)
     return outcome.result(
         check.id,

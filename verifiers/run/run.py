@@ -213,6 +213,7 @@ class _Run:
                 outcome.interrupted,
                 partial=selection.warning is not None,
                 nothing_applied=nothing is not None,
+                whose=outcome.whose,
             ),
             queries=state.queries,
             seed=self.request.seed,

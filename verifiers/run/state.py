@@ -114,6 +114,8 @@ class RunState:
             yield
         except (TargetError, Refused) as error:
             self.outcome.error = Note(error.code, str(error))
+            if isinstance(error, TargetError):
+                self.outcome.whose = error.whose
         except BudgetExhausted as end:
             self.outcome.stopped = _exhausted(end)
         except OutOfTime as end:

@@ -22,10 +22,11 @@ _LINE = 300  # characters of a target's own text in a message
 class TargetError(Exception):
     """A target that raised, hung, died or broke the reply format; names the call and its input.
 
-    code: of the table of codes, by default that of the class.
+    code: of the table of codes, by default that of the class; whose: who failed, in words.
     """
 
     code = "target-failed"
+    whose = "the target"
 
     def __init__(self, message: str, code: str | None = None) -> None:
         super().__init__(message)

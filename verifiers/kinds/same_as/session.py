@@ -34,6 +34,9 @@ OF_ITSELF = 1e-3
 
 SIDES = "the target", "the reference"
 
+_UNTRIED = (
+    "the reference was being put against itself, before which it is not known what more is needed"
+)
 _PAIRS = 200  # of replies of the reference against itself, before the target is judged
 _INPUTS = 4  # at most, of these
 _INSTANCES = 4  # pairs of instances of the reference that are put against each other
@@ -53,6 +56,8 @@ def _of_reference() -> Iterator[None]:
     try:
         yield
     except TargetError as error:
+        if error.whose == SIDES[1]:
+            raise
         told = TargetError(f"the reference: {error}", code=error.code)
         told.whose = SIDES[1]
         raise told from None
@@ -106,12 +111,14 @@ class Sides:
     def begin_life(self) -> None:
         """Both in a fresh state, the one or the other first. Raises TargetError."""
         for side in self.order():
-            begin_anew(self._both[side], self._commands[side])
+            with _of_reference() if side else nullcontext():
+                begin_anew(self._both[side], self._commands[side])
 
     def renew_reference(self) -> None:
         """Undoes what other instances of the reference have left outside of their processes."""
         if self.claim.fresh_reference is not None:
-            self.claim.fresh_reference.run()
+            with _of_reference():
+                self.claim.fresh_reference.run()
 
     @property
     def _commands(self) -> tuple[GateCommand | None, GateCommand | None]:
@@ -148,7 +155,9 @@ def reference_itself(
         one, other = (opened.enter_context(closing(open_reference(claim))) for _ in range(2))
         sides = Sides(claim, asked, (one, other), rng)
         for call in range(pairs):
-            if not again([sides.ask(call % len(asked))]):
+            with _of_reference():  # both are
+                pair = sides.ask(call % len(asked))
+            if not again([pair]):
                 return False
     return True
 
@@ -262,6 +271,7 @@ class SameAsSession(PlainSession):
         """
         if self.claim.mechanism.lives is not None:
             return True
+        self.check.undecided = _UNTRIED
         alike: bool | None = True
         times, inputs = 0, min(inputs, len(self.asked))
         while alike and times < _INSTANCES:  # two may have drawn nearly the same at their start
@@ -273,6 +283,7 @@ class SameAsSession(PlainSession):
             )
         if self._sides is not None:
             self._sides.renew_reference()
+        self.check.undecided = None
         if alike is None:
             self.state.warn(
                 Note(
