@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..findings.finding import Finding
-from ..findings.note import Note
+from ..findings.note import Fields, Note
 from ..findings.report import CheckResult, Verdict, decimal_log
 from .cause import Explanation, named
 from .checks import EvidenceCheck
@@ -90,8 +90,8 @@ def _result(
         verdict = Verdict.INCONCLUSIVE
         why = outcome.stopped or Note("too-few-queries", "the run ended")
         lacking = f"about {samples_needed:,} more {check.unit} would have been needed"
-        told = {} if check.undecided else {"more": samples_needed}
-        more = Note(why.code, f"{why}; {check.undecided or lacking}", {**why.fields, **told})
+        left: Fields = {} if check.undecided else {"more": samples_needed}
+        more = Note(why.code, f"{why}; {check.undecided or lacking}", {**why.fields, **left})
         finding = Finding.of(cut or outcome.hopeless.get(check.id) or more)
     return outcome.result(
         check.id,

@@ -52,6 +52,11 @@ class Evidence:
         each = np.logaddexp.reduce([one.log_e_value for one in self._each])
         return float(np.logaddexp(together, each - math.log(len(self._each))) - math.log(2.0))
 
+    def likeliest(self, least: float) -> int | None:
+        """The input whose units tell most; None where all tell less (natural log)."""
+        logs = [one.log_e_value for one in self._each]
+        return int(np.argmax(logs)) if logs and max(logs) >= least else None
+
     def observe(self, numbers: Numbers, inputs: Inputs, names: Sequence[Any]) -> None:
         """All units so far, as `Learnt.observe` has them."""
         self._together.observe(numbers, inputs, names)
