@@ -140,7 +140,7 @@ def test_seeds_that_are_drawn_come_again_as_often_as_needed(starts: int, again: 
     def fewer(values: int) -> float:
         none = math.perm(values, starts)
         one = math.comb(starts, 2) * math.perm(values, starts - 1)
-        return (none + (one if again == 2 else 0)) / values**starts
+        return float((none + (one if again == 2 else 0)) / values**starts)
 
     found = seeds_drawn(starts, starts - again)
     assert found > starts - again

@@ -123,7 +123,7 @@ def factor_of(noise: NumberNoise, square: float) -> float:
     step = noise.grid or float(family.whole) or spread / 100.0
     most = math.ceil(12.0 * spread / step)
     # half a step beyond a value, so that no noise on steps lies there
-    edges = step * (np.arange(-most, most + 1, max(1, most // 2_000)) + 0.5)
+    edges: Vector = step * (np.arange(-most, most + 1.0, max(1, most // 2_000)) + 0.5)
     z = scores(np.exp(family.log_cdf(edges)))
     below = np.concatenate([[0.0], ndtr(z), [1.0]])
     # of a normal law up to z, the mean of squares is this much
