@@ -167,7 +167,8 @@ def test_a_fixed_order_of_starts_would_accuse_two_that_count_them_in_one_file() 
 
 FOUND = [
     pytest.param(
-        name, marks=pytest.mark.slow("hundreds of pairs or more") if name != "one-noise" else ()
+        name,
+        marks=pytest.mark.slow("hundreds of pairs or more") if name != "kept-for-drawn" else (),
     )
     for name in DIFFERENT
 ]

@@ -194,7 +194,9 @@ def a_report(verdict: str) -> str:
     return json.dumps({**said, **more, "kind": "labels", "claim": claim, "checks": [check]})
 
 
-@pytest.mark.parametrize("adds", ["true", "false"])
+@pytest.mark.parametrize(
+    "adds", ["true", pytest.param("false", marks=pytest.mark.slow("the same of a run that reads"))]
+)
 def test_the_summary_says_what_became_worse(adds, runner, tmp_path) -> None:
     """Beside the report that came with the ledger; only a run that adds leaves its own there."""
     for folder, verdict in {"l.jsonl.report": "pass", "new": "fail"}.items():
@@ -212,7 +214,9 @@ def test_the_summary_says_what_became_worse(adds, runner, tmp_path) -> None:
     assert not (tmp_path / "output").exists()
 
 
-@pytest.mark.parametrize("adds", ["true", "false"])
+@pytest.mark.parametrize(
+    "adds", ["true", pytest.param("false", marks=pytest.mark.slow("the same of a run that reads"))]
+)
 def test_a_whole_ledger_is_kept_by_a_run_that_adds(adds, runner, tmp_path) -> None:
     """Also where the run has failed, or left no report."""
     with open_ledger(str(tmp_path / "l.jsonl"), small_claim(), "a", print) as ledger:
